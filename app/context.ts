@@ -1,0 +1,78 @@
+/** How the server received a request; `Deno.serve` hands it to its handler. */
+export interface ConnectionInfo {
+  /** The other end of the connection. */
+  readonly remoteAddr?: Deno.Addr | undefined;
+  /** Settles once the response has been sent, body included. */
+  readonly completed?: Promise<void> | undefined;
+}
+
+/**
+ * What the kit's middlewares ask of a host's context: a place to keep values
+ * for the time of one request. Hono's `c` and Fresh's `ctx.state` wrappers
+ * fit, and so does {@linkcode Context}.
+ */
+export interface RequestContext {
+  /** The value kept under `key`, or `undefined`. */
+  // deno-lint-ignore no-explicit-any -- hosts type their own values
+  get(key: string): any;
+  /** Keeps `value` under `key` until the response is sent. */
+  set(key: string, value: unknown): void;
+  /** The connection, where the host tells it. */
+  readonly info?: ConnectionInfo | undefined;
+}
+
+/** The parameters of a matched route, decoded. */
+export type Params = Readonly<Record<string, string>>;
+
+const NO_PARAMS: Params = Object.freeze({});
+
+/**
+ * Everything that handlers and middlewares share about one request.
+ *
+ * @example
+ * ```ts
+ * import { Context } from "@quartet/kit/app";
+ *
+ * const context = new Context(new Request("http://localhost/a?b=1"));
+ * context.set("user", "ada");
+ * console.assert(context.get("user") === "ada");
+ * console.assert(context.url.searchParams.get("b") === "1");
+ * ```
+ */
+export class Context implements RequestContext {
+  /** The request, as received. */
+  readonly request: Request;
+  /** The connection, where the server tells it. */
+  readonly info: ConnectionInfo | undefined;
+  /** The parameters of the matched route; empty before a route has matched. */
+  params: Params = NO_PARAMS;
+  #url: URL | undefined;
+  #values: Map<string, unknown> | undefined;
+
+  /**
+   * Makes the context of a request.
+   *
+   * @param request The request that is being handled.
+   * @param info What the server knows about the connection.
+   */
+  constructor(request: Request, info?: ConnectionInfo) {
+    this.request = request;
+    this.info = info;
+  }
+
+  /** The request's URL, parsed when first asked for. */
+  get url(): URL {
+    return this.#url ??= new URL(this.request.url);
+  }
+
+  /** The value kept under `key`, or `undefined`. */
+  // deno-lint-ignore no-explicit-any -- values are typed by who set them
+  get(key: string): any {
+    return this.#values?.get(key);
+  }
+
+  /** Keeps `value` under `key` until the response is sent. */
+  set(key: string, value: unknown): void {
+    (this.#values ??= new Map()).set(key, value);
+  }
+}

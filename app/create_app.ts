@@ -1,0 +1,164 @@
+import { Context } from "./context.ts";
+import type { ConnectionInfo } from "./context.ts";
+import { errorResponse } from "./error_response.ts";
+import { compose } from "./middleware.ts";
+import type { Middleware, Next } from "./middleware.ts";
+import { pathOf } from "./path.ts";
+import type { Plugin } from "./plugin.ts";
+import { createRouter } from "./router.ts";
+import type { Route } from "./route.ts";
+import { currentScope, runInScope, Scope } from "./scope.ts";
+import { serve } from "./serve.ts";
+import type { ServeOptions, Server } from "./serve.ts";
+
+/** What an app is made of. */
+export interface AppOptions {
+  /** Modules and other plugins, in the order in which they see a request. */
+  readonly plugins?: readonly Plugin[];
+  /** The routes. */
+  readonly routes?: readonly Route[];
+  /** The plugin that traces requests, as `tracePlugin()` makes it. */
+  readonly trace?: Plugin;
+  /**
+   * Gets what a handler or middleware threw, once an error. The response says
+   * nothing of it. Default: `console.error`.
+   */
+  readonly onError?: (error: unknown, request: Request) => void;
+}
+
+/** A server's worth of middlewares, routes and plugins. */
+export interface App {
+  /** Adds a middleware. The first one added is the outermost. */
+  use(middleware: Middleware<Context>): App;
+  /** Adds a route. */
+  route(route: Route): App;
+  /**
+   * Answers a request. It never rejects: a thrown `Response` is the response,
+   * anything else that is thrown becomes a 500. Give it to `Deno.serve`, or
+   * call it in a test.
+   */
+  readonly fetch: (
+    request: Request,
+    info?: ConnectionInfo,
+  ) => Promise<Response>;
+  /** Listens on a port until SIGINT, SIGTERM or `shutdown()`. */
+  serve(options?: ServeOptions): Promise<Server>;
+  /** Closes the plugins, the last one first. Calling it again does nothing. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes an app: the smallest host that the kit's modules can be mounted on.
+ *
+ * @param options What the app is made of.
+ * @throws {TypeError} If a route is malformed or two plugins share a name.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ *
+ * const app = createApp({
+ *   routes: [{ path: "/hello/:name", loader: ({ params }) => params }],
+ * });
+ * const response = await app.fetch(new Request("http://localhost/hello/ada"));
+ * console.assert((await response.json()).name === "ada");
+ * ```
+ */
+export function createApp(options: AppOptions = {}): App {
+  const { trace, onError = logError } = options;
+  const plugins = [...(trace ? [trace] : []), ...(options.plugins ?? [])];
+  const router = createRouter();
+  const outer: Middleware<Context>[] = [];
+  const inner: Middleware<Context>[] = [];
+  let chain: Middleware<Context> | undefined;
+  let ready: Promise<void> | true | undefined;
+  let closing: Promise<void> | undefined;
+
+  const app: App = {
+    use(middleware) {
+      if (typeof middleware !== "function") {
+        throw new TypeError(
+          `Cannot use middleware: it must be a function, received ${typeof middleware}`,
+        );
+      }
+      (middleware.outermost ? outer : inner).push(middleware);
+      chain = undefined;
+      return app;
+    },
+    route(route) {
+      router.add(route);
+      return app;
+    },
+    fetch(request, info) {
+      const context = new Context(request, info);
+      const scope = new Scope(context, currentScope()?.span);
+      return runInScope(scope, () => boundary(request, context, answer));
+
+      async function answer(): Promise<Response> {
+        if (ready !== true) await (ready ??= setUp());
+        chain ??= compose([...outer, boundary, ...inner]);
+        return await chain(request, context, dispatch);
+      }
+
+      function dispatch(): Promise<Response> {
+        return router.dispatch(request, context);
+      }
+    },
+    async serve(serveOptions) {
+      await (ready ??= setUp());
+      return serve(app, serveOptions);
+    },
+    close: () => closing ??= closeAll(),
+  };
+
+  /** Turns what is thrown further in into a response, and logs it once. */
+  async function boundary(
+    request: Request,
+    _context: Context,
+    next: Next,
+  ): Promise<Response> {
+    try {
+      return await next();
+    } catch (error) {
+      if (error instanceof Response) return error;
+      currentScope()?.span?.error(error);
+      onError(error, request);
+      return errorResponse(
+        500,
+        "INTERNAL_ERROR",
+        "The server could not answer this request",
+      );
+    }
+  }
+
+  async function setUp(): Promise<void> {
+    for (const plugin of plugins) await plugin.setup?.(app);
+    ready = true;
+  }
+
+  async function closeAll(): Promise<void> {
+    for (const plugin of plugins.toReversed()) await plugin.close?.();
+  }
+
+  const names = new Set<string>();
+  for (const plugin of plugins) {
+    if (names.has(plugin.name)) {
+      throw new TypeError(
+        `Cannot create app: two plugins are called ${
+          JSON.stringify(plugin.name)
+        }`,
+      );
+    }
+    names.add(plugin.name);
+    for (const middleware of [plugin.middleware ?? []].flat()) {
+      app.use(middleware as Middleware<Context>);
+    }
+    for (const route of plugin.routes ?? []) app.route(route);
+  }
+  for (const route of options.routes ?? []) app.route(route);
+  return app;
+}
+
+function logError(error: unknown, request: Request): void {
+  console.error(`${request.method} ${pathOf(request.url)} failed:`, error);
+}

@@ -1,0 +1,50 @@
+/**
+ * The host: the small server that the modules of the kit mount on, and the
+ * request scope that they share.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ *
+ * const app = createApp();
+ * app.route({ path: "/", handler: () => new Response("hello") });
+ *
+ * const response = await app.fetch(new Request("http://localhost/"));
+ * console.assert(await response.text() === "hello");
+ * ```
+ *
+ * @module
+ */
+
+export { Context } from "./context.ts";
+export type { ConnectionInfo, Params, RequestContext } from "./context.ts";
+export { createApp } from "./create_app.ts";
+export type { App, AppOptions } from "./create_app.ts";
+export { errorResponse } from "./error_response.ts";
+export { compose } from "./middleware.ts";
+export type { Handler, Middleware, Next } from "./middleware.ts";
+export { pathOf } from "./path.ts";
+export type { Plugin } from "./plugin.ts";
+export type { AuthRule, Route, RouteArgs, RouteConfig } from "./route.ts";
+export {
+  currentScope,
+  enterScope,
+  observe,
+  runInScope,
+  runSpan,
+  Scope,
+} from "./scope.ts";
+export type {
+  Attributes,
+  AttributeValue,
+  Layer,
+  ObservedSpan,
+} from "./scope.ts";
+export { serve } from "./serve.ts";
+export type { Fetcher, ServeOptions, Server } from "./serve.ts";
+export { createUpgrader } from "./websocket.ts";
+export type {
+  ServerWebSocket,
+  Upgrader,
+  WebSocketHandler,
+} from "./websocket.ts";

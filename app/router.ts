@@ -1,0 +1,206 @@
+/**
+ * The table of an app's routes: checks them when they are added, finds the one
+ * for a request, and runs it.
+ *
+ * @module
+ */
+
+import { addRoute, createRouter as createTable, findRoute } from "rou3";
+import type { Context, Params } from "./context.ts";
+import { errorResponse } from "./error_response.ts";
+import type { Handler } from "./middleware.ts";
+import { pathOf } from "./path.ts";
+import type { AuthRule, Route, RouteArgs } from "./route.ts";
+import { observe } from "./scope.ts";
+import type { ObservedSpan } from "./scope.ts";
+
+const ACTION_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
+const ANY_METHOD = "";
+
+/** A method of a route, ready to run. */
+interface Endpoint {
+  readonly pattern: string;
+  readonly run: Handler<Context>;
+}
+
+interface Match {
+  readonly data: Endpoint;
+  readonly params?: Record<string, string>;
+}
+
+/** Finds and runs routes. */
+export interface Router {
+  /** Adds a route, or throws a `TypeError` that says what is wrong with it. */
+  add(route: Route): void;
+  /** Answers a request: 404, 405 and 400 included. */
+  dispatch(request: Request, context: Context): Promise<Response>;
+}
+
+/** Makes an empty {@linkcode Router}. */
+export function createRouter(): Router {
+  const table = createTable<Endpoint>();
+  const taken = new Set<string>();
+  const methods = new Set<string>();
+
+  function add(route: Route): void {
+    for (const [method, run] of endpointsOf(route)) {
+      const key = `${method || "*"} ${route.path}`;
+      if (taken.has(key)) {
+        throw new TypeError(`Cannot add route ${key}: it exists already`);
+      }
+      taken.add(key);
+      methods.add(method);
+      addRoute(table, method, route.path, { pattern: route.path, run });
+    }
+  }
+
+  function find(method: string, path: string): Match | undefined {
+    const match = findRoute(table, method, path);
+    if (match === undefined && method === "HEAD") {
+      return findRoute(table, "GET", path);
+    }
+    return match;
+  }
+
+  function refuse(method: string, path: string): Response {
+    const allow = [...methods].filter((other) => findRoute(table, other, path));
+    if (allow.length === 0) {
+      return errorResponse(404, "NOT_FOUND", "There is nothing at this path");
+    }
+    if (allow.includes("GET")) allow.push("HEAD");
+    const list = allow.sort().join(", ");
+    return errorResponse(
+      405,
+      "METHOD_NOT_ALLOWED",
+      `This path does not take ${method}; it takes ${list}`,
+      { allow: list },
+    );
+  }
+
+  async function dispatch(
+    request: Request,
+    context: Context,
+  ): Promise<Response> {
+    const { method } = request;
+    const path = pathOf(request.url);
+    const match = observe("route.match", "routing", (span) => {
+      const found = find(method, path);
+      if (span !== undefined) describe(span, found);
+      return found;
+    });
+    if (match === undefined) return refuse(method, path);
+    if (match.params !== undefined) {
+      const params = decode(match.params);
+      if (params === undefined) {
+        return errorResponse(
+          400,
+          "BAD_REQUEST",
+          "The path holds a percent sign that does not begin a valid UTF-8 escape",
+        );
+      }
+      context.params = params;
+    }
+    const response = await match.data.run(request, context);
+    if (method !== "HEAD" || response.body === null) return response;
+    await response.body.cancel();
+    return new Response(null, response);
+  }
+
+  return { add, dispatch };
+}
+
+/** `http.route` belongs to the request's span as well (OpenTelemetry HTTP). */
+function describe(span: ObservedSpan, match: Match | undefined): void {
+  if (match === undefined) return;
+  span.setAttribute("http.route", match.data.pattern);
+  span.root.setAttribute("http.route", match.data.pattern);
+}
+
+function decode(params: Record<string, string>): Params | undefined {
+  try {
+    for (const name in params) {
+      const value = params[name]!;
+      if (value.includes("%")) params[name] = decodeURIComponent(value);
+    }
+    return params;
+  } catch {
+    return undefined;
+  }
+}
+
+function* endpointsOf(
+  route: Route,
+): Generator<readonly [method: string, run: Handler<Context>]> {
+  const { path, handler, loader, action, config } = route;
+  if (typeof path !== "string" || !path.startsWith("/")) {
+    throw new TypeError(
+      `Cannot add route: path must be a string that begins with "/", received ${
+        JSON.stringify(path)
+      }`,
+    );
+  }
+  if (handler !== undefined && (loader !== undefined || action !== undefined)) {
+    throw new TypeError(
+      `Cannot add route ${path}: it must have either a handler or a loader and an action, received both`,
+    );
+  }
+  const guard = guardOf(path, config?.auth);
+  if (handler !== undefined) {
+    const method = (route.method ?? "GET").toUpperCase();
+    yield [method === "*" ? ANY_METHOD : method, guard(handler)];
+    return;
+  }
+  if (loader === undefined && action === undefined) {
+    throw new TypeError(
+      `Cannot add route ${path}: it must have a handler, a loader or an action`,
+    );
+  }
+  if (route.method !== undefined) {
+    throw new TypeError(
+      `Cannot add route ${path}: method goes with a handler; a loader answers GET, an action ${
+        ACTION_METHODS.join(", ")
+      }`,
+    );
+  }
+  if (loader !== undefined) {
+    yield ["GET", guard(answerWith(`loader:${path}`, "data", loader))];
+  }
+  if (action !== undefined) {
+    const run = guard(answerWith(`form:${path}`, "forms", action));
+    for (const method of ACTION_METHODS) yield [method, run];
+  }
+}
+
+function answerWith(
+  name: string,
+  layer: "data" | "forms",
+  fn: (args: RouteArgs) => unknown,
+): Handler<Context> {
+  return async (request, context) => {
+    const result = await observe(
+      name,
+      layer,
+      () => fn({ request, context, params: context.params }),
+    );
+    if (result instanceof Response) return result;
+    if (result === undefined) return new Response(null, { status: 204 });
+    return Response.json(result);
+  };
+}
+
+/** Makes the wrapper that lets a route's code run only after its auth rule. */
+function guardOf(
+  path: string,
+  rule: AuthRule | undefined,
+): (run: Handler<Context>) => Handler<Context> {
+  if (rule === undefined) return (run) => run;
+  if (typeof rule.check !== "function") {
+    throw new TypeError(
+      `Cannot add route ${path}: config.auth must have a check function, as what requireAuth() returns has`,
+    );
+  }
+  return (run) => async (request, context) => {
+    const refusal = await rule.check(request, context);
+    return refusal ?? await run(request, context);
+  };
+}

@@ -1,0 +1,168 @@
+/**
+ * The request scope: what code anywhere below a request handler can find out
+ * about the request it runs for, without being handed anything.
+ *
+ * One `AsyncLocalStorage` for the whole kit. It holds the request's context
+ * and the span that is open at this point of the code, so a child span finds
+ * its parent under any number of concurrent requests.
+ *
+ * @module
+ */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { RequestContext } from "./context.ts";
+
+/** The part of an application that a span belongs to. */
+export type Layer =
+  | "request"
+  | "routing"
+  | "data"
+  | "forms"
+  | "signals"
+  | "rpc"
+  | "database"
+  | "auth"
+  | "islands"
+  | "build"
+  | "errors"
+  | "custom";
+
+/** A value that a span keeps under an attribute's name. */
+export type AttributeValue = string | number | boolean;
+
+/** Named values of a span or an event. */
+export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
+
+/**
+ * A running span, as far as the host and the modules beside the tracer know
+ * it. They open children on it and never ask who keeps the records.
+ */
+export interface ObservedSpan {
+  /** The trace that this span is part of: 32 lower-case hex digits. */
+  readonly traceId: string;
+  /** The first span of the same trace, usually the one around the request. */
+  readonly root: ObservedSpan;
+  /** Opens a span below this one. */
+  child(name: string, layer: Layer, attributes?: Attributes): ObservedSpan;
+  /** Keeps a value under a name. */
+  setAttribute(key: string, value: AttributeValue): void;
+  /** Marks the span as failed and keeps what was thrown. */
+  error(error: unknown): void;
+  /** Ends the span; every later call on it does nothing. */
+  end(): void;
+}
+
+/** What is known at one point of the code about the request it runs for. */
+export class Scope {
+  /** The context of the request, if a host gave one. */
+  readonly context: RequestContext | undefined;
+  /**
+   * The span that is open here. Written once more after creation: by the
+   * middleware that opens the root span in the scope its host has made.
+   */
+  span: ObservedSpan | undefined;
+
+  /** Makes a scope, to be entered by {@linkcode runInScope}. */
+  constructor(
+    context: RequestContext | undefined,
+    span: ObservedSpan | undefined,
+  ) {
+    this.context = context;
+    this.span = span;
+  }
+}
+
+const storage = new AsyncLocalStorage<Scope>();
+
+/** The scope of the code that asks, or `undefined` outside of any request. */
+export function currentScope(): Scope | undefined {
+  return storage.getStore();
+}
+
+/** Runs `fn` in `scope`, with everything it starts and awaits. */
+export function runInScope<T>(scope: Scope, fn: () => T): T {
+  return storage.run(scope, fn);
+}
+
+/** Makes `scope` the current one for the rest of the running function. */
+export function enterScope(scope: Scope): void {
+  storage.enterWith(scope);
+}
+
+/**
+ * Runs `fn` inside a child of the span that is open here, and ends that child
+ * when `fn` has returned or its promise has settled. Where nothing is traced
+ * it only runs `fn`, at the cost of one look-up.
+ *
+ * What `fn` throws is recorded on the span and thrown on; a thrown `Response`
+ * counts as a result, not as a failure.
+ *
+ * @param name What is being done, such as `loader:country`.
+ * @param layer The part of the application that does it.
+ * @param fn What to run. It gets the span, or `undefined` if there is none.
+ * @returns What `fn` returns; a promise if that is a promise.
+ *
+ * @example
+ * ```ts
+ * import { observe } from "@quartet/kit/app";
+ *
+ * const total = observe("sum", "custom", (span) => {
+ *   span?.setAttribute("count", 3);
+ *   return 1 + 2 + 3;
+ * });
+ * console.assert(total === 6);
+ * ```
+ */
+export function observe<T>(
+  name: string,
+  layer: Layer,
+  fn: (span: ObservedSpan | undefined) => T,
+): T {
+  const scope = storage.getStore();
+  const parent = scope?.span;
+  if (parent === undefined) return fn(undefined);
+  return runSpan(parent.child(name, layer), fn);
+}
+
+/**
+ * Runs `fn` with `span` as the open one and ends the span when `fn` is done.
+ * A result with a `then` method is awaited and becomes a promise, because a
+ * lazy query only starts once somebody calls it.
+ */
+export function runSpan<S extends ObservedSpan, T>(
+  span: S,
+  fn: (span: S) => T,
+): T {
+  let result: T;
+  try {
+    const scope = new Scope(storage.getStore()?.context, span);
+    result = storage.run<T, [S]>(scope, fn, span);
+  } catch (error) {
+    fail(span, error);
+    throw error;
+  }
+  if (isThenable(result)) {
+    return result.then(
+      (value) => {
+        span.end();
+        return value;
+      },
+      (error) => {
+        fail(span, error);
+        throw error;
+      },
+    ) as T;
+  }
+  span.end();
+  return result;
+}
+
+function fail(span: ObservedSpan, error: unknown): void {
+  if (!(error instanceof Response)) span.error(error);
+  span.end();
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null &&
+    typeof (value as { then?: unknown }).then === "function";
+}

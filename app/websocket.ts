@@ -1,0 +1,175 @@
+/**
+ * WebSockets in the shape that several runtimes share: one handler object for
+ * all connections, with each connection's own data on `ws.data`.
+ *
+ * @module
+ */
+
+/** One connection, as its handler sees it. */
+export interface ServerWebSocket<T = unknown> {
+  /** What `upgrade` was given for this connection. */
+  data: T;
+  /** 1 while messages can be sent, as in the `WebSocket` standard. */
+  readonly readyState: number;
+  /** Bytes given to `send` that the network has not taken yet. */
+  readonly bufferedAmount: number;
+  /** Sends a message. Does nothing once the connection closes. */
+  send(message: string | Uint8Array<ArrayBuffer>): void;
+  /** Closes the connection. Default code 1000. */
+  close(code?: number, reason?: string): void;
+}
+
+/** What happens on the connections of an upgrader. */
+export interface WebSocketHandler<T = unknown> {
+  /** A message has arrived. */
+  message(ws: ServerWebSocket<T>, message: string | Uint8Array): void;
+  /** The connection is open. */
+  open?(ws: ServerWebSocket<T>): void;
+  /** The connection is gone, whoever closed it. */
+  close?(ws: ServerWebSocket<T>, code: number, reason: string): void;
+  /** All that `send` had to hold back has gone out. */
+  drain?(ws: ServerWebSocket<T>): void;
+}
+
+/** What turns requests into WebSocket connections. */
+export interface Upgrader<T = unknown> {
+  /**
+   * Upgrades a request.
+   *
+   * After this the request's headers can't be read any more, so whatever is
+   * needed of them belongs into `data`.
+   *
+   * @returns `false` if the request does not ask for a WebSocket.
+   */
+  upgrade(request: Request, options: { data: T }): boolean;
+  /** The response to give for an upgraded request. */
+  response(request: Request): Response | undefined;
+  /** How many connections are open. */
+  readonly size: number;
+  /** Closes every connection with code 1001 and resolves when all are gone. */
+  close(): Promise<void>;
+}
+
+/** Time between two looks at a socket that has messages to send, in ms. */
+const DRAIN_INTERVAL = 5;
+/** How long a peer has to answer our close frame, in ms. */
+const CLOSE_TIMEOUT = 1_000;
+
+/**
+ * Makes an {@linkcode Upgrader} over Deno's own WebSockets.
+ *
+ * @param handler What happens on the connections.
+ *
+ * @example
+ * ```ts
+ * import { createUpgrader } from "@quartet/kit/app";
+ *
+ * const echo = createUpgrader<undefined>({
+ *   message: (ws, message) => ws.send(String(message)),
+ * });
+ * const handler = (request: Request) =>
+ *   echo.upgrade(request, { data: undefined })
+ *     ? echo.response(request)!
+ *     : new Response("Expected a WebSocket", { status: 426 });
+ *
+ * console.assert(handler(new Request("http://localhost/")).status === 426);
+ * ```
+ */
+export function createUpgrader<T>(handler: WebSocketHandler<T>): Upgrader<T> {
+  const connections = new Set<Connection<T>>();
+  const responses = new WeakMap<Request, Response>();
+  let emptied = Promise.withResolvers<void>();
+
+  function upgrade(request: Request, { data }: { data: T }): boolean {
+    if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
+      return false;
+    }
+    const { socket, response } = Deno.upgradeWebSocket(request);
+    responses.set(request, response);
+    const connection = new Connection(socket, data, handler);
+    connections.add(connection);
+    socket.addEventListener("close", () => {
+      connections.delete(connection);
+      if (connections.size === 0) emptied.resolve();
+    });
+    return true;
+  }
+
+  async function close(): Promise<void> {
+    if (connections.size === 0) return;
+    emptied = Promise.withResolvers<void>();
+    for (const connection of connections) connection.close(1001, "Going away");
+    const timer = setTimeout(emptied.resolve, CLOSE_TIMEOUT);
+    await emptied.promise;
+    clearTimeout(timer);
+  }
+
+  return {
+    upgrade,
+    response: (request) => responses.get(request),
+    get size() {
+      return connections.size;
+    },
+    close,
+  };
+}
+
+class Connection<T> implements ServerWebSocket<T> {
+  data: T;
+  readonly #socket: WebSocket;
+  readonly #handler: WebSocketHandler<T>;
+  #drainTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(socket: WebSocket, data: T, handler: WebSocketHandler<T>) {
+    this.data = data;
+    this.#socket = socket;
+    this.#handler = handler;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => handler.open?.(this);
+    socket.onmessage = ({ data }) => {
+      handler.message(
+        this,
+        typeof data === "string" ? data : new Uint8Array(data),
+      );
+    };
+    socket.onclose = ({ code, reason }) => {
+      clearTimeout(this.#drainTimer);
+      handler.close?.(this, code, reason);
+    };
+    // A broken connection also closes; without a listener its error would be
+    // reported as uncaught.
+    socket.onerror = (event) => event.preventDefault();
+  }
+
+  get readyState(): number {
+    return this.#socket.readyState;
+  }
+
+  get bufferedAmount(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  send(message: string | Uint8Array<ArrayBuffer>): void {
+    const socket = this.#socket;
+    if (socket.readyState !== WebSocket.OPEN) return;
+    socket.send(message);
+    if (
+      this.#handler.drain !== undefined && this.#drainTimer === undefined &&
+      socket.bufferedAmount > 0
+    ) this.#watchDrain();
+  }
+
+  close(code = 1000, reason = ""): void {
+    this.#socket.close(code, reason);
+  }
+
+  /** Deno has no drain event, so a socket with a backlog is looked at. */
+  #watchDrain(): void {
+    this.#drainTimer = setTimeout(() => {
+      this.#drainTimer = undefined;
+      if (this.#socket.readyState !== WebSocket.OPEN) return;
+      if (this.#socket.bufferedAmount > 0) this.#watchDrain();
+      else this.#handler.drain?.(this);
+    }, DRAIN_INTERVAL);
+  }
+}
