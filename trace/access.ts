@@ -1,0 +1,62 @@
+import type { ConnectionInfo } from "../app/context.ts";
+import { errorResponse } from "../app/error_response.ts";
+
+/** Decides whether a request may see or add to the traces. */
+export type Authorize = (
+  request: Request,
+  info: ConnectionInfo | undefined,
+) => boolean | Promise<boolean>;
+
+/**
+ * The rule that holds unless another is given: a request from this machine
+ * that a browser would not have sent on behalf of another site.
+ *
+ * All three have to hold. The connection comes from a loopback address, which
+ * keeps out the network. The `Host` is a loopback name, which keeps out a web
+ * page whose own name was pointed at 127.0.0.1 (DNS rebinding). The `Origin`,
+ * if there is one, is that same host, which keeps out other web pages.
+ */
+export function isLocalRequest(
+  request: Request,
+  info: ConnectionInfo | undefined,
+): boolean {
+  const host = request.headers.get("host") ?? new URL(request.url).host;
+  if (!isLoopbackName(host.replace(/:\d+$/, ""))) return false;
+  const origin = request.headers.get("origin");
+  if (origin !== null && !isOriginOf(origin, host)) return false;
+  const address = info?.remoteAddr;
+  if (address === undefined) return false;
+  return "hostname" in address ? isLoopbackAddress(address.hostname) : true;
+}
+
+function isLoopbackName(name: string): boolean {
+  const lower = name.toLowerCase();
+  return lower === "localhost" || lower.endsWith(".localhost") ||
+    lower === "[::1]" || isLoopbackAddress(lower);
+}
+
+function isLoopbackAddress(address: string): boolean {
+  return /^(::ffff:)?127(\.\d{1,3}){3}$/.test(address) || address === "::1";
+}
+
+function isOriginOf(origin: string, host: string): boolean {
+  return origin === `http://${host}` || origin === `https://${host}`;
+}
+
+/** Refuses a request that `authorize` does not let in. */
+export async function refuse(
+  request: Request,
+  info: ConnectionInfo | undefined,
+  authorize: Authorize,
+): Promise<Response | undefined> {
+  if (await authorize(request, info)) return undefined;
+  const unknownPeer = authorize === isLocalRequest &&
+    info?.remoteAddr === undefined;
+  return errorResponse(
+    403,
+    "FORBIDDEN",
+    unknownPeer
+      ? "Traces are only shown to this machine, and the server did not tell where the request came from: hand on the info that Deno.serve gives, or set authorize"
+      : "Traces are only shown to this machine and to its own pages; set authorize to let others in",
+  );
+}

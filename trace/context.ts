@@ -1,0 +1,42 @@
+import { currentScope, enterScope, Scope } from "../app/scope.ts";
+import { noopTracer } from "./noop_tracer.ts";
+import type { Span, Tracer } from "./types.ts";
+
+let tracer: Tracer = noopTracer;
+
+/**
+ * Makes `value` the tracer that {@linkcode getTracer} gives to code that was
+ * not handed one.
+ *
+ * @example
+ * ```ts
+ * import { createTracer, getTracer, setTracer } from "@quartet/kit/trace";
+ *
+ * const tracer = createTracer();
+ * setTracer(tracer);
+ * console.assert(getTracer() === tracer);
+ * ```
+ */
+export function setTracer(value: Tracer): void {
+  tracer = value;
+}
+
+/** The tracer that was set, or the one that does nothing. */
+export function getTracer(): Tracer {
+  return tracer;
+}
+
+/**
+ * Makes `span` the active one for the rest of the running function and for
+ * what it starts; `undefined` makes none active. `tracer.withSpan` does the
+ * same for one call and puts the old one back.
+ */
+export function setActiveSpan(span: Span | undefined): void {
+  enterScope(new Scope(currentScope()?.context, span));
+}
+
+/** The span that is active in the code that asks. */
+export function getActiveSpan(): Span | undefined {
+  // Spans enter a scope through this module only, so they are whole ones.
+  return currentScope()?.span as Span | undefined;
+}

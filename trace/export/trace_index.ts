@@ -1,0 +1,103 @@
+import type { Layer, SerializedTrace, SpanData } from "../types.ts";
+import { LAYERS } from "./layers.ts";
+import { selfTimes } from "./self_time.ts";
+
+/** What a list shows of a trace, without its spans. */
+export interface TraceIndexEntry {
+  /** The trace id. */
+  readonly id: string;
+  /** The span around the whole operation. */
+  readonly rootSpanId: string;
+  /** The name of the root span. */
+  readonly name: string;
+  /** When it began, in epoch milliseconds. */
+  readonly startTime: number;
+  /** How long it took, in milliseconds. */
+  readonly duration: number;
+  /** How many spans it has. */
+  readonly spanCount: number;
+  /** How many of its spans have the status `error`. */
+  readonly errorCount: number;
+  /** The HTTP status of the response. */
+  readonly statusCode?: number;
+  /** The HTTP method of the request. */
+  readonly method?: string;
+  /** The path of the request. */
+  readonly pathname?: string;
+  /** The pattern of the matched route. */
+  readonly routePattern?: string;
+  /**
+   * The self time of each layer that has a span, in milliseconds to the
+   * microsecond, biggest first.
+   */
+  readonly layers: readonly (readonly [Layer, number])[];
+}
+
+/**
+ * Sums up a trace for a list.
+ *
+ * @example
+ * ```ts
+ * import { indexTrace } from "@quartet/kit/trace";
+ *
+ * const span = {
+ *   id: "00f067aa0ba902b7",
+ *   traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+ *   parentId: null,
+ *   name: "GET /",
+ *   layer: "request",
+ *   status: "ok",
+ *   startTime: 1_760_000_000_000,
+ *   endTime: 1_760_000_000_012,
+ *   duration: 12,
+ *   attributes: {},
+ *   events: [],
+ *   children: [],
+ * } as const;
+ * const entry = indexTrace({
+ *   id: span.traceId,
+ *   rootSpanId: span.id,
+ *   startTime: span.startTime,
+ *   endTime: span.endTime,
+ *   duration: span.duration,
+ *   spans: [span],
+ *   metadata: { origin: "server", method: "GET", pathname: "/" },
+ * });
+ * console.assert(entry.name === "GET /" && entry.layers[0]?.[1] === 12);
+ * ```
+ */
+export function indexTrace(trace: SerializedTrace): TraceIndexEntry {
+  const { spans, metadata } = trace;
+  const root = spans.find((span) => span.id === trace.rootSpanId) ?? spans[0];
+  const { statusCode, method, pathname, routePattern } = metadata;
+  return {
+    id: trace.id,
+    rootSpanId: trace.rootSpanId,
+    name: root?.name ?? "",
+    startTime: trace.startTime,
+    duration: trace.duration,
+    spanCount: spans.length,
+    errorCount: spans.reduce((n, { status }) => n + +(status === "error"), 0),
+    ...(statusCode !== undefined && { statusCode }),
+    ...(method !== undefined && { method }),
+    ...(pathname !== undefined && { pathname }),
+    ...(routePattern !== undefined && { routePattern }),
+    layers: layerTimes(spans),
+  };
+}
+
+function layerTimes(spans: readonly SpanData[]): [Layer, number][] {
+  const self = selfTimes(spans);
+  const sums = new Map<Layer, number>();
+  spans.forEach(({ layer }, i) => {
+    sums.set(layer, (sums.get(layer) ?? 0) + (self[i] ?? 0));
+  });
+  return LAYERS
+    .filter((layer) => sums.has(layer))
+    .map((layer): [Layer, number] => [layer, roundTime(sums.get(layer) ?? 0)])
+    .sort((a, b) => b[1] - a[1]);
+}
+
+function roundTime(time: number): number {
+  return Math.round(time * 1000) / 1000;
+}

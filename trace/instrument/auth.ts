@@ -1,0 +1,38 @@
+import type { Span } from "../types.ts";
+import { inSpan } from "./in_span.ts";
+
+/**
+ * Traces the check of a right, as a span `auth:<check>`. The result is kept as
+ * `app.auth.allowed` if it is a boolean.
+ *
+ * @param check Names the check, such as `session` or `role:admin`.
+ * @param run Does the check.
+ * @returns What `run` returns.
+ *
+ * @example
+ * ```ts
+ * import { traceAuthCheck } from "@quartet/kit/trace";
+ *
+ * const allowed = await traceAuthCheck("role:admin", () => Promise.resolve(true));
+ * console.assert(allowed);
+ * ```
+ */
+export function traceAuthCheck<T>(check: string, run: (span: Span) => T): T {
+  return inSpan(`auth:${check}`, "auth", (span) => {
+    const result = run(span);
+    if (!(result instanceof Promise)) {
+      keepResult(span, result);
+      return result;
+    }
+    return result.then((value) => {
+      keepResult(span, value);
+      return value;
+    }) as T;
+  });
+}
+
+function keepResult(span: Span, result: unknown): void {
+  if (typeof result === "boolean") {
+    span.setAttribute("app.auth.allowed", result);
+  }
+}

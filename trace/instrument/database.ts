@@ -1,0 +1,90 @@
+import { getActiveSpan } from "../context.ts";
+import { noopSpan } from "../noop_tracer.ts";
+import type { Attributes, Span } from "../types.ts";
+import { inSpan } from "./in_span.ts";
+import { describeQuery } from "./query_text.ts";
+
+/** What is known about the database beside the query. */
+export interface QueryOptions {
+  /** The product, such as `sqlite` or `postgresql` (`db.system.name`). */
+  readonly system?: string;
+  /** The database's name (`db.namespace`). */
+  readonly namespace?: string;
+}
+
+/**
+ * Traces a database query, as a span `db.query` or, if it changes something,
+ * `db.execute`. The text is kept without the values of its parameters, and the
+ * number of rows if the result is an array.
+ *
+ * @param text The query's text, with placeholders.
+ * @param run Sends the query.
+ * @param options What is known about the database.
+ * @returns What `run` returns; a promise if that has a `then` method.
+ *
+ * @example
+ * ```ts
+ * import { traceQuery } from "@quartet/kit/trace";
+ *
+ * const rows = await traceQuery(
+ *   "SELECT name FROM country WHERE code = ?",
+ *   () => Promise.resolve([{ name: "France" }]),
+ *   { system: "sqlite" },
+ * );
+ * console.assert(rows.length === 1);
+ * ```
+ */
+export function traceQuery<T>(
+  text: string,
+  run: (span: Span) => T,
+  options: QueryOptions = {},
+): T {
+  return runQuery(() => queryOf(text, options), run);
+}
+
+/** A query, described once and run any number of times. */
+export interface DescribedQuery {
+  /** The name of its spans. */
+  readonly name: "db.query" | "db.execute";
+  /** Their attributes. */
+  readonly attributes: Attributes;
+}
+
+/** Describes a query by its text. */
+export function queryOf(text: string, options: QueryOptions): DescribedQuery {
+  const { operation, collection, summary, reads } = describeQuery(text);
+  return {
+    name: reads ? "db.query" : "db.execute",
+    attributes: {
+      "db.query.text": text,
+      "db.query.summary": summary,
+      "db.operation.name": operation,
+      "db.collection.name": collection,
+      "db.system.name": options.system,
+      "db.namespace": options.namespace,
+    },
+  };
+}
+
+/** Runs a query in a span; where nothing is traced it isn't even described. */
+export function runQuery<T>(
+  describe: () => DescribedQuery,
+  run: (span: Span) => T,
+): T {
+  if (getActiveSpan() === undefined) return run(noopSpan);
+  const { name, attributes } = describe();
+  return inSpan(name, "database", (span) => {
+    const result: unknown = run(span);
+    if (result instanceof Promise) {
+      return result.then((rows) => countRows(span, rows));
+    }
+    return countRows(span, result);
+  }, attributes) as T;
+}
+
+function countRows<R>(span: Span, rows: R): R {
+  if (Array.isArray(rows)) {
+    span.setAttribute("db.response.returned_rows", rows.length);
+  }
+  return rows;
+}

@@ -1,0 +1,57 @@
+import { getActiveSpan } from "../context.ts";
+
+/**
+ * Marks the active span as failed and notes what was thrown.
+ *
+ * @param error What was thrown.
+ *
+ * @example
+ * ```ts
+ * import { traceError } from "@quartet/kit/trace";
+ *
+ * try {
+ *   JSON.parse("{");
+ * } catch (error) {
+ *   traceError(error);
+ * }
+ * ```
+ */
+export function traceError(error: unknown): void {
+  getActiveSpan()?.error(error);
+}
+
+/**
+ * Wraps a function so that whatever it throws, or rejects with, is noted on
+ * the span that is active then. It is thrown on all the same.
+ *
+ * @param fn Any function.
+ * @returns A function of the same type; `this` is kept.
+ *
+ * @example
+ * ```ts
+ * import { withErrorCapture } from "@quartet/kit/trace";
+ *
+ * const parse = withErrorCapture((text: string) => JSON.parse(text));
+ * console.assert(parse("1") === 1);
+ * ```
+ */
+export function withErrorCapture<
+  // deno-lint-ignore no-explicit-any -- the only way to accept any function
+  F extends (this: any, ...args: any[]) => unknown,
+>(fn: F): F {
+  return function (this: ThisParameterType<F>, ...args: Parameters<F>) {
+    const span = getActiveSpan();
+    let result: unknown;
+    try {
+      result = fn.apply(this, args);
+    } catch (error) {
+      span?.error(error);
+      throw error;
+    }
+    if (!(result instanceof Promise)) return result;
+    return result.catch((error) => {
+      span?.error(error);
+      throw error;
+    });
+  } as F;
+}

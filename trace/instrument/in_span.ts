@@ -1,0 +1,18 @@
+import { currentScope, runSpan } from "../../app/scope.ts";
+import { noopSpan } from "../noop_tracer.ts";
+import type { Attributes, Layer, Span } from "../types.ts";
+
+/**
+ * Runs `fn` in a child of the active span. Where no span is active, `fn` runs
+ * all the same and gets a span that records nothing.
+ */
+export function inSpan<T>(
+  name: string,
+  layer: Layer,
+  fn: (span: Span) => T,
+  attributes?: Attributes,
+): T {
+  const parent = currentScope()?.span;
+  if (parent === undefined) return fn(noopSpan);
+  return runSpan(parent.child(name, layer, attributes) as Span, fn);
+}

@@ -1,0 +1,208 @@
+import { getActiveSpan } from "../context.ts";
+import type { Span } from "../types.ts";
+import { queryOf, runQuery } from "./database.ts";
+import type { DescribedQuery, QueryOptions } from "./database.ts";
+import { inSpan } from "./in_span.ts";
+
+// deno-lint-ignore no-explicit-any -- methods of any driver
+type Method = (...args: any[]) => unknown;
+
+/** Methods that run a query: of the driver with its text, of a statement. */
+const QUERY_METHODS = new Set([
+  "all",
+  "exec",
+  "execute",
+  "get",
+  "iterate",
+  "query",
+  "queryArray",
+  "queryObject",
+  "queryOne",
+  "raw",
+  "run",
+  "unsafe",
+  "values",
+]);
+const PREPARE_METHODS = new Set(["prepare", "prepareQuery"]);
+const TRANSACTION_METHODS = new Set(["begin", "transaction"]);
+
+/**
+ * Wraps a database driver so that its queries are traced, prepared statements
+ * and transactions included. It suits any driver whose methods have the usual
+ * names (`query`, `execute`, `exec`, `run`, `get`, `all`, `prepare`,
+ * `transaction`, …): `node:sqlite`, better-sqlite3, pg, mysql2, libSQL. All
+ * other members are handed through, and where nothing is traced the queries
+ * are too.
+ *
+ * @param adapter The driver's database, pool or client.
+ * @param options What is known about the database.
+ * @returns A stand-in of the same type.
+ *
+ * @example
+ * ```ts
+ * import { DatabaseSync } from "node:sqlite";
+ * import { createTracer, tracedAdapter } from "@quartet/kit/trace";
+ *
+ * const database = tracedAdapter(new DatabaseSync(":memory:"), {
+ *   system: "sqlite",
+ * });
+ * const tracer = createTracer();
+ * tracer.withSpan("job", "custom", () => {
+ *   database.prepare("SELECT 1 AS one").get();
+ * });
+ * database.close();
+ *
+ * const names = [...tracer.getTraces()[0]!.spans.values()].map((s) => s.name);
+ * console.assert(names.join() === "job,db.query");
+ * ```
+ */
+export function tracedAdapter<A extends object>(
+  adapter: A,
+  options: QueryOptions = {},
+): A {
+  return standIn(adapter, (name, method) => {
+    if (QUERY_METHODS.has(name)) return tracedQuery(method, options);
+    if (PREPARE_METHODS.has(name)) return tracedPrepare(method, options);
+    if (TRANSACTION_METHODS.has(name)) {
+      return tracedTransaction(method, options);
+    }
+    return undefined;
+  });
+}
+
+/** `method` gets the query's text, or an object that holds it. */
+function tracedQuery(method: Method, options: QueryOptions): Method {
+  return (...args) => {
+    const text = textOf(args[0]);
+    return text === undefined
+      ? method(...args)
+      : runQuery(() => queryOf(text, options), () => method(...args));
+  };
+}
+
+/** `method` gets a query's text and gives, at once or later, a statement. */
+function tracedPrepare(method: Method, options: QueryOptions): Method {
+  return (...args) => {
+    const text = textOf(args[0]);
+    const statement = method(...args);
+    if (text === undefined) return statement;
+    let described: DescribedQuery | undefined;
+    const describe = () => described ??= queryOf(text, options);
+    const wrap = (value: unknown) =>
+      isObject(value) ? standIn(value, traceRun) : value;
+    return statement instanceof Promise
+      ? statement.then(wrap)
+      : wrap(statement);
+
+    function traceRun(name: string, run: Method): Method | undefined {
+      if (name === "iterate") return tracedIteration(run, describe);
+      if (!QUERY_METHODS.has(name)) return undefined;
+      return (...values) => runQuery(describe, () => run(...values));
+    }
+  };
+}
+
+/** The span of an iteration lasts until the last row has been taken. */
+function tracedIteration(
+  iterate: Method,
+  describe: () => DescribedQuery,
+): Method {
+  return (...values) => {
+    const parent = getActiveSpan();
+    const rows = iterate(...values);
+    if (parent === undefined) return rows;
+    const { name, attributes } = describe();
+    const span = parent.child(name, "database", attributes);
+    return countedRows(rows as Iterable<unknown>, span);
+  };
+}
+
+function* countedRows(rows: Iterable<unknown>, span: Span): Generator {
+  let count = 0;
+  try {
+    for (const row of rows) {
+      count++;
+      yield row;
+    }
+  } catch (error) {
+    span.error(error);
+    throw error;
+  } finally {
+    span.setAttribute("db.response.returned_rows", count);
+    span.end();
+  }
+}
+
+/**
+ * `method` gets a function that runs inside the transaction, at once or, with
+ * better-sqlite3, when what it gives is called. So it is that function that is
+ * traced, and what it is handed is traced as well.
+ */
+function tracedTransaction(method: Method, options: QueryOptions): Method {
+  return (...args) => method(...args.map(wrap));
+
+  function wrap(arg: unknown): unknown {
+    if (typeof arg !== "function") return arg;
+    return (...values: unknown[]) =>
+      inSpan(
+        "db.transaction",
+        "database",
+        () => arg(...values.map((value) => traceClient(value))),
+        { "db.system.name": options.system, "db.namespace": options.namespace },
+      );
+  }
+
+  function traceClient(value: unknown): unknown {
+    return isObject(value) ? tracedAdapter(value, options) : value;
+  }
+}
+
+/**
+ * Stands in for an object: its methods run on the original, those for which
+ * `wrap` gives another one in that one's place.
+ */
+function standIn<T extends object>(
+  target: T,
+  wrap: (name: string, method: Method) => Method | undefined,
+): T {
+  const methods = new Map<string | symbol, Method>();
+  return new Proxy(target, {
+    get(_target, key) {
+      const known = methods.get(key);
+      if (known !== undefined) return known;
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function" || isFixed(target, key)) return value;
+      const bound: Method = value.bind(target);
+      const method = (typeof key === "string" && wrap(key, bound)) ||
+        // A tag function such as postgres.js' `sql` has members of its own.
+        Object.assign(bound, value);
+      methods.set(key, method);
+      return method;
+    },
+    set(_target, key, value) {
+      methods.delete(key);
+      return Reflect.set(target, key, value, target);
+    },
+  });
+}
+
+/** A proxy must not give another value for a member that can't change. */
+function isFixed(target: object, key: string | symbol): boolean {
+  const own = Object.getOwnPropertyDescriptor(target, key);
+  return own !== undefined && !own.configurable && own.writable === false;
+}
+
+function textOf(query: unknown): string | undefined {
+  if (typeof query === "string") return query;
+  if (!isObject(query)) return undefined;
+  const { text, sql } = query as { text?: unknown; sql?: unknown };
+  return typeof text === "string"
+    ? text
+    : typeof sql === "string"
+    ? sql
+    : undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

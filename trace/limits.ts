@@ -1,0 +1,36 @@
+/**
+ * What a trace may hold. Whatever a request does, its trace stays within these
+ * bounds, and what was left out is counted on the record.
+ *
+ * @module
+ */
+
+/** Characters of a span's or event's name. */
+export const MAX_NAME_LENGTH = 256;
+/** Characters of an attribute's key. */
+export const MAX_KEY_LENGTH = 128;
+/** Characters of an attribute's value. */
+export const MAX_VALUE_LENGTH = 4096;
+/** Attributes of a span. */
+export const MAX_ATTRIBUTES = 64;
+/** Attributes of an event. */
+export const MAX_EVENT_ATTRIBUTES = 16;
+/** Events of a span. */
+export const MAX_EVENTS = 128;
+/** Characters of all keys, values and event names of a trace together. */
+export const MAX_TRACE_SIZE = 1024 * 1024;
+/** Traces that are running at the same time; the oldest one gives way. */
+export const MAX_RUNNING_TRACES = 10_000;
+
+/**
+ * Shortens a text and says by how much. The result does not keep the whole
+ * original in memory, as a plain `slice` of a string does in V8.
+ */
+export function clip(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const note = `… (${text.length - maxLength} more characters)`;
+  // Not between the halves of a surrogate pair.
+  const last = text.charCodeAt(maxLength - 1);
+  const end = last >= 0xd800 && last < 0xdc00 ? maxLength - 1 : maxLength;
+  return JSON.parse(JSON.stringify(text.slice(0, end) + note));
+}

@@ -1,0 +1,95 @@
+/**
+ * Request tracing: where a request spent its time, layer by layer.
+ *
+ * One middleware gives every request a trace. Spans are opened below it by the
+ * host, by the other modules of the kit, by the instrumentors here, and by
+ * {@linkcode Tracer.withSpan}. The last traces are kept in memory; they are
+ * printed by {@linkcode createCLIReporter} and shown by {@linkcode tracePlugin}.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ * import { createTracer, tracePlugin, traceQuery } from "@quartet/kit/trace";
+ *
+ * const tracer = createTracer();
+ * const app = createApp({
+ *   trace: tracePlugin(tracer),
+ *   routes: [{
+ *     path: "/",
+ *     loader: () => traceQuery("SELECT 1", () => [1]),
+ *   }],
+ * });
+ *
+ * await app.fetch(new Request("http://localhost/"));
+ * const [trace] = tracer.getTraces();
+ * console.assert(trace?.metadata.routePattern === "/");
+ * await app.close();
+ * ```
+ *
+ * @module
+ */
+
+export * from "./types.ts";
+
+// Tracing
+export { createTracer, TracerImpl } from "./tracer.ts";
+export type { TracerOptions } from "./tracer.ts";
+export { SpanImpl } from "./span.ts";
+export {
+  getActiveSpan,
+  getTracer,
+  setActiveSpan,
+  setTracer,
+} from "./context.ts";
+export { noopSpan, noopTracer } from "./noop_tracer.ts";
+export { generateSpanId, generateTraceId } from "./ids.ts";
+export type { RandomSource } from "./ids.ts";
+export type { Clock } from "./clock.ts";
+
+// On the server
+export { tracePlugin } from "./plugin.ts";
+export type { TracePluginOptions } from "./plugin.ts";
+export { traceMiddleware } from "./middleware.ts";
+export type { TraceMiddlewareOptions } from "./middleware.ts";
+export { createTracesAPIHandler } from "./stream/api.ts";
+export type { TracesAPIOptions } from "./stream/api.ts";
+export { createTraceWebSocket } from "./stream/websocket.ts";
+export type {
+  TraceWebSocket,
+  TraceWebSocketOptions,
+} from "./stream/websocket.ts";
+export { createCollector } from "./collector.ts";
+export type {
+  Collector,
+  CollectorOptions,
+  CollectResult,
+} from "./collector.ts";
+export { isLocalRequest } from "./access.ts";
+export type { Authorize } from "./access.ts";
+
+// Reading
+export { createCLIReporter } from "./report/cli.ts";
+export type { CLIReporter, CLIReporterOptions } from "./report/cli.ts";
+export { deserializeTrace, serializeTrace } from "./serialize.ts";
+
+// Instrumentors, a layer each
+export { recordRouteMatch, traceRouteMatch } from "./instrument/routing.ts";
+export {
+  recordLoaderMetrics,
+  traceCacheOperation,
+  traceLoader,
+} from "./instrument/data.ts";
+export type { LoaderMetrics } from "./instrument/data.ts";
+export { recordFormValidation, traceFormSubmit } from "./instrument/forms.ts";
+export type { FormValidation } from "./instrument/forms.ts";
+export { recordSignalBatch, recordSignalUpdate } from "./instrument/signals.ts";
+export { recordRPCValidation, traceRPCCall } from "./instrument/rpc.ts";
+export type { RPCValidation } from "./instrument/rpc.ts";
+export { traceQuery } from "./instrument/database.ts";
+export type { QueryOptions } from "./instrument/database.ts";
+export { tracedAdapter } from "./instrument/traced_adapter.ts";
+export { traceAuthCheck } from "./instrument/auth.ts";
+export { recordHydration, traceHydration } from "./instrument/islands.ts";
+export type { HydrationRecord } from "./instrument/islands.ts";
+export { traceBuild, traceBuildStage } from "./instrument/build.ts";
+export { traceError, withErrorCapture } from "./instrument/errors.ts";

@@ -1,0 +1,90 @@
+import type { Tracer } from "../types.ts";
+import { formatTrace } from "./format_trace.ts";
+import { createPaint, wantsColor } from "./terminal.ts";
+
+/** Settings of the terminal reporter. */
+export interface CLIReporterOptions {
+  /** Takes the text, a whole trace at a time. Default: standard output. */
+  readonly write?: (text: string) => void;
+  /**
+   * Whether to use colours. Default: `NO_COLOR` and `FORCE_COLOR` tell, else
+   * whether standard output is a terminal.
+   */
+  readonly color?: boolean;
+  /** Durations from here on stand out, in milliseconds. Default 100. */
+  readonly slow?: number;
+  /** Columns of a line. Default: those of the terminal, else 120. */
+  readonly width?: number;
+}
+
+/** A running reporter. */
+export interface CLIReporter {
+  /** Stops reporting. */
+  stop(): void;
+}
+
+/**
+ * Prints one tree for each trace that ends: a root line with method, path,
+ * status and duration, and below it a line a span with layer, duration and
+ * what it did. Spans that repeat, as in N+1 queries, share a line.
+ *
+ * @param tracer Keeps the traces.
+ * @param options How and where to print.
+ *
+ * @example
+ * ```ts
+ * import { createCLIReporter, createTracer } from "@quartet/kit/trace";
+ *
+ * const tracer = createTracer();
+ * let printed = "";
+ * const reporter = createCLIReporter(tracer, {
+ *   write: (text) => printed += text,
+ *   color: false,
+ * });
+ * tracer.withSpan("job", "custom", () => {});
+ * reporter.stop();
+ * console.assert(printed.startsWith("job"));
+ * ```
+ */
+export function createCLIReporter(
+  tracer: Tracer,
+  options: CLIReporterOptions = {},
+): CLIReporter {
+  const { write = writeToStdout, slow = 100 } = options;
+  const paint = createPaint(options.color ?? defaultColor());
+  const stop = tracer.subscribe((event) => {
+    if (event.type !== "trace:end") return;
+    const width = options.width ?? terminalWidth();
+    write(formatTrace(event.trace, { paint, slow, width }));
+  }, ["trace:end"]);
+  return { stop };
+}
+
+const encoder = new TextEncoder();
+
+/** In one piece, so that the trees of concurrent requests do not interleave. */
+function writeToStdout(text: string): void {
+  let rest = encoder.encode(text);
+  while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
+}
+
+function defaultColor(): boolean {
+  return wantsColor(readEnv, Deno.stdout.isTerminal());
+}
+
+/** Without the permission to read the environment, it says nothing. */
+function readEnv(name: string): string | undefined {
+  try {
+    return Deno.env.get(name);
+  } catch {
+    return undefined;
+  }
+}
+
+function terminalWidth(): number {
+  try {
+    return Deno.consoleSize().columns;
+  } catch {
+    return 120;
+  }
+}

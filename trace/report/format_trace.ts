@@ -1,0 +1,182 @@
+import type { SpanData, TraceData } from "../types.ts";
+import { printable, truncate } from "./terminal.ts";
+import type { Paint, Style } from "./terminal.ts";
+
+/** How a trace is printed. */
+export interface TraceFormat {
+  /** Styles text. */
+  readonly paint: Paint;
+  /** Durations from here on stand out, in milliseconds. */
+  readonly slow: number;
+  /** Columns of a line. */
+  readonly width: number;
+}
+
+/** Lines of one trace; the rest is counted. */
+const MAX_LINES = 60;
+const LAYER_WIDTH = 8;
+const DURATION_WIDTH = 8;
+
+const LAYER_STYLES: Readonly<Partial<Record<string, Style>>> = {
+  routing: "blue",
+  data: "cyan",
+  forms: "cyan",
+  rpc: "magenta",
+  database: "yellow",
+  auth: "green",
+  errors: "red",
+};
+
+/** One line of the tree: a span, or several alike beside each other. */
+interface Row {
+  readonly span: SpanData;
+  readonly count: number;
+  readonly duration: number;
+}
+
+/** Formats a trace as a tree, ending in a line break. */
+export function formatTrace(trace: TraceData, format: TraceFormat): string {
+  const root = trace.spans.get(trace.rootSpanId)!;
+  const lines = [rootLine(trace, root, format)];
+  let hidden = 0;
+
+  function addChildren(span: SpanData, indent: string): void {
+    const rows = groupAlike(childrenOf(trace, span));
+    rows.forEach((row, index) => {
+      if (lines.length > MAX_LINES) {
+        hidden += row.count;
+        return;
+      }
+      const last = index === rows.length - 1;
+      lines.push(line(row, `${indent}${last ? "└─" : "├─"} `, format));
+      addChildren(row.span, `${indent}${last ? "  " : "│ "} `);
+    });
+  }
+
+  addChildren(root, "");
+  const { droppedSpans = 0 } = trace.metadata;
+  if (hidden > 0) lines.push(format.paint("dim", `   … ${hidden} more lines`));
+  if (droppedSpans > 0) {
+    lines.push(
+      format.paint(
+        "yellow",
+        `   ! ${droppedSpans} more spans were not recorded`,
+      ),
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function rootLine(
+  trace: TraceData,
+  root: SpanData,
+  { paint, slow, width }: TraceFormat,
+): string {
+  const { method, pathname, statusCode } = trace.metadata;
+  const duration = paintDuration(trace.duration, slow, paint);
+  const title = truncate(
+    printable(
+      method !== undefined && pathname !== undefined
+        ? `${method} ${pathname}`
+        : root.name,
+    ),
+    Math.max(20, width - 16),
+  );
+  const status = statusCode === undefined
+    ? statusText(root, paint)
+    : paint(statusStyle(statusCode), String(statusCode));
+  return [paint("bold", title), status, duration]
+    .filter((part) => part !== "").join(" ");
+}
+
+function line(row: Row, prefix: string, format: TraceFormat): string {
+  const { paint, slow, width } = format;
+  const { span, count } = row;
+  const layer = span.layer.padEnd(LAYER_WIDTH);
+  const repeated = count > 1 ? ` × ${count}` : "";
+  const used = prefix.length + LAYER_WIDTH + DURATION_WIDTH + 3 +
+    repeated.length;
+  const style = LAYER_STYLES[span.layer];
+  const detail = truncate(
+    printable(detailOf(span)),
+    Math.max(20, width - used),
+  );
+  return [
+    paint("dim", prefix) + (style ? paint(style, layer) : layer),
+    paintDuration(row.duration, slow, paint, DURATION_WIDTH),
+    ` ${detail}${paint("bold", repeated)}`,
+    statusText(span, paint),
+  ].filter((part) => part !== "").join(" ");
+}
+
+/** What a span did, as short as can be said. */
+function detailOf({ name, layer, attributes }: SpanData): string {
+  const query = attributes["db.query.text"];
+  if (typeof query === "string") return query.replace(/\s+/g, " ").trim();
+  const route = attributes["http.route"];
+  if (layer === "routing" && typeof route === "string") return route;
+  const cacheKey = attributes["app.cache.key"];
+  if (typeof cacheKey === "string") {
+    const result = attributes["app.cache.result"];
+    return [name, cacheKey, result].filter((part) => part !== undefined).join(
+      " ",
+    );
+  }
+  return name;
+}
+
+function statusText(span: SpanData, paint: Paint): string {
+  if (span.status === "ok") return "";
+  const type = span.attributes["error.type"];
+  return span.status === "timeout"
+    ? paint("yellow", "did not end")
+    : paint("red", typeof type === "string" ? printable(type) : "error");
+}
+
+function statusStyle(status: number): Style {
+  if (status >= 500) return "red";
+  if (status >= 400) return "yellow";
+  return status >= 300 ? "cyan" : "green";
+}
+
+function paintDuration(
+  duration: number,
+  slow: number,
+  paint: Paint,
+  width = 0,
+): string {
+  const text = formatDuration(duration).padStart(width);
+  if (duration >= slow * 5) return paint("red", text);
+  return paint(duration >= slow ? "yellow" : "dim", text);
+}
+
+/** Three digits that matter: `0.12ms`, `12.3ms`, `1.23s`. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(2)}s`;
+  return `${milliseconds.toFixed(milliseconds >= 10 ? 1 : 2)}ms`;
+}
+
+function childrenOf(trace: TraceData, span: SpanData): SpanData[] {
+  return span.children.flatMap((id) => trace.spans.get(id) ?? []);
+}
+
+/** Joins spans that follow each other and did the same, without children. */
+function groupAlike(spans: readonly SpanData[]): Row[] {
+  const rows: Row[] = [];
+  for (const span of spans) {
+    const last = rows.at(-1);
+    if (last !== undefined && isAlike(last.span, span)) {
+      const duration = last.duration + span.duration;
+      rows[rows.length - 1] = { ...last, count: last.count + 1, duration };
+    } else {
+      rows.push({ span, count: 1, duration: span.duration });
+    }
+  }
+  return rows;
+}
+
+function isAlike(a: SpanData, b: SpanData): boolean {
+  return a.children.length === 0 && b.children.length === 0 &&
+    a.layer === b.layer && a.name === b.name && a.status === b.status &&
+    detailOf(a) === detailOf(b);
+}

@@ -1,0 +1,69 @@
+/**
+ * Text for a terminal: colours where they are wanted, and never a control
+ * character that came from outside.
+ *
+ * @module
+ */
+
+/** Colours and weights of a terminal (ECMA-48 §8.3.117). */
+const CODES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  blue: [34, 39],
+  magenta: [35, 39],
+  cyan: [36, 39],
+} as const;
+
+/** A colour or weight. */
+export type Style = keyof typeof CODES;
+
+/** Gives a text a style, or leaves it as it is where colours are off. */
+export type Paint = (style: Style, text: string) => string;
+
+/** Makes the function that styles text. */
+export function createPaint(color: boolean): Paint {
+  return color
+    ? (style, text) => `\x1b[${CODES[style][0]}m${text}\x1b[${CODES[style][1]}m`
+    : (_style, text) => text;
+}
+
+/**
+ * Whether to use colours: `NO_COLOR` (no-color.org) speaks first, then
+ * `FORCE_COLOR`, then whether the output is a terminal.
+ */
+export function wantsColor(
+  env: (name: string) => string | undefined,
+  isTerminal: boolean,
+): boolean {
+  if (env("NO_COLOR")) return false;
+  const force = env("FORCE_COLOR");
+  if (force !== undefined) return force !== "0" && force !== "false";
+  return isTerminal;
+}
+
+/**
+ * C0 and C1 controls, and characters that turn the direction of text or are
+ * not seen: all of them can make a terminal show what isn't there.
+ */
+const UNSAFE =
+  // deno-lint-ignore no-control-regex -- finding them is the point
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Makes recorded text safe to print: one line, and no control characters. */
+export function printable(text: string): string {
+  return text.toWellFormed().replace(UNSAFE, escape);
+}
+
+function escape(character: string): string {
+  if (character === "\n") return "⏎";
+  const code = character.charCodeAt(0).toString(16);
+  return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u${code}`;
+}
+
+/** Cuts a text that is longer than `width` characters. */
+export function truncate(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+}

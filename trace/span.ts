@@ -1,0 +1,221 @@
+import type { AttributeValue, Layer } from "../app/scope.ts";
+import { describeError } from "./describe_error.ts";
+import {
+  clip,
+  MAX_ATTRIBUTES,
+  MAX_EVENT_ATTRIBUTES,
+  MAX_EVENTS,
+  MAX_KEY_LENGTH,
+  MAX_NAME_LENGTH,
+  MAX_VALUE_LENGTH,
+} from "./limits.ts";
+import type { TraceRecord } from "./trace_record.ts";
+import type { Attributes, Span, SpanEvent, SpanStatus } from "./types.ts";
+
+/** Values by key, without a prototype: any key is just a key. */
+type Values = Record<string, AttributeValue>;
+
+/** Stands in `endedAt` of a span that is open. */
+const OPEN = -1;
+
+/**
+ * The span of a {@linkcode Tracer}: the running span and its record in one.
+ *
+ * It is made to cost little more than a plain object with two clock readings.
+ * Its id is only drawn when somebody asks for it, its parent is a reference,
+ * and everything that can be derived is derived when the trace is read.
+ */
+export class SpanImpl implements Span {
+  /** @internal The trace that keeps this span. */
+  readonly trace: TraceRecord;
+  /** The span around this one; `null` for the root. */
+  readonly parent: SpanImpl | null;
+  /** What is being done. */
+  readonly name: string;
+  /** The part of the application that does it. */
+  readonly layer: Layer;
+  /** When it began, on the tracer's monotonic clock. */
+  readonly startedAt: number;
+  /** When it ended, on the same clock; negative while it is open. */
+  endedAt: number = OPEN;
+  /** How it went, so far. */
+  status: SpanStatus = "ok";
+  /** @internal The attributes, if there are any. */
+  attributes: Values | undefined = undefined;
+  /** The events, if there are any. */
+  events: SpanEvent[] | undefined = undefined;
+  /** How many attributes there are. */
+  attributeCount = 0;
+  /** How many attributes did not fit. */
+  droppedAttributes = 0;
+  /** How many events did not fit. */
+  droppedEvents = 0;
+  #id: string | undefined = undefined;
+
+  /** Makes an open span. Spans are opened by a tracer or a parent's `child`. */
+  constructor(
+    trace: TraceRecord,
+    parent: SpanImpl | null,
+    name: string,
+    layer: Layer,
+    startedAt: number,
+  ) {
+    this.trace = trace;
+    this.parent = parent;
+    this.name = name.length > MAX_NAME_LENGTH
+      ? clip(name, MAX_NAME_LENGTH)
+      : name;
+    this.layer = layer;
+    this.startedAt = startedAt;
+  }
+
+  /** 16 lower-case hex digits. */
+  get id(): string {
+    return this.#id ??= this.trace.host.ids.spanId();
+  }
+
+  /** 32 lower-case hex digits. */
+  get traceId(): string {
+    return this.trace.id;
+  }
+
+  /** The first span of the trace. */
+  get root(): Span {
+    return this.trace.root;
+  }
+
+  /** Whether the span has not ended. */
+  get isOpen(): boolean {
+    return this.endedAt === OPEN;
+  }
+
+  /**
+   * Opens a span below this one. If this one has ended, its nearest open
+   * ancestor takes the new span; if the whole trace has ended, nothing is
+   * recorded.
+   */
+  child(name: string, layer: Layer, attributes?: Attributes): Span {
+    return this.trace.openSpan(this, name, layer, attributes);
+  }
+
+  /** How long the span has run, or ran, in milliseconds. */
+  elapsed(): number {
+    const until = this.isOpen
+      ? this.trace.host.clock.monotonic()
+      : this.endedAt;
+    return until - this.startedAt;
+  }
+
+  /** Keeps a value under a name; the last value given stays. */
+  setAttribute(key: string, value: AttributeValue | undefined): void {
+    if (this.endedAt !== OPEN || value === undefined) return;
+    const values = this.attributes ??= { __proto__: null } as unknown as Values;
+    if (values[key] === undefined) {
+      if (
+        this.attributeCount >= MAX_ATTRIBUTES ||
+        !this.trace.charge(key.length)
+      ) {
+        this.droppedAttributes++;
+        return;
+      }
+      this.attributeCount++;
+    }
+    put(this, values, key, value);
+  }
+
+  /** Notes that something happened now. */
+  event(name: string, attributes?: Attributes): void {
+    if (this.endedAt !== OPEN) return;
+    const events = this.events ??= [];
+    if (events.length >= MAX_EVENTS || !this.trace.charge(name.length)) {
+      this.droppedEvents++;
+      return;
+    }
+    const event: { -readonly [K in keyof SpanEvent]: SpanEvent[K] } = {
+      name: clip(name, MAX_NAME_LENGTH),
+      time: this.trace.now(),
+    };
+    if (attributes !== undefined) {
+      event.attributes = this.#eventAttributes(attributes);
+    }
+    events.push(event);
+    this.trace.host.onEvent(this, event);
+  }
+
+  #eventAttributes(attributes: Attributes): Values {
+    const values = { __proto__: null } as unknown as Values;
+    let count = 0;
+    for (const key in attributes) {
+      const value = attributes[key];
+      if (value === undefined) continue;
+      if (++count > MAX_EVENT_ATTRIBUTES || !this.trace.charge(key.length)) {
+        this.droppedAttributes++;
+      } else {
+        put(this, values, key, value);
+      }
+    }
+    return values;
+  }
+
+  /**
+   * Marks the span as failed. What was thrown is noted as an `exception`
+   * event (OpenTelemetry semantic conventions, exceptions on spans), once a
+   * trace: the spans around only get `error.type`.
+   *
+   * @param error What was thrown, if anything was.
+   */
+  error(error?: unknown): void {
+    if (this.endedAt !== OPEN) return;
+    this.status = "error";
+    if (error === undefined) return;
+    const { type, message, stack } = describeError(error);
+    this.setAttribute("error.type", type);
+    if (this.trace.lastError === error) return;
+    this.trace.lastError = error;
+    this.event("exception", {
+      "exception.type": type,
+      "exception.message": message,
+      "exception.stacktrace": stack,
+    });
+  }
+
+  /** Ends the span. Every later call on it does nothing. */
+  end(): void {
+    if (this.endedAt !== OPEN) return;
+    this.endedAt = this.trace.host.clock.monotonic();
+    this.trace.onSpanEnd(this);
+  }
+}
+
+/** Stores a value within the limits. */
+function put(
+  span: SpanImpl,
+  values: Values,
+  key: string,
+  value: AttributeValue,
+): void {
+  if (key.length > MAX_KEY_LENGTH) key = clip(key, MAX_KEY_LENGTH);
+  if (typeof value === "string") {
+    if (value.length > MAX_VALUE_LENGTH) value = clip(value, MAX_VALUE_LENGTH);
+    const old = values[key];
+    const freed = typeof old === "string" ? old.length : 0;
+    if (!span.trace.charge(value.length - freed)) {
+      span.droppedAttributes++;
+      return;
+    }
+    values[key] = value;
+  } else {
+    values[key] = typeof value === "boolean" || Number.isFinite(value)
+      ? value
+      // JavaScript callers pass what they like; JSON knows no NaN or bigint.
+      : clip(textOf(value), MAX_VALUE_LENGTH);
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return "(a value that can't be turned into text)";
+  }
+}

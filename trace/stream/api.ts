@@ -1,0 +1,115 @@
+import type { ConnectionInfo } from "../../app/context.ts";
+import { errorResponse } from "../../app/error_response.ts";
+import { isLocalRequest, refuse } from "../access.ts";
+import type { Authorize } from "../access.ts";
+import type { Collector } from "../collector.ts";
+import { readBody } from "../read_body.ts";
+import { serializeTrace } from "../serialize.ts";
+import type { Tracer } from "../types.ts";
+import { readTraceFilter } from "./trace_filter.ts";
+
+/** Settings of the traces API. */
+export interface TracesAPIOptions {
+  /** Decides who may use it. Default: requests from this machine only. */
+  readonly authorize?: Authorize;
+  /** Takes the spans that browsers post. Default: posting is refused. */
+  readonly collector?: Collector;
+}
+
+/** Bytes that a browser may post at once. */
+const MAX_BODY = 256 * 1024;
+
+const HEADERS = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+};
+
+/**
+ * Makes the handler of the traces API. Mount it at `/__app/traces/api`, or use
+ * `tracePlugin`, which does.
+ *
+ * - `GET` gives `{ traces, total }`, the newest first. The query narrows it:
+ *   `method`, `path` (text that the path contains), `status` (`404` or `4xx`),
+ *   `layer`, `minDuration` (milliseconds), `after` (epoch milliseconds; begun
+ *   later), `limit` (default 100).
+ * - `GET ?id=…` gives one trace, or 404.
+ * - `POST` takes the spans of a browser, as `Collector.receive` describes.
+ *
+ * @param tracer Keeps the traces.
+ * @param options Who may use it.
+ * @returns The handler. Hand on the `info` that `Deno.serve` gives: without it
+ * the default rule can't tell where a request came from, and refuses it.
+ *
+ * @example
+ * ```ts
+ * import { createTracer, createTracesAPIHandler } from "@quartet/kit/trace";
+ *
+ * const tracer = createTracer();
+ * tracer.startTrace("GET /").end();
+ *
+ * const handler = createTracesAPIHandler(tracer, { authorize: () => true });
+ * const response = await handler(new Request("http://localhost/?limit=10"));
+ * console.assert((await response.json()).total === 1);
+ * ```
+ */
+export function createTracesAPIHandler(
+  tracer: Tracer,
+  options: TracesAPIOptions = {},
+): (request: Request, info?: ConnectionInfo) => Promise<Response> {
+  const { authorize = isLocalRequest, collector } = options;
+  const allow = collector ? "GET, HEAD, POST" : "GET, HEAD";
+
+  return async (request, info) => {
+    const refusal = await refuse(request, info, authorize);
+    if (refusal !== undefined) return refusal;
+    switch (request.method) {
+      case "GET":
+      case "HEAD":
+        return read(tracer, new URL(request.url).searchParams);
+      case "POST":
+        if (collector !== undefined) return await collect(collector, request);
+    }
+    const message = `Traces take ${allow}, not ${request.method}`;
+    return errorResponse(405, "METHOD_NOT_ALLOWED", message, { allow });
+  };
+}
+
+function read(tracer: Tracer, query: URLSearchParams): Response {
+  const id = query.get("id");
+  if (id !== null) {
+    const trace = tracer.getTrace(id);
+    return trace === undefined
+      ? errorResponse(404, "NOT_FOUND", "No trace with this id is kept")
+      : Response.json(serializeTrace(trace), { headers: HEADERS });
+  }
+  const filter = readTraceFilter(query);
+  if (typeof filter === "string") {
+    return errorResponse(400, "BAD_REQUEST", filter);
+  }
+  const found = tracer.getTraces().reverse().filter(filter.matches);
+  const traces = found.slice(0, filter.limit).map(serializeTrace);
+  return Response.json({ traces, total: found.length }, { headers: HEADERS });
+}
+
+async function collect(
+  collector: Collector,
+  request: Request,
+): Promise<Response> {
+  const text = await readBody(request, MAX_BODY);
+  if (text === undefined) {
+    return errorResponse(
+      413,
+      "PAYLOAD_TOO_LARGE",
+      `The body must be at most ${MAX_BODY} bytes`,
+    );
+  }
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return errorResponse(400, "PARSE_ERROR", "The body must be JSON");
+  }
+  const result = collector.receive(message);
+  const status = result.added === 0 && result.error !== undefined ? 400 : 202;
+  return Response.json(result, { status, headers: HEADERS });
+}

@@ -1,0 +1,193 @@
+import type { ConnectionInfo } from "../../app/context.ts";
+import { errorResponse } from "../../app/error_response.ts";
+import { createUpgrader } from "../../app/websocket.ts";
+import type { ServerWebSocket } from "../../app/websocket.ts";
+import { isLocalRequest, refuse } from "../access.ts";
+import type { Authorize } from "../access.ts";
+import { createCollector } from "../collector.ts";
+import type { Collector } from "../collector.ts";
+import { serializeTrace } from "../serialize.ts";
+import type { TraceEvent, Tracer } from "../types.ts";
+
+/** Settings of the trace socket. */
+export interface TraceWebSocketOptions {
+  /** Decides who may connect. Default: requests from this machine only. */
+  readonly authorize?: Authorize;
+  /** Takes the spans that browsers send. Default: one of the same tracer. */
+  readonly collector?: Collector;
+  /** Tells the server's time in epoch milliseconds. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** The live stream of a tracer. */
+export interface TraceWebSocket {
+  /**
+   * Answers a request for the stream: 101, or an error that says why not.
+   * Hand on the `info` that `Deno.serve` gives.
+   */
+  upgrade(request: Request, info?: ConnectionInfo): Promise<Response>;
+  /** How many clients are connected. */
+  readonly size: number;
+  /** Closes all connections and stops listening to the tracer. */
+  close(): Promise<void>;
+}
+
+/** Traces that a client is told when it connects, the newest. */
+const MAX_INITIAL = 1_000;
+/** Characters of a message that a client may send. */
+const MAX_MESSAGE = 256 * 1024;
+/** Bytes that may wait for a slow client before it misses events. */
+const MAX_BACKLOG = 4 * 1024 * 1024;
+
+/** Number of events that a client has missed since it was last told. */
+interface Client {
+  missed: number;
+}
+
+/**
+ * Makes the live stream of a tracer over WebSocket. Mount it at
+ * `/__app/traces/ws`, or use `tracePlugin`, which does.
+ *
+ * The server sends JSON: first `{ type: "initial", traces }`, then
+ * `{ type: "trace:start", traceId, span }`, `{ type: "trace:end", trace }` and
+ * `{ type: "trace:update", trace }` as they happen. A client that reads too
+ * slowly misses events and is told so, `{ type: "dropped", count }`.
+ *
+ * A client may send `{ type: "client:spans", … }`, as `Collector.receive`
+ * describes, and `{ type: "ping", sentAt }`, which is answered at once with
+ * `{ type: "pong", sentAt, now }`: how a browser measures how far its clock is
+ * from the server's.
+ *
+ * @param tracer Keeps the traces.
+ * @param options Who may connect.
+ *
+ * @example
+ * ```ts
+ * import { createTracer, createTraceWebSocket } from "@quartet/kit/trace";
+ *
+ * const stream = createTraceWebSocket(createTracer());
+ * const server = Deno.serve(
+ *   { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+ *   (request, info) => stream.upgrade(request, info),
+ * );
+ *
+ * const socket = new WebSocket(`ws://127.0.0.1:${server.addr.port}/`);
+ * const first = await new Promise<MessageEvent>((resolve) => {
+ *   socket.onmessage = resolve;
+ * });
+ * console.assert(JSON.parse(first.data).type === "initial");
+ *
+ * const closed = new Promise((resolve) => socket.onclose = resolve);
+ * await stream.close();
+ * await closed;
+ * await server.shutdown();
+ * ```
+ */
+export function createTraceWebSocket(
+  tracer: Tracer,
+  options: TraceWebSocketOptions = {},
+): TraceWebSocket {
+  const { authorize = isLocalRequest, now = Date.now } = options;
+  const collector = options.collector ?? createCollector(tracer, { now });
+  const clients = new Set<ServerWebSocket<Client>>();
+  let unsubscribe: (() => void) | undefined;
+
+  const upgrader = createUpgrader<Client>({
+    open(ws) {
+      const traces = tracer.getTraces().slice(-MAX_INITIAL).map(serializeTrace);
+      ws.send(JSON.stringify({ type: "initial", traces }));
+      clients.add(ws);
+      unsubscribe ??= tracer.subscribe(broadcast, [
+        "trace:start",
+        "trace:end",
+        "trace:update",
+      ]);
+    },
+    message(ws, message) {
+      if (typeof message !== "string" || message.length > MAX_MESSAGE) {
+        return ws.close(
+          1009,
+          `Messages are text of at most ${MAX_MESSAGE} characters`,
+        );
+      }
+      const answer = answerTo(message, collector, now);
+      if (answer !== undefined) send(ws, JSON.stringify(answer));
+    },
+    close(ws) {
+      clients.delete(ws);
+      if (clients.size === 0) stopListening();
+    },
+  });
+
+  function broadcast(event: TraceEvent): void {
+    const message = JSON.stringify(
+      "trace" in event
+        ? { ...event, trace: serializeTrace(event.trace) }
+        : event,
+    );
+    for (const ws of clients) send(ws, message);
+  }
+
+  function stopListening(): void {
+    unsubscribe?.();
+    unsubscribe = undefined;
+  }
+
+  return {
+    async upgrade(request, info) {
+      const refusal = await refuse(request, info, authorize);
+      if (refusal !== undefined) return refusal;
+      if (upgrader.upgrade(request, { data: { missed: 0 } })) {
+        return upgrader.response(request)!;
+      }
+      return errorResponse(
+        426,
+        "UPGRADE_REQUIRED",
+        "This address only takes WebSocket connections",
+        { upgrade: "websocket" },
+      );
+    },
+    get size() {
+      return clients.size;
+    },
+    async close() {
+      stopListening();
+      await upgrader.close();
+    },
+  };
+}
+
+function send(ws: ServerWebSocket<Client>, message: string): void {
+  if (ws.bufferedAmount > MAX_BACKLOG) {
+    ws.data.missed++;
+    return;
+  }
+  if (ws.data.missed > 0) {
+    ws.send(JSON.stringify({ type: "dropped", count: ws.data.missed }));
+    ws.data.missed = 0;
+  }
+  ws.send(message);
+}
+
+function answerTo(
+  text: string,
+  collector: Collector,
+  now: () => number,
+): unknown {
+  let message: { type?: unknown; sentAt?: unknown };
+  try {
+    message = Object(JSON.parse(text));
+  } catch {
+    return { type: "error", error: "The message must be JSON" };
+  }
+  switch (message.type) {
+    case "ping":
+      return { type: "pong", sentAt: message.sentAt, now: now() };
+    case "client:spans": {
+      const result = collector.receive(message);
+      return result.error && { type: "error", ...result };
+    }
+    default:
+      return { type: "error", error: 'type must be "client:spans" or "ping"' };
+  }
+}

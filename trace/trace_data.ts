@@ -1,0 +1,166 @@
+/**
+ * Derives the public record of a trace from what was kept while it ran.
+ *
+ * @module
+ */
+
+import type { SpanImpl } from "./span.ts";
+import type { TraceRecord } from "./trace_record.ts";
+import type {
+  AttributeValue,
+  ClientSpanData,
+  SpanData,
+  TraceData,
+  TraceMetadata,
+} from "./types.ts";
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Attribute that marks the spans of a browser. */
+export const ORIGIN_ATTRIBUTE = "app.origin";
+
+/** Builds the record of a trace, running or ended. */
+export function buildTraceData(trace: TraceRecord): TraceData {
+  const { root, clientSpans = [] } = trace;
+  const parents = parentsOf(trace, clientSpans);
+  const children = new Map<string, string[]>();
+  for (const [id, parentId] of parents) {
+    if (parentId === null) continue;
+    const siblings = children.get(parentId);
+    if (siblings === undefined) children.set(parentId, [id]);
+    else siblings.push(id);
+  }
+
+  const spans = new Map<string, SpanData>();
+  for (const span of trace.spans) {
+    spans.set(span.id, toSpanData(span, children.get(span.id) ?? []));
+  }
+  for (const span of clientSpans) {
+    spans.set(span.id, {
+      id: span.id,
+      traceId: trace.id,
+      parentId: parents.get(span.id)!,
+      name: span.name,
+      layer: span.layer,
+      status: span.status,
+      startTime: span.startTime,
+      endTime: span.endTime,
+      duration: span.endTime - span.startTime,
+      attributes: { ...span.attributes, [ORIGIN_ATTRIBUTE]: "client" },
+      events: span.events,
+      children: children.get(span.id) ?? [],
+    });
+  }
+
+  const rootData = spans.get(root.id)!;
+  return {
+    id: trace.id,
+    rootSpanId: root.id,
+    startTime: rootData.startTime,
+    endTime: rootData.endTime,
+    duration: rootData.duration,
+    spans,
+    metadata: metadataOf(trace, rootData.attributes),
+  };
+}
+
+/** Builds the record of one span. */
+export function toSpanData(
+  span: SpanImpl,
+  children: readonly string[],
+): SpanData {
+  const { trace, parent, startedAt } = span;
+  const endedAt = span.isOpen ? startedAt : span.endedAt;
+  const data: Writable<SpanData> = {
+    id: span.id,
+    traceId: trace.id,
+    parentId: parent === null ? trace.remoteParentId : parent.id,
+    name: span.name,
+    layer: span.layer,
+    status: span.status,
+    startTime: trace.origin + startedAt,
+    endTime: trace.origin + endedAt,
+    duration: endedAt - startedAt,
+    attributes: { ...span.attributes },
+    events: (span.events ?? []).map((event) =>
+      event.attributes === undefined
+        ? event
+        : { ...event, attributes: { ...event.attributes } }
+    ),
+    children,
+  };
+  if (span.droppedAttributes > 0) {
+    data.droppedAttributes = span.droppedAttributes;
+  }
+  if (span.droppedEvents > 0) data.droppedEvents = span.droppedEvents;
+  return data;
+}
+
+/**
+ * Every span's parent. A browser's span whose parent is not in the trace
+ * belongs to the root, unless the root was called by it or below it: then it
+ * is at the top. A ring of browser spans is opened at the span that came last.
+ */
+function parentsOf(
+  trace: TraceRecord,
+  clientSpans: readonly ClientSpanData[],
+): Map<string, string | null> {
+  const { root } = trace;
+  const parents = new Map<string, string | null>();
+  for (const span of trace.spans) {
+    parents.set(span.id, span.parent?.id ?? trace.remoteParentId);
+  }
+  const claimed = new Map(clientSpans.map((span) => [span.id, span.parentId]));
+  const aboveRoot = new Set<string>();
+  let above = trace.remoteParentId;
+  while (above !== null && claimed.has(above) && !aboveRoot.has(above)) {
+    aboveRoot.add(above);
+    above = claimed.get(above)!;
+  }
+  for (const { id, parentId } of clientSpans) {
+    if (aboveRoot.has(id)) {
+      parents.set(id, aboveRoot.has(parentId ?? "") ? parentId : null);
+    } else {
+      const known = parentId !== null &&
+        (parents.has(parentId) || claimed.has(parentId));
+      parents.set(id, known ? parentId : root.id);
+    }
+  }
+  for (const { id } of clientSpans) {
+    if (isInRing(id, parents)) {
+      parents.set(id, aboveRoot.has(id) ? null : root.id);
+    }
+  }
+  return parents;
+}
+
+function isInRing(
+  start: string,
+  parents: ReadonlyMap<string, string | null>,
+): boolean {
+  let id = parents.get(start);
+  for (let steps = 0; steps <= parents.size; steps++) {
+    if (id === start) return true;
+    if (id === null || id === undefined) return false;
+    id = parents.get(id);
+  }
+  return false;
+}
+
+function metadataOf(
+  trace: TraceRecord,
+  attributes: Readonly<Record<string, AttributeValue>>,
+): TraceMetadata {
+  const metadata: Writable<TraceMetadata> = { origin: "server" };
+  const method = attributes["http.request.method_original"] ??
+    attributes["http.request.method"];
+  const pathname = attributes["url.path"];
+  const status = attributes["http.response.status_code"];
+  const route = attributes["http.route"];
+  if (typeof method === "string") metadata.method = method;
+  if (typeof pathname === "string") metadata.pathname = pathname;
+  if (typeof status === "number") metadata.statusCode = status;
+  if (typeof route === "string") metadata.routePattern = route;
+  if (trace.droppedSpans > 0) metadata.droppedSpans = trace.droppedSpans;
+  return metadata;
+}

@@ -1,0 +1,213 @@
+import type { Clock } from "./clock.ts";
+import type { IdGenerator } from "./ids.ts";
+import { MAX_TRACE_SIZE } from "./limits.ts";
+import { noopSpan } from "./noop_tracer.ts";
+import { SkippedSpan } from "./skipped_span.ts";
+import { SpanImpl } from "./span.ts";
+import { buildTraceData, toSpanData } from "./trace_data.ts";
+import type {
+  Attributes,
+  ClientSpanData,
+  Layer,
+  Span,
+  SpanData,
+  SpanEvent,
+  TraceData,
+  TraceOptions,
+} from "./types.ts";
+
+/** What a trace asks of the tracer that it belongs to. */
+export interface TraceHost {
+  /** Where the time is read. */
+  readonly clock: Clock;
+  /** Where ids come from. */
+  readonly ids: IdGenerator;
+  /** How many spans a trace may hold. */
+  readonly maxSpansPerTrace: number;
+  /** Whether spans of a layer are recorded. */
+  records(layer: Layer): boolean;
+  /** A span has begun. */
+  onSpanStart(span: SpanImpl): void;
+  /** A span has ended. */
+  onSpanEnd(span: SpanImpl): void;
+  /** Something has happened on a span. */
+  onEvent(span: SpanImpl, event: SpanEvent): void;
+  /** A trace has ended. */
+  onTraceEnd(trace: TraceRecord): void;
+}
+
+/**
+ * A trace while it runs and after.
+ *
+ * It keeps the spans in the order in which they began and derives the public
+ * record from them when somebody asks, which for most traces is never.
+ */
+export class TraceRecord {
+  /** The tracer. */
+  readonly host: TraceHost;
+  /** The recorded spans, the root first. */
+  readonly spans: SpanImpl[] = [];
+  /** The span around the whole operation. */
+  readonly root: SpanImpl;
+  /** The epoch time at which the monotonic clock read 0. */
+  readonly origin: number;
+  /** The span of another service that called, if it told. */
+  readonly remoteParentId: string | null;
+  /** Spans that ran in a browser. */
+  clientSpans: ClientSpanData[] | undefined = undefined;
+  /** What was last thrown through one of the spans. */
+  lastError: unknown = undefined;
+  /** How many spans did not fit. */
+  droppedSpans = 0;
+  #id: string | undefined;
+  #openSpans = 0;
+  #room = MAX_TRACE_SIZE;
+  #data: TraceData | undefined = undefined;
+
+  /** Begins a trace with its root span. */
+  constructor(
+    host: TraceHost,
+    name: string,
+    layer: Layer,
+    startedAt: number,
+    origin: number,
+    options: TraceOptions | undefined,
+  ) {
+    this.host = host;
+    this.origin = origin;
+    this.#id = options?.traceId;
+    this.remoteParentId = options?.parentId ?? null;
+    this.root = this.#begin(null, name, layer, startedAt, options?.attributes);
+  }
+
+  /** 32 lower-case hex digits. */
+  get id(): string {
+    return this.#id ??= this.host.ids.traceId();
+  }
+
+  /** Whether the trace has not ended. */
+  get isRunning(): boolean {
+    return this.root.isOpen;
+  }
+
+  /** The time, in epoch milliseconds. */
+  now(): number {
+    return this.origin + this.host.clock.monotonic();
+  }
+
+  /** Opens a span below `parent` or its nearest open ancestor. */
+  openSpan(
+    parent: SpanImpl,
+    name: string,
+    layer: Layer,
+    attributes: Attributes | undefined,
+  ): Span {
+    if (!this.root.isOpen) return noopSpan;
+    while (!parent.isOpen) parent = parent.parent!;
+    const { host } = this;
+    if (!host.records(layer)) return new SkippedSpan(parent);
+    if (this.#isFull()) {
+      this.droppedSpans++;
+      return new SkippedSpan(parent);
+    }
+    const startedAt = host.clock.monotonic();
+    return this.#begin(parent, name, layer, startedAt, attributes);
+  }
+
+  #begin(
+    parent: SpanImpl | null,
+    name: string,
+    layer: Layer,
+    startedAt: number,
+    attributes: Attributes | undefined,
+  ): SpanImpl {
+    const span = new SpanImpl(this, parent, name, layer, startedAt);
+    this.spans.push(span);
+    this.#openSpans++;
+    if (attributes !== undefined) {
+      for (const key in attributes) span.setAttribute(key, attributes[key]);
+    }
+    if (parent !== null) this.host.onSpanStart(span);
+    return span;
+  }
+
+  #isFull(): boolean {
+    const clientSpans = this.clientSpans?.length ?? 0;
+    return this.spans.length + clientSpans >= this.host.maxSpansPerTrace;
+  }
+
+  /** Takes note that a span has ended; the root ends the trace. */
+  onSpanEnd(span: SpanImpl): void {
+    this.#openSpans--;
+    if (span === this.root) {
+      if (this.#openSpans > 0) this.#timeOutOpenSpans(span.endedAt);
+      this.lastError = undefined;
+      this.host.onSpanEnd(span);
+      this.host.onTraceEnd(this);
+    } else {
+      this.host.onSpanEnd(span);
+    }
+  }
+
+  #timeOutOpenSpans(endedAt: number): void {
+    for (const span of this.spans) {
+      if (!span.isOpen) continue;
+      span.endedAt = endedAt;
+      if (span.status === "ok") span.status = "timeout";
+      this.#openSpans--;
+      this.host.onSpanEnd(span);
+    }
+  }
+
+  /** Takes room for `size` characters, or tells that there is none. */
+  charge(size: number): boolean {
+    if (size > this.#room) return false;
+    this.#room -= size;
+    return true;
+  }
+
+  /**
+   * Adds spans of a browser, as far as there is room.
+   *
+   * @returns How many were added.
+   */
+  addClientSpans(spans: readonly ClientSpanData[]): number {
+    const known = new Set(this.spans.map((span) => span.id));
+    const added = this.clientSpans ??= [];
+    for (const { id } of added) known.add(id);
+    let count = 0;
+    for (const span of spans) {
+      if (known.has(span.id)) continue;
+      if (this.#isFull() || !this.charge(sizeOf(span))) {
+        this.droppedSpans++;
+        continue;
+      }
+      known.add(span.id);
+      added.push(span);
+      count++;
+    }
+    this.#data = undefined;
+    return count;
+  }
+
+  /** The public record; the same object each time once the trace has ended. */
+  toData(): TraceData {
+    if (this.#data !== undefined) return this.#data;
+    const data = buildTraceData(this);
+    if (!this.isRunning) this.#data = data;
+    return data;
+  }
+
+  /** The public record of one span, without its children. */
+  spanData(span: SpanImpl): SpanData {
+    return toSpanData(span, []);
+  }
+}
+
+function sizeOf(span: ClientSpanData): number {
+  let size = span.name.length;
+  for (const [key, value] of Object.entries(span.attributes)) {
+    size += key.length + (typeof value === "string" ? value.length : 0);
+  }
+  return size;
+}

@@ -1,0 +1,224 @@
+/**
+ * The records and interfaces of tracing. The tracer, its no-op twin, the
+ * stream, the exporters and the viewer agree on these and on nothing else.
+ *
+ * All times are milliseconds with a sub-millisecond fraction; points in time
+ * are counted from the Unix epoch.
+ *
+ * @module
+ */
+
+import type { Attributes, AttributeValue, Layer } from "../app/scope.ts";
+
+export type { Attributes, AttributeValue, Layer };
+
+/** How a span went: `timeout` if its trace ended before it did. */
+export type SpanStatus = "ok" | "error" | "timeout";
+
+/** Something that happened at one moment of a span. */
+export interface SpanEvent {
+  /** What happened, such as `exception`. */
+  readonly name: string;
+  /** When, in epoch milliseconds. */
+  readonly time: number;
+  /** What is known about it. */
+  readonly attributes?: Readonly<Record<string, AttributeValue>>;
+}
+
+/** The record of a span. */
+export interface SpanData {
+  /** 16 lower-case hex digits (W3C Trace Context §3.2.2.4). */
+  readonly id: string;
+  /** 32 lower-case hex digits (W3C Trace Context §3.2.2.3). */
+  readonly traceId: string;
+  /** The span around this one, or `null`. It may belong to another service. */
+  readonly parentId: string | null;
+  /** What was done, such as `GET /countries` or `loader:country`. */
+  readonly name: string;
+  /** The part of the application that did it. */
+  readonly layer: Layer;
+  /** How it went. */
+  readonly status: SpanStatus;
+  /** When it began, in epoch milliseconds. */
+  readonly startTime: number;
+  /** When it ended, in epoch milliseconds; `startTime` while it is open. */
+  readonly endTime: number;
+  /** How long it took, in milliseconds; 0 while it is open. */
+  readonly duration: number;
+  /** Named values. */
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+  /** What happened while it ran, oldest first. */
+  readonly events: readonly SpanEvent[];
+  /** Ids of the spans directly below, in the order in which they began. */
+  readonly children: readonly string[];
+  /** How many attributes did not fit. Absent when none was dropped. */
+  readonly droppedAttributes?: number;
+  /** How many events did not fit. Absent when none was dropped. */
+  readonly droppedEvents?: number;
+}
+
+/** What is known about a trace as a whole. */
+export interface TraceMetadata {
+  /** Where the trace began. */
+  readonly origin: "server" | "client";
+  /** The HTTP method of the request. */
+  readonly method?: string;
+  /** The path of the request. */
+  readonly pathname?: string;
+  /** The HTTP status of the response. */
+  readonly statusCode?: number;
+  /** The pattern of the matched route, such as `/countries/:code`. */
+  readonly routePattern?: string;
+  /** How many spans did not fit. Absent when none was dropped. */
+  readonly droppedSpans?: number;
+}
+
+/** The record of a trace: one operation, usually one HTTP request. */
+export interface TraceData {
+  /** The trace id; all spans bear it. */
+  readonly id: string;
+  /** The span around the whole operation. */
+  readonly rootSpanId: string;
+  /** When the root span began, in epoch milliseconds. */
+  readonly startTime: number;
+  /** When the root span ended, in epoch milliseconds. */
+  readonly endTime: number;
+  /** How long the root span took, in milliseconds. */
+  readonly duration: number;
+  /** All spans by id, in the order in which they began. */
+  readonly spans: ReadonlyMap<string, SpanData>;
+  /** What is known about the operation. */
+  readonly metadata: TraceMetadata;
+}
+
+/** The same record as plain JSON: `spans` is a list. */
+export interface SerializedTrace extends Omit<TraceData, "spans"> {
+  /** All spans, in the order in which they began. */
+  readonly spans: readonly SpanData[];
+}
+
+/** What a tracer tells its subscribers. */
+export type TraceEvent =
+  /** A trace began. Its root span is the only one so far. */
+  | {
+    readonly type: "trace:start";
+    readonly traceId: string;
+    readonly span: SpanData;
+  }
+  /** A trace ended and was stored. */
+  | { readonly type: "trace:end"; readonly trace: TraceData }
+  /** Spans from a browser were added to a stored trace. */
+  | { readonly type: "trace:update"; readonly trace: TraceData }
+  /** A span began. */
+  | {
+    readonly type: "span:start";
+    readonly traceId: string;
+    readonly span: SpanData;
+  }
+  /** A span ended. */
+  | {
+    readonly type: "span:end";
+    readonly traceId: string;
+    readonly span: SpanData;
+  }
+  /** Something happened on a span. */
+  | {
+    readonly type: "span:event";
+    readonly traceId: string;
+    readonly spanId: string;
+    readonly event: SpanEvent;
+  };
+
+/** A running span. */
+export interface Span {
+  /** 16 lower-case hex digits. */
+  readonly id: string;
+  /** 32 lower-case hex digits. */
+  readonly traceId: string;
+  /** The first span of the trace. */
+  readonly root: Span;
+  /** Opens a span below this one. */
+  child(name: string, layer: Layer, attributes?: Attributes): Span;
+  /** How long the span has run, or ran, in milliseconds. */
+  elapsed(): number;
+  /** Keeps a value under a name; the last value given stays. */
+  setAttribute(key: string, value: AttributeValue): void;
+  /** Notes that something happened now. */
+  event(name: string, attributes?: Attributes): void;
+  /** Marks the span as failed and notes what was thrown, if anything. */
+  error(error?: unknown): void;
+  /** Ends the span. Every later call on it does nothing. */
+  end(): void;
+}
+
+/** How a span is to be opened. */
+export interface SpanOptions {
+  /** The span around it. Default: the one that is active. */
+  readonly parent?: Span;
+  /** Values to begin with. */
+  readonly attributes?: Attributes;
+}
+
+/** How a trace is to be opened. */
+export interface TraceOptions {
+  /** Values of the root span to begin with. */
+  readonly attributes?: Attributes;
+  /** The trace id to continue, from another service's `traceparent`. */
+  readonly traceId?: string;
+  /** The span of the other service that called, from its `traceparent`. */
+  readonly parentId?: string;
+}
+
+/** A span that ran in a browser, validated and on the server's clock. */
+export interface ClientSpanData extends
+  Pick<
+    SpanData,
+    | "id"
+    | "parentId"
+    | "name"
+    | "layer"
+    | "status"
+    | "startTime"
+    | "endTime"
+    | "attributes"
+    | "events"
+  > {}
+
+/** Opens spans and keeps the traces they form. */
+export interface Tracer {
+  /** Begins a trace and gives its root span; ending that ends the trace. */
+  startTrace(name: string, layer?: Layer, options?: TraceOptions): Span;
+  /** Opens a span below the active one, or a trace of its own without one. */
+  startSpan(name: string, layer?: Layer, options?: SpanOptions): Span;
+  /** The span that is active in the code that asks. */
+  activeSpan(): Span | undefined;
+  /**
+   * Runs `fn` with a new span as the active one. The span ends when `fn` has
+   * returned or its promise has settled; what it throws is recorded and
+   * thrown on.
+   */
+  withSpan<T>(
+    name: string,
+    layer: Layer,
+    fn: (span: Span) => T,
+    options?: SpanOptions,
+  ): T;
+  /** The stored traces, oldest first. */
+  getTraces(): TraceData[];
+  /** The stored or running trace with an id; the newest if several share it. */
+  getTrace(id: string): TraceData | undefined;
+  /**
+   * Calls `listener` with each event until the returned function is called.
+   * Naming the `types` it wants saves the work for the others.
+   */
+  subscribe(
+    listener: (event: TraceEvent) => void,
+    types?: readonly TraceEvent["type"][],
+  ): () => void;
+  /**
+   * Adds spans of a browser to the trace with an id.
+   *
+   * @returns How many spans were added; 0 if there is no such trace.
+   */
+  mergeClientSpans(traceId: string, spans: readonly ClientSpanData[]): number;
+}
