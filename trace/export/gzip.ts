@@ -33,11 +33,16 @@ async function collect(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-    length += chunk.length;
+  // Not `for await`: older browsers can't iterate over streams.
+  const reader = stream.getReader();
+  while (true) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks.push(value);
+    length += value.length;
     if (length > limit) {
-      throw new RangeError(`the data is larger than ${limit} bytes`);
+      await reader.cancel();
+      throw new RangeError(`more than ${limit} bytes in it`);
     }
   }
   const result = new Uint8Array(length);

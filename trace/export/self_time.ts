@@ -23,7 +23,8 @@ export function selfTimes(spans: readonly TimedSpan[]): number[] {
   const self = spans.map((span) => Math.max(0, span.endTime - span.startTime));
   const reach = spans.map((span) => span.startTime);
   for (const span of inOrderOfStart(spans)) {
-    const place = places.get(span.parentId ?? "");
+    if (span.parentId === null) continue;
+    const place = places.get(span.parentId);
     const parent = place === undefined ? undefined : spans[place];
     if (place === undefined || parent === undefined) continue;
     const from = Math.max(span.startTime, reach[place] as number);

@@ -13,6 +13,7 @@
 
 import { type ByteReader, damaged } from "./byte_reader.ts";
 import type { ByteWriter } from "./byte_writer.ts";
+import { isWellFormed } from "./well_formed.ts";
 
 /** Collects strings and numbers them. */
 export class StringTableWriter {
@@ -91,11 +92,6 @@ export class StringTable {
     this.#known[number] = text;
     return text;
   }
-}
-
-/** `String.prototype.isWellFormed`, which older browsers lack. */
-function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
 }
 
 function decodeUTF8(bytes: Uint8Array): string {

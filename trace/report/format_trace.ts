@@ -14,7 +14,6 @@ export interface TraceFormat {
 
 /** Lines of one trace; the rest is counted. */
 const MAX_LINES = 60;
-const LAYER_WIDTH = 8;
 const DURATION_WIDTH = 8;
 
 const LAYER_STYLES: Readonly<Partial<Record<string, Style>>> = {
@@ -27,44 +26,54 @@ const LAYER_STYLES: Readonly<Partial<Record<string, Style>>> = {
   errors: "red",
 };
 
-/** One line of the tree: a span, or several alike beside each other. */
-interface Row {
+/** A span, or several alike beside each other. */
+interface Group {
   readonly span: SpanData;
   readonly count: number;
   readonly duration: number;
 }
 
+/** One line of the tree. */
+interface Row extends Group {
+  /** The branches that lead to it. */
+  readonly prefix: string;
+}
+
 /** Formats a trace as a tree, ending in a line break. */
 export function formatTrace(trace: TraceData, format: TraceFormat): string {
   const root = trace.spans.get(trace.rootSpanId)!;
-  const lines = [rootLine(trace, root, format)];
-  let hidden = 0;
-
-  function addChildren(span: SpanData, indent: string): void {
-    const rows = groupAlike(childrenOf(trace, span));
-    rows.forEach((row, index) => {
-      if (lines.length > MAX_LINES) {
-        hidden += row.count;
-        return;
-      }
-      const last = index === rows.length - 1;
-      lines.push(line(row, `${indent}${last ? "└─" : "├─"} `, format));
-      addChildren(row.span, `${indent}${last ? "  " : "│ "} `);
-    });
-  }
-
-  addChildren(root, "");
-  const { droppedSpans = 0 } = trace.metadata;
+  const rows = treeOf(trace, root);
+  const shown = rows.slice(0, MAX_LINES);
+  const labelWidth = Math.max(...shown.map(labelLength), 0);
+  const lines = [
+    rootLine(trace, root, format),
+    ...shown.map((row) => line(row, labelWidth, format)),
+  ];
+  const hidden = rows.length - shown.length;
   if (hidden > 0) lines.push(format.paint("dim", `   … ${hidden} more lines`));
+  const { droppedSpans = 0 } = trace.metadata;
   if (droppedSpans > 0) {
-    lines.push(
-      format.paint(
-        "yellow",
-        `   ! ${droppedSpans} more spans were not recorded`,
-      ),
-    );
+    const note = `   ! ${droppedSpans} more spans were not recorded`;
+    lines.push(format.paint("yellow", note));
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** The rows below `span`, each with the branches that lead to it. */
+function treeOf(trace: TraceData, span: SpanData, indent = ""): Row[] {
+  const groups = groupAlike(childrenOf(trace, span));
+  return groups.flatMap((group, index) => {
+    const last = index === groups.length - 1;
+    const row = { ...group, prefix: `${indent}${last ? "└─" : "├─"} ` };
+    return [
+      row,
+      ...treeOf(trace, group.span, `${indent}${last ? "  " : "│ "} `),
+    ];
+  });
+}
+
+function labelLength({ prefix, span }: Row): number {
+  return prefix.length + span.layer.length;
 }
 
 function rootLine(
@@ -89,20 +98,17 @@ function rootLine(
     .filter((part) => part !== "").join(" ");
 }
 
-function line(row: Row, prefix: string, format: TraceFormat): string {
+function line(row: Row, labelWidth: number, format: TraceFormat): string {
   const { paint, slow, width } = format;
-  const { span, count } = row;
-  const layer = span.layer.padEnd(LAYER_WIDTH);
-  const repeated = count > 1 ? ` × ${count}` : "";
-  const used = prefix.length + LAYER_WIDTH + DURATION_WIDTH + 3 +
-    repeated.length;
+  const { span, count, prefix } = row;
   const style = LAYER_STYLES[span.layer];
-  const detail = truncate(
-    printable(detailOf(span)),
-    Math.max(20, width - used),
-  );
+  const layer = style ? paint(style, span.layer) : span.layer;
+  const padding = " ".repeat(labelWidth - labelLength(row));
+  const repeated = count > 1 ? ` × ${count}` : "";
+  const room = width - labelWidth - DURATION_WIDTH - repeated.length - 3;
+  const detail = truncate(printable(detailOf(span)), Math.max(20, room));
   return [
-    paint("dim", prefix) + (style ? paint(style, layer) : layer),
+    `${paint("dim", prefix)}${layer}${padding}`,
     paintDuration(row.duration, slow, paint, DURATION_WIDTH),
     ` ${detail}${paint("bold", repeated)}`,
     statusText(span, paint),
@@ -161,8 +167,8 @@ function childrenOf(trace: TraceData, span: SpanData): SpanData[] {
 }
 
 /** Joins spans that follow each other and did the same, without children. */
-function groupAlike(spans: readonly SpanData[]): Row[] {
-  const rows: Row[] = [];
+function groupAlike(spans: readonly SpanData[]): Group[] {
+  const rows: Group[] = [];
   for (const span of spans) {
     const last = rows.at(-1);
     if (last !== undefined && isAlike(last.span, span)) {

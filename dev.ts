@@ -1,0 +1,45 @@
+/**
+ * The dev command: serves an app on this machine and, with `--trace`, shows
+ * where its requests spend their time.
+ *
+ * ```sh
+ * deno run -A --watch jsr:@quartet/kit/dev main.ts --trace
+ * ```
+ *
+ * `main.ts` default-exports an app or anything else that has a `fetch` method.
+ *
+ * @module
+ */
+
+import { parseArguments, USAGE } from "./dev/arguments.ts";
+import { runDev } from "./dev/run.ts";
+import { DevError } from "./dev/dev_error.ts";
+
+/**
+ * Runs the dev command until it is interrupted.
+ *
+ * @param args The command line, without the name of the program.
+ * @returns The exit code: 0 after a clean shutdown, 1 if the app could not be
+ * started, 2 if the command line was wrong.
+ */
+export async function dev(args: readonly string[]): Promise<number> {
+  try {
+    const options = parseArguments(args);
+    if (options.help) {
+      console.log(USAGE);
+    } else {
+      await runDev(options);
+    }
+    return 0;
+  } catch (error) {
+    if (!(error instanceof DevError)) throw error;
+    console.error(`error: ${error.message}`);
+    if (error.exitCode === 2) console.error(`\n${USAGE}`);
+    return error.exitCode;
+  }
+}
+
+if (import.meta.main) {
+  // An app may have left timers or connections behind; the command is done.
+  Deno.exit(await dev(Deno.args));
+}

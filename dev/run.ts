@@ -1,0 +1,86 @@
+import { createApp } from "../app/create_app.ts";
+import type { Plugin } from "../app/plugin.ts";
+import { serve } from "../app/serve.ts";
+import type { Fetcher, Server } from "../app/serve.ts";
+import type { DevOptions } from "./arguments.ts";
+import { DevError } from "./dev_error.ts";
+import { loadEntry } from "./load_entry.ts";
+import { openInBrowser } from "./open_in_browser.ts";
+
+const DEFAULT_PORT = 8000;
+/** How many ports to try from the default one on. */
+const PORTS_TO_TRY = 100;
+
+/**
+ * Serves the app until SIGINT or SIGTERM.
+ *
+ * @throws {DevError} If the app can't be loaded or the port is taken.
+ */
+export async function runDev(options: DevOptions): Promise<void> {
+  // Only loaded when asked for, and before the app, which may ask for a tracer.
+  const tracing = options.trace
+    ? (await import("./tracing.ts")).startTracing()
+    : undefined;
+  const entry = await loadEntry(options.entry);
+  const server = listen(
+    tracing ? traced(entry, tracing.plugin) : entry,
+    options,
+  );
+
+  const url = urlOf(server.address);
+  console.log(`Listening on ${url}`);
+  if (tracing) console.log(`Traces at    ${url}__app/traces`);
+  if (options.open) await openInBrowser(url);
+  await server.finished;
+  tracing?.stop();
+}
+
+/** Puts the tracing around the app, whatever kind of app that is. */
+function traced(entry: Fetcher, trace: Plugin): Fetcher {
+  const host = createApp({ trace });
+  host.use((request, context) => entry.fetch(request, context.info));
+  return {
+    fetch: host.fetch,
+    async close() {
+      await Promise.all([host.close(), entry.close?.()]);
+    },
+  };
+}
+
+function listen(fetcher: Fetcher, { host, port }: DevOptions): Server {
+  const tries = port === undefined ? PORTS_TO_TRY : 1;
+  const first = port ?? DEFAULT_PORT;
+  for (let next = first; next < first + tries; next++) {
+    try {
+      const server = serve(fetcher, {
+        hostname: host,
+        port: next,
+        onListen: () => {},
+      });
+      if (next !== first) {
+        console.log(`Port ${first} is in use, so this is port ${next}`);
+      }
+      return server;
+    } catch (error) {
+      if (error instanceof Deno.errors.AddrInUse) continue;
+      throw new DevError(
+        `Cannot listen on ${host}:${next}: ${(error as Error).message}`,
+      );
+    }
+  }
+  throw new DevError(
+    port === undefined
+      ? `Cannot listen: ports ${first} to ${first + tries - 1} are in use`
+      : `Cannot listen on port ${port}: it is in use`,
+  );
+}
+
+/** 0.0.0.0 and :: are no addresses that a browser can go to. */
+function urlOf({ hostname, port }: Deno.NetAddr): string {
+  const host = hostname === "0.0.0.0" || hostname === "::"
+    ? "localhost"
+    : hostname.includes(":")
+    ? `[${hostname}]`
+    : hostname;
+  return `http://${host}:${port}/`;
+}

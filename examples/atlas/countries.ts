@@ -1,0 +1,67 @@
+// What Atlas asks its database.
+
+import type { DatabaseSync } from "node:sqlite";
+
+/** A country, as far as a list shows it. */
+export interface CountryName {
+  readonly code: string;
+  readonly name: string;
+  readonly flag: string;
+  readonly region: string;
+}
+
+/** A country. */
+export interface Country extends CountryName {
+  readonly official_name: string;
+  readonly capital: string;
+  readonly subregion: string;
+  readonly languages: string;
+  readonly currencies: string;
+  /** In square kilometres. */
+  readonly area: number;
+}
+
+/** Finds the countries whose name or capital contains a text. */
+export function searchCountries(
+  database: DatabaseSync,
+  query: string,
+): CountryName[] {
+  const pattern = `%${query.replace(/[%_\\]/g, "\\$&")}%`;
+  return rows<CountryName>(
+    database.prepare(`
+      SELECT code, name, flag, region FROM country
+      WHERE name LIKE ?1 ESCAPE '\\' OR capital LIKE ?1 ESCAPE '\\'
+      ORDER BY name
+    `).all(pattern),
+  );
+}
+
+/** Finds a country by its three-letter code (ISO 3166-1 alpha-3). */
+export function findCountry(
+  database: DatabaseSync,
+  code: string,
+): Country | undefined {
+  return rows<Country>(
+    database.prepare("SELECT * FROM country WHERE code = ?")
+      .all(code.toUpperCase()),
+  )[0];
+}
+
+/** Finds the countries that share a border with one. */
+export function findBorders(
+  database: DatabaseSync,
+  code: string,
+): CountryName[] {
+  return rows<CountryName>(
+    database.prepare(`
+      SELECT country.code, name, flag, region FROM border
+      JOIN country ON country.code = border.neighbour
+      WHERE border.code = ? ORDER BY name
+    `).all(code),
+  );
+}
+
+/** SQLite's driver does not know what a query selects; the queries above do. */
+function rows<T>(result: readonly unknown[]): T[] {
+  return result as T[];
+}

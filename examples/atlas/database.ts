@@ -1,0 +1,63 @@
+// The database: a SQLite file, filled with real data when it is new.
+
+import { DatabaseSync } from "node:sqlite";
+import countries from "world-countries/countries.json" with { type: "json" };
+import { tracedAdapter } from "@quartet/kit/trace";
+
+const SCHEMA = `
+  CREATE TABLE country (
+    code TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    official_name TEXT NOT NULL,
+    capital TEXT NOT NULL,
+    region TEXT NOT NULL,
+    subregion TEXT NOT NULL,
+    languages TEXT NOT NULL,
+    currencies TEXT NOT NULL,
+    area REAL NOT NULL,
+    flag TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX country_by_name ON country (name);
+  CREATE TABLE border (
+    code TEXT NOT NULL REFERENCES country (code),
+    neighbour TEXT NOT NULL REFERENCES country (code),
+    PRIMARY KEY (code, neighbour)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** Opens the database. Its queries show in the traces of the requests. */
+export function openDatabase(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  const { user_version: version } = database.prepare("PRAGMA user_version")
+    .get() as { user_version: number };
+  if (version === 0) fill(database);
+  return tracedAdapter(database, { system: "sqlite" });
+}
+
+/** In one transaction: a file is filled whole or not at all. */
+function fill(database: DatabaseSync): void {
+  database.exec(`BEGIN; ${SCHEMA}`);
+  const addCountry = database.prepare(
+    "INSERT INTO country VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  const addBorder = database.prepare("INSERT INTO border VALUES (?, ?)");
+  for (const country of countries) {
+    addCountry.run(
+      country.cca3,
+      country.name.common,
+      country.name.official,
+      country.capital.join(", "),
+      country.region,
+      country.subregion,
+      Object.values(country.languages).join(", "),
+      Object.values<{ name: string }>(country.currencies)
+        .map(({ name }) => name).join(", "),
+      country.area,
+      country.flag,
+    );
+  }
+  for (const { cca3, borders } of countries) {
+    for (const neighbour of borders) addBorder.run(cca3, neighbour);
+  }
+  database.exec("PRAGMA user_version = 1; COMMIT");
+}

@@ -1,0 +1,7 @@
+// The demo: `deno task dev --trace` starts it.
+
+import { createAtlas } from "./atlas.ts";
+
+export default createAtlas({
+  database: `${import.meta.dirname}/atlas.db`,
+});

@@ -1,0 +1,195 @@
+/**
+ * Traces in Chrome's Trace Event Format, which Perfetto opens.
+ *
+ * @module
+ */
+
+import type { AttributeValue, SerializedTrace } from "../types.ts";
+import { assignLanes } from "./lanes.ts";
+
+/** A value in an event's `args`. */
+export type ChromeTraceArg =
+  | AttributeValue
+  | null
+  | Readonly<Record<string, AttributeValue>>;
+
+/** An event of a trace; times are in microseconds. */
+export interface ChromeTraceEvent {
+  readonly name: string;
+  /** The layer. */
+  readonly cat?: string;
+  /** `X` is a span, `i` a moment, `M` a name for a process or thread. */
+  readonly ph: "X" | "i" | "M";
+  /** From the start of the earliest trace. */
+  readonly ts?: number;
+  readonly dur?: number;
+  /** How far a moment's mark reaches: `t` is its thread. */
+  readonly s?: "t";
+  /** The trace. */
+  readonly pid: number;
+  /** The lane. */
+  readonly tid: number;
+  readonly args: Readonly<Record<string, ChromeTraceArg>>;
+}
+
+/** The content of a trace file. */
+export interface ChromeTrace {
+  readonly traceEvents: readonly ChromeTraceEvent[];
+  readonly displayTimeUnit: "ms";
+  /** What the file says about itself. */
+  readonly otherData: {
+    /** Where `ts` counts from, in epoch milliseconds. */
+    readonly epoch: number;
+    /** The same for people. */
+    readonly startTime: string;
+  };
+}
+
+/**
+ * How many steps a microsecond has. Times are whole eighths of a microsecond,
+ * finer than a double of epoch milliseconds can tell (244 ns) and exact in
+ * binary. So a child's `ts + dur` never passes its parent's by rounding, for
+ * which Perfetto would drop it.
+ */
+const STEPS = 8;
+
+/**
+ * Writes traces as a Chrome trace, to be opened in Perfetto or in the
+ * Performance panel. Each trace is a process, named after its root span. Spans
+ * that run side by side are on threads of their own, because there the format
+ * has nothing but nesting; `args.parent` says where they belong.
+ *
+ * @param traces The traces.
+ * @returns An object to store as JSON.
+ *
+ * @example
+ * ```ts
+ * import { toChromeTrace } from "@quartet/kit/trace";
+ *
+ * const { traceEvents } = toChromeTrace([]);
+ * console.assert(traceEvents.length === 0);
+ * ```
+ */
+export function toChromeTrace(
+  traces: readonly SerializedTrace[],
+): ChromeTrace {
+  const epoch = startOf(traces);
+  return {
+    traceEvents: traces.flatMap((trace, i) => traceEvents(trace, i + 1, epoch)),
+    displayTimeUnit: "ms",
+    otherData: { epoch, startTime: dateText(epoch) },
+  };
+}
+
+function traceEvents(
+  trace: SerializedTrace,
+  pid: number,
+  epoch: number,
+): ChromeTraceEvent[] {
+  const steps = (time: number) => Math.round((time - epoch) * 1000 * STEPS);
+  const places = new Map(trace.spans.map((span, i) => [span.id, i]));
+  const lanes = assignLanes(trace.spans.map((span) => ({
+    start: steps(span.startTime),
+    end: steps(Math.max(span.startTime, span.endTime)),
+    parent: span.parentId === null ? -1 : places.get(span.parentId) ?? -1,
+  })));
+  const events = nameEvents(trace, pid, laneCountOf(lanes));
+  trace.spans.forEach((span, i) => {
+    const tid = (lanes[i] ?? 0) + 1;
+    const start = steps(span.startTime);
+    const end = Math.max(start, steps(span.endTime));
+    events.push({
+      name: span.name,
+      cat: span.layer,
+      ph: "X",
+      ts: start / STEPS,
+      dur: (end - start) / STEPS,
+      pid,
+      tid,
+      args: {
+        id: span.id,
+        parent: span.parentId,
+        status: span.status,
+        attributes: span.attributes,
+      },
+    });
+    for (const { name, time, attributes } of span.events) {
+      events.push({
+        name,
+        cat: span.layer,
+        ph: "i",
+        s: "t",
+        ts: steps(time) / STEPS,
+        pid,
+        tid,
+        args: { span: span.id, ...(attributes && { attributes }) },
+      });
+    }
+  });
+  return events;
+}
+
+function laneCountOf(lanes: readonly number[]): number {
+  return lanes.reduce((count, lane) => Math.max(count, lane + 1), 0);
+}
+
+/** The names of a trace's process and threads, and their order. */
+function nameEvents(
+  trace: SerializedTrace,
+  pid: number,
+  laneCount: number,
+): ChromeTraceEvent[] {
+  const { spans, rootSpanId, metadata, id, startTime } = trace;
+  const root = spans.find((span) => span.id === rootSpanId) ?? spans[0];
+  const status = metadata.statusCode === undefined
+    ? ""
+    : ` · ${metadata.statusCode}`;
+  const process = { ph: "M", pid, tid: 0 } as const;
+  const events: ChromeTraceEvent[] = [
+    {
+      ...process,
+      name: "process_name",
+      args: { name: `${root?.name ?? "trace"}${status}` },
+    },
+    {
+      ...process,
+      name: "process_labels",
+      args: { labels: `${dateText(startTime)} · ${id}` },
+    },
+    {
+      ...process,
+      name: "process_sort_index",
+      args: { sort_index: pid },
+    },
+  ];
+  for (let tid = 1; tid <= laneCount; tid++) {
+    const name = tid === 1 ? metadata.origin : `parallel ${tid}`;
+    events.push(
+      { name: "thread_name", ph: "M", pid, tid, args: { name } },
+      {
+        name: "thread_sort_index",
+        ph: "M",
+        pid,
+        tid,
+        args: { sort_index: tid },
+      },
+    );
+  }
+  return events;
+}
+
+/** The earliest start of any span; a browser's may precede its trace's. */
+function startOf(traces: readonly SerializedTrace[]): number {
+  let start = Infinity;
+  for (const trace of traces) {
+    start = Math.min(start, trace.startTime);
+    for (const span of trace.spans) start = Math.min(start, span.startTime);
+  }
+  return start === Infinity ? 0 : start;
+}
+
+/** ISO 8601, or nothing for a time that no calendar has. */
+function dateText(time: number): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString();
+}

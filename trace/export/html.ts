@@ -1,0 +1,74 @@
+/** Recorded traces for the viewer's page. */
+export interface TraceBlock {
+  /** `json` is a JSON array of traces, `packed` what `packTraces` makes. */
+  readonly encoding: "json" | "packed";
+  /** The traces in that encoding. */
+  readonly text: string;
+}
+
+/**
+ * The page's place for traces. The content never holds a `<`, so the match
+ * can't reach beyond the element.
+ */
+const ELEMENT =
+  /<script type="application\/json" id="trace-data" data-encoding="[a-z]+">[^<]*<\/script>/g;
+
+/**
+ * What mustn't stand in the element as it is: `<`, which could close the
+ * element or open a comment; `>` and `&`, so that it is safe in XHTML too; the
+ * line separators, which old scripts take for line ends; and halves of
+ * surrogate pairs, which a file in UTF-8 can't hold. In JSON all of them occur
+ * inside strings only, where an escape means the same.
+ */
+const UNSAFE = /[<>&\u2028\u2029\p{Surrogate}]/gu;
+
+/** Base64, and space that it may be wrapped with. */
+const BASE64 = /^[A-Za-z\d+/=\s]*$/;
+
+/**
+ * Puts traces into the viewer's page, in place of those that are there. No
+ * recorded string can end the data block, whatever it holds.
+ *
+ * @param html The page. It has exactly one
+ * `<script type="application/json" id="trace-data" data-encoding="none"></script>`.
+ * @param block The traces and how they are encoded.
+ * @returns The page with the traces in it.
+ * @throws {TypeError} If the page isn't the viewer's, or `packed` text isn't
+ * base64.
+ *
+ * @example
+ * ```ts
+ * import { insertTraceData } from "@quartet/kit/trace";
+ *
+ * const page =
+ *   '<script type="application/json" id="trace-data" data-encoding="none"></script>';
+ * const html = insertTraceData(page, { encoding: "json", text: '["</script>"]' });
+ * console.assert(html.includes('data-encoding="json">["\\u003c/script\\u003e"]<'));
+ * ```
+ */
+export function insertTraceData(html: string, block: TraceBlock): string {
+  const places = [...html.matchAll(ELEMENT)];
+  const place = places[0];
+  if (place === undefined || places.length > 1) {
+    throw new TypeError(
+      "Cannot insert traces: the page must have exactly one " +
+        '<script type="application/json" id="trace-data"> element, ' +
+        `received one with ${places.length}`,
+    );
+  }
+  if (block.encoding === "packed" && !BASE64.test(block.text)) {
+    throw new TypeError(
+      "Cannot insert traces: packed text must be base64, " +
+        "received other characters",
+    );
+  }
+  const element =
+    `<script type="application/json" id="trace-data" data-encoding="${block.encoding}">` +
+    `${block.text.replace(UNSAFE, escape)}</script>`;
+  return html.slice(0, place.index) + element +
+    html.slice(place.index + place[0].length);
+}
+
+function escape(character: string): string {
+  return "\\u" + character.charCodeAt(0).toString(16).padStart(4, "0");
+}

@@ -1,0 +1,195 @@
+import type {
+  AttributeValue,
+  Layer,
+  SerializedTrace,
+  SpanData,
+  SpanEvent,
+  TraceMetadata,
+} from "../types.ts";
+import { Field } from "./field.ts";
+import { isLayer } from "./layers.ts";
+import { fromUnixNano } from "./otlp_time.ts";
+import { readKeyValues } from "./otlp_value.ts";
+import { OWN } from "./own_attributes.ts";
+import { layerOf, metadataOf, parseMetadata } from "./semantics.ts";
+import { assembleTraces, type LooseSpan } from "./trace_assembler.ts";
+
+/** The semantic conventions' name for a status message outside of OTLP. */
+const STATUS_DESCRIPTION = "otel.status_description";
+
+/**
+ * Reads traces from OTLP/JSON: one parsed request, or the parsed lines of a
+ * file in an array. Fields it doesn't know are ignored.
+ *
+ * Spans that {@linkcode toOTLP} wrote come back as they were, as far as OTLP
+ * can tell: traces that share an id are one trace, durations are those between
+ * start and end, and half surrogate pairs are U+FFFD. Spans of other libraries
+ * get their layer and their trace's metadata from the semantic conventions, a
+ * list as JSON text, and the name of their service as an attribute; spans are
+ * put in order of their start; one without an end ends where it starts.
+ *
+ * @param value What `JSON.parse` gave.
+ * @returns The traces, in the order in which they first occur.
+ * @throws {TypeError} If the value isn't OTLP; the message says where.
+ *
+ * @example
+ * ```ts
+ * import { fromOTLP } from "@quartet/kit/trace";
+ *
+ * const traces = fromOTLP({
+ *   resourceSpans: [{
+ *     scopeSpans: [{
+ *       spans: [{
+ *         traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+ *         spanId: "00f067aa0ba902b7",
+ *         name: "SELECT countries",
+ *         kind: 3,
+ *         startTimeUnixNano: "1760000000000000000",
+ *         endTimeUnixNano: "1760000000000250000",
+ *         attributes: [
+ *           { key: "db.system.name", value: { stringValue: "sqlite" } },
+ *         ],
+ *       }],
+ *     }],
+ *   }],
+ * });
+ * console.assert(traces[0]?.spans[0]?.layer === "database");
+ * console.assert(traces[0]?.duration === 0.25);
+ * ```
+ */
+export function fromOTLP(value: unknown): SerializedTrace[] {
+  const document = new Field(value);
+  const requests = Array.isArray(value) ? document.items() : [document];
+  const loose: LooseSpan[] = [];
+  for (const request of requests) {
+    const resources = request.get("resourceSpans");
+    if (!Array.isArray(resources.value)) resources.fail("an array");
+    for (const resource of resources.items()) readResource(resource, loose);
+  }
+  return assembleTraces(loose, (root) => metadataOf(root.attributes));
+}
+
+function readResource(resourceSpans: Field, loose: LooseSpan[]): void {
+  const resource = resourceSpans.get("resource");
+  const service = resource.isAbsent
+    ? undefined
+    : readKeyValues(resource.get("attributes"))["service.name"];
+  for (const scope of resourceSpans.get("scopeSpans").items()) {
+    for (const span of scope.get("spans").items()) {
+      loose.push(readSpan(span, service));
+    }
+  }
+}
+
+function readSpan(
+  field: Field,
+  service: AttributeValue | undefined,
+): LooseSpan {
+  const startTime = readTime(field.get("startTimeUnixNano"));
+  const end = field.get("endTimeUnixNano");
+  const endTime = end.isAbsent ? startTime : readTime(end);
+  const events = field.get("events").items()
+    .map((event) => readEvent(event, startTime));
+  const own = takeOwn(readKeyValues(field.get("attributes")));
+  const { attributes, metadata } = own;
+  const isOurs = own.layer !== undefined;
+  if (!isOurs && service !== undefined) attributes["service.name"] ??= service;
+  const failed = readFailed(field.get("status"), events, attributes, isOurs);
+  const parentId = field.get("parentSpanId");
+  const droppedAttributes = field.get("droppedAttributesCount").countOrNone();
+  const droppedEvents = field.get("droppedEventsCount").countOrNone();
+  const span: Omit<SpanData, "children"> = {
+    id: readId(field.get("spanId"), 16),
+    traceId: readId(field.get("traceId"), 32),
+    parentId: /^0*$/.test(parentId.text()) ? null : readId(parentId, 16),
+    name: field.get("name").text(),
+    layer: own.layer ?? layerOf(isServer(field.get("kind")), attributes),
+    status: failed ? own.timedOut ? "timeout" : "error" : "ok",
+    startTime,
+    endTime: Math.max(startTime, endTime),
+    duration: Math.max(startTime, endTime) - startTime,
+    attributes,
+    events,
+    ...(droppedAttributes !== undefined && { droppedAttributes }),
+    ...(droppedEvents !== undefined && { droppedEvents }),
+  };
+  return { span, isOurs, ...(metadata && { metadata }) };
+}
+
+/** What `toOTLP` added to a span's attributes, and the attributes without. */
+interface OwnAttributes {
+  readonly layer?: Layer;
+  readonly timedOut?: boolean;
+  readonly metadata?: TraceMetadata;
+  readonly attributes: Record<string, AttributeValue>;
+}
+
+function takeOwn(all: Record<string, AttributeValue>): OwnAttributes {
+  const {
+    [OWN.layer]: layer,
+    [OWN.status]: status,
+    [OWN.trace]: trace,
+    ...attributes
+  } = all;
+  // Somebody else may use the name too: then all of it is theirs.
+  if (!isLayer(layer)) return { attributes: all };
+  const metadata = parseMetadata(trace);
+  return {
+    layer,
+    timedOut: status === "timeout",
+    ...(metadata && { metadata }),
+    attributes,
+  };
+}
+
+function readEvent(field: Field, spanStart: number): SpanEvent {
+  const time = field.get("timeUnixNano");
+  const attributes = field.get("attributes");
+  return {
+    name: field.get("name").text(),
+    time: time.isAbsent ? spanStart : readTime(time),
+    ...(!attributes.isAbsent && { attributes: readKeyValues(attributes) }),
+  };
+}
+
+/**
+ * Whether the span failed. Its message is kept as an attribute, unless it is
+ * ours or an exception's and so there already.
+ */
+function readFailed(
+  status: Field,
+  events: readonly SpanEvent[],
+  attributes: Record<string, AttributeValue>,
+  isOurs: boolean,
+): boolean {
+  if (status.isAbsent) return false;
+  const code = status.get("code").value;
+  if (code !== 2 && code !== "STATUS_CODE_ERROR") return false;
+  const message = status.get("message").text();
+  const isKnown = message === "" || isOurs ||
+    events.some((event) => event.attributes?.["exception.message"] === message);
+  if (!isKnown) attributes[STATUS_DESCRIPTION] ??= message;
+  return true;
+}
+
+/** Enums are integers in OTLP, but some tools write protobuf's own JSON. */
+function isServer(kind: Field): boolean {
+  return kind.value === 2 || kind.value === "SPAN_KIND_SERVER";
+}
+
+function readId(field: Field, digits: number): string {
+  const { value } = field;
+  const isId = typeof value === "string" && value.length === digits &&
+    /^[\da-f]+$/i.test(value) && !/^0+$/.test(value);
+  return isId
+    ? value.toLowerCase()
+    : field.fail(`${digits} hexadecimal digits, not all 0`);
+}
+
+function readTime(field: Field): number {
+  const { value } = field;
+  const text = typeof value === "number" ? String(value) : value;
+  return typeof text === "string" && /^\d{1,20}$/.test(text)
+    ? fromUnixNano(text)
+    : field.fail("nanoseconds since 1970 in decimal");
+}

@@ -1,0 +1,137 @@
+import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
+import { describe } from "./describe.ts";
+import { isHex } from "./hex.ts";
+import { toUnixNano } from "./otlp_time.ts";
+import type {
+  OTLPEvent,
+  OTLPKeyValue,
+  OTLPSpan,
+  OTLPStatus,
+  OTLPTraces,
+} from "./otlp_types.ts";
+import { toKeyValues } from "./otlp_value.ts";
+import { OWN } from "./own_attributes.ts";
+import { kindOf, metadataOf, metadataText } from "./semantics.ts";
+import { findRoot } from "./trace_assembler.ts";
+import { toWellFormed } from "./well_formed.ts";
+
+/** How {@linkcode toOTLP} names what it writes. */
+export interface OTLPOptions {
+  /**
+   * The name of the service that the spans are from. Default:
+   * `unknown_service`, which the semantic conventions demand.
+   */
+  readonly serviceName?: string;
+}
+
+/**
+ * Writes traces as OTLP/JSON, for any OpenTelemetry collector or backend.
+ *
+ * What OTLP has no field for goes to attributes of our own: `app.layer` on
+ * each span; `app.status` on spans that were open when their trace ended; and
+ * `app.trace`, on the root, where the trace's metadata isn't what the root's
+ * semantic-convention attributes say. `fromOTLP` takes them back out.
+ *
+ * @param traces The traces. Those without spans are left out.
+ * @param options The name of the service.
+ * @returns An object to send or store as JSON.
+ * @throws {TypeError} If an id isn't what W3C Trace Context demands.
+ *
+ * @example
+ * ```ts
+ * import { toOTLP } from "@quartet/kit/trace";
+ *
+ * const { resourceSpans } = toOTLP([], { serviceName: "atlas" });
+ * console.assert(resourceSpans.length === 1);
+ * ```
+ */
+export function toOTLP(
+  traces: readonly SerializedTrace[],
+  options: OTLPOptions = {},
+): OTLPTraces {
+  const { serviceName = "unknown_service" } = options;
+  return {
+    resourceSpans: [{
+      resource: { attributes: toKeyValues({ "service.name": serviceName }) },
+      scopeSpans: [{
+        scope: { name: "@quartet/kit" },
+        spans: traces.flatMap(traceSpans),
+      }],
+    }],
+  };
+}
+
+function traceSpans(trace: SerializedTrace): OTLPSpan[] {
+  const { spans, metadata } = trace;
+  checkId("trace", trace.id, 16);
+  const root = spans.find((span) => span.id === trace.rootSpanId) ?? spans[0];
+  return spans.map((span) => {
+    const own: Record<string, AttributeValue> = { [OWN.layer]: span.layer };
+    if (span.status === "timeout") own[OWN.status] = span.status;
+    if (span === root) {
+      const told = metadataText(metadata);
+      const implied = metadataText(metadataOf(span.attributes)) === told &&
+        findRoot(spans) === span;
+      if (!implied) own[OWN.trace] = told;
+    }
+    return toSpan(span, trace.id, own);
+  });
+}
+
+function toSpan(
+  span: SpanData,
+  traceId: string,
+  own: Record<string, AttributeValue>,
+): OTLPSpan {
+  checkId("span", span.id, 8);
+  if (span.parentId !== null) checkId("parent", span.parentId, 8);
+  const { droppedAttributes = 0, droppedEvents = 0 } = span;
+  return {
+    traceId,
+    spanId: span.id,
+    ...(span.parentId !== null && { parentSpanId: span.parentId }),
+    name: toWellFormed(span.name),
+    kind: kindOf(span),
+    startTimeUnixNano: toUnixNano(span.startTime),
+    endTimeUnixNano: toUnixNano(span.endTime),
+    attributes: [
+      ...toKeyValues(span.attributes).filter(isTheirs),
+      ...toKeyValues(own),
+    ],
+    ...(droppedAttributes > 0 && { droppedAttributesCount: droppedAttributes }),
+    events: span.events.map(({ name, time, attributes }): OTLPEvent => ({
+      timeUnixNano: toUnixNano(time),
+      name: toWellFormed(name),
+      ...(attributes && { attributes: toKeyValues(attributes) }),
+    })),
+    ...(droppedEvents > 0 && { droppedEventsCount: droppedEvents }),
+    status: statusOf(span),
+  };
+}
+
+/** Whether no attribute of our own takes its place: keys must be unique. */
+function isTheirs({ key }: OTLPKeyValue): boolean {
+  return key !== OWN.layer && key !== OWN.status && key !== OWN.trace;
+}
+
+/** `ok` is unset: the specification keeps 1 for what a person has judged. */
+function statusOf(span: SpanData): OTLPStatus {
+  if (span.status === "ok") return { code: 0 };
+  if (span.status === "timeout") {
+    return { code: 2, message: "The span was open when its trace ended" };
+  }
+  const message = span.events
+    .findLast(({ name }) => name === "exception")
+    ?.attributes?.["exception.message"];
+  return typeof message === "string"
+    ? { code: 2, message: toWellFormed(message) }
+    : { code: 2 };
+}
+
+function checkId(what: string, id: string, bytes: number): void {
+  if (isHex(id, bytes) && !/^0+$/.test(id)) return;
+  throw new TypeError(
+    `Cannot write OTLP: a ${what} id must be ${bytes * 2} lower-case ` +
+      `hexadecimal digits, not all 0, received ${describe(id)}`,
+  );
+}
