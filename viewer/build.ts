@@ -1,0 +1,142 @@
+/**
+ * Builds the viewer into one file, `viewer/dist/index.html`, that loads
+ * nothing from anywhere. The same sources give the same bytes.
+ *
+ * `deno task build` writes the file; with `--check` it only says whether the
+ * one that is there is fresh, and exits with 1 if it isn't.
+ *
+ * @module
+ */
+
+import * as esbuild from "esbuild";
+import { findPackageJSON } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const target = join(here, "dist", "index.html");
+
+/** Gives the page as text. */
+export async function buildViewer(): Promise<string> {
+  const [template, style, script] = await Promise.all([
+    Deno.readTextFile(join(here, "page.html")),
+    bundle("styles.css"),
+    bundle("main.tsx"),
+  ]);
+  const parts: Record<string, string> = {
+    STYLE: style,
+    SCRIPT: script,
+    CSP: await contentSecurityPolicy(style, script),
+  };
+  // A function, because `$` in a replacement text means something.
+  return template.replaceAll(
+    /%(STYLE|SCRIPT|CSP)%/g,
+    (_, name) => parts[name]!,
+  );
+}
+
+/** Allows the page's own script and style, by their hashes, and its server. */
+async function contentSecurityPolicy(
+  style: string,
+  script: string,
+): Promise<string> {
+  return [
+    "default-src 'none'",
+    `script-src '${await hashSource(script)}'`,
+    `style-src '${await hashSource(style)}'`,
+    "connect-src 'self'",
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+}
+
+async function hashSource(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return `sha256-${new Uint8Array(digest).toBase64()}`;
+}
+
+async function bundle(entry: string): Promise<string> {
+  const result = await esbuild.build({
+    entryPoints: [join(here, entry)],
+    absWorkingDir: here,
+    bundle: true,
+    write: false,
+    minify: true,
+    format: "iife",
+    target: ["es2023", "chrome123", "firefox121", "safari17.5"],
+    charset: "utf8",
+    legalComments: "none",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    plugins: [npmPackages],
+    tsconfigRaw: {},
+  });
+  const text = result.outputFiles[0]!.text.trim();
+  // Inside of the page neither may hold what would end it, nor begin a comment.
+  if (/<\/(script|style)|<!--/i.test(text)) {
+    throw new Error(
+      `Cannot inline ${entry}: the bundle must not contain </script, </style or <!--`,
+    );
+  }
+  return text;
+}
+
+/** Finds npm packages where Deno keeps them. */
+const npmPackages: esbuild.Plugin = {
+  name: "npm-packages",
+  setup(build) {
+    build.onResolve({ filter: /^(@[^/]+\/)?[a-z][^/]*/ }, async (args) => {
+      const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(args.path)!;
+      // From a package its dependencies can be seen, and from here ours.
+      const manifest = findPackageJSON(name!, args.importer) ??
+        findPackageJSON(name!, import.meta.url);
+      if (manifest === undefined) {
+        return { errors: [{ text: `Cannot find the package "${name}"` }] };
+      }
+      const { exports } = JSON.parse(await Deno.readTextFile(manifest));
+      const file = pickExport(exports[`.${rest}`]);
+      return { path: join(dirname(manifest), file) };
+    });
+  },
+};
+
+/** What a package exports to browsers as a module. */
+function pickExport(exported: unknown): string {
+  if (typeof exported === "string") return exported;
+  const conditions = exported as Record<string, unknown>;
+  for (const name of ["browser", "import", "default"]) {
+    if (conditions[name] !== undefined) return pickExport(conditions[name]);
+  }
+  throw new TypeError("Cannot bundle a package that exports no module");
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const unknown = args.find((arg) => arg !== "--check");
+  if (unknown !== undefined) {
+    console.error(`Unknown argument ${unknown}\nUsage: build.ts [--check]`);
+    return 2;
+  }
+  const page = await buildViewer();
+  await esbuild.stop();
+  if (args.includes("--check")) {
+    const current = await Deno.readTextFile(target).catch(() => "");
+    if (current === page) return 0;
+    console.error("viewer/dist/index.html is stale: run `deno task build`");
+    return 1;
+  }
+  await Deno.mkdir(dirname(target), { recursive: true });
+  await Deno.writeTextFile(target, page);
+  const kilobytes = (await gzipSize(page) / 1024).toFixed(1);
+  console.log(`viewer/dist/index.html: ${kilobytes} KB gzip`);
+  return 0;
+}
+
+async function gzipSize(text: string): Promise<number> {
+  const stream = new Blob([text]).stream()
+    .pipeThrough(new CompressionStream("gzip"));
+  return (await new Response(stream).arrayBuffer()).byteLength;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -1,0 +1,286 @@
+import { useMemo } from "preact/hooks";
+import {
+  type ComparedRow,
+  compareLayers,
+  compareTrees,
+} from "../model/compare.ts";
+import {
+  formatDelta,
+  formatDuration,
+  formatMoment,
+  formatPlural,
+} from "../model/format.ts";
+import { barBox } from "../model/paint.ts";
+import { summarize, type TraceEntry } from "../model/summary.ts";
+import { cutText } from "../model/text.ts";
+import { isFailed, type SpanNode, type TraceTree } from "../model/tree.ts";
+import { openTrace, wantedCompare, wantedTrace } from "../state/selection.ts";
+import { batch } from "@preact/signals";
+import { Icon } from "./icon.tsx";
+import { useVirtualRows } from "./use_virtual_rows.ts";
+
+const ROW_HEIGHT = 28;
+
+/** Two traces side by side, span by span. */
+export function CompareView({ a, b }: { a: TraceTree; b: TraceTree }) {
+  const rows = useMemo(() => compareTrees(a, b), [a, b]);
+  const [left, right] = useMemo(
+    () => [summarize(a.trace), summarize(b.trace)] as const,
+    [a, b],
+  );
+  const length = Math.max(a.end - a.start, b.end - b.start);
+  return (
+    <section class="trace-pane compare" aria-label="Comparison">
+      <header class="compare-header">
+        <Side mark="A" entry={left} />
+        <Side mark="B" entry={right} />
+        <div class="compare-actions">
+          <strong>{formatDelta(right.duration - left.duration)}</strong>
+          <button type="button" class="chip" onClick={swap}>Swap</button>
+          <button
+            type="button"
+            class="tool"
+            aria-label="Close the comparison"
+            onClick={() => {
+              wantedCompare.value = "";
+            }}
+          >
+            <Icon name="close" />
+          </button>
+        </div>
+      </header>
+      <LayerComparison a={left} b={right} />
+      <CompareGrid rows={rows} a={a} b={b} length={length} />
+    </section>
+  );
+}
+
+function swap(): void {
+  batch(() => {
+    const first = wantedTrace.value;
+    wantedTrace.value = wantedCompare.value;
+    wantedCompare.value = first;
+  });
+}
+
+function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
+  return (
+    <button
+      type="button"
+      class={`side side-${mark.toLowerCase()}`}
+      title="Open this trace alone"
+      onClick={() => openTrace(entry.key)}
+    >
+      <span class="side-mark">{mark}</span>
+      <span class="side-path">
+        <span class="method">{cutText(entry.method, 20)}</span>{" "}
+        {cutText(entry.path, 200)}
+      </span>
+      <span class="side-facts">
+        {entry.statusCode > 0 && (
+          <span class={`status status-${Math.floor(entry.statusCode / 100)}`}>
+            {entry.statusCode}
+          </span>
+        )}
+        <strong>{formatDuration(entry.duration)}</strong>
+        <span>{formatPlural(entry.spanCount, "span")}</span>
+        <span class="muted">{formatMoment(entry.startTime)}</span>
+      </span>
+    </button>
+  );
+}
+
+function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
+  const layers = compareLayers(a.layers, b.layers);
+  const longest =
+    layers.reduce((most, row) => Math.max(most, row.a, row.b), 0) ||
+    1;
+  return (
+    <table class="compare-layers">
+      <caption>Self time per layer</caption>
+      <thead>
+        <tr>
+          <th scope="col">Layer</th>
+          <th scope="col">A</th>
+          <th scope="col">B</th>
+          <th scope="col">B − A</th>
+          <td />
+        </tr>
+      </thead>
+      <tbody>
+        {layers.map((row) => (
+          <tr key={row.layer}>
+            <th scope="row">
+              <span
+                class="swatch"
+                style={{ background: `var(--layer-${row.layer})` }}
+              />
+              {row.layer}
+            </th>
+            <td>{formatDuration(row.a)}</td>
+            <td>{formatDuration(row.b)}</td>
+            <td class={deltaClass(row.b - row.a, row.a)}>
+              {formatDelta(row.b - row.a)}
+            </td>
+            <td class="pair">
+              {[row.a, row.b].map((time, i) => (
+                <span
+                  key={i}
+                  class={i === 0 ? "pair-a" : "pair-b"}
+                  style={{
+                    width: `${(time / longest) * 100}%`,
+                    background: `var(--layer-${row.layer})`,
+                  }}
+                />
+              ))}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface CompareGridProps {
+  readonly rows: readonly ComparedRow[];
+  readonly a: TraceTree;
+  readonly b: TraceTree;
+  /** How much time the bars have room for, in milliseconds. */
+  readonly length: number;
+}
+
+function CompareGrid({ rows, a, b, length }: CompareGridProps) {
+  const virtual = useVirtualRows(rows.length, ROW_HEIGHT, ROW_HEIGHT);
+  return (
+    <div
+      class="grid compare-grid"
+      role="treegrid"
+      id="compare"
+      aria-label="Compared spans"
+      aria-rowcount={rows.length + 1}
+      tabIndex={0}
+      data-place="trace"
+      ref={virtual.ref}
+    >
+      <div class="grid-head" role="row">
+        <span role="columnheader" class="name">Span</span>
+        <span role="columnheader" class="duration">A</span>
+        <span role="columnheader" class="duration">B</span>
+        <span role="columnheader" class="duration">B − A</span>
+        <span role="columnheader" class="lane">A above, B below</span>
+      </div>
+      <div
+        class="rows"
+        role="rowgroup"
+        style={{ height: `${rows.length * ROW_HEIGHT}px` }}
+      >
+        {rows.slice(virtual.first, virtual.end).map((row, i) => (
+          <CompareRow
+            key={virtual.first + i}
+            row={row}
+            index={virtual.first + i}
+            starts={[a.start, b.start]}
+            length={length}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface CompareRowProps {
+  readonly row: ComparedRow;
+  readonly index: number;
+  /** When the two traces began. */
+  readonly starts: readonly [number, number];
+  readonly length: number;
+}
+
+function CompareRow({ row, index, starts, length }: CompareRowProps) {
+  const node = row.a ?? row.b!;
+  const only = row.a === undefined
+    ? "B"
+    : row.b === undefined
+    ? "A"
+    : undefined;
+  const before = row.a?.span.duration ?? 0;
+  const delta = (row.b?.span.duration ?? 0) - before;
+  return (
+    <div
+      class={only === undefined ? "row" : `row only only-${only.toLowerCase()}`}
+      role="row"
+      aria-level={row.depth + 1}
+      aria-rowindex={index + 2}
+      style={{ transform: `translateY(${index * ROW_HEIGHT}px)` }}
+    >
+      <span role="gridcell" class="name">
+        <span
+          class="indent"
+          style={{ width: `calc(${Math.min(row.depth, 24)} * var(--indent))` }}
+        />
+        <span
+          class="swatch"
+          style={{ background: `var(--layer-${node.span.layer})` }}
+        />
+        <span class="label">{cutText(node.span.name, 200)}</span>
+        {only !== undefined && <span class="tag">only {only}</span>}
+      </span>
+      <DurationCell node={row.a} />
+      <DurationCell node={row.b} />
+      <span role="gridcell" class={`duration ${deltaClass(delta, before)}`}>
+        {formatDelta(delta)}
+      </span>
+      <span role="gridcell" class="lane">
+        <PairBar node={row.a} start={starts[0]} length={length} side="a" />
+        <PairBar node={row.b} start={starts[1]} length={length} side="b" />
+      </span>
+    </div>
+  );
+}
+
+function DurationCell({ node }: { node: SpanNode | undefined }) {
+  if (node === undefined) {
+    return <span role="gridcell" class="duration muted">–</span>;
+  }
+  return (
+    <span
+      role="gridcell"
+      class={isFailed(node.span) ? "duration bad" : "duration"}
+    >
+      {formatDuration(node.span.duration)}
+    </span>
+  );
+}
+
+interface PairBarProps {
+  readonly node: SpanNode | undefined;
+  readonly start: number;
+  readonly length: number;
+  readonly side: "a" | "b";
+}
+
+function PairBar({ node, start, length, side }: PairBarProps) {
+  if (node === undefined) return null;
+  const { span } = node;
+  const box = barBox(span.startTime, span.endTime, {
+    start,
+    end: start + (length || 1),
+  });
+  if (box === undefined) return null;
+  return (
+    <span
+      class={`bar pair-${side}`}
+      style={{
+        left: `${box.left}%`,
+        width: `${box.width}%`,
+        background: `var(--layer-${span.layer})`,
+      }}
+    />
+  );
+}
+
+/** Whether a difference is worth a colour: a fifth, and a millisecond. */
+function deltaClass(delta: number, before: number): string {
+  if (Math.abs(delta) < Math.max(1, before / 5)) return "muted";
+  return delta > 0 ? "slower" : "faster";
+}

@@ -1,0 +1,105 @@
+import { useRef } from "preact/hooks";
+import { formatPlural } from "../model/format.ts";
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  exportTraces,
+} from "../state/files.ts";
+import { shown } from "../state/listing.ts";
+import { complain } from "../state/notices.ts";
+import { opened } from "../state/selection.ts";
+import { Icon } from "./icon.tsx";
+
+/** Saves the open trace, or all that are listed. */
+export function ExportMenu() {
+  const ref = useRef<HTMLDivElement>(null);
+  const entry = opened.value?.entry;
+  const count = shown.value.length;
+  const save = (which: "one" | "all", format: ExportFormat) => {
+    ref.current!.hidePopover();
+    const picked = which === "all" ? shown.value : entry ? [entry] : [];
+    try {
+      const name = which === "one"
+        ? `trace-${entry!.id.slice(0, 8)}`
+        : "traces";
+      exportTraces(picked.map((each) => each.load()), format, name);
+    } catch (error) {
+      complain(`The export failed: ${error}`);
+    }
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="tool"
+        id="export"
+        popovertarget="export-menu"
+        aria-haspopup="menu"
+        aria-label="Export"
+        title="Export"
+      >
+        <Icon name="save" />
+      </button>
+      <div
+        popover="auto"
+        id="export-menu"
+        class="menu"
+        role="menu"
+        aria-label="Export"
+        ref={ref}
+        onKeyDown={moveInMenu}
+        onToggle={(event) => {
+          const { newState } = event as unknown as ToggleEvent;
+          if (newState === "open") {
+            ref.current!.querySelector("button")?.focus();
+          }
+        }}
+      >
+        {entry !== undefined && (
+          <Formats
+            label="This trace"
+            onPick={(format) => save("one", format)}
+          />
+        )}
+        <Formats
+          label={`All listed: ${formatPlural(count, "trace")}`}
+          onPick={(format) => save("all", format)}
+        />
+      </div>
+    </>
+  );
+}
+
+interface FormatsProps {
+  readonly label: string;
+  readonly onPick: (format: ExportFormat) => void;
+}
+
+function Formats({ label, onPick }: FormatsProps) {
+  return (
+    <div role="group" aria-label={label}>
+      <p class="menu-label">{label}</p>
+      {EXPORT_FORMATS.map(({ format, label, suffix }) => (
+        <button
+          type="button"
+          role="menuitem"
+          key={format}
+          onClick={() => onPick(format)}
+        >
+          {label} <span class="muted">{suffix}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function moveInMenu(
+  event: KeyboardEvent & { currentTarget: HTMLElement },
+): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step === 0) return;
+  event.preventDefault();
+  const items = [...event.currentTarget.querySelectorAll("button")];
+  const at = items.indexOf(document.activeElement as HTMLButtonElement);
+  items[(at + step + items.length) % items.length]?.focus();
+}

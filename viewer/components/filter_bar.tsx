@@ -1,0 +1,157 @@
+import { useSignal } from "@preact/signals";
+import type { Layer } from "../../trace/types.ts";
+import { countFilters } from "../model/filter.ts";
+import { LAYERS } from "../model/layers.ts";
+import {
+  clearFilters,
+  filters,
+  listTab,
+  methods,
+  queryText,
+  setFilters,
+} from "../state/listing.ts";
+import { cutText } from "../model/text.ts";
+import { Icon } from "./icon.tsx";
+
+/** Which traces are listed. */
+export function FilterBar() {
+  const open = useSignal(false);
+  const count = countFilters(filters.value);
+  return (
+    <div class={open.value ? "filter-bar open" : "filter-bar"}>
+      <div class="tabs" role="tablist" aria-label="List">
+        <Tab id="traces" label="Traces" />
+        <Tab id="routes" label="Routes" />
+      </div>
+      <button
+        type="button"
+        class="filter-toggle"
+        aria-expanded={open.value}
+        aria-controls="filters"
+        onClick={() => {
+          open.value = !open.value;
+        }}
+      >
+        <Icon name="filter" /> Filters{count > 0 ? ` (${count})` : ""}
+      </button>
+      <FilterFields />
+      {(count > 0 || queryText.value !== "") && (
+        <button
+          type="button"
+          class="link"
+          id="clear-filters"
+          onClick={clearFilters}
+        >
+          Clear
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Tab({ id, label }: { id: "traces" | "routes"; label: string }) {
+  return (
+    <button
+      type="button"
+      role="tab"
+      id={`tab-${id}`}
+      aria-selected={listTab.value === id}
+      title={`${label} (r)`}
+      onClick={() => {
+        listTab.value = id;
+      }}
+    >
+      {label}
+    </button>
+  );
+}
+
+function FilterFields() {
+  const { method, path, layer, minDuration, errorsOnly, route } = filters.value;
+  return (
+    <div class="filters" id="filters" role="group" aria-label="Filters">
+      <select
+        aria-label="Method"
+        value={method}
+        onChange={(event) => setFilters({ method: event.currentTarget.value })}
+      >
+        <option value="">Any method</option>
+        {methods.value.map((name) => <option key={name}>{name}</option>)}
+      </select>
+      <div class="chips" role="group" aria-label="Status">
+        {[2, 3, 4, 5].map((digit) => <StatusChip key={digit} digit={digit} />)}
+      </div>
+      <input
+        type="text"
+        aria-label="Path contains"
+        placeholder="Path contains"
+        spellcheck={false}
+        autocomplete="off"
+        value={path}
+        onInput={(event) => setFilters({ path: event.currentTarget.value })}
+      />
+      <select
+        aria-label="Layer"
+        value={layer}
+        onChange={(event) =>
+          setFilters({ layer: event.currentTarget.value as Layer | "" })}
+      >
+        <option value="">Any layer</option>
+        {LAYERS.map((name) => <option key={name}>{name}</option>)}
+      </select>
+      <label class="min-duration">
+        ≥
+        <input
+          type="number"
+          min="0"
+          aria-label="Minimum duration in milliseconds"
+          placeholder="0"
+          value={minDuration || ""}
+          onInput={(event) =>
+            setFilters({ minDuration: Number(event.currentTarget.value) || 0 })}
+        />
+        ms
+      </label>
+      <button
+        type="button"
+        class="chip"
+        aria-pressed={errorsOnly}
+        onClick={() => setFilters({ errorsOnly: !errorsOnly })}
+      >
+        Errors only
+      </button>
+      {route !== "" && (
+        <button
+          type="button"
+          class="chip"
+          aria-label={`Remove the filter on route ${cutText(route, 100)}`}
+          aria-pressed="true"
+          onClick={() => setFilters({ route: "" })}
+        >
+          {cutText(route, 60)} <Icon name="close" />
+        </button>
+      )}
+    </div>
+  );
+}
+
+function StatusChip({ digit }: { digit: number }) {
+  const { statusClasses } = filters.value;
+  const on = statusClasses.includes(digit);
+  return (
+    <button
+      type="button"
+      class="chip"
+      aria-pressed={on}
+      aria-label={`Status ${digit}xx`}
+      onClick={() =>
+        setFilters({
+          statusClasses: on
+            ? statusClasses.filter((other) => other !== digit)
+            : [...statusClasses, digit],
+        })}
+    >
+      {digit}xx
+    </button>
+  );
+}

@@ -1,0 +1,217 @@
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import {
+  flameFrames,
+  type Frame,
+  frameOf,
+  type PlacedFrame,
+  placeFrames,
+} from "../model/flame.ts";
+import { formatCount, formatDuration, formatShare } from "../model/format.ts";
+import { cutText } from "../model/text.ts";
+import type { SpanNode, TraceTree } from "../model/tree.ts";
+import { inkOn, layerColors, pageColors } from "../state/colors.ts";
+import { revealSpan, rows, selectedIndex } from "../state/selection.ts";
+import { Icon } from "./icon.tsx";
+import { type Surface, useCanvas } from "./use_canvas.ts";
+
+const ROW = 22;
+
+/** How many frames a reader of the screen is told of, the widest first. */
+const TOLD = 60;
+
+/** Where the time of the open trace went, repeated spans added up. */
+export function FlameGraph({ tree }: { tree: TraceTree }) {
+  const frames = useMemo(() => flameFrames(tree), [tree]);
+  const zoomed = useSignal(0);
+  const hovered = useSignal<Frame | undefined>(undefined);
+  const scrollTop = useSignal(0);
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    zoomed.value = 0;
+    hovered.value = undefined;
+  }, [tree]);
+
+  const top = frames[zoomed.value] ?? frames[0];
+  const selected = rows.value[selectedIndex.value]?.node;
+  const selectedFrame = selected && frameOf(frames, selected);
+  const placed = useRef<PlacedFrame[]>([]);
+  const colors = layerColors.value;
+  const page = pageColors.value;
+  const canvas = useCanvas((surface) => {
+    if (top === undefined) return;
+    placed.current = placeFrames(frames, top, surface.width);
+    for (const place of placed.current) {
+      drawFrame(surface, place, scrollTop.value, {
+        fill: colors[place.frame.layer],
+        above: place.frame.depth < top.depth,
+        outlined: place.frame === selectedFrame,
+        ...page,
+      });
+    }
+  }, [frames, top, selectedFrame, scrollTop.value, colors, page]);
+
+  if (top === undefined) return null;
+  const depth = frames.reduce((most, frame) => Math.max(most, frame.depth), 0);
+  const told = hovered.value ?? selectedFrame ?? top;
+  const frameAt = (event: MouseEvent) => {
+    const area = canvas.current!.getBoundingClientRect();
+    const row = Math.floor((event.clientY - area.top + scrollTop.value) / ROW);
+    const x = event.clientX - area.left;
+    return placed.current.find(({ frame, left, width }) =>
+      frame.depth === row && x >= left && x <= left + width
+    )?.frame;
+  };
+  const go = (frame: Frame | undefined) => {
+    if (frame !== undefined) revealSpan(longest(frame).index);
+  };
+  return (
+    <div class="flame">
+      <div
+        class="flame-box"
+        ref={box}
+        id="flame"
+        role="application"
+        aria-label="Flame graph"
+        aria-describedby="flame-told"
+        tabIndex={0}
+        data-place="trace"
+        data-own-keys
+        onScroll={() => {
+          scrollTop.value = box.current!.scrollTop;
+        }}
+        onPointerMove={(event) => {
+          hovered.value = frameAt(event);
+        }}
+        onPointerLeave={() => {
+          hovered.value = undefined;
+        }}
+        onClick={(event) => go(frameAt(event))}
+        onDblClick={(event) => {
+          zoomed.value = frameAt(event)?.index ?? 0;
+        }}
+        onKeyDown={(event) => {
+          const from = selectedFrame ?? top;
+          const next = neighbour(from, event.key);
+          if (event.key === "z") zoomed.value = from.index;
+          else if (event.key === "0") zoomed.value = 0;
+          else if (event.key.startsWith("Arrow")) go(next);
+          else return;
+          event.preventDefault();
+          event.stopPropagation();
+        }}
+      >
+        <canvas ref={canvas} class="flame-canvas">
+          <Fallback frames={frames} />
+        </canvas>
+        <div style={{ height: `${(depth + 1) * ROW}px` }} />
+      </div>
+      <footer class="flame-foot">
+        <p id="flame-told" role="status">{tell(told, frames[0]!.time)}</p>
+        {zoomed.value > 0 && (
+          <button
+            type="button"
+            class="chip"
+            title="The whole trace (0)"
+            onClick={() => {
+              zoomed.value = 0;
+            }}
+          >
+            <Icon name="back" /> Whole trace
+          </button>
+        )}
+        <p class="muted hint">
+          Width is self time, repeats added up. Double click or <kbd>z</kbd>
+          {" "}
+          zooms.
+        </p>
+      </footer>
+    </div>
+  );
+}
+
+interface FrameStyle {
+  readonly fill: string;
+  readonly above: boolean;
+  readonly outlined: boolean;
+  readonly surface: string;
+  readonly ink: string;
+}
+
+function drawFrame(
+  { context, height }: Surface,
+  { frame, left, width }: PlacedFrame,
+  scrollTop: number,
+  style: FrameStyle,
+): void {
+  const y = frame.depth * ROW - scrollTop;
+  if (y < -ROW || y > height) return;
+  const inner = Math.max(width - 1, 0.5);
+  context.globalAlpha = style.above ? 0.45 : 1;
+  context.fillStyle = style.fill;
+  context.fillRect(left, y, inner, ROW - 1);
+  if (width > 28) {
+    context.save();
+    context.beginPath();
+    context.rect(left, y, inner - 4, ROW - 1);
+    context.clip();
+    context.fillStyle = inkOn(style.fill);
+    context.font = "11.5px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    context.fillText(title(frame), left + 5, y + ROW / 2);
+    context.restore();
+  }
+  context.globalAlpha = 1;
+  if (style.outlined) {
+    context.lineWidth = 2;
+    context.strokeStyle = style.surface;
+    context.strokeRect(left + 2.5, y + 2.5, inner - 5, ROW - 6);
+    context.strokeStyle = style.ink;
+    context.strokeRect(left + 1, y + 1, inner - 2, ROW - 3);
+  }
+}
+
+function title({ name, nodes }: Frame): string {
+  const text = cutText(name, 120);
+  return nodes.length === 1 ? text : `${text} × ${formatCount(nodes.length)}`;
+}
+
+function tell(frame: Frame, whole: number): string {
+  return `${title(frame)}: ${formatDuration(frame.time)}, ${
+    formatShare(whole === 0 ? 0 : frame.time / whole)
+  }; itself ${formatDuration(frame.selfTime)}`;
+}
+
+function longest(frame: Frame): SpanNode {
+  return frame.nodes.reduce((most, node) =>
+    node.span.duration > most.span.duration ? node : most
+  );
+}
+
+/** The frame that an arrow key leads to. */
+function neighbour(frame: Frame, key: string): Frame | undefined {
+  if (key === "ArrowUp") return frame.parent;
+  if (key === "ArrowDown") return frame.children[0];
+  const siblings = frame.parent?.children ?? [frame];
+  const step = key === "ArrowRight" ? 1 : -1;
+  return siblings[siblings.indexOf(frame) + step];
+}
+
+/** The widest frames as a table, for those who can't see the canvas. */
+function Fallback({ frames }: { frames: readonly Frame[] }) {
+  const widest = frames.toSorted((a, b) => b.time - a.time).slice(0, TOLD);
+  return (
+    <table>
+      <caption>Time per span name, the most first</caption>
+      <tbody>
+        {widest.map((frame) => (
+          <tr key={frame.index}>
+            <th scope="row">{title(frame)}</th>
+            <td>{formatDuration(frame.time)}</td>
+            <td>{formatDuration(frame.selfTime)} itself</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

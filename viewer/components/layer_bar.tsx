@@ -1,0 +1,27 @@
+import { formatShare } from "../model/format.ts";
+import type { LayerTime } from "../model/layers.ts";
+
+/** A bar of the shares that the layers have in a trace's self time. */
+export function LayerBar({ layers }: { layers: readonly LayerTime[] }) {
+  const total = layers.reduce((sum, [, time]) => sum + time, 0);
+  if (total <= 0) return <span class="layer-bar" />;
+  let share = 0;
+  const stops = layers.map(([layer, time]) => {
+    const from = share;
+    share += time / total;
+    const percent = (value: number) => `${(value * 100).toFixed(1)}%`;
+    return `var(--layer-${layer}) ${percent(from)} ${percent(share)}`;
+  });
+  const text = layers
+    .filter(([, time]) => time > 0)
+    .toSorted((a, b) => b[1] - a[1])
+    .map(([layer, time]) => `${layer} ${formatShare(time / total)}`)
+    .join(", ");
+  return (
+    <span
+      class="layer-bar"
+      title={text}
+      style={{ backgroundImage: `linear-gradient(90deg, ${stops.join(", ")})` }}
+    />
+  );
+}

@@ -1,0 +1,32 @@
+import { formatDuration, formatShare } from "../model/format.ts";
+import type { TraceEntry } from "../model/summary.ts";
+import { hiddenLayers, isolateLayer, toggleLayer } from "../state/selection.ts";
+
+/** The layers of a trace with their self times. A click hides one. */
+export function LayerLegend({ entry }: { entry: TraceEntry }) {
+  const total = entry.layers.reduce((sum, [, time]) => sum + time, 0);
+  const present = entry.layers.map(([layer]) => layer);
+  return (
+    <div class="legend" role="group" aria-label="Layers">
+      {entry.layers.map(([layer, time]) => (
+        <button
+          type="button"
+          key={layer}
+          aria-pressed={!hiddenLayers.value.has(layer)}
+          title={`${layer}: ${formatDuration(time)} of self time, ${
+            formatShare(total === 0 ? 0 : time / total)
+          }. Double click: this layer alone`}
+          onClick={() => toggleLayer(layer)}
+          onDblClick={() => isolateLayer(layer, present)}
+        >
+          <span
+            class="swatch"
+            style={{ background: `var(--layer-${layer})` }}
+          />
+          {layer}
+          <span class="muted">{formatDuration(time)}</span>
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,134 @@
+import { useRef } from "preact/hooks";
+import { formatDuration } from "../model/format.ts";
+import { clampRange } from "../model/time_range.ts";
+import type { TraceTree } from "../model/tree.ts";
+import { layerColors } from "../state/colors.ts";
+import { setZoom } from "../state/keyboard.ts";
+import { bounds, origin, range, zoom } from "../state/selection.ts";
+import { type Surface, useCanvas } from "./use_canvas.ts";
+
+/** The whole trace, small. Dragging over it zooms to what was dragged over. */
+export function Minimap({ tree }: { tree: TraceTree }) {
+  const colors = layerColors.value;
+  const ref = useCanvas((surface) => drawSpans(surface, tree, colors), [
+    tree,
+    colors,
+  ]);
+  const whole = bounds.value;
+  const length = whole.end - whole.start;
+  const from = (range.value.start - whole.start) / length;
+  const to = (range.value.end - whole.start) / length;
+  const drag = useDrag((a, b) =>
+    setZoom(
+      clampRange(
+        whole.start + a * length,
+        whole.start + b * length,
+        whole,
+      ),
+    )
+  );
+  return (
+    <div
+      class="minimap"
+      role="group"
+      aria-label="Overview"
+      {...drag}
+      onDblClick={() => {
+        zoom.value = undefined;
+      }}
+    >
+      <canvas ref={ref} aria-hidden="true" />
+      <span class="shade" style={{ left: 0, width: `${from * 100}%` }} />
+      <span
+        class="shade"
+        style={{ left: `${to * 100}%`, width: `${(1 - to) * 100}%` }}
+      />
+      <Handle edge="start" at={from} />
+      <Handle edge="end" at={to} />
+    </div>
+  );
+}
+
+function drawSpans(
+  { context, width, height }: Surface,
+  { nodes, start, end }: TraceTree,
+  colors: Record<string, string>,
+): void {
+  const scale = width / (end - start || 1);
+  const lane = Math.min(height / nodes.length, 6);
+  for (const { span, index } of nodes) {
+    context.fillStyle = colors[span.layer]!;
+    context.fillRect(
+      (span.startTime - start) * scale,
+      index * lane,
+      Math.max((span.endTime - span.startTime) * scale, 1),
+      Math.max(lane - 1, Math.min(lane, 1.2)),
+    );
+  }
+}
+
+/** One end of the visible range, for the keyboard. */
+function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
+  const whole = bounds.value;
+  const { start, end } = range.value;
+  const value = (edge === "start" ? start : end) - origin.value;
+  const move = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowLeft"
+      ? -1
+      : event.key === "ArrowRight"
+      ? 1
+      : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    const by = ((whole.end - whole.start) / 100) * step;
+    setZoom(
+      edge === "start"
+        ? clampRange(Math.min(start + by, end), end, whole)
+        : clampRange(start, Math.max(end + by, start), whole),
+    );
+  };
+  return (
+    <span
+      class="handle"
+      role="slider"
+      tabIndex={0}
+      data-own-keys
+      aria-label={edge === "start"
+        ? "Start of what is shown"
+        : "End of what is shown"}
+      aria-valuemin={whole.start - origin.value}
+      aria-valuemax={whole.end - origin.value}
+      aria-valuenow={value}
+      aria-valuetext={formatDuration(value)}
+      style={{ left: `${at * 100}%` }}
+      onKeyDown={move}
+    />
+  );
+}
+
+/**
+ * Handlers of an element that is dragged over. `select` gets both ends as
+ * shares of its width, once the pointer has moved far enough to mean it.
+ */
+export function useDrag(select: (from: number, to: number) => void) {
+  const from = useRef<number | undefined>(undefined);
+  const shareOf = (event: PointerEvent & { currentTarget: HTMLElement }) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    return Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
+  };
+  return {
+    onPointerDown(event: PointerEvent & { currentTarget: HTMLElement }) {
+      if (event.button !== 0) return;
+      from.current = shareOf(event);
+      event.currentTarget.setPointerCapture(event.pointerId);
+    },
+    onPointerMove(event: PointerEvent & { currentTarget: HTMLElement }) {
+      if (from.current === undefined) return;
+      const to = shareOf(event);
+      if (Math.abs(to - from.current) > 0.005) select(from.current, to);
+    },
+    onPointerUp() {
+      from.current = undefined;
+    },
+  };
+}

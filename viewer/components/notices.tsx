@@ -1,0 +1,25 @@
+import { dismiss, notices } from "../state/notices.ts";
+import { Icon } from "./icon.tsx";
+
+/** Short messages at the lower edge. */
+export function Notices() {
+  return (
+    <div class="notices" role="status" aria-live="polite">
+      {notices.value.map(({ id, text, failed }) => (
+        <p key={id} class={failed ? "notice failed" : "notice"}>
+          <span>{text.slice(0, 400)}</span>
+          {failed && (
+            <button
+              type="button"
+              class="tool"
+              aria-label="Close the message"
+              onClick={() => dismiss(id)}
+            >
+              <Icon name="close" />
+            </button>
+          )}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,260 @@
+import type { AttributeValue, SpanEvent } from "../../trace/types.ts";
+import { exceptionOf, isClientSpan, statementOf } from "../model/attributes.ts";
+import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
+import { totalLength } from "../model/intervals.ts";
+import type { Row } from "../model/rows.ts";
+import { formatSql } from "../model/sql.ts";
+import { cutText } from "../model/text.ts";
+import { isFailed, type SpanNode } from "../model/tree.ts";
+import { copyCurl, copyJson, currentCurl } from "../state/copying.ts";
+import { copyText } from "../state/files.ts";
+import { critical, origin, selectedRow } from "../state/selection.ts";
+import { GroupFacts } from "./group_facts.tsx";
+import { Icon } from "./icon.tsx";
+import { ValueText } from "./value_text.tsx";
+
+/** Attributes that the panel shows elsewhere. */
+const SHOWN_ELSEWHERE = new Set(["db.query.text", "db.statement"]);
+
+/** Everything that is known about the selected row. */
+export function SpanPanel({ row }: { row: Row }) {
+  const { node, group } = row;
+  const { span } = node;
+  const statement = statementOf(span);
+  const exception = exceptionOf(span);
+  return (
+    <aside
+      class="span-panel"
+      id="details"
+      aria-label="Span details"
+      tabIndex={0}
+      data-place="details"
+      key={row.id}
+    >
+      <header>
+        <span
+          class="swatch"
+          style={{ background: `var(--layer-${span.layer})` }}
+        />
+        <h3>
+          {cutText(span.name, 300)}
+          {group !== undefined && ` × ${group.members.length}`}
+        </h3>
+        <span class="muted">{span.layer}</span>
+        {isClientSpan(span) && <span class="tag">browser</span>}
+        <div class="panel-actions">
+          <button
+            type="button"
+            class="chip"
+            onClick={copyJson}
+            title="Copy as JSON (y)"
+          >
+            <Icon name="copy" /> JSON
+          </button>
+          {currentCurl() !== undefined && (
+            <button
+              type="button"
+              class="chip"
+              onClick={copyCurl}
+              title="Copy the request as curl (Y)"
+            >
+              <Icon name="copy" /> curl
+            </button>
+          )}
+          <button
+            type="button"
+            class="tool"
+            aria-label="Close the details"
+            title="Close the details (Esc)"
+            onClick={() => {
+              selectedRow.value = "";
+            }}
+          >
+            <Icon name="close" />
+          </button>
+        </div>
+      </header>
+      <div class="panel-columns">
+        {group !== undefined
+          ? <GroupFacts group={group} />
+          : <TimeFacts node={node} />}
+        {exception !== undefined
+          ? <Exception event={exception} />
+          : isFailed(span) && <PlainFailure status={span.status} />}
+        {statement !== undefined && <Statement statement={statement} />}
+        <Attributes
+          attributes={span.attributes}
+          dropped={span.droppedAttributes ?? 0}
+        />
+        {span.events.length > 0 && (
+          <Events events={span.events} dropped={span.droppedEvents ?? 0} />
+        )}
+      </div>
+    </aside>
+  );
+}
+
+function TimeFacts({ node }: { node: SpanNode }) {
+  const { span } = node;
+  const onPath = totalLength(critical.value?.get(node) ?? []);
+  const share = span.duration === 0 ? 0 : node.selfTime / span.duration;
+  return (
+    <section aria-label="Times">
+      <dl class="facts">
+        <dt>Starts</dt>
+        <dd>
+          {formatDuration(span.startTime - origin.value)}
+          <span class="muted">{formatMoment(span.startTime)}</span>
+        </dd>
+        <dt>Duration</dt>
+        <dd>{formatDuration(span.duration)}</dd>
+        <dt>Self time</dt>
+        <dd>
+          {formatDuration(node.selfTime)}
+          <span class="muted">{formatShare(share)}</span>
+        </dd>
+        <dt>Critical path</dt>
+        <dd>{onPath > 0 ? formatDuration(onPath) : "not on it"}</dd>
+        <dt>Span id</dt>
+        <dd class="mono">{cutText(span.id, 64)}</dd>
+      </dl>
+    </section>
+  );
+}
+
+function PlainFailure({ status }: { status: string }) {
+  return (
+    <section class="failure" aria-label="Error">
+      <h4>
+        {status === "timeout"
+          ? "Still open when its trace ended"
+          : "Failed without an exception"}
+      </h4>
+    </section>
+  );
+}
+
+function Exception({ event }: { event: SpanEvent }) {
+  const text = (name: string) => {
+    const value = event.attributes?.[`exception.${name}`];
+    return value === undefined ? "" : String(value);
+  };
+  const stack = text("stacktrace");
+  const head = [text("type"), text("message")].filter((part) => part !== "")
+    .join(": ");
+  return (
+    <section class="failure" aria-label="Error">
+      <h4>
+        <ValueText text={head === "" ? "Exception" : head} />
+      </h4>
+      {stack !== "" && (
+        <pre tabIndex={0}><ValueText text={withoutHead(stack, head)} /></pre>
+      )}
+    </section>
+  );
+}
+
+/** A stack without its first line, if that only repeats the message. */
+function withoutHead(stack: string, head: string): string {
+  return head !== "" && stack.startsWith(`${head}\n`)
+    ? stack.slice(head.length + 1)
+    : stack;
+}
+
+function Statement({ statement }: { statement: string }) {
+  const tokens = formatSql(statement);
+  return (
+    <section aria-label="Statement">
+      <h4>
+        Statement
+        <CopyButton text={statement} what="the statement" />
+      </h4>
+      <pre class="sql" tabIndex={0}>
+        {tokens.length > 400
+          ? <ValueText text={statement} />
+          : tokens.map(({ kind, text }, i) =>
+            kind === "other"
+              ? <ValueText key={i} text={text} />
+              : <span key={i} class={`sql-${kind}`}><ValueText text={text} /></span>
+          )}
+      </pre>
+    </section>
+  );
+}
+
+interface AttributesProps {
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+  readonly dropped: number;
+}
+
+function Attributes({ attributes, dropped }: AttributesProps) {
+  const entries = Object.entries(attributes)
+    .filter(([name]) => !SHOWN_ELSEWHERE.has(name));
+  if (entries.length === 0 && dropped === 0) return null;
+  return (
+    <section aria-label="Attributes">
+      <h4>Attributes</h4>
+      <AttributeList entries={entries} />
+      {dropped > 0 && <p class="muted">{dropped} more didn't fit</p>}
+    </section>
+  );
+}
+
+function AttributeList(
+  { entries }: { entries: readonly [string, AttributeValue][] },
+) {
+  return (
+    <dl class="attributes">
+      {entries.slice(0, 200).map(([name, value]) => (
+        <div key={name}>
+          <dt>
+            <ValueText text={name} />
+          </dt>
+          <dd class={typeof value}>
+            <ValueText text={String(value)} />
+            <CopyButton text={String(value)} what={cutText(name, 60)} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function CopyButton({ text, what }: { text: string; what: string }) {
+  return (
+    <button
+      type="button"
+      class="copy"
+      aria-label={`Copy ${what}`}
+      onClick={() => copyText(text, what)}
+    >
+      <Icon name="copy" />
+    </button>
+  );
+}
+
+function Events(
+  { events, dropped }: { events: readonly SpanEvent[]; dropped: number },
+) {
+  return (
+    <section aria-label="Events">
+      <h4>Events</h4>
+      <ol class="events">
+        {events.slice(0, 100).map((event, i) => (
+          <li key={i}>
+            <span class="event-time">
+              {formatDuration(event.time - origin.value)}
+            </span>
+            <span>
+              <ValueText text={event.name} />
+              {event.attributes !== undefined && event.name !== "exception" && (
+                <AttributeList entries={Object.entries(event.attributes)} />
+              )}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {dropped > 0 && <p class="muted">{dropped} more didn't fit</p>}
+    </section>
+  );
+}

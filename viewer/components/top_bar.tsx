@@ -1,0 +1,162 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { formatCount, formatShare } from "../model/format.ts";
+import { chooseFiles } from "../state/files.ts";
+import { helpOpen } from "../state/keyboard.ts";
+import {
+  prepareSearch,
+  query,
+  queryText,
+  searchProgress,
+  shown,
+} from "../state/listing.ts";
+import { connection, droppedCount, reconnect } from "../state/live.ts";
+import { nextTheme, theme } from "../state/theme.ts";
+import {
+  countText,
+  entries,
+  heldText,
+  paused,
+  pending,
+  togglePaused,
+} from "../state/traces.ts";
+import { ExportMenu } from "./export_menu.tsx";
+import { Icon } from "./icon.tsx";
+
+/** The bar at the top: what there is, the search, and what can be done. */
+export function TopBar() {
+  return (
+    <header class="top-bar">
+      <h1>Traces</h1>
+      <Counts />
+      <ConnectionState />
+      <SearchBox />
+      <div class="tools">
+        <button
+          type="button"
+          class="tool"
+          onClick={chooseFiles}
+          title="Open files (o)"
+          aria-label="Open files"
+        >
+          <Icon name="open" />
+        </button>
+        <ExportMenu />
+        <button
+          type="button"
+          class="tool"
+          onClick={nextTheme}
+          title={`Theme: ${theme.value} (t)`}
+          aria-label={`Theme: ${theme.value}`}
+        >
+          <Icon name={theme.value} />
+        </button>
+        <button
+          type="button"
+          class="tool"
+          onClick={() => {
+            helpOpen.value = true;
+          }}
+          title="Keys (?)"
+          aria-label="Keys"
+        >
+          <Icon name="help" />
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function Counts() {
+  const total = entries.value.length;
+  const visible = shown.value.length;
+  const running = pending.value.length;
+  return (
+    <p class="counts" id="counts" role="status">
+      {visible === total
+        ? countText.value
+        : `${formatCount(visible)} of ${countText.value}`}
+      {running > 0 && <span class="muted">{` · ${running} running`}</span>}
+      {droppedCount.value > 0 && (
+        <span
+          class="muted"
+          title="This page read more slowly than traces came; the server kept them."
+        >
+          {` · ${formatCount(droppedCount.value)} skipped`}
+        </span>
+      )}
+    </p>
+  );
+}
+
+function ConnectionState() {
+  const state = connection.value;
+  if (state.kind === "file") return null;
+  if (state.kind === "lost") return <LostState retryAt={state.retryAt} />;
+  if (state.kind === "connecting") {
+    return <p class="connection" id="connection">Connecting…</p>;
+  }
+  return (
+    <div class="connection" id="connection">
+      <span class={paused.value ? "live-dot paused" : "live-dot"} />
+      {paused.value ? "Paused" : "Live"}
+      <button
+        type="button"
+        class="tool"
+        aria-pressed={paused.value}
+        aria-label="Pause the live tail"
+        title="Pause or resume the live tail (p)"
+        onClick={togglePaused}
+      >
+        <Icon name={paused.value ? "play" : "pause"} />
+      </button>
+      {paused.value && heldText.value !== "" && (
+        <span class="muted">{heldText.value}</span>
+      )}
+    </div>
+  );
+}
+
+function LostState({ retryAt }: { retryAt: number }) {
+  const now = useSignal(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => {
+      now.value = Date.now();
+    }, 500);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(Math.ceil((retryAt - now.value) / 1000), 1);
+  return (
+    <div class="connection" id="connection">
+      <span class="live-dot lost" />
+      Disconnected
+      <span class="muted">retrying in {seconds} s</span>
+      <button type="button" class="link" onClick={reconnect}>Retry now</button>
+    </div>
+  );
+}
+
+function SearchBox() {
+  const progress = searchProgress.value;
+  return (
+    <div class="search" role="search">
+      <Icon name="search" />
+      <input
+        id="search"
+        type="search"
+        placeholder="Search spans, values, errors"
+        aria-label="Search span names and values"
+        autocomplete="off"
+        spellcheck={false}
+        value={queryText.value}
+        onFocus={prepareSearch}
+        onInput={(event) => {
+          queryText.value = event.currentTarget.value;
+        }}
+      />
+      {query.value !== "" && progress < 1
+        ? <span class="muted">{formatShare(progress)}</span>
+        : <kbd>/</kbd>}
+    </div>
+  );
+}

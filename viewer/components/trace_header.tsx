@@ -1,0 +1,194 @@
+import {
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatPlural,
+} from "../model/format.ts";
+import { groupTime } from "../model/rows.ts";
+import type { TraceEntry } from "../model/summary.ts";
+import { cutText } from "../model/text.ts";
+import type { TraceTree } from "../model/tree.ts";
+import type { TraceView } from "../model/url_state.ts";
+import { copyText } from "../state/files.ts";
+import { query } from "../state/listing.ts";
+import {
+  closeTrace,
+  failures,
+  grouped,
+  groups,
+  markedKey,
+  markOrCompare,
+  matches,
+  revealSpan,
+  selectedRow,
+  showCritical,
+  stepThrough,
+  view,
+} from "../state/selection.ts";
+import { Icon } from "./icon.tsx";
+
+/** What the open trace is, and what can be done with it. */
+export function TraceHeader(
+  { entry, tree }: { entry: TraceEntry; tree: TraceTree },
+) {
+  const { droppedSpans = 0 } = tree.trace.metadata;
+  return (
+    <header class="trace-header">
+      <div class="trace-title">
+        <button
+          type="button"
+          class="tool"
+          aria-label="Close the trace"
+          title="Close the trace (Esc)"
+          onClick={closeTrace}
+        >
+          <Icon name="back" />
+        </button>
+        <h2 title={cutText(entry.path, 500)}>
+          <span class="method">{cutText(entry.method, 20)}</span>{" "}
+          {cutText(entry.path, 300)}
+        </h2>
+        <TraceActions entry={entry} />
+      </div>
+      <div class="trace-facts">
+        {entry.statusCode > 0 && (
+          <span class={`status status-${Math.floor(entry.statusCode / 100)}`}>
+            {entry.statusCode}
+          </span>
+        )}
+        <strong>
+          {entry.pending ? "running" : formatDuration(entry.duration)}
+        </strong>
+        <span>{formatPlural(tree.nodes.length, "span")}</span>
+        {droppedSpans > 0 && (
+          <span class="bad">
+            {formatCount(droppedSpans)} more didn't fit
+          </span>
+        )}
+        {entry.route !== "" && entry.route !== entry.path && (
+          <span class="muted">{cutText(entry.route, 100)}</span>
+        )}
+        <span class="muted">{formatMoment(entry.startTime)}</span>
+        <button
+          type="button"
+          class="trace-id link"
+          title="Copy the trace id"
+          onClick={() => copyText(entry.id, "the trace id")}
+        >
+          {cutText(entry.id, 32)}
+        </button>
+        <Findings />
+      </div>
+    </header>
+  );
+}
+
+function TraceActions({ entry }: { entry: TraceEntry }) {
+  const marked = markedKey.value;
+  const label = marked === entry.key
+    ? "Marked: open another"
+    : marked === ""
+    ? "Compare"
+    : "Compare with marked";
+  return (
+    <div class="trace-actions">
+      <div class="tabs" role="group" aria-label="View">
+        <ViewButton id="waterfall" label="Waterfall" />
+        <ViewButton id="flame" label="Flame graph" />
+      </div>
+      <button
+        type="button"
+        class="chip"
+        aria-pressed={showCritical.value}
+        title="The chain of spans that decided when the trace ended (c)"
+        onClick={() => {
+          showCritical.value = !showCritical.value;
+        }}
+      >
+        Critical path
+      </button>
+      <button
+        type="button"
+        class="chip"
+        aria-pressed={grouped.value}
+        title="Repeated siblings as one row (u)"
+        onClick={() => {
+          grouped.value = !grouped.value;
+        }}
+      >
+        Group
+      </button>
+      <button
+        type="button"
+        class="chip"
+        aria-pressed={marked === entry.key}
+        title="Mark this trace, then compare it with another (x)"
+        onClick={() => markOrCompare(entry.key)}
+      >
+        {label}
+      </button>
+    </div>
+  );
+}
+
+function ViewButton({ id, label }: { id: TraceView; label: string }) {
+  return (
+    <button
+      type="button"
+      aria-pressed={view.value === id}
+      title={`${label} (f)`}
+      onClick={() => {
+        view.value = id;
+      }}
+    >
+      {label}
+    </button>
+  );
+}
+
+/** What stands out in the trace: errors, matches, repeated spans. */
+function Findings() {
+  const errors = failures.value.length;
+  const found = matches.value.length;
+  const repeated = groups.value[0];
+  return (
+    <div class="findings">
+      {errors > 0 && (
+        <button
+          type="button"
+          class="finding bad"
+          title="Next error (e)"
+          onClick={() => stepThrough(failures.value, 1)}
+        >
+          {formatPlural(errors, "error")}
+        </button>
+      )}
+      {query.value !== "" && (
+        <button
+          type="button"
+          class="finding match"
+          title="Next match (n)"
+          disabled={found === 0}
+          onClick={() => stepThrough(matches.value, 1)}
+        >
+          {found === 1 ? "1 match" : `${formatCount(found)} matches`}
+        </button>
+      )}
+      {repeated !== undefined && (
+        <button
+          type="button"
+          class="finding"
+          title="The same span again and again: go to the first"
+          onClick={() => {
+            revealSpan(repeated.members[0]!.index);
+            if (grouped.value) selectedRow.value = repeated.id;
+          }}
+        >
+          {cutText(repeated.members[0]!.span.name, 40)}
+          {` × ${formatCount(repeated.members.length)}, `}
+          {formatDuration(groupTime(repeated))}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import { useSignal } from "@preact/signals";
+import { formatCount } from "../model/format.ts";
+import { cutText, SHOWN_LENGTH, splitAtMatches } from "../model/text.ts";
+import { query } from "../state/listing.ts";
+
+/** A recorded text as text, whatever is in it. Long ones are cut at first. */
+export function ValueText({ text }: { text: string }) {
+  const full = useSignal(false);
+  const cut = full.value ? text : cutText(text, SHOWN_LENGTH);
+  const wanted = query.value;
+  return (
+    <>
+      {wanted === "" || full.value
+        ? cut
+        : splitAtMatches(cut, wanted).map((part, i) =>
+          part.match ? <mark key={i}>{part.text}</mark> : part.text
+        )}
+      {cut.length < text.length && (
+        <button
+          type="button"
+          class="link show-all"
+          onClick={() => {
+            full.value = true;
+          }}
+        >
+          … show all {formatCount(text.length)} characters
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+/**
+ * The flame graph: where the time of a trace went, whoever spent it how often.
+ *
+ * Siblings of the same name and layer become one frame. A frame is as wide as
+ * the self time of its spans and of all below them. So frames never overlap,
+ * also where spans ran at the same time: their times add up, and the whole may
+ * be wider than the trace was long.
+ *
+ * @module
+ */
+
+import type { Layer } from "../../trace/types.ts";
+import type { SpanNode, TraceTree } from "./tree.ts";
+
+/** A box of the flame graph. */
+export interface Frame {
+  /** The place in the list of frames: parents before children. */
+  readonly index: number;
+  /** The name of its spans. */
+  readonly name: string;
+  /** The layer of its spans. */
+  readonly layer: Layer;
+  /** Its spans by start time. */
+  readonly nodes: SpanNode[];
+  /** How many frames are above it. */
+  readonly depth: number;
+  /** The frame above it; `undefined` for the first one. */
+  readonly parent: Frame | undefined;
+  /** The frames right below it, widest first. */
+  children: Frame[];
+  /** Self time of its own spans, in milliseconds. */
+  selfTime: number;
+  /** Its width: self time of its spans and of all below, in milliseconds. */
+  time: number;
+  /** Its left edge, in milliseconds of width. */
+  x: number;
+}
+
+/** Lists the frames of a trace, parents before children. */
+export function flameFrames(tree: TraceTree): Frame[] {
+  const top = tree.nodes[0];
+  if (top === undefined) return [];
+  const frames = [createFrame(top, undefined, 0)];
+  for (let i = 0; i < frames.length; i++) addChildren(frames, frames[i]!);
+
+  for (const frame of frames.toReversed()) {
+    frame.time += frame.selfTime;
+    if (frame.parent !== undefined) frame.parent.time += frame.time;
+  }
+  for (const frame of frames) {
+    frame.children.sort((a, b) => b.time - a.time || a.index - b.index);
+    let x = frame.x;
+    for (const child of frame.children) {
+      child.x = x;
+      x += child.time;
+    }
+  }
+  return frames;
+}
+
+function addChildren(frames: Frame[], frame: Frame): void {
+  const byKey = new Map<string, Frame>();
+  for (const node of frame.nodes) {
+    frame.selfTime += node.selfTime;
+    for (const child of node.children) {
+      const key = `${child.span.layer}\n${child.span.name}`;
+      const known = byKey.get(key);
+      if (known !== undefined) {
+        known.nodes.push(child);
+        continue;
+      }
+      const created = createFrame(child, frame, frames.length);
+      byKey.set(key, created);
+      frames.push(created);
+      frame.children.push(created);
+    }
+  }
+}
+
+function createFrame(
+  node: SpanNode,
+  parent: Frame | undefined,
+  index: number,
+): Frame {
+  return {
+    index,
+    name: node.span.name,
+    layer: node.span.layer,
+    nodes: [node],
+    depth: parent === undefined ? 0 : parent.depth + 1,
+    parent,
+    children: [],
+    selfTime: 0,
+    time: 0,
+    x: 0,
+  };
+}
+
+/** A frame where it is drawn, in pixels. */
+export interface PlacedFrame {
+  /** The frame. */
+  readonly frame: Frame;
+  /** Its left edge. */
+  readonly left: number;
+  /** Its width. */
+  readonly width: number;
+}
+
+/**
+ * The frames that can be seen with one of them as wide as the view: that one,
+ * those above it, and those below it that are at least a third of a pixel.
+ */
+export function placeFrames(
+  frames: readonly Frame[],
+  zoomed: Frame,
+  viewWidth: number,
+): PlacedFrame[] {
+  const scale = viewWidth / (zoomed.time || 1);
+  const end = zoomed.x + zoomed.time;
+  const placed: PlacedFrame[] = [];
+  for (const frame of frames) {
+    const from = Math.max(frame.x, zoomed.x);
+    const to = Math.min(frame.x + frame.time, end);
+    const width = (to - from) * scale;
+    if (frame !== zoomed && width < 1 / 3) continue;
+    placed.push({ frame, left: (from - zoomed.x) * scale, width });
+  }
+  return placed;
+}
+
+/** The frame that a span is part of. */
+export function frameOf(
+  frames: readonly Frame[],
+  node: SpanNode,
+): Frame | undefined {
+  return frames.find((frame) => frame.nodes.includes(node));
+}

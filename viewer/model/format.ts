@@ -1,0 +1,75 @@
+/**
+ * Numbers and times as people read them. A duration always has three
+ * significant digits, so that columns of them line up and compare.
+ *
+ * @module
+ */
+
+const count = new Intl.NumberFormat("en-US");
+
+/** A duration in milliseconds, such as `840 µs`, `12.3 ms` or `1.25 s`. */
+export function formatDuration(ms: number): string {
+  if (!Number.isFinite(ms)) return "–";
+  const size = Math.abs(ms);
+  if (size === 0) return "0 ms";
+  if (size < 0.9995) return `${significant(ms * 1000)} µs`;
+  if (size < 999.5) return `${significant(ms)} ms`;
+  if (size < 59_995) return `${significant(ms / 1000)} s`;
+  const seconds = Math.round(size / 1000);
+  const sign = ms < 0 ? "-" : "";
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor((seconds % 3600) / 60);
+  return hours > 0
+    ? `${sign}${hours} h ${minutes} min`
+    : `${sign}${minutes} min ${seconds % 60} s`;
+}
+
+/** A duration with its sign, for differences: `+12.3 ms`, `−840 µs`. */
+export function formatDelta(ms: number): string {
+  if (ms === 0) return "±0";
+  return `${ms > 0 ? "+" : "−"}${formatDuration(Math.abs(ms))}`;
+}
+
+function significant(value: number): string {
+  const size = Math.abs(value);
+  return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}
+
+/** A whole number with separators, such as `10,000`. */
+export function formatCount(value: number): string {
+  return count.format(value);
+}
+
+/** A number with its noun, such as `1 span` or `2,400 spans`. */
+export function formatPlural(value: number, noun: string): string {
+  return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
+/** A share from 0 to 1, such as `12 %`, `0.4 %` or `<0.1 %`. */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  if (percent === 0) return "0 %";
+  if (percent < 0.1) return "<0.1 %";
+  return `${percent.toFixed(percent < 10 ? 1 : 0)} %`;
+}
+
+/** The time of day of a moment, local, to the millisecond. */
+export function formatClock(epochMs: number): string {
+  const date = new Date(epochMs);
+  if (Number.isNaN(date.getTime())) return "–";
+  const pad = (value: number, length = 2) =>
+    String(value).padStart(length, "0");
+  return `${pad(date.getHours())}:${pad(date.getMinutes())}:${
+    pad(date.getSeconds())
+  }.${pad(date.getMilliseconds(), 3)}`;
+}
+
+/** A moment in full, local: `2026-01-31 14:03:12.345`. */
+export function formatMoment(epochMs: number): string {
+  const date = new Date(epochMs);
+  if (Number.isNaN(date.getTime())) return "–";
+  const pad = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${
+    pad(date.getDate())
+  } ${formatClock(epochMs)}`;
+}

@@ -1,0 +1,75 @@
+/**
+ * Repeated siblings: a loop that runs the same query for each row of another
+ * one shows up as dozens of spans that say the same. They are found here and
+ * become one row.
+ *
+ * @module
+ */
+
+import { statementOf } from "./attributes.ts";
+import type { SpanNode } from "./tree.ts";
+
+/** How many siblings have to be alike to be shown as one. */
+export const MIN_GROUP_SIZE = 3;
+
+/**
+ * How many other siblings may stand between two that are alike. Enough for a
+ * loop of a few different queries, not for the start and the end of a request.
+ */
+const MAX_DISTANCE = 6;
+
+/** Siblings that do the same. */
+export interface SpanGroup {
+  /** Tells the group from all others of its trace, and from spans. */
+  readonly id: string;
+  /** The members by start time, at least {@linkcode MIN_GROUP_SIZE}. */
+  readonly members: readonly SpanNode[];
+  /** The statement that all of them ran, if they ran one. */
+  readonly statement: string | undefined;
+}
+
+/**
+ * Finds the groups among the children of a span.
+ *
+ * Siblings are alike if name, layer and statement are the same. Statements
+ * that differ only in their literals are the same.
+ */
+export function groupSiblings(children: readonly SpanNode[]): SpanGroup[] {
+  if (children.length < MIN_GROUP_SIZE) return [];
+  const runs: { members: SpanNode[]; at: number }[] = [];
+  const open = new Map<string, { members: SpanNode[]; at: number }>();
+  for (const [at, node] of children.entries()) {
+    const signature = signatureOf(node);
+    const run = open.get(signature);
+    if (run !== undefined && at - run.at <= MAX_DISTANCE) {
+      run.members.push(node);
+      run.at = at;
+    } else {
+      const started = { members: [node], at };
+      runs.push(started);
+      open.set(signature, started);
+    }
+  }
+  return runs
+    .filter(({ members }) => members.length >= MIN_GROUP_SIZE)
+    .map(({ members }) => ({
+      id: `group:${members[0]!.span.id}`,
+      members,
+      statement: statementOf(members[0]!.span),
+    }));
+}
+
+function signatureOf({ span }: SpanNode): string {
+  const statement = statementOf(span);
+  const shape = statement === undefined ? "" : statementShape(statement);
+  return `${span.layer}\n${span.name}\n${shape}`;
+}
+
+/** A statement with `?` in place of its literals. */
+export function statementShape(statement: string): string {
+  return statement
+    .slice(0, 2000)
+    .replaceAll(/'(?:[^']|'')*'/g, "?")
+    .replaceAll(/\b\d+(?:\.\d+)?\b/g, "?")
+    .replaceAll(/\s+/g, " ");
+}

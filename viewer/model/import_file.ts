@@ -1,0 +1,122 @@
+/**
+ * Reading files that somebody drops on the page: serialized traces, the pages
+ * we export, and OTLP/JSON.
+ *
+ * @module
+ */
+
+import type { SerializedTrace } from "../../trace/types.ts";
+import { fromOTLP } from "../../trace/export/otlp.ts";
+import { unpackTraces } from "../../trace/export/pack.ts";
+import { deserializeTrace } from "../../trace/serialize.ts";
+import { summarize, summarizePacked, type TraceEntry } from "./summary.ts";
+
+/** Begins the block of a page that holds its traces. */
+const BLOCK =
+  /<script type="application\/json" id="trace-data" data-encoding="(\w+)">/;
+
+/**
+ * Reads the text of a file.
+ *
+ * @throws {TypeError} If it holds no traces; the message says what was wrong.
+ */
+export async function importText(text: string): Promise<TraceEntry[]> {
+  const block = BLOCK.exec(text);
+  if (block !== null && /^\s*</.test(text)) {
+    const from = block.index + block[0].length;
+    const content = text.slice(from, text.indexOf("</script", from));
+    return await readDataBlock(block[1]!, content);
+  }
+  if (/^\s*</.test(text)) {
+    throw new TypeError(
+      "Cannot read the page: it must be one that this viewer exported",
+    );
+  }
+  return readTraces(parseJson(text)).map(summarize);
+}
+
+/**
+ * Reads the data block of a page.
+ *
+ * @param encoding What its `data-encoding` says: `json`, `packed` or `none`.
+ * @throws {TypeError} If the block is damaged.
+ */
+export async function readDataBlock(
+  encoding: string,
+  content: string,
+): Promise<TraceEntry[]> {
+  if (encoding === "none") return [];
+  if (encoding === "json") return readTraces(parseJson(content)).map(summarize);
+  if (encoding === "packed") {
+    return summarizePacked(await unpackTraces(content.trim()));
+  }
+  throw new TypeError(
+    `Cannot read the data block: data-encoding must be "json", "packed" or ` +
+      `"none", received "${encoding}"`,
+  );
+}
+
+/**
+ * Reads traces out of a JSON value: a trace, a list of traces, `{ traces }`,
+ * `{ trace }`, OTLP, or a list of OTLP objects.
+ *
+ * @throws {TypeError} If there are none, or one is malformed.
+ */
+export function readTraces(value: unknown): SerializedTrace[] {
+  const items = listOf(value);
+  const otlp = items.filter(isOtlp);
+  const own = items.filter((item) => !isOtlp(item)).map(readTrace);
+  if (otlp.length === 0) return own;
+  // Spans of one trace may be spread over many lines: read them as one value.
+  const resourceSpans = otlp.flatMap((item) => item.resourceSpans);
+  return [...own, ...fromOTLP({ resourceSpans })];
+}
+
+function readTrace(value: unknown): SerializedTrace {
+  const trace = deserializeTrace(value);
+  return { ...trace, spans: [...trace.spans.values()] };
+}
+
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value === "object" && value !== null) {
+    if ("traces" in value && Array.isArray(value.traces)) return value.traces;
+    if ("trace" in value) return [value.trace];
+    return [value];
+  }
+  throw new TypeError(
+    `Cannot read traces: expected an object or a list, received ${
+      value === null ? "null" : typeof value
+    }`,
+  );
+}
+
+function isOtlp(value: unknown): value is { resourceSpans: unknown[] } {
+  return typeof value === "object" && value !== null &&
+    "resourceSpans" in value && Array.isArray(value.resourceSpans);
+}
+
+/** Parses one JSON value, or one a line, as OTLP files have it. */
+function parseJson(text: string): unknown {
+  const source = text.replace(/^\uFEFF/, "");
+  try {
+    return JSON.parse(source);
+  } catch (error) {
+    const lines = source.split("\n").filter((line) => line.trim() !== "");
+    if (lines.length < 2) throw notJson(error);
+    return lines.flatMap((line, i) => {
+      try {
+        return listOf(JSON.parse(line));
+      } catch (lineError) {
+        throw notJson(i === 0 ? error : lineError);
+      }
+    });
+  }
+}
+
+function notJson(cause: unknown): TypeError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new TypeError(`Cannot read the file: it must be JSON, ${reason}`, {
+    cause,
+  });
+}

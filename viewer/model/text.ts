@@ -1,0 +1,44 @@
+/**
+ * Long text, cut so that the page stays quick.
+ *
+ * @module
+ */
+
+/** How many UTF-16 units of a value are shown before it is asked for in full. */
+export const SHOWN_LENGTH = 2000;
+
+/**
+ * The first `length` UTF-16 units of a text, one less if that would cut a
+ * surrogate pair in two.
+ */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  const cutsPair = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, cutsPair ? length - 1 : length);
+}
+
+/** A text split at each occurrence of a normalized query, in any case. */
+export function splitAtMatches(
+  text: string,
+  query: string,
+): { readonly text: string; readonly match: boolean }[] {
+  const lower = text.toLowerCase();
+  // Some letters change length in lower case: then places don't correspond.
+  if (query === "" || lower.length !== text.length) {
+    return [{ text, match: false }];
+  }
+  const parts: { text: string; match: boolean }[] = [];
+  let from = 0;
+  while (parts.length < 200) {
+    const at = lower.indexOf(query, from);
+    if (at === -1) break;
+    if (at > from) parts.push({ text: text.slice(from, at), match: false });
+    from = at + query.length;
+    parts.push({ text: text.slice(at, from), match: true });
+  }
+  if (from < text.length) {
+    parts.push({ text: text.slice(from), match: false });
+  }
+  return parts;
+}

@@ -1,0 +1,118 @@
+/**
+ * The stretch of time that the waterfall shows, and the axis above it.
+ *
+ * @module
+ */
+
+/** From a start to an end, both in epoch milliseconds. */
+export interface TimeRange {
+  /** Its start. */
+  readonly start: number;
+  /** Its end, later than the start. */
+  readonly end: number;
+}
+
+/** A range shorter than this can't be seen: records have no finer times. */
+const MIN_LENGTH = 0.002;
+
+/** The whole of something, widened if it has no length. */
+export function wholeRange(start: number, end: number): TimeRange {
+  return { start, end: Math.max(end, start + MIN_LENGTH) };
+}
+
+/** A range between two moments in any order, kept within bounds. */
+export function clampRange(
+  a: number,
+  b: number,
+  bounds: TimeRange,
+): TimeRange {
+  const whole = bounds.end - bounds.start;
+  const length = Math.min(Math.max(Math.abs(b - a), MIN_LENGTH), whole);
+  const start = Math.min(
+    Math.max(Math.min(a, b), bounds.start),
+    bounds.end - length,
+  );
+  return { start, end: start + length };
+}
+
+/**
+ * A range zoomed about a moment, which stays where it is.
+ *
+ * @param factor Below 1 to zoom in, above 1 to zoom out.
+ */
+export function zoomRange(
+  range: TimeRange,
+  factor: number,
+  about: number,
+  bounds: TimeRange,
+): TimeRange {
+  const length = (range.end - range.start) * factor;
+  const share = (about - range.start) / (range.end - range.start);
+  const start = about - length * share;
+  return clampRange(start, start + length, bounds);
+}
+
+/** A range moved by a share of its length; negative is earlier. */
+export function panRange(
+  range: TimeRange,
+  share: number,
+  bounds: TimeRange,
+): TimeRange {
+  const by = (range.end - range.start) * share;
+  const moved = Math.min(
+    Math.max(by, bounds.start - range.start),
+    bounds.end - range.end,
+  );
+  return { start: range.start + moved, end: range.end + moved };
+}
+
+/** A place on the axis. */
+export interface Tick {
+  /** Milliseconds since the zero of the axis. */
+  readonly value: number;
+  /** Where it is, from 0 to 1. */
+  readonly at: number;
+  /** What it says. */
+  readonly label: string;
+}
+
+/**
+ * Round places on the axis: 1, 2 or 5 times a power of ten apart, all in the
+ * same unit with the same number of digits.
+ *
+ * @param origin The moment that the axis calls 0.
+ * @param wanted About how many there is room for.
+ */
+export function axisTicks(
+  range: TimeRange,
+  origin: number,
+  wanted: number,
+): Tick[] {
+  const length = range.end - range.start;
+  const raw = length / Math.max(wanted, 1);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((s) => s >= raw)!;
+  const from = range.start - origin;
+  const first = Math.ceil(from / step);
+  const last = Math.floor((range.end - origin) / step);
+  const label = labeller(
+    step,
+    Math.max(Math.abs(from), Math.abs(from + length)),
+  );
+  const ticks: Tick[] = [];
+  for (let i = first; i <= last && ticks.length < 100; i++) {
+    const value = i * step;
+    ticks.push({ value, at: (value - from) / length, label: label(value) });
+  }
+  return ticks;
+}
+
+function labeller(step: number, largest: number): (ms: number) => string {
+  const [unit, size] = largest >= 2000
+    ? ["s", 1000]
+    : largest >= 1
+    ? ["ms", 1]
+    : ["µs", 0.001];
+  const digits = Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9));
+  return (ms) => `${(ms / size).toFixed(digits)} ${unit}`;
+}

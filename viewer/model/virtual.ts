@@ -1,0 +1,51 @@
+/**
+ * Which rows of a long list are in view.
+ *
+ * @module
+ */
+
+/** A stretch of a list: `first` is in it, `end` is not. */
+export interface Window {
+  /** The index of the first row. */
+  readonly first: number;
+  /** The index after the last row. */
+  readonly end: number;
+}
+
+/** How many rows are drawn above and below those in view. */
+const OVERSCAN = 6;
+
+/**
+ * The rows to draw. Both ends move in steps, so that scrolling by a row
+ * doesn't draw anew each time.
+ */
+export function visibleWindow(
+  scrollTop: number,
+  viewHeight: number,
+  rowHeight: number,
+  rowCount: number,
+): Window {
+  const first = Math.floor(scrollTop / rowHeight) - OVERSCAN;
+  const end = Math.ceil((scrollTop + viewHeight) / rowHeight) + OVERSCAN;
+  const step = OVERSCAN / 2;
+  return {
+    first: Math.min(
+      Math.max(Math.floor(first / step) * step, 0),
+      Math.max(rowCount - 1, 0),
+    ),
+    end: Math.min(Math.max(Math.ceil(end / step) * step, 0), rowCount),
+  };
+}
+
+/** Where to scroll so that a row is in view below a sticky head. */
+export function scrollToRow(
+  row: number,
+  scrollTop: number,
+  viewHeight: number,
+  rowHeight: number,
+): number {
+  const top = row * rowHeight;
+  if (top < scrollTop) return top;
+  const bottom = top + rowHeight;
+  return bottom > scrollTop + viewHeight ? bottom - viewHeight : scrollTop;
+}

@@ -1,0 +1,144 @@
+/**
+ * What the list shows of all traces: filters, search and order.
+ *
+ * @module
+ */
+
+import { computed, effect, signal } from "@preact/signals";
+import { createFilter, type Filters, NO_FILTERS } from "../model/filter.ts";
+import {
+  type RouteColumn,
+  routeStats,
+  sortRoutes,
+} from "../model/route_stats.ts";
+import { createSearch, normalizeQuery } from "../model/search.ts";
+import { type ListOrder, NEWEST_FIRST, sortEntries } from "../model/sort.ts";
+import { entries, pending } from "./traces.ts";
+
+/** Which half of the page the list shows. */
+export type ListTab = "traces" | "routes";
+
+/** Which tab of the list is open. */
+export const listTab = signal<ListTab>("traces");
+
+/** The filters. */
+export const filters = signal<Filters>(NO_FILTERS);
+
+/** The text in the search box. */
+export const queryText = signal("");
+
+/** The text that is looked for; empty for none. */
+export const query = computed(() => normalizeQuery(queryText.value));
+
+/** The order of the list. */
+export const listOrder = signal<ListOrder>(NEWEST_FIRST);
+
+/** The order of the table of routes. */
+export const routeOrder = signal<{ column: RouteColumn; descending: boolean }>({
+  column: "count",
+  descending: true,
+});
+
+const search = createSearch();
+
+/** Counts up as traces are prepared for the search. */
+const searchTick = signal(0);
+
+/** The share of traces that the search has seen, from 0 to 1. */
+export const searchProgress = signal(1);
+
+const sorted = computed(() => sortEntries(entries.value, listOrder.value));
+
+const filtered = computed(() => {
+  const accepts = createFilter(filters.value);
+  return sorted.value.filter(accepts);
+});
+
+/** The traces to list, without running requests. */
+export const shown = computed(() => {
+  const wanted = query.value;
+  if (wanted === "") return filtered.value;
+  searchTick.value;
+  return filtered.value.filter((entry) => search.matches(entry, wanted));
+});
+
+/** The rows of the list: running requests first, then the traces. */
+export const listed = computed(() => {
+  if (pending.value.length === 0 || query.value !== "") return shown.value;
+  const { column, descending } = listOrder.value;
+  if (column !== "startTime" || !descending) return shown.value;
+  const running = pending.value.filter(createFilter(filters.value));
+  return running.length === 0
+    ? shown.value
+    : [...running.reverse(), ...shown.value];
+});
+
+/** The rows of the table of routes. */
+export const routes = computed(() =>
+  sortRoutes(
+    routeStats(shown.value),
+    routeOrder.value.column,
+    routeOrder.value.descending,
+  )
+);
+
+/** HTTP methods that occur. */
+export const methods = computed(() =>
+  [...new Set(entries.value.map((entry) => entry.method))]
+    .filter((method) => method !== "")
+    .sort()
+);
+
+/** Changes some of the filters. */
+export function setFilters(change: Partial<Filters>): void {
+  filters.value = { ...filters.value, ...change };
+}
+
+/** Shows all traces again. */
+export function clearFilters(): void {
+  filters.value = NO_FILTERS;
+  queryText.value = "";
+}
+
+/** How long one slice of preparation may take, in milliseconds. */
+const SLICE = 6;
+
+/** How often results are shown while preparing, in milliseconds. */
+const SHOW_EVERY = 120;
+
+let preparing = false;
+
+/** Prepares all traces for the search, in slices. */
+export function prepareSearch(): void {
+  if (preparing) return;
+  preparing = true;
+  let at = 0;
+  let shownAt = performance.now();
+  const slice = () => {
+    const list = entries.value;
+    const begin = performance.now();
+    while (at < list.length && performance.now() - begin < SLICE) {
+      try {
+        search.add(list[at]!);
+      } catch {
+        // A damaged trace can't be found. Opening it says what is wrong.
+      }
+      at++;
+    }
+    const done = at >= list.length;
+    if (done || performance.now() - shownAt > SHOW_EVERY) {
+      shownAt = performance.now();
+      searchProgress.value = done ? 1 : at / list.length;
+      searchTick.value++;
+    }
+    if (done) preparing = false;
+    else setTimeout(slice);
+  };
+  slice();
+}
+
+// New traces are looked through as well while something is looked for.
+effect(() => {
+  entries.value;
+  if (query.value !== "") prepareSearch();
+});

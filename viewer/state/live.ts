@@ -1,0 +1,212 @@
+/**
+ * The live stream of a server that is running.
+ *
+ * Messages are collected and taken in once a frame, so that a burst of
+ * requests costs one drawing.
+ *
+ * @module
+ */
+
+import { batch, signal } from "@preact/signals";
+import type { SerializedTrace, SpanData } from "../../trace/types.ts";
+import { readTraces } from "../model/import_file.ts";
+import { summarize, type TraceEntry } from "../model/summary.ts";
+import {
+  addEntries,
+  addPending,
+  clearPending,
+  dataState,
+  MAX_TRACES,
+  receiveEntries,
+} from "./traces.ts";
+
+/** How the page stands with its server. */
+export type Connection =
+  /** There is none: the page is a file. */
+  | { readonly kind: "file" }
+  | { readonly kind: "connecting" }
+  | { readonly kind: "live" }
+  /** Lost; it is tried again at `retryAt`, in epoch milliseconds. */
+  | { readonly kind: "lost"; readonly retryAt: number };
+
+/** How the page stands with its server. */
+export const connection = signal<Connection>({ kind: "file" });
+
+/** How many traces the server left out because this page read too slowly. */
+export const droppedCount = signal(0);
+
+type Message =
+  | { readonly type: "initial"; readonly traces: readonly SerializedTrace[] }
+  | { readonly type: "trace:start"; readonly span: SpanData }
+  | {
+    readonly type: "trace:end" | "trace:update";
+    readonly trace: SerializedTrace;
+  }
+  | { readonly type: "dropped"; readonly count: number };
+
+const FIRST_RETRY = 500;
+const LAST_RETRY = 15_000;
+
+let socket: WebSocket | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+let failures = 0;
+let queue: Message[] = [];
+let scheduled = false;
+
+/** Where the page's own server answers, without a slash at the end. */
+function base(): string {
+  return location.pathname.replace(/\/+$/, "");
+}
+
+/** Connects, and keeps connecting. */
+export function startLive(): void {
+  addEventListener("online", reconnect);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") takeIn();
+  });
+  connect();
+}
+
+/** Tries again now. */
+export function reconnect(): void {
+  if (connection.value.kind !== "lost") return;
+  clearTimeout(timer);
+  connect();
+}
+
+/**
+ * Asks the server for one trace by its id.
+ *
+ * @returns Whether it came.
+ */
+export async function fetchTrace(id: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${base()}/api?id=${encodeURIComponent(id)}`);
+    if (!response.ok) return false;
+    const traces = readTraces(await response.json());
+    addEntries(traces.map(summarize));
+    return traces.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function connect(): void {
+  connection.value = { kind: "connecting" };
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  socket = new WebSocket(`${scheme}//${location.host}${base()}/ws`);
+  socket.onmessage = ({ data }) => receive(data);
+  socket.onclose = () => {
+    failures++;
+    if (failures === 1) fetchRecent();
+    const delay = Math.min(FIRST_RETRY * 2 ** (failures - 1), LAST_RETRY);
+    // Spread out, so that not all pages come back at once.
+    const jittered = delay * (0.75 + Math.random() / 2);
+    connection.value = { kind: "lost", retryAt: Date.now() + jittered };
+    clearPending();
+    timer = setTimeout(connect, jittered);
+  };
+}
+
+function receive(data: unknown): void {
+  const message = parseMessage(data);
+  if (message === undefined) return;
+  queue.push(message);
+  if (queue.length > MAX_TRACES) queue.shift();
+  if (scheduled) return;
+  scheduled = true;
+  // No frame comes while the page is hidden; the queue is bounded then.
+  requestAnimationFrame(takeIn);
+}
+
+function parseMessage(data: unknown): Message | undefined {
+  try {
+    const value = JSON.parse(String(data));
+    return typeof value?.type === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function takeIn(): void {
+  scheduled = false;
+  const messages = queue;
+  queue = [];
+  const started: TraceEntry[] = [];
+  const ended: TraceEntry[] = [];
+  batch(() => {
+    for (const message of messages) {
+      try {
+        sortOut(message, started, ended);
+      } catch (error) {
+        console.warn("Ignored a malformed message of the trace stream", error);
+      }
+    }
+    addPending(started);
+    receiveEntries(ended);
+  });
+}
+
+function sortOut(
+  message: Message,
+  started: TraceEntry[],
+  ended: TraceEntry[],
+): void {
+  switch (message.type) {
+    case "initial":
+      failures = 0;
+      connection.value = { kind: "live" };
+      addOldestFirst(message.traces);
+      break;
+    case "trace:start":
+      started.push(pendingEntry(message.span));
+      break;
+    case "trace:end":
+    case "trace:update":
+      ended.push(...readTraces({ trace: message.trace }).map(summarize));
+      break;
+    case "dropped":
+      droppedCount.value += message.count;
+  }
+}
+
+function addOldestFirst(traces: unknown): void {
+  addEntries(
+    readTraces(traces).map(summarize).sort((a, b) => a.startTime - b.startTime),
+  );
+  dataState.value = { kind: "ready" };
+}
+
+/** Where there is no stream, what the server has so far is better than nothing. */
+async function fetchRecent(): Promise<void> {
+  try {
+    const response = await fetch(`${base()}/api?limit=${MAX_TRACES}`);
+    if (response.ok) addOldestFirst(await response.json());
+  } catch {
+    // The page says that it is disconnected already.
+  }
+}
+
+/** The entry of a request of which only the beginning is known. */
+function pendingEntry(span: SpanData): TraceEntry {
+  const text = (name: string) => {
+    const value = span.attributes[name];
+    return value === undefined ? undefined : String(value);
+  };
+  const method = text("http.request.method");
+  const pathname = text("url.path");
+  const trace: SerializedTrace = {
+    id: span.traceId,
+    rootSpanId: span.id,
+    startTime: span.startTime,
+    endTime: span.endTime,
+    duration: span.duration,
+    spans: [span],
+    metadata: {
+      origin: "server",
+      ...(method === undefined ? {} : { method }),
+      ...(pathname === undefined ? {} : { pathname }),
+    },
+  };
+  return { ...summarize(trace), pending: true };
+}

@@ -1,0 +1,89 @@
+/**
+ * Moving through the list and through the rows of a trace.
+ *
+ * @module
+ */
+
+import { listed, listTab, routes, setFilters } from "./listing.ts";
+import {
+  cursorKey,
+  openTrace,
+  rows,
+  selectedIndex,
+  selectedRow,
+  toggleRow,
+  wantedTrace,
+} from "./selection.ts";
+
+/**
+ * Moves the cursor of the list. Where a trace is open, the one that the cursor
+ * comes to is opened in its place.
+ */
+export function moveInList(by: number): void {
+  const list = listTab.value === "routes" ? routes.value : listed.value;
+  const from = list.findIndex(({ key }) => key === cursorKey.value);
+  const to = step(from, by, list.length);
+  const key = list[to]?.key;
+  if (key === undefined) return;
+  if (wantedTrace.value !== "" && listTab.value === "traces") openTrace(key);
+  else cursorKey.value = key;
+}
+
+/** Opens what the cursor of the list is on. */
+export function openAtCursor(): void {
+  if (listTab.value === "routes") {
+    const route = routes.value.find(({ key }) => key === cursorKey.value);
+    if (route !== undefined) openRoute(route.key);
+    return;
+  }
+  const entry = listed.value.find(({ key }) => key === cursorKey.value) ??
+    listed.value[0];
+  if (entry !== undefined) openTrace(entry.key);
+}
+
+/** Shows the traces of one route. */
+export function openRoute(route: string): void {
+  setFilters({ route });
+  listTab.value = "traces";
+}
+
+/** Moves the selection of the waterfall. */
+export function moveInRows(by: number): void {
+  const to = step(selectedIndex.value, by, rows.value.length);
+  const row = rows.value[to];
+  if (row !== undefined) selectedRow.value = row.id;
+}
+
+/** Opens the selected row, or goes to the first row below it. */
+export function stepInto(): void {
+  const row = rows.value[selectedIndex.value];
+  if (row === undefined) moveInRows(1);
+  else if (row.expandable && !row.expanded) toggleRow(row);
+  else if (row.expandable) moveInRows(1);
+}
+
+/** Closes the selected row, or goes to the row above it in the tree. */
+export function stepOut(): void {
+  const at = selectedIndex.value;
+  const row = rows.value[at];
+  if (row === undefined) return;
+  if (row.expandable && row.expanded) {
+    toggleRow(row);
+    return;
+  }
+  const parent = rows.value.slice(0, at).findLast(({ depth }) =>
+    depth < row.depth
+  );
+  if (parent !== undefined) selectedRow.value = parent.id;
+}
+
+function step(from: number, by: number, length: number): number {
+  if (from < 0) {
+    return by < 0 && by !== -Infinity
+      ? length - 1
+      : by === Infinity
+      ? length - 1
+      : 0;
+  }
+  return Math.min(Math.max(from + by, 0), length - 1);
+}

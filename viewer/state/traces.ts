@@ -1,0 +1,151 @@
+/**
+ * The traces of the page: those that are shown, those that are still running,
+ * and those that wait because somebody is reading.
+ *
+ * @module
+ */
+
+import { batch, computed, signal } from "@preact/signals";
+import { formatPlural } from "../model/format.ts";
+import type { TraceEntry } from "../model/summary.ts";
+
+/** How many traces the page keeps. The oldest go first. */
+export const MAX_TRACES = 10_000;
+
+/** How many running requests are shown. */
+const MAX_PENDING = 500;
+
+/** Where the page's data stands. */
+export type DataState =
+  | { readonly kind: "loading" }
+  | { readonly kind: "ready" }
+  | { readonly kind: "broken"; readonly message: string };
+
+/** Whether the data that the page came with has been read. */
+export const dataState = signal<DataState>({ kind: "loading" });
+
+/** The traces that are shown, in order of arrival. */
+export const entries = signal<readonly TraceEntry[]>([]);
+
+/** Requests that are still running, in order of arrival. */
+export const pending = signal<readonly TraceEntry[]>([]);
+
+/** Traces that have arrived but aren't shown yet. */
+export const held = signal<readonly TraceEntry[]>([]);
+
+/** Whether somebody has stopped the live tail. */
+export const paused = signal(false);
+
+/** Whether the list is scrolled to its top. */
+export const listAtTop = signal(true);
+
+/** What to say about traces that wait: `12 new`; empty if none does. */
+export const heldText = computed(() =>
+  held.value.length === 0 ? "" : `${held.value.length} new`
+);
+
+/** All traces by key, shown or held. */
+const known = new Map<string, TraceEntry>();
+
+/** The trace with a key, or the newest with a trace id. */
+export function findEntry(id: string): TraceEntry | undefined {
+  return known.get(id) ??
+    entries.value.findLast((entry) => entry.id === id) ??
+    pending.value.findLast((entry) => entry.key === id || entry.id === id);
+}
+
+/** Adds traces, at once. Those that are known are replaced. */
+export function addEntries(added: readonly TraceEntry[]): void {
+  receive(added, false);
+}
+
+/**
+ * Adds traces that came in live. They wait while the tail is paused or the
+ * list is scrolled away from its top, so that no row moves under a reader.
+ */
+export function receiveEntries(added: readonly TraceEntry[]): void {
+  receive(added, paused.value || !listAtTop.value);
+}
+
+function receive(added: readonly TraceEntry[], hold: boolean): void {
+  const fresh: TraceEntry[] = [];
+  const replaced = new Map<string, TraceEntry>();
+  for (const entry of added) {
+    if (known.has(entry.key)) replaced.set(entry.key, entry);
+    else fresh.push(entry);
+    known.set(entry.key, entry);
+  }
+  // A trace may come twice in one go: the last record of it counts.
+  const unique = fresh.filter((entry) => known.get(entry.key) === entry);
+  batch(() => {
+    if (replaced.size > 0) {
+      const swap = (entry: TraceEntry) => replaced.get(entry.key) ?? entry;
+      entries.value = entries.value.map(swap);
+      if (held.value.length > 0) held.value = held.value.map(swap);
+    }
+    if (pending.value.length > 0) {
+      const running = pending.value.filter(({ key }) => !known.has(key));
+      if (running.length < pending.value.length) pending.value = running;
+    }
+    if (unique.length === 0) return;
+    if (hold) held.value = keepNewest([...held.value, ...unique]);
+    else entries.value = keepNewest([...entries.value, ...unique]);
+  });
+}
+
+function keepNewest(list: TraceEntry[]): TraceEntry[] {
+  const surplus = list.length - MAX_TRACES;
+  if (surplus <= 0) return list;
+  for (const { key } of list.slice(0, surplus)) known.delete(key);
+  return list.slice(surplus);
+}
+
+/** Shows the traces that wait. */
+export function showHeld(): void {
+  if (held.value.length === 0) return;
+  batch(() => {
+    entries.value = keepNewest([...entries.value, ...held.value]);
+    held.value = [];
+  });
+}
+
+/** Pauses the live tail, or goes on and shows what has come meanwhile. */
+export function togglePaused(): void {
+  paused.value = !paused.value;
+  if (!paused.value) showHeld();
+}
+
+/** Notes where the list is scrolled to. */
+export function setListAtTop(atTop: boolean): void {
+  if (listAtTop.value === atTop) return;
+  listAtTop.value = atTop;
+  if (atTop && !paused.value) showHeld();
+}
+
+/** Adds a request that has begun. */
+export function addPending(added: readonly TraceEntry[]): void {
+  const fresh = added.filter(({ key }) => !known.has(key));
+  if (fresh.length > 0) {
+    pending.value = [...pending.value, ...fresh].slice(-MAX_PENDING);
+  }
+}
+
+/** Forgets all running requests: how they ended was missed. */
+export function clearPending(): void {
+  if (pending.value.length > 0) pending.value = [];
+}
+
+/** Forgets all traces. */
+export function clearEntries(): void {
+  known.clear();
+  batch(() => {
+    entries.value = [];
+    held.value = [];
+    pending.value = [];
+  });
+}
+
+/** What the list holds, in words. */
+export const countText = computed(() =>
+  formatPlural(entries.value.length, "trace")
+);

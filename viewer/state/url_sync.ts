@@ -1,0 +1,114 @@
+/**
+ * Keeps the address and the page's state the same, so that a link opens what
+ * its sender saw and the browser's back button does what it says.
+ *
+ * @module
+ */
+
+import { batch, effect, signal } from "@preact/signals";
+import { formatUrlState, parseUrlState } from "../model/url_state.ts";
+import { connection, fetchTrace } from "./live.ts";
+import {
+  closeTrace,
+  openTrace,
+  revealSpan,
+  selectedRow,
+  tree,
+  view,
+  wantedCompare,
+  wantedTrace,
+} from "./selection.ts";
+import { dataState, entries, findEntry } from "./traces.ts";
+
+/** A span that a link asks for and that isn't selected yet. */
+const wantedSpan = signal("");
+
+/** Whether the wanted trace was asked of the server, and isn't there. */
+export const missing = signal(false);
+
+/** Applies the address, now and whenever it changes, and keeps it up to date. */
+export function startUrlSync(): void {
+  applyHash();
+  addEventListener("hashchange", applyHash);
+  effect(writeHash);
+  effect(selectWantedSpan);
+  effect(fetchWanted);
+}
+
+function applyHash(): void {
+  const state = parseUrlState(location.hash);
+  if (location.hash === currentHash()) return;
+  batch(() => {
+    if (state.trace === "") {
+      closeTrace();
+      return;
+    }
+    openTrace(keyOf(state.trace));
+    view.value = state.view;
+    wantedCompare.value = keyOf(state.compare);
+    wantedSpan.value = state.span;
+  });
+}
+
+/** Links name a trace by its id where that is enough. */
+function linkId(key: string): string {
+  const entry = findEntry(key);
+  if (entry === undefined) return key;
+  return findNewest(entry.id) === key ? entry.id : key;
+}
+
+function keyOf(id: string): string {
+  return id === "" ? "" : findEntry(id)?.key ?? id;
+}
+
+function findNewest(id: string): string | undefined {
+  return findEntry(id)?.key;
+}
+
+function currentHash(): string {
+  const row = selectedRow.value;
+  return formatUrlState({
+    trace: wantedTrace.value === "" ? "" : linkId(wantedTrace.value),
+    span: wantedSpan.value || (row.startsWith("group:") ? "" : row),
+    view: view.value,
+    compare: wantedCompare.value === "" ? "" : linkId(wantedCompare.value),
+  });
+}
+
+function writeHash(): void {
+  const hash = currentHash();
+  if (hash === location.hash) return;
+  const address = `${location.pathname}${location.search}${hash}`;
+  // Opening and closing can be undone with the back button; steps can't.
+  const opens = (location.hash === "") !== (hash === "");
+  if (opens) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+}
+
+function selectWantedSpan(): void {
+  const id = wantedSpan.value;
+  if (id === "") return;
+  const node = tree.value?.byId.get(id);
+  if (node === undefined) return;
+  batch(() => {
+    wantedSpan.value = "";
+    revealSpan(node.index);
+  });
+}
+
+/** Asks the server for a linked trace that hasn't come by itself. */
+function fetchWanted(): void {
+  const id = wantedTrace.value;
+  const ready = dataState.value.kind === "ready";
+  entries.value;
+  const entry = id === "" ? undefined : findEntry(id);
+  if (id === "" || entry !== undefined) {
+    missing.value = false;
+    // A link by trace id: from here on the trace goes by its key.
+    if (entry !== undefined && entry.key !== id) wantedTrace.value = entry.key;
+    return;
+  }
+  if (!ready || missing.peek()) return;
+  missing.value = true;
+  if (connection.peek().kind !== "file") fetchTrace(id);
+}
