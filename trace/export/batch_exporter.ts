@@ -43,7 +43,8 @@ export class BatchExporter implements OTLPExporter {
   /** How many calls of `flush` are waiting. */
   #flushing = 0;
   #running: Promise<void> | undefined;
-  #timer: number | undefined;
+  /** Calls off the next run. */
+  #cancelTimer: (() => void) | undefined;
   #timerIsUrgent = false;
   /** Ends the wait before the next attempt, if that is allowed. */
   #wake: ((isClosing: boolean) => void) | undefined;
@@ -84,17 +85,17 @@ export class BatchExporter implements OTLPExporter {
     const { clock } = this.#settings;
     const { promise: deadline, resolve } = Promise.withResolvers<void>();
     let isOver = false;
-    const timer = clock.setTimeout(() => {
+    const cancel = clock.after(timeout, () => {
       isOver = true;
       resolve();
-    }, timeout);
+    });
     this.#flushing++;
     this.#wake?.(false);
     while (this.stats.queued > 0 && !isOver) {
       await Promise.race([this.#start(), deadline]);
     }
     this.#flushing--;
-    clock.clearTimeout(timer);
+    cancel();
     return this.stats.queued === 0;
   }
 
@@ -135,22 +136,20 @@ export class BatchExporter implements OTLPExporter {
     const size = this.#queue.size;
     if (size === 0 || this.#running !== undefined) return;
     const isUrgent = size >= maxTraces;
-    if (this.#timer !== undefined) {
+    if (this.#cancelTimer !== undefined) {
       if (!isUrgent || this.#timerIsUrgent) return;
-      this.#clearTimer();
+      this.#cancelTimer();
     }
     this.#timerIsUrgent = isUrgent;
-    this.#timer = clock.setTimeout(
-      () => void this.#start(),
+    this.#cancelTimer = clock.after(
       isUrgent ? 0 : maxDelay,
+      () => void this.#start(),
     );
   }
 
   #clearTimer(): void {
-    if (this.#timer !== undefined) {
-      this.#settings.clock.clearTimeout(this.#timer);
-    }
-    this.#timer = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 
   /** Sends batches until the next can wait. One run at a time. */
@@ -215,23 +214,23 @@ export class BatchExporter implements OTLPExporter {
   async #attempt(body: Uint8Array<ArrayBuffer>): Promise<SendResult> {
     const { clock, sender } = this.#settings;
     const late = new AbortController();
-    const timer = clock.setTimeout(() => late.abort(), REQUEST_TIMEOUT);
+    const cancel = clock.after(REQUEST_TIMEOUT, () => late.abort());
     const signal = AbortSignal.any([late.signal, this.#closed.signal]);
     const result = await send(body, signal, sender);
-    clock.clearTimeout(timer);
+    cancel();
     return result;
   }
 
   async #wait(delay: number, isOurChoice: boolean): Promise<void> {
     const { clock } = this.#settings;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = clock.setTimeout(resolve, delay);
+    const cancel = clock.after(delay, resolve);
     this.#wake = (isClosing) => {
       if (isClosing || isOurChoice) resolve();
     };
     await promise;
     this.#wake = undefined;
-    clock.clearTimeout(timer);
+    cancel();
   }
 
   #report(trouble: Trouble, problem: string): void {

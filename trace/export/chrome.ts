@@ -15,6 +15,7 @@ export type ChromeTraceArg =
 
 /** An event of a trace; times are in microseconds. */
 export interface ChromeTraceEvent {
+  /** The span's or event's name, or which name an `M` gives. */
   readonly name: string;
   /** The layer. */
   readonly cat?: string;
@@ -22,6 +23,7 @@ export interface ChromeTraceEvent {
   readonly ph: "X" | "i" | "M";
   /** From the start of the earliest trace. */
   readonly ts?: number;
+  /** How long a span took. */
   readonly dur?: number;
   /** How far a moment's mark reaches: `t` is its thread. */
   readonly s?: "t";
@@ -29,12 +31,15 @@ export interface ChromeTraceEvent {
   readonly pid: number;
   /** The lane. */
   readonly tid: number;
+  /** What is shown when it is selected. */
   readonly args: Readonly<Record<string, ChromeTraceArg>>;
 }
 
 /** The content of a trace file. */
 export interface ChromeTrace {
+  /** The spans and moments, each trace after its names. */
   readonly traceEvents: readonly ChromeTraceEvent[];
+  /** In which unit times are shown; they are kept in microseconds. */
   readonly displayTimeUnit: "ms";
   /** What the file says about itself. */
   readonly otherData: {

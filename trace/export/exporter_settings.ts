@@ -17,8 +17,10 @@ export interface ExporterSettings {
 
 const REAL_CLOCK: OTLPExporterClock = {
   now: () => Date.now(),
-  setTimeout: (fn, delay) => setTimeout(fn, delay),
-  clearTimeout: (timer) => clearTimeout(timer),
+  after: (delay, fn) => {
+    const timer = setTimeout(fn, delay);
+    return () => clearTimeout(timer);
+  },
   random: () => Math.random(),
 };
 

@@ -22,10 +22,8 @@ export interface OTLPBatchOptions {
 export interface OTLPExporterClock {
   /** The time, in epoch milliseconds. */
   now(): number;
-  /** Calls `fn` after `delay` milliseconds. */
-  setTimeout(fn: () => void, delay: number): number;
-  /** Forgets a call that `setTimeout` has promised. */
-  clearTimeout(timer: number): void;
+  /** Calls `fn` in `delay` milliseconds unless the returned function is. */
+  after(delay: number, fn: () => void): () => void;
   /** A number from 0 up to 1. */
   random(): number;
 }

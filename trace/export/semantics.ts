@@ -19,14 +19,17 @@ const KIND = { internal: 1, server: 2, client: 3 } as const;
 
 /**
  * The kind of one of our spans. A request that was sent has the whole URL it
- * was sent to, one that was received only the path.
+ * was sent to, one that was received only the path; and a browser receives
+ * none.
  */
 export function kindOf(span: SpanData): 1 | 2 | 3 {
   const { layer, attributes } = span;
   if (layer === "database") return KIND.client;
-  const isHTTP = Object.hasOwn(attributes, "http.request.method");
-  if (isHTTP && Object.hasOwn(attributes, "url.full")) return KIND.client;
-  return isHTTP && layer === "request" ? KIND.server : KIND.internal;
+  if (!Object.hasOwn(attributes, "http.request.method")) return KIND.internal;
+  const isSent = Object.hasOwn(attributes, "url.full") ||
+    attributes["app.origin"] === "client";
+  if (isSent) return KIND.client;
+  return layer === "request" ? KIND.server : KIND.internal;
 }
 
 /** The layer that another library's span belongs to. */
@@ -40,7 +43,12 @@ export function layerOf(isServer: boolean, attributes: Values): Layer {
 
 /** What a root span's attributes tell about its trace. */
 export function metadataOf(attributes: Values): TraceMetadata {
-  const method = text(attributes, "http.request.method", "http.method");
+  const method = text(
+    attributes,
+    "http.request.method_original",
+    "http.request.method",
+    "http.method",
+  );
   const pathname = text(attributes, "url.path") ??
     pathOf(text(attributes, "url.full", "http.target", "http.url"));
   const statusCode = integer(

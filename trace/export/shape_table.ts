@@ -38,27 +38,16 @@ export class ShapeTableWriter {
     this.#strings = strings;
   }
 
-  /** Writes the shape's number to `shapes` and the values to `values`. */
+  /** Writes the shape's number to `shapes`, then the values to `values`. */
   add(attributes: Values, shapes: ByteWriter, values: ByteWriter): void {
-    let step = this.#first;
-    const tags: number[] = [];
-    for (const key of Object.keys(attributes)) {
-      const value = attributes[key];
-      if (value === undefined) continue;
-      const tag = this.#tag(key, value);
-      tags.push(tag);
-      let next = step.next.get(tag);
-      if (next === undefined) {
-        next = { shape: -1, next: new Map() };
-        step.next.set(tag, next);
-      }
-      step = next;
+    const kept = Object.entries(attributes)
+      .filter(([, value]) => value !== undefined);
+    shapes.varint(this.#numberOf(kept));
+    for (const [, value] of kept) {
       if (typeof value === "string") values.varint(this.#strings.add(value));
       else if (typeof value === "number") values.number(value);
       else values.byte(value ? 1 : 0);
     }
-    if (step.shape < 0) step.shape = this.#shapes.push(tags) - 1;
-    shapes.varint(step.shape);
   }
 
   /** Writes the table. */
@@ -68,6 +57,23 @@ export class ShapeTableWriter {
       out.varint(tags.length);
       for (const tag of tags) out.varint(tag);
     }
+  }
+
+  #numberOf(
+    attributes: readonly (readonly [string, AttributeValue])[],
+  ): number {
+    const tags = attributes.map(([key, value]) => this.#tag(key, value));
+    let step = this.#first;
+    for (const tag of tags) {
+      let next = step.next.get(tag);
+      if (next === undefined) {
+        next = { shape: -1, next: new Map() };
+        step.next.set(tag, next);
+      }
+      step = next;
+    }
+    if (step.shape < 0) step.shape = this.#shapes.push(tags) - 1;
+    return step.shape;
   }
 
   /** A key's number and a value's type in one number. */

@@ -16,7 +16,7 @@ export interface TraceIndexEntry {
   readonly duration: number;
   /** How many spans it has. */
   readonly spanCount: number;
-  /** How many of its spans have the status `error`. */
+  /** How many of its spans have another status than `ok`. */
   readonly errorCount: number;
   /** The HTTP status of the response. */
   readonly statusCode?: number;
@@ -77,7 +77,7 @@ export function indexTrace(trace: SerializedTrace): TraceIndexEntry {
     startTime: trace.startTime,
     duration: trace.duration,
     spanCount: spans.length,
-    errorCount: spans.reduce((n, { status }) => n + +(status === "error"), 0),
+    errorCount: spans.filter(({ status }) => status !== "ok").length,
     ...(statusCode !== undefined && { statusCode }),
     ...(method !== undefined && { method }),
     ...(pathname !== undefined && { pathname }),

@@ -1,0 +1,65 @@
+import { gunzip } from "../../../trace/export/gzip.ts";
+import type { OTLPTraces } from "../../../trace/export/otlp.ts";
+
+/** A request that a {@linkcode FakeCollector} got. */
+export interface Received {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: OTLPTraces;
+}
+
+/** A server on this machine that takes OTLP and answers as told. */
+export class FakeCollector implements AsyncDisposable {
+  /** The requests so far. */
+  readonly received: Received[] = [];
+  /** What it answers next; after the last, 200. */
+  readonly answers: (() => Response | Promise<Response>)[] = [];
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  #onRequest: (() => void) | undefined;
+
+  constructor() {
+    this.#server = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen() {} },
+      (request) => this.#answer(request),
+    );
+  }
+
+  /** Where it listens, without a path. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  /** How many traces it got, in all requests together. */
+  get traceCount(): number {
+    return this.received.reduce(
+      (count, { body }) => count + body.resourceSpans.length,
+      0,
+    );
+  }
+
+  /** Waits until it has got so many requests. */
+  async requests(count: number): Promise<void> {
+    while (this.received.length < count) {
+      await new Promise<void>((resolve) => this.#onRequest = resolve);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    const json = request.headers.get("content-encoding") === "gzip"
+      ? await gunzip(bytes, 1e8)
+      : bytes;
+    this.received.push({
+      url: request.url,
+      headers: request.headers,
+      body: JSON.parse(new TextDecoder().decode(json)),
+    });
+    const answer = this.answers.shift();
+    this.#onRequest?.();
+    return await answer?.() ?? Response.json({});
+  }
+}

@@ -1,0 +1,449 @@
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { createTracer } from "../../../trace/mod.ts";
+import { fromOTLP } from "../../../trace/export/otlp.ts";
+import {
+  createOTLPExporter,
+  type OTLPExporter,
+  type OTLPExporterOptions,
+} from "../../../trace/export/otlp_exporter.ts";
+import type { Tracer } from "../../../trace/types.ts";
+import { FakeClock } from "./fake_clock.ts";
+import { FakeCollector } from "./fake_collector.ts";
+
+/** How long the exporter waits for an answer. */
+const ANSWER_TIMEOUT = 10_000;
+
+interface Bench extends AsyncDisposable {
+  readonly collector: FakeCollector;
+  readonly clock: FakeClock;
+  readonly tracer: Tracer;
+  readonly exporter: OTLPExporter;
+  /** What was reported. */
+  readonly errors: string[];
+  /** Ends so many traces. */
+  end(count?: number): void;
+}
+
+function setUp(options: Partial<OTLPExporterOptions> = {}): Bench {
+  const collector = new FakeCollector();
+  const clock = new FakeClock();
+  const tracer = createTracer();
+  const errors: string[] = [];
+  const exporter = createOTLPExporter({
+    url: collector.url,
+    clock,
+    onError: (error) => errors.push(error.message),
+    ...options,
+  });
+  exporter.attach(tracer);
+  return {
+    collector,
+    clock,
+    tracer,
+    exporter,
+    errors,
+    end(count = 1) {
+      for (let i = 0; i < count; i++) {
+        tracer.withSpan(`job ${i}`, "custom", () => {});
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await exporter.close();
+      await collector[Symbol.asyncDispose]();
+      assertEquals(clock.delays, [], "timers are left");
+    },
+  };
+}
+
+/** A port that nobody listens on. */
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+const answer = (status: number, headers: HeadersInit = {}) => () =>
+  new Response("details", { status, headers });
+
+Deno.test("exporter sends ended traces together, after a while", async () => {
+  await using bench = setUp({
+    headers: { authorization: "Bearer secret" },
+    serviceName: "atlas",
+  });
+  const { collector, clock, exporter, tracer } = bench;
+  bench.end(2);
+  assertEquals(clock.delays, [5000]);
+  assertEquals(exporter.stats, {
+    exported: 0,
+    dropped: 0,
+    failed: 0,
+    queued: 2,
+  });
+  clock.advance(5000);
+  await collector.requests(1);
+  assert(await exporter.flush());
+  const { url, headers, body } = collector.received[0] ?? {};
+  assertEquals(url, `${collector.url}/v1/traces`);
+  assertEquals(headers?.get("content-type"), "application/json");
+  assertEquals(headers?.get("authorization"), "Bearer secret");
+  assertEquals(
+    body?.resourceSpans[0]?.resource.attributes[0]?.value.stringValue,
+    "atlas",
+  );
+  assertEquals(
+    fromOTLP(body).map(({ id }) => id),
+    tracer.getTraces().map(({ id }) => id),
+  );
+  assertEquals(exporter.stats, {
+    exported: 2,
+    dropped: 0,
+    failed: 0,
+    queued: 0,
+  });
+  assertEquals(collector.received.length, 1);
+});
+
+Deno.test("exporter sends as soon as a batch is full, but not while a trace ends", async () => {
+  await using bench = setUp({ batch: { maxTraces: 3 } });
+  const { collector, clock, exporter } = bench;
+  bench.end(7);
+  assertEquals(clock.delays, [0]);
+  assertEquals(exporter.stats.queued, 7);
+  clock.advance(0);
+  await collector.requests(2);
+  // The seventh waits for others.
+  await clock.timer(5000);
+  assertEquals(collector.traceCount, 6);
+  assertEquals(exporter.stats.queued, 1);
+});
+
+Deno.test("exporter keeps the path of its address", async () => {
+  await using collector = new FakeCollector();
+  const exporter = createOTLPExporter({
+    url: `${collector.url}/otlp/traces?tenant=1`,
+  });
+  const tracer = createTracer();
+  exporter.attach(tracer);
+  tracer.withSpan("job", "custom", () => {});
+  await exporter.close();
+  assertEquals(
+    collector.received[0]?.url,
+    `${collector.url}/otlp/traces?tenant=1`,
+  );
+});
+
+Deno.test("exporter compresses if told to", async () => {
+  await using bench = setUp({ gzip: true });
+  bench.end(20);
+  assert(await bench.exporter.flush());
+  const { headers } = bench.collector.received[0] ?? {};
+  assertEquals(headers?.get("content-encoding"), "gzip");
+  assertEquals(bench.collector.traceCount, 20);
+});
+
+Deno.test("exporter tries again after twice as long each time, with the same traces", async () => {
+  await using bench = setUp();
+  const { collector, clock, exporter } = bench;
+  collector.answers.push(answer(503), answer(429), answer(502), answer(504));
+  bench.end();
+  clock.advance(5000);
+  for (const delay of [1000, 2000, 4000, 8000]) await clock.pass(delay);
+  await collector.requests(5);
+  assert(await exporter.flush());
+  const [first, ...others] = collector.received.map(({ body }) => body);
+  for (const body of others) assertEquals(body, first);
+  assertEquals(exporter.stats.exported, 1);
+});
+
+Deno.test("exporter waits as long as Retry-After says, in seconds or until a date", async () => {
+  await using bench = setUp();
+  const { collector, clock, exporter } = bench;
+  const date = new Date(clock.now() + 5000 + 7000 + 20_000).toUTCString();
+  collector.answers.push(
+    answer(429, { "retry-after": "7" }),
+    answer(503, { "retry-after": date }),
+  );
+  bench.end();
+  clock.advance(5000);
+  await clock.pass(7000);
+  await clock.pass(20_000);
+  await collector.requests(3);
+  assert(await exporter.flush());
+  assertEquals(exporter.stats.exported, 1);
+});
+
+Deno.test("exporter doesn't repeat what the collector refuses for good", async () => {
+  for (const status of [400, 401, 404, 413, 500]) {
+    await using bench = setUp();
+    bench.collector.answers.push(answer(status));
+    bench.end(2);
+    assert(await bench.exporter.flush());
+    assertEquals(bench.collector.received.length, 1);
+    assertEquals(bench.exporter.stats.failed, 2);
+    assertStringIncludes(bench.errors[0] ?? "", `answered ${status}`);
+  }
+});
+
+Deno.test("exporter gives up after the sixth attempt and goes on with the next batch", async () => {
+  await using bench = setUp({ batch: { maxTraces: 1 } });
+  const { collector, clock, exporter } = bench;
+  for (let i = 0; i < 6; i++) collector.answers.push(answer(503));
+  bench.end(2);
+  clock.advance(0);
+  for (const delay of [1000, 2000, 4000, 8000, 16_000]) {
+    await clock.pass(delay);
+  }
+  await collector.requests(7);
+  assert(await exporter.flush());
+  assertEquals(exporter.stats, {
+    exported: 1,
+    dropped: 0,
+    failed: 1,
+    queued: 0,
+  });
+});
+
+Deno.test("exporter tries again when nobody listens, and tells no secret", async () => {
+  const port = freePort();
+  const clock = new FakeClock();
+  const errors: string[] = [];
+  const exporter = createOTLPExporter({
+    url: `http://127.0.0.1:${port}/key/abcdef?token=ghijkl`,
+    headers: { "x-api-key": "mnopqr" },
+    clock,
+    onError: (error) => errors.push(`${error.stack} ${error.cause}`),
+  });
+  const tracer = createTracer();
+  exporter.attach(tracer);
+  tracer.withSpan("job", "custom", () => {});
+  clock.advance(5000);
+  await clock.pass(1000);
+  await clock.timer(2000);
+  assertEquals(errors.length, 1);
+  const message = errors[0] ?? "";
+  assertStringIncludes(
+    message,
+    `Cannot export traces to http://127.0.0.1:${port}: `,
+  );
+  for (const secret of ["abcdef", "ghijkl", "mnopqr"]) {
+    assertFalse(message.includes(secret), message);
+  }
+  const closing = exporter.close({ timeout: 50 });
+  await clock.pass(50);
+  await closing;
+  assertEquals(exporter.stats.dropped, 1);
+});
+
+Deno.test("exporter reports an outage once, and the next one again", async () => {
+  await using bench = setUp();
+  const { collector, clock, exporter, errors } = bench;
+  for (let outage = 1; outage <= 2; outage++) {
+    collector.answers.push(answer(503), answer(503));
+    bench.end();
+    await clock.pass(5000);
+    await clock.pass(1000);
+    await clock.pass(2000);
+    await collector.requests(3 * outage);
+    assert(await exporter.flush());
+    assertEquals(errors.length, outage);
+  }
+  assertEquals(
+    errors[0],
+    `Cannot export traces to ${collector.url}: the collector answered 503`,
+  );
+});
+
+Deno.test("exporter survives a reporter that throws", async () => {
+  await using bench = setUp({
+    onError() {
+      throw new Error("reporter");
+    },
+  });
+  bench.collector.answers.push(answer(400));
+  bench.end();
+  assert(await bench.exporter.flush());
+  assertEquals(bench.exporter.stats.failed, 1);
+});
+
+Deno.test("exporter drops and counts what doesn't fit the queue", async () => {
+  await using bench = setUp({ batch: { maxQueue: 3 } });
+  bench.end(5);
+  assertEquals(bench.exporter.stats.dropped, 2);
+  assertEquals(bench.exporter.stats.queued, 3);
+  assertEquals(bench.errors.length, 1);
+  assert(await bench.exporter.flush());
+  assertEquals(bench.collector.traceCount, 3);
+});
+
+Deno.test("exporter gives a collector ten seconds to answer", async () => {
+  await using bench = setUp();
+  const { collector, clock, exporter, errors } = bench;
+  const { promise: never, resolve } = Promise.withResolvers<Response>();
+  collector.answers.push(() => never);
+  bench.end();
+  clock.advance(5000);
+  await collector.requests(1);
+  await clock.pass(ANSWER_TIMEOUT);
+  await clock.pass(1000);
+  await collector.requests(2);
+  assert(await exporter.flush());
+  assertStringIncludes(errors[0] ?? "", "didn't answer in time");
+  assertEquals(exporter.stats.exported, 1);
+  resolve(new Response());
+});
+
+Deno.test("exporter tells what a collector took only in part, and doesn't repeat it", async () => {
+  await using bench = setUp();
+  bench.collector.answers.push(() =>
+    Response.json({ partialSuccess: { rejectedSpans: "3" } })
+  );
+  bench.end();
+  assert(await bench.exporter.flush());
+  assertEquals(bench.collector.received.length, 1);
+  assertStringIncludes(bench.errors[0] ?? "", "the collector refused 3 spans");
+});
+
+Deno.test("exporter doesn't follow redirects, which would pass its headers on", async () => {
+  await using bench = setUp();
+  await using other = new FakeCollector();
+  bench.collector.answers.push(
+    answer(307, { location: `${other.url}/v1/traces` }),
+  );
+  bench.end();
+  assert(await bench.exporter.flush());
+  assertEquals(other.received.length, 0);
+  assertEquals(bench.exporter.stats.failed, 1);
+});
+
+Deno.test("exporter sends browser spans along that come while their trace waits", async () => {
+  await using bench = setUp();
+  const { tracer, exporter, collector } = bench;
+  const span = tracer.startTrace("GET /", "request");
+  span.end();
+  const added = tracer.mergeClientSpans(span.traceId, [{
+    id: "00f067aa0ba902b7",
+    parentId: span.id,
+    name: "hydrate:Cart",
+    layer: "islands",
+    status: "ok",
+    startTime: Date.now(),
+    endTime: Date.now() + 1,
+    attributes: {},
+    events: [],
+  }]);
+  assertEquals(added, 1);
+  assert(await exporter.flush());
+  assertEquals(fromOTLP(collector.received[0]?.body)[0]?.spans.length, 2);
+});
+
+Deno.test("flush() cuts a wait of the exporter's own choice short", async () => {
+  await using bench = setUp();
+  const { collector, clock, exporter } = bench;
+  collector.answers.push(answer(503));
+  bench.end();
+  clock.advance(5000);
+  await clock.timer(1000);
+  assert(await exporter.flush());
+  assertEquals(exporter.stats.exported, 1);
+});
+
+Deno.test("flush() gives up at its deadline, and not before Retry-After is over", async () => {
+  await using bench = setUp();
+  const { collector, clock, exporter } = bench;
+  collector.answers.push(answer(503, { "retry-after": "60" }));
+  bench.end();
+  clock.advance(5000);
+  await clock.timer(60_000);
+  const flushed = exporter.flush({ timeout: 300 });
+  await clock.pass(300);
+  assertFalse(await flushed);
+  assertEquals(exporter.stats.queued, 1);
+  clock.advance(60_000);
+  await collector.requests(2);
+  assert(await exporter.flush());
+});
+
+Deno.test("close() sends what waits, then takes no more traces", async () => {
+  await using bench = setUp();
+  const { collector, exporter, tracer } = bench;
+  bench.end(3);
+  await exporter.close();
+  assertEquals(collector.traceCount, 3);
+  bench.end();
+  assertEquals(exporter.stats.queued, 0);
+  assertEquals(exporter.stats.exported, 3);
+  assertThrows(
+    () => exporter.attach(tracer),
+    TypeError,
+    "the exporter must be open",
+  );
+});
+
+Deno.test("close() drops and counts what is left at its deadline, also on its way", async () => {
+  await using bench = setUp({ batch: { maxTraces: 2 } });
+  const { collector, clock, exporter } = bench;
+  const { promise: never, resolve } = Promise.withResolvers<Response>();
+  collector.answers.push(() => never);
+  bench.end(5);
+  clock.advance(0);
+  await collector.requests(1);
+  const closed = exporter.close({ timeout: 300 });
+  await clock.pass(300);
+  await closed;
+  assertEquals(exporter.stats, {
+    exported: 0,
+    dropped: 5,
+    failed: 0,
+    queued: 0,
+  });
+  assertEquals(bench.errors, []);
+  resolve(new Response());
+});
+
+Deno.test("attach() returns what detaches", async () => {
+  await using bench = setUp();
+  const tracer = createTracer();
+  const detach = bench.exporter.attach(tracer);
+  tracer.withSpan("a", "custom", () => {});
+  detach();
+  tracer.withSpan("b", "custom", () => {});
+  assertEquals(bench.exporter.stats.queued, 1);
+});
+
+Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () => {
+  const url = "http://localhost:4318";
+  const cases: [OTLPExporterOptions, string][] = [
+    [{ url: "localhost:4318" }, "url must be an http(s) address"],
+    [{ url: "" }, "url must be an http(s) address"],
+    [{ url: "http://me:hunter2@localhost" }, "without a user name"],
+    [
+      { url, headers: { "x-key": "hunter2\n" + "x\u0100" } },
+      'header "x-key" must have a name and a value that HTTP allows',
+    ],
+    [
+      { url, batch: { maxTraces: 0 } },
+      "batch.maxTraces must be a whole number from 1, received 0",
+    ],
+    [
+      { url, batch: { maxDelay: -1 } },
+      "batch.maxDelay must be a whole number from 0, received -1",
+    ],
+    [
+      { url, batch: { maxQueue: Infinity } },
+      "batch.maxQueue must be a whole number from 1, received Infinity",
+    ],
+  ];
+  for (const [options, message] of cases) {
+    const { message: text } = assertThrows(
+      () => createOTLPExporter(options),
+      TypeError,
+      message,
+    );
+    assertFalse(text.includes("hunter2"), text);
+  }
+});

@@ -1,0 +1,128 @@
+import { assertEquals } from "@std/assert";
+import type {
+  AttributeValue,
+  SerializedTrace,
+  SpanData,
+} from "../../../trace/types.ts";
+import { fromOTLP, toOTLP } from "../../../trace/export/otlp.ts";
+import { toWellFormed } from "../../../trace/export/well_formed.ts";
+import { anyTrace } from "./any_trace.ts";
+import { makeTrace } from "./make_trace.ts";
+import { SeededRandom } from "./random.ts";
+import { realisticTraces } from "./realistic.ts";
+
+/** There and back, by way of text as in a file. */
+function roundTrip(traces: readonly SerializedTrace[]): SerializedTrace[] {
+  return fromOTLP(JSON.parse(JSON.stringify(toOTLP(traces))));
+}
+
+/** Durations between start and end: OTLP has no others. */
+function withPlainDurations(trace: SerializedTrace): SerializedTrace {
+  const { startTime, endTime } = trace;
+  return {
+    ...trace,
+    duration: endTime - startTime,
+    spans: trace.spans.map((span) => ({
+      ...span,
+      duration: span.endTime - span.startTime,
+    })),
+  };
+}
+
+/** Any trace as far as OTLP can tell it. */
+function anyTellableTrace(random: SeededRandom): SerializedTrace {
+  const id = random.hex(16);
+  const trace = anyTrace(random);
+  const ids = Array.from(
+    { length: Math.max(1, trace.spans.length) },
+    () => random.hex(8),
+  );
+  const rootPlace = random.below(ids.length);
+  const spans = ids.map((spanId, i): SpanData => {
+    const model = trace.spans[i] ?? makeTrace([{}]).spans[0] as SpanData;
+    const startTime = 1.76e12 + random.fraction() * 1e6;
+    const endTime = startTime + random.fraction() * 1e3;
+    const { droppedAttributes = 0, droppedEvents = 0, ...rest } = model;
+    return {
+      ...rest,
+      id: spanId,
+      traceId: id,
+      parentId: random.pick([null, random.hex(8), ...ids.slice(0, i)]),
+      name: toWellFormed(model.name),
+      startTime,
+      endTime,
+      duration: endTime - startTime,
+      attributes: tellable(model.attributes),
+      events: model.events.map(({ name, attributes }) => ({
+        name: toWellFormed(name),
+        time: startTime,
+        ...(attributes && { attributes: tellable(attributes) }),
+      })),
+      children: [],
+      ...(droppedAttributes > 0 && { droppedAttributes }),
+      ...(droppedEvents > 0 && { droppedEvents }),
+    };
+  });
+  const linked = spans.map((span) => ({
+    ...span,
+    children: spans.filter((s) => s.parentId === span.id).map((s) => s.id),
+  }));
+  const root = linked[rootPlace] as SpanData;
+  return {
+    id,
+    rootSpanId: root.id,
+    startTime: root.startTime,
+    endTime: root.endTime,
+    duration: root.duration,
+    spans: linked,
+    metadata: trace.metadata,
+  };
+}
+
+function tellable(
+  attributes: Readonly<Record<string, AttributeValue>>,
+): Record<string, AttributeValue> {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([key, value]) => [
+      toWellFormed(key),
+      // JSON has no -0.
+      typeof value === "string" ? toWellFormed(value) : value === 0 ? 0 : value,
+    ]),
+  );
+}
+
+Deno.test("fromOTLP(toOTLP()) gives back realistic traces, every bit of their times", () => {
+  const traces = realisticTraces(50, 20).map(withPlainDurations);
+  assertEquals(roundTrip(traces), traces);
+});
+
+Deno.test("fromOTLP(toOTLP()) gives back any trace that OTLP can tell", () => {
+  for (let seed = 1; seed <= 200; seed++) {
+    const random = new SeededRandom(seed);
+    const traces = [anyTellableTrace(random), anyTellableTrace(random)];
+    assertEquals(roundTrip(traces), traces, `seed ${seed}`);
+  }
+});
+
+Deno.test("fromOTLP(toOTLP()) keeps layers, timeouts, origin and dropped spans", () => {
+  const trace = makeTrace([
+    { layer: "islands", status: "timeout" },
+    { layer: "signals", status: "error", under: 0 },
+  ], { origin: "client", pathname: "/other", droppedSpans: 3 });
+  assertEquals(roundTrip([trace]), [trace]);
+});
+
+Deno.test("fromOTLP(toOTLP()) keeps a root that isn't at the top", () => {
+  const trace = makeTrace([{ name: "click" }, { under: 0, name: "GET /" }]);
+  const served = { ...trace, rootSpanId: trace.spans[1]?.id ?? "" };
+  assertEquals(roundTrip([served]), [served]);
+});
+
+Deno.test("fromOTLP(toOTLP()) keeps spans in their order, whenever they began", () => {
+  const trace = makeTrace([
+    { startTime: 5, endTime: 9 },
+    { startTime: 7, endTime: 8, under: 0 },
+    { startTime: 6, endTime: 7, under: 0 },
+  ]);
+  assertEquals(roundTrip([trace]), [trace]);
+});
