@@ -26,7 +26,10 @@ export function isLocalRequest(
   if (origin !== null && !isOriginOf(origin, host)) return false;
   const address = info?.remoteAddr;
   if (address === undefined) return false;
-  return "hostname" in address ? isLoopbackAddress(address.hostname) : true;
+  return "hostname" in address
+    ? isLoopbackAddress(address.hostname)
+    // A socket file is on this machine; the other end of a vsock is not.
+    : "path" in address;
 }
 
 function isLoopbackName(name: string): boolean {

@@ -90,7 +90,7 @@ function readAttributes(
     if (entries.length === max) break;
     if (typeof item === "string") {
       entries.push([clip(key, MAX_KEY_LENGTH), clip(item, MAX_VALUE_LENGTH)]);
-    } else if (typeof item === "number" || typeof item === "boolean") {
+    } else if (typeof item === "boolean" || Number.isFinite(item)) {
       entries.push([clip(key, MAX_KEY_LENGTH), item]);
     }
   }

@@ -105,9 +105,7 @@ async function answer(
     response = await next();
   } catch (error) {
     if (!(error instanceof Response)) {
-      span.setAttribute("http.response.status_code", 500);
-      span.error(error);
-      span.end();
+      fail(span, error);
       throw error;
     }
     response = error;
@@ -123,17 +121,29 @@ async function answer(
     span.end();
     return response;
   }
-  response = withTraceHeaders(response, span);
-  const completed = context.info?.completed;
-  if (completed !== undefined) {
-    completed.then(() => span.end(), () => cutOff(span));
-    return response;
-  }
-  if (isEvidentStream(response)) {
-    return onBodyEnd(response, () => span.end(), () => cutOff(span));
+  try {
+    response = withTraceHeaders(response, span);
+    const completed = context.info?.completed;
+    if (completed !== undefined) {
+      completed.then(() => span.end(), () => cutOff(span));
+      return response;
+    }
+    if (isEvidentStream(response)) {
+      return onBodyEnd(response, () => span.end(), () => cutOff(span));
+    }
+  } catch (error) {
+    // A response that can't be sent, such as one whose body was read already.
+    fail(span, error);
+    throw error;
   }
   span.end();
   return response;
+}
+
+function fail(span: Span, error: unknown): void {
+  span.setAttribute("http.response.status_code", 500);
+  span.error(error);
+  span.end();
 }
 
 /** The client went away, or the body failed, before all of it was sent. */
@@ -143,11 +153,16 @@ function cutOff(span: Span): void {
   span.end();
 }
 
+/** What this middleware has written before, here or on another server. */
+const OLD_TIMING =
+  /(?:^|, *)trace;desc=00-[0-9a-f]{32}-[0-9a-f]{16}-01, total;dur=[\d.]+/g;
+
 /** Sets headers in place, which costs a tenth of building a new response. */
 function withTraceHeaders(response: Response, span: Span): Response {
   const timing = `trace;desc=${formatTraceparent(span)}, total;dur=${
     span.elapsed().toFixed(3)
   }`;
+  const known = response.headers.has("x-app-trace-id");
   try {
     response.headers.set("x-app-trace-id", span.traceId);
   } catch {
@@ -155,6 +170,16 @@ function withTraceHeaders(response: Response, span: Span): Response {
     response = new Response(response.body, response);
     response.headers.set("x-app-trace-id", span.traceId);
   }
+  // A response that passes here again, such as one of a request inside a
+  // request or one that a handler keeps, is to tell one trace, not all.
+  if (known) removeOldTiming(response.headers);
   response.headers.append("server-timing", timing);
   return response;
+}
+
+function removeOldTiming(headers: Headers): void {
+  const rest = (headers.get("server-timing") ?? "").replace(OLD_TIMING, "")
+    .replace(/^, */, "");
+  if (rest === "") headers.delete("server-timing");
+  else headers.set("server-timing", rest);
 }

@@ -13,18 +13,9 @@ const KNOWN_METHODS = new Set([
   "TRACE",
 ]);
 
-/** Headers whose values are credentials. */
-const SECRET_HEADERS = new Set([
-  "authorization",
-  "cookie",
-  "proxy-authorization",
-  "set-cookie",
-  "x-api-key",
-]);
-
 /** Names of query parameters and headers that hold something secret. */
 const SECRET_NAME =
-  /token|secret|password|passwd|api[-_]?key|signature|credential|session|^(code|state|sig|key|auth|jwt)$/i;
+  /token|secret|password|passwd|api[-_]?key|signature|credential|session|jwt|authori[sz]ation|cookie|assertion|^(code|state|sig|key|auth|pass|pwd|otp)$/i;
 
 const REDACTED = "REDACTED";
 
@@ -63,9 +54,14 @@ function keepHeader(
   name: string,
 ): void {
   const lower = name.toLowerCase();
-  if (SECRET_HEADERS.has(lower) || SECRET_NAME.test(lower)) return;
+  if (SECRET_NAME.test(lower)) return;
   const value = headers.get(lower);
-  if (value !== null) attributes[`http.request.header.${lower}`] = value;
+  if (value === null) return;
+  // `Referer` and its like hold addresses, and those hold queries.
+  const query = value.indexOf("?") + 1;
+  attributes[`http.request.header.${lower}`] = query === 0
+    ? value
+    : value.slice(0, query) + redactQuery(value.slice(query));
 }
 
 function queryOf(url: string): string {
@@ -79,7 +75,18 @@ function queryOf(url: string): string {
 function redactQuery(query: string): string {
   return query.split("&").map((pair) => {
     const end = pair.indexOf("=");
-    const name = end === -1 ? pair : pair.slice(0, end);
-    return end !== -1 && SECRET_NAME.test(name) ? `${name}=${REDACTED}` : pair;
+    if (end === -1) return pair;
+    const name = pair.slice(0, end);
+    return SECRET_NAME.test(decode(name)) ? `${name}=${REDACTED}` : pair;
   }).join("&");
+}
+
+/** A name may be spelled with escapes, such as `%74oken`. */
+function decode(name: string): string {
+  if (!name.includes("%")) return name;
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }

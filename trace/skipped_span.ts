@@ -23,7 +23,7 @@ export class SkippedSpan implements Span {
     return this.#parent.traceId;
   }
 
-  /** The first span of the trace. */
+  /** The span of the request that the recorded span above is part of. */
   get root(): Span {
     return this.#parent.root;
   }

@@ -79,9 +79,12 @@ export class SpanImpl implements Span {
     return this.trace.id;
   }
 
-  /** The first span of the trace. */
+  /** The span of the request that this one is part of. */
   get root(): Span {
-    return this.trace.root;
+    if (this.layer === "request") return this;
+    let span = this.parent;
+    while (span !== null && span.layer !== "request") span = span.parent;
+    return span ?? this.trace.root;
   }
 
   /** Whether the span has not ended. */
@@ -109,30 +112,31 @@ export class SpanImpl implements Span {
   /** Keeps a value under a name; the last value given stays. */
   setAttribute(key: string, value: AttributeValue | undefined): void {
     if (this.endedAt !== OPEN || value === undefined) return;
+    if (key.length > MAX_KEY_LENGTH) key = clip(key, MAX_KEY_LENGTH);
     const values = this.attributes ??= { __proto__: null } as unknown as Values;
-    if (values[key] === undefined) {
-      if (
-        this.attributeCount >= MAX_ATTRIBUTES ||
-        !this.trace.charge(key.length)
-      ) {
-        this.droppedAttributes++;
-        return;
-      }
+    const old = values[key];
+    if (old !== undefined) {
+      put(this, values, key, value, old);
+    } else if (
+      this.attributeCount >= MAX_ATTRIBUTES || !this.trace.charge(key.length)
+    ) {
+      this.droppedAttributes++;
+    } else if (put(this, values, key, value, old)) {
       this.attributeCount++;
     }
-    put(this, values, key, value);
   }
 
   /** Notes that something happened now. */
   event(name: string, attributes?: Attributes): void {
     if (this.endedAt !== OPEN) return;
+    name = clip(name, MAX_NAME_LENGTH);
     const events = this.events ??= [];
     if (events.length >= MAX_EVENTS || !this.trace.charge(name.length)) {
       this.droppedEvents++;
       return;
     }
     const event: { -readonly [K in keyof SpanEvent]: SpanEvent[K] } = {
-      name: clip(name, MAX_NAME_LENGTH),
+      name,
       time: this.trace.now(),
     };
     if (attributes !== undefined) {
@@ -148,10 +152,11 @@ export class SpanImpl implements Span {
     for (const key in attributes) {
       const value = attributes[key];
       if (value === undefined) continue;
-      if (++count > MAX_EVENT_ATTRIBUTES || !this.trace.charge(key.length)) {
+      const kept = clip(key, MAX_KEY_LENGTH);
+      if (++count > MAX_EVENT_ATTRIBUTES || !this.trace.charge(kept.length)) {
         this.droppedAttributes++;
       } else {
-        put(this, values, key, value);
+        put(this, values, kept, value, undefined);
       }
     }
     return values;
@@ -170,8 +175,7 @@ export class SpanImpl implements Span {
     if (error === undefined) return;
     const { type, message, stack } = describeError(error);
     this.setAttribute("error.type", type);
-    if (this.trace.lastError === error) return;
-    this.trace.lastError = error;
+    if (!this.trace.isNewError(error)) return;
     this.event("exception", {
       "exception.type": type,
       "exception.message": message,
@@ -187,29 +191,35 @@ export class SpanImpl implements Span {
   }
 }
 
-/** Stores a value within the limits. */
+/**
+ * Stores a value within the limits, in place of `old`.
+ *
+ * @returns Whether there was room for it.
+ */
 function put(
   span: SpanImpl,
   values: Values,
   key: string,
   value: AttributeValue,
-): void {
-  if (key.length > MAX_KEY_LENGTH) key = clip(key, MAX_KEY_LENGTH);
+  old: AttributeValue | undefined,
+): boolean {
+  // JavaScript callers pass what they like; JSON knows no NaN or bigint.
+  if (
+    typeof value !== "string" && typeof value !== "boolean" &&
+    !Number.isFinite(value)
+  ) value = textOf(value);
+  let size = 0;
   if (typeof value === "string") {
     if (value.length > MAX_VALUE_LENGTH) value = clip(value, MAX_VALUE_LENGTH);
-    const old = values[key];
-    const freed = typeof old === "string" ? old.length : 0;
-    if (!span.trace.charge(value.length - freed)) {
-      span.droppedAttributes++;
-      return;
-    }
-    values[key] = value;
-  } else {
-    values[key] = typeof value === "boolean" || Number.isFinite(value)
-      ? value
-      // JavaScript callers pass what they like; JSON knows no NaN or bigint.
-      : clip(textOf(value), MAX_VALUE_LENGTH);
+    size = value.length;
   }
+  if (typeof old === "string") size -= old.length;
+  if (size !== 0 && !span.trace.charge(size)) {
+    span.droppedAttributes++;
+    return false;
+  }
+  values[key] = value;
+  return true;
 }
 
 function textOf(value: unknown): string {

@@ -2,7 +2,11 @@ import type { TraceEvent } from "./types.ts";
 
 type TraceEventType = TraceEvent["type"];
 
-type Listener = (event: TraceEvent) => void;
+/** A function that was subscribed; subscribing it twice makes two of these. */
+interface Subscription {
+  readonly listener: (event: TraceEvent) => unknown;
+  warned: boolean;
+}
 
 /**
  * The subscribers of a tracer, by the kind of event they want. Nobody pays for
@@ -10,43 +14,54 @@ type Listener = (event: TraceEvent) => void;
  * it builds one.
  */
 export class Subscribers {
-  readonly #listeners = new Map<TraceEventType, Set<Listener>>();
-  readonly #warned = new WeakSet<Listener>();
+  readonly #subscriptions = new Map<TraceEventType, Set<Subscription>>();
 
   /** Whether anybody listens to events of a kind. */
   want(type: TraceEventType): boolean {
-    return this.#listeners.size > 0 && this.#listeners.has(type);
+    return this.#subscriptions.size > 0 && this.#subscriptions.has(type);
   }
 
   /** Adds a listener and gives the function that removes it. */
-  add(listener: Listener, types: readonly TraceEventType[]): () => void {
+  add(
+    listener: (event: TraceEvent) => unknown,
+    types: readonly TraceEventType[],
+  ): () => void {
+    const subscription: Subscription = { listener, warned: false };
     for (const type of types) {
-      const listeners = this.#listeners.get(type);
-      if (listeners === undefined) {
-        this.#listeners.set(type, new Set([listener]));
+      const subscriptions = this.#subscriptions.get(type);
+      if (subscriptions === undefined) {
+        this.#subscriptions.set(type, new Set([subscription]));
       } else {
-        listeners.add(listener);
+        subscriptions.add(subscription);
       }
     }
     return () => {
       for (const type of types) {
-        const listeners = this.#listeners.get(type);
-        listeners?.delete(listener);
-        if (listeners?.size === 0) this.#listeners.delete(type);
+        const subscriptions = this.#subscriptions.get(type);
+        subscriptions?.delete(subscription);
+        if (subscriptions?.size === 0) this.#subscriptions.delete(type);
       }
     };
   }
 
   /** Tells an event. What a listener throws is its own affair. */
   emit(event: TraceEvent): void {
-    for (const listener of this.#listeners.get(event.type) ?? []) {
+    for (const subscription of this.#subscriptions.get(event.type) ?? []) {
       try {
-        listener(event);
+        const result = subscription.listener(event);
+        // An unhandled rejection would end the process.
+        if (result instanceof Promise) {
+          result.catch((error) => warn(subscription, error));
+        }
       } catch (error) {
-        if (this.#warned.has(listener)) continue;
-        this.#warned.add(listener);
-        console.error("A subscriber of the tracer threw:", error);
+        warn(subscription, error);
       }
     }
   }
+}
+
+function warn(subscription: Subscription, error: unknown): void {
+  if (subscription.warned) return;
+  subscription.warned = true;
+  console.error("A subscriber of the tracer threw:", error);
 }

@@ -24,19 +24,14 @@ export function buildTraceData(trace: TraceRecord): TraceData {
   const { root, clientSpans = [] } = trace;
   const parents = parentsOf(trace, clientSpans);
   const children = new Map<string, string[]>();
-  for (const [id, parentId] of parents) {
-    if (parentId === null) continue;
-    const siblings = children.get(parentId);
-    if (siblings === undefined) children.set(parentId, [id]);
-    else siblings.push(id);
-  }
-
-  const spans = new Map<string, SpanData>();
-  for (const span of trace.spans) {
-    spans.set(span.id, toSpanData(span, children.get(span.id) ?? []));
-  }
+  const childrenOf = (id: string) => {
+    let ids = children.get(id);
+    if (ids === undefined) children.set(id, ids = []);
+    return ids;
+  };
+  let list = trace.spans.map((span) => toSpanData(span, childrenOf(span.id)));
   for (const span of clientSpans) {
-    spans.set(span.id, {
+    list.push({
       id: span.id,
       traceId: trace.id,
       parentId: parents.get(span.id)!,
@@ -48,8 +43,17 @@ export function buildTraceData(trace: TraceRecord): TraceData {
       duration: span.endTime - span.startTime,
       attributes: { ...span.attributes, [ORIGIN_ATTRIBUTE]: "client" },
       events: span.events,
-      children: children.get(span.id) ?? [],
+      children: childrenOf(span.id),
     });
+  }
+  // The spans of a browser come late, however early they began.
+  if (clientSpans.length > 0) {
+    list = list.toSorted((a, b) => a.startTime - b.startTime);
+  }
+  const spans = new Map<string, SpanData>();
+  for (const span of list) {
+    spans.set(span.id, span);
+    if (span.parentId !== null) childrenOf(span.parentId).push(span.id);
   }
 
   const rootData = spans.get(root.id)!;

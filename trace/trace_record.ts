@@ -55,14 +55,14 @@ export class TraceRecord {
   readonly remoteParentId: string | null;
   /** Spans that ran in a browser. */
   clientSpans: ClientSpanData[] | undefined = undefined;
-  /** What was last thrown through one of the spans. */
-  lastError: unknown = undefined;
   /** How many spans did not fit. */
   droppedSpans = 0;
   #id: string | undefined;
   #openSpans = 0;
   #room = MAX_TRACE_SIZE;
   #data: TraceData | undefined = undefined;
+  #errors: WeakSet<object> | undefined = undefined;
+  #lastThrown: unknown = undefined;
 
   /** Begins a trace with its root span. */
   constructor(
@@ -141,7 +141,7 @@ export class TraceRecord {
     this.#openSpans--;
     if (span === this.root) {
       if (this.#openSpans > 0) this.#timeOutOpenSpans(span.endedAt);
-      this.lastError = undefined;
+      this.#errors = this.#lastThrown = undefined;
       this.host.onSpanEnd(span);
       this.host.onTraceEnd(this);
     } else {
@@ -159,9 +159,27 @@ export class TraceRecord {
     }
   }
 
+  /**
+   * Whether what was thrown has not been noted on a span of this trace. An
+   * error that passes through several spans is told once, also when it was
+   * thrown beside others; of strings and the like only the last is known.
+   */
+  isNewError(error: unknown): boolean {
+    if (typeof error === "object" && error !== null) {
+      const errors = this.#errors ??= new WeakSet();
+      if (errors.has(error)) return false;
+      errors.add(error);
+      return true;
+    }
+    if (this.#lastThrown === error) return false;
+    this.#lastThrown = error;
+    return true;
+  }
+
   /** Takes room for `size` characters, or tells that there is none. */
   charge(size: number): boolean {
-    if (size > this.#room) return false;
+    // A key or name without a length, from JavaScript, finds no room either.
+    if (!(size <= this.#room)) return false;
     this.#room -= size;
     return true;
   }
@@ -205,8 +223,16 @@ export class TraceRecord {
 }
 
 function sizeOf(span: ClientSpanData): number {
-  let size = span.name.length;
-  for (const [key, value] of Object.entries(span.attributes)) {
+  let size = span.name.length + sizeOfAttributes(span.attributes);
+  for (const { name, attributes = {} } of span.events) {
+    size += name.length + sizeOfAttributes(attributes);
+  }
+  return size;
+}
+
+function sizeOfAttributes(attributes: SpanData["attributes"]): number {
+  let size = 0;
+  for (const [key, value] of Object.entries(attributes)) {
     size += key.length + (typeof value === "string" ? value.length : 0);
   }
   return size;

@@ -132,7 +132,7 @@ export class TracerImpl implements Tracer {
 
   #endOldest(): void {
     for (const trace of this.#running) {
-      trace.root.status = "timeout";
+      if (trace.root.status === "ok") trace.root.status = "timeout";
       trace.root.end();
       return;
     }

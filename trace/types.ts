@@ -135,7 +135,11 @@ export interface Span {
   readonly id: string;
   /** 32 lower-case hex digits. */
   readonly traceId: string;
-  /** The first span of the trace. */
+  /**
+   * The span of the request that this one is part of: the nearest of the
+   * request layer, usually the first of the trace. Outside of a request it is
+   * the first of the trace.
+   */
   readonly root: Span;
   /** Opens a span below this one. */
   child(name: string, layer: Layer, attributes?: Attributes): Span;

@@ -82,7 +82,8 @@ export function runQuery<T>(
   }, attributes) as T;
 }
 
-function countRows<R>(span: Span, rows: R): R {
+/** Notes how many rows there are, if `rows` are rows. */
+export function countRows<R>(span: Span, rows: R): R {
   if (Array.isArray(rows)) {
     span.setAttribute("db.response.returned_rows", rows.length);
   }

@@ -1,4 +1,5 @@
 import { getActiveSpan } from "../context.ts";
+import type { Span } from "../types.ts";
 
 /**
  * Marks the active span as failed and notes what was thrown.
@@ -22,7 +23,8 @@ export function traceError(error: unknown): void {
 
 /**
  * Wraps a function so that whatever it throws, or rejects with, is noted on
- * the span that is active then. It is thrown on all the same.
+ * the span that is active then. It is thrown on all the same. A thrown
+ * `Response` is an answer, not a failure.
  *
  * @param fn Any function.
  * @returns A function of the same type; `this` is kept.
@@ -45,13 +47,17 @@ export function withErrorCapture<
     try {
       result = fn.apply(this, args);
     } catch (error) {
-      span?.error(error);
+      capture(span, error);
       throw error;
     }
     if (!(result instanceof Promise)) return result;
     return result.catch((error) => {
-      span?.error(error);
+      capture(span, error);
       throw error;
     });
   } as F;
+}
+
+function capture(span: Span | undefined, error: unknown): void {
+  if (!(error instanceof Response)) span?.error(error);
 }

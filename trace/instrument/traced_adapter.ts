@@ -1,6 +1,6 @@
 import { getActiveSpan } from "../context.ts";
 import type { Span } from "../types.ts";
-import { queryOf, runQuery } from "./database.ts";
+import { countRows, queryOf, runQuery } from "./database.ts";
 import type { DescribedQuery, QueryOptions } from "./database.ts";
 import { inSpan } from "./in_span.ts";
 
@@ -25,14 +25,22 @@ const QUERY_METHODS = new Set([
 ]);
 const PREPARE_METHODS = new Set(["prepare", "prepareQuery"]);
 const TRANSACTION_METHODS = new Set(["begin", "transaction"]);
+/** Methods of a pool or client that give another client. */
+const CLIENT_METHODS = new Set([
+  "acquire",
+  "connect",
+  "createTransaction",
+  "getConnection",
+  "reserve",
+]);
 
 /**
  * Wraps a database driver so that its queries are traced, prepared statements
  * and transactions included. It suits any driver whose methods have the usual
  * names (`query`, `execute`, `exec`, `run`, `get`, `all`, `prepare`,
- * `transaction`, …): `node:sqlite`, better-sqlite3, pg, mysql2, libSQL. All
- * other members are handed through, and where nothing is traced the queries
- * are too.
+ * `transaction`, `connect`, …): `node:sqlite`, better-sqlite3, pg, mysql2,
+ * libSQL. All other members are handed through, and where nothing is traced
+ * the queries are too.
  *
  * @param adapter The driver's database, pool or client.
  * @param options What is known about the database.
@@ -66,6 +74,7 @@ export function tracedAdapter<A extends object>(
     if (TRANSACTION_METHODS.has(name)) {
       return tracedTransaction(method, options);
     }
+    if (CLIENT_METHODS.has(name)) return tracedClient(method, options);
     return undefined;
   });
 }
@@ -76,8 +85,35 @@ function tracedQuery(method: Method, options: QueryOptions): Method {
     const text = textOf(args[0]);
     return text === undefined
       ? method(...args)
-      : runQuery(() => queryOf(text, options), () => method(...args));
+      : runWith(args, () => queryOf(text, options), method);
   };
+}
+
+/** Runs a query that tells its result by promise, by value or by callback. */
+function runWith(
+  args: unknown[],
+  describe: () => DescribedQuery,
+  run: Method,
+): unknown {
+  const callback = args.at(-1);
+  const parent = getActiveSpan();
+  if (typeof callback !== "function" || parent === undefined) {
+    return runQuery(describe, () => run(...args));
+  }
+  const { name, attributes } = describe();
+  const span = parent.child(name, "database", attributes);
+  // What such a method returns is no promise, though with mysql2 it has a
+  // `then`, which throws.
+  return run(
+    ...args.slice(0, -1),
+    function (this: unknown, ...values: unknown[]) {
+      const [error, result] = values;
+      if (error) span.error(error);
+      else countRows(span, result);
+      span.end();
+      return callback.apply(this, values);
+    },
+  );
 }
 
 /** `method` gets a query's text and gives, at once or later, a statement. */
@@ -96,8 +132,11 @@ function tracedPrepare(method: Method, options: QueryOptions): Method {
 
     function traceRun(name: string, run: Method): Method | undefined {
       if (name === "iterate") return tracedIteration(run, describe);
-      if (!QUERY_METHODS.has(name)) return undefined;
-      return (...values) => runQuery(describe, () => run(...values));
+      // D1's `bind` gives another statement.
+      if (name === "bind") return (...values) => wrap(run(...values));
+      // better-sqlite3's `raw` is a setting that is followed by the query.
+      if (name === "raw" || !QUERY_METHODS.has(name)) return undefined;
+      return (...values) => runWith(values, describe, run);
     }
   };
 }
@@ -136,10 +175,15 @@ function* countedRows(rows: Iterable<unknown>, span: Span): Generator {
 /**
  * `method` gets a function that runs inside the transaction, at once or, with
  * better-sqlite3, when what it gives is called. So it is that function that is
- * traced, and what it is handed is traced as well.
+ * traced, and what it is handed is traced as well. Without a function it gives
+ * the transaction, as with libSQL.
  */
 function tracedTransaction(method: Method, options: QueryOptions): Method {
-  return (...args) => method(...args.map(wrap));
+  const open = tracedClient(method, options);
+  return (...args) =>
+    args.some((arg) => typeof arg === "function")
+      ? method(...args.map(wrap))
+      : open(...args);
 
   function wrap(arg: unknown): unknown {
     if (typeof arg !== "function") return arg;
@@ -147,14 +191,24 @@ function tracedTransaction(method: Method, options: QueryOptions): Method {
       inSpan(
         "db.transaction",
         "database",
-        () => arg(...values.map((value) => traceClient(value))),
+        () => arg(...values.map((value) => traceClient(value, options))),
         { "db.system.name": options.system, "db.namespace": options.namespace },
       );
   }
+}
 
-  function traceClient(value: unknown): unknown {
-    return isObject(value) ? tracedAdapter(value, options) : value;
-  }
+/** `method` gives, at once or later, something to query. */
+function tracedClient(method: Method, options: QueryOptions): Method {
+  return (...args) => {
+    const client = method(...args);
+    return client instanceof Promise
+      ? client.then((value) => traceClient(value, options))
+      : traceClient(client, options);
+  };
+}
+
+function traceClient(value: unknown, options: QueryOptions): unknown {
+  return isObject(value) ? tracedAdapter(value, options) : value;
 }
 
 /**
@@ -165,25 +219,36 @@ function standIn<T extends object>(
   target: T,
   wrap: (name: string, method: Method) => Method | undefined,
 ): T {
-  const methods = new Map<string | symbol, Method>();
-  return new Proxy(target, {
+  const methods = new Map<
+    string | symbol,
+    { value: unknown; method: Method }
+  >();
+  const proxy = new Proxy(target, {
     get(_target, key) {
-      const known = methods.get(key);
-      if (known !== undefined) return known;
       const value: unknown = Reflect.get(target, key, target);
-      if (typeof value !== "function" || isFixed(target, key)) return value;
-      const bound: Method = value.bind(target);
+      if (
+        typeof value !== "function" || key === "constructor" ||
+        isFixed(target, key)
+      ) return value;
+      const known = methods.get(key);
+      if (known?.value === value) return known.method;
+      const bound = function (...args: unknown[]): unknown {
+        if (new.target) return Reflect.construct(value, args);
+        const result = Reflect.apply(value, target, args);
+        // A method that gives its object, to be chained, gives the stand-in.
+        return result === target ? proxy : result;
+      };
       const method = (typeof key === "string" && wrap(key, bound)) ||
         // A tag function such as postgres.js' `sql` has members of its own.
         Object.assign(bound, value);
-      methods.set(key, method);
+      methods.set(key, { value, method });
       return method;
     },
     set(_target, key, value) {
-      methods.delete(key);
       return Reflect.set(target, key, value, target);
     },
   });
+  return proxy;
 }
 
 /** A proxy must not give another value for a member that can't change. */

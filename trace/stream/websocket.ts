@@ -113,6 +113,7 @@ export function createTraceWebSocket(
       const answer = answerTo(message, collector, now);
       if (answer !== undefined) send(ws, JSON.stringify(answer));
     },
+    drain: tellMissed,
     close(ws) {
       clients.delete(ws);
       if (clients.size === 0) stopListening();
@@ -162,11 +163,14 @@ function send(ws: ServerWebSocket<Client>, message: string): void {
     ws.data.missed++;
     return;
   }
-  if (ws.data.missed > 0) {
-    ws.send(JSON.stringify({ type: "dropped", count: ws.data.missed }));
-    ws.data.missed = 0;
-  }
+  tellMissed(ws);
   ws.send(message);
+}
+
+function tellMissed(ws: ServerWebSocket<Client>): void {
+  if (ws.data.missed === 0) return;
+  ws.send(JSON.stringify({ type: "dropped", count: ws.data.missed }));
+  ws.data.missed = 0;
 }
 
 function answerTo(
