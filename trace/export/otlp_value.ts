@@ -84,7 +84,12 @@ function readJSON(any: Field, depth: number): string {
   if (any.isAbsent) return "null";
   const int = any.get("intValue");
   if (!int.isAbsent) return String(readInt(int));
-  return readList(any, depth) ?? JSON.stringify(readAnyValue(any));
+  const list = readList(any, depth);
+  if (list !== undefined) return list;
+  const value = readAnyValue(any);
+  // No value looks like no text outside of a list, where it has to be one.
+  const isNone = value === "" && any.get("stringValue").isAbsent;
+  return isNone ? "null" : JSON.stringify(value);
 }
 
 function readBool(field: Field): boolean {

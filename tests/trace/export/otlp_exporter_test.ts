@@ -15,6 +15,7 @@ import {
 import type { Tracer } from "../../../trace/types.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { FakeCollector } from "./fake_collector.ts";
+import { makeTrace } from "./make_trace.ts";
 
 /** How long the exporter waits for an answer. */
 const ANSWER_TIMEOUT = 10_000;
@@ -446,4 +447,24 @@ Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () =
     );
     assertFalse(text.includes("hunter2"), text);
   }
+});
+
+Deno.test("exporter survives a trace that can't be written, and long answers", async () => {
+  await using bench = setUp();
+  const { collector, exporter, errors } = bench;
+  collector.answers.push(() => new Response("x".repeat(1_000_000)));
+  exporter.attach({
+    subscribe(listener) {
+      const trace = makeTrace([{ id: "root" }]);
+      const spans = new Map(trace.spans.map((span) => [span.id, span]));
+      listener({ type: "trace:end", trace: { ...trace, spans } });
+      return () => {};
+    },
+  });
+  assert(await exporter.flush());
+  assertEquals(exporter.stats.failed, 1);
+  assertStringIncludes(errors[0] ?? "", "Cannot write OTLP: a span id must be");
+  bench.end();
+  assert(await exporter.flush());
+  assertEquals(exporter.stats.exported, 1);
 });

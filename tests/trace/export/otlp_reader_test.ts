@@ -155,10 +155,12 @@ Deno.test("fromOTLP() reads values of every type", () => {
     [
       {
         arrayValue: {
-          values: [{ intValue: "9007199254740993" }, { stringValue: '"' }, {}],
+          values: [{ intValue: "9007199254740993" }, { stringValue: '"' }, {}, {
+            stringValue: "",
+          }],
         },
       },
-      '[9007199254740993,"\\"",""]',
+      '[9007199254740993,"\\"",null,""]',
     ],
     [
       {

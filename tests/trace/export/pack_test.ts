@@ -9,6 +9,7 @@ import {
 } from "@std/assert";
 import type { AttributeValue, Layer } from "../../../trace/types.ts";
 import { LAYERS as TRACER_LAYERS } from "../../../trace/layers.ts";
+import { createTracer, serializeTrace } from "../../../trace/mod.ts";
 import {
   decodeBase64Portably,
   encodeBase64Portably,
@@ -45,6 +46,35 @@ Deno.test("packTraces() and unpackTraces() give back any traces exactly", async 
       );
     });
   }
+});
+
+Deno.test("packTraces() and unpackTraces() give back what the tracer records", async () => {
+  const tracer = createTracer();
+  const root = tracer.startTrace("GET /", "request", {
+    attributes: { "http.request.method": "GET", "url.path": "/" },
+    parentId: "00f067aa0ba902b7",
+  });
+  const child = root.child("db.query", "database", { __proto__x: 1 });
+  child.event("row", { n: 1, ok: true });
+  child.error(new Error("no such table"));
+  child.end();
+  root.child("never ends", "custom");
+  root.end();
+  tracer.mergeClientSpans(root.traceId, [{
+    id: "00f067aa0ba902b8",
+    parentId: root.id,
+    name: "hydrate:Cart",
+    layer: "islands",
+    status: "ok",
+    startTime: 1_760_000_000_000.1,
+    endTime: 1_760_000_000_001.1,
+    attributes: {},
+    events: [],
+  }]);
+  const traces = tracer.getTraces().map(serializeTrace);
+  const packed = await unpackTraces(await packTraces(traces));
+  assertEquals(packed.trace(0), traces[0]);
+  assertEquals(packed.index[0]?.errorCount, 2);
 });
 
 Deno.test("unpackTraces() gives the index that indexTrace() gives", async () => {

@@ -176,3 +176,25 @@ Deno.test("unpackTraces() refuses escaped texts that aren't one", async () => {
     assert(await outcome(await pack(payload)) === "refused", json);
   }
 });
+
+Deno.test("unpackTraces() refuses times that aren't finite", async () => {
+  const trace = makeTrace([{}]);
+  // Both are too far from the start for a difference: they are doubles.
+  const text = await packTraces([{
+    ...trace,
+    endTime: 1e300,
+    duration: 2e300,
+  }]);
+  const payload = await gunzip(decodeBase64(text), 1e6);
+  const view = new DataView(payload.buffer);
+  let found = 0;
+  for (let i = 0; i + 8 <= payload.length; i++) {
+    const value = view.getFloat64(i, true);
+    if (value !== 1e300 && value !== 2e300) continue;
+    found++;
+    view.setFloat64(i, Infinity, true);
+    assert(await outcome(await pack(payload)) === "refused");
+    view.setFloat64(i, value, true);
+  }
+  assertEquals(found, 2);
+});
