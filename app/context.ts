@@ -1,3 +1,5 @@
+import { errorResponse } from "./error_response.ts";
+
 /** How the server received a request; `Deno.serve` hands it to its handler. */
 export interface ConnectionInfo {
   /** The other end of the connection. */
@@ -60,9 +62,13 @@ export class Context implements RequestContext {
     this.info = info;
   }
 
-  /** The request's URL, parsed when first asked for. */
+  /**
+   * The request's URL, parsed when first asked for.
+   *
+   * @throws {Response} If the client sent a `Host` that no URL can hold: a 400.
+   */
   get url(): URL {
-    return this.#url ??= new URL(this.request.url);
+    return this.#url ??= URL.parse(this.request.url) ?? refuseHost();
   }
 
   /** The value kept under `key`, or `undefined`. */
@@ -75,4 +81,8 @@ export class Context implements RequestContext {
   set(key: string, value: unknown): void {
     (this.#values ??= new Map()).set(key, value);
   }
+}
+
+function refuseHost(): never {
+  throw errorResponse(400, "BAD_REQUEST", "The Host header is malformed");
 }
