@@ -43,7 +43,10 @@ export interface App {
   ) => Promise<Response>;
   /** Listens on a port until SIGINT, SIGTERM or `shutdown()`. */
   serve(options?: ServeOptions): Promise<Server>;
-  /** Closes the plugins, the last one first. Calling it again does nothing. */
+  /**
+   * Closes the plugins, the last one first, each of them even if another one
+   * fails to; then it rejects. Calling it again does nothing.
+   */
   close(): Promise<void>;
 }
 
@@ -91,7 +94,7 @@ export function createApp(options: AppOptions = {}): App {
     },
     fetch(request, info) {
       const context = new Context(request, info);
-      const scope = new Scope(context, currentScope()?.span);
+      const scope = new Scope(context, undefined, currentScope());
       return runInScope(scope, () => boundary(request, context, answer));
 
       async function answer(): Promise<Response> {
@@ -137,7 +140,18 @@ export function createApp(options: AppOptions = {}): App {
   }
 
   async function closeAll(): Promise<void> {
-    for (const plugin of plugins.toReversed()) await plugin.close?.();
+    const errors: unknown[] = [];
+    for (const plugin of plugins.toReversed()) {
+      try {
+        await plugin.close?.();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 1) {
+      throw new AggregateError(errors, "Cannot close app: plugins failed to");
+    }
+    if (errors.length === 1) throw errors[0];
   }
 
   const names = new Set<string>();

@@ -1,4 +1,5 @@
 import type { ConnectionInfo } from "./context.ts";
+import { errorResponse } from "./error_response.ts";
 
 /** Something that answers requests: an app, or what a `main.ts` exports. */
 export interface Fetcher {
@@ -7,7 +8,10 @@ export interface Fetcher {
     request: Request,
     info?: ConnectionInfo,
   ): Response | Promise<Response>;
-  /** Lets go of what the fetcher holds, once the last request is answered. */
+  /**
+   * Lets go of what the fetcher holds: called on shutdown, once the last
+   * request is answered. Bodies may still be on their way.
+   */
   close?(): void | Promise<void>;
 }
 
@@ -34,16 +38,19 @@ export interface ServeOptions {
 export interface Server {
   /** The address that is listened on. */
   readonly address: Deno.NetAddr;
-  /** Resolves when the server has shut down and its fetcher is closed. */
+  /**
+   * Resolves when the server has shut down and its fetcher is closed; rejects
+   * if the fetcher failed to close.
+   */
   readonly finished: Promise<void>;
-  /** Takes no new requests, finishes the running ones, closes the fetcher. */
+  /** Refuses new requests, finishes the running ones, closes the fetcher. */
   shutdown(): Promise<void>;
 }
 
 /**
  * Serves requests with `Deno.serve` and shuts down gracefully: on SIGINT or
- * SIGTERM, running requests are finished, then the fetcher is closed. A second
- * signal doesn't wait.
+ * SIGTERM, running requests are finished, new ones get a 503, then the fetcher
+ * is closed. A second signal doesn't wait for requests, a third one for nothing.
  *
  * @param fetcher What answers the requests.
  * @param options Where to listen.
@@ -64,28 +71,65 @@ export interface Server {
  */
 export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   const { signal, signals = true, grace = 10_000 } = options;
+  const handlers = createCounter();
+  const responses = createCounter();
+  const overdue = Promise.withResolvers<void>();
   const abort = new AbortController();
+  let stopping: Promise<void> | undefined;
+
   const server = Deno.serve({
     port: options.port ?? 8000,
     hostname: options.hostname ?? "127.0.0.1",
     signal: abort.signal,
     onListen: options.onListen ?? printAddress,
-  }, (request, info) => fetcher.fetch(request, info));
-
-  let stopping: Promise<void> | undefined;
-  const shutdown = () => stopping ??= stop();
-  const onSignal = () => stopping === undefined ? shutdown() : abort.abort();
-
-  async function stop(): Promise<void> {
-    const timer = setTimeout(() => abort.abort(), grace);
+  }, async (request, info) => {
+    if (stopping !== undefined) return refuse();
+    handlers.add();
+    responses.add();
+    info.completed.then(responses.remove, responses.remove);
     try {
-      // Streams and sockets that the fetcher holds open would keep the server
-      // from ever being done, so it lets go of them while requests finish.
-      await Promise.all([server.shutdown(), fetcher.close?.()]);
+      return await fetcher.fetch(request, info);
+    } finally {
+      handlers.remove();
+    }
+  });
+
+  const shutdown = () => stopping ??= stop();
+  const finished = server.finished.then(shutdown);
+
+  /**
+   * Handlers first: they may need what the fetcher holds. Then the fetcher,
+   * whose streams and sockets would keep the server from ever being done. Then
+   * the server; once told to shut down, it can't cut off anything any more.
+   */
+  async function stop(): Promise<void> {
+    const timer = setTimeout(overdue.resolve, grace);
+    try {
+      await Promise.race([handlers.empty(), overdue.promise]);
+      const closed = close(fetcher);
+      const late = await Promise.race([
+        Promise.all([closed, responses.empty()]).then(() => false),
+        overdue.promise.then(() => true),
+      ]);
+      if (late) abort.abort();
+      else await server.shutdown();
+      await server.finished;
+      const failure = await closed;
+      if (failure !== undefined) throw failure.error;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", shutdown);
       if (signals) ignoreSignals(onSignal);
+    }
+  }
+
+  function onSignal(): void {
+    if (stopping === undefined) {
+      shutdown();
+    } else {
+      overdue.resolve();
+      // A third one ends the process, whatever it still waits for.
+      ignoreSignals(onSignal);
     }
   }
 
@@ -94,9 +138,54 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   if (signal?.aborted) shutdown();
   return {
     address: server.addr,
-    finished: server.finished.then(() => shutdown()),
-    shutdown,
+    finished,
+    shutdown() {
+      // Whoever calls this gets to know of a failure from this.
+      finished.catch(() => {});
+      return shutdown();
+    },
   };
+}
+
+/** Counts what is under way. */
+function createCounter() {
+  let count = 0;
+  const emptied = Promise.withResolvers<void>();
+  let awaited = false;
+  return {
+    add: () => void count++,
+    remove: () => {
+      if (--count === 0 && awaited) emptied.resolve();
+    },
+    /** Resolves when nothing is under way. */
+    empty(): Promise<void> {
+      awaited = true;
+      if (count === 0) emptied.resolve();
+      return emptied.promise;
+    },
+  };
+}
+
+/** What comes in while the last requests finish; another server may take it. */
+function refuse(): Response {
+  return errorResponse(
+    503,
+    "SHUTTING_DOWN",
+    "The server is shutting down",
+    { connection: "close" },
+  );
+}
+
+/** Never rejects, so that a failure doesn't end the wait for the requests. */
+async function close(
+  fetcher: Fetcher,
+): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    await fetcher.close?.();
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
 }
 
 /** Windows knows SIGINT and SIGBREAK only. */
