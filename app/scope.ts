@@ -52,23 +52,43 @@ export interface ObservedSpan {
   end(): void;
 }
 
-/** What is known at one point of the code about the request it runs for. */
+/**
+ * What is known at one point of the code about the request it runs for.
+ *
+ * A scope outlives what it tells of: timers and promises that were started in
+ * it keep it, and so does the runtime until its next full garbage collection.
+ * That is why a scope lets go of its span when that has ended, and why it
+ * knows the scope around it instead of the spans around its own.
+ */
 export class Scope {
   /** The context of the request, if a host gave one. */
   readonly context: RequestContext | undefined;
-  /**
-   * The span that is open here. Written once more after creation: by the
-   * middleware that opens the root span in the scope its host has made.
-   */
-  span: ObservedSpan | undefined;
+  /** The scope around this one. */
+  readonly outer: Scope | undefined;
+  #span: ObservedSpan | undefined;
 
   /** Makes a scope, to be entered by {@linkcode runInScope}. */
   constructor(
     context: RequestContext | undefined,
     span: ObservedSpan | undefined,
+    outer?: Scope,
   ) {
     this.context = context;
-    this.span = span;
+    this.#span = span;
+    this.outer = outer;
+  }
+
+  /**
+   * The span that is open here: the scope's own until that is over, then that
+   * of the scope around. A host's scope gets its own from the middleware that
+   * opens the root span.
+   */
+  get span(): ObservedSpan | undefined {
+    return this.#span ?? this.outer?.span;
+  }
+
+  set span(span: ObservedSpan | undefined) {
+    this.#span = span;
   }
 }
 
@@ -127,39 +147,48 @@ export function observe<T>(
 /**
  * Runs `fn` with `span` as the open one and ends the span when `fn` is done.
  * A result with a `then` method is awaited and becomes a promise, because a
- * lazy query only starts once somebody calls it.
+ * lazy query only starts once somebody calls it: here, once, inside the span.
  */
 export function runSpan<S extends ObservedSpan, T>(
   span: S,
   fn: (span: S) => T,
 ): T {
+  const outer = storage.getStore();
+  const scope = new Scope(outer?.context, span, outer);
   let result: T;
   try {
-    const scope = new Scope(storage.getStore()?.context, span);
     result = storage.run<T, [S]>(scope, fn, span);
   } catch (error) {
-    fail(span, error);
+    fail(scope, span, error);
     throw error;
   }
   if (isThenable(result)) {
-    return result.then(
+    const promise = result.then === Promise.prototype.then
+      ? result
+      : storage.run(scope, () => Promise.resolve(result));
+    return promise.then(
       (value) => {
-        span.end();
+        end(scope, span);
         return value;
       },
       (error) => {
-        fail(span, error);
+        fail(scope, span, error);
         throw error;
       },
     ) as T;
   }
-  span.end();
+  end(scope, span);
   return result;
 }
 
-function fail(span: ObservedSpan, error: unknown): void {
-  if (!(error instanceof Response)) span.error(error);
+function end(scope: Scope, span: ObservedSpan): void {
   span.end();
+  scope.span = undefined;
+}
+
+function fail(scope: Scope, span: ObservedSpan, error: unknown): void {
+  if (!(error instanceof Response)) span.error(error);
+  end(scope, span);
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
