@@ -1,4 +1,5 @@
 import type { RequestContext } from "./context.ts";
+import { pathOf } from "./path.ts";
 
 /** Runs the rest of the chain and gives its response. */
 export type Next = () => Promise<Response>;
@@ -80,7 +81,9 @@ async function call<C extends RequestContext>(
   const response = await middleware(request, context, next);
   if (response instanceof Response) return response;
   throw new TypeError(
-    `Cannot answer ${request.method} ${request.url}: a middleware must return a Response, received ${
+    `Cannot answer ${request.method} ${
+      pathOf(request.url)
+    }: a middleware must return a Response, received ${
       response === null ? "null" : typeof response
     }`,
   );

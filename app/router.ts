@@ -16,6 +16,8 @@ import type { ObservedSpan } from "./scope.ts";
 
 const ACTION_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
 const ANY_METHOD = "";
+/** `*`, or a token as in RFC 9110, section 5.6.2, of letters and hyphens. */
+const METHOD = /^(\*|[a-z-]+)$/i;
 
 /** A method of a route, ready to run. */
 interface Endpoint {
@@ -39,18 +41,33 @@ export interface Router {
 /** Makes an empty {@linkcode Router}. */
 export function createRouter(): Router {
   const table = createTable<Endpoint>();
-  const taken = new Set<string>();
+  const taken = new Map<string, string>();
   const methods = new Set<string>();
 
   function add(route: Route): void {
     for (const [method, run] of endpointsOf(route)) {
-      const key = `${method || "*"} ${route.path}`;
-      if (taken.has(key)) {
-        throw new TypeError(`Cannot add route ${key}: it exists already`);
+      const { path } = route;
+      const key = `${method} ${shapeOf(path)}`;
+      const other = taken.get(key);
+      if (other !== undefined) {
+        throw new TypeError(
+          `Cannot add route ${method || "*"} ${path}: ${
+            other === path ? "it exists already" : `${other} matches the same`
+          }`,
+        );
       }
-      taken.add(key);
+      addToTable(method, path, { pattern: path, run });
+      taken.set(key, path);
       methods.add(method);
-      addRoute(table, method, route.path, { pattern: route.path, run });
+    }
+  }
+
+  function addToTable(method: string, path: string, endpoint: Endpoint): void {
+    try {
+      addRoute(table, method, path, endpoint);
+    } catch (error) {
+      const reason = (error as Error).message.replace(/^rou3: /, "");
+      throw new TypeError(`Cannot add route ${path}: ${reason}`);
     }
   }
 
@@ -101,6 +118,13 @@ export function createRouter(): Router {
       context.params = params;
     }
     const response = await match.data.run(request, context);
+    if (!(response instanceof Response)) {
+      throw new TypeError(
+        `Cannot answer ${method} ${path}: route ${match.data.pattern} must give a Response, received ${
+          response === null ? "null" : typeof response
+        }`,
+      );
+    }
     if (method !== "HEAD" || response.body === null) return response;
     await response.body.cancel();
     return new Response(null, response);
@@ -128,6 +152,11 @@ function decode(params: Record<string, string>): Params | undefined {
   }
 }
 
+/** Two paths of one shape match the same: names make no difference. */
+function shapeOf(path: string): string {
+  return path.replace(/(?<!\\):\w+/g, ":").replace(/(?<=.)\/+$/, "");
+}
+
 function* endpointsOf(
   route: Route,
 ): Generator<readonly [method: string, run: Handler<Context>]> {
@@ -139,6 +168,15 @@ function* endpointsOf(
       }`,
     );
   }
+  for (const [name, fn] of Object.entries({ handler, loader, action })) {
+    if (fn !== undefined && typeof fn !== "function") {
+      throw new TypeError(
+        `Cannot add route ${path}: ${name} must be a function, received ${
+          fn === null ? "null" : typeof fn
+        }`,
+      );
+    }
+  }
   if (handler !== undefined && (loader !== undefined || action !== undefined)) {
     throw new TypeError(
       `Cannot add route ${path}: it must have either a handler or a loader and an action, received both`,
@@ -146,8 +184,15 @@ function* endpointsOf(
   }
   const guard = guardOf(path, config?.auth);
   if (handler !== undefined) {
-    const method = (route.method ?? "GET").toUpperCase();
-    yield [method === "*" ? ANY_METHOD : method, guard(handler)];
+    const { method = "GET" } = route;
+    if (typeof method !== "string" || !METHOD.test(method)) {
+      throw new TypeError(
+        `Cannot add route ${path}: method must be an HTTP method or "*", received ${
+          JSON.stringify(method)
+        }`,
+      );
+    }
+    yield [method === "*" ? ANY_METHOD : method.toUpperCase(), guard(handler)];
     return;
   }
   if (loader === undefined && action === undefined) {
@@ -194,7 +239,7 @@ function guardOf(
   rule: AuthRule | undefined,
 ): (run: Handler<Context>) => Handler<Context> {
   if (rule === undefined) return (run) => run;
-  if (typeof rule.check !== "function") {
+  if (typeof rule?.check !== "function") {
     throw new TypeError(
       `Cannot add route ${path}: config.auth must have a check function, as what requireAuth() returns has`,
     );
