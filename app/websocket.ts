@@ -19,13 +19,17 @@ export interface ServerWebSocket<T = unknown> {
   close(code?: number, reason?: string): void;
 }
 
-/** What happens on the connections of an upgrader. */
+/**
+ * What happens on the connections of an upgrader. What one of these throws, at
+ * once or later, is logged and closes its connection with code 1011; the other
+ * connections go on.
+ */
 export interface WebSocketHandler<T = unknown> {
   /** A message has arrived. */
   message(ws: ServerWebSocket<T>, message: string | Uint8Array): void;
   /** The connection is open. */
   open?(ws: ServerWebSocket<T>): void;
-  /** The connection is gone, whoever closed it. */
+  /** The connection is gone, whoever closed it; 1006 if without a word. */
   close?(ws: ServerWebSocket<T>, code: number, reason: string): void;
   /** All that `send` had to hold back has gone out. */
   drain?(ws: ServerWebSocket<T>): void;
@@ -39,7 +43,8 @@ export interface Upgrader<T = unknown> {
    * After this the request's headers can't be read any more, so whatever is
    * needed of them belongs into `data`.
    *
-   * @returns `false` if the request does not ask for a WebSocket.
+   * @returns `false` if the request does not ask for a WebSocket, or not in
+   * the way that the standard wants it.
    */
   upgrade(request: Request, options: { data: T }): boolean;
   /** The response to give for an upgraded request. */
@@ -79,23 +84,22 @@ export function createUpgrader<T>(handler: WebSocketHandler<T>): Upgrader<T> {
   const connections = new Set<Connection<T>>();
   const responses = new WeakMap<Request, Response>();
   let emptied = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
 
   function upgrade(request: Request, { data }: { data: T }): boolean {
-    if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
-      return false;
-    }
+    if (!asksForWebSocket(request)) return false;
     const { socket, response } = Deno.upgradeWebSocket(request);
     responses.set(request, response);
-    const connection = new Connection(socket, data, handler);
-    connections.add(connection);
     socket.addEventListener("close", () => {
       connections.delete(connection);
       if (connections.size === 0) emptied.resolve();
     });
+    const connection = new Connection(socket, data, handler);
+    connections.add(connection);
     return true;
   }
 
-  async function close(): Promise<void> {
+  async function closeAll(): Promise<void> {
     if (connections.size === 0) return;
     emptied = Promise.withResolvers<void>();
     for (const connection of connections) connection.close(1001, "Going away");
@@ -110,8 +114,17 @@ export function createUpgrader<T>(handler: WebSocketHandler<T>): Upgrader<T> {
     get size() {
       return connections.size;
     },
-    close,
+    close: () => closing ??= closeAll().finally(() => closing = undefined),
   };
+}
+
+/** The client's half of the handshake, as RFC 6455, section 4.1, has it. */
+function asksForWebSocket({ method, headers }: Request): boolean {
+  return method === "GET" &&
+    headers.get("upgrade")?.toLowerCase() === "websocket" &&
+    /(^|[\s,])upgrade([\s,]|$)/i.test(headers.get("connection") ?? "") &&
+    headers.get("sec-websocket-version") === "13" &&
+    headers.has("sec-websocket-key");
 }
 
 class Connection<T> implements ServerWebSocket<T> {
@@ -125,16 +138,15 @@ class Connection<T> implements ServerWebSocket<T> {
     this.#socket = socket;
     this.#handler = handler;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => handler.open?.(this);
+    socket.onopen = () => this.#run(() => handler.open?.(this));
     socket.onmessage = ({ data }) => {
-      handler.message(
-        this,
-        typeof data === "string" ? data : new Uint8Array(data),
-      );
+      const message = typeof data === "string" ? data : new Uint8Array(data);
+      this.#run(() => handler.message(this, message));
     };
     socket.onclose = ({ code, reason }) => {
       clearTimeout(this.#drainTimer);
-      handler.close?.(this, code, reason);
+      // Deno says 0 where the standard has 1006, "abnormal closure".
+      this.#run(() => handler.close?.(this, code || 1006, reason));
     };
     // A broken connection also closes; without a listener its error would be
     // reported as uncaught.
@@ -163,13 +175,23 @@ class Connection<T> implements ServerWebSocket<T> {
     this.#socket.close(code, reason);
   }
 
+  /** An error that got out of an event listener would end the process. */
+  async #run(listener: () => unknown): Promise<void> {
+    try {
+      await listener();
+    } catch (error) {
+      console.error("A WebSocket handler failed:", error);
+      this.close(1011, "Internal error");
+    }
+  }
+
   /** Deno has no drain event, so a socket with a backlog is looked at. */
   #watchDrain(): void {
     this.#drainTimer = setTimeout(() => {
       this.#drainTimer = undefined;
       if (this.#socket.readyState !== WebSocket.OPEN) return;
       if (this.#socket.bufferedAmount > 0) this.#watchDrain();
-      else this.#handler.drain?.(this);
+      else this.#run(() => this.#handler.drain?.(this));
     }, DRAIN_INTERVAL);
   }
 }
