@@ -73,7 +73,7 @@ function parse(args: readonly string[]) {
     });
   } catch (error) {
     // Its first sentence says what is wrong; the rest is advice on quoting.
-    const [message] = (error as Error).message.split(". ");
+    const [message] = (error as Error).message.split(/\.\s/);
     throw new DevError(message!, 2);
   }
 }

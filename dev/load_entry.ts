@@ -20,7 +20,7 @@ export async function loadEntry(entry: string): Promise<Fetcher> {
   if (isFetcher(app)) return app;
   throw new DevError(
     `Cannot serve ${entry}: it must default-export an app or an object with a fetch method, received ${
-      app === undefined ? "no default export" : typeof app
+      describe(app)
     }`,
   );
 }
@@ -31,9 +31,20 @@ async function findFile(entry: string): Promise<string> {
     if ((await Deno.stat(path)).isFile) return path;
     throw new DevError(`Cannot load ${entry}: it is not a file`);
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    throw new DevError(`Cannot load ${entry}: there is no such file`);
+    if (error instanceof DevError) throw error;
+    throw new DevError(
+      error instanceof Deno.errors.NotFound ||
+        error instanceof Deno.errors.NotADirectory
+        ? `Cannot load ${entry}: there is no such file`
+        : `Cannot load ${entry}: ${(error as Error).message}`,
+    );
   }
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return "no default export";
+  if (value === null) return "null";
+  return typeof value === "object" ? "an object without one" : typeof value;
 }
 
 function isFetcher(value: unknown): value is Fetcher {
@@ -43,11 +54,22 @@ function isFetcher(value: unknown): value is Fetcher {
 
 /** What was thrown, and where, as the stack's first frame in a file tells. */
 function oneLine(error: unknown): string {
-  if (!(error instanceof Error)) return `it threw ${String(error)}`;
-  const [message] = error.message.split("\n");
+  if (!(error instanceof Error)) {
+    // Not String(): what was thrown may be an object that has no text.
+    return `it threw ${
+      firstLine(Deno.inspect(error, { breakLength: Infinity }))
+    }`;
+  }
+  const message = firstLine(error.message);
   const frame = /\(?(file:\/\/\S+?:\d+:\d+)\)?\s*$/m.exec(error.stack ?? "");
   const place = frame === null ? "" : ` (at ${relative(frame[1]!)})`;
-  return `it threw ${error.name}: ${message}${place}`;
+  return message === ""
+    ? `it threw ${error.name}${place}`
+    : `it threw ${error.name}: ${message}${place}`;
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0]!;
 }
 
 function relative(url: string): string {
