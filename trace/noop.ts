@@ -18,19 +18,9 @@
  * @module
  */
 
-import type { Middleware } from "../app/middleware.ts";
-import type { Plugin } from "../app/plugin.ts";
 import { NoopSpan, noopSpan, NoopTracer, noopTracer } from "./noop_tracer.ts";
-import type { CLIReporter } from "./report/cli.ts";
-import type { Collector } from "./collector.ts";
-import type { TraceWebSocket } from "./stream/websocket.ts";
-import type {
-  SerializedTrace,
-  Span,
-  SpanData,
-  TraceData,
-  Tracer,
-} from "./types.ts";
+import type * as real from "./mod.ts";
+import type { SpanData } from "./types.ts";
 
 export * from "./types.ts";
 export type { Authorize } from "./access.ts";
@@ -57,115 +47,121 @@ export type {
 export type { TracerOptions } from "./tracer.ts";
 
 export { NoopSpan as SpanImpl, noopSpan, NoopTracer, noopTracer };
-export { NoopTracer as TracerImpl };
 
-type Run<T> = (span: Span) => T;
+/** The tracer that records nothing, under the name of the one that does. */
+export type TracerImpl = NoopTracer;
+/** Makes a tracer that records nothing. */
+export const TracerImpl: new (options?: real.TracerOptions) => NoopTracer =
+  NoopTracer;
 
 /** Gives the tracer that does nothing. */
-export const createTracer = (): Tracer => noopTracer;
+export const createTracer: (options?: real.TracerOptions) => NoopTracer = () =>
+  noopTracer;
 /** Does nothing. */
-export const setTracer = (): void => {};
+export const setTracer: typeof real.setTracer = () => {};
 /** Gives the tracer that does nothing. */
-export const getTracer = (): Tracer => noopTracer;
+export const getTracer: typeof real.getTracer = () => noopTracer;
 /** Does nothing. */
-export const setActiveSpan = (): void => {};
+export const setActiveSpan: typeof real.setActiveSpan = () => {};
 /** Gives nothing. */
-export const getActiveSpan = (): undefined => {};
+export const getActiveSpan: typeof real.getActiveSpan = () => undefined;
 /** Makes a random id of 32 hex digits, for those who use it elsewhere. */
-export const generateTraceId = (): string =>
+export const generateTraceId: typeof real.generateTraceId = () =>
   crypto.randomUUID().replaceAll("-", "");
 /** Makes a random id of 16 hex digits, for those who use it elsewhere. */
-export const generateSpanId = (): string => generateTraceId().slice(16);
+export const generateSpanId: typeof real.generateSpanId = () =>
+  generateTraceId().slice(16);
 
 /** Gives a middleware that calls the next one. */
-export const traceMiddleware = (): Middleware => (_request, _context, next) =>
-  next();
+export const traceMiddleware: typeof real.traceMiddleware =
+  () => (_request, _context, next) => next();
 /** Gives a plugin without effect. */
-export const tracePlugin = (): Plugin => ({ name: "trace" });
+export const tracePlugin: typeof real.tracePlugin = () => ({ name: "trace" });
 /** Gives a reporter that prints nothing. */
-export const createCLIReporter = (): CLIReporter => ({ stop() {} });
+export const createCLIReporter: typeof real.createCLIReporter = () => ({
+  stop() {},
+});
 /** Gives a handler that answers 404. */
-export const createTracesAPIHandler = (): () => Promise<Response> => notFound;
+export const createTracesAPIHandler: typeof real.createTracesAPIHandler = () =>
+  notFound;
 /** Gives a stream that answers 404. */
-export const createTraceWebSocket = (): TraceWebSocket => ({
+export const createTraceWebSocket: typeof real.createTraceWebSocket = () => ({
   upgrade: notFound,
   size: 0,
   close: () => Promise.resolve(),
 });
 /** Gives a collector that takes nothing. */
-export const createCollector = (): Collector => ({
+export const createCollector: typeof real.createCollector = () => ({
   receive: () => ({ added: 0, rejected: 0 }),
 });
 /** Lets nobody in. */
-export const isLocalRequest = (): boolean => false;
+export const isLocalRequest: typeof real.isLocalRequest = () => false;
 
 /** Turns a trace into plain JSON. */
-export const serializeTrace = (trace: TraceData): SerializedTrace => ({
+export const serializeTrace: typeof real.serializeTrace = (trace) => ({
   ...trace,
   spans: [...trace.spans.values()],
 });
 /** Turns the JSON of a trace back into a trace, without checking it. */
-export const deserializeTrace = (value: unknown): TraceData => {
-  const trace: SerializedTrace = typeof value === "string"
-    ? JSON.parse(value)
-    : value;
-  const spans = trace.spans.map((span): [string, SpanData] => [span.id, span]);
+export const deserializeTrace: typeof real.deserializeTrace = (value) => {
+  const trace = typeof value === "string" ? JSON.parse(value) : value;
+  const spans = trace.spans.map((span: SpanData) => [span.id, span]);
   return { ...trace, spans: new Map(spans) };
 };
 
 /** Runs `match`. */
-export const traceRouteMatch = <T>(match: Run<T>): T => match(noopSpan);
+export const traceRouteMatch: typeof real.traceRouteMatch = (match) =>
+  match(noopSpan);
 /** Does nothing. */
-export const recordRouteMatch = (): void => {};
+export const recordRouteMatch: typeof real.recordRouteMatch = () => {};
 /** Runs `load`. */
-export const traceLoader = <T>(_name: string, load: Run<T>): T =>
+export const traceLoader: typeof real.traceLoader = (_name, load) =>
   load(noopSpan);
 /** Does nothing. */
-export const recordLoaderMetrics = (): void => {};
+export const recordLoaderMetrics: typeof real.recordLoaderMetrics = () => {};
 /** Runs `run`. */
-export const traceCacheOperation = <T>(
-  _operation: string,
-  _key: string,
-  run: Run<T>,
-): T => run(noopSpan);
+export const traceCacheOperation: typeof real.traceCacheOperation = (
+  _operation,
+  _key,
+  run,
+) => run(noopSpan);
 /** Runs `submit`. */
-export const traceFormSubmit = <T>(_name: string, submit: Run<T>): T =>
+export const traceFormSubmit: typeof real.traceFormSubmit = (_name, submit) =>
   submit(noopSpan);
 /** Does nothing. */
-export const recordFormValidation = (): void => {};
+export const recordFormValidation: typeof real.recordFormValidation = () => {};
 /** Does nothing. */
-export const recordSignalUpdate = (): void => {};
+export const recordSignalUpdate: typeof real.recordSignalUpdate = () => {};
 /** Does nothing. */
-export const recordSignalBatch = (): void => {};
+export const recordSignalBatch: typeof real.recordSignalBatch = () => {};
 /** Runs `call`. */
-export const traceRPCCall = <T>(
-  _path: string,
-  _type: string,
-  call: Run<T>,
-): T => call(noopSpan);
+export const traceRPCCall: typeof real.traceRPCCall = (_path, _type, call) =>
+  call(noopSpan);
 /** Does nothing. */
-export const recordRPCValidation = (): void => {};
+export const recordRPCValidation: typeof real.recordRPCValidation = () => {};
 /** Gives the adapter itself. */
-export const tracedAdapter = <A extends object>(adapter: A): A => adapter;
+export const tracedAdapter: typeof real.tracedAdapter = (adapter) => adapter;
 /** Runs `run`. */
-export const traceQuery = <T>(_text: string, run: Run<T>): T => run(noopSpan);
+export const traceQuery: typeof real.traceQuery = (_text, run) => run(noopSpan);
 /** Runs `run`. */
-export const traceAuthCheck = <T>(_check: string, run: Run<T>): T =>
+export const traceAuthCheck: typeof real.traceAuthCheck = (_check, run) =>
   run(noopSpan);
 /** Runs `hydrate`. */
-export const traceHydration = <T>(_component: string, hydrate: Run<T>): T =>
-  hydrate(noopSpan);
+export const traceHydration: typeof real.traceHydration = (
+  _component,
+  hydrate,
+) => hydrate(noopSpan);
 /** Does nothing. */
-export const recordHydration = (): void => {};
+export const recordHydration: typeof real.recordHydration = () => {};
 /** Runs `run`. */
-export const traceBuildStage = <T>(_stage: string, run: Run<T>): T =>
+export const traceBuildStage: typeof real.traceBuildStage = (_stage, run) =>
   run(noopSpan);
 /** Runs `build`. */
-export const traceBuild = <T>(_name: string, build: Run<T>): T =>
+export const traceBuild: typeof real.traceBuild = (_name, build) =>
   build(noopSpan);
 /** Does nothing. */
-export const traceError = (): void => {};
+export const traceError: typeof real.traceError = () => {};
 /** Gives the function itself. */
-export const withErrorCapture = <F>(fn: F): F => fn;
+export const withErrorCapture: typeof real.withErrorCapture = (fn) => fn;
 
 const notFound = () => Promise.resolve(new Response(null, { status: 404 }));
