@@ -18,21 +18,28 @@ const target = join(here, "dist", "index.html");
 
 /** Gives the page as text. */
 export async function buildViewer(): Promise<string> {
-  const [template, style, script] = await Promise.all([
-    Deno.readTextFile(join(here, "page.html")),
+  const [style, script] = await Promise.all([
     bundle("styles.css"),
     bundle("main.tsx"),
   ]);
-  const parts: Record<string, string> = {
-    STYLE: style,
-    SCRIPT: script,
-    CSP: await contentSecurityPolicy(style, script),
-  };
-  // A function, because `$` in a replacement text means something.
-  return template.replaceAll(
-    /%(STYLE|SCRIPT|CSP)%/g,
-    (_, name) => parts[name]!,
-  );
+  const policy = await contentSecurityPolicy(style, script);
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Traces</title>
+<style id="viewer-style">${style}</style>
+</head>
+<body>
+<div id="app"><p class="boot">Reading traces…</p></div>
+<script type="application/json" id="trace-data" data-encoding="none"></script>
+<script id="viewer-code">${script}</script>
+</body>
+</html>
+`;
 }
 
 /** Allows the page's own script and style, by their hashes, and its server. */
@@ -68,8 +75,10 @@ async function bundle(entry: string): Promise<string> {
     target: ["es2023", "chrome123", "firefox121", "safari17.5"],
     charset: "utf8",
     legalComments: "none",
-    jsx: "automatic",
-    jsxImportSource: "preact",
+    jsx: "transform",
+    jsxFactory: "h",
+    jsxFragment: "Fragment",
+    inject: [join(here, "jsx.ts")],
     plugins: [npmPackages],
     tsconfigRaw: {},
   });

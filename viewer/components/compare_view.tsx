@@ -16,10 +16,8 @@ import { cutText } from "../model/text.ts";
 import { isFailed, type SpanNode, type TraceTree } from "../model/tree.ts";
 import { openTrace, wantedCompare, wantedTrace } from "../state/selection.ts";
 import { batch } from "@preact/signals";
-import { Icon } from "./icon.tsx";
-import { useVirtualRows } from "./use_virtual_rows.ts";
-
-const ROW_HEIGHT = 28;
+import { Cell, Chip, Indent, Status, Swatch, Tool } from "./controls.tsx";
+import { VirtualGrid } from "./virtual_grid.tsx";
 
 /** Two traces side by side, span by span. */
 export function CompareView({ a, b }: { a: TraceTree; b: TraceTree }) {
@@ -28,7 +26,6 @@ export function CompareView({ a, b }: { a: TraceTree; b: TraceTree }) {
     () => [summarize(a.trace), summarize(b.trace)] as const,
     [a, b],
   );
-  const length = Math.max(a.end - a.start, b.end - b.start);
   return (
     <section class="trace-pane compare" aria-label="Comparison">
       <header class="compare-header">
@@ -36,21 +33,18 @@ export function CompareView({ a, b }: { a: TraceTree; b: TraceTree }) {
         <Side mark="B" entry={right} />
         <div class="compare-actions">
           <strong>{formatDelta(right.duration - left.duration)}</strong>
-          <button type="button" class="chip" onClick={swap}>Swap</button>
-          <button
-            type="button"
-            class="tool"
-            aria-label="Close the comparison"
+          <Chip onClick={swap}>Swap</Chip>
+          <Tool
+            icon="close"
+            label="Close the comparison"
             onClick={() => {
               wantedCompare.value = "";
             }}
-          >
-            <Icon name="close" />
-          </button>
+          />
         </div>
       </header>
       <LayerComparison a={left} b={right} />
-      <CompareGrid rows={rows} a={a} b={b} length={length} />
+      <CompareGrid rows={rows} />
     </section>
   );
 }
@@ -77,11 +71,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
         {cutText(entry.path, 200)}
       </span>
       <span class="side-facts">
-        {entry.statusCode > 0 && (
-          <span class={`status status-${Math.floor(entry.statusCode / 100)}`}>
-            {entry.statusCode}
-          </span>
-        )}
+        <Status code={entry.statusCode} />
         <strong>{formatDuration(entry.duration)}</strong>
         <span>{formatPlural(entry.spanCount, "span")}</span>
         <span class="muted">{formatMoment(entry.startTime)}</span>
@@ -111,10 +101,7 @@ function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
         {layers.map((row) => (
           <tr key={row.layer}>
             <th scope="row">
-              <span
-                class="swatch"
-                style={{ background: `var(--layer-${row.layer})` }}
-              />
+              <Swatch layer={row.layer} />
               {row.layer}
             </th>
             <td>{formatDuration(row.a)}</td>
@@ -141,62 +128,60 @@ function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
   );
 }
 
-interface CompareGridProps {
-  readonly rows: readonly ComparedRow[];
-  readonly a: TraceTree;
-  readonly b: TraceTree;
-  /** How much time the bars have room for, in milliseconds. */
-  readonly length: number;
-}
-
-function CompareGrid({ rows, a, b, length }: CompareGridProps) {
-  const virtual = useVirtualRows(rows.length, ROW_HEIGHT, ROW_HEIGHT);
+function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
+  const scale = useMemo(() => commonScale(rows), [rows]);
   return (
-    <div
-      class="grid compare-grid"
+    <VirtualGrid
+      id="compare-spans"
+      label="Compared spans"
       role="treegrid"
-      id="compare"
-      aria-label="Compared spans"
-      aria-rowcount={rows.length + 1}
-      tabIndex={0}
-      data-place="trace"
-      ref={virtual.ref}
-    >
-      <div class="grid-head" role="row">
-        <span role="columnheader" class="name">Span</span>
-        <span role="columnheader" class="duration">A</span>
-        <span role="columnheader" class="duration">B</span>
-        <span role="columnheader" class="duration">B − A</span>
-        <span role="columnheader" class="lane">A above, B below</span>
-      </div>
-      <div
-        class="rows"
-        role="rowgroup"
-        style={{ height: `${rows.length * ROW_HEIGHT}px` }}
-      >
-        {rows.slice(virtual.first, virtual.end).map((row, i) => (
-          <CompareRow
-            key={virtual.first + i}
-            row={row}
-            index={virtual.first + i}
-            starts={[a.start, b.start]}
-            length={length}
-          />
-        ))}
-      </div>
-    </div>
+      place="trace"
+      items={rows}
+      rowHeight={28}
+      head={
+        <>
+          <span role="columnheader" class="name">Span</span>
+          <span role="columnheader" class="duration">A</span>
+          <span role="columnheader" class="duration">B</span>
+          <span role="columnheader" class="duration">B − A</span>
+          <span role="columnheader" class="lane">A above, B below</span>
+        </>
+      }
+      row={(row, index, top) => (
+        <CompareRow key={index} row={row} index={index} top={top} {...scale} />
+      )}
+    />
   );
 }
 
-interface CompareRowProps {
-  readonly row: ComparedRow;
-  readonly index: number;
-  /** When the two traces began. */
+/** One scale for the bars of two traces that began at different times. */
+interface Scale {
+  /** When the two began. */
   readonly starts: readonly [number, number];
+  /** How much time there is room for, in milliseconds. */
   readonly length: number;
 }
 
-function CompareRow({ row, index, starts, length }: CompareRowProps) {
+function commonScale(rows: readonly ComparedRow[]): Scale {
+  const starts = [Infinity, Infinity] as [number, number];
+  const ends = [-Infinity, -Infinity] as [number, number];
+  for (const { a, b } of rows) {
+    for (const [side, node] of [a, b].entries()) {
+      if (node === undefined) continue;
+      starts[side] = Math.min(starts[side]!, node.span.startTime);
+      ends[side] = Math.max(ends[side]!, node.span.endTime);
+    }
+  }
+  return { starts, length: Math.max(ends[0] - starts[0], ends[1] - starts[1]) };
+}
+
+interface CompareRowProps extends Scale {
+  readonly row: ComparedRow;
+  readonly index: number;
+  readonly top: number;
+}
+
+function CompareRow({ row, index, top, starts, length }: CompareRowProps) {
   const node = row.a ?? row.b!;
   const only = row.a === undefined
     ? "B"
@@ -211,44 +196,33 @@ function CompareRow({ row, index, starts, length }: CompareRowProps) {
       role="row"
       aria-level={row.depth + 1}
       aria-rowindex={index + 2}
-      style={{ transform: `translateY(${index * ROW_HEIGHT}px)` }}
+      style={{ transform: `translateY(${top}px)` }}
     >
-      <span role="gridcell" class="name">
-        <span
-          class="indent"
-          style={{ width: `calc(${Math.min(row.depth, 24)} * var(--indent))` }}
-        />
-        <span
-          class="swatch"
-          style={{ background: `var(--layer-${node.span.layer})` }}
-        />
+      <Cell of="name">
+        <Indent depth={row.depth} />
+        <Swatch layer={node.span.layer} />
         <span class="label">{cutText(node.span.name, 200)}</span>
         {only !== undefined && <span class="tag">only {only}</span>}
-      </span>
+      </Cell>
       <DurationCell node={row.a} />
       <DurationCell node={row.b} />
-      <span role="gridcell" class={`duration ${deltaClass(delta, before)}`}>
+      <Cell of={`duration ${deltaClass(delta, before)}`}>
         {formatDelta(delta)}
-      </span>
-      <span role="gridcell" class="lane">
+      </Cell>
+      <Cell of="lane">
         <PairBar node={row.a} start={starts[0]} length={length} side="a" />
         <PairBar node={row.b} start={starts[1]} length={length} side="b" />
-      </span>
+      </Cell>
     </div>
   );
 }
 
 function DurationCell({ node }: { node: SpanNode | undefined }) {
-  if (node === undefined) {
-    return <span role="gridcell" class="duration muted">–</span>;
-  }
+  if (node === undefined) return <Cell of="duration muted">–</Cell>;
   return (
-    <span
-      role="gridcell"
-      class={isFailed(node.span) ? "duration bad" : "duration"}
-    >
+    <Cell of={isFailed(node.span) ? "duration bad" : "duration"}>
       {formatDuration(node.span.duration)}
-    </span>
+    </Cell>
   );
 }
 

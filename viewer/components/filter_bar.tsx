@@ -11,6 +11,7 @@ import {
   setFilters,
 } from "../state/listing.ts";
 import { cutText } from "../model/text.ts";
+import { Chip } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
 
 /** Which traces are listed. */
@@ -18,7 +19,10 @@ export function FilterBar() {
   const open = useSignal(false);
   const count = countFilters(filters.value);
   return (
-    <div class={open.value ? "filter-bar open" : "filter-bar"}>
+    <nav
+      class={open.value ? "filter-bar open" : "filter-bar"}
+      aria-label="Filters"
+    >
       <div class="tabs" role="tablist" aria-label="List">
         <Tab id="traces" label="Traces" />
         <Tab id="routes" label="Routes" />
@@ -36,16 +40,9 @@ export function FilterBar() {
       </button>
       <FilterFields />
       {(count > 0 || queryText.value !== "") && (
-        <button
-          type="button"
-          class="link"
-          id="clear-filters"
-          onClick={clearFilters}
-        >
-          Clear
-        </button>
+        <Chip class="link" onClick={clearFilters}>Clear</Chip>
       )}
-    </div>
+    </nav>
   );
 }
 
@@ -112,24 +109,20 @@ function FilterFields() {
         />
         ms
       </label>
-      <button
-        type="button"
-        class="chip"
-        aria-pressed={errorsOnly}
+      <Chip
+        pressed={errorsOnly}
         onClick={() => setFilters({ errorsOnly: !errorsOnly })}
       >
         Errors only
-      </button>
+      </Chip>
       {route !== "" && (
-        <button
-          type="button"
-          class="chip"
-          aria-label={`Remove the filter on route ${cutText(route, 100)}`}
-          aria-pressed="true"
+        <Chip
+          label={`Remove the filter on route ${cutText(route, 100)}`}
+          pressed
           onClick={() => setFilters({ route: "" })}
         >
           {cutText(route, 60)} <Icon name="close" />
-        </button>
+        </Chip>
       )}
     </div>
   );
@@ -139,11 +132,9 @@ function StatusChip({ digit }: { digit: number }) {
   const { statusClasses } = filters.value;
   const on = statusClasses.includes(digit);
   return (
-    <button
-      type="button"
-      class="chip"
-      aria-pressed={on}
-      aria-label={`Status ${digit}xx`}
+    <Chip
+      pressed={on}
+      label={`Status ${digit}xx`}
       onClick={() =>
         setFilters({
           statusClasses: on
@@ -152,6 +143,6 @@ function StatusChip({ digit }: { digit: number }) {
         })}
     >
       {digit}xx
-    </button>
+    </Chip>
   );
 }

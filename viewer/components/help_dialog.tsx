@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { BINDINGS, helpOpen } from "../state/keyboard.ts";
-import { Icon } from "./icon.tsx";
+import { Tool } from "./controls.tsx";
 
 const NAMES: Readonly<Record<string, string>> = {
   " ": "Space",
@@ -34,19 +34,17 @@ export function HelpDialog() {
     >
       <header>
         <h2 id="help-title">Keys</h2>
-        <button type="button" class="tool" aria-label="Close" onClick={close}>
-          <Icon name="close" />
-        </button>
+        <Tool icon="close" label="Close" onClick={close} />
       </header>
       <div class="help-columns" tabIndex={0} role="group" aria-label="Keys">
         {(["Everywhere", "List", "Trace"] as const).map((section) => (
           <section key={section}>
             <h3>{section}</h3>
             <dl>
-              {BINDINGS.filter((binding) =>
-                binding.section === section
+              {BINDINGS.filter(([name]) =>
+                name === section
               )
-                .map(({ keys, label }) => (
+                .map(([, keys, label]) => (
                   <div key={label}>
                     <dt>
                       {keys.map((key) => (

@@ -1,6 +1,7 @@
 import { formatDuration, formatShare } from "../model/format.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { hiddenLayers, isolateLayer, toggleLayer } from "../state/selection.ts";
+import { Swatch } from "./controls.tsx";
 
 /** The layers of a trace with their self times. A click hides one. */
 export function LayerLegend({ entry }: { entry: TraceEntry }) {
@@ -19,10 +20,7 @@ export function LayerLegend({ entry }: { entry: TraceEntry }) {
           onClick={() => toggleLayer(layer)}
           onDblClick={() => isolateLayer(layer, present)}
         >
-          <span
-            class="swatch"
-            style={{ background: `var(--layer-${layer})` }}
-          />
+          <Swatch layer={layer} />
           {layer}
           <span class="muted">{formatDuration(time)}</span>
         </button>

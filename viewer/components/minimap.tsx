@@ -89,7 +89,7 @@ function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
   };
   return (
     <span
-      class="handle"
+      class={zoom.value === undefined ? "handle whole" : "handle"}
       role="slider"
       tabIndex={0}
       data-own-keys

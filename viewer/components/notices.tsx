@@ -1,5 +1,5 @@
 import { dismiss, notices } from "../state/notices.ts";
-import { Icon } from "./icon.tsx";
+import { Tool } from "./controls.tsx";
 
 /** Short messages at the lower edge. */
 export function Notices() {
@@ -9,14 +9,11 @@ export function Notices() {
         <p key={id} class={failed ? "notice failed" : "notice"}>
           <span>{text.slice(0, 400)}</span>
           {failed && (
-            <button
-              type="button"
-              class="tool"
-              aria-label="Close the message"
+            <Tool
+              icon="close"
+              label="Close the message"
               onClick={() => dismiss(id)}
-            >
-              <Icon name="close" />
-            </button>
+            />
           )}
         </p>
       ))}

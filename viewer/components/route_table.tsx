@@ -1,134 +1,115 @@
-import { useLayoutEffect } from "preact/hooks";
 import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import type { RouteColumn, RouteStats } from "../model/route_stats.ts";
 import { cutText } from "../model/text.ts";
 import { routeOrder, routes } from "../state/listing.ts";
 import { openRoute } from "../state/moves.ts";
 import { cursorKey } from "../state/selection.ts";
-import { useVirtualRows } from "./use_virtual_rows.ts";
+import { Cell } from "./controls.tsx";
+import { HeadCell, VirtualGrid } from "./virtual_grid.tsx";
 
-const ROW_HEIGHT = 28;
-
-const COLUMNS: readonly { id: RouteColumn; label: string }[] = [
-  { id: "route", label: "Route" },
-  { id: "count", label: "Count" },
-  { id: "p50", label: "p50" },
-  { id: "p95", label: "p95" },
-  { id: "p99", label: "p99" },
-  { id: "max", label: "Max" },
-  { id: "errorRate", label: "Errors" },
+const COLUMNS: readonly (readonly [RouteColumn, string])[] = [
+  ["route", "Route"],
+  ["count", "Count"],
+  ["p50", "p50"],
+  ["p95", "p95"],
+  ["p99", "p99"],
+  ["max", "Max"],
+  ["errorRate", "Errors"],
 ];
 
 /** Statistics per route. A click shows the traces of one. */
 export function RouteTable() {
   const list = routes.value;
-  const rows = useVirtualRows(list.length, ROW_HEIGHT, ROW_HEIGHT);
   const cursor = cursorKey.value;
-  const at = list.findIndex(({ key }) => key === cursor);
-  const longest = list.reduce((most, { p95 }) => Math.max(most, p95), 0);
-  useLayoutEffect(() => rows.reveal(at), [cursor]);
+  const longest = list.reduce((most, { p95 }) => Math.max(most, p95), 0) || 1;
   return (
-    <div
-      class="grid route-table"
-      role="grid"
+    <VirtualGrid
       id="route-table"
-      aria-label="Routes"
-      aria-rowcount={list.length + 1}
-      aria-activedescendant={at >= rows.first && at < rows.end
-        ? `route-${at}`
-        : undefined}
-      tabIndex={0}
-      data-place="list"
-      ref={rows.ref}
-      onClick={(event) => {
-        const row = (event.target as Element).closest<HTMLElement>(
-          "[data-route]",
-        );
-        if (row?.dataset.route !== undefined) openRoute(row.dataset.route);
-      }}
-    >
-      <div class="grid-head" role="row">
-        {COLUMNS.map((column) => <ColumnHead key={column.id} {...column} />)}
-      </div>
-      <div
-        class="rows"
-        role="rowgroup"
-        style={{ height: `${list.length * ROW_HEIGHT}px` }}
-      >
-        {list.slice(rows.first, rows.end).map((stats, i) => (
-          <RouteRow
-            key={stats.key}
-            stats={stats}
-            index={rows.first + i}
-            cursor={stats.key === cursor}
-            longest={longest}
-          />
-        ))}
-      </div>
-    </div>
+      label="Routes"
+      role="grid"
+      place="list"
+      items={list}
+      rowHeight={28}
+      active={list.findIndex(({ key }) => key === cursor)}
+      rowId={rowId}
+      reveal={[cursor]}
+      onClick={openClicked}
+      head={COLUMNS.map(([column, label]) => (
+        <HeadCell
+          key={column}
+          column={column}
+          label={label}
+          order={routeOrder.value}
+          onSort={sortBy}
+        />
+      ))}
+      row={(stats, index, top) => (
+        <RouteRow
+          key={stats.key}
+          stats={stats}
+          index={index}
+          top={top}
+          cursor={stats.key === cursor}
+          share={stats.p95 / longest}
+        />
+      )}
+    />
   );
 }
 
-function ColumnHead({ id, label }: { id: RouteColumn; label: string }) {
-  const { column, descending } = routeOrder.value;
-  const sorted = column === id
-    ? descending ? "descending" : "ascending"
-    : undefined;
-  return (
-    <span role="columnheader" class={id} aria-sort={sorted}>
-      <button
-        type="button"
-        tabIndex={-1}
-        onClick={() => {
-          routeOrder.value = {
-            column: id,
-            descending: column === id ? !descending : id !== "route",
-          };
-        }}
-      >
-        {label}
-      </button>
-    </span>
-  );
+function rowId({ key }: RouteStats): string {
+  return `route-${key}`;
+}
+
+function openClicked(event: MouseEvent): void {
+  const row = (event.target as Element).closest<HTMLElement>("[data-route]");
+  if (row?.dataset.route !== undefined) openRoute(row.dataset.route);
+}
+
+function sortBy(column: RouteColumn): void {
+  const order = routeOrder.value;
+  routeOrder.value = {
+    column,
+    descending: column === order.column
+      ? !order.descending
+      : column !== "route",
+  };
 }
 
 interface RouteRowProps {
   readonly stats: RouteStats;
   readonly index: number;
+  readonly top: number;
   readonly cursor: boolean;
-  /** The longest p95 of all routes, for the bars. */
-  readonly longest: number;
+  /** The p95 as a share of the longest p95 of all routes. */
+  readonly share: number;
 }
 
-function RouteRow({ stats, index, cursor, longest }: RouteRowProps) {
-  const share = longest === 0 ? 0 : stats.p95 / longest;
+function RouteRow({ stats, index, top, cursor, share }: RouteRowProps) {
   return (
     <div
       class={cursor ? "row cursor" : "row"}
       role="row"
-      id={`route-${index}`}
+      id={rowId(stats)}
       aria-rowindex={index + 2}
       data-route={stats.key}
-      style={{ transform: `translateY(${index * ROW_HEIGHT}px)` }}
+      style={{ transform: `translateY(${top}px)` }}
     >
-      <span role="gridcell" class="route" title={cutText(stats.key, 500)}>
+      <Cell of="route" title={cutText(stats.key, 500)}>
         <span class="method">{cutText(stats.method, 20)}</span>{" "}
         {cutText(stats.route, 300)}
-      </span>
-      <span role="gridcell" class="count">{formatCount(stats.count)}</span>
-      <span role="gridcell" class="p50">{formatDuration(stats.p50)}</span>
-      <span role="gridcell" class="p95">
+      </Cell>
+      <Cell of="count">{formatCount(stats.count)}</Cell>
+      <Cell of="p50">{formatDuration(stats.p50)}</Cell>
+      <Cell of="p95">
         <span class="p95-bar" style={{ width: `${share * 100}%` }} />
         {formatDuration(stats.p95)}
-      </span>
-      <span role="gridcell" class="p99">{formatDuration(stats.p99)}</span>
-      <span role="gridcell" class="max">{formatDuration(stats.max)}</span>
-      <span
-        role="gridcell"
-        class={stats.errorRate > 0 ? "errorRate bad" : "errorRate"}
-      >
+      </Cell>
+      <Cell of="p99">{formatDuration(stats.p99)}</Cell>
+      <Cell of="max">{formatDuration(stats.max)}</Cell>
+      <Cell of={stats.errorRate > 0 ? "errorRate bad" : "errorRate"}>
         {formatShare(stats.errorRate)}
-      </span>
+      </Cell>
     </div>
   );
 }

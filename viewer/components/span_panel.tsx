@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type { AttributeValue, SpanEvent } from "../../trace/types.ts";
 import { exceptionOf, isClientSpan, statementOf } from "../model/attributes.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
@@ -9,12 +10,16 @@ import { isFailed, type SpanNode } from "../model/tree.ts";
 import { copyCurl, copyJson, currentCurl } from "../state/copying.ts";
 import { copyText } from "../state/files.ts";
 import { critical, origin, selectedRow } from "../state/selection.ts";
+import { Chip, Swatch, Tool } from "./controls.tsx";
 import { GroupFacts } from "./group_facts.tsx";
 import { Icon } from "./icon.tsx";
 import { ValueText } from "./value_text.tsx";
 
 /** Attributes that the panel shows elsewhere. */
 const SHOWN_ELSEWHERE = new Set(["db.query.text", "db.statement"]);
+
+/** How many attributes are shown before they are asked for. */
+const SHOWN_ATTRIBUTES = 50;
 
 /** Everything that is known about the selected row. */
 export function SpanPanel({ row }: { row: Row }) {
@@ -32,10 +37,7 @@ export function SpanPanel({ row }: { row: Row }) {
       key={row.id}
     >
       <header>
-        <span
-          class="swatch"
-          style={{ background: `var(--layer-${span.layer})` }}
-        />
+        <Swatch layer={span.layer} />
         <h3>
           {cutText(span.name, 300)}
           {group !== undefined && ` × ${group.members.length}`}
@@ -43,35 +45,22 @@ export function SpanPanel({ row }: { row: Row }) {
         <span class="muted">{span.layer}</span>
         {isClientSpan(span) && <span class="tag">browser</span>}
         <div class="panel-actions">
-          <button
-            type="button"
-            class="chip"
-            onClick={copyJson}
-            title="Copy as JSON (y)"
-          >
+          <Chip onClick={copyJson} title="Copy as JSON (y)">
             <Icon name="copy" /> JSON
-          </button>
+          </Chip>
           {currentCurl() !== undefined && (
-            <button
-              type="button"
-              class="chip"
-              onClick={copyCurl}
-              title="Copy the request as curl (Y)"
-            >
+            <Chip onClick={copyCurl} title="Copy the request as curl (Y)">
               <Icon name="copy" /> curl
-            </button>
+            </Chip>
           )}
-          <button
-            type="button"
-            class="tool"
-            aria-label="Close the details"
-            title="Close the details (Esc)"
+          <Tool
+            icon="close"
+            label="Close the details"
+            hotkey="Esc"
             onClick={() => {
               selectedRow.value = "";
             }}
-          >
-            <Icon name="close" />
-          </button>
+          />
         </div>
       </header>
       <div class="panel-columns">
@@ -114,7 +103,13 @@ function TimeFacts({ node }: { node: SpanNode }) {
           <span class="muted">{formatShare(share)}</span>
         </dd>
         <dt>Critical path</dt>
-        <dd>{onPath > 0 ? formatDuration(onPath) : "not on it"}</dd>
+        <dd>
+          {onPath > 0
+            ? formatDuration(onPath)
+            : critical.value?.has(node)
+            ? "through its children"
+            : "not on it"}
+        </dd>
         <dt>Span id</dt>
         <dd class="mono">{cutText(span.id, 64)}</dd>
       </dl>
@@ -203,9 +198,11 @@ function Attributes({ attributes, dropped }: AttributesProps) {
 function AttributeList(
   { entries }: { entries: readonly [string, AttributeValue][] },
 ) {
+  const full = useSignal(false);
+  const shown = full.value ? entries : entries.slice(0, SHOWN_ATTRIBUTES);
   return (
     <dl class="attributes">
-      {entries.slice(0, 200).map(([name, value]) => (
+      {shown.map(([name, value]) => (
         <div key={name}>
           <dt>
             <ValueText text={name} />
@@ -216,6 +213,21 @@ function AttributeList(
           </dd>
         </div>
       ))}
+      {shown.length < entries.length && (
+        <div>
+          <dt />
+          <dd>
+            <Chip
+              class="link"
+              onClick={() => {
+                full.value = true;
+              }}
+            >
+              Show all {entries.length}
+            </Chip>
+          </dd>
+        </div>
+      )}
     </dl>
   );
 }

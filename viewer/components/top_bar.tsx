@@ -20,6 +20,7 @@ import {
   pending,
   togglePaused,
 } from "../state/traces.ts";
+import { Chip, Tool } from "./controls.tsx";
 import { ExportMenu } from "./export_menu.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -32,36 +33,22 @@ export function TopBar() {
       <ConnectionState />
       <SearchBox />
       <div class="tools">
-        <button
-          type="button"
-          class="tool"
-          onClick={chooseFiles}
-          title="Open files (o)"
-          aria-label="Open files"
-        >
-          <Icon name="open" />
-        </button>
+        <Tool icon="open" label="Open files" hotkey="o" onClick={chooseFiles} />
         <ExportMenu />
-        <button
-          type="button"
-          class="tool"
+        <Tool
+          icon={theme.value}
+          label={`Theme: ${theme.value}`}
+          hotkey="t"
           onClick={nextTheme}
-          title={`Theme: ${theme.value} (t)`}
-          aria-label={`Theme: ${theme.value}`}
-        >
-          <Icon name={theme.value} />
-        </button>
-        <button
-          type="button"
-          class="tool"
+        />
+        <Tool
+          icon="help"
+          label="Keys"
+          hotkey="?"
           onClick={() => {
             helpOpen.value = true;
           }}
-          title="Keys (?)"
-          aria-label="Keys"
-        >
-          <Icon name="help" />
-        </button>
+        />
       </div>
     </header>
   );
@@ -100,16 +87,13 @@ function ConnectionState() {
     <div class="connection" id="connection">
       <span class={paused.value ? "live-dot paused" : "live-dot"} />
       {paused.value ? "Paused" : "Live"}
-      <button
-        type="button"
-        class="tool"
-        aria-pressed={paused.value}
-        aria-label="Pause the live tail"
-        title="Pause or resume the live tail (p)"
+      <Tool
+        icon={paused.value ? "play" : "pause"}
+        label="Pause the live tail"
+        hotkey="p"
+        pressed={paused.value}
         onClick={togglePaused}
-      >
-        <Icon name={paused.value ? "play" : "pause"} />
-      </button>
+      />
       {paused.value && heldText.value !== "" && (
         <span class="muted">{heldText.value}</span>
       )}
@@ -131,7 +115,7 @@ function LostState({ retryAt }: { retryAt: number }) {
       <span class="live-dot lost" />
       Disconnected
       <span class="muted">retrying in {seconds} s</span>
-      <button type="button" class="link" onClick={reconnect}>Retry now</button>
+      <Chip class="link" onClick={reconnect}>Retry now</Chip>
     </div>
   );
 }

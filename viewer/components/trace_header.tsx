@@ -25,7 +25,7 @@ import {
   stepThrough,
   view,
 } from "../state/selection.ts";
-import { Icon } from "./icon.tsx";
+import { Chip, Status, Tool } from "./controls.tsx";
 
 /** What the open trace is, and what can be done with it. */
 export function TraceHeader(
@@ -35,15 +35,12 @@ export function TraceHeader(
   return (
     <header class="trace-header">
       <div class="trace-title">
-        <button
-          type="button"
-          class="tool"
-          aria-label="Close the trace"
-          title="Close the trace (Esc)"
+        <Tool
+          icon="back"
+          label="Close the trace"
+          hotkey="Esc"
           onClick={closeTrace}
-        >
-          <Icon name="back" />
-        </button>
+        />
         <h2 title={cutText(entry.path, 500)}>
           <span class="method">{cutText(entry.method, 20)}</span>{" "}
           {cutText(entry.path, 300)}
@@ -51,11 +48,7 @@ export function TraceHeader(
         <TraceActions entry={entry} />
       </div>
       <div class="trace-facts">
-        {entry.statusCode > 0 && (
-          <span class={`status status-${Math.floor(entry.statusCode / 100)}`}>
-            {entry.statusCode}
-          </span>
-        )}
+        <Status code={entry.statusCode} />
         <strong>
           {entry.pending ? "running" : formatDuration(entry.duration)}
         </strong>
@@ -96,37 +89,31 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
         <ViewButton id="waterfall" label="Waterfall" />
         <ViewButton id="flame" label="Flame graph" />
       </div>
-      <button
-        type="button"
-        class="chip"
-        aria-pressed={showCritical.value}
+      <Chip
+        pressed={showCritical.value}
         title="The chain of spans that decided when the trace ended (c)"
         onClick={() => {
           showCritical.value = !showCritical.value;
         }}
       >
         Critical path
-      </button>
-      <button
-        type="button"
-        class="chip"
-        aria-pressed={grouped.value}
+      </Chip>
+      <Chip
+        pressed={grouped.value}
         title="Repeated siblings as one row (u)"
         onClick={() => {
           grouped.value = !grouped.value;
         }}
       >
         Group
-      </button>
-      <button
-        type="button"
-        class="chip"
-        aria-pressed={marked === entry.key}
+      </Chip>
+      <Chip
+        pressed={marked === entry.key}
         title="Mark this trace, then compare it with another (x)"
         onClick={() => markOrCompare(entry.key)}
       >
         {label}
-      </button>
+      </Chip>
     </div>
   );
 }
@@ -154,29 +141,25 @@ function Findings() {
   return (
     <div class="findings">
       {errors > 0 && (
-        <button
-          type="button"
+        <Chip
           class="finding bad"
           title="Next error (e)"
           onClick={() => stepThrough(failures.value, 1)}
         >
           {formatPlural(errors, "error")}
-        </button>
+        </Chip>
       )}
       {query.value !== "" && (
-        <button
-          type="button"
+        <Chip
           class="finding match"
           title="Next match (n)"
-          disabled={found === 0}
           onClick={() => stepThrough(matches.value, 1)}
         >
           {found === 1 ? "1 match" : `${formatCount(found)} matches`}
-        </button>
+        </Chip>
       )}
       {repeated !== undefined && (
-        <button
-          type="button"
+        <Chip
           class="finding"
           title="The same span again and again: go to the first"
           onClick={() => {
@@ -187,7 +170,7 @@ function Findings() {
           {cutText(repeated.members[0]!.span.name, 40)}
           {` × ${formatCount(repeated.members.length)}, `}
           {formatDuration(groupTime(repeated))}
-        </button>
+        </Chip>
       )}
     </div>
   );

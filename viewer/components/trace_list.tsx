@@ -3,7 +3,13 @@ import { formatClock, formatCount, formatDuration } from "../model/format.ts";
 import { type ListColumn, nextOrder } from "../model/sort.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
-import { clearFilters, listed, listOrder } from "../state/listing.ts";
+import {
+  clearFilters,
+  filters,
+  listed,
+  listOrder,
+  query,
+} from "../state/listing.ts";
 import {
   cursorKey,
   markedKey,
@@ -17,82 +23,75 @@ import {
   setListAtTop,
   showHeld,
 } from "../state/traces.ts";
+import { Cell, Chip, Status } from "./controls.tsx";
 import { LayerBar } from "./layer_bar.tsx";
-import { useVirtualRows } from "./use_virtual_rows.ts";
+import { HeadCell, VirtualGrid } from "./virtual_grid.tsx";
 
 const ROW_HEIGHT = 28;
-const HEAD_HEIGHT = 28;
 
-const COLUMNS: readonly { id: ListColumn; label: string; class: string }[] = [
-  { id: "startTime", label: "Time", class: "time" },
-  { id: "method", label: "Method", class: "method" },
-  { id: "path", label: "Path", class: "path" },
-  { id: "statusCode", label: "Status", class: "status" },
-  { id: "duration", label: "Duration", class: "duration" },
-  { id: "spanCount", label: "Spans", class: "spans" },
+const COLUMNS: readonly (readonly [ListColumn, string])[] = [
+  ["startTime", "Time"],
+  ["method", "Method"],
+  ["path", "Path"],
+  ["statusCode", "Status"],
+  ["duration", "Duration"],
+  ["spanCount", "Spans"],
 ];
 
 /** The list of traces. */
 export function TraceList() {
   const list = listed.value;
-  const rows = useVirtualRows(
-    list.length,
-    ROW_HEIGHT,
-    HEAD_HEIGHT,
-    (top) => setListAtTop(top < ROW_HEIGHT / 2),
-  );
   const cursor = cursorKey.value;
-  const at = cursor === "" ? -1 : list.findIndex(({ key }) => key === cursor);
-  useLayoutEffect(() => rows.reveal(at), [cursor]);
   useLayoutEffect(() => () => setListAtTop(true), []);
   return (
-    <div
-      class="grid trace-list"
-      role="grid"
+    <VirtualGrid
       id="trace-list"
-      aria-label="Traces"
-      aria-rowcount={list.length + 1}
-      aria-activedescendant={at >= rows.first && at < rows.end
-        ? `trace-${list[at]!.key}`
-        : undefined}
-      tabIndex={0}
-      data-place="list"
-      ref={rows.ref}
+      label="Traces"
+      role="grid"
+      place="list"
+      items={list}
+      rowHeight={ROW_HEIGHT}
+      active={cursor === "" ? -1 : list.findIndex(({ key }) => key === cursor)}
+      rowId={rowId}
+      reveal={[cursor, filters.value, query.value]}
+      onScroll={(top) => setListAtTop(top < ROW_HEIGHT / 2)}
       onClick={openClicked}
+      head={
+        <>
+          {COLUMNS.map(([column, label]) => (
+            <HeadCell
+              key={column}
+              column={column}
+              label={label}
+              order={listOrder.value}
+              onSort={(column) => {
+                listOrder.value = nextOrder(listOrder.value, column);
+              }}
+            />
+          ))}
+          <span role="columnheader" class="layers">Layers</span>
+        </>
+      }
+      row={(entry, index, top) => (
+        <TraceRow
+          key={entry.key}
+          entry={entry}
+          index={index}
+          top={top}
+          cursor={entry.key === cursor}
+        />
+      )}
     >
-      <div class="grid-head" role="row">
-        {COLUMNS.map((column) => <ColumnHead key={column.id} {...column} />)}
-        <span role="columnheader" class="layers">Layers</span>
-      </div>
-      <div
-        class="rows"
-        role="rowgroup"
-        style={{ height: `${list.length * ROW_HEIGHT}px` }}
-      >
-        {list.slice(rows.first, rows.end).map((entry, i) => (
-          <TraceRow
-            key={entry.key}
-            entry={entry}
-            index={rows.first + i}
-            cursor={entry.key === cursor}
-          />
-        ))}
-      </div>
       {list.length === 0 && <NoMatches />}
       {heldText.value !== "" && !listAtTop.value && (
-        <button
-          type="button"
-          class="new-pill"
-          onClick={() => {
-            showHeld();
-            rows.ref.current!.scrollTop = 0;
-          }}
-        >
-          {heldText.value}
-        </button>
+        <Chip class="new-pill" onClick={showNew}>{heldText.value}</Chip>
       )}
-    </div>
+    </VirtualGrid>
   );
+}
+
+function rowId(entry: TraceEntry): string {
+  return `trace-${entry.key}`;
 }
 
 function openClicked(event: MouseEvent): void {
@@ -100,43 +99,26 @@ function openClicked(event: MouseEvent): void {
   if (row?.dataset.key !== undefined) openTrace(row.dataset.key);
 }
 
-function ColumnHead(
-  { id, label, class: name }: { id: ListColumn; label: string; class: string },
-) {
-  const { column, descending } = listOrder.value;
-  const sorted = column === id
-    ? descending ? "descending" : "ascending"
-    : undefined;
-  return (
-    <span role="columnheader" class={name} aria-sort={sorted}>
-      <button
-        type="button"
-        tabIndex={-1}
-        onClick={() => {
-          listOrder.value = nextOrder(listOrder.value, id);
-        }}
-      >
-        {label}
-      </button>
-    </span>
-  );
+function showNew(): void {
+  showHeld();
+  document.querySelector("#trace-list")!.scrollTop = 0;
 }
 
 interface TraceRowProps {
   readonly entry: TraceEntry;
   readonly index: number;
+  readonly top: number;
   readonly cursor: boolean;
 }
 
-function TraceRow({ entry, index, cursor }: TraceRowProps) {
-  const { key, method, path, statusCode, pending } = entry;
+function TraceRow({ entry, index, top, cursor }: TraceRowProps) {
+  const { key, method, path, route, statusCode, pending } = entry;
   const selected = key === wantedTrace.value || key === wantedCompare.value;
-  const failed = isFailedTrace(entry);
   const classes = [
     "row",
     selected ? "selected" : "",
     cursor ? "cursor" : "",
-    failed ? "failed" : "",
+    isFailedTrace(entry) ? "failed" : "",
     pending ? "pending" : "",
     key === markedKey.value ? "marked" : "",
   ].join(" ");
@@ -144,34 +126,30 @@ function TraceRow({ entry, index, cursor }: TraceRowProps) {
     <div
       class={classes}
       role="row"
-      id={`trace-${key}`}
+      id={rowId(entry)}
       aria-rowindex={index + 2}
       aria-selected={selected}
       data-key={key}
-      style={{ transform: `translateY(${index * ROW_HEIGHT}px)` }}
+      style={{ transform: `translateY(${top}px)` }}
     >
-      <span role="gridcell" class="time">{formatClock(entry.startTime)}</span>
-      <span role="gridcell" class="method">{cutText(method, 20)}</span>
-      <span role="gridcell" class="path" title={cutText(path, 500)}>
+      <Cell of="startTime">{formatClock(entry.startTime)}</Cell>
+      <Cell of="method">{cutText(method, 20)}</Cell>
+      <Cell of="path" title={cutText(path, 500)}>
         {cutText(path, 300)}
-      </span>
-      <span
-        role="gridcell"
-        class={`status status-${Math.floor(statusCode / 100)}`}
-      >
-        {pending
-          ? "…"
-          : statusCode === 0
-          ? failed ? "failed" : "–"
-          : statusCode}
-      </span>
-      <span role="gridcell" class="duration">
+        {route !== "" && route !== path && (
+          <span class="muted">{cutText(route, 100)}</span>
+        )}
+      </Cell>
+      <Cell of="statusCode">
+        <Status code={statusCode} />
+      </Cell>
+      <Cell of="duration">
         {pending ? "running" : formatDuration(entry.duration)}
-      </span>
-      <span role="gridcell" class="spans">{formatCount(entry.spanCount)}</span>
-      <span role="gridcell" class="layers">
+      </Cell>
+      <Cell of="spanCount">{formatCount(entry.spanCount)}</Cell>
+      <Cell of="layers">
         <LayerBar layers={pending ? [] : entry.layers} />
-      </span>
+      </Cell>
     </div>
   );
 }
@@ -181,9 +159,7 @@ function NoMatches() {
     <div class="no-rows" role="row">
       <span role="gridcell">
         No trace matches.{" "}
-        <button type="button" class="link" onClick={clearFilters}>
-          Show all
-        </button>
+        <Chip class="link" onClick={clearFilters}>Show all</Chip>
       </span>
     </div>
   );

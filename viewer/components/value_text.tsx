@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { formatCount } from "../model/format.ts";
 import { cutText, SHOWN_LENGTH, splitAtMatches } from "../model/text.ts";
 import { query } from "../state/listing.ts";
+import { Chip } from "./controls.tsx";
 
 /** A recorded text as text, whatever is in it. Long ones are cut at first. */
 export function ValueText({ text }: { text: string }) {
@@ -16,15 +17,14 @@ export function ValueText({ text }: { text: string }) {
           part.match ? <mark key={i}>{part.text}</mark> : part.text
         )}
       {cut.length < text.length && (
-        <button
-          type="button"
+        <Chip
           class="link show-all"
           onClick={() => {
             full.value = true;
           }}
         >
           … show all {formatCount(text.length)} characters
-        </button>
+        </Chip>
       )}
     </>
   );

@@ -1,4 +1,5 @@
-import { useLayoutEffect } from "preact/hooks";
+import type { CriticalPath } from "../model/critical_path.ts";
+import type { Row } from "../model/rows.ts";
 import { axisTicks, panRange, zoomRange } from "../model/time_range.ts";
 import { setZoom } from "../state/keyboard.ts";
 import {
@@ -7,7 +8,7 @@ import {
   matches,
   origin,
   range,
-  rows as allRows,
+  rows,
   selectedIndex,
   selectedRow,
   showCritical,
@@ -15,72 +16,64 @@ import {
   tree,
 } from "../state/selection.ts";
 import { useDrag } from "./minimap.tsx";
-import { useVirtualRows } from "./use_virtual_rows.ts";
-import { WaterfallRow } from "./waterfall_row.tsx";
-
-const ROW_HEIGHT = 24;
+import { VirtualGrid } from "./virtual_grid.tsx";
+import { WaterfallRow, waterfallRowId } from "./waterfall_row.tsx";
 
 /** The spans of the open trace against time. */
 export function Waterfall() {
-  const list = allRows.value;
-  const rows = useVirtualRows(list.length, ROW_HEIGHT, ROW_HEIGHT);
-  const at = selectedIndex.value;
   const id = selectedRow.value;
-  useLayoutEffect(() => rows.reveal(at), [id]);
   const found = new Set(matches.value);
   const path = showCritical.value ? critical.value : undefined;
   return (
-    <div
-      class="grid waterfall"
-      role="treegrid"
+    <VirtualGrid
       id="waterfall"
-      aria-label="Spans"
-      aria-rowcount={list.length + 1}
-      aria-activedescendant={at >= rows.first && at < rows.end
-        ? `row-${id}`
-        : undefined}
-      tabIndex={0}
-      data-place="trace"
-      ref={rows.ref}
+      label="Spans"
+      role="treegrid"
+      place="trace"
+      items={rows.value}
+      rowHeight={24}
+      active={selectedIndex.value}
+      rowId={waterfallRowId}
+      reveal={[id]}
       onClick={select}
       onDblClick={toggleClicked}
       onWheel={zoomWithWheel}
-    >
-      <div class="grid-head" role="row">
-        <span role="columnheader" class="name">Span</span>
-        <span role="columnheader" class="duration">Duration</span>
-        <span
-          role="columnheader"
-          class="self"
-          title="Duration minus the time in which a child ran"
-        >
-          Self
-        </span>
-        <Axis />
-      </div>
-      <div
-        class="rows"
-        role="rowgroup"
-        style={{ height: `${list.length * ROW_HEIGHT}px` }}
-      >
-        <GridLines />
-        {list.slice(rows.first, rows.end).map((row, i) => (
-          <WaterfallRow
-            key={row.id}
-            row={row}
-            top={(rows.first + i) * ROW_HEIGHT}
-            position={rows.first + i + 2}
-            visible={range.value}
-            selected={row.id === id}
-            match={row.group === undefined
-              ? found.has(row.node.index)
-              : row.group.members.some(({ index }) => found.has(index))}
-            critical={path?.get(row.node)}
-          />
-        ))}
-      </div>
-    </div>
+      behind={<GridLines />}
+      head={
+        <>
+          <span role="columnheader" class="name">Span</span>
+          <span role="columnheader" class="duration">Duration</span>
+          <span
+            role="columnheader"
+            class="self"
+            title="Duration minus the time in which a child ran"
+          >
+            Self
+          </span>
+          <Axis />
+        </>
+      }
+      row={(row, index, top) => (
+        <WaterfallRow
+          key={row.id}
+          row={row}
+          top={top}
+          position={index + 2}
+          visible={range.value}
+          selected={row.id === id}
+          match={(row.group?.members ?? [row.node])
+            .some(({ index }) => found.has(index))}
+          critical={criticalParts(path, row)}
+        />
+      )}
+    />
   );
+}
+
+function criticalParts(path: CriticalPath | undefined, row: Row) {
+  if (path === undefined) return [];
+  const nodes = row.group?.members ?? [row.node];
+  return nodes.flatMap((node) => path.get(node) ?? []);
 }
 
 function ticks() {
@@ -132,7 +125,7 @@ function GridLines() {
 function clickedRow(event: MouseEvent) {
   const id = (event.target as Element)
     .closest<HTMLElement>("[data-row]")?.dataset.row;
-  return allRows.value.find((row) => row.id === id);
+  return rows.value.find((row) => row.id === id);
 }
 
 function select(event: MouseEvent): void {

@@ -1,3 +1,4 @@
+import type { Layer } from "../../trace/types.ts";
 import { detailOf, isClientSpan } from "../model/attributes.ts";
 import { formatCount, formatDuration } from "../model/format.ts";
 import type { Interval } from "../model/intervals.ts";
@@ -6,10 +7,8 @@ import { groupTime, type Row } from "../model/rows.ts";
 import { cutText } from "../model/text.ts";
 import type { TimeRange } from "../model/time_range.ts";
 import { isFailed } from "../model/tree.ts";
+import { Cell, Indent, Swatch } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
-
-/** How many levels are indented. Deeper ones stay where these end. */
-const MAX_INDENT = 24;
 
 /** How many events are marked on a bar. */
 const MAX_MARKS = 12;
@@ -23,7 +22,13 @@ interface WaterfallRowProps {
   readonly visible: TimeRange;
   readonly selected: boolean;
   readonly match: boolean;
-  readonly critical: readonly Interval[] | undefined;
+  /** When it was on the critical path; empty if that isn't shown. */
+  readonly critical: readonly Interval[];
+}
+
+/** The id of the element of a row. */
+export function waterfallRowId(row: Row): string {
+  return `row-${row.id}`;
 }
 
 /** A row of the waterfall: a span, or a group of spans. */
@@ -47,7 +52,7 @@ export function WaterfallRow(props: WaterfallRowProps) {
     <div
       class={classes}
       role="row"
-      id={`row-${row.id}`}
+      id={waterfallRowId(row)}
       data-row={row.id}
       aria-level={row.depth + 1}
       aria-rowindex={position}
@@ -56,11 +61,11 @@ export function WaterfallRow(props: WaterfallRowProps) {
       style={{ transform: `translateY(${top}px)` }}
     >
       <NameCell row={row} failed={failed} />
-      <span role="gridcell" class="duration">{formatDuration(duration)}</span>
-      <span role="gridcell" class="self">{formatDuration(self)}</span>
-      <span role="gridcell" class="lane">
+      <Cell of="duration">{formatDuration(duration)}</Cell>
+      <Cell of="self">{formatDuration(self)}</Cell>
+      <Cell of="lane">
         {group === undefined ? <Bar {...props} /> : <GroupBar {...props} />}
-      </span>
+      </Cell>
     </div>
   );
 }
@@ -69,27 +74,19 @@ function NameCell({ row, failed }: { row: Row; failed: boolean }) {
   const { node, group } = row;
   const { span } = node;
   const detail = detailOf(span);
-  const indent = Math.min(row.depth, MAX_INDENT);
   const below = group === undefined
     ? node.errorsBelow
     : group.members.reduce((sum, member) => sum + member.errorsBelow, 0);
   return (
-    <span role="gridcell" class="name">
-      <span
-        class="indent"
-        style={{ width: `calc(${indent} * var(--indent))` }}
-      />
+    <Cell of="name">
+      <Indent depth={row.depth} />
       <span
         class={row.expanded ? "twist open" : "twist"}
         data-twist={row.expandable ? true : undefined}
       >
         {row.expandable && <Icon name="right" />}
       </span>
-      <span
-        class="swatch"
-        title={span.layer}
-        style={{ background: `var(--layer-${span.layer})` }}
-      />
+      <Swatch layer={span.layer} />
       <span class="label">{cutText(span.name, 200)}</span>
       {group !== undefined && (
         <span class="times">× {formatCount(group.members.length)}</span>
@@ -118,31 +115,23 @@ function NameCell({ row, failed }: { row: Row; failed: boolean }) {
       {detail !== undefined && (
         <span class="detail">{cutText(detail, 120)}</span>
       )}
-    </span>
+    </Cell>
   );
 }
 
 function Bar({ row, visible, critical }: WaterfallRowProps) {
   const { node } = row;
   const { span } = node;
-  const box = barBox(span.startTime, span.endTime, visible);
-  if (box === undefined) return null;
-  const color = `var(--layer-${span.layer})`;
-  const tint = `color-mix(in oklab, ${color} 38%, var(--surface))`;
-  const layers = [stripes(node.self, box.range, color, tint)];
-  if (critical !== undefined && critical.length > 0) {
-    layers.unshift(stripes(critical, box.range, "var(--ink)", "transparent"));
-  }
   const length = visible.end - visible.start;
   return (
     <>
-      <span
-        class={critical === undefined ? "bar" : "bar critical"}
-        style={{
-          left: `${box.left}%`,
-          width: `${box.width}%`,
-          backgroundImage: layers.join(","),
-        }}
+      <PaintedBar
+        start={span.startTime}
+        end={span.endTime}
+        visible={visible}
+        layer={span.layer}
+        solid={node.self}
+        critical={critical}
       />
       {span.events.slice(0, MAX_MARKS).map((event, i) => {
         const at = (event.time - visible.start) / length;
@@ -161,28 +150,50 @@ function Bar({ row, visible, critical }: WaterfallRowProps) {
   );
 }
 
-function GroupBar({ row, visible }: WaterfallRowProps) {
+function GroupBar({ row, visible, critical }: WaterfallRowProps) {
   const members = row.group!.members;
-  let start = Infinity;
   let end = -Infinity;
-  for (const { span } of members) {
-    start = Math.min(start, span.startTime);
-    end = Math.max(end, span.endTime);
-  }
+  for (const { span } of members) end = Math.max(end, span.endTime);
+  return (
+    <PaintedBar
+      start={members[0]!.span.startTime}
+      end={end}
+      visible={visible}
+      layer={row.node.span.layer}
+      solid={members.map(({ span }) => [span.startTime, span.endTime])}
+      critical={critical}
+    />
+  );
+}
+
+interface PaintedBarProps {
+  readonly start: number;
+  readonly end: number;
+  readonly visible: TimeRange;
+  readonly layer: Layer;
+  /** What is drawn in the full colour; the rest is a tint of it. */
+  readonly solid: readonly Interval[];
+  /** What is underlined. */
+  readonly critical: readonly Interval[];
+}
+
+function PaintedBar(props: PaintedBarProps) {
+  const { start, end, visible, layer, solid, critical } = props;
   const box = barBox(start, end, visible);
   if (box === undefined) return null;
-  const color = `var(--layer-${row.node.span.layer})`;
-  const tint = `color-mix(in oklab, ${color} 22%, var(--surface))`;
-  const intervals = members.map(({ span }) =>
-    [span.startTime, span.endTime] as const
-  );
+  const color = `var(--layer-${layer})`;
+  const tint = `color-mix(in oklab, ${color} 36%, var(--surface))`;
+  const images = [stripes(solid, box.range, color, tint)];
+  if (critical.length > 0) {
+    images.unshift(stripes(critical, box.range, "var(--ink)", "transparent"));
+  }
   return (
     <span
-      class="bar"
+      class={critical.length > 0 ? "bar critical" : "bar"}
       style={{
         left: `${box.left}%`,
         width: `${box.width}%`,
-        backgroundImage: stripes(intervals, box.range, color, tint),
+        backgroundImage: images.join(","),
       }}
     />
   );

@@ -25,9 +25,8 @@ export interface ComparedRow {
  */
 export function compareTrees(a: TraceTree, b: TraceTree): ComparedRow[] {
   const rows: ComparedRow[] = [];
-  const stack: ComparedRow[] = [
-    { a: a.nodes[0], b: b.nodes[0], depth: 0 },
-  ];
+  const [top, otherTop] = comparableTops(a, b);
+  const stack: ComparedRow[] = [{ a: top, b: otherTop, depth: 0 }];
   for (let row = stack.pop(); row !== undefined; row = stack.pop()) {
     if (row.a === undefined && row.b === undefined) continue;
     rows.push(row);
@@ -37,6 +36,20 @@ export function compareTrees(a: TraceTree, b: TraceTree): ComparedRow[] {
     }
   }
   return rows;
+}
+
+/**
+ * Where two traces are compared from: their tops, unless only one of them was
+ * begun by a browser. Then both are compared from the server's root span on.
+ */
+export function comparableTops(
+  a: TraceTree,
+  b: TraceTree,
+): readonly [SpanNode | undefined, SpanNode | undefined] {
+  const roots = [a, b].map(({ byId, trace }) => byId.get(trace.rootSpanId));
+  const [left, right] = roots;
+  if ((left?.depth === 0) !== (right?.depth === 0)) return [left, right];
+  return [a.nodes[0], b.nodes[0]];
 }
 
 function pairChildren(

@@ -72,7 +72,7 @@ export function summarize(trace: SerializedTrace): TraceEntry {
     duration: trace.duration,
     spanCount: trace.spans.length,
     errorCount,
-    layers: [...times].sort((a, b) => layerOrder(a[0]) - layerOrder(b[0])),
+    layers: [...times].sort(byLayer),
     pending: false,
     load: () => trace,
   };
@@ -81,6 +81,10 @@ export function summarize(trace: SerializedTrace): TraceEntry {
 /** Makes the list's entries of a packed file without decoding its traces. */
 export function summarizePacked(packed: PackedTraces): TraceEntry[] {
   return packed.index.map((entry, i) => packedEntry(packed, entry, i));
+}
+
+function byLayer(a: LayerTime, b: LayerTime): number {
+  return layerOrder(a[0]) - layerOrder(b[0]);
 }
 
 function packedEntry(
@@ -100,7 +104,7 @@ function packedEntry(
     duration: entry.duration,
     spanCount: entry.spanCount,
     errorCount: entry.errorCount,
-    layers: entry.layers,
+    layers: entry.layers.toSorted(byLayer),
     pending: false,
     load: () => packed.trace(i),
   };

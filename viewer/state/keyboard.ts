@@ -4,7 +4,7 @@
  * @module
  */
 
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import { panRange, zoomRange } from "../model/time_range.ts";
 import { chooseFiles } from "./files.ts";
 import {
@@ -46,238 +46,70 @@ import { togglePaused } from "./traces.ts";
 /** Whether the list of keys is shown. */
 export const helpOpen = signal(false);
 
-/** A key, or several that do the same. */
-interface Binding {
-  /** Values of `KeyboardEvent.key`. */
-  readonly keys: readonly string[];
-  /** What the list of keys says; keys without it are second names. */
-  readonly label: string;
-  /** Under which head the list of keys has it. */
-  readonly section: "Everywhere" | "List" | "Trace";
-  /** Does it. */
-  readonly run: () => void;
-}
+/** Where a key is of use. The list of keys is ordered by it. */
+type Section = "Everywhere" | "List" | "Trace";
+
+/** Keys (values of `KeyboardEvent.key`), what they do in words, and in code. */
+type Binding = readonly [
+  section: Section,
+  keys: readonly string[],
+  label: string,
+  run: () => void,
+];
 
 /** All keys. */
 export const BINDINGS: readonly Binding[] = [
-  { keys: ["/"], section: "Everywhere", label: "Search", run: focusSearch },
-  {
-    keys: ["j", "ArrowDown"],
-    section: "Everywhere",
-    label: "Next row",
-    run: () => move(1),
-  },
-  {
-    keys: ["k", "ArrowUp"],
-    section: "Everywhere",
-    label: "Row before",
-    run: () => move(-1),
-  },
-  {
-    keys: ["PageDown"],
-    section: "Everywhere",
-    label: "Page down",
-    run: () => move(15),
-  },
-  {
-    keys: ["PageUp"],
-    section: "Everywhere",
-    label: "Page up",
-    run: () => move(-15),
-  },
-  {
-    keys: ["g", "Home"],
-    section: "Everywhere",
-    label: "First row",
-    run: () => move(-Infinity),
-  },
-  {
-    keys: ["G", "End"],
-    section: "Everywhere",
-    label: "Last row",
-    run: () => move(Infinity),
-  },
-  {
-    keys: ["Enter"],
-    section: "Everywhere",
-    label: "Open the trace; in it, go to the span's details",
-    run: enter,
-  },
-  {
-    keys: ["Escape"],
-    section: "Everywhere",
-    label: "Back: details, trace, list",
-    run: escape,
-  },
-  {
-    keys: ["t"],
-    section: "Everywhere",
-    label: "Theme: system, light, dark",
-    run: nextTheme,
-  },
-  {
-    keys: ["o"],
-    section: "Everywhere",
-    label: "Open files",
-    run: chooseFiles,
-  },
-  {
-    keys: ["?"],
-    section: "Everywhere",
-    label: "This list",
-    run: () => {
-      helpOpen.value = !helpOpen.value;
-    },
-  },
-  {
-    keys: ["p"],
-    section: "List",
-    label: "Pause or resume the live tail",
-    run: togglePaused,
-  },
-  {
-    keys: ["r"],
-    section: "List",
-    label: "Traces or routes",
-    run: () => {
-      listTab.value = listTab.value === "routes" ? "traces" : "routes";
-    },
-  },
-  {
-    keys: ["x"],
-    section: "List",
-    label: "Mark, then compare with the marked trace",
-    run: compare,
-  },
-  {
-    keys: ["l", "ArrowRight"],
-    section: "Trace",
-    label: "Expand, or go to the first child",
-    run: stepInto,
-  },
-  {
-    keys: ["h", "ArrowLeft"],
-    section: "Trace",
-    label: "Collapse, or go to the parent",
-    run: stepOut,
-  },
-  {
-    keys: [" "],
-    section: "Trace",
-    label: "Expand or collapse",
-    run: toggleSelected,
-  },
-  {
-    keys: ["a"],
-    section: "Trace",
-    label: "Expand or collapse everything",
-    run: toggleAll,
-  },
-  {
-    keys: ["e"],
-    section: "Trace",
-    label: "Next error",
-    run: () => stepThrough(failures.value, 1),
-  },
-  {
-    keys: ["E"],
-    section: "Trace",
-    label: "Error before",
-    run: () => stepThrough(failures.value, -1),
-  },
-  {
-    keys: ["n"],
-    section: "Trace",
-    label: "Next match of the search",
-    run: () => stepThrough(matches.value, 1),
-  },
-  {
-    keys: ["N"],
-    section: "Trace",
-    label: "Match before",
-    run: () => stepThrough(matches.value, -1),
-  },
-  {
-    keys: ["+", "="],
-    section: "Trace",
-    label: "Zoom in",
-    run: () => zoomBy(0.6),
-  },
-  {
-    keys: ["-"],
-    section: "Trace",
-    label: "Zoom out",
-    run: () => zoomBy(1 / 0.6),
-  },
-  {
-    keys: [","],
-    section: "Trace",
-    label: "Earlier",
-    run: () => pan(-0.25),
-  },
-  { keys: ["."], section: "Trace", label: "Later", run: () => pan(0.25) },
-  {
-    keys: ["z"],
-    section: "Trace",
-    label: "Zoom to the selected span",
-    run: zoomToSelected,
-  },
-  {
-    keys: ["0"],
-    section: "Trace",
-    label: "The whole trace",
-    run: () => {
-      zoom.value = undefined;
-    },
-  },
-  {
-    keys: ["f"],
-    section: "Trace",
-    label: "Waterfall or flame graph",
-    run: () => {
-      view.value = view.value === "flame" ? "waterfall" : "flame";
-    },
-  },
-  {
-    keys: ["c"],
-    section: "Trace",
-    label: "Critical path",
-    run: () => {
-      showCritical.value = !showCritical.value;
-    },
-  },
-  {
-    keys: ["u"],
-    section: "Trace",
-    label: "Group repeated spans",
-    run: () => {
-      grouped.value = !grouped.value;
-    },
-  },
-  {
-    keys: ["\\"],
-    section: "Trace",
-    label: "Hide or show the list",
-    run: () => {
-      listHidden.value = !listHidden.value;
-    },
-  },
-  {
-    keys: ["y"],
-    section: "Trace",
-    label: "Copy the span as JSON",
-    run: copyJson,
-  },
-  {
-    keys: ["Y"],
-    section: "Trace",
-    label: "Copy the request as curl",
-    run: copyCurl,
-  },
+  ["Everywhere", ["/"], "Search", focusSearch],
+  ["Everywhere", ["j", "ArrowDown"], "Next row", () => move(1)],
+  ["Everywhere", ["k", "ArrowUp"], "Row before", () => move(-1)],
+  ["Everywhere", ["PageDown"], "Page down", () => move(15)],
+  ["Everywhere", ["PageUp"], "Page up", () => move(-15)],
+  ["Everywhere", ["g", "Home"], "First row", () => move(-Infinity)],
+  ["Everywhere", ["G", "End"], "Last row", () => move(Infinity)],
+  ["Everywhere", ["Enter"], "Open the trace, the details", enter],
+  ["Everywhere", ["Escape"], "Back: details, trace, list", escape],
+  ["Everywhere", ["t"], "Theme: system, light, dark", nextTheme],
+  ["Everywhere", ["o"], "Open files", chooseFiles],
+  ["Everywhere", ["?"], "This list", () => flip(helpOpen)],
+  ["List", ["p"], "Pause or resume the live tail", togglePaused],
+  ["List", ["r"], "Traces or routes", toggleTab],
+  ["List", ["x"], "Mark, then compare with the mark", compare],
+  ["Trace", ["l", "ArrowRight"], "Expand, or to the first child", stepInto],
+  ["Trace", ["h", "ArrowLeft"], "Collapse, or to the parent", stepOut],
+  ["Trace", [" "], "Expand or collapse", toggleSelected],
+  ["Trace", ["a"], "Expand or collapse everything", toggleAll],
+  ["Trace", ["e"], "Next error", () => stepThrough(failures.value, 1)],
+  ["Trace", ["E"], "Error before", () => stepThrough(failures.value, -1)],
+  ["Trace", ["n"], "Next match", () => stepThrough(matches.value, 1)],
+  ["Trace", ["N"], "Match before", () => stepThrough(matches.value, -1)],
+  ["Trace", ["+", "="], "Zoom in", () => zoomBy(0.6)],
+  ["Trace", ["-"], "Zoom out", () => zoomBy(1 / 0.6)],
+  ["Trace", [","], "Earlier", () => pan(-0.25)],
+  ["Trace", ["."], "Later", () => pan(0.25)],
+  ["Trace", ["z"], "Zoom to the selected span", zoomToSelected],
+  ["Trace", ["0"], "The whole trace", () => setZoom(bounds.value)],
+  ["Trace", ["f"], "Waterfall or flame graph", toggleView],
+  ["Trace", ["c"], "Critical path", () => flip(showCritical)],
+  ["Trace", ["u"], "Group repeated spans", () => flip(grouped)],
+  ["Trace", ["\\"], "Hide or show the list", () => flip(listHidden)],
+  ["Trace", ["y"], "Copy the span as JSON", copyJson],
+  ["Trace", ["Y"], "Copy the request as curl", copyCurl],
 ];
 
+function flip(option: Signal<boolean>): void {
+  option.value = !option.value;
+}
+
+function toggleTab(): void {
+  listTab.value = listTab.value === "routes" ? "traces" : "routes";
+}
+
+function toggleView(): void {
+  view.value = view.value === "flame" ? "waterfall" : "flame";
+}
+
 const byKey = new Map(
-  BINDINGS.flatMap((binding) => binding.keys.map((key) => [key, binding])),
+  BINDINGS.flatMap((binding) => binding[1].map((key) => [key, binding])),
 );
 
 /** Listens to the keyboard. */
@@ -304,9 +136,10 @@ export function startKeyboard(): void {
     }
     const binding = byKey.get(event.key);
     if (binding === undefined) return;
-    if (binding.section === "Trace" && tree.value === undefined) return;
+    const [section, , , run] = binding;
+    if (section === "Trace" && tree.value === undefined) return;
     event.preventDefault();
-    binding.run();
+    run();
   });
 }
 

@@ -1,0 +1,103 @@
+/**
+ * The small things that many parts of the page are made of.
+ *
+ * @module
+ */
+
+import type { ComponentChildren } from "preact";
+import type { Layer } from "../../trace/types.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+/** A square of a layer's colour. */
+export function Swatch({ layer }: { layer: Layer }) {
+  return (
+    <span
+      class="swatch"
+      title={layer}
+      style={{ background: `var(--layer-${layer})` }}
+    />
+  );
+}
+
+interface ToolProps {
+  readonly icon: IconName;
+  /** What it does, for the tooltip and for those who don't see the icon. */
+  readonly label: string;
+  /** The key that does the same. */
+  readonly hotkey?: string;
+  readonly pressed?: boolean;
+  readonly onClick: () => void;
+}
+
+/** A button that is an icon. */
+export function Tool({ icon, label, hotkey, pressed, onClick }: ToolProps) {
+  return (
+    <button
+      type="button"
+      class="tool"
+      title={hotkey === undefined ? label : `${label} (${hotkey})`}
+      aria-label={label}
+      aria-pressed={pressed}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+interface ChipProps {
+  readonly children: ComponentChildren;
+  readonly onClick: () => void;
+  readonly pressed?: boolean;
+  readonly title?: string;
+  /** What is read out instead of the text. */
+  readonly label?: string;
+  /** Another class, for another look. */
+  readonly class?: string;
+}
+
+/** A button with a text; one that stays pressed if `pressed` is given. */
+export function Chip(props: ChipProps) {
+  return (
+    <button
+      type="button"
+      class={props.class ?? "chip"}
+      title={props.title}
+      aria-label={props.label}
+      aria-pressed={props.pressed}
+      onClick={props.onClick}
+    >
+      {props.children}
+    </button>
+  );
+}
+
+interface CellProps {
+  /** The class of the column. */
+  readonly of: string;
+  readonly title?: string;
+  readonly children?: ComponentChildren;
+}
+
+/** A cell of a row. */
+export function Cell({ of, title, children }: CellProps) {
+  return <span role="gridcell" class={of} title={title}>{children}</span>;
+}
+
+/** The status of a response in the colour of its class. */
+export function Status({ code }: { code: number }) {
+  return (
+    <span class={`status status-${Math.floor(code / 100)}`}>
+      {code === 0 ? "–" : code}
+    </span>
+  );
+}
+
+/** Space before a name, with a guide for each level above. */
+export function Indent({ depth }: { depth: number }) {
+  // Deeper levels stay where these end: the name has to fit as well.
+  const levels = Math.min(depth, 24);
+  return (
+    <span class="indent" style={{ width: `calc(${levels} * var(--indent))` }} />
+  );
+}

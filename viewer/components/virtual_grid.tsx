@@ -1,0 +1,130 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { scrollToRow, visibleWindow } from "../model/virtual.ts";
+
+interface VirtualGridProps<Item> {
+  readonly id: string;
+  readonly label: string;
+  readonly role: "grid" | "treegrid";
+  /** Which part of the page it is, for the keyboard. */
+  readonly place: "list" | "trace";
+  readonly items: readonly Item[];
+  /** The height of each row and of the head, in pixels. */
+  readonly rowHeight: number;
+  /** The index of the row that the keyboard is on; -1 for none. */
+  readonly active?: number;
+  /** The id of the element of a row. */
+  readonly rowId?: (item: Item) => string;
+  /** When one of these changes, the active row is scrolled to. */
+  readonly reveal?: readonly unknown[];
+  readonly head: ComponentChildren;
+  /** Draws a row `top` pixels below the first one. */
+  readonly row: (item: Item, index: number, top: number) => ComponentChildren;
+  /** What stands behind the rows. */
+  readonly behind?: ComponentChildren;
+  readonly children?: ComponentChildren;
+  readonly onScroll?: (scrollTop: number) => void;
+  readonly onClick?: (event: MouseEvent) => void;
+  readonly onDblClick?: (event: MouseEvent) => void;
+  readonly onWheel?: (event: WheelEvent) => void;
+}
+
+/** A grid of which only the rows in view are in the page. */
+export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
+  const { items, rowHeight, active = -1, rowId } = props;
+  const ref = useRef<HTMLDivElement>(null);
+  const view = useSignal({ first: 0, end: 60 });
+  const latest = useRef(props);
+  latest.current = props;
+
+  const update = () => {
+    const element = ref.current!;
+    const { items, rowHeight } = latest.current;
+    const next = visibleWindow(
+      element.scrollTop,
+      element.clientHeight - rowHeight,
+      rowHeight,
+      items.length,
+    );
+    const { first, end } = view.value;
+    if (next.first !== first || next.end !== end) view.value = next;
+  };
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(update);
+    observer.observe(ref.current!);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(update, [items.length]);
+  useLayoutEffect(() => {
+    const element = ref.current!;
+    if (active < 0) return;
+    element.scrollTop = scrollToRow(
+      active,
+      element.scrollTop,
+      element.clientHeight - rowHeight,
+      rowHeight,
+    );
+  }, props.reveal ?? []);
+
+  const end = Math.min(view.value.end, items.length);
+  const first = Math.min(view.value.first, end);
+  const shown = active >= first && active < end ? items[active] : undefined;
+  return (
+    <div
+      class={`grid ${props.id}`}
+      role={props.role}
+      id={props.id}
+      aria-label={props.label}
+      aria-rowcount={items.length + 1}
+      aria-activedescendant={shown && rowId?.(shown)}
+      tabIndex={0}
+      data-place={props.place}
+      ref={ref}
+      onScroll={() => {
+        update();
+        props.onScroll?.(ref.current!.scrollTop);
+      }}
+      onClick={props.onClick}
+      onDblClick={props.onDblClick}
+      onWheel={props.onWheel}
+    >
+      <div class="grid-head" role="row">{props.head}</div>
+      <div
+        class="rows"
+        role="rowgroup"
+        style={{ height: `${items.length * rowHeight}px` }}
+      >
+        {props.behind}
+        {items.slice(first, end).map((item, i) =>
+          props.row(item, first + i, (first + i) * rowHeight)
+        )}
+      </div>
+      {props.children}
+    </div>
+  );
+}
+
+interface HeadCellProps<Column extends string> {
+  readonly column: Column;
+  readonly label: string;
+  /** What the grid is ordered by. */
+  readonly order: { readonly column: Column; readonly descending: boolean };
+  readonly onSort: (column: Column) => void;
+}
+
+/** The head of a column that a click orders the grid by. */
+export function HeadCell<Column extends string>(
+  { column, label, order, onSort }: HeadCellProps<Column>,
+) {
+  const sorted = order.column === column
+    ? order.descending ? "descending" : "ascending"
+    : undefined;
+  return (
+    <span role="columnheader" class={column} aria-sort={sorted}>
+      <button type="button" tabIndex={-1} onClick={() => onSort(column)}>
+        {label}
+      </button>
+    </span>
+  );
+}
