@@ -32,7 +32,9 @@ export function getTracer(): Tracer {
  * same for one call and puts the old one back.
  */
 export function setActiveSpan(span: Span | undefined): void {
-  enterScope(new Scope(currentScope()?.context, span));
+  const outer = currentScope();
+  const around = span === undefined ? undefined : outer;
+  enterScope(new Scope(outer?.context, span, around));
 }
 
 /** The span that is active in the code that asks. */

@@ -9,11 +9,6 @@ export interface IdGenerator {
   spanId(): string;
 }
 
-const HEX: readonly string[] = Array.from(
-  { length: 256 },
-  (_, byte) => byte.toString(16).padStart(2, "0"),
-);
-
 /** Random bytes are fetched this many at a time: a call costs more than they. */
 const POOL_SIZE = 4096;
 
@@ -36,19 +31,19 @@ export function createIdGenerator(
         random(pool);
         used = 0;
       }
-      let id = "";
-      let sum = 0;
-      for (const end = used + length; used < end; used++) {
-        const byte = pool[used]!;
-        sum += byte;
-        id += HEX[byte];
-      }
-      if (sum > 0) return id;
+      const bytes = pool.subarray(used, used += length);
+      if (bytes.some((byte) => byte !== 0)) return toHex(bytes);
     }
   }
 
   return { traceId: () => next(16), spanId: () => next(8) };
 }
+
+/** `Uint8Array.prototype.toHex`, which is far quicker, where there is one. */
+const toHex: (bytes: Uint8Array) => string = "toHex" in Uint8Array.prototype
+  ? (bytes) => bytes.toHex()
+  : (bytes) =>
+    Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** The generator behind every id that no tracer of its own makes. */
 export const systemIds: IdGenerator = createIdGenerator();

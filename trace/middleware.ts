@@ -6,7 +6,7 @@ import { getTracer } from "./context.ts";
 import { requestAttributes } from "./request_attributes.ts";
 import { isEvidentStream, onBodyEnd } from "./response_body.ts";
 import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
-import type { Span, TraceOptions, Tracer } from "./types.ts";
+import type { Attributes, Span, Tracer } from "./types.ts";
 
 /** Settings of the trace middleware. */
 export interface TraceMiddlewareOptions {
@@ -71,25 +71,31 @@ export function traceMiddleware(
     if (isExcluded(path)) return next();
     const name = `${request.method} ${path}`;
     const attributes = requestAttributes(request, path, recordHeaders);
-    const scope = currentScope();
+    const around = currentScope();
     // A request that the server makes to itself without a socket.
-    const outer = scope?.span as Span | undefined;
+    const outer = around?.span as Span | undefined;
     const span = outer === undefined
-      ? tracer.startTrace(
-        name,
-        "request",
-        {
-          attributes,
-          ...parseTraceparent(request.headers.get("traceparent")),
-        } satisfies TraceOptions,
-      )
+      ? startTrace(request, name, attributes)
       : outer.child(name, "request", attributes);
-    const run = () => answer(span, context, next);
-    if (scope === undefined || scope.context !== context) {
-      return runInScope(new Scope(context, span), run);
+    if (around !== undefined && around.context === context) {
+      around.span = span;
+      return answer(span, around, next);
     }
-    scope.span = span;
-    return run();
+    const scope = new Scope(context, span, around);
+    return runInScope(scope, () => answer(span, scope, next));
+  }
+
+  function startTrace(
+    request: Request,
+    name: string,
+    attributes: Attributes,
+  ): Span {
+    const parent = parseTraceparent(request.headers.get("traceparent"));
+    return tracer.startTrace(
+      name,
+      "request",
+      parent === undefined ? { attributes } : { attributes, ...parent },
+    );
   }
 
   return Object.assign(middleware, { outermost: true });
@@ -97,7 +103,7 @@ export function traceMiddleware(
 
 async function answer(
   span: Span,
-  context: RequestContext,
+  scope: Scope,
   next: Next,
 ): Promise<Response> {
   let response: Response;
@@ -105,7 +111,7 @@ async function answer(
     response = await next();
   } catch (error) {
     if (!(error instanceof Response)) {
-      fail(span, error);
+      fail(span, scope, error);
       throw error;
     }
     response = error;
@@ -118,39 +124,48 @@ async function answer(
     span.error();
   }
   if (status === 101) {
-    span.end();
+    end(span, scope);
     return response;
   }
   try {
     response = withTraceHeaders(response, span);
-    const completed = context.info?.completed;
+    const completed = scope.context?.info?.completed;
     if (completed !== undefined) {
-      completed.then(() => span.end(), () => cutOff(span));
+      completed.then(() => end(span, scope), () => cutOff(span, scope));
       return response;
     }
     if (isEvidentStream(response)) {
-      return onBodyEnd(response, () => span.end(), () => cutOff(span));
+      return onBodyEnd(
+        response,
+        () => end(span, scope),
+        () => cutOff(span, scope),
+      );
     }
   } catch (error) {
     // A response that can't be sent, such as one whose body was read already.
-    fail(span, error);
+    fail(span, scope, error);
     throw error;
   }
-  span.end();
+  end(span, scope);
   return response;
 }
 
-function fail(span: Span, error: unknown): void {
+function end(span: Span, scope: Scope): void {
+  span.end();
+  scope.span = undefined;
+}
+
+function fail(span: Span, scope: Scope, error: unknown): void {
   span.setAttribute("http.response.status_code", 500);
   span.error(error);
-  span.end();
+  end(span, scope);
 }
 
 /** The client went away, or the body failed, before all of it was sent. */
-function cutOff(span: Span): void {
+function cutOff(span: Span, scope: Scope): void {
   span.event("response.cut_off");
   span.error();
-  span.end();
+  end(span, scope);
 }
 
 /** What this middleware has written before, here or on another server. */

@@ -1,0 +1,24 @@
+/**
+ * Runs the benchmarks, each in a process of its own: all of them, or those
+ * whose path begins with an argument, such as `trace` or `trace/spans`.
+ *
+ * @module
+ */
+
+const BENCHES = ["trace/spans", "trace/http"];
+
+const wanted = BENCHES.filter((name) =>
+  Deno.args.length === 0 || Deno.args.some((prefix) => name.startsWith(prefix))
+);
+if (wanted.length === 0) {
+  console.error(`error: no such benchmark; there are ${BENCHES.join(", ")}`);
+  Deno.exit(2);
+}
+for (const name of wanted) {
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", new URL(`${name}.ts`, import.meta.url).href],
+    stdout: "inherit",
+    stderr: "inherit",
+  }).spawn().status;
+  if (!success) Deno.exit(1);
+}

@@ -1,0 +1,48 @@
+/**
+ * Runs every check of the project and says which ones failed. With `--tests`,
+ * the tests as well. Ends with a line `N passed, N failed`.
+ *
+ * @module
+ */
+
+const ENTRY_POINTS = Object.values<string>(
+  JSON.parse(await Deno.readTextFile(new URL("../deno.json", import.meta.url)))
+    .exports,
+);
+const SOURCES = ["app", "trace", "dev", "dev.ts", "mod.ts"];
+
+const CHECKS: Readonly<Record<string, readonly string[]>> = {
+  "format": ["fmt", "--check"],
+  "lint": ["lint"],
+  "types": ["check", "."],
+  "examples in doc comments": ["test", "-A", "--doc", ...SOURCES],
+  "documentation": ["doc", "--lint", ...ENTRY_POINTS],
+  "publishing (dry run)": ["publish", "--dry-run", "--allow-dirty"],
+  "viewer is built from its sources": [
+    "run",
+    "-A",
+    "viewer/build.ts",
+    "--check",
+  ],
+};
+const TESTS = ["task", "test"];
+
+const checks = Object.entries(
+  Deno.args.includes("--tests") ? { ...CHECKS, tests: TESTS } : CHECKS,
+);
+const failed: string[] = [];
+for (const [name, args] of checks) {
+  console.log(`\n# ${name}: deno ${args.join(" ")}`);
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: new URL("..", import.meta.url),
+    stdout: "inherit",
+    stderr: "inherit",
+  }).spawn().status;
+  if (!success) failed.push(name);
+}
+if (failed.length > 0) console.log(`\nFailed: ${failed.join(", ")}`);
+console.log(
+  `\n${checks.length - failed.length} passed, ${failed.length} failed`,
+);
+if (failed.length > 0) Deno.exit(1);
