@@ -1,0 +1,298 @@
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
+import { createTracer, serializeTrace } from "@quartet/kit/trace";
+import type { AttributeValue, Span, SpanData } from "@quartet/kit/trace";
+import { onlyTrace, rootOf } from "./fakes.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+/** The record of a span that `fill` has written to. */
+function record(fill: (span: Span) => void): SpanData {
+  const tracer = createTracer();
+  const span = tracer.startTrace("job");
+  fill(span);
+  span.end();
+  return rootOf(onlyTrace(tracer));
+}
+
+/** What is kept of a trace that `fill` has written to, in characters. */
+function sizeOf(fill: (root: Span) => void): number {
+  const tracer = createTracer();
+  const span = tracer.startTrace("job");
+  fill(span);
+  span.end();
+  return JSON.stringify(serializeTrace(onlyTrace(tracer))).length;
+}
+
+Deno.test("10,000 children in one trace are bounded and the others counted", () => {
+  const tracer = createTracer();
+  const root = tracer.startTrace("job");
+  const spans = Array.from(
+    { length: 10_000 },
+    (_, i) => root.child(`child ${i}`, "custom", { n: i }),
+  );
+  for (const span of spans) span.end();
+  root.end();
+
+  const trace = onlyTrace(tracer);
+
+  assertEquals(trace.spans.size, 500);
+  assertEquals(rootOf(trace).children.length, 499);
+  assertEquals(trace.metadata.droppedSpans, 9_501);
+});
+
+Deno.test("a span that did not fit hands its children to the recorded span above it", () => {
+  const tracer = createTracer({ maxSpansPerTrace: 2 });
+  tracer.withSpan("root", "request", () => {
+    tracer.withSpan("fits", "custom", (fits) => {
+      tracer.withSpan("too many", "custom", (dropped) => {
+        assertEquals(dropped.id, fits.id);
+        assertEquals(dropped.child("too many", "custom").id, fits.id);
+      });
+    });
+  });
+  assertEquals(onlyTrace(tracer).metadata.droppedSpans, 2);
+  assertEquals(onlyTrace(tracer).spans.size, 2);
+});
+
+Deno.test("an attribute value of a megabyte is shortened and says by how much", () => {
+  const { attributes } = record((span) =>
+    span.setAttribute("large", "x".repeat(MEGABYTE))
+  );
+  assertEquals(
+    attributes.large,
+    `${"x".repeat(4096)}… (${MEGABYTE - 4096} more characters)`,
+  );
+});
+
+Deno.test("an attribute value of exactly the allowed length is kept whole", () => {
+  const { attributes } = record((span) =>
+    span.setAttribute("fits", "x".repeat(4096))
+  );
+  assertEquals(attributes.fits, "x".repeat(4096));
+});
+
+Deno.test("a megabyte in every attribute of every span stays within the bound of a trace", () => {
+  const large = "x".repeat(MEGABYTE);
+  const size = sizeOf((root) => {
+    for (let i = 0; i < 1_000; i++) {
+      const span = root.child(large, "custom");
+      for (let k = 0; k < 70; k++) span.setAttribute(`key ${k}`, large);
+      span.event(large, { [large]: large });
+      span.error(new Error(large));
+      span.end();
+    }
+  });
+  assertLess(size, 2.5 * MEGABYTE);
+});
+
+Deno.test("text that is made from other values counts towards the bound of a trace", () => {
+  const list = Array.from({ length: 10_000 }, (_, i) => i);
+  const size = sizeOf((root) => {
+    for (let i = 0; i < 400; i++) {
+      const span = root.child("child", "custom");
+      for (let k = 0; k < 60; k++) {
+        span.setAttribute(`key ${k}`, list as unknown as string);
+      }
+      span.end();
+    }
+  });
+  assertLess(size, 2.5 * MEGABYTE);
+});
+
+Deno.test("attributes for which a trace has no room are counted", () => {
+  const tracer = createTracer();
+  const root = tracer.startTrace("job");
+  for (let i = 0; i < 10; i++) {
+    const span = root.child("child", "custom");
+    for (let k = 0; k < 64; k++) span.setAttribute(`k${k}`, "x".repeat(4000));
+    span.end();
+  }
+  root.end();
+
+  const spans = [...onlyTrace(tracer).spans.values()];
+  let kept = 0;
+  let dropped = 0;
+  for (const span of spans) {
+    kept += Object.keys(span.attributes).length;
+    dropped += span.droppedAttributes ?? 0;
+  }
+
+  assertEquals(kept + dropped, 640);
+  assert(kept > 250 && kept < 270, `${kept} are kept`);
+});
+
+Deno.test("100,000 events in one span are bounded and the others counted", () => {
+  const { events, droppedEvents } = record((span) => {
+    for (let i = 0; i < 100_000; i++) span.event(`event ${i}`);
+  });
+  assertEquals(events.length, 128);
+  assertEquals(events[0]?.name, "event 0");
+  assertEquals(droppedEvents, 100_000 - 128);
+});
+
+Deno.test("a span keeps 64 attributes and counts the others", () => {
+  const { attributes, droppedAttributes } = record((span) => {
+    for (let i = 0; i < 100; i++) span.setAttribute(`key ${i}`, i);
+  });
+  assertEquals(Object.keys(attributes).length, 64);
+  assertEquals(attributes["key 63"], 63);
+  assertEquals(droppedAttributes, 36);
+});
+
+Deno.test("an event keeps 16 attributes and the span counts the others", () => {
+  const { events, droppedAttributes } = record((span) => {
+    span.event(
+      "many",
+      Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`key ${i}`, i])),
+    );
+  });
+  assertEquals(Object.keys(events[0]!.attributes!).length, 16);
+  assertEquals(droppedAttributes, 4);
+});
+
+Deno.test("a record without losses has no counters", () => {
+  const data = record((span) => span.setAttribute("a", 1));
+  assertEquals("droppedAttributes" in data, false);
+  assertEquals("droppedEvents" in data, false);
+});
+
+Deno.test("long names and keys are shortened and say so", () => {
+  const long = "n".repeat(MEGABYTE);
+  const tracer = createTracer();
+  const root = tracer.startTrace(long);
+  root.setAttribute(long, 1);
+  root.event(long, { [long]: 2 });
+  root.end();
+
+  const { name, attributes, events } = rootOf(onlyTrace(tracer));
+
+  const shortName = `${"n".repeat(256)}… (${MEGABYTE - 256} more characters)`;
+  const shortKey = `${"n".repeat(128)}… (${MEGABYTE - 128} more characters)`;
+  assertEquals(name, shortName);
+  assertEquals(attributes, { [shortKey]: 1 });
+  assertEquals(events[0]?.name, shortName);
+  assertEquals(events[0]?.attributes, { [shortKey]: 2 });
+});
+
+Deno.test("an attribute that is set a million times has the last value", () => {
+  const { attributes, droppedAttributes } = record((span) => {
+    for (let i = 0; i <= 1_000_000; i++) span.setAttribute("n", i);
+  });
+  assertEquals(attributes, { n: 1_000_000 });
+  assertEquals(droppedAttributes, undefined);
+});
+
+Deno.test("text that is set a million times has the last value", () => {
+  const { attributes, droppedAttributes } = record((span) => {
+    for (let i = 0; i <= 1_000_000; i++) span.setAttribute("n", `value ${i}`);
+  });
+  assertEquals(attributes, { n: "value 1000000" });
+  assertEquals(droppedAttributes, undefined);
+});
+
+Deno.test("an attribute that is text and number in turn has the last value", () => {
+  const { attributes, droppedAttributes } = record((span) => {
+    for (let i = 0; i < 10_000; i++) {
+      span.setAttribute("n", "x".repeat(4000));
+      span.setAttribute("n", i);
+    }
+    span.setAttribute("other", "there is room");
+  });
+  assertEquals(attributes, { n: 9_999, other: "there is room" });
+  assertEquals(droppedAttributes, undefined);
+});
+
+Deno.test("a long key that is set often is one attribute with the last value", () => {
+  const key = "k".repeat(1_000);
+  const { attributes, droppedAttributes } = record((span) => {
+    for (let i = 0; i <= 10_000; i++) span.setAttribute(key, i);
+  });
+  assertEquals(Object.values(attributes), [10_000]);
+  assertEquals(droppedAttributes, undefined);
+});
+
+Deno.test("shortening never cuts a character in halves", () => {
+  const { attributes } = record((span) =>
+    span.setAttribute("text", "a" + "😀".repeat(4096))
+  );
+  const text = String(attributes.text);
+  assert(text.isWellFormed());
+  assertMatch(text, /😀… \(\d+ more characters\)$/);
+});
+
+Deno.test("lone surrogates are kept without breaking the record's JSON", () => {
+  const tracer = createTracer();
+  const span = tracer.startTrace("\ud800");
+  span.setAttribute("\udfff", "\ud800".repeat(5_000));
+  span.event("\ud800");
+  span.end();
+  const json = JSON.stringify(serializeTrace(onlyTrace(tracer)));
+  assertEquals(JSON.parse(json).spans[0].name, "\ud800");
+  assert(json.isWellFormed());
+});
+
+Deno.test("names of every object's members are keys like any other", () => {
+  const keys = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+  const { attributes, events } = record((span) => {
+    for (const key of keys) span.setAttribute(key, key);
+    span.event("e", JSON.parse('{ "__proto__": 1, "constructor": 2 }'));
+  });
+  assertEquals(
+    Object.entries(attributes),
+    keys.map((key) => [key, key]),
+  );
+  assertEquals(Object.entries(events[0]!.attributes!), [
+    ["__proto__", 1],
+    ["constructor", 2],
+  ]);
+});
+
+Deno.test("undefined is no attribute", () => {
+  const { attributes, events, droppedAttributes } = record((span) => {
+    span.setAttribute("a", undefined as unknown as string);
+    span.event("e", { b: undefined });
+  });
+  assertEquals(attributes, {});
+  assertEquals(events[0]?.attributes, {});
+  assertEquals(droppedAttributes, undefined);
+});
+
+Deno.test("values that JSON does not know become text, and nothing throws", () => {
+  const values: [unknown, AttributeValue][] = [
+    [NaN, "NaN"],
+    [Infinity, "Infinity"],
+    [-Infinity, "-Infinity"],
+    [10n, "10"],
+    [null, "null"],
+    [Symbol("s"), "Symbol(s)"],
+    [{ a: 1 }, "[object Object]"],
+    [[1, 2], "1,2"],
+    [new Date(NaN), "Invalid Date"],
+    [Object.create(null), "(a value that can't be turned into text)"],
+    [{
+      toString() {
+        throw new Error("no");
+      },
+    }, "(a value that can't be turned into text)"],
+    [-0, -0],
+    [false, false],
+    ["", ""],
+  ];
+  for (const [value, expected] of values) {
+    const { attributes, events } = record((span) => {
+      span.setAttribute("v", value as AttributeValue);
+      span.event("e", { v: value as AttributeValue });
+    });
+    assertEquals(attributes, { v: expected });
+    assertEquals(events[0]?.attributes, { v: expected });
+  }
+});
+
+Deno.test("a key that is no text is left out, counted, and costs no other its room", () => {
+  const { attributes, droppedAttributes } = record((span) => {
+    span.setAttribute(Symbol("key") as unknown as string, 1);
+    span.setAttribute("text", "x");
+  });
+  assertEquals(attributes, { text: "x" });
+  assertEquals(droppedAttributes, 1);
+});

@@ -1,0 +1,211 @@
+import { assertEquals, assertStrictEquals } from "@std/assert";
+import { createTracer } from "@quartet/kit/trace";
+import type { TraceEvent } from "@quartet/kit/trace";
+import { createTestTracer, EPOCH, onlyTrace } from "./fakes.ts";
+
+/** Runs `fn` and gives what it wrote to `console.error`. */
+async function errorsOf(
+  fn: () => void | Promise<void>,
+): Promise<unknown[][]> {
+  const original = console.error;
+  const calls: unknown[][] = [];
+  console.error = (...args) => calls.push(args);
+  try {
+    await fn();
+  } finally {
+    console.error = original;
+  }
+  return calls;
+}
+
+Deno.test("subscribe() tells each kind of event in its order and shape", () => {
+  const { tracer, clock } = createTestTracer();
+  const events: TraceEvent[] = [];
+  tracer.subscribe((event) => events.push(event));
+
+  const root = tracer.startTrace("GET /", "request", {
+    attributes: { "url.path": "/" },
+  });
+  clock.advance(1);
+  const child = root.child("step", "data", { n: 1 });
+  child.event("happened", { m: 2 });
+  clock.advance(1);
+  child.end();
+  root.end();
+  const client = {
+    id: "00f067aa0ba902b7",
+    parentId: null,
+    name: "paint",
+    layer: "islands" as const,
+    status: "ok" as const,
+    startTime: EPOCH,
+    endTime: EPOCH + 1,
+    attributes: {},
+    events: [],
+  };
+  tracer.mergeClientSpans(root.traceId, [client]);
+
+  const traceId = root.traceId;
+  const open = { status: "ok", duration: 0, events: [], children: [] };
+  const rootStart = {
+    ...open,
+    id: root.id,
+    traceId,
+    parentId: null,
+    name: "GET /",
+    layer: "request",
+    startTime: EPOCH,
+    endTime: EPOCH,
+    attributes: { "url.path": "/" },
+  };
+  const childStart = {
+    ...open,
+    id: child.id,
+    traceId,
+    parentId: root.id,
+    name: "step",
+    layer: "data",
+    startTime: EPOCH + 1,
+    endTime: EPOCH + 1,
+    attributes: { n: 1 },
+  };
+  const event = { name: "happened", time: EPOCH + 1, attributes: { m: 2 } };
+  assertEquals<unknown>(events.slice(0, 5), [
+    { type: "trace:start", traceId, span: rootStart },
+    { type: "span:start", traceId, span: childStart },
+    { type: "span:event", traceId, spanId: child.id, event },
+    {
+      type: "span:end",
+      traceId,
+      span: { ...childStart, endTime: EPOCH + 2, duration: 1, events: [event] },
+    },
+    {
+      type: "span:end",
+      traceId,
+      span: { ...rootStart, endTime: EPOCH + 2, duration: 2 },
+    },
+  ]);
+  const [end, update] = events.slice(5);
+  assertEquals(end?.type, "trace:end");
+  assertEquals(update?.type, "trace:update");
+  assertEquals(events.length, 7);
+  if (end?.type !== "trace:end" || update?.type !== "trace:update") return;
+  assertEquals(end.trace.spans.size, 2);
+  assertEquals(update.trace.spans.size, 3);
+  assertStrictEquals(update.trace, onlyTrace(tracer));
+});
+
+Deno.test("subscribe() tells the end of spans that their trace closed", () => {
+  const tracer = createTracer();
+  const ended: string[] = [];
+  tracer.subscribe((event) => {
+    if (event.type === "span:end") {
+      ended.push(`${event.span.name} ${event.span.status}`);
+    }
+  });
+  const root = tracer.startTrace("root");
+  root.child("open", "custom");
+  root.end();
+  assertEquals(ended, ["open timeout", "root ok"]);
+});
+
+Deno.test("subscribe() only tells the kinds that were asked for", () => {
+  const tracer = createTracer();
+  const types: string[] = [];
+  tracer.subscribe((event) => types.push(event.type), [
+    "trace:end",
+    "span:start",
+  ]);
+  tracer.withSpan("root", "custom", () => {
+    tracer.withSpan("child", "custom", (span) => span.event("e"));
+  });
+  assertEquals(types, ["span:start", "trace:end"]);
+});
+
+Deno.test("subscribe() stops telling when its function is called, also twice", () => {
+  const tracer = createTracer();
+  let count = 0;
+  const stop = tracer.subscribe(() => count++);
+  tracer.startTrace("a").end();
+  assertEquals(count, 3);
+  stop();
+  stop();
+  tracer.startTrace("b").end();
+  assertEquals(count, 3);
+});
+
+Deno.test("a function that is subscribed twice is told twice, and stopping one leaves the other", () => {
+  const tracer = createTracer();
+  let count = 0;
+  const listener = () => count++;
+  const stop = tracer.subscribe(listener, ["trace:end"]);
+  tracer.subscribe(listener, ["trace:end"]);
+  tracer.startTrace("a").end();
+  assertEquals(count, 2);
+  stop();
+  tracer.startTrace("b").end();
+  assertEquals(count, 3);
+});
+
+Deno.test("a subscriber may unsubscribe itself or another while it is told", () => {
+  const tracer = createTracer();
+  const told: string[] = [];
+  const stopFirst = tracer.subscribe(() => {
+    told.push("first");
+    stopFirst();
+    stopThird();
+  }, ["trace:end"]);
+  tracer.subscribe(() => told.push("second"), ["trace:end"]);
+  const stopThird = tracer.subscribe(() => told.push("third"), ["trace:end"]);
+
+  tracer.startTrace("a").end();
+  tracer.startTrace("b").end();
+
+  assertEquals(told, ["first", "second", "second"]);
+});
+
+Deno.test("a subscriber that throws disturbs nobody and is reported once", async () => {
+  const tracer = createTracer();
+  const told: string[] = [];
+  const failure = new Error("listener");
+  tracer.subscribe(() => {
+    throw failure;
+  });
+  tracer.subscribe((event) => told.push(event.type), ["trace:end"]);
+
+  const errors = await errorsOf(() => {
+    for (let i = 0; i < 3; i++) {
+      assertEquals(tracer.withSpan("job", "custom", () => 1), 1);
+    }
+  });
+
+  assertEquals(told, ["trace:end", "trace:end", "trace:end"]);
+  assertEquals(tracer.getTraces().length, 3);
+  assertEquals(errors, [["A subscriber of the tracer threw:", failure]]);
+});
+
+Deno.test("an async subscriber that rejects disturbs nobody and is reported once", async () => {
+  const tracer = createTracer();
+  const failure = new Error("listener");
+  tracer.subscribe(() => Promise.reject(failure), ["trace:end"]);
+
+  const errors = await errorsOf(async () => {
+    tracer.startTrace("a").end();
+    tracer.startTrace("b").end();
+    await new Promise((resolve) => setTimeout(resolve));
+  });
+
+  assertEquals(errors, [["A subscriber of the tracer threw:", failure]]);
+});
+
+Deno.test("a subscriber gets records of its own, which later writes do not change", () => {
+  const tracer = createTracer();
+  const seen: unknown[] = [];
+  tracer.subscribe((event) => {
+    if (event.type === "span:start") seen.push(event.span.attributes);
+  });
+  const root = tracer.startTrace("root");
+  root.child("child", "custom", { n: 1 }).setAttribute("n", 2);
+  root.end();
+  assertEquals(seen, [{ n: 1 }]);
+});
