@@ -11,6 +11,8 @@ export interface DevOptions {
   readonly port: number | undefined;
   /** Whether to trace requests. */
   readonly trace: boolean;
+  /** The file to write the traces to on exit. */
+  readonly exportFile: string | undefined;
   /** Whether to open the app in a browser. */
   readonly open: boolean;
   /** Whether to print the usage and nothing else. */
@@ -25,6 +27,8 @@ Serves the app that ENTRY default-exports: any object with a fetch method.
 Options:
   --trace              trace requests: print a tree for each, and show them
                        at /__app/traces
+  --export FILE.html   with --trace: on exit, write the traces to a file that
+                       opens offline
   --port PORT          port to listen on (default: 8000, or the next free one)
   --host HOST          address to listen on (default: 127.0.0.1)
   --open               open the app in a browser
@@ -37,7 +41,7 @@ Options:
  */
 export function parseArguments(args: readonly string[]): DevOptions {
   const { values, positionals } = parse(args);
-  const { help = false } = values;
+  const { help = false, trace = false } = values;
   if (positionals.length === 0 && !help) {
     throw new DevError(
       "Missing ENTRY, the file that default-exports the app",
@@ -48,11 +52,18 @@ export function parseArguments(args: readonly string[]): DevOptions {
     const rest = positionals.slice(1).join(" ");
     throw new DevError(`One ENTRY is enough; received also: ${rest}`, 2);
   }
+  if (values.export !== undefined && !trace) {
+    throw new DevError(
+      "--export needs --trace: there are no traces without",
+      2,
+    );
+  }
   return {
     entry: positionals[0] ?? "",
     host: values.host ?? "127.0.0.1",
     port: values.port === undefined ? undefined : readPort(values.port),
-    trace: values.trace ?? false,
+    trace,
+    exportFile: values.export,
     open: values.open ?? false,
     help,
   };
@@ -65,6 +76,7 @@ function parse(args: readonly string[]) {
       allowPositionals: true,
       options: {
         trace: { type: "boolean" },
+        export: { type: "string" },
         port: { type: "string" },
         host: { type: "string" },
         open: { type: "boolean" },

@@ -19,7 +19,7 @@ const PORTS_TO_TRY = 100;
 export async function runDev(options: DevOptions): Promise<void> {
   // Only loaded when asked for, and before the app, which may ask for a tracer.
   const tracing = options.trace
-    ? (await import("./tracing.ts")).startTracing()
+    ? await (await import("./tracing.ts")).startTracing(options.exportFile)
     : undefined;
   const entry = await loadEntry(options.entry);
   const server = listen(
@@ -32,7 +32,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   if (tracing) console.log(`Traces at    ${url}__app/traces`);
   if (options.open) await openInBrowser(url);
   await server.finished;
-  tracing?.stop();
+  await tracing?.stop();
 }
 
 /** Puts the tracing around the app, whatever kind of app that is. */

@@ -10,19 +10,47 @@ import { setTracer } from "../trace/context.ts";
 import { tracePlugin } from "../trace/plugin.ts";
 import { createCLIReporter } from "../trace/report/cli.ts";
 import { createTracer } from "../trace/tracer.ts";
+import { exportTracesHTML } from "../trace/viewer.ts";
+import { DevError } from "./dev_error.ts";
 
 /** Tracing, switched on. */
 export interface Tracing {
   /** Traces requests and shows them. */
   readonly plugin: Plugin;
-  /** Stops printing. */
-  stop(): void;
+  /** Stops printing, and writes the file that was asked for. */
+  stop(): Promise<void>;
 }
 
-/** Makes a tracer that prints what it records, for all that is imported. */
-export function startTracing(): Tracing {
+/**
+ * Makes a tracer that prints what it records, for all that is imported.
+ *
+ * @param exportFile The file to write the traces to in the end.
+ * @throws {DevError} If that file can't be written.
+ */
+export async function startTracing(
+  exportFile: string | undefined,
+): Promise<Tracing> {
+  // Now, rather than when there are traces to lose.
+  if (exportFile !== undefined) await checkWritable(exportFile);
   const tracer = createTracer();
   setTracer(tracer);
   const reporter = createCLIReporter(tracer);
-  return { plugin: tracePlugin(tracer), stop: () => reporter.stop() };
+  return {
+    plugin: tracePlugin(tracer),
+    async stop() {
+      reporter.stop();
+      if (exportFile === undefined) return;
+      await Deno.writeTextFile(exportFile, await exportTracesHTML(tracer));
+      console.log(`Wrote ${tracer.getTraces().length} traces to ${exportFile}`);
+    },
+  };
+}
+
+async function checkWritable(path: string): Promise<void> {
+  try {
+    (await Deno.open(path, { create: true, write: true })).close();
+  } catch (error) {
+    const [reason] = (error as Error).message.split("\n");
+    throw new DevError(`Cannot write ${path}: ${reason}`);
+  }
 }

@@ -64,6 +64,8 @@ export type {
   CollectorOptions,
   CollectResult,
 } from "./collector.ts";
+export { createViewerHandler } from "./viewer.ts";
+export type { ViewerOptions } from "./viewer.ts";
 export { isLocalRequest } from "./access.ts";
 export type { Authorize } from "./access.ts";
 
@@ -71,6 +73,37 @@ export type { Authorize } from "./access.ts";
 export { createCLIReporter } from "./report/cli.ts";
 export type { CLIReporter, CLIReporterOptions } from "./report/cli.ts";
 export { deserializeTrace, serializeTrace } from "./serialize.ts";
+export { exportTracesHTML, generateViewerHTML } from "./viewer.ts";
+
+// For other tools
+export {
+  type ChromeTrace,
+  type ChromeTraceArg,
+  type ChromeTraceEvent,
+  toChromeTrace,
+} from "./export/chrome.ts";
+export {
+  fromOTLP,
+  type OTLPAnyValue,
+  type OTLPEvent,
+  type OTLPKeyValue,
+  type OTLPOptions,
+  type OTLPResourceSpans,
+  type OTLPScopeSpans,
+  type OTLPSpan,
+  type OTLPStatus,
+  type OTLPTraces,
+  toOTLP,
+} from "./export/otlp.ts";
+export {
+  createOTLPExporter,
+  type OTLPBatchOptions,
+  type OTLPDeadline,
+  type OTLPExporter,
+  type OTLPExporterClock,
+  type OTLPExporterOptions,
+  type OTLPExporterStats,
+} from "./export/otlp_exporter.ts";
 
 // Instrumentors, a layer each
 export { recordRouteMatch, traceRouteMatch } from "./instrument/routing.ts";

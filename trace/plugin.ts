@@ -10,6 +10,7 @@ import type { TraceMiddlewareOptions } from "./middleware.ts";
 import { createTracesAPIHandler } from "./stream/api.ts";
 import { createTraceWebSocket } from "./stream/websocket.ts";
 import type { Tracer } from "./types.ts";
+import { createViewerHandler } from "./viewer.ts";
 
 /** Settings of the trace plugin. */
 export interface TracePluginOptions extends TraceMiddlewareOptions {
@@ -20,8 +21,9 @@ export interface TracePluginOptions extends TraceMiddlewareOptions {
 const PREFIX = "/__app/traces";
 
 /**
- * Makes the plugin that traces an app's requests and shows them: the API at
- * `/__app/traces/api` and the live stream at `/__app/traces/ws`.
+ * Makes the plugin that traces an app's requests and shows them: the viewer at
+ * `/__app/traces`, with its API at `/__app/traces/api` and its live stream at
+ * `/__app/traces/ws`.
  *
  * @param tracer Keeps the traces.
  * @param options What to trace, and who may look.
@@ -49,12 +51,16 @@ export function tracePlugin(
   const access = authorize === undefined ? {} : { authorize };
   const collector = createCollector(tracer);
   const api = createTracesAPIHandler(tracer, { ...access, collector });
+  const viewer = createViewerHandler(access);
   const stream = createTraceWebSocket(tracer, { ...access, collector });
 
   const endpoints: Middleware<Context> = (request, context, next) => {
     const path = pathOf(request.url);
     if (!path.startsWith(PREFIX)) return next();
     switch (path.slice(PREFIX.length)) {
+      case "":
+      case "/":
+        return viewer(request, context.info);
       case "/api":
         return api(request, context.info);
       case "/ws":

@@ -38,7 +38,7 @@ const BASE64 = /^[A-Za-z\d+/=\s]*$/;
  *
  * @example
  * ```ts
- * import { insertTraceData } from "@quartet/kit/trace";
+ * import { insertTraceData } from "./html.ts";
  *
  * const page =
  *   '<script type="application/json" id="trace-data" data-encoding="none"></script>';

@@ -31,7 +31,7 @@ export { type PackedTraces, unpackTraces } from "./unpack.ts";
  *
  * @example
  * ```ts
- * import { packTraces, unpackTraces } from "@quartet/kit/trace";
+ * import { packTraces, unpackTraces } from "./pack.ts";
  *
  * const id = "00f067aa0ba902b7";
  * const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";

@@ -38,7 +38,7 @@ export interface TraceIndexEntry {
  *
  * @example
  * ```ts
- * import { indexTrace } from "@quartet/kit/trace";
+ * import { indexTrace } from "./trace_index.ts";
  *
  * const span = {
  *   id: "00f067aa0ba902b7",

@@ -52,7 +52,7 @@ interface Sections {
  *
  * @example
  * ```ts
- * import { packTraces, unpackTraces } from "@quartet/kit/trace";
+ * import { packTraces, unpackTraces } from "./pack.ts";
  *
  * const packed = await unpackTraces(await packTraces([]));
  * console.assert(packed.index.length === 0);
