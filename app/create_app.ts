@@ -125,12 +125,21 @@ export function createApp(options: AppOptions = {}): App {
     } catch (error) {
       if (error instanceof Response) return error;
       currentScope()?.span?.error(error);
-      onError(error, request);
+      report(error, request);
       return errorResponse(
         500,
         "INTERNAL_ERROR",
         "The server could not answer this request",
       );
+    }
+  }
+
+  /** A logger that fails must not cost the request its answer. */
+  function report(error: unknown, request: Request): void {
+    try {
+      onError(error, request);
+    } catch (failure) {
+      console.error("onError failed:", failure);
     }
   }
 

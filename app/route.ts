@@ -51,7 +51,10 @@ export interface RouteConfig {
  * `undefined` is sent as 204.
  */
 export interface Route {
-  /** A path with `:name` parameters; `*` is one segment, `/**` is the rest. */
+  /**
+   * A path. `:name` is one segment, `*` any number of them, none included,
+   * and `/**:name` at the end the rest, at least one, under a name.
+   */
   readonly path: string;
   /** The method of `handler`. Default `GET`; `*` answers every method. */
   readonly method?: string;

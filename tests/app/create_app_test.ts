@@ -1,0 +1,342 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotMatch,
+  assertStrictEquals,
+} from "@std/assert";
+import { createApp, currentScope } from "@quartet/kit/app";
+import type { AppOptions, Context, Middleware } from "@quartet/kit/app";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
+
+const get = (path = "/") => new Request(`http://localhost${path}`);
+const SECRET = "postgres://root:hunter2@db";
+
+/** An app that keeps what it reports. */
+function appWithErrors(options: AppOptions = {}) {
+  const errors: unknown[] = [];
+  const app = createApp({ onError: (error) => errors.push(error), ...options });
+  return { app, errors };
+}
+
+Deno.test("createApp() answers with what a route's handler gives", async () => {
+  const app = createApp({
+    routes: [{ path: "/", handler: () => new Response("hi", { status: 201 }) }],
+  });
+  const response = await app.fetch(get());
+  assertEquals(response.status, 201);
+  assertEquals(await response.text(), "hi");
+});
+
+Deno.test("use() and route() give the app, so that calls can be chained", async () => {
+  const app = createApp();
+  const chained = app
+    .use((_request, _context, next) => next())
+    .route({ path: "/", handler: () => new Response("hi") });
+  assertStrictEquals(chained, app);
+  assertEquals(await (await app.fetch(get())).text(), "hi");
+});
+
+Deno.test("use() and route() also work once requests have been answered", async () => {
+  const app = createApp();
+  assertEquals((await app.fetch(get())).status, 404);
+  app.route({ path: "/", handler: () => new Response("hi") });
+  app.use(async (_request, _context, next) => {
+    const response = await next();
+    response.headers.set("x-late", "yes");
+    return response;
+  });
+  const response = await app.fetch(get());
+  assertEquals(response.headers.get("x-late"), "yes");
+  assertEquals(await response.text(), "hi");
+});
+
+Deno.test("Middlewares run around routes and see a 404 too", async () => {
+  const app = createApp();
+  app.use(async (_request, _context, next) => {
+    const response = await next();
+    return new Response(null, { status: response.status + 14 });
+  });
+  assertEquals((await app.fetch(get())).status, 418);
+});
+
+for (const [how, fail] of waysToFail()) {
+  Deno.test(`createApp() answers a thrown Response as it is: ${how}`, async () => {
+    const thrown = new Response("teapot", { status: 418 });
+    const { app, errors } = appWithErrors();
+    fail(app, thrown);
+    const response = await app.fetch(get());
+    assertStrictEquals(response, thrown);
+    assertEquals(errors, []);
+  });
+
+  Deno.test(`createApp() gives a 500 that leaks nothing and reports once what was thrown: ${how}`, async () => {
+    for (const thrown of [new Error(SECRET), SECRET, undefined, { SECRET }]) {
+      const { app, errors } = appWithErrors();
+      fail(app, thrown);
+      const response = await app.fetch(get());
+      assertEquals(response.status, 500);
+      const text = await response.text();
+      assertEquals(JSON.parse(text), {
+        error: {
+          code: "INTERNAL_ERROR",
+          message: "The server could not answer this request",
+        },
+      });
+      const headers = JSON.stringify([...response.headers]);
+      assertNotMatch(text + headers, /hunter2|_test\.ts/);
+      assertEquals(errors.length, 1, "reported once");
+      assertStrictEquals(errors[0], thrown);
+    }
+  });
+}
+
+/** Where and how something can be thrown while a request is handled. */
+function waysToFail() {
+  type App = ReturnType<typeof createApp>;
+  const fromMiddleware =
+    (middleware: (thrown: unknown) => Middleware<Context>) =>
+    (app: App, thrown: unknown) => void app.use(middleware(thrown));
+  return [
+    [
+      "from a handler, at once",
+      (app: App, thrown: unknown) =>
+        void app.route({
+          path: "/",
+          handler: () => {
+            throw thrown;
+          },
+        }),
+    ],
+    [
+      "from a handler, later",
+      (app: App, thrown: unknown) =>
+        void app.route({ path: "/", handler: () => Promise.reject(thrown) }),
+    ],
+    [
+      "from a loader",
+      (app: App, thrown: unknown) =>
+        void app.route({
+          path: "/",
+          loader: () => {
+            throw thrown;
+          },
+        }),
+    ],
+    [
+      "from a middleware, at once",
+      fromMiddleware((thrown) => () => {
+        throw thrown;
+      }),
+    ],
+    [
+      "from a middleware, later",
+      fromMiddleware((thrown) => () => Promise.reject(thrown)),
+    ],
+    [
+      "from an outermost middleware",
+      fromMiddleware((thrown) =>
+        Object.assign(() => Promise.reject(thrown), { outermost: true })
+      ),
+    ],
+  ] as const;
+}
+
+Deno.test("onError gets the request of the error", async () => {
+  let failed: Request | undefined;
+  const app = createApp({
+    onError: (_error, request) => failed = request,
+    routes: [{ path: "/", handler: () => Promise.reject(new Error()) }],
+  });
+  const request = get();
+  await app.fetch(request);
+  assertStrictEquals(failed, request);
+});
+
+Deno.test("An onError that throws costs no request its answer", async () => {
+  const logged = await errorsOf(async () => {
+    const app = createApp({
+      onError: () => {
+        throw new Error("logger is down");
+      },
+      routes: [{ path: "/", handler: () => Promise.reject(new Error()) }],
+    });
+    assertEquals((await app.fetch(get())).status, 500);
+  });
+  assertEquals(logged.length, 1);
+  assertEquals((logged[0]![1] as Error).message, "logger is down");
+});
+
+Deno.test("Without onError, an error is logged once, with method and path but no query", async () => {
+  const error = new Error(SECRET);
+  const logged = await errorsOf(async () => {
+    const app = createApp({
+      routes: [{ path: "/", handler: () => Promise.reject(error) }],
+    });
+    await app.fetch(get("/?token=abc"));
+  });
+  assertEquals(logged, [["GET / failed:", error]]);
+});
+
+/** Gives what is printed by `console.error` while `fn` runs. */
+async function errorsOf(fn: () => Promise<void>): Promise<unknown[][]> {
+  const logged: unknown[][] = [];
+  const { error } = console;
+  console.error = (...args) => logged.push(args);
+  try {
+    await fn();
+  } finally {
+    console.error = error;
+  }
+  return logged;
+}
+
+Deno.test("An outermost middleware runs first and sees error pages, however late it was added", async () => {
+  const order: string[] = [];
+  const { app } = appWithErrors({
+    routes: [{
+      path: "/",
+      handler: () => {
+        order.push("handler");
+        throw new Error();
+      },
+    }],
+  });
+  app.use((_request, _context, next) => {
+    order.push("inner");
+    return next();
+  });
+  const late: Middleware<Context> = async (_request, _context, next) => {
+    order.push("outermost");
+    const response = await next();
+    response.headers.set("x-seen", String(response.status));
+    return response;
+  };
+  app.use(Object.assign(late, { outermost: true }));
+  const response = await app.fetch(get());
+  assertEquals(order, ["outermost", "inner", "handler"]);
+  assertEquals(response.status, 500);
+  assertEquals(response.headers.get("x-seen"), "500");
+});
+
+Deno.test("Every response of a traced app tells its trace, errors and refusals included", async () => {
+  const tracer = createTracer();
+  const { app, errors } = appWithErrors({
+    trace: tracePlugin(tracer),
+    routes: [
+      { path: "/ok", handler: () => new Response("ok") },
+      { path: "/throws", handler: () => Promise.reject(new Error(SECRET)) },
+      {
+        path: "/response",
+        handler: () => Promise.reject(new Response(null, { status: 418 })),
+      },
+      {
+        path: "/nothing",
+        handler: () => undefined as unknown as Response,
+      },
+      { path: "/redirect", handler: () => Response.redirect("http://h/", 303) },
+    ],
+  });
+  app.use((_request, { url }, next) => {
+    if (url.pathname === "/middleware") throw new Error(SECRET);
+    if (url.pathname === "/none") return undefined as unknown as Response;
+    return next();
+  });
+  const expected = {
+    "/ok": 200,
+    "/throws": 500,
+    "/response": 418,
+    "/nothing": 500,
+    "/redirect": 303,
+    "/middleware": 500,
+    "/none": 500,
+    "/missing": 404,
+    "/%": 404,
+  };
+  for (const [path, status] of Object.entries(expected)) {
+    const response = await app.fetch(get(path));
+    assertEquals(response.status, status, path);
+    const id = response.headers.get("x-app-trace-id");
+    assertMatch(id ?? "none", /^[0-9a-f]{32}$/, path);
+    const trace = tracer.getTrace(id!)!;
+    assertEquals(trace.metadata.statusCode, status, path);
+    const root = trace.spans.get(trace.rootSpanId)!;
+    assertEquals(root.status, status >= 500 ? "error" : "ok", path);
+  }
+  assertEquals(errors.length, 4, "each error is reported once");
+  await app.close();
+});
+
+Deno.test("A handler without a Response is named in the error", async () => {
+  const { app, errors } = appWithErrors({
+    routes: [{
+      path: "/:id",
+      handler: () => undefined as unknown as Response,
+    }],
+  });
+  assertEquals((await app.fetch(get("/7?token=hidden"))).status, 500);
+  assertEquals(
+    (errors[0] as Error).message,
+    "Cannot answer GET /7: route /:id must give a Response, received undefined",
+  );
+});
+
+Deno.test("app.fetch() can be called inside app.fetch(), with a context of its own", async () => {
+  const tracer = createTracer();
+  const app = createApp({
+    trace: tracePlugin(tracer),
+    routes: [
+      {
+        path: "/outer",
+        async loader({ context }) {
+          context.set("user", "ada");
+          const inner = await (await app.fetch(get("/inner"))).json();
+          return { inner, same: currentScope()?.context === context };
+        },
+      },
+      {
+        path: "/inner",
+        loader: ({ context }) => ({
+          user: context.get("user") ?? "nobody",
+          same: currentScope()?.context === context,
+        }),
+      },
+    ],
+  });
+  const response = await app.fetch(get("/outer"));
+  assertEquals(await response.json(), {
+    inner: { user: "nobody", same: true },
+    same: true,
+  });
+  const traces = tracer.getTraces();
+  assertEquals(traces.length, 1, "the inner request is part of the outer one");
+  const spans = [...traces[0]!.spans.values()];
+  const inner = spans.find(({ name }) => name === "GET /inner")!;
+  const parent = traces[0]!.spans.get(inner.parentId!)!;
+  assertEquals(parent.name, "loader:/outer");
+  await app.close();
+});
+
+Deno.test("app.fetch() answers requests at once, each with its own response", async () => {
+  const app = createApp({
+    routes: [{ path: "/:n", loader: ({ params }) => Number(params.n) }],
+  });
+  const numbers = Array.from({ length: 100 }, (_, i) => i);
+  const answers = await Promise.all(
+    numbers.map(async (n) => (await app.fetch(get(`/${n}`))).json()),
+  );
+  assertEquals(answers, numbers);
+});
+
+Deno.test("fetch can be taken off the app, as Deno.serve does with its handler", async () => {
+  const { fetch: handler } = createApp({
+    routes: [{ path: "/", handler: () => new Response("hi") }],
+  });
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    handler,
+  );
+  const response = await fetch(`http://127.0.0.1:${server.addr.port}/`);
+  assert(response.ok);
+  assertEquals(await response.text(), "hi");
+});

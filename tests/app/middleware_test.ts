@@ -1,0 +1,128 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { compose, Context, createApp } from "@quartet/kit/app";
+import type { Middleware } from "@quartet/kit/app";
+
+const request = () => new Request("http://localhost/a?token=hidden");
+
+function run(
+  middlewares: readonly Middleware<Context>[],
+  end: () => Promise<Response> = () => Promise.resolve(new Response("end")),
+): Promise<Response> {
+  const received = request();
+  // Whether it throws or rejects must make no difference to its callers.
+  return Promise.resolve(
+    compose(middlewares)(received, new Context(received), end),
+  );
+}
+
+Deno.test("compose() runs the first middleware outermost", async () => {
+  const order: string[] = [];
+  const named = (name: string): Middleware<Context> => async (_r, _c, next) => {
+    order.push(`${name} in`);
+    const response = await next();
+    order.push(`${name} out`);
+    return response;
+  };
+  const response = await run([named("a"), named("b")]);
+  assertEquals(await response.text(), "end");
+  assertEquals(order, ["a in", "b in", "b out", "a out"]);
+});
+
+Deno.test("compose() of nothing calls the end of the chain", async () => {
+  assertEquals(await (await run([])).text(), "end");
+});
+
+Deno.test("compose() stops at the middleware that answers by itself", async () => {
+  let reached = false;
+  const response = await run([
+    () => new Response("early"),
+    (_request, _context, next) => {
+      reached = true;
+      return next();
+    },
+  ]);
+  assertEquals(await response.text(), "early");
+  assertEquals(reached, false);
+});
+
+Deno.test("compose() refuses a second call of next()", async () => {
+  let ends = 0;
+  await assertRejects(
+    () =>
+      run([
+        async (_request, _context, next) => {
+          await next();
+          return await next();
+        },
+      ], () => {
+        ends++;
+        return Promise.resolve(new Response());
+      }),
+    Error,
+    "Cannot call next() twice",
+  );
+  assertEquals(ends, 1);
+});
+
+Deno.test("compose() can be run for many requests at once", async () => {
+  const chain = compose<Context>([
+    async (_request, _context, next) => await next(),
+    (_request, _context, next) => next(),
+  ]);
+  const bodies = await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      const received = request();
+      const response = await chain(
+        received,
+        new Context(received),
+        () => Promise.resolve(new Response(`${i}`)),
+      );
+      return Number(await response.text());
+    }),
+  );
+  assertEquals(bodies, Array.from({ length: 20 }, (_, i) => i));
+});
+
+for (
+  const [value, name] of [
+    [undefined, "undefined"],
+    [null, "null"],
+    ["text", "string"],
+    [{ status: 200 }, "object"],
+  ] as const
+) {
+  Deno.test(`compose() says so if a middleware returns ${name}`, async () => {
+    const error = await assertRejects(
+      () => run([() => value as unknown as Response]),
+      TypeError,
+    );
+    assertEquals(
+      error.message,
+      `Cannot answer GET /a: a middleware must return a Response, received ${name}`,
+    );
+  });
+}
+
+Deno.test("compose() hands a synchronous throw to the middleware around it as a rejection", async () => {
+  const outer: Middleware<Context> = (_request, _context, next) =>
+    next().catch((error) => new Response(`caught ${error.message}`));
+  const throws: Middleware<Context> = () => {
+    throw new Error("at once");
+  };
+  const rejects: Middleware<Context> = () => Promise.reject(new Error("later"));
+  assertEquals(await (await run([outer, throws])).text(), "caught at once");
+  assertEquals(await (await run([outer, rejects])).text(), "caught later");
+});
+
+Deno.test("app.use() refuses what is no function", () => {
+  let message = "";
+  try {
+    createApp().use({} as unknown as Middleware<Context>);
+  } catch (error) {
+    message = (error as TypeError).message;
+  }
+  assertEquals(
+    message,
+    "Cannot use middleware: it must be a function, received object",
+  );
+});

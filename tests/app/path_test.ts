@@ -1,0 +1,103 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { createApp, pathOf } from "@quartet/kit/app";
+import { exchange } from "../helpers.ts";
+
+const URLS = [
+  "http://h",
+  "http://h/",
+  "http://h?x=/a",
+  "http://h#/a",
+  "http://h/a?b#c",
+  "http://h/a#b?c",
+  "http://a?b/admin",
+  "http://a#b/admin",
+  "http://a\\b/p",
+  "http://h/p\\q",
+  "http://h/a/../b",
+  "http://h/a/%2e%2E/b",
+  "http://h/a/.%2E/b",
+  "http://h/./a",
+  "http://h/a/..",
+  "http://h/.hidden",
+  "http://h//x//y/",
+  "http://u:p@h:1/x",
+  "http://[::1]:80/x",
+  "http://h/café",
+  "http://h/a b",
+  "http://h/%",
+  "http://h/%zz",
+  "http://h/a|b[c]^`{}\"<>'",
+  "http://h/a;b=c,d",
+  "http://h/*",
+  "https://h/~a!$&'()*+@:",
+  "http://h/a%2Fb",
+  "http://h/a\tb",
+];
+
+Deno.test("pathOf() gives the path that the URL parser gives", () => {
+  for (const url of URLS) assertEquals(pathOf(url), new URL(url).pathname, url);
+});
+
+Deno.test("pathOf() agrees with the URL parser on every character", () => {
+  for (let code = 0; code < 0x180; code++) {
+    const char = String.fromCharCode(code);
+    for (const url of [`http://h/a${char}b`, `http://h${char}i/b?c`]) {
+      const expected = URL.parse(url)?.pathname;
+      if (expected !== undefined) assertEquals(pathOf(url), expected, url);
+    }
+  }
+});
+
+Deno.test("pathOf() gives what stands there for a URL that can't be parsed", () => {
+  assertEquals(pathOf("http://a b/x?y"), "/x");
+  assertEquals(pathOf("http://[::1/x"), "/x");
+});
+
+Deno.test("A route and a middleware see the same path, whatever is sent", async () => {
+  const app = createApp();
+  app.use((_request, { url }, next) => {
+    return url.pathname.startsWith("/admin")
+      ? new Response("guarded", { status: 403 })
+      : next();
+  });
+  app.route({ path: "/admin/**", handler: () => new Response("SECRET") });
+  const server = await app.serve({ port: 0, onListen() {}, signals: false });
+  const targets = [
+    ["/admin/delete", "h"],
+    ["/admin/delete", "h?h"],
+    ["/admin/delete", "h#h"],
+    ["/admin/delete", "h\\h"],
+    ["/admin/delete", "h h"],
+    ["/admin/delete", "[::1"],
+    ["/admin/../x", "h"],
+    ["/admin/%2e%2e/x", "h"],
+    ["/admin/x/..\\..\\y", "h"],
+    ["/x/../admin/delete", "h"],
+    ["http://evil.example/admin/delete", "h"],
+  ];
+  for (const [target, host] of targets) {
+    const answer = await exchange(
+      server.address.port,
+      `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    );
+    assert(!answer.includes("SECRET"), `${target} of ${host} was let in`);
+  }
+  await server.shutdown();
+});
+
+Deno.test("A Host that no URL can hold is a 400, not an error of the server", async () => {
+  const errors: unknown[] = [];
+  const app = createApp({
+    onError: (error) => errors.push(error),
+    routes: [{ path: "/", loader: ({ context }) => context.url.href }],
+  });
+  const server = await app.serve({ port: 0, onListen() {}, signals: false });
+  const answer = await exchange(
+    server.address.port,
+    "GET / HTTP/1.1\r\nHost: [::1\r\nConnection: close\r\n\r\n",
+  );
+  assertStringIncludes(answer, "HTTP/1.1 400 ");
+  assertStringIncludes(answer, "The Host header is malformed");
+  assertEquals(errors, []);
+  await server.shutdown();
+});

@@ -1,0 +1,173 @@
+import {
+  assertEquals,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import type { App, Plugin } from "@quartet/kit/app";
+
+const get = (path = "/") => new Request(`http://localhost${path}`);
+
+Deno.test("A plugin brings middlewares and routes, before those of the app", async () => {
+  const order: string[] = [];
+  const note = (name: string) =>
+  (
+    _request: Request,
+    _context: unknown,
+    next: () => Promise<Response>,
+  ) => {
+    order.push(name);
+    return next();
+  };
+  const app = createApp({
+    plugins: [
+      {
+        name: "first",
+        middleware: [note("first, a"), note("first, b")],
+        routes: [{ path: "/plugin", handler: () => new Response("plugin") }],
+      },
+      { name: "second", middleware: note("second") },
+    ],
+    trace: { name: "trace", middleware: note("trace") },
+  });
+  app.use(note("app"));
+  const response = await app.fetch(get("/plugin"));
+  assertEquals(await response.text(), "plugin");
+  assertEquals(order, ["trace", "first, a", "first, b", "second", "app"]);
+});
+
+Deno.test("createApp() refuses two plugins of one name", () => {
+  const plugin: Plugin = { name: "cache" };
+  const error = assertThrows(
+    () => createApp({ plugins: [plugin, { name: "cache" }] }),
+    TypeError,
+  );
+  assertEquals(
+    error.message,
+    'Cannot create app: two plugins are called "cache"',
+  );
+});
+
+Deno.test("setup() runs once, with the app, before the first of many requests is answered", async () => {
+  const order: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  let given: App | undefined;
+  const app = createApp({
+    plugins: [
+      {
+        name: "slow",
+        async setup(app) {
+          given = app;
+          order.push("slow begins");
+          await gate.promise;
+          app.route({ path: "/late", handler: () => new Response("late") });
+          order.push("slow is ready");
+        },
+      },
+      { name: "second", setup: () => void order.push("second is ready") },
+    ],
+    routes: [{
+      path: "/",
+      handler: () => {
+        order.push("request");
+        return new Response();
+      },
+    }],
+  });
+  assertEquals(order, [], "nothing runs before a request comes");
+  const responses = Promise.all([app.fetch(get()), app.fetch(get())]);
+  gate.resolve();
+  await responses;
+  assertStrictEquals(given, app);
+  assertEquals(order, [
+    "slow begins",
+    "slow is ready",
+    "second is ready",
+    "request",
+    "request",
+  ]);
+  assertEquals(await (await app.fetch(get("/late"))).text(), "late");
+});
+
+for (
+  const [how, setup] of [
+    ["throws", () => {
+      throw new Error("no database");
+    }],
+    ["rejects", () => Promise.reject(new Error("no database"))],
+  ] as const
+) {
+  Deno.test(`A setup() that ${how} makes every request a 500 and serve() reject`, async () => {
+    const messages: string[] = [];
+    let setups = 0;
+    const app = createApp({
+      onError: (error) => messages.push((error as Error).message),
+      plugins: [{
+        name: "database",
+        setup() {
+          setups++;
+          return setup();
+        },
+      }],
+      routes: [{ path: "/", handler: () => new Response("never") }],
+    });
+    for (let i = 0; i < 2; i++) {
+      const response = await app.fetch(get());
+      assertEquals(response.status, 500);
+      assertEquals((await response.json()).error.code, "INTERNAL_ERROR");
+    }
+    assertEquals(messages, ["no database", "no database"]);
+    await assertRejects(() => app.serve({ port: 0 }), Error, "no database");
+    assertEquals(setups, 1);
+  });
+}
+
+Deno.test("close() closes the plugins once, the last one first, one after the other", async () => {
+  const order: string[] = [];
+  const plugin = (name: string): Plugin => ({
+    name,
+    async close() {
+      order.push(`${name} begins`);
+      await Promise.resolve();
+      order.push(`${name} is closed`);
+    },
+  });
+  const app = createApp({
+    trace: plugin("trace"),
+    plugins: [plugin("a"), { name: "nothing" }, plugin("b")],
+  });
+  await Promise.all([app.close(), app.close()]);
+  await app.close();
+  assertEquals(order, [
+    "b begins",
+    "b is closed",
+    "a begins",
+    "a is closed",
+    "trace begins",
+    "trace is closed",
+  ]);
+});
+
+Deno.test("close() closes the other plugins too if some fail, and tells of all failures", async () => {
+  const closed: string[] = [];
+  const fails = (name: string): Plugin => ({
+    name,
+    close() {
+      closed.push(name);
+      throw new Error(name);
+    },
+  });
+  const one = createApp({
+    plugins: [{ name: "a", close: () => void closed.push("a") }, fails("b")],
+  });
+  await assertRejects(() => one.close(), Error, "b");
+  assertEquals(closed, ["b", "a"]);
+
+  const two = createApp({ plugins: [fails("c"), fails("d")] });
+  const error = await assertRejects(() => two.close(), AggregateError);
+  assertEquals(
+    error.errors.map(({ message }: Error) => message),
+    ["d", "c"],
+  );
+});

@@ -1,0 +1,519 @@
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import type { AuthRule, Route } from "@quartet/kit/app";
+
+/** Answers a request to an app of these routes. */
+async function ask(
+  routes: readonly Route[],
+  path: string,
+  init?: RequestInit,
+): Promise<{ status: number; text: string; headers: Headers }> {
+  const errors: unknown[] = [];
+  const app = createApp({ routes, onError: (error) => errors.push(error) });
+  const response = await app.fetch(new Request(`http://h${path}`, init));
+  const { status, headers } = response;
+  if (status !== 500) assertEquals(errors, []);
+  return { status, headers, text: await response.text() };
+}
+
+const says = (text: string) => () => new Response(text);
+const echo = (path: string): Route => ({
+  path,
+  loader: ({ params }) => params,
+});
+
+async function paramsOf(pattern: string, path: string): Promise<unknown> {
+  const { status, text } = await ask([echo(pattern)], path);
+  return status === 200 ? JSON.parse(text) : status;
+}
+
+Deno.test("A route's parameters are decoded, once", async () => {
+  assertEquals(await paramsOf("/a/:x", "/a/1"), { x: "1" });
+  assertEquals(await paramsOf("/a/:x/:y", "/a/1/2"), { x: "1", y: "2" });
+  assertEquals(await paramsOf("/a/:x", "/a/caf%C3%A9%20%F0%9F%8D%B0"), {
+    x: "café 🍰",
+  });
+  assertEquals(await paramsOf("/a/:x", "/a/1%2F2"), { x: "1/2" });
+  assertEquals(await paramsOf("/a/:x", "/a/%252F"), { x: "%2F" });
+  assertEquals(await paramsOf("/a/:x", "/a/1+2"), { x: "1+2" });
+});
+
+Deno.test("A parameter is never empty and never two segments", async () => {
+  assertEquals(await paramsOf("/a/:x", "/a"), 404);
+  assertEquals(await paramsOf("/a/:x", "/a/"), 404);
+  assertEquals(await paramsOf("/a/:x", "/a/1/2"), 404);
+});
+
+Deno.test("A handler finds the parameters in its context", async () => {
+  const { text } = await ask([{
+    path: "/:name",
+    handler: (_request, { params }) => new Response(params.name!),
+  }], "/ada");
+  assertEquals(text, "ada");
+});
+
+Deno.test("A parameter may have a name that objects have already", async () => {
+  const { text } = await ask([{
+    path: "/:constructor/:toString",
+    loader: ({ params }) => [params.constructor, params.toString],
+  }], "/a/b");
+  assertEquals(JSON.parse(text), ["a", "b"]);
+});
+
+for (const escape of ["%", "%4", "%zz", "%ff", "%C3", "%ED%A0%80"]) {
+  Deno.test(`A path parameter with the malformed escape ${escape} is a 400`, async () => {
+    for (const pattern of ["/a/:x", "/a/*", "/a/**"]) {
+      const { status, text } = await ask([echo(pattern)], `/a/${escape}`);
+      assertEquals(status, 400);
+      assertEquals(JSON.parse(text).error.code, "BAD_REQUEST");
+    }
+  });
+}
+
+Deno.test("A * stands for any number of segments, /**:name for the rest under a name", async () => {
+  assertEquals(await paramsOf("/a/*", "/a/1"), { 0: "1" });
+  assertEquals(await paramsOf("/a/*", "/a/1/2%20"), { 0: "1/2 " });
+  assertEquals(await paramsOf("/a/*", "/a"), {});
+  assertEquals(await paramsOf("/a/*/c", "/a/1/2/c"), { 0: "1/2" });
+  assertEquals(await paramsOf("/a/**:rest", "/a/1/2"), { rest: "1/2" });
+  assertEquals(await paramsOf("/a/**:rest", "/a"), 404);
+});
+
+Deno.test("The more exact route wins, whatever was added first", async () => {
+  const routes: Route[] = [
+    { path: "/**", handler: says("rest") },
+    { path: "/a/:x", handler: says("parameter") },
+    { path: "/a/b", handler: says("exact") },
+  ];
+  for (const table of [routes, routes.toReversed()]) {
+    assertEquals((await ask(table, "/a/b")).text, "exact");
+    assertEquals((await ask(table, "/a/c")).text, "parameter");
+    assertEquals((await ask(table, "/b")).text, "rest");
+  }
+});
+
+Deno.test("An exact route of another method doesn't hide a parameter's route", async () => {
+  const routes: Route[] = [
+    { path: "/a", method: "POST", handler: says("post") },
+    { path: "/:x", handler: says("parameter") },
+  ];
+  assertEquals((await ask(routes, "/a")).text, "parameter");
+  assertEquals((await ask(routes, "/a", { method: "POST" })).text, "post");
+});
+
+Deno.test("A trailing slash makes no difference, upper case does", async () => {
+  assertEquals((await ask([echo("/a")], "/a/")).status, 200);
+  assertEquals((await ask([echo("/a/")], "/a")).status, 200);
+  assertEquals((await ask([echo("/a")], "/A")).status, 404);
+});
+
+Deno.test("A route's path may hold any letters", async () => {
+  assertEquals((await ask([echo("/länder")], "/l%C3%A4nder")).status, 200);
+  assertEquals((await ask([echo("/länder")], "/länder")).status, 200);
+});
+
+Deno.test("The query plays no part in finding a route", async () => {
+  assertEquals((await ask([echo("/a")], "/a?b=/c#d")).status, 200);
+});
+
+Deno.test("A path without a route is a 404 in JSON", async () => {
+  const { status, text, headers } = await ask([echo("/a")], "/b");
+  assertEquals(status, 404);
+  assertEquals(headers.get("content-type"), "application/json");
+  assertEquals(JSON.parse(text), {
+    error: { code: "NOT_FOUND", message: "There is nothing at this path" },
+  });
+});
+
+Deno.test("A method without a route is a 405 that says which there are", async () => {
+  const routes: Route[] = [
+    { path: "/a/:x", loader: () => 1 },
+    { path: "/a/b", method: "PUT", handler: says("put") },
+    { path: "/c", method: "POST", handler: says("post") },
+  ];
+  const { status, text, headers } = await ask(routes, "/a/b", {
+    method: "DELETE",
+  });
+  assertEquals(status, 405);
+  assertEquals(headers.get("allow"), "GET, HEAD, PUT");
+  assertEquals(JSON.parse(text).error, {
+    code: "METHOD_NOT_ALLOWED",
+    message: "This path does not take DELETE; it takes GET, HEAD, PUT",
+  });
+  const { headers: others } = await ask(routes, "/c");
+  assertEquals(others.get("allow"), "POST");
+});
+
+Deno.test("HEAD gives what GET gives, without the body", async () => {
+  let cancelled = false;
+  const { status, text, headers } = await ask(
+    [{
+      path: "/",
+      handler: () =>
+        new Response(
+          new ReadableStream({ cancel: () => void (cancelled = true) }),
+          {
+            status: 203,
+            headers: { "x-kept": "yes", "content-length": "7" },
+          },
+        ),
+    }],
+    "/",
+    { method: "HEAD" },
+  );
+  assertEquals([status, text], [203, ""]);
+  assertEquals(headers.get("x-kept"), "yes");
+  assertEquals(headers.get("content-length"), "7");
+  assert(cancelled, "nobody will read the body");
+});
+
+Deno.test("HEAD has its own handler where a route says so", async () => {
+  const routes: Route[] = [
+    { path: "/", handler: says("get") },
+    {
+      path: "/",
+      method: "HEAD",
+      handler: () => new Response(null, { headers: { "x-own": "yes" } }),
+    },
+  ];
+  const { headers } = await ask(routes, "/", { method: "HEAD" });
+  assertEquals(headers.get("x-own"), "yes");
+});
+
+Deno.test("A handler answers GET unless its route names a method, in any case", async () => {
+  const routes: Route[] = [
+    { path: "/", handler: says("get") },
+    { path: "/", method: "post", handler: says("post") },
+    {
+      path: "/any",
+      method: "*",
+      handler: ({ method }) => new Response(method),
+    },
+  ];
+  assertEquals((await ask(routes, "/")).text, "get");
+  assertEquals((await ask(routes, "/", { method: "POST" })).text, "post");
+  for (const method of ["GET", "DELETE", "OPTIONS", "PROPFIND"]) {
+    assertEquals((await ask(routes, "/any", { method })).text, method);
+  }
+});
+
+for (
+  const [what, value, status, body] of [
+    ["a Response as it is", new Response("x", { status: 418 }), 418, "x"],
+    ["an object as JSON", { a: [1] }, 200, '{"a":[1]}'],
+    ["a string as JSON", "a", 200, '"a"'],
+    ["null as JSON", null, 200, "null"],
+    ["0 as JSON", 0, 200, "0"],
+    ["false as JSON", false, 200, "false"],
+    ["undefined as 204", undefined, 204, ""],
+  ] as const
+) {
+  Deno.test(`A loader or an action sends ${what}`, async () => {
+    const give = () => value instanceof Response ? value.clone() : value;
+    const route = {
+      path: "/",
+      loader: give,
+      action: () => Promise.resolve(give()),
+    };
+    for (const method of ["GET", "POST"]) {
+      const answer = await ask([route], "/", { method });
+      assertEquals(answer.status, status);
+      assertEquals(answer.text, body);
+      if (status === 200) {
+        assertEquals(answer.headers.get("content-type"), "application/json");
+      }
+    }
+  });
+}
+
+Deno.test("A loader's value that JSON can't hold is a 500", async () => {
+  const circular: { self?: unknown } = {};
+  circular.self = circular;
+  for (const value of [1n, circular, () => {}]) {
+    const { status } = await ask([{ path: "/", loader: () => value }], "/");
+    assertEquals(status, 500);
+  }
+});
+
+Deno.test("A loader answers GET, an action POST, PUT, PATCH and DELETE", async () => {
+  const route: Route = {
+    path: "/",
+    loader: () => "loader",
+    action: ({ request }) => request.method,
+  };
+  assertEquals((await ask([route], "/")).text, '"loader"');
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+    assertEquals((await ask([route], "/", { method })).text, `"${method}"`);
+  }
+  const { status, headers } = await ask([route], "/", { method: "OPTIONS" });
+  assertEquals(status, 405);
+  assertEquals(
+    headers.get("allow"),
+    "DELETE, GET, HEAD, PATCH, POST, PUT",
+  );
+});
+
+Deno.test("An action reads the request's body", async () => {
+  const { text } = await ask(
+    [{
+      path: "/",
+      action: async ({ request }) => (await request.json()).a,
+    }],
+    "/",
+    { method: "POST", body: '{"a":7}' },
+  );
+  assertEquals(text, "7");
+});
+
+const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
+  [
+    [
+      "no path",
+      { handler: says("") },
+      'Cannot add route: path must be a string that begins with "/", received undefined',
+    ],
+    [
+      "a path without a slash",
+      { path: "a", handler: says("") },
+      'Cannot add route: path must be a string that begins with "/", received "a"',
+    ],
+    [
+      "nothing to run",
+      { path: "/a" },
+      "Cannot add route /a: it must have a handler, a loader or an action",
+    ],
+    [
+      "a handler and a loader",
+      { path: "/a", handler: says(""), loader: says("") },
+      "Cannot add route /a: it must have either a handler or a loader and an action, received both",
+    ],
+    [
+      "a handler and an action",
+      { path: "/a", handler: says(""), action: says("") },
+      "Cannot add route /a: it must have either a handler or a loader and an action, received both",
+    ],
+    [
+      "a method and a loader",
+      { path: "/a", method: "GET", loader: says("") },
+      "Cannot add route /a: method goes with a handler; a loader answers GET, an action POST, PUT, PATCH, DELETE",
+    ],
+    [
+      "a handler that is no function",
+      { path: "/a", handler: "x" },
+      "Cannot add route /a: handler must be a function, received string",
+    ],
+    [
+      "a loader that is null",
+      { path: "/a", loader: null },
+      "Cannot add route /a: loader must be a function, received null",
+    ],
+    [
+      "an empty method",
+      { path: "/a", method: "", handler: says("") },
+      'Cannot add route /a: method must be an HTTP method or "*", received ""',
+    ],
+    [
+      "a method that is a number",
+      { path: "/a", method: 5, handler: says("") },
+      'Cannot add route /a: method must be an HTTP method or "*", received 5',
+    ],
+    [
+      "an unclosed group in its path",
+      { path: "/a((", handler: says("") },
+      "Cannot add route /a((: a `(` must close in its own segment",
+    ],
+    [
+      "a parameter twice",
+      { path: "/:a/:a", handler: says("") },
+      'Cannot add route /:a/:a: duplicate param name "a"',
+    ],
+    [
+      "an auth rule without a check",
+      { path: "/a", handler: says(""), config: { auth: { required: true } } },
+      "Cannot add route /a: config.auth must have a check function",
+    ],
+    [
+      "an auth rule that is null",
+      { path: "/a", loader: says(""), config: { auth: null } },
+      "Cannot add route /a: config.auth must have a check function",
+    ],
+    [
+      "an auth rule that is true",
+      { path: "/a", action: says(""), config: { auth: true } },
+      "Cannot add route /a: config.auth must have a check function",
+    ],
+  ];
+
+for (const [what, route, message] of BAD) {
+  Deno.test(`A route with ${what} is refused when it is added`, () => {
+    const app = createApp();
+    for (
+      const add of [
+        () => app.route(route as Route),
+        () => createApp({ routes: [route as Route] }),
+      ]
+    ) {
+      const error = assertThrows(add, TypeError);
+      assertStringIncludes(error.message, message);
+    }
+  });
+}
+
+const SAME: readonly (readonly [first: Route, second: Route, error: string])[] =
+  [
+    [
+      echo("/a"),
+      echo("/a"),
+      "Cannot add route GET /a: it exists already",
+    ],
+    [
+      echo("/a"),
+      { path: "/a", handler: says("") },
+      "Cannot add route GET /a: it exists already",
+    ],
+    [
+      { path: "/a", method: "*", handler: says("") },
+      { path: "/a", method: "*", handler: says("") },
+      "Cannot add route * /a: it exists already",
+    ],
+    [
+      { path: "/a", action: () => 1 },
+      { path: "/a", method: "PATCH", handler: says("") },
+      "Cannot add route PATCH /a: it exists already",
+    ],
+    [
+      echo("/a/:id"),
+      echo("/a/:name"),
+      "Cannot add route GET /a/:name: /a/:id matches the same",
+    ],
+    [echo("/a/"), echo("/a"), "Cannot add route GET /a: /a/ matches the same"],
+  ];
+
+for (const [first, second, message] of SAME) {
+  Deno.test(`A second route is refused: ${message}`, () => {
+    const app = createApp({ routes: [first] });
+    assertEquals(
+      assertThrows(() => app.route(second), TypeError).message,
+      message,
+    );
+  });
+}
+
+Deno.test("Routes that only look alike may stand side by side", async () => {
+  const routes: Route[] = [
+    { path: "/a/:id(\\d+)", handler: says("number") },
+    { path: "/a/:name", handler: says("name") },
+    { path: "/:x", handler: says("parameter") },
+    { path: "/\\:x", handler: says("colon x") },
+    { path: "/\\:y", handler: says("colon y") },
+    { path: "/", handler: says("root") },
+    { path: "/b", method: "*", handler: says("any") },
+    { path: "/b", handler: says("get") },
+  ];
+  assertEquals((await ask(routes, "/a/7")).text, "number");
+  assertEquals((await ask(routes, "/a/b")).text, "name");
+  assertEquals((await ask(routes, "/:y")).text, "colon y");
+  assertEquals((await ask(routes, "/")).text, "root");
+  assertEquals((await ask(routes, "/b")).text, "get");
+  assertEquals((await ask(routes, "/b", { method: "PUT" })).text, "any");
+});
+
+/** A route of each kind, behind a rule, and whether its code has run. */
+function guarded(check: AuthRule["check"]) {
+  let runs = 0;
+  const run = () => {
+    runs++;
+    return new Response("SECRET");
+  };
+  const config = { auth: { required: true, check } };
+  const routes: Route[] = [
+    { path: "/handler", method: "*", handler: run, config },
+    { path: "/", loader: run, action: run, config },
+  ];
+  const requests = [
+    ["/handler", "GET"],
+    ["/handler", "HEAD"],
+    ["/handler", "POST"],
+    ["/", "GET"],
+    ["/", "HEAD"],
+    ["/", "POST"],
+    ["/", "PUT"],
+    ["/", "PATCH"],
+    ["/", "DELETE"],
+  ] as const;
+  const askAll = () =>
+    Promise.all(
+      requests.map(([path, method]) => ask(routes, path, { method })),
+    );
+  return { askAll, ran: () => runs, count: requests.length };
+}
+
+for (
+  const [what, status, check] of [
+    [
+      "refuses",
+      403,
+      () => new Response("no", { status: 403 }),
+    ],
+    [
+      "refuses later",
+      401,
+      () => Promise.resolve(new Response("no", { status: 401 })),
+    ],
+    [
+      "throws",
+      500,
+      () => {
+        throw new Error("store is down");
+      },
+    ],
+    ["rejects", 500, () => Promise.reject(new Error("store is down"))],
+    [
+      "throws a Response",
+      303,
+      () => {
+        throw new Response(null, { status: 303, headers: { location: "/in" } });
+      },
+    ],
+    ["gives false, not a Response", 500, () => false as unknown as undefined],
+    ["gives true, not a Response", 500, () => true as unknown as undefined],
+  ] as const
+) {
+  Deno.test(`A route's code doesn't run if its auth rule ${what}`, async () => {
+    const { askAll, ran } = guarded(check);
+    for (const answer of await askAll()) {
+      assertEquals(answer.status, status);
+      assert(!answer.text.includes("SECRET"));
+    }
+    assertEquals(ran(), 0);
+  });
+}
+
+Deno.test("A route's code runs if its auth rule lets the request in", async () => {
+  for (const check of [() => undefined, () => Promise.resolve(undefined)]) {
+    const { askAll, ran, count } = guarded(check);
+    for (const { status } of await askAll()) assertEquals(status, 200);
+    assertEquals(ran(), count);
+  }
+});
+
+Deno.test("An auth rule is called as a method, so that it may use this", async () => {
+  class Rule implements AuthRule {
+    required = true;
+    #status = 418;
+    check() {
+      return new Response(null, { status: this.#status });
+    }
+  }
+  const { status } = await ask([{
+    path: "/",
+    handler: says("SECRET"),
+    config: { auth: new Rule() },
+  }], "/");
+  assertEquals(status, 418);
+});

@@ -1,0 +1,387 @@
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { createApp, createUpgrader, serve } from "@quartet/kit/app";
+import type { Fetcher, ServeOptions, Server } from "@quartet/kit/app";
+import { exchange, startDeno } from "../helpers.ts";
+
+const QUIET = { port: 0, signals: false, onListen() {} } as const;
+
+const urlOf = ({ address }: Server) => `http://127.0.0.1:${address.port}/`;
+
+/** A server whose handler waits until it is let go. */
+function slowServer(options: ServeOptions & Pick<Fetcher, "close"> = {}) {
+  const running = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const { close, ...rest } = options;
+  const fetcher: Fetcher = {
+    async fetch() {
+      running.resolve();
+      await gate.promise;
+      return new Response("finished");
+    },
+    ...(close === undefined ? {} : { close }),
+  };
+  const server = serve(fetcher, { ...QUIET, ...rest });
+  return { server, running: running.promise, finish: gate.resolve };
+}
+
+const bodyOf = async (url: string) => (await fetch(url)).text();
+
+/** Whether a promise is still pending after all that can run has run. */
+async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  let pending = true;
+  const settle = () => void (pending = false);
+  promise.then(settle, settle);
+  await new Promise((resolve) => setTimeout(resolve));
+  return pending;
+}
+
+Deno.test("serve() answers requests and hands on the connection's address", async () => {
+  let remote: Deno.Addr | undefined;
+  const server = serve({
+    fetch(request, info) {
+      remote = info?.remoteAddr;
+      return new Response(new URL(request.url).pathname);
+    },
+  }, QUIET);
+  assertEquals(await bodyOf(`${urlOf(server)}a`), "/a");
+  assertEquals((remote as Deno.NetAddr).hostname, "127.0.0.1");
+  await server.shutdown();
+});
+
+Deno.test("serve() listens on this machine only unless told otherwise, and says where", async () => {
+  const listened: Deno.NetAddr[] = [];
+  const server = serve({ fetch: () => new Response() }, {
+    ...QUIET,
+    onListen: (address) => listened.push(address),
+  });
+  assertEquals(server.address.hostname, "127.0.0.1");
+  assertEquals(listened.map(({ port }) => port), [server.address.port]);
+  await server.shutdown();
+});
+
+Deno.test("serve() throws AddrInUse if the port is taken", async () => {
+  const server = serve({ fetch: () => new Response() }, QUIET);
+  assertThrows(
+    () =>
+      serve({ fetch: () => new Response() }, {
+        ...QUIET,
+        port: server.address.port,
+      }),
+    Deno.errors.AddrInUse,
+  );
+  await server.shutdown();
+});
+
+Deno.test("serve() calls fetch and close as methods", async () => {
+  class Counter {
+    #requests = 0;
+    closed = false;
+    fetch() {
+      return new Response(`${++this.#requests}`);
+    }
+    close() {
+      this.closed = this.#requests === 1;
+    }
+  }
+  const counter = new Counter();
+  const server = serve(counter, QUIET);
+  assertEquals(await bodyOf(urlOf(server)), "1");
+  await server.shutdown();
+  assert(counter.closed);
+});
+
+Deno.test("shutdown() finishes a running request, then closes the fetcher, then resolves", async () => {
+  const order: string[] = [];
+  const { server, running, finish } = slowServer({
+    async close() {
+      order.push("closing");
+      await Promise.resolve();
+      order.push("closed");
+    },
+  });
+  const body = bodyOf(urlOf(server)).then((text) => order.push(text));
+  await running;
+  const down = server.shutdown().then(() => order.push("down"));
+  assert(await isPending(down));
+  assertEquals(order, [], "nothing is closed while a request runs");
+  finish();
+  await Promise.all([body, down, server.finished]);
+  assertEquals(order.slice(0, 2), ["closing", "closed"]);
+  assertEquals(order.slice(2).sort(), ["down", "finished"]);
+});
+
+Deno.test("shutdown() lets a request use a plugin's resource to its end", async () => {
+  let open = true;
+  const running = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const app = createApp({
+    plugins: [{ name: "database", close: () => void (open = false) }],
+    routes: [{
+      path: "/",
+      async loader() {
+        running.resolve();
+        await gate.promise;
+        return open;
+      },
+    }],
+  });
+  const server = await app.serve(QUIET);
+  const body = bodyOf(urlOf(server));
+  await running.promise;
+  const down = server.shutdown();
+  await isPending(down);
+  gate.resolve();
+  assertEquals(await body, "true");
+  await down;
+  assertEquals(open, false);
+});
+
+Deno.test("shutdown() answers no new requests", async () => {
+  const { server, running, finish } = slowServer();
+  const body = bodyOf(urlOf(server));
+  await running;
+  const down = server.shutdown();
+  const refused = await fetch(urlOf(server));
+  assertEquals(refused.status, 503);
+  assertEquals((await refused.json()).error.code, "SHUTTING_DOWN");
+  finish();
+  assertEquals(await body, "finished");
+  await down;
+  await assertRejects(() => fetch(urlOf(server)), TypeError);
+});
+
+Deno.test("shutdown() finishes a body that is still being sent", async () => {
+  const gate = Promise.withResolvers<void>();
+  const server = serve({
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          async start(controller) {
+            controller.enqueue(new TextEncoder().encode("begin "));
+            await gate.promise;
+            controller.enqueue(new TextEncoder().encode("end"));
+            controller.close();
+          },
+        }),
+      ),
+  }, QUIET);
+  const response = await fetch(urlOf(server));
+  const down = server.shutdown();
+  assert(await isPending(down));
+  gate.resolve();
+  assertEquals(await response.text(), "begin end");
+  await down;
+});
+
+Deno.test("shutdown() lets the fetcher end the streams that it holds open", async () => {
+  let controller: ReadableStreamDefaultController<Uint8Array>;
+  const server = serve({
+    fetch: () =>
+      new Response(
+        new ReadableStream<Uint8Array<ArrayBuffer>>({
+          start(given) {
+            controller = given;
+            given.enqueue(new TextEncoder().encode("event"));
+          },
+        }),
+      ),
+    close: () => controller.close(),
+  }, QUIET);
+  const response = await fetch(urlOf(server));
+  await server.shutdown();
+  assertEquals(await response.text(), "event");
+});
+
+Deno.test("shutdown() cuts off a request that hangs when the grace period is over", async () => {
+  let closes = 0;
+  const { server, running, finish } = slowServer({
+    grace: 1,
+    close: () => void closes++,
+  });
+  const body = bodyOf(urlOf(server)).catch((error) => error);
+  await running;
+  await server.shutdown();
+  assert(await body instanceof TypeError, "the connection was cut");
+  assertEquals(closes, 1);
+  finish();
+});
+
+Deno.test("shutdown() cuts off a body that never ends, which is told", async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const server = serve({
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          start: (controller) => controller.enqueue(new Uint8Array(1)),
+          cancel: () => cancelled.resolve(),
+        }),
+      ),
+  }, { ...QUIET, grace: 1 });
+  const response = await fetch(urlOf(server));
+  await server.shutdown();
+  await assertRejects(() => response.bytes(), TypeError);
+  await cancelled.promise;
+});
+
+Deno.test("shutdown() called again closes nothing twice", async () => {
+  let closes = 0;
+  const server = serve({
+    fetch: () => new Response(),
+    close: () => void closes++,
+  }, QUIET);
+  await Promise.all([server.shutdown(), server.shutdown()]);
+  await server.shutdown();
+  await server.finished;
+  assertEquals(closes, 1);
+});
+
+Deno.test("shutdown() is not held up by keep-alive connections or half a request", async () => {
+  const server = serve({ fetch: () => new Response("hi") }, {
+    ...QUIET,
+    grace: 3_600_000,
+  });
+  const { port } = server.address;
+  using idle = await Deno.connect({ hostname: "127.0.0.1", port });
+  using half = await Deno.connect({ hostname: "127.0.0.1", port });
+  const encoder = new TextEncoder();
+  await idle.write(encoder.encode("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
+  await idle.read(new Uint8Array(1024));
+  await half.write(encoder.encode("GET / HTTP/1.1\r\nHo"));
+  await server.shutdown();
+});
+
+Deno.test("shutdown() closes WebSockets through the fetcher and waits for them", async () => {
+  const upgrader = createUpgrader<undefined>({ message() {} });
+  const server = serve({
+    fetch: (request) => {
+      upgrader.upgrade(request, { data: undefined });
+      return upgrader.response(request)!;
+    },
+    close: () => upgrader.close(),
+  }, { ...QUIET, grace: 3_600_000 });
+  const socket = new WebSocket(urlOf(server));
+  await new Promise((resolve) => socket.onopen = resolve);
+  const closed = new Promise<CloseEvent>((resolve) => socket.onclose = resolve);
+  await server.shutdown();
+  assertEquals((await closed).code, 1001);
+  assertEquals(upgrader.size, 0);
+});
+
+Deno.test("shutdown() rejects if the fetcher fails to close, once its requests are finished", async () => {
+  for (
+    const close of [
+      () => Promise.reject(new Error("disk full")),
+      () => {
+        throw new Error("disk full");
+      },
+    ]
+  ) {
+    const { server, running, finish } = slowServer({ close });
+    const body = bodyOf(urlOf(server));
+    await running;
+    const down = assertRejects(() => server.shutdown(), Error, "disk full");
+    finish();
+    assertEquals(await body, "finished");
+    await down;
+    await assertRejects(() => server.finished, Error, "disk full");
+    await assertRejects(() => fetch(urlOf(server)), TypeError);
+  }
+});
+
+Deno.test("A handler that throws ends neither the server nor its shutdown", async () => {
+  const { error } = console;
+  console.error = () => {};
+  const server = serve({ fetch: () => Promise.reject(new Error("x")) }, QUIET);
+  const response = await fetch(urlOf(server));
+  console.error = error;
+  assertEquals(response.status, 500);
+  await response.body?.cancel();
+  await server.shutdown();
+});
+
+Deno.test("The signal option shuts the server down", async () => {
+  let closed = false;
+  const abort = new AbortController();
+  const { server, running, finish } = slowServer({
+    signal: abort.signal,
+    close: () => void (closed = true),
+  });
+  const body = bodyOf(urlOf(server));
+  await running;
+  abort.abort();
+  finish();
+  assertEquals(await body, "finished");
+  await server.finished;
+  assert(closed);
+});
+
+Deno.test("A signal that is aborted already shuts the server down at once", async () => {
+  const server = serve({ fetch: () => new Response() }, {
+    ...QUIET,
+    signal: AbortSignal.abort(),
+  });
+  await server.finished;
+  await assertRejects(() => fetch(urlOf(server)), TypeError);
+});
+
+Deno.test("app.serve() answers over a socket and closes the plugins on shutdown", async () => {
+  let closed = false;
+  const app = createApp({
+    plugins: [{ name: "x", close: () => void (closed = true) }],
+    routes: [{ path: "/", handler: () => new Response("hi") }],
+  });
+  const server = await app.serve(QUIET);
+  const answer = await exchange(
+    server.address.port,
+    "HEAD / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+  );
+  assertStringIncludes(answer, "HTTP/1.1 200 OK");
+  assert(answer.endsWith("\r\n\r\n"), "without a body");
+  await server.shutdown();
+  assert(closed);
+});
+
+const PROGRAM = ["run", "-A", "--no-check", "tests/app/slow_server.ts"];
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  Deno.test({
+    name:
+      `${signal} finishes a slow request, closes the plugins and exits with 0`,
+    ignore: Deno.build.os === "windows",
+    async fn() {
+      await using child = startDeno(PROGRAM);
+      const [, url] = await child.printed(/Listening on (\S+)/);
+      const body = bodyOf(`${url}slow`);
+      await child.printed(/running/);
+      child.kill(signal);
+      assertEquals(await body, '{"closed":false}');
+      assertEquals(await child.code, 0);
+      assert(child.stdout.endsWith("signalled\nclosed\n"), child.stdout);
+      assertEquals(child.stderr, "");
+    },
+  });
+}
+
+Deno.test({
+  name: "A second signal cuts off a request that hangs",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using child = startDeno(PROGRAM);
+    const [, url] = await child.printed(/Listening on (\S+)/);
+    const body = bodyOf(`${url}hang`).catch((error) => error);
+    await child.printed(/running/);
+    child.kill("SIGTERM");
+    await child.printed(/signalled/);
+    child.kill("SIGINT");
+    assert(await body instanceof TypeError, "the connection was cut");
+    assertEquals(await child.code, 0);
+    assert(child.stdout.endsWith("closed\n"), child.stdout);
+    assertEquals(child.stderr, "");
+  },
+});

@@ -1,0 +1,51 @@
+/**
+ * A server for tests of shutdown by a signal: `/slow` is answered only after
+ * one has arrived, `/hang` never.
+ *
+ * @module
+ */
+
+import { createApp } from "@quartet/kit/app";
+
+const signalled = Promise.withResolvers<void>();
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+const onSignal = () => {
+  for (const name of SIGNALS) Deno.removeSignalListener(name, onSignal);
+  console.log("signalled");
+  signalled.resolve();
+};
+for (const name of SIGNALS) Deno.addSignalListener(name, onSignal);
+
+let closed = false;
+const app = createApp({
+  plugins: [{
+    name: "resource",
+    close() {
+      closed = true;
+      console.log("closed");
+    },
+  }],
+  routes: [
+    {
+      path: "/slow",
+      async loader() {
+        console.log("running");
+        await signalled.promise;
+        // Some turns of the event loop, as a query takes them.
+        for (let i = 0; i < 5; i++) {
+          await new Promise((resolve) => setTimeout(resolve));
+        }
+        return { closed };
+      },
+    },
+    {
+      path: "/hang",
+      loader() {
+        console.log("running");
+        return new Promise(() => {});
+      },
+    },
+  ],
+});
+
+await app.serve({ port: 0, grace: 3_600_000 });

@@ -1,0 +1,116 @@
+/**
+ * What tests of several folders need: a child process whose output can be
+ * waited for, and a connection on which bytes are sent as they are.
+ *
+ * @module
+ */
+
+/** The root of the repository. */
+export const ROOT = new URL("../", import.meta.url);
+
+/** A `deno` process. Ends with the block that it was started in. */
+export interface Child extends AsyncDisposable {
+  /** Everything it has printed so far. */
+  readonly stdout: string;
+  /** Everything it has complained of so far. */
+  readonly stderr: string;
+  /** Resolves once standard output matches; rejects if it ends before that. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Sends a signal. */
+  kill(signal: Deno.Signal): void;
+  /** The exit code, when it has ended and all it printed has been read. */
+  readonly code: Promise<number>;
+}
+
+/** Starts `deno` with these arguments, in the root unless told otherwise. */
+export function startDeno(args: string[], cwd: string | URL = ROOT): Child {
+  const process = new Deno.Command(Deno.execPath(), {
+    args,
+    cwd,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let stdout = "";
+  let stderr = "";
+  let running = true;
+  const look = new Set<() => void>();
+  const code = Promise.all([
+    process.status,
+    collect(process.stdout, (text) => {
+      stdout += text;
+      for (const fn of look) fn();
+    }),
+    collect(process.stderr, (text) => stderr += text),
+  ]).then(([status]) => {
+    running = false;
+    for (const fn of look) fn();
+    return status.code;
+  });
+
+  return {
+    get stdout() {
+      return stdout;
+    },
+    get stderr() {
+      return stderr;
+    },
+    printed(pattern) {
+      return new Promise((resolve, reject) => {
+        const fn = () => {
+          const match = pattern.exec(stdout);
+          if (match !== null) resolve(match);
+          else if (running) return;
+          else {
+            reject(
+              new Error(`It ended before ${pattern}:\n${stdout}\n${stderr}`),
+            );
+          }
+          look.delete(fn);
+        };
+        look.add(fn);
+        fn();
+      });
+    },
+    kill: (signal) => process.kill(signal),
+    code,
+    async [Symbol.asyncDispose]() {
+      if (running) {
+        try {
+          process.kill("SIGKILL");
+        } catch {
+          // It has ended by itself in the meantime.
+        }
+      }
+      await code;
+    },
+  };
+}
+
+async function collect(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  take: (text: string) => void,
+): Promise<void> {
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    take(text);
+  }
+}
+
+/**
+ * Sends an HTTP request byte for byte, which `fetch` would not do, and gives
+ * all that comes back until the server closes the connection. Say
+ * `Connection: close`.
+ */
+export async function exchange(port: number, text: string): Promise<string> {
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  await connection.write(new TextEncoder().encode(text));
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(4096);
+  let received = "";
+  for (;;) {
+    const size = await connection.read(buffer);
+    if (size === null) return received;
+    received += decoder.decode(buffer.subarray(0, size), { stream: true });
+  }
+}
