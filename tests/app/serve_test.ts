@@ -294,17 +294,6 @@ Deno.test("shutdown() rejects if the fetcher fails to close, once its requests a
   }
 });
 
-Deno.test("A handler that throws ends neither the server nor its shutdown", async () => {
-  const { error } = console;
-  console.error = () => {};
-  const server = serve({ fetch: () => Promise.reject(new Error("x")) }, QUIET);
-  const response = await fetch(urlOf(server));
-  console.error = error;
-  assertEquals(response.status, 500);
-  await response.body?.cancel();
-  await server.shutdown();
-});
-
 Deno.test("The signal option shuts the server down", async () => {
   let closed = false;
   const abort = new AbortController();
