@@ -31,8 +31,12 @@ export async function runDev(options: DevOptions): Promise<void> {
   console.log(`Listening on ${url}`);
   if (tracing) console.log(`Traces at    ${url}__app/traces`);
   if (options.open) await openInBrowser(url);
-  await server.finished;
-  await tracing?.stop();
+  try {
+    await server.finished;
+  } finally {
+    // Also if the app failed to close: the traces would be lost.
+    await tracing?.stop();
+  }
 }
 
 /** Puts the tracing around the app, whatever kind of app that is. */
