@@ -16,7 +16,7 @@ import type {
   SpanStatus,
 } from "./types.ts";
 
-const SPAN_ID = /^[0-9a-f]{16}$/;
+const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
 const STATUSES: readonly unknown[] = ["ok", "error", "timeout"];
 /** The last moment that a `Date` can tell, in epoch milliseconds. */
 const MAX_TIME = 8.64e15;
@@ -41,13 +41,13 @@ export function readClientSpan(
   const span = value as Record<string, unknown>;
   const { id, parentId = null, name, layer = "custom", status = "ok" } = span;
   if (typeof id !== "string" || !SPAN_ID.test(id)) {
-    return `${at}.id must be 16 lower-case hex digits`;
+    return `${at}.id must be 16 lower-case hex digits, not all zero`;
   }
   if (
     parentId !== null &&
     (typeof parentId !== "string" || !SPAN_ID.test(parentId))
   ) {
-    return `${at}.parentId must be 16 lower-case hex digits or null`;
+    return `${at}.parentId must be null or 16 lower-case hex digits, not all zero`;
   }
   if (typeof name !== "string") return `${at}.name must be a string`;
   if (!LAYERS.includes(layer as Layer)) {

@@ -237,7 +237,7 @@ Deno.test("names of every object's members are keys like any other", () => {
     for (const key of keys) span.setAttribute(key, key);
     span.event("e", JSON.parse('{ "__proto__": 1, "constructor": 2 }'));
   });
-  assertEquals(
+  assertEquals<unknown>(
     Object.entries(attributes),
     keys.map((key) => [key, key]),
   );

@@ -1,0 +1,567 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  createCollector,
+  deserializeTrace,
+  serializeTrace,
+} from "@quartet/kit/trace";
+import type { Span, TracerImpl } from "@quartet/kit/trace";
+import {
+  createTestTracer,
+  EPOCH,
+  onlyTrace,
+  rootOf,
+  spanNamed,
+  treeOf,
+} from "./fakes.ts";
+
+/** An id that ends in a number. */
+function id(n: number): string {
+  return n.toString(16).padStart(16, "0");
+}
+
+/** A span as a browser sends it. */
+function clientSpan(
+  n: number,
+  parentId: string | null | undefined,
+  more: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    id: id(n),
+    parentId,
+    name: `client ${n}`,
+    layer: "islands",
+    startTime: EPOCH + n,
+    endTime: EPOCH + n + 1,
+    ...more,
+  };
+}
+
+/** A tracer with one ended trace, and how to send spans to it. */
+function setUp(): {
+  tracer: TracerImpl;
+  root: Span;
+  step: Span;
+  receive(...spans: unknown[]): ReturnType<
+    ReturnType<typeof createCollector>["receive"]
+  >;
+} {
+  const { tracer, clock } = createTestTracer();
+  const root = tracer.startTrace("GET /");
+  const step = root.child("step", "data");
+  clock.advance(10);
+  step.end();
+  root.end();
+  const collector = createCollector(tracer, { now: () => EPOCH });
+  return {
+    tracer,
+    root,
+    step,
+    receive: (...spans) =>
+      collector.receive({
+        type: "client:spans",
+        traceId: root.traceId,
+        spans,
+      }),
+  };
+}
+
+Deno.test("a browser's span goes under its parent, be that a server's or a browser's", () => {
+  const { tracer, root, step, receive } = setUp();
+  const result = receive(
+    clientSpan(1, root.id),
+    clientSpan(2, id(1)),
+    clientSpan(3, step.id),
+  );
+  assertEquals(result, { added: 3, rejected: 0 });
+  assertEquals(
+    treeOf(onlyTrace(tracer)),
+    "GET /(step(client 3), client 1(client 2))",
+  );
+});
+
+Deno.test("a browser's span is recorded with all that it told, marked as from a browser", () => {
+  const { tracer, root, receive } = setUp();
+  receive(clientSpan(1, root.id, {
+    status: "error",
+    attributes: { "a": "text", "b": 1.5, "c": true },
+    events: [{ name: "seen", time: EPOCH + 1.5, attributes: { x: 1 } }],
+  }));
+  assertEquals(spanNamed(onlyTrace(tracer), "client 1"), {
+    id: id(1),
+    traceId: root.traceId,
+    parentId: root.id,
+    name: "client 1",
+    layer: "islands",
+    status: "error",
+    startTime: EPOCH + 1,
+    endTime: EPOCH + 2,
+    duration: 1,
+    attributes: { "a": "text", "b": 1.5, "c": true, "app.origin": "client" },
+    events: [{ name: "seen", time: EPOCH + 1.5, attributes: { x: 1 } }],
+    children: [],
+  });
+});
+
+Deno.test("a browser's span without layer and status is a custom one that went well", () => {
+  const { tracer, root, receive } = setUp();
+  receive(clientSpan(1, root.id, { layer: undefined, status: undefined }));
+  const { layer, status } = spanNamed(onlyTrace(tracer), "client 1");
+  assertEquals([layer, status], ["custom", "ok"]);
+});
+
+Deno.test("a browser's span whose parent is unknown or absent goes under the root", () => {
+  const { tracer, receive } = setUp();
+  receive(
+    clientSpan(1, id(99)),
+    clientSpan(2, null),
+    clientSpan(3, undefined),
+  );
+  assertEquals(
+    treeOf(onlyTrace(tracer)),
+    "GET /(step, client 1, client 2, client 3)",
+  );
+});
+
+Deno.test("a parent that arrives later takes its children back", () => {
+  const { tracer, receive } = setUp();
+  receive(clientSpan(2, id(1)));
+  assertEquals(treeOf(onlyTrace(tracer)), "GET /(step, client 2)");
+  receive(clientSpan(1, null));
+  assertEquals(treeOf(onlyTrace(tracer)), "GET /(step, client 1(client 2))");
+});
+
+Deno.test("spans of a browser stand in the order in which they began, whenever they arrive", () => {
+  const { tracer, root, receive } = setUp();
+  receive(clientSpan(5, root.id), clientSpan(2, root.id));
+  receive(clientSpan(1, root.id, { startTime: EPOCH - 5 }));
+  const trace = onlyTrace(tracer);
+  assertEquals(treeOf(trace), "GET /(client 1, step, client 2, client 5)");
+  const times = [...trace.spans.values()].map((span) => span.startTime);
+  assertEquals(times, times.toSorted((a, b) => a - b));
+});
+
+Deno.test("the browser's fetch that called the server stands above the server's root", () => {
+  const { tracer, clock } = createTestTracer();
+  const root = tracer.startTrace("GET /", "request", {
+    traceId: "a".repeat(32),
+    parentId: id(2),
+  });
+  clock.advance(5);
+  root.end();
+  createCollector(tracer).receive({
+    type: "client:spans",
+    traceId: root.traceId,
+    spans: [
+      clientSpan(1, null, { name: "click" }),
+      clientSpan(2, id(1), { name: "fetch" }),
+      clientSpan(3, id(1), { name: "render" }),
+      clientSpan(4, null, { name: "unrelated" }),
+    ],
+  });
+  const trace = onlyTrace(tracer);
+  assertEquals(trace.rootSpanId, root.id);
+  const click = spanNamed(trace, "click");
+  assertEquals(click.parentId, null);
+  assertEquals(treeOf(trace, click), "click(fetch(GET /(unrelated)), render)");
+});
+
+Deno.test("browser spans that form a ring stay reachable from the root, each once", () => {
+  const { tracer, root, receive } = setUp();
+  const result = receive(
+    clientSpan(1, id(3)),
+    clientSpan(2, id(1)),
+    clientSpan(3, id(2)),
+    clientSpan(4, id(4)),
+    clientSpan(5, id(3)),
+  );
+  assertEquals(result, { added: 5, rejected: 0 });
+  const trace = onlyTrace(tracer);
+  const reached = treeOf(trace).match(/client \d/g)!.toSorted();
+  assertEquals(reached, [1, 2, 3, 4, 5].map((n) => `client ${n}`));
+  assert(rootOf(trace).children.includes(id(4)));
+  assertEquals(root.id, trace.rootSpanId);
+});
+
+Deno.test("a ring of browser spans above the server's root is opened as well", () => {
+  const { tracer } = createTestTracer();
+  const root = tracer.startTrace("GET /", "request", { parentId: id(1) });
+  root.end();
+  createCollector(tracer).receive({
+    type: "client:spans",
+    traceId: root.traceId,
+    spans: [clientSpan(1, id(2)), clientSpan(2, id(1))],
+  });
+  const trace = onlyTrace(tracer);
+  const tops = [...trace.spans.values()].filter((span) =>
+    span.parentId === null
+  );
+  assertEquals(tops.length, 1);
+  assertMatch(treeOf(trace, tops[0]), /GET \//);
+});
+
+Deno.test("a browser span that claims to be above and below the root is only above", () => {
+  const { tracer } = createTestTracer();
+  const root = tracer.startTrace("GET /", "request", { parentId: id(1) });
+  root.end();
+  createCollector(tracer).receive({
+    type: "client:spans",
+    traceId: root.traceId,
+    spans: [clientSpan(1, root.id)],
+  });
+  const trace = onlyTrace(tracer);
+  assertEquals(
+    treeOf(trace, spanNamed(trace, "client 1")),
+    "client 1(GET /)",
+  );
+});
+
+Deno.test("a browser's span that is known already, or bears a server span's id, is not added", () => {
+  const { tracer, root, receive } = setUp();
+  const first = receive(clientSpan(1, root.id), clientSpan(1, null));
+  const again = receive(clientSpan(1, root.id), {
+    ...clientSpan(2, null),
+    id: root.id,
+  });
+  assertEquals(first, { added: 1, rejected: 1 });
+  assertEquals(again, { added: 0, rejected: 2 });
+  assertEquals(onlyTrace(tracer).spans.size, 3);
+  assertEquals(rootOf(onlyTrace(tracer)).name, "GET /");
+});
+
+Deno.test("a browser's spans may come before the trace ends", () => {
+  const { tracer } = createTestTracer();
+  const root = tracer.startTrace("GET /");
+  const updates: string[] = [];
+  tracer.subscribe((event) => updates.push(event.type), [
+    "trace:update",
+    "trace:end",
+  ]);
+  const result = createCollector(tracer).receive({
+    type: "client:spans",
+    traceId: root.traceId,
+    spans: [clientSpan(1, root.id)],
+  });
+  assertEquals(result, { added: 1, rejected: 0 });
+  assertEquals(updates, []);
+  root.end();
+  assertEquals(updates, ["trace:end"]);
+  assertEquals(treeOf(onlyTrace(tracer)), "GET /(client 1)");
+});
+
+Deno.test("spans for a trace that is gone are refused with a reason", () => {
+  const { tracer } = createTestTracer({ maxTraces: 1 });
+  const gone = tracer.startTrace("gone");
+  gone.end();
+  tracer.startTrace("newer").end();
+  assertEquals(
+    createCollector(tracer).receive({
+      type: "client:spans",
+      traceId: gone.traceId,
+      spans: [clientSpan(1, null)],
+    }),
+    {
+      added: 0,
+      rejected: 1,
+      error: "traceId must be that of a trace that is still kept",
+    },
+  );
+});
+
+Deno.test("of traces that share an id, the one that the browser's fetch called takes its spans", () => {
+  const { tracer } = createTestTracer();
+  const traceId = "a".repeat(32);
+  tracer.startTrace("GET /1", "request", { traceId, parentId: id(1) }).end();
+  tracer.startTrace("GET /2", "request", { traceId, parentId: id(2) }).end();
+  createCollector(tracer).receive({
+    type: "client:spans",
+    traceId,
+    spans: [clientSpan(1, null)],
+  });
+  assertEquals(tracer.getTraces().map((trace) => trace.spans.size), [2, 1]);
+});
+
+Deno.test("a browser's span does not change how long the trace took", () => {
+  const { tracer, root, receive } = setUp();
+  receive(clientSpan(1, root.id, {
+    startTime: EPOCH - 5_000_000,
+    endTime: EPOCH + 5_000_000,
+  }));
+  const { startTime, endTime, duration } = onlyTrace(tracer);
+  assertEquals([startTime, endTime, duration], [EPOCH, EPOCH + 10, 10]);
+});
+
+Deno.test("a browser's times are moved by the offset that it measured", () => {
+  const { tracer, root } = setUp();
+  createCollector(tracer).receive({
+    type: "client:spans",
+    traceId: root.traceId,
+    spans: [clientSpan(1, null, { events: [{ name: "e", time: EPOCH }] })],
+    clock: { offset: -250.5 },
+  });
+  const { startTime, endTime, events } = spanNamed(
+    onlyTrace(tracer),
+    "client 1",
+  );
+  assertEquals([startTime, endTime, events[0]?.time], [
+    EPOCH + 1 - 250.5,
+    EPOCH + 2 - 250.5,
+    EPOCH - 250.5,
+  ]);
+});
+
+Deno.test("without a measured offset, the moment of sending tells it", () => {
+  const { tracer, root } = setUp();
+  createCollector(tracer, { now: () => EPOCH + 1_000 }).receive({
+    type: "client:spans",
+    traceId: root.traceId,
+    spans: [clientSpan(1, null)],
+    clock: { sentAt: EPOCH + 4_000 },
+  });
+  assertEquals(
+    spanNamed(onlyTrace(tracer), "client 1").startTime,
+    EPOCH + 1 - 3_000,
+  );
+});
+
+Deno.test("a clock that makes no sense is passed over", () => {
+  const clocks = [
+    null,
+    5,
+    "now",
+    {},
+    { offset: "5" },
+    { offset: NaN },
+    { offset: Infinity },
+    { offset: 1e15 },
+    { sentAt: null },
+    { sentAt: -1e15 },
+  ];
+  for (const clock of clocks) {
+    const { tracer, root } = setUp();
+    createCollector(tracer, { now: () => EPOCH }).receive({
+      type: "client:spans",
+      traceId: root.traceId,
+      spans: [clientSpan(1, null)],
+      clock,
+    });
+    assertEquals(
+      spanNamed(onlyTrace(tracer), "client 1").startTime,
+      EPOCH + 1,
+    );
+  }
+});
+
+Deno.test("a message of the wrong shape is refused with a reason", () => {
+  const { tracer, root } = setUp();
+  const collector = createCollector(tracer);
+  const { traceId } = root;
+  const cases: [unknown, string][] = [
+    [null, "The message must be an object"],
+    [undefined, "The message must be an object"],
+    ["text", "The message must be an object"],
+    [[], 'type must be "client:spans"'],
+    [{}, 'type must be "client:spans"'],
+    [{ type: "client:span" }, 'type must be "client:spans"'],
+    [{ type: "client:spans" }, "traceId must be 32 lower-case hex digits"],
+    [
+      { type: "client:spans", traceId: traceId.toUpperCase() + "X" },
+      "traceId must be 32 lower-case hex digits",
+    ],
+    [{ type: "client:spans", traceId, spans: {} }, "spans must be an array"],
+    [{ type: "client:spans", traceId }, "spans must be an array"],
+  ];
+  for (const [message, error] of cases) {
+    assertEquals(collector.receive(message), { added: 0, rejected: 0, error });
+  }
+});
+
+Deno.test("every field of a span is checked, and the others of its message are taken", () => {
+  const hex = "16 lower-case hex digits, not all zero";
+  const order =
+    "spans[1].startTime and spans[1].endTime must be epoch milliseconds in this order";
+  const cases: [Record<string, unknown> | null | number | string, string][] = [
+    [null, "spans[1] must be an object"],
+    [5, "spans[1] must be an object"],
+    ["x", "spans[1] must be an object"],
+    [{ id: undefined }, `spans[1].id must be ${hex}`],
+    [{ id: 7 }, `spans[1].id must be ${hex}`],
+    [{ id: "ABCDEFABCDEFABCD" }, `spans[1].id must be ${hex}`],
+    [{ id: "0".repeat(17) }, `spans[1].id must be ${hex}`],
+    [{ id: `${id(2)}\n` }, `spans[1].id must be ${hex}`],
+    [{ parentId: 7 }, `spans[1].parentId must be null or ${hex}`],
+    [{ parentId: "" }, `spans[1].parentId must be null or ${hex}`],
+    [{ parentId: {} }, `spans[1].parentId must be null or ${hex}`],
+    [{ name: undefined }, "spans[1].name must be a string"],
+    [{ name: {} }, "spans[1].name must be a string"],
+    [{ layer: "moon" }, "spans[1].layer must be one of request, routing, "],
+    [{ layer: null }, "spans[1].layer must be one of request, routing, "],
+    [{ layer: ["data"] }, "spans[1].layer must be one of request, routing, "],
+    [
+      { status: "fine" },
+      "spans[1].status must be one of ok, error, timeout",
+    ],
+    [{ startTime: undefined }, order],
+    [{ startTime: "1" }, order],
+    [{ startTime: -1 }, order],
+    [{ startTime: NaN }, order],
+    [{ endTime: Infinity }, order],
+    [{ endTime: 9e15 }, order],
+    [{ endTime: EPOCH }, order],
+  ];
+  for (const [wrong, error] of cases) {
+    const { tracer, receive } = setUp();
+    const span = typeof wrong === "object" && wrong !== null
+      ? clientSpan(2, null, wrong)
+      : wrong;
+    const result = receive(clientSpan(1, null), span, clientSpan(3, null));
+    assertEquals([result.added, result.rejected], [2, 1], error);
+    assert(result.error?.startsWith(error), result.error);
+    assertEquals(onlyTrace(tracer).spans.size, 4);
+  }
+});
+
+Deno.test("an id of zeros is no id", () => {
+  const { receive } = setUp();
+  const result = receive(clientSpan(0, null));
+  assertEquals([result.added, result.rejected], [0, 1]);
+});
+
+Deno.test("attributes and events of a wrong shape are left out, the others kept", () => {
+  const { tracer, receive } = setUp();
+  receive(
+    clientSpan(1, null, {
+      attributes: {
+        a: "text",
+        b: null,
+        c: {},
+        d: [1],
+        e: 1,
+        f: true,
+        g: Infinity,
+        h: NaN,
+      },
+      events: [
+        null,
+        5,
+        { name: 1, time: EPOCH },
+        { name: "no time" },
+        { name: "late", time: "now" },
+        { name: "good", time: EPOCH, attributes: { a: {}, b: 1 } },
+      ],
+    }),
+    clientSpan(2, null, { attributes: "x", events: { length: 5 } }),
+    clientSpan(3, null, { attributes: null, events: null }),
+  );
+  const trace = onlyTrace(tracer);
+  const { attributes, events } = spanNamed(trace, "client 1");
+  assertEquals(attributes, {
+    a: "text",
+    e: 1,
+    f: true,
+    "app.origin": "client",
+  });
+  assertEquals(events, [
+    { name: "good", time: EPOCH, attributes: { b: 1 } },
+  ]);
+  for (const name of ["client 2", "client 3"]) {
+    assertEquals(spanNamed(trace, name).events, []);
+    assertEquals(spanNamed(trace, name).attributes, {
+      "app.origin": "client",
+    });
+  }
+  // What is shown can be read back.
+  deserializeTrace(JSON.stringify(serializeTrace(trace)));
+});
+
+Deno.test("a key called __proto__ changes nothing but itself", () => {
+  const { tracer, root } = setUp();
+  createCollector(tracer).receive(JSON.parse(`{
+    "type": "client:spans",
+    "traceId": "${root.traceId}",
+    "__proto__": { "clock": { "offset": 9 } },
+    "spans": [{
+      "__proto__": { "status": "error" },
+      "id": "${id(1)}", "parentId": null, "name": "client 1",
+      "startTime": ${EPOCH}, "endTime": ${EPOCH},
+      "attributes": { "__proto__": "own" }
+    }]
+  }`));
+  const span = spanNamed(onlyTrace(tracer), "client 1");
+  assertEquals(span.status, "ok");
+  assertEquals(span.startTime, EPOCH);
+  assertEquals(Object.entries(span.attributes), [
+    ["__proto__", "own"],
+    ["app.origin", "client"],
+  ]);
+});
+
+Deno.test("a browser can't pass its span off as the server's", () => {
+  const { tracer, receive } = setUp();
+  receive(clientSpan(1, null, { attributes: { "app.origin": "server" } }));
+  assertEquals(
+    spanNamed(onlyTrace(tracer), "client 1").attributes["app.origin"],
+    "client",
+  );
+});
+
+Deno.test("long texts and many attributes and events of a browser are bounded", () => {
+  const { tracer, receive } = setUp();
+  const many = Object.fromEntries(
+    Array.from({ length: 1_000 }, (_, i) => [`k${i}`, "v".repeat(10)]),
+  );
+  const long = "x".repeat(100_000);
+  receive(clientSpan(1, null, {
+    name: long,
+    attributes: { [long]: long, ...many },
+    events: Array.from({ length: 1_000 }, () => ({
+      name: long,
+      time: EPOCH,
+      attributes: many,
+    })),
+  }));
+  const span = [...onlyTrace(tracer).spans.values()].at(-1)!;
+  assertMatch(span.name, /^x{256}… \(99744 more characters\)$/);
+  assertEquals(Object.keys(span.attributes).length, 65);
+  const [key, value] = Object.entries(span.attributes)[0]!;
+  assertMatch(key, /^x{128}… /);
+  assertMatch(String(value), /^x{4096}… /);
+  assertEquals(span.events.length, 128);
+  assertMatch(span.events[0]!.name, /^x{256}… /);
+  assertEquals(Object.keys(span.events[0]!.attributes!).length, 16);
+});
+
+Deno.test("a message of too many spans is read up to the limit and says so", () => {
+  const { receive } = setUp();
+  const result = receive(
+    ...Array.from({ length: 501 }, (_, i) => clientSpan(i + 1, null)),
+  );
+  assertEquals(result, {
+    added: 498,
+    rejected: 3,
+    error: "spans must be at most 500, received 501",
+  });
+});
+
+Deno.test("spans of a browser for which the trace has no room are counted", () => {
+  const { tracer, receive } = setUp();
+  const spans = (from: number) =>
+    Array.from({ length: 300 }, (_, i) => clientSpan(from + i, null));
+  assertEquals(receive(...spans(1)).added, 300);
+  assertEquals(receive(...spans(1_001)).added, 198);
+  const trace = onlyTrace(tracer);
+  assertEquals(trace.spans.size, 500);
+  assertEquals(trace.metadata.droppedSpans, 102);
+});
+
+Deno.test("what browsers send, events included, stays within the bound of a trace", () => {
+  const { tracer, receive } = setUp();
+  const events = Array.from({ length: 60 }, () => ({
+    name: "e",
+    time: EPOCH,
+    attributes: { text: "x".repeat(4_000) },
+  }));
+  for (let i = 1; i < 100; i++) receive(clientSpan(i, null, { events }));
+  const trace = onlyTrace(tracer);
+  assert(JSON.stringify(serializeTrace(trace)).length < 2 * 1024 * 1024);
+  assert(trace.metadata.droppedSpans! > 90);
+});
