@@ -4,7 +4,7 @@
  * @module
  */
 
-import { computed, effect, signal } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 import { createFilter, type Filters, NO_FILTERS } from "../model/filter.ts";
 import {
   type RouteColumn,
@@ -140,5 +140,5 @@ export function prepareSearch(): void {
 // New traces are looked through as well while something is looked for.
 effect(() => {
   entries.value;
-  if (query.value !== "") prepareSearch();
+  if (query.value !== "") untracked(prepareSearch);
 });

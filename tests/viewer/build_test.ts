@@ -1,0 +1,46 @@
+import { assert, assertEquals } from "@std/assert";
+import * as esbuild from "esbuild";
+import { buildViewer } from "../../viewer/build.ts";
+
+const committed = new URL("../../viewer/dist/index.html", import.meta.url);
+
+Deno.test("the committed page is what the sources make", async () => {
+  const page = await buildViewer();
+  await esbuild.stop();
+  assertEquals(
+    await Deno.readTextFile(committed) === page,
+    true,
+    "viewer/dist/index.html is stale: run `deno task build`",
+  );
+});
+
+Deno.test("the page allows exactly its own script and style", async () => {
+  const page = await Deno.readTextFile(committed);
+  for (
+    const [directive, tag] of [["script-src", "script"], ["style-src", "style"]]
+  ) {
+    const sources = [
+      ...page.matchAll(
+        new RegExp(`<${tag} id="viewer-[^>]*>([^]*?)</${tag}>`, "g"),
+      ),
+    ];
+    assertEquals(sources.length, 1);
+    const bytes = new TextEncoder().encode(sources[0]![1]!);
+    const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    assert(page.includes(`${directive} 'sha256-${hash.toBase64()}';`));
+  }
+  assert(page.includes("default-src 'none'"));
+  assert(
+    !/\ssrc=|<link|@import|url\(/.test(
+      page.replace(/<script id[^]*?<\/script>/, ""),
+    ),
+  );
+});
+
+Deno.test("the empty page is small", async () => {
+  const page = await Deno.readTextFile(committed);
+  const stream = new Blob([page]).stream()
+    .pipeThrough(new CompressionStream("gzip"));
+  const { byteLength } = await new Response(stream).arrayBuffer();
+  assert(byteLength <= 45 * 1024, `${byteLength} bytes`);
+});

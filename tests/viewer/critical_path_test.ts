@@ -1,0 +1,44 @@
+import { assertEquals } from "@std/assert";
+import { criticalPath } from "../../viewer/model/critical_path.ts";
+import { totalLength } from "../../viewer/model/intervals.ts";
+import { buildTree } from "../../viewer/model/tree.ts";
+import { sampleTraces } from "./sample_traces.ts";
+import { type Sketch, span, trace } from "./make_trace.ts";
+
+function pathOf(root: Sketch): Record<string, unknown> {
+  const path = criticalPath(buildTree(trace(root)));
+  return Object.fromEntries(
+    [...path].map(([node, parts]) => [node.span.id, parts]),
+  );
+}
+
+Deno.test("criticalPath() follows the child that finished last", () => {
+  assertEquals(
+    pathOf(span("root", 0, 10, [span("fast", 1, 4), span("slow", 1, 9)])),
+    { root: [[0, 1], [9, 10]], slow: [[1, 9]] },
+  );
+});
+
+Deno.test("criticalPath() goes from one child to the one before", () => {
+  assertEquals(
+    pathOf(span("root", 0, 10, [span("a", 1, 3), span("b", 4, 8)])),
+    { root: [[0, 1], [3, 4], [8, 10]], b: [[4, 8]], a: [[1, 3]] },
+  );
+});
+
+Deno.test("criticalPath() leaves out what outlives its parent", () => {
+  assertEquals(
+    pathOf(span("root", 0, 10, [span("after", 5, 30), span("a", 1, 3)])),
+    { root: [[0, 1], [3, 10]], a: [[1, 3]] },
+  );
+});
+
+Deno.test("criticalPath() covers the top span exactly once", () => {
+  for (const made of sampleTraces({ count: 200, seed: 11 })) {
+    const tree = buildTree(made);
+    const parts = [...criticalPath(tree).values()].flat();
+    const top = tree.nodes[0]!.span;
+    const missing = totalLength(parts) - (top.endTime - top.startTime);
+    assertEquals(Math.abs(missing) < 1e-6, true, `off by ${missing}`);
+  }
+});

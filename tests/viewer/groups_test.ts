@@ -1,0 +1,59 @@
+import { assertEquals } from "@std/assert";
+import { groupSiblings, statementShape } from "../../viewer/model/groups.ts";
+import { buildTree } from "../../viewer/model/tree.ts";
+import { query, type Sketch, span, trace } from "./make_trace.ts";
+
+function groupsOf(children: readonly Sketch[]) {
+  const tree = buildTree(trace(span("root", 0, 1000, children)));
+  return groupSiblings(tree.nodes[0]!.children)
+    .map(({ members }) => [members[0]!.span.name, members.length] as const);
+}
+
+Deno.test("groupSiblings() finds the queries of a loop", () => {
+  const loop = Array.from(
+    { length: 24 },
+    (_, i) => query(`SELECT * FROM users WHERE id = ${i}`, i, i + 1),
+  );
+  assertEquals(groupsOf(loop), [["db.query", 24]]);
+});
+
+Deno.test("groupSiblings() keeps two queries that alternate apart", () => {
+  const loop = Array.from(
+    { length: 12 },
+    (_, i) => query(`SELECT * FROM ${i % 2 ? "a" : "b"} LIMIT ${i}`, i, i + 1),
+  );
+  assertEquals(groupsOf(loop), [["db.query", 6], ["db.query", 6]]);
+});
+
+Deno.test("groupSiblings() leaves two of a kind alone", () => {
+  assertEquals(groupsOf([query("a", 0, 1), query("a", 1, 2)]), []);
+});
+
+Deno.test("groupSiblings() doesn't join what is far apart", () => {
+  const others = Array.from({ length: 9 }, (_, i) => span(`x${i}`, 10 + i, 11));
+  assertEquals(
+    groupsOf([
+      query("a", 0, 1),
+      query("a", 1, 2),
+      ...others,
+      query("a", 30, 31),
+    ]),
+    [],
+  );
+});
+
+Deno.test("groupSiblings() tells layers apart", () => {
+  const of = (layer: "rpc" | "data", at: number) =>
+    span("same", at, at + 1, [], { layer });
+  assertEquals(
+    groupsOf([of("rpc", 0), of("data", 1), of("rpc", 2), of("data", 3)]),
+    [],
+  );
+});
+
+Deno.test("statementShape() forgets literals and spacing only", () => {
+  assertEquals(
+    statementShape("SELECT a1 FROM t\n WHERE n = 'it''s' AND x = 4.5"),
+    "SELECT a1 FROM t WHERE n = ? AND x = ?",
+  );
+});

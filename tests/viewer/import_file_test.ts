@@ -1,0 +1,78 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { insertTraceData } from "../../trace/export/html.ts";
+import { toOTLP } from "../../trace/export/otlp.ts";
+import { packTraces } from "../../trace/export/pack.ts";
+import { importText } from "../../viewer/model/import_file.ts";
+import { sampleTraces } from "./sample_traces.ts";
+
+const traces = sampleTraces({ count: 5, seed: 2 });
+const page =
+  '<!DOCTYPE html>\n<script type="application/json" id="trace-data" data-encoding="none"></script>' +
+  `<script>"<script type=\\"application/json\\" id=\\"trace-data\\""</script>`;
+
+async function imported(text: string) {
+  return (await importText(text)).map((entry) => entry.load());
+}
+
+Deno.test("importText() reads a trace, a list, and what the server sends", async () => {
+  assertEquals(await imported(JSON.stringify(traces[0])), [traces[0]!]);
+  assertEquals(await imported(JSON.stringify(traces)), traces);
+  assertEquals(await imported(JSON.stringify({ traces, total: 5 })), traces);
+  assertEquals(await imported(JSON.stringify({ trace: traces[1] })), [
+    traces[1]!,
+  ]);
+  assertEquals(await imported("\uFEFF[]"), []);
+});
+
+Deno.test("importText() reads pages exported either way", async () => {
+  const packed = insertTraceData(page, {
+    encoding: "packed",
+    text: await packTraces(traces),
+  });
+  assertEquals(await imported(packed), traces);
+  const json = insertTraceData(page, {
+    encoding: "json",
+    text: JSON.stringify(traces),
+  });
+  assertEquals(await imported(json), traces);
+  assertEquals(await imported(page), []);
+});
+
+Deno.test("importText() reads back what attacks a page", async () => {
+  const nasty = '</script><!--\u2028\ud800"';
+  const attack = {
+    ...traces[0]!,
+    spans: traces[0]!.spans.map((span) => ({
+      ...span,
+      name: nasty,
+      attributes: { [nasty]: nasty },
+    })),
+  };
+  const json = insertTraceData(page, {
+    encoding: "json",
+    text: JSON.stringify([attack]),
+  });
+  assertEquals(await imported(json), [attack]);
+});
+
+Deno.test("importText() reads OTLP, whole and one object a line", async () => {
+  const whole = await importText(JSON.stringify(toOTLP(traces)));
+  const ids = (list: typeof whole) => list.map(({ id }) => id).toSorted();
+  assertEquals(ids(whole), traces.map(({ id }) => id).toSorted());
+  const lines = traces.map((trace) => JSON.stringify(toOTLP([trace])));
+  assertEquals(ids(await importText(`${lines.join("\n")}\n`)), ids(whole));
+});
+
+Deno.test("importText() says what is wrong with a file", async () => {
+  const fails = async (text: string, message: string) => {
+    const error = await assertRejects(() => importText(text), TypeError);
+    assert(error.message.includes(message), error.message);
+  };
+  await fails("{", "must be JSON");
+  await fails("hello\nworld", "must be JSON");
+  await fails("<html></html>", "exported");
+  await fails("12", "received number");
+  await fails("null", "received null");
+  await fails('{"a":1}', "");
+  await fails(page.replace('"none"', '"zip"'), 'received "zip"');
+});

@@ -1,0 +1,100 @@
+import { assertEquals } from "@std/assert";
+import {
+  listGroups,
+  listRows,
+  pathTo,
+  type RowOptions,
+} from "../../viewer/model/rows.ts";
+import { buildTree } from "../../viewer/model/tree.ts";
+import { query, span, trace } from "./make_trace.ts";
+
+const OPEN: RowOptions = {
+  collapsed: new Set(),
+  expandedGroups: new Set(),
+  hiddenLayers: new Set(),
+  grouped: true,
+};
+
+const tree = buildTree(trace(span("root", 0, 100, [
+  span("loader", 0, 50, [
+    query("SELECT 1", 1, 2),
+    query("SELECT 2", 2, 3),
+    query("SELECT 3", 3, 4),
+  ], { layer: "data" }),
+  span("render", 50, 90),
+])));
+
+function rowsOf(options: Partial<RowOptions> = {}): string[] {
+  return listRows(tree, { ...OPEN, ...options })
+    .map(({ id, depth }) => `${" ".repeat(depth)}${id}`);
+}
+
+Deno.test("listRows() shows repeated siblings as one row", () => {
+  assertEquals(rowsOf(), ["root", " loader", "  group:db.query", " render"]);
+});
+
+Deno.test("listRows() shows the members of an open group below it", () => {
+  assertEquals(rowsOf({ expandedGroups: new Set(["group:db.query"]) }), [
+    "root",
+    " loader",
+    "  group:db.query",
+    "   db.query",
+    "   db.query#2",
+    "   db.query#3",
+    " render",
+  ]);
+});
+
+Deno.test("listRows() shows every span when grouping is off", () => {
+  assertEquals(rowsOf({ grouped: false }).length, 6);
+});
+
+Deno.test("listRows() hides what is below a collapsed span", () => {
+  assertEquals(rowsOf({ collapsed: new Set(["loader"]) }), [
+    "root",
+    " loader",
+    " render",
+  ]);
+});
+
+Deno.test("listRows() moves up what is below a hidden layer", () => {
+  assertEquals(rowsOf({ hiddenLayers: new Set(["data"]), grouped: false }), [
+    "root",
+    " db.query",
+    " db.query#2",
+    " db.query#3",
+    " render",
+  ]);
+  assertEquals(rowsOf({ hiddenLayers: new Set(["database"]) }), [
+    "root",
+    " loader",
+    " render",
+  ]);
+});
+
+Deno.test("listRows() says what can be opened", () => {
+  const rows = listRows(tree, { ...OPEN, collapsed: new Set(["loader"]) });
+  assertEquals(
+    rows.map(({ expandable, expanded }) => [expandable, expanded]),
+    [[true, true], [true, false], [false, false]],
+  );
+});
+
+Deno.test("pathTo() names all that may hide a span", () => {
+  const path = pathTo(tree.byId.get("db.query#2")!);
+  assertEquals(path, {
+    spans: ["loader", "root"],
+    groups: ["group:db.query"],
+  });
+});
+
+Deno.test("listGroups() puts the most expensive group first", () => {
+  const made = buildTree(trace(span("root", 0, 100, [
+    ...[0, 1, 2].map((i) => query("SELECT a", i, i + 1)),
+    ...[10, 20, 30].map((i) => query("SELECT b", i, i + 9)),
+  ])));
+  assertEquals(
+    listGroups(made).map(({ statement }) => statement),
+    ["SELECT b", "SELECT a"],
+  );
+});

@@ -1,0 +1,49 @@
+import { assertEquals } from "@std/assert";
+import { gapsWithin, unionWithin } from "../../viewer/model/intervals.ts";
+import { selfSegments } from "../../viewer/model/self_time.ts";
+import { buildTree } from "../../viewer/model/tree.ts";
+import { span, trace } from "./make_trace.ts";
+
+const at = (startTime: number, endTime: number) => ({ startTime, endTime });
+
+Deno.test("selfSegments() is what no child covers", () => {
+  assertEquals(selfSegments(at(0, 10), [at(2, 4), at(6, 7)]), [
+    [0, 2],
+    [4, 6],
+    [7, 10],
+  ]);
+});
+
+Deno.test("selfSegments() counts children that run at once only once", () => {
+  assertEquals(selfSegments(at(0, 10), [at(1, 5), at(3, 6), at(2, 4)]), [
+    [0, 1],
+    [6, 10],
+  ]);
+});
+
+Deno.test("selfSegments() clips children that stick out", () => {
+  assertEquals(selfSegments(at(5, 10), [at(0, 6), at(9, 99), at(50, 60)]), [
+    [6, 9],
+  ]);
+});
+
+Deno.test("selfSegments() of an instant is nothing", () => {
+  assertEquals(selfSegments(at(5, 5), []), []);
+});
+
+Deno.test("self times of a tree without overlap add up to its duration", () => {
+  const tree = buildTree(trace(span("root", 0, 100, [
+    span("a", 10, 40, [span("b", 20, 30)]),
+    span("c", 50, 90),
+  ])));
+  const total = tree.nodes.reduce((sum, node) => sum + node.selfTime, 0);
+  assertEquals(total, 100);
+});
+
+Deno.test("unionWithin() joins what touches", () => {
+  assertEquals(unionWithin([[4, 6], [0, 2], [2, 4]], 0, 10), [[0, 6]]);
+});
+
+Deno.test("gapsWithin() of nothing is everything", () => {
+  assertEquals(gapsWithin([], 1, 2), [[1, 2]]);
+});

@@ -1,0 +1,140 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  formatClock,
+  formatDelta,
+  formatDuration,
+  formatMoment,
+  formatPlural,
+  formatShare,
+} from "../../viewer/model/format.ts";
+import { formatSql } from "../../viewer/model/sql.ts";
+import { cutText, splitAtMatches } from "../../viewer/model/text.ts";
+import { formatUrlState, parseUrlState } from "../../viewer/model/url_state.ts";
+
+Deno.test("formatDuration() has three digits in the unit that fits", () => {
+  for (
+    const [ms, text] of [
+      [0, "0 ms"],
+      [0.00042, "0.42 µs"],
+      [0.0123, "12.3 µs"],
+      [0.84, "840 µs"],
+      [0.9996, "1.00 ms"],
+      [1.234, "1.23 ms"],
+      [9.996, "10.0 ms"],
+      [12.34, "12.3 ms"],
+      [99.96, "100 ms"],
+      [999.4, "999 ms"],
+      [999.6, "1.00 s"],
+      [12_340, "12.3 s"],
+      [59_994, "60.0 s"],
+      [61_000, "1 min 1 s"],
+      [3_661_000, "1 h 1 min"],
+      [-1.5, "-1.50 ms"],
+      [NaN, "–"],
+      [Infinity, "–"],
+    ] as const
+  ) assertEquals(formatDuration(ms), text);
+});
+
+Deno.test("formatDelta() always has a sign", () => {
+  assertEquals(formatDelta(1.5), "+1.50 ms");
+  assertEquals(formatDelta(-0.5), "−500 µs");
+  assertEquals(formatDelta(0), "±0");
+});
+
+Deno.test("formatShare() never rounds something to nothing", () => {
+  assertEquals(formatShare(0), "0 %");
+  assertEquals(formatShare(0.0001), "<0.1 %");
+  assertEquals(formatShare(0.0345), "3.5 %");
+  assertEquals(formatShare(0.5), "50 %");
+});
+
+Deno.test("formatPlural() counts", () => {
+  assertEquals(formatPlural(1, "span"), "1 span");
+  assertEquals(formatPlural(10_000, "span"), "10,000 spans");
+});
+
+Deno.test("formatClock() and formatMoment() are local, or a dash", () => {
+  const moment = new Date(2026, 0, 31, 4, 5, 6, 7).getTime();
+  assertEquals(formatClock(moment), "04:05:06.007");
+  assertEquals(formatMoment(moment), "2026-01-31 04:05:06.007");
+  assertEquals(formatClock(NaN), "–");
+  assertEquals(formatMoment(1e300), "–");
+});
+
+Deno.test("formatSql() breaks before clauses and keeps every word", () => {
+  const sql = "SELECT a, b FROM t LEFT JOIN u ON t.id = u.id " +
+    "WHERE x = 'FROM y' AND n > 10 ORDER BY a LIMIT 5";
+  const tokens = formatSql(sql);
+  const text = tokens.map((token) => token.text).join("");
+  assertEquals(
+    text,
+    "SELECT a, b\nFROM t\nLEFT JOIN u ON t.id = u.id\nWHERE x = 'FROM y'\n" +
+      "  AND n > 10\nORDER BY a\nLIMIT 5",
+  );
+  const kindOf = (word: string) =>
+    tokens.find((token) => token.text.trim() === word)?.kind;
+  assertEquals(kindOf("'FROM y'"), "string");
+  assertEquals(kindOf("10"), "number");
+  assertEquals(kindOf("LIMIT"), "keyword");
+});
+
+Deno.test("formatSql() leaves subqueries on their line", () => {
+  const text = formatSql("SELECT (SELECT 1 FROM x) FROM t")
+    .map((token) => token.text).join("");
+  assertEquals(text, "SELECT (SELECT 1 FROM x)\nFROM t");
+});
+
+Deno.test("formatSql() keeps the lines that a statement has", () => {
+  const sql = "SELECT 1 -- one\n  FROM t";
+  const text = formatSql(sql).map((token) => token.text).join("");
+  assertEquals(text, sql);
+});
+
+Deno.test("formatSql() loses nothing of what is no SQL", () => {
+  for (const odd of ["'open", "/* open", "💥\ud800", "", ")))((", "a\u2028b"]) {
+    const text = formatSql(odd).map((token) => token.text).join("");
+    assertEquals(text.replaceAll(/\s/g, ""), odd.replaceAll(/\s/g, ""));
+  }
+});
+
+Deno.test("cutText() never cuts a surrogate pair in two", () => {
+  assertEquals(cutText("abc", 3), "abc");
+  assertEquals(cutText("ab💥", 3), "ab");
+  assertEquals(cutText("ab💥c", 4), "ab💥");
+});
+
+Deno.test("cutText() keeps lone surrogates that stand inside", () => {
+  assertEquals(cutText("a\udc00bc", 3), "a\udc00b");
+});
+
+Deno.test("splitAtMatches() gives back the whole text", () => {
+  const parts = splitAtMatches("A walnut, a Walnut", "walnut");
+  assertEquals(parts.map((part) => part.text).join(""), "A walnut, a Walnut");
+  assertEquals(parts.filter((part) => part.match).length, 2);
+  assertEquals(splitAtMatches("İx", "x"), [{ text: "İx", match: false }]);
+  const many = splitAtMatches("a".repeat(5000), "a");
+  assert(many.length < 250);
+  assertEquals(many.map((part) => part.text).join("").length, 5000);
+});
+
+Deno.test("a link says what it was made from", () => {
+  const state = {
+    trace: "4bf92f3577b34da6a3ce929d0e0e4736",
+    span: "00f067aa0ba902b7",
+    view: "flame",
+    compare: "00f067aa0ba902b8",
+  } as const;
+  assertEquals(parseUrlState(formatUrlState(state)), state);
+  assertEquals(
+    formatUrlState({ ...state, view: "waterfall", compare: "" }),
+    "#trace=4bf92f3577b34da6a3ce929d0e0e4736&span=00f067aa0ba902b7",
+  );
+});
+
+Deno.test("a link that makes no sense is the list", () => {
+  const list = { trace: "", span: "", view: "waterfall", compare: "" } as const;
+  assertEquals(parseUrlState(""), list);
+  assertEquals(parseUrlState("#%%%&view=pie"), list);
+  assertEquals(formatUrlState(list), "");
+});

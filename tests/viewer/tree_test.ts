@@ -1,0 +1,106 @@
+import { assert, assertEquals } from "@std/assert";
+import { buildTree } from "../../viewer/model/tree.ts";
+import { largeTrace } from "./sample_traces.ts";
+import { span, trace } from "./make_trace.ts";
+
+const names = (of: ReturnType<typeof buildTree>) =>
+  of.nodes.map((node) => node.span.name);
+
+Deno.test("buildTree() goes depth first and orders siblings by start", () => {
+  const tree = buildTree(trace(span("root", 0, 10, [
+    span("late", 5, 6),
+    span("early", 1, 4, [span("inner", 2, 3)]),
+  ])));
+  assertEquals(names(tree), ["root", "early", "inner", "late"]);
+  assertEquals(tree.nodes.map((node) => node.depth), [0, 1, 2, 1]);
+  assertEquals(tree.nodes.map((node) => node.last), [3, 2, 2, 3]);
+});
+
+Deno.test("buildTree() hangs a span without its parent below the root", () => {
+  const made = trace(span("root", 0, 10, [span("child", 1, 2)]));
+  const spans = made.spans.map((each) =>
+    each.name === "child" ? { ...each, parentId: "gone" } : each
+  );
+  const tree = buildTree({ ...made, spans });
+  assertEquals(tree.byId.get("child")?.parent?.span.name, "root");
+});
+
+Deno.test("buildTree() puts a browser's span above the root it led to", () => {
+  const made = trace(span("fetch", 0, 20, [span("root", 5, 15)]));
+  const tree = buildTree({ ...made, rootSpanId: "root" });
+  assertEquals(names(tree), ["fetch", "root"]);
+  assertEquals([tree.start, tree.end], [0, 20]);
+});
+
+Deno.test("buildTree() takes a remote parent of the root for none", () => {
+  const made = trace(span("root", 0, 10, [], { parentId: "elsewhere" }));
+  assertEquals(names(buildTree(made)), ["root"]);
+});
+
+Deno.test("buildTree() shows spans that name each other as parent, once", () => {
+  const made = trace(span("root", 0, 10, [span("a", 1, 2), span("b", 2, 3)]));
+  const spans = made.spans.map((each) =>
+    each.name === "a"
+      ? { ...each, parentId: "b" }
+      : each.name === "b"
+      ? { ...each, parentId: "a" }
+      : each
+  );
+  const tree = buildTree({ ...made, spans });
+  assertEquals(names(tree).toSorted(), ["a", "b", "root"]);
+});
+
+Deno.test("buildTree() survives a root that is its own ancestor", () => {
+  const made = trace(span("root", 0, 10, [span("a", 1, 2)]));
+  const spans = made.spans.map((each) =>
+    each.name === "root" ? { ...each, parentId: "a" } : each
+  );
+  assertEquals(buildTree({ ...made, spans }).nodes.length, 2);
+  const self = made.spans.map((each) => ({ ...each, parentId: each.id }));
+  assertEquals(buildTree({ ...made, spans: self }).nodes.length, 2);
+});
+
+Deno.test("buildTree() counts failures up to the root", () => {
+  const tree = buildTree(trace(span("root", 0, 10, [
+    span("a", 1, 5, [
+      span("b", 1, 2, [], { status: "error" }),
+      span("c", 2, 3, [], { status: "timeout" }),
+    ]),
+    span("d", 6, 7),
+  ])));
+  const below = tree.nodes.map(({ span, errorsBelow }) =>
+    [span.name, errorsBelow] as const
+  );
+  assertEquals(below, [["root", 2], ["a", 2], ["b", 0], ["c", 0], ["d", 0]]);
+});
+
+Deno.test("buildTree() handles a chain of 20,000 spans without recursing", () => {
+  let chain = span("leaf", 0, 1);
+  const spans = trace(chain).spans.slice();
+  for (let i = 0; i < 20_000; i++) {
+    chain = span(`s${i}`, 0, 1);
+    spans.push({
+      ...spans[0]!,
+      id: `s${i}`,
+      parentId: i === 0 ? "leaf" : `s${i - 1}`,
+    });
+  }
+  const tree = buildTree({ ...trace(span("leaf", 0, 1)), spans });
+  assertEquals(tree.nodes.length, 20_001);
+  assertEquals(tree.nodes.at(-1)?.depth, 20_000);
+});
+
+Deno.test("buildTree() of no spans is an empty tree", () => {
+  const made = { ...trace(span("root", 3, 4)), spans: [] };
+  const tree = buildTree(made);
+  assertEquals(tree.nodes, []);
+  assertEquals([tree.start, tree.end], [3, 3]);
+});
+
+Deno.test("buildTree() keeps every span of a large trace", () => {
+  const made = largeTrace(10_000);
+  assertEquals(made.spans.length, 10_000);
+  const tree = buildTree(made);
+  assertEquals(new Set(tree.nodes.map((node) => node.span.id)).size, 10_000);
+  assert(tree.nodes.every((node, i) => node.index === i));
+});
