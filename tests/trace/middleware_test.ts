@@ -39,7 +39,7 @@ async function send(
   return { response, tracer, root: rootOf(onlyTrace(tracer)) };
 }
 
-function handle(handler: Route["handler"] & {}): readonly Route[] {
+function handle(handler: NonNullable<Route["handler"]>): readonly Route[] {
   return [{ path: "/**", method: "*", handler }];
 }
 

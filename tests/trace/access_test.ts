@@ -1,0 +1,186 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { createTracer, createTracesAPIHandler } from "@quartet/kit/trace";
+import type { ConnectionInfo } from "@quartet/kit/app";
+
+const LOOPBACK = tcp("127.0.0.1");
+
+function tcp(hostname: string): ConnectionInfo {
+  return { remoteAddr: { transport: "tcp", hostname, port: 50_000 } };
+}
+
+/** Asks for the traces; gives the status and the message of an error. */
+async function ask(
+  headers: Record<string, string>,
+  info: ConnectionInfo | undefined = LOOPBACK,
+  url = "http://localhost:8000/__app/traces/api",
+): Promise<[number, string | undefined]> {
+  const handler = createTracesAPIHandler(createTracer());
+  const response = await handler(new Request(url, { headers }), info);
+  const { error } = await response.json();
+  if (error !== undefined) assertEquals(error.code, "FORBIDDEN");
+  return [response.status, error?.message];
+}
+
+Deno.test("traces are shown to requests from this machine that name it", async () => {
+  for (
+    const host of [
+      "localhost",
+      "localhost:8000",
+      "LOCALHOST:8000",
+      "app.localhost:8000",
+      "127.0.0.1",
+      "127.0.0.1:8000",
+      "127.1.2.3:1",
+      "[::1]",
+      "[::1]:8000",
+    ]
+  ) {
+    assertEquals(await ask({ host }), [200, undefined], host);
+  }
+});
+
+Deno.test("a Host that is not this machine's keeps out pages whose name was pointed here", async () => {
+  for (
+    const host of [
+      "evil.example",
+      "evil.example:8000",
+      "localhost.evil.example",
+      "localhost.evil.example:8000",
+      "127.0.0.1.evil.example",
+      "evil-localhost",
+      "evillocalhost:8000",
+      "localhost:8000.evil.example",
+      "localhost@evil.example",
+      "128.0.0.1:8000",
+      "0.0.0.0:8000",
+      "192.168.0.1:8000",
+      "[::2]:8000",
+      "[::1].evil.example",
+      "::1",
+      "127.0.0.1:",
+      "",
+    ]
+  ) {
+    assertEquals((await ask({ host }))[0], 403, host);
+  }
+});
+
+Deno.test("without a Host header the address of the request counts", async () => {
+  assertEquals((await ask({}))[0], 200);
+  assertEquals(
+    (await ask({}, LOOPBACK, "http://evil.example/__app/traces/api"))[0],
+    403,
+  );
+});
+
+Deno.test("an Origin has to be that of the page's own server", async () => {
+  const host = "localhost:8000";
+  for (
+    const [origin, status] of [
+      ["http://localhost:8000", 200],
+      ["https://localhost:8000", 200],
+      ["http://localhost:8001", 403],
+      ["http://localhost", 403],
+      ["http://127.0.0.1:8000", 403],
+      ["http://evil.example", 403],
+      ["http://localhost:8000.evil.example", 403],
+      ["http://evil.example/localhost:8000", 403],
+      ["chrome-extension://localhost:8000", 403],
+      ["null", 403],
+      ["", 403],
+    ] as const
+  ) {
+    assertEquals((await ask({ host, origin }))[0], status, origin);
+  }
+});
+
+Deno.test("a request from another machine is refused, whatever it says", async () => {
+  for (
+    const address of ["192.168.0.7", "10.0.0.1", "8.8.8.8", "::2", "fe80::1"]
+  ) {
+    const [status, message] = await ask(
+      { host: "localhost:8000", origin: "http://localhost:8000" },
+      tcp(address),
+    );
+    assertEquals(status, 403);
+    assertMatch(message!, /only shown to this machine/);
+  }
+});
+
+Deno.test("loopback connections of every kind are from this machine", async () => {
+  const infos: ConnectionInfo[] = [
+    tcp("127.0.0.1"),
+    tcp("127.9.9.9"),
+    tcp("::1"),
+    tcp("::ffff:127.0.0.1"),
+    { remoteAddr: { transport: "unix", path: "/run/app.sock" } },
+  ];
+  for (const info of infos) {
+    assertEquals((await ask({ host: "localhost" }, info))[0], 200);
+  }
+  const other: ConnectionInfo = {
+    remoteAddr: { transport: "vsock", cid: 2, port: 1 },
+  };
+  assertEquals((await ask({ host: "localhost" }, other))[0], 403);
+});
+
+Deno.test("a request of unknown origin is refused, and the message says what to do", async () => {
+  for (const info of [undefined, {}]) {
+    const handler = createTracesAPIHandler(createTracer());
+    const response = await handler(new Request("http://localhost/"), info);
+    assertEquals(response.status, 403);
+    const { error } = await response.json();
+    assertMatch(
+      error.message,
+      /did not tell where the request came from: hand on the info that Deno\.serve gives, or set authorize/,
+    );
+  }
+});
+
+Deno.test("authorize replaces the rule, at once or later, and gets request and connection", async () => {
+  const request = new Request("http://evil.example/", {
+    headers: { host: "evil.example", origin: "http://evil.example" },
+  });
+  const info = tcp("8.8.8.8");
+  for (
+    const [answer, status] of [
+      [true, 200],
+      [false, 403],
+      [Promise.resolve(true), 200],
+      [Promise.resolve(false), 403],
+    ] as const
+  ) {
+    const calls: unknown[] = [];
+    const handler = createTracesAPIHandler(createTracer(), {
+      authorize(...args) {
+        calls.push(...args);
+        return answer;
+      },
+    });
+    const response = await handler(request, info);
+    await response.body?.cancel();
+    assertEquals(response.status, status);
+    assertEquals(calls, [request, info]);
+  }
+});
+
+Deno.test("over a real server curl's request is answered and one with a foreign Host is not", async () => {
+  const handler = createTracesAPIHandler(createTracer());
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    (request, info) => handler(request, info),
+  );
+  const { port } = server.addr;
+
+  async function status(host: string): Promise<string> {
+    const connection = await Deno.connect({ port });
+    await connection.write(new TextEncoder().encode(
+      `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    ));
+    return (await new Response(connection.readable).text()).split("\r\n")[0]!;
+  }
+
+  assertEquals(await status(`127.0.0.1:${port}`), "HTTP/1.1 200 OK");
+  assertEquals(await status("evil.example"), "HTTP/1.1 403 Forbidden");
+  await server.shutdown();
+});
