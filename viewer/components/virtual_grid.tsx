@@ -34,38 +34,37 @@ interface VirtualGridProps<Item> {
 export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
   const { items, rowHeight, active = -1, rowId } = props;
   const ref = useRef<HTMLDivElement>(null);
-  const view = useSignal({ first: 0, end: 60 });
-  const latest = useRef(props);
-  latest.current = props;
+  const view = useSignal({ first: 0, end: 40 });
+  // Kept, because asking the element would lay out the page again each time.
+  const box = useRef({ scrollTop: 0, height: 0 });
 
   const update = () => {
-    const element = ref.current!;
-    const { items, rowHeight } = latest.current;
-    const next = visibleWindow(
-      element.scrollTop,
-      element.clientHeight - rowHeight,
-      rowHeight,
-      items.length,
-    );
+    const { scrollTop, height } = box.current;
+    if (height === 0) return;
+    const next = visibleWindow(scrollTop, height, rowHeight, items.length);
     const { first, end } = view.value;
     if (next.first !== first || next.end !== end) view.value = next;
   };
+  const reveal = () => {
+    const { scrollTop, height } = box.current;
+    if (active < 0 || height === 0) return;
+    const top = scrollToRow(active, scrollTop, height, rowHeight);
+    if (top !== scrollTop) ref.current!.scrollTop = top;
+  };
+  const latest = useRef({ update, reveal });
+  latest.current = { update, reveal };
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(update);
+    const observer = new ResizeObserver(([entry]) => {
+      const first = box.current.height === 0;
+      box.current.height = entry!.contentRect.height - rowHeight;
+      latest.current.update();
+      if (first) latest.current.reveal();
+    });
     observer.observe(ref.current!);
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(update, [items.length]);
-  useLayoutEffect(() => {
-    const element = ref.current!;
-    if (active < 0) return;
-    element.scrollTop = scrollToRow(
-      active,
-      element.scrollTop,
-      element.clientHeight - rowHeight,
-      rowHeight,
-    );
-  }, props.reveal ?? []);
+  useLayoutEffect(reveal, props.reveal ?? []);
 
   const end = Math.min(view.value.end, items.length);
   const first = Math.min(view.value.first, end);
@@ -81,9 +80,10 @@ export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
       tabIndex={0}
       data-place={props.place}
       ref={ref}
-      onScroll={() => {
+      onScroll={(event) => {
+        box.current.scrollTop = event.currentTarget.scrollTop;
         update();
-        props.onScroll?.(ref.current!.scrollTop);
+        props.onScroll?.(box.current.scrollTop);
       }}
       onClick={props.onClick}
       onDblClick={props.onDblClick}

@@ -36,6 +36,17 @@ export interface SpanGroup {
  */
 export function groupSiblings(children: readonly SpanNode[]): SpanGroup[] {
   if (children.length < MIN_GROUP_SIZE) return [];
+  const known = cache.get(children);
+  if (known !== undefined) return known;
+  const found = findGroups(children);
+  cache.set(children, found);
+  return found;
+}
+
+/** Rows, findings and searches ask for the groups of the same spans. */
+const cache = new WeakMap<readonly SpanNode[], SpanGroup[]>();
+
+function findGroups(children: readonly SpanNode[]): SpanGroup[] {
   const runs: { members: SpanNode[]; at: number }[] = [];
   const open = new Map<string, { members: SpanNode[]; at: number }>();
   for (const [at, node] of children.entries()) {
@@ -69,7 +80,8 @@ function signatureOf({ span }: SpanNode): string {
 export function statementShape(statement: string): string {
   return statement
     .slice(0, 2000)
-    .replaceAll(/'(?:[^']|'')*'/g, "?")
-    .replaceAll(/\b\d+(?:\.\d+)?\b/g, "?")
-    .replaceAll(/\s+/g, " ");
+    .replaceAll(
+      /'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b|\s+/g,
+      (part) => part.trim() === "" ? " " : "?",
+    );
 }
