@@ -1,0 +1,78 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { dev } from "@quartet/kit/dev";
+import { runDev } from "./dev_command.ts";
+
+for (const args of [["--help"], ["-h"], ["main.ts", "--help"]]) {
+  Deno.test(`dev ${args.join(" ")} prints the usage and exits with 0`, async () => {
+    const { code, stdout, stderr } = await runDev(args);
+    assertEquals([code, stderr], [0, ""]);
+    assertMatch(stdout, /^Usage: dev ENTRY \[options\]\n/);
+    for (
+      const flag of ["trace", "export", "port", "host", "open", "help"]
+    ) assertMatch(stdout, new RegExp(`^  --${flag}\\b`, "m"));
+  });
+}
+
+for (
+  const [args, message] of [
+    [[], "Missing ENTRY, the file that default-exports the app"],
+    [["--trace"], "Missing ENTRY, the file that default-exports the app"],
+    [["a.ts", "--nope"], "Unknown option '--nope'"],
+    [["a.ts", "-x"], "Unknown option '-x'"],
+    [["a.ts", "--no-trace"], "Unknown option '--no-trace'"],
+    [["a.ts", "b.ts", "c"], "One ENTRY is enough; received also: b.ts c"],
+    [["a.ts", "--trace=yes"], "Option '--trace' does not take an argument"],
+    [["a.ts", "--port"], "Option '--port <value>' argument missing"],
+    [["a.ts", "--port", "-1"], "Option '--port' argument is ambiguous"],
+    [
+      ["a.ts", "--port", "http"],
+      '--port must be a number from 0 to 65535, received "http"',
+    ],
+    [
+      ["a.ts", "--port", "65536"],
+      '--port must be a number from 0 to 65535, received "65536"',
+    ],
+    [
+      ["a.ts", "--port=-1"],
+      '--port must be a number from 0 to 65535, received "-1"',
+    ],
+    [
+      ["a.ts", "--port=80.5"],
+      '--port must be a number from 0 to 65535, received "80.5"',
+    ],
+    [
+      ["a.ts", "--port="],
+      '--port must be a number from 0 to 65535, received ""',
+    ],
+    [
+      ["a.ts", "--export", "a.html"],
+      "--export needs --trace: there are no traces without",
+    ],
+  ] as const
+) {
+  const line = ["dev", ...args].join(" ");
+  Deno.test(`\`${line}\` explains itself in a line and the usage, and exits with 2`, async () => {
+    const { code, stdout, stderr } = await runDev([...args]);
+    assertEquals([code, stdout], [2, ""]);
+    const [error, blank, usage] = stderr.split("\n");
+    assertEquals([error, blank], [`error: ${message}`, ""]);
+    assert(usage!.startsWith("Usage: "));
+  });
+}
+
+Deno.test("dev() gives its exit code to programs", async () => {
+  const { error } = console;
+  const printed: unknown[] = [];
+  console.error = (text) => printed.push(text);
+  try {
+    assertEquals(await dev(["--nope"]), 2);
+    assertEquals(await dev(["nothing_here.ts"]), 1);
+  } finally {
+    console.error = error;
+  }
+  assertEquals(printed[0], "error: Unknown option '--nope'");
+  assertEquals(
+    printed.at(-1),
+    "error: Cannot load nothing_here.ts: there is no such file",
+  );
+});

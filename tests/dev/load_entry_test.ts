@@ -1,0 +1,183 @@
+import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
+import { addressOf, makeFolder, runDev, startDev } from "./dev_command.ts";
+
+const MUST = "it must default-export an app or an object with a fetch method";
+
+for (
+  const [what, text, message] of [
+    [
+      "throws",
+      '\nthrow new RangeError("no database\\nat all")',
+      "Cannot load a.ts: it threw RangeError: no database (at a.ts:2:7)",
+    ],
+    [
+      "throws an error without a message",
+      "throw new Error()",
+      "Cannot load a.ts: it threw Error (at a.ts:1:7)",
+    ],
+    [
+      "rejects",
+      'await Promise.reject(new Error("later"))',
+      "Cannot load a.ts: it threw Error: later (at a.ts:1:22)",
+    ],
+    [
+      "throws text of two lines",
+      'throw "a\\nb"',
+      'Cannot load a.ts: it threw "a\\nb"',
+    ],
+    [
+      "throws an object without text",
+      "throw Object.create(null)",
+      "Cannot load a.ts: it threw [Object: null prototype] {}",
+    ],
+    [
+      "throws undefined",
+      "throw undefined",
+      "Cannot load a.ts: it threw undefined",
+    ],
+    [
+      "has no default export",
+      "export const a = 1",
+      `Cannot serve a.ts: ${MUST}, received no default export`,
+    ],
+    [
+      "exports a number",
+      "export default 5",
+      `Cannot serve a.ts: ${MUST}, received number`,
+    ],
+    [
+      "exports a function",
+      'export default () => new Response("x")',
+      `Cannot serve a.ts: ${MUST}, received function`,
+    ],
+    [
+      "exports null",
+      "export default null",
+      `Cannot serve a.ts: ${MUST}, received null`,
+    ],
+    [
+      "exports an object without fetch",
+      "export default {}",
+      `Cannot serve a.ts: ${MUST}, received an object without one`,
+    ],
+    [
+      "exports a fetch that is no function",
+      "export default { fetch: 5 }",
+      `Cannot serve a.ts: ${MUST}, received an object without one`,
+    ],
+  ] as const
+) {
+  Deno.test(`An entry that ${what} is told in one line, and exit code 1`, async () => {
+    await using folder = await makeFolder();
+    const outcome = await runDev([
+      await folder.write("a.ts", text),
+      "--port",
+      "0",
+    ], folder);
+    assertEquals(outcome, {
+      code: 1,
+      stdout: "",
+      stderr: `error: ${message}\n`,
+    });
+  });
+}
+
+for (
+  const [what, text, pattern] of [
+    [
+      "a syntax error",
+      "const a = ;",
+      /Expression expected.*\(at a\.ts:1:11\)$/,
+    ],
+    ["no end", "export default {", /Unexpected token.*\(at a\.ts:1:17\)$/],
+    [
+      "an import that is missing",
+      'import "./none.ts"',
+      /Module not found.*none\.ts.*\(at a\.ts:1:8\)$/,
+    ],
+    [
+      "an import that isn't mapped",
+      'import "unmapped"',
+      /Import "unmapped" not.*\(at a\.ts:1:8\)$/,
+    ],
+  ] as const
+) {
+  Deno.test(`An entry with ${what} is told in one line with its place`, async () => {
+    await using folder = await makeFolder();
+    const { code, stdout, stderr } = await runDev([
+      await folder.write("a.ts", text),
+      "--port",
+      "0",
+    ], folder);
+    assertEquals([code, stdout], [1, ""]);
+    const [line, ...rest] = stderr.split("\n");
+    assertEquals(rest, [""]);
+    assertMatch(line!, /^error: Cannot load a\.ts: /);
+    assertMatch(line!, pattern);
+  });
+}
+
+Deno.test("An entry that isn't a file is told in one line, and exit code 1", async () => {
+  await using folder = await makeFolder();
+  await folder.write("a.ts", "");
+  for (
+    const [entry, reason] of [
+      ["none.ts", "there is no such file"],
+      ["a.ts/b.ts", "there is no such file"],
+      [".", "it is not a file"],
+    ] as const
+  ) {
+    const { code, stdout, stderr } = await runDev([entry], folder);
+    assertEquals([code, stdout], [1, ""]);
+    assertEquals(stderr, `error: Cannot load ${entry}: ${reason}\n`);
+  }
+});
+
+Deno.test("An entry with a name that URLs have a meaning for is found", async () => {
+  await using folder = await makeFolder();
+  const name = "a b#c?100%é.ts";
+  await folder.write(
+    name,
+    'export default { fetch: () => new Response("found") }',
+  );
+  await using child = startDev([name, "--port", "0"], folder);
+  const response = await fetch(await addressOf(child));
+  assertEquals(await response.text(), "found");
+});
+
+Deno.test("What an entry prints comes before the address, and errors of its requests are logged", async () => {
+  await using folder = await makeFolder();
+  await folder.write(
+    "a.ts",
+    `console.log("loading");
+    export default {
+      fetch() { throw new Error("hunter2"); },
+      close() { console.log("closed"); },
+    };`,
+  );
+  await using child = startDev(["a.ts", "--port", "0"], folder);
+  const response = await fetch(await addressOf(child));
+  assertEquals(response.status, 500);
+  assertNotMatch(await response.text(), /hunter2/);
+  assertMatch(child.stdout, /^loading\nListening on /);
+  child.kill("SIGINT");
+  assertEquals(await child.code, 0);
+  assertMatch(child.stdout, /closed\n$/);
+  assertMatch(child.stderr, /Error: hunter2/);
+});
+
+Deno.test("An entry that throws after it was loaded ends the command, which shows where", async () => {
+  await using folder = await makeFolder();
+  await folder.write(
+    "a.ts",
+    `export default { fetch() {
+      setTimeout(() => { throw new Error("later"); });
+      return new Response("ok");
+    } };`,
+  );
+  await using child = startDev(["a.ts", "--port", "0"], folder);
+  const response = await fetch(await addressOf(child));
+  await response.body?.cancel();
+  assertEquals(await child.code, 1);
+  assertMatch(child.stderr, /Uncaught Error: later\n[^]*a\.ts:2:/);
+});
