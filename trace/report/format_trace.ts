@@ -42,14 +42,12 @@ interface Row extends Group {
 /** Formats a trace as a tree, ending in a line break. */
 export function formatTrace(trace: TraceData, format: TraceFormat): string {
   const root = trace.spans.get(trace.rootSpanId)!;
-  const rows = treeOf(trace, root);
-  const shown = rows.slice(0, MAX_LINES);
-  const labelWidth = Math.max(...shown.map(labelLength), 0);
+  const { rows, hidden } = treeOf(trace, root);
+  const labelWidth = Math.max(...rows.map(labelLength), 0);
   const lines = [
     rootLine(trace, root, format),
-    ...shown.map((row) => line(row, labelWidth, format)),
+    ...rows.map((row) => line(row, labelWidth, format)),
   ];
-  const hidden = rows.length - shown.length;
   if (hidden > 0) lines.push(format.paint("dim", `   … ${hidden} more lines`));
   const { droppedSpans = 0 } = trace.metadata;
   if (droppedSpans > 0) {
@@ -59,21 +57,40 @@ export function formatTrace(trace: TraceData, format: TraceFormat): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** The rows below `span`, each with the branches that lead to it. */
-function treeOf(trace: TraceData, span: SpanData, indent = ""): Row[] {
-  const groups = groupAlike(childrenOf(trace, span));
-  return groups.flatMap((group, index) => {
-    const last = index === groups.length - 1;
-    const row = { ...group, prefix: `${indent}${last ? "└─" : "├─"} ` };
-    return [
-      row,
-      ...treeOf(trace, group.span, `${indent}${last ? "  " : "│ "} `),
-    ];
-  });
+/**
+ * The first rows below the root, and how many follow. It keeps its own stack:
+ * spans may be nested deeper than functions can be.
+ */
+function treeOf(
+  trace: TraceData,
+  root: SpanData,
+): { rows: Row[]; hidden: number } {
+  const rows: Row[] = [];
+  let hidden = 0;
+  const stack: { group: Group; indent: string; last: boolean }[] = [];
+  const pushChildren = (span: SpanData, indent: string) => {
+    const groups = groupAlike(childrenOf(trace, span)).reverse();
+    for (const [index, group] of groups.entries()) {
+      stack.push({ group, indent, last: index === 0 });
+    }
+  };
+  pushChildren(root, "");
+  while (true) {
+    const next = stack.pop();
+    if (next === undefined) return { rows, hidden };
+    const { group, indent, last } = next;
+    if (rows.length < MAX_LINES) {
+      rows.push({ ...group, prefix: `${indent}${last ? "└─" : "├─"} ` });
+      pushChildren(group.span, `${indent}${last ? "  " : "│ "} `);
+    } else {
+      hidden++;
+      pushChildren(group.span, "");
+    }
+  }
 }
 
 function labelLength({ prefix, span }: Row): number {
-  return prefix.length + span.layer.length;
+  return prefix.length + printable(span.layer).length;
 }
 
 function rootLine(
@@ -102,7 +119,8 @@ function line(row: Row, labelWidth: number, format: TraceFormat): string {
   const { paint, slow, width } = format;
   const { span, count, prefix } = row;
   const style = LAYER_STYLES[span.layer];
-  const layer = style ? paint(style, span.layer) : span.layer;
+  const text = printable(span.layer);
+  const layer = style ? paint(style, text) : text;
   const padding = " ".repeat(labelWidth - labelLength(row));
   const repeated = count > 1 ? ` × ${count}` : "";
   const room = width - labelWidth - DURATION_WIDTH - repeated.length - 3;

@@ -1,0 +1,403 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { createCLIReporter } from "@quartet/kit/trace";
+import type {
+  CLIReporterOptions,
+  Layer,
+  TracerImpl,
+  TracerOptions,
+} from "@quartet/kit/trace";
+import { createTestTracer } from "../fakes.ts";
+import type { ManualClock } from "../fakes.ts";
+
+/** What is printed while `run` traces something. */
+function printed(
+  run: (tracer: TracerImpl, clock: ManualClock) => void,
+  options: CLIReporterOptions = {},
+  tracerOptions: TracerOptions = {},
+): string {
+  const { tracer, clock } = createTestTracer(tracerOptions);
+  let text = "";
+  const reporter = createCLIReporter(tracer, {
+    write: (part) => text += part,
+    color: false,
+    width: 100,
+    ...options,
+  });
+  run(tracer, clock);
+  reporter.stop();
+  return text;
+}
+
+/** Attributes of a request's root span. */
+function request(method: string, path: string, status: number) {
+  return {
+    attributes: {
+      "http.request.method": method,
+      "url.path": path,
+      "http.response.status_code": status,
+    },
+  };
+}
+
+Deno.test("a request is printed as a tree of what it did", () => {
+  const text = printed((tracer, clock) => {
+    const root = tracer.startTrace(
+      "GET /countries/fr",
+      "request",
+      request("GET", "/countries/fr", 200),
+    );
+    clock.advance(0.05);
+    const match = root.child("route.match", "routing", {
+      "http.route": "/countries/:code",
+    });
+    clock.advance(0.12);
+    match.end();
+    const loader = root.child("loader:country", "data");
+    const query = loader.child("db.query", "database", {
+      "db.query.text": "SELECT *\n  FROM country\tWHERE code = ?",
+    });
+    clock.advance(12.34);
+    query.end();
+    const cache = loader.child("cache.get", "data", {
+      "app.cache.key": "fr",
+      "app.cache.result": "miss",
+    });
+    clock.advance(1);
+    cache.end();
+    loader.end();
+    root.end();
+  });
+  assertEquals(
+    text,
+    `\
+GET /countries/fr 200 13.5ms
+├─ routing       0.12ms  /countries/:code
+└─ data          13.3ms  loader:country
+   ├─ database   12.3ms  SELECT * FROM country WHERE code = ?
+   └─ data       1.00ms  cache.get fr miss
+`,
+  );
+});
+
+Deno.test("a trace that is no request is printed with its name", () => {
+  const text = printed((tracer, clock) => {
+    tracer.withSpan("build:site", "build", () => {
+      clock.advance(1_234.5);
+    });
+  });
+  assertEquals(text, "build:site 1.23s\n");
+});
+
+Deno.test("spans that repeat share a line with their number and their time together", () => {
+  const text = printed((tracer, clock) => {
+    const root = tracer.startTrace(
+      "GET /",
+      "request",
+      request("GET", "/", 200),
+    );
+    const query = (text: string, ms: number) => {
+      const span = root.child("db.query", "database", {
+        "db.query.text": text,
+      });
+      clock.advance(ms);
+      span.end();
+    };
+    for (let i = 0; i < 12; i++) query("SELECT 1", 2);
+    query("SELECT 2", 1);
+    for (let i = 0; i < 2; i++) query("SELECT 1", 1);
+    for (let i = 0; i < 2; i++) {
+      const parent = root.child("same", "custom");
+      parent.child("below", "custom").end();
+      parent.end();
+    }
+    root.end();
+  });
+  assertEquals(
+    text,
+    `\
+GET / 200 27.0ms
+├─ database    24.0ms  SELECT 1 × 12
+├─ database    1.00ms  SELECT 2
+├─ database    2.00ms  SELECT 1 × 2
+├─ custom      0.00ms  same
+│  └─ custom   0.00ms  below
+└─ custom      0.00ms  same
+   └─ custom   0.00ms  below
+`,
+  );
+});
+
+Deno.test("failures and spans that did not end are told beside their line", () => {
+  const text = printed((tracer) => {
+    const root = tracer.startTrace(
+      "GET /",
+      "request",
+      request("GET", "/", 500),
+    );
+    const failed = root.child("loader:a", "data");
+    failed.error(new TypeError("no"));
+    failed.end();
+    const marked = root.child("loader:b", "data");
+    marked.error();
+    marked.end();
+    root.child("loader:c", "data");
+    root.end();
+    const job = tracer.startTrace("job", "custom");
+    job.error(new RangeError("no"));
+    job.end();
+  });
+  assertEquals(
+    text,
+    `\
+GET / 500 0.00ms
+├─ data   0.00ms  loader:a TypeError
+├─ data   0.00ms  loader:b error
+└─ data   0.00ms  loader:c did not end
+job RangeError 0.00ms
+`,
+  );
+});
+
+Deno.test("a large trace is printed up to 60 lines, and what is left out is counted", () => {
+  const text = printed(
+    (tracer) => {
+      const root = tracer.startTrace("job", "custom");
+      for (let i = 0; i < 100; i++) root.child(`step ${i}`, "custom").end();
+      root.end();
+    },
+    {},
+    { maxSpansPerTrace: 81 },
+  );
+  const lines = text.split("\n");
+  assertEquals(lines.length, 64);
+  assertEquals(lines[60], "├─ custom   0.00ms  step 59");
+  assertEquals(lines[61], "   … 20 more lines");
+  assertEquals(lines[62], "   ! 20 more spans were not recorded");
+});
+
+Deno.test("a trace that nests 10,000 spans deep is printed as well", () => {
+  const text = printed(
+    (tracer) => {
+      const root = tracer.startTrace("job", "custom");
+      let span = root;
+      for (let i = 0; i < 9_999; i++) span = span.child(`step ${i}`, "custom");
+      root.end();
+    },
+    {},
+    { maxSpansPerTrace: 10_000 },
+  );
+  assertStringIncludes(text, "   … 9939 more lines\n");
+});
+
+Deno.test("durations are told with three digits that matter", () => {
+  const text = printed((tracer, clock) => {
+    for (const ms of [0, 0.004, 0.006, 9.994, 10.04, 999.9, 1_000, 65_432]) {
+      const span = tracer.startTrace("job");
+      clock.advance(ms);
+      span.end();
+    }
+  });
+  const durations = text.trim().split("\n").map((line) => line.split(" ")[1]);
+  assertEquals(durations, [
+    "0.00ms",
+    "0.00ms",
+    "0.01ms",
+    "9.99ms",
+    "10.0ms",
+    "999.9ms",
+    "1.00s",
+    "65.43s",
+  ]);
+});
+
+Deno.test("long texts are cut to the width of the terminal", () => {
+  const text = printed((tracer) => {
+    const long = "x".repeat(200);
+    const root = tracer.startTrace(
+      "GET",
+      "request",
+      request("GET", `/${long}`, 200),
+    );
+    root.child(long, "custom").end();
+    root.end();
+  }, { width: 60 });
+  const [first, second] = text.split("\n");
+  assert(first!.length <= 60, first);
+  assert(second!.length <= 60, second);
+  assertMatch(first!, /^GET \/x+… 200 0\.00ms$/);
+  assertMatch(second!, /x…$/);
+});
+
+Deno.test("colours tell layers, statuses and how slow it was", () => {
+  const text = printed((tracer, clock) => {
+    const root = tracer.startTrace(
+      "GET /",
+      "request",
+      request("GET", "/", 200),
+    );
+    const query = root.child("db.query", "database");
+    clock.advance(100);
+    query.end();
+    clock.advance(400);
+    root.end();
+  }, { color: true });
+  assertEquals(
+    text,
+    "\x1b[1mGET /\x1b[22m \x1b[32m200\x1b[39m \x1b[31m500.0ms\x1b[39m\n" +
+      "\x1b[2m└─ \x1b[22m\x1b[33mdatabase\x1b[39m \x1b[33m 100.0ms\x1b[39m  db.query\x1b[1m\x1b[22m\n",
+  );
+});
+
+Deno.test("slow sets from when on durations stand out", () => {
+  const text = printed((tracer, clock) => {
+    for (const ms of [9, 10, 50]) {
+      const span = tracer.startTrace("job");
+      clock.advance(ms);
+      span.end();
+    }
+  }, { color: true, slow: 10 });
+  assertEquals(
+    text.split("\n").slice(0, 3).map((line) =>
+      // deno-lint-ignore no-control-regex -- the codes of colours
+      /\x1b\[(\d+)m[\d.]+ms/.exec(line)?.[1]
+    ),
+    ["2", "33", "31"],
+  );
+});
+
+const HOSTILE = [
+  "\x1b[31mred\x1b]0;title\x07",
+  "a\nb\r\nc",
+  "bell\x07 back\x08 delete\x7f",
+  "\x9b31mC1\x85",
+  "\u202egnp.exe\u202c \u2066x\u2069 \u200f\u200e\u061c",
+  "zero\u200bwidth\ufeff",
+  "line\u2028paragraph\u2029",
+  "lone\ud800",
+];
+
+Deno.test("nothing that a client or a name says reaches the terminal raw", () => {
+  for (const evil of HOSTILE) {
+    const text = printed((tracer) => {
+      const root = tracer.startTrace("x", "request", request(evil, evil, 200));
+      root.child(evil, "custom").end();
+      root.child("route.match", "routing", { "http.route": evil }).end();
+      root.child("q", "database", { "db.query.text": evil }).end();
+      root.child("c", "data", {
+        "app.cache.key": evil,
+        "app.cache.result": evil,
+      }).end();
+      root.child("l", evil as Layer).end();
+      const failed = root.child("f", "errors", { "error.type": evil });
+      failed.error();
+      failed.end();
+      root.end();
+      tracer.startTrace(evil, "custom").end();
+    });
+    assertEquals(text.split("\n").length, 9, JSON.stringify(text));
+    assert(text.isWellFormed());
+    const raw =
+      // deno-lint-ignore no-control-regex -- none of them may be there
+      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
+    assert(!raw.test(text), JSON.stringify(text));
+  }
+});
+
+Deno.test("a control character is shown by its code, a line break as ⏎", () => {
+  const text = printed((tracer) => {
+    tracer.startTrace("a\x1bb\u202ec\nd\x07").end();
+  });
+  assertEquals(text, "a\\x1bb\\u202ec⏎d\\x07 0.00ms\n");
+});
+
+Deno.test("each trace is written in one piece, so that concurrent ones do not interleave", async () => {
+  const { tracer } = createTestTracer();
+  const parts: string[] = [];
+  createCLIReporter(tracer, {
+    write: (text) => parts.push(text),
+    color: false,
+  });
+  await Promise.all(
+    Array.from(
+      { length: 20 },
+      (_, i) =>
+        tracer.withSpan(`job ${i}`, "custom", async () => {
+          for (let k = 0; k < 3; k++) {
+            await new Promise((resolve) => setTimeout(resolve, (i * k) % 4));
+            tracer.withSpan(`step ${i}`, "custom", () => {});
+          }
+        }),
+    ),
+  );
+  assertEquals(parts.length, 20);
+  for (const part of parts) {
+    assertMatch(
+      part,
+      /^job (\d+) [\d.]+ms\n└─ custom +[\d.]+ms +step \1 × 3\n$/,
+    );
+  }
+});
+
+Deno.test("stop() ends the reports", () => {
+  const { tracer } = createTestTracer();
+  let text = "";
+  const reporter = createCLIReporter(tracer, {
+    write: (part) => text += part,
+    color: false,
+  });
+  tracer.startTrace("before").end();
+  reporter.stop();
+  reporter.stop();
+  tracer.startTrace("after").end();
+  assertEquals(text, "before 0.00ms\n");
+});
+
+/** Whether a process prints in colour, its output being no terminal. */
+async function printsColor(
+  env: Record<string, string>,
+  permissions = ["--allow-env"],
+): Promise<boolean> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-check",
+      ...permissions,
+      new URL("./print_one_trace.ts", import.meta.url).href,
+    ],
+    env: {
+      PATH: Deno.env.get("PATH") ?? "",
+      HOME: Deno.env.get("HOME") ?? "",
+      ...env,
+    },
+    clearEnv: true,
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  assertEquals(code, 0, new TextDecoder().decode(stderr));
+  assertStringIncludes(text, "job");
+  return text.includes("\x1b[");
+}
+
+Deno.test("NO_COLOR comes before FORCE_COLOR, and that before the kind of output", async () => {
+  const cases: [Record<string, string>, boolean][] = [
+    [{}, false],
+    [{ FORCE_COLOR: "1" }, true],
+    [{ FORCE_COLOR: "" }, true],
+    [{ FORCE_COLOR: "0" }, false],
+    [{ FORCE_COLOR: "false" }, false],
+    [{ NO_COLOR: "1", FORCE_COLOR: "1" }, false],
+    [{ NO_COLOR: "0", FORCE_COLOR: "1" }, false],
+    [{ NO_COLOR: "", FORCE_COLOR: "1" }, true],
+  ];
+  for (const [env, expected] of cases) {
+    assertEquals(await printsColor(env), expected, JSON.stringify(env));
+  }
+});
+
+Deno.test("a reporter needs no permission", async () => {
+  assertEquals(await printsColor({}, ["--no-prompt"]), false);
+});
