@@ -1,0 +1,107 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import { createApp } from "@quartet/kit/app";
+import { createAtlas } from "../../examples/atlas/atlas.ts";
+import { openDatabase } from "../../examples/atlas/database.ts";
+
+async function tempFolder(): Promise<AsyncDisposable & { path: string }> {
+  const path = await Deno.makeTempDir();
+  return {
+    path,
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+}
+
+Deno.test("The database's file is filled once and used again", async () => {
+  await using folder = await tempFolder();
+  const file = `${folder.path}/atlas.db`;
+
+  const first = openDatabase(file);
+  assertEquals(
+    first.prepare("SELECT count(*) AS n FROM country").get()!.n,
+    250,
+  );
+  first.exec("UPDATE country SET name = 'Ours' WHERE code = 'CHE'");
+  first.close();
+
+  const second = openDatabase(file);
+  const name = second.prepare("SELECT name FROM country WHERE code = 'CHE'");
+  assertEquals(name.get()!.name, "Ours", "what was written is kept");
+  assertEquals(
+    second.prepare("SELECT count(*) AS n FROM country").get()!.n,
+    250,
+  );
+  second.close();
+});
+
+Deno.test("Every border of the database is known from both sides", () => {
+  const database = openDatabase(":memory:");
+  const oneSided = database.prepare(`
+    SELECT count(*) AS n FROM border AS a
+    WHERE NOT EXISTS (
+      SELECT 1 FROM border AS b
+      WHERE b.code = a.neighbour AND b.neighbour = a.code
+    )
+  `).get()!.n;
+  assertEquals(oneSided, 0);
+  database.close();
+});
+
+Deno.test("A file that can't be opened or holds something else is an error", async () => {
+  await using folder = await tempFolder();
+  assertThrows(() => openDatabase(`${folder.path}/none/atlas.db`), Error);
+  const text = `${folder.path}/text.db`;
+  await Deno.writeTextFile(text, "not a database, though it is long enough");
+  assertThrows(() => openDatabase(text), Error, "not a database");
+});
+
+Deno.test("A database that could not be filled whole is empty, and filled next time", async () => {
+  await using folder = await tempFolder();
+  const file = `${folder.path}/atlas.db`;
+  const other = new DatabaseSync(file);
+  other.exec("CREATE TABLE border (in_the_way TEXT)");
+  assertThrows(() => openDatabase(file), Error, "border");
+  const { n } = other.prepare("SELECT count(*) AS n FROM sqlite_schema").get()!;
+  assertEquals(n, 1, "nothing was added");
+  other.exec("DROP TABLE border");
+  other.close();
+  openDatabase(file).close();
+});
+
+Deno.test("closing the app closes its database's file", async () => {
+  await using folder = await tempFolder();
+  const app = createAtlas({ database: `${folder.path}/atlas.db` });
+  const get = () => app.fetch(new Request("http://localhost/api/countries"));
+  assertEquals((await get()).status, 200);
+  await app.close();
+  const { error } = console;
+  console.error = () => {};
+  assertEquals((await get()).status, 500);
+  console.error = error;
+});
+
+Deno.test("A page's queries are in its trace, under its loader", async () => {
+  const tracer = createTracer();
+  const atlas = createAtlas({ database: ":memory:" });
+  const host = createApp({ trace: tracePlugin(tracer) });
+  host.use((request) => atlas.fetch(request));
+  const path = "/countries/CHE";
+  await (await host.fetch(new Request(`http://localhost${path}`))).text();
+
+  const [trace, ...others] = tracer.getTraces();
+  assertEquals(others, []);
+  const spans = [...trace!.spans.values()];
+  const loader = spans.find(({ layer }) => layer === "data")!;
+  assertEquals(loader.name, "loader:/countries/:code");
+  const queries = spans.filter(({ layer }) => layer === "database");
+  assertEquals(queries.length, 2);
+  for (const { parentId, attributes, status } of queries) {
+    assertEquals([parentId, status], [loader.id, "ok"]);
+    assertEquals(attributes["db.system.name"], "sqlite");
+    const text = String(attributes["db.query.text"]);
+    assert(/FROM (country|border)/.test(text), text);
+    assert(!text.includes("CHE"), "values are no part of the text");
+  }
+  await Promise.all([atlas.close(), host.close()]);
+});
