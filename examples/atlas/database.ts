@@ -28,9 +28,14 @@ const SCHEMA = `
 /** Opens the database. Its queries show in the traces of the requests. */
 export function openDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
-  const { user_version: version } = database.prepare("PRAGMA user_version")
-    .get() as { user_version: number };
-  if (version === 0) fill(database);
+  try {
+    const { user_version: version } = database.prepare("PRAGMA user_version")
+      .get() as { user_version: number };
+    if (version === 0) fill(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
   return tracedAdapter(database, { system: "sqlite" });
 }
 

@@ -35,19 +35,6 @@ Deno.test("The database's file is filled once and used again", async () => {
   second.close();
 });
 
-Deno.test("Every border of the database is known from both sides", () => {
-  const database = openDatabase(":memory:");
-  const oneSided = database.prepare(`
-    SELECT count(*) AS n FROM border AS a
-    WHERE NOT EXISTS (
-      SELECT 1 FROM border AS b
-      WHERE b.code = a.neighbour AND b.neighbour = a.code
-    )
-  `).get()!.n;
-  assertEquals(oneSided, 0);
-  database.close();
-});
-
 Deno.test("A file that can't be opened or holds something else is an error", async () => {
   await using folder = await tempFolder();
   assertThrows(() => openDatabase(`${folder.path}/none/atlas.db`), Error);
