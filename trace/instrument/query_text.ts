@@ -13,8 +13,12 @@ export interface QueryDescription {
 }
 
 const LEADING_COMMENTS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/|\()+/;
-const TABLE =
-  /\b(?:from|into|update|join|table(?:\s+if\s+(?:not\s+)?exists)?)\s+["'`[]?([\w$.]+)/i;
+const NAME = /(?:"[^"]+"|'[^']+'|`[^`]+`|\[[^\]]+\]|[\w$]+)/.source;
+const TABLE = new RegExp(
+  `\\b(?:from|into|update|join|table(?:\\s+if\\s+(?:not\\s+)?exists)?)\\s+(${NAME}(?:\\.${NAME})*)`,
+  "i",
+);
+const QUOTES = /["'`[\]]/g;
 const READING = new Set([
   "SELECT",
   "WITH",
@@ -31,7 +35,7 @@ const WRITING_INSIDE =
 export function describeQuery(text: string): QueryDescription {
   const query = clip(text, MAX_VALUE_LENGTH).replace(LEADING_COMMENTS, "");
   const operation = (/^\w+/.exec(query)?.[0] ?? "").toUpperCase();
-  const collection = TABLE.exec(query)?.[1];
+  const collection = TABLE.exec(query)?.[1]?.replace(QUOTES, "");
   return {
     operation,
     collection,
