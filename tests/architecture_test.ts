@@ -1,0 +1,211 @@
+/**
+ * The arrows between the folders, read from the module graph.
+ *
+ * ```
+ * mod.ts, dev.ts  →  auth, trace, rpc, data  →  app
+ *                          ↓
+ *                     viewer/dist/index.html
+ * ```
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { ROOT, startDeno } from "./helpers.ts";
+
+/** One file that imports another one. Paths are relative to the root. */
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+  /** Whether the import is there at run time, not only for its types. */
+  readonly runs: boolean;
+  /** Whether it is an `import()`. */
+  readonly dynamic: boolean;
+}
+
+/** What `deno info --json` prints, as far as it is used here. */
+interface Info {
+  readonly modules: readonly {
+    readonly specifier: string;
+    readonly error?: string;
+    readonly dependencies?: readonly {
+      readonly code?: { readonly specifier?: string };
+      readonly type?: { readonly specifier?: string };
+      readonly isDynamic?: boolean;
+    }[];
+  }[];
+}
+
+const MODULES = ["auth", "trace", "rpc", "data"];
+const ENTRIES = ["mod.ts", "dev.ts"];
+/** What the viewer is built from, and what of it the server serves. */
+const VIEWER_ENTRY = "viewer/main.tsx";
+const VIEWER_PAGE = "viewer/dist/index.html";
+
+async function edgesOf(entry: string): Promise<Edge[]> {
+  await using child = startDeno(["info", "--json", entry]);
+  assertEquals(await child.code, 0, child.stderr);
+  const { modules } = JSON.parse(child.stdout) as Info;
+  const edges: Edge[] = [];
+  for (const { specifier, error, dependencies = [] } of modules) {
+    const from = pathOf(specifier);
+    if (from === undefined) continue;
+    // The page is built, so it may not be there yet.
+    assert(error === undefined || from === VIEWER_PAGE, error);
+    for (const { code, type, isDynamic = false } of dependencies) {
+      for (const [target, runs] of [[code, true], [type, false]] as const) {
+        const to = pathOf(target?.specifier);
+        if (to !== undefined) {
+          edges.push({ from, to, runs, dynamic: isDynamic });
+        }
+      }
+    }
+  }
+  return edges;
+}
+
+/** The path below the root, if the module is one of ours. */
+function pathOf(specifier: string | undefined): string | undefined {
+  return specifier?.startsWith(ROOT.href)
+    ? decodeURIComponent(specifier.slice(ROOT.href.length))
+    : undefined;
+}
+
+const folderOf = (path: string) => path.split("/", 1)[0]!;
+const show = ({ from, to }: Edge) => `${from} → ${to}`;
+
+const server = (await Promise.all(ENTRIES.map(edgesOf))).flat();
+const viewer = await exists(VIEWER_ENTRY) ? await edgesOf(VIEWER_ENTRY) : [];
+const all = [...server, ...viewer];
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(new URL(path, ROOT));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("The module graph holds the app and the modules that there are", async () => {
+  const folders = new Set(server.map(({ from }) => folderOf(from)));
+  const present: string[] = ["app"];
+  for (const name of MODULES) {
+    if (await exists(`${name}/mod.ts`)) present.push(name);
+  }
+  assert(present.includes("trace"));
+  assertEquals(present.filter((name) => !folders.has(name)), []);
+});
+
+Deno.test("The modules never import each other", () => {
+  const wrong = all.filter(({ from, to }) =>
+    MODULES.includes(folderOf(from)) && MODULES.includes(folderOf(to)) &&
+    folderOf(from) !== folderOf(to)
+  );
+  assertEquals(wrong.map(show), []);
+});
+
+Deno.test("app imports nothing but itself", () => {
+  const wrong = all.filter(({ from, to }) =>
+    folderOf(from) === "app" && folderOf(to) !== "app"
+  );
+  assertEquals(wrong.map(show), []);
+});
+
+Deno.test("The modules import nothing of ours but app and, for the traces, the viewer's page", () => {
+  const wrong = all.filter(({ from, to }) => {
+    const folder = folderOf(from);
+    return MODULES.includes(folder) && folderOf(to) !== folder &&
+      folderOf(to) !== "app" && !(folder === "trace" && to === VIEWER_PAGE);
+  });
+  assertEquals(wrong.map(show), []);
+});
+
+Deno.test("Nothing imports mod.ts, dev.ts or the dev command", () => {
+  const wrong = all.filter(({ from, to }) =>
+    ENTRIES.includes(to) ||
+    (folderOf(to) === "dev" && folderOf(from) !== "dev" && from !== "dev.ts")
+  );
+  assertEquals(wrong.map(show), []);
+});
+
+Deno.test("The viewer takes from the server only records and their formats", () => {
+  const allowed = ["trace/types.ts", "trace/serialize.ts", "trace/layers.ts"];
+  const wrong = viewer.filter(({ from, to }) =>
+    folderOf(from) === "viewer" && folderOf(to) !== "viewer" &&
+    !allowed.includes(to) && !to.startsWith("trace/export/")
+  );
+  assertEquals(wrong.map(show), []);
+});
+
+Deno.test("What the viewer runs of the server needs no server", () => {
+  const reached = reach([VIEWER_ENTRY], viewer.filter(({ runs }) => runs));
+  const wrong = [...reached].filter((path) =>
+    ["app", "dev"].includes(folderOf(path)) || path.startsWith("trace/stream/")
+  );
+  assertEquals(wrong, []);
+});
+
+Deno.test("The dev command loads nothing of the tracer before --trace asks for it", () => {
+  const edges = server.filter(({ runs, dynamic }) => runs && !dynamic);
+  const reached = reach(["dev.ts"], edges);
+  assert(reached.has("app/serve.ts"));
+  assertEquals([...reached].filter((path) => folderOf(path) === "trace"), []);
+  assertEquals(
+    [...reach(["dev.ts"], server)].includes("trace/tracer.ts"),
+    true,
+    "with --trace it does",
+  );
+});
+
+/** All that is imported from these files on, at whatever distance. */
+function reach(from: readonly string[], edges: readonly Edge[]): Set<string> {
+  const reached = new Set(from);
+  // A set's iteration also visits what is added while it runs.
+  for (const path of reached) {
+    for (const edge of edges) if (edge.from === path) reached.add(edge.to);
+  }
+  return reached;
+}
+
+Deno.test("No module imports itself around a corner", () => {
+  const imports = Map.groupBy(
+    all.filter(({ runs }) => runs),
+    ({ from }) => from,
+  );
+  const done = new Set<string>();
+  const open: string[] = [];
+
+  for (const path of imports.keys()) visit(path);
+
+  function visit(path: string): void {
+    const start = open.indexOf(path);
+    assert(start === -1, `${[...open.slice(start), path].join(" → ")}`);
+    if (done.has(path)) return;
+    open.push(path);
+    for (const { to } of imports.get(path) ?? []) visit(to);
+    open.pop();
+    done.add(path);
+  }
+});
+
+Deno.test("Every mod.ts only re-exports", async () => {
+  const files = ["mod.ts"];
+  for await (const path of modFiles(ROOT)) files.push(path);
+  assert(files.includes("app/mod.ts"));
+  for (const path of files) {
+    const text = await Deno.readTextFile(new URL(path, ROOT));
+    const rest = text
+      .replaceAll(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, "")
+      .replaceAll(/export\s+(type\s+)?(\{[^}]*\}|\*)\s*from\s*"[^"]+";/g, "");
+    assertEquals(rest.trim(), "", path);
+  }
+});
+
+async function* modFiles(folder: URL, below = ""): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory && !/^\.|^node_modules$|^dist$|^tests$/.test(name)) {
+      yield* modFiles(new URL(`${name}/`, folder), `${below}${name}/`);
+    } else if (name === "mod.ts" && below !== "") yield below + name;
+  }
+}
