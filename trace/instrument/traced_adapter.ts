@@ -149,10 +149,10 @@ function tracedIteration(
   return (...values) => {
     const parent = getActiveSpan();
     const rows = iterate(...values);
-    if (parent === undefined) return rows;
+    // What comes later, or bit by bit, can't be told from here.
+    if (parent === undefined || !isIterable(rows)) return rows;
     const { name, attributes } = describe();
-    const span = parent.child(name, "database", attributes);
-    return countedRows(rows as Iterable<unknown>, span);
+    return countedRows(rows, parent.child(name, "database", attributes));
   };
 }
 
@@ -266,6 +266,10 @@ function textOf(query: unknown): string | undefined {
     : typeof sql === "string"
     ? sql
     : undefined;
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return isObject(value) && Symbol.iterator in value;
 }
 
 function isObject(value: unknown): value is object {
