@@ -58,24 +58,38 @@ export interface ObservedSpan {
  * A scope outlives what it tells of: timers and promises that were started in
  * it keep it, and so does the runtime until its next full garbage collection.
  * That is why a scope lets go of its span when that has ended, and why it
- * knows the scope around it instead of the spans around its own.
+ * knows the scope around it instead of what that one knows.
  */
 export class Scope {
-  /** The context of the request, if a host gave one. */
-  readonly context: RequestContext | undefined;
-  /** The scope around this one. */
-  readonly outer: Scope | undefined;
+  readonly #context: RequestContext | undefined;
+  readonly #outer: Scope | undefined;
   #span: ObservedSpan | undefined;
 
-  /** Makes a scope, to be entered by {@linkcode runInScope}. */
+  /**
+   * Makes a scope, to be entered by {@linkcode runInScope}.
+   *
+   * @param context The context of a request, if one begins here.
+   * @param span The span that is open from here on, if another one is.
+   * @param outer The scope around this one.
+   */
   constructor(
     context: RequestContext | undefined,
     span: ObservedSpan | undefined,
     outer?: Scope,
   ) {
-    this.context = context;
+    this.#context = context;
     this.#span = span;
-    this.outer = outer;
+    this.#outer = outer;
+  }
+
+  /** The context of the request, if a host gave one. */
+  get context(): RequestContext | undefined {
+    return this.#context ?? this.#outer?.context;
+  }
+
+  /** Whether the request of `context` begins with this very scope. */
+  begins(context: RequestContext): boolean {
+    return this.#context === context;
   }
 
   /**
@@ -84,7 +98,7 @@ export class Scope {
    * opens the root span.
    */
   get span(): ObservedSpan | undefined {
-    return this.#span ?? this.outer?.span;
+    return this.#span ?? this.#outer?.span;
   }
 
   set span(span: ObservedSpan | undefined) {
@@ -153,8 +167,7 @@ export function runSpan<S extends ObservedSpan, T>(
   span: S,
   fn: (span: S) => T,
 ): T {
-  const outer = storage.getStore();
-  const scope = new Scope(outer?.context, span, outer);
+  const scope = new Scope(undefined, span, storage.getStore());
   let result: T;
   try {
     result = storage.run<T, [S]>(scope, fn, span);

@@ -33,8 +33,11 @@ export function getTracer(): Tracer {
  */
 export function setActiveSpan(span: Span | undefined): void {
   const outer = currentScope();
-  const around = span === undefined ? undefined : outer;
-  enterScope(new Scope(outer?.context, span, around));
+  enterScope(
+    span === undefined
+      ? new Scope(outer?.context, undefined)
+      : new Scope(undefined, span, outer),
+  );
 }
 
 /** The span that is active in the code that asks. */

@@ -1,4 +1,4 @@
-import type { RequestContext } from "../app/context.ts";
+import type { ConnectionInfo, RequestContext } from "../app/context.ts";
 import type { Middleware, Next } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import { currentScope, runInScope, Scope } from "../app/scope.ts";
@@ -77,12 +77,14 @@ export function traceMiddleware(
     const span = outer === undefined
       ? startTrace(request, name, attributes)
       : outer.child(name, "request", attributes);
-    if (around !== undefined && around.context === context) {
+    const { info } = context;
+    if (around?.begins(context)) {
       around.span = span;
-      return answer(span, around, next);
+      return answer(span, around, info, next);
     }
-    const scope = new Scope(context, span, around);
-    return runInScope(scope, () => answer(span, scope, next));
+    // Another host's context stays with that host.
+    const scope = new Scope(undefined, span, around);
+    return runInScope(scope, () => answer(span, scope, info, next));
   }
 
   function startTrace(
@@ -104,6 +106,7 @@ export function traceMiddleware(
 async function answer(
   span: Span,
   scope: Scope,
+  info: ConnectionInfo | undefined,
   next: Next,
 ): Promise<Response> {
   let response: Response;
@@ -129,7 +132,7 @@ async function answer(
   }
   try {
     response = withTraceHeaders(response, span);
-    const completed = scope.context?.info?.completed;
+    const completed = info?.completed;
     if (completed !== undefined) {
       completed.then(() => end(span, scope), () => cutOff(span, scope));
       return response;
