@@ -6,10 +6,10 @@ import {
   clearFilters,
   filters,
   listTab,
-  methods,
   queryText,
   setFilters,
 } from "../state/listing.ts";
+import { methods } from "../state/traces.ts";
 import { cutText } from "../model/text.ts";
 import { Chip } from "./controls.tsx";
 import { Icon } from "./icon.tsx";

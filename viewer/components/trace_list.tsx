@@ -1,4 +1,4 @@
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { formatClock, formatCount, formatDuration } from "../model/format.ts";
 import { type ListColumn, nextOrder } from "../model/sort.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
@@ -112,7 +112,10 @@ interface TraceRowProps {
 }
 
 function TraceRow({ entry, index, top, cursor }: TraceRowProps) {
-  const { key, method, path, route, statusCode, pending } = entry;
+  const { key, pending } = entry;
+  // The same cells as last time are not compared again: when a trace comes in
+  // live, all rows move and none changes.
+  const cells = useMemo(() => traceCells(entry), [entry]);
   const selected = key === wantedTrace.value || key === wantedCompare.value;
   const classes = [
     "row",
@@ -132,6 +135,15 @@ function TraceRow({ entry, index, top, cursor }: TraceRowProps) {
       data-key={key}
       style={{ transform: `translateY(${top}px)` }}
     >
+      {cells}
+    </div>
+  );
+}
+
+function traceCells(entry: TraceEntry) {
+  const { method, path, route, statusCode, pending } = entry;
+  return (
+    <>
       <Cell of="startTime">{formatClock(entry.startTime)}</Cell>
       <Cell of="method">{cutText(method, 20)}</Cell>
       <Cell of="path" title={cutText(path, 500)}>
@@ -150,7 +162,7 @@ function TraceRow({ entry, index, top, cursor }: TraceRowProps) {
       <Cell of="layers">
         <LayerBar layers={pending ? [] : entry.layers} />
       </Cell>
-    </div>
+    </>
   );
 }
 

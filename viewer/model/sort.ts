@@ -47,6 +47,10 @@ export function sortEntries(
   entries: readonly TraceEntry[],
   { column, descending }: ListOrder,
 ): TraceEntry[] {
+  // The order that live traces are listed in: worth a way of its own.
+  if (column === "startTime" && descending) {
+    return entries.toSorted((a, b) => b.startTime - a.startTime);
+  }
   const sign = descending ? -1 : 1;
   return entries.toSorted((a, b) => {
     const x = a[column];

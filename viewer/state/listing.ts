@@ -5,7 +5,12 @@
  */
 
 import { computed, effect, signal, untracked } from "@preact/signals";
-import { createFilter, type Filters, NO_FILTERS } from "../model/filter.ts";
+import {
+  countFilters,
+  createFilter,
+  type Filters,
+  NO_FILTERS,
+} from "../model/filter.ts";
 import {
   type RouteColumn,
   routeStats,
@@ -50,6 +55,7 @@ export const searchProgress = signal(1);
 const sorted = computed(() => sortEntries(entries.value, listOrder.value));
 
 const filtered = computed(() => {
+  if (countFilters(filters.value) === 0) return sorted.value;
   const accepts = createFilter(filters.value);
   return sorted.value.filter(accepts);
 });
@@ -80,13 +86,6 @@ export const routes = computed(() =>
     routeOrder.value.column,
     routeOrder.value.descending,
   )
-);
-
-/** HTTP methods that occur. */
-export const methods = computed(() =>
-  [...new Set(entries.value.map((entry) => entry.method))]
-    .filter((method) => method !== "")
-    .sort()
 );
 
 /** Changes some of the filters. */

@@ -98,7 +98,7 @@ function connect(): void {
   socket.onmessage = ({ data }) => receive(data);
   socket.onclose = () => {
     failures++;
-    if (failures === 1) fetchRecent();
+    if (dataState.value.kind === "loading" && failures === 1) fetchRecent();
     const delay = Math.min(FIRST_RETRY * 2 ** (failures - 1), LAST_RETRY);
     // Spread out, so that not all pages come back at once.
     const jittered = delay * (0.75 + Math.random() / 2);

@@ -44,6 +44,9 @@ export const heldText = computed(() =>
   held.value.length === 0 ? "" : `${held.value.length} new`
 );
 
+/** HTTP methods that have occurred, in alphabetical order. */
+export const methods = signal<readonly string[]>([]);
+
 /** All traces by key, shown or held. */
 const known = new Map<string, TraceEntry>();
 
@@ -74,6 +77,7 @@ function receive(added: readonly TraceEntry[], hold: boolean): void {
     if (known.has(entry.key)) replaced.set(entry.key, entry);
     else fresh.push(entry);
     known.set(entry.key, entry);
+    noteMethod(entry.method);
   }
   // A trace may come twice in one go: the last record of it counts.
   const unique = fresh.filter((entry) => known.get(entry.key) === entry);
@@ -91,6 +95,11 @@ function receive(added: readonly TraceEntry[], hold: boolean): void {
     if (hold) held.value = keepNewest([...held.value, ...unique]);
     else entries.value = keepNewest([...entries.value, ...unique]);
   });
+}
+
+function noteMethod(method: string): void {
+  if (method === "" || methods.value.includes(method)) return;
+  methods.value = [...methods.value, method].sort();
 }
 
 function keepNewest(list: TraceEntry[]): TraceEntry[] {
