@@ -1,0 +1,261 @@
+import {
+  assert,
+  assertEquals,
+  assertLessOrEqual,
+  assertMatch,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import * as noop from "@quartet/kit/trace/noop";
+import * as real from "@quartet/kit/trace";
+import { build, stop } from "esbuild";
+import { fileURLToPath } from "node:url";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** What makes a class or its instances is the tracer's own matter. */
+type Classes = "createTracer" | "SpanImpl" | "TracerImpl";
+
+/** Compiles only while each function of the one has the type of the other's. */
+const SAME_SIGNATURES: Omit<typeof real, Classes> = noop;
+
+Deno.test("the no-op entry has every name of the real one", () => {
+  const names = Object.keys(noop);
+  const missing = Object.keys(real).filter((name) => !names.includes(name));
+  assertEquals(missing, []);
+  const values = SAME_SIGNATURES as Record<string, unknown>;
+  for (const [name, value] of Object.entries(real)) {
+    assertEquals(typeof values[name], typeof value, name);
+  }
+});
+
+Deno.test("the no-op entry offers noopTracer, noopSpan and NoopTracer", () => {
+  assert(noop.noopTracer instanceof noop.NoopTracer);
+  assert(noop.createTracer() instanceof noop.TracerImpl);
+  assert(noop.noopSpan instanceof noop.SpanImpl);
+});
+
+/** Calls that suit the real tracer: they have to compile for both. */
+async function useTracer(kit: typeof noop | typeof real): Promise<string[]> {
+  const tracer = kit.createTracer({ maxTraces: 5, layers: ["data"] });
+  new kit.TracerImpl({ minDuration: 1 });
+  const told: string[] = [];
+  const unsubscribe = tracer.subscribe((event) => told.push(event.type), [
+    "trace:end",
+  ]);
+  const root = tracer.startTrace("GET /", "request", { attributes: { a: 1 } });
+  const span = tracer.startSpan("step", "data", { parent: root });
+  span.setAttribute("a", true);
+  span.event("e", { b: "c", d: undefined });
+  span.error(new Error("no"));
+  assertEquals(typeof span.elapsed(), "number");
+  assertEquals(typeof span.child("x", "custom", { n: 1 }).root.id, "string");
+  span.end();
+  root.end();
+  assertEquals(tracer.withSpan("a", "custom", () => 1, { parent: root }), 1);
+  assertEquals(
+    await tracer.withSpan("a", "custom", () => Promise.resolve(2)),
+    2,
+  );
+  assertThrows(() =>
+    tracer.withSpan("a", "custom", () => {
+      throw new Error("no");
+    })
+  );
+  assertEquals(tracer.activeSpan(), undefined);
+  assertEquals(tracer.mergeClientSpans(root.traceId, []), 0);
+  assertEquals(tracer.getTrace("unknown"), undefined);
+  unsubscribe();
+  return told;
+}
+
+Deno.test("code written for the real tracer compiles and runs with the one that does nothing", async () => {
+  assertEquals(await useTracer(real), Array(3).fill("trace:end"));
+  assertEquals(await useTracer(noop), []);
+  assertEquals(noop.createTracer({ maxTraces: 1 }).getTraces(), []);
+  assertEquals(noop.noopSpan.id, "");
+});
+
+Deno.test("functions of the no-op entry that wrap work still do it", async () => {
+  const wrappers: ((fn: () => unknown) => unknown)[] = [
+    (fn) => noop.traceRouteMatch(fn),
+    (fn) => noop.traceLoader("a", fn),
+    (fn) => noop.traceCacheOperation("get", "k", fn),
+    (fn) => noop.traceFormSubmit("a", fn),
+    (fn) => noop.traceRPCCall("a.b", "query", fn),
+    (fn) => noop.traceQuery("SELECT 1", fn, { system: "sqlite" }),
+    (fn) => noop.traceAuthCheck("a", fn),
+    (fn) => noop.traceHydration("A", fn),
+    (fn) => noop.traceBuildStage("a", fn),
+    (fn) => noop.traceBuild("a", fn, noop.noopTracer),
+    (fn) => noop.withErrorCapture(fn)(),
+    (fn) => noop.noopTracer.withSpan("a", "custom", fn),
+  ];
+  const error = new Error("no");
+  const pending = Promise.resolve(1);
+  for (const wrap of wrappers) {
+    assertEquals(wrap(() => 42), 42);
+    assertStrictEquals(wrap(() => pending), pending);
+    assertStrictEquals(
+      assertThrows(() =>
+        wrap(() => {
+          throw error;
+        })
+      ),
+      error,
+    );
+    await assertRejects(async () => await wrap(() => Promise.reject(error)));
+  }
+  const adapter = { query: () => 1 };
+  assertStrictEquals(noop.tracedAdapter(adapter, { system: "x" }), adapter);
+});
+
+Deno.test("functions of the no-op entry that only note something do nothing", () => {
+  noop.recordRouteMatch("/");
+  noop.recordLoaderMetrics({ items: 1 });
+  noop.recordFormValidation({ errors: { a: "b" } });
+  noop.recordSignalUpdate("a", 1);
+  noop.recordSignalBatch(["a"]);
+  noop.recordRPCValidation({ valid: true });
+  noop.recordHydration("A", { strategy: "idle" });
+  noop.traceError(new Error("no"));
+  noop.setTracer(noop.noopTracer);
+  assertStrictEquals(noop.getTracer(), noop.noopTracer);
+  noop.setActiveSpan(noop.noopSpan);
+  assertEquals(noop.getActiveSpan(), undefined);
+  noop.setActiveSpan(undefined);
+  noop.createCLIReporter(noop.noopTracer, { color: true }).stop();
+  assertEquals(noop.createCollector(noop.noopTracer).receive({}), {
+    added: 0,
+    rejected: 0,
+  });
+  assertMatch(noop.generateTraceId(), /^[0-9a-f]{32}$/);
+  assertMatch(noop.generateSpanId(), /^[0-9a-f]{16}$/);
+});
+
+Deno.test("an app with the no-op plugin and middleware answers as without, and shows no traces", async () => {
+  const tracer = noop.createTracer();
+  const app = createApp({
+    trace: noop.tracePlugin(tracer, { exclude: ["/health"] }),
+    routes: [{ path: "/", handler: () => new Response("hello") }],
+  });
+  app.use(noop.traceMiddleware(tracer, { recordHeaders: true }));
+  const response = await app.fetch(new Request("http://localhost/"));
+  assertEquals(await response.text(), "hello");
+  assertEquals([...response.headers.keys()], ["content-type"]);
+  for (
+    const path of ["/__app/traces", "/__app/traces/api", "/__app/traces/ws"]
+  ) {
+    const { status, body } = await app.fetch(
+      new Request(`http://localhost${path}`),
+    );
+    await body?.cancel();
+    assertEquals(status, 404);
+  }
+  await app.close();
+
+  const request = new Request("http://localhost/");
+  const api = noop.createTracesAPIHandler(tracer, { authorize: () => true });
+  assertEquals((await api(request)).status, 404);
+  const stream = noop.createTraceWebSocket(tracer);
+  assertEquals((await stream.upgrade(request)).status, 404);
+  await stream.close();
+});
+
+Deno.test("the no-op entry writes and reads traces all the same", () => {
+  const tracer = real.createTracer();
+  tracer.withSpan("job", "custom", () => {});
+  const trace = tracer.getTraces()[0]!;
+  assertEquals(noop.serializeTrace(trace), real.serializeTrace(trace));
+  const json = JSON.stringify(noop.serializeTrace(trace));
+  assertEquals(noop.deserializeTrace(json), trace);
+  assertEquals(noop.deserializeTrace(JSON.parse(json)), trace);
+});
+
+/** Bundles a program in which the real entry is replaced by the no-op one. */
+async function bundle(
+  source: string,
+): Promise<{ text: string; inputs: string[] }> {
+  const path = (name: string) => fileURLToPath(new URL(name, ROOT));
+  try {
+    const { outputFiles, metafile } = await build({
+      stdin: { contents: source, loader: "ts", resolveDir: path(".") },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      write: false,
+      metafile: true,
+      alias: {
+        "@quartet/kit/app": path("app/mod.ts"),
+        "@quartet/kit/trace": path("trace/noop.ts"),
+      },
+      external: ["node:*", "rou3"],
+      absWorkingDir: path("."),
+      tsconfigRaw: {},
+      logLevel: "silent",
+    });
+    const inputs = Object.values(metafile.outputs)
+      .flatMap((output) => Object.keys(output.inputs));
+    return { text: outputFiles[0]!.text, inputs };
+  } finally {
+    await stop();
+  }
+}
+
+Deno.test("noopTracer and noopSpan alone are at most 592 bytes", async () => {
+  const { text } = await bundle(
+    `export { noopSpan, noopTracer } from "@quartet/kit/trace";`,
+  );
+  assertLessOrEqual(new TextEncoder().encode(text).length, 592);
+  // They are there, and work.
+  const { noopTracer } = await import(
+    `data:text/javascript,${encodeURIComponent(text)}`
+  );
+  assertEquals(noopTracer.withSpan("a", "custom", () => 42), 42);
+});
+
+Deno.test("an app that maps the real entry to the no-op one has no tracing left in its bundle", async () => {
+  const { text, inputs } = await bundle(`
+    import { createApp } from "@quartet/kit/app";
+    import {
+      createCLIReporter, createCollector, createTracer, traceLoader,
+      tracedAdapter, traceMiddleware, tracePlugin, traceQuery,
+    } from "@quartet/kit/trace";
+
+    const tracer = createTracer({ maxTraces: 50 });
+    createCLIReporter(tracer);
+    createCollector(tracer);
+    const database = tracedAdapter({ query: (text: string) => [text] });
+    const app = createApp({
+      trace: tracePlugin(tracer),
+      routes: [{
+        path: "/",
+        loader: () => traceLoader("a", () =>
+          traceQuery("SELECT 1", () => database.query("SELECT 1"))),
+      }],
+    });
+    app.use(traceMiddleware(tracer));
+    export default app;
+  `);
+  assertEquals(
+    inputs.filter((input) => input.startsWith("trace/")).sort(),
+    ["trace/noop.ts", "trace/noop_tracer.ts"],
+  );
+  assertEquals(inputs.filter((input) => input.startsWith("viewer/")), []);
+  for (
+    const word of [
+      "traceparent",
+      "x-app-trace-id",
+      "server-timing",
+      "http.request.method",
+      "db.query.text",
+      "client:spans",
+      "trace:end",
+      "exception",
+      "more characters",
+      "FORCE_COLOR",
+    ]
+  ) assert(!text.includes(word), word);
+});
