@@ -12,6 +12,7 @@ import * as esbuild from "esbuild";
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { minify } from "terser";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const target = join(here, "dist", "index.html");
@@ -82,7 +83,9 @@ async function bundle(entry: string): Promise<string> {
     plugins: [npmPackages],
     tsconfigRaw: {},
   });
-  const text = result.outputFiles[0]!.text.trim();
+  const bundled = result.outputFiles[0]!.text;
+  const text = (entry.endsWith(".css") ? bundled : await squeeze(bundled))
+    .trim();
   // Inside of the page neither may hold what would end it, nor begin a comment.
   if (/<\/(script|style)|<!--/i.test(text)) {
     throw new Error(
@@ -90,6 +93,24 @@ async function bundle(entry: string): Promise<string> {
     );
   }
   return text;
+}
+
+/** Makes a minified script some more kilobytes smaller. */
+async function squeeze(script: string): Promise<string> {
+  const { code } = await minify(script, {
+    ecma: 2020,
+    toplevel: true,
+    compress: {
+      passes: 3,
+      keep_fargs: false,
+      pure_getters: true,
+      unsafe_arrows: true,
+      unsafe_comps: true,
+      unsafe_methods: true,
+      unsafe_undefined: true,
+    },
+  });
+  return code ?? "";
 }
 
 /** Finds npm packages where Deno keeps them. */

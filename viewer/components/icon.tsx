@@ -1,18 +1,12 @@
 /** Outlines on a grid of 16 by 16. */
 const PATHS = {
   back: "M10 3 5 8l5 5",
-  chart: "M2 3h7M4 6.5h7M7 10h7M9 13.5h4",
   close: "M4 4l8 8M12 4l-8 8",
-  columns: "M2.5 3h11v10h-11zM8 3v10",
   copy: "M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z",
   dark: "M13 9.5A5.5 5.5 0 0 1 6.5 3a5.5 5.5 0 1 0 6.5 6.5z",
-  down: "M4 6l4 4 4-4",
   filter: "M2 3.5h12M4.5 8h7M6.5 12.5h3",
-  flame: "M2 3h12M2 6.5h9M2 10h5M2 13.5h2",
-  help:
-    "M6 6a2 2 0 1 1 2.600 1.9c-.4.2-.6.5-.6 1V9.5M8 12v.3M8 14.5a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13z",
-  light:
-    "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1 1M12 12l1 1M13 3l-1 1M4 12l-1 1",
+  help: "M5.5 6a2.5 2.5 0 1 1 3.6 2.2c-.7.4-1.1.8-1.1 1.8M8 12.5v.5",
+  light: "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM8 1v2M8 13v2M1 8h2M13 8h2",
   open: "M2 13V4h4l1.5 2H14v7z",
   pause: "M5.5 3.5v9M10.5 3.5v9",
   play: "M5 3v10l8-5z",

@@ -24,7 +24,7 @@ export async function importText(text: string): Promise<TraceEntry[]> {
   const block = BLOCK.exec(text);
   if (block !== null && /^\s*</.test(text)) {
     const from = block.index + block[0].length;
-    const content = text.slice(from, text.indexOf("</script", from));
+    const content = text.slice(from, text.indexOf("<", from));
     return await readDataBlock(block[1]!, content);
   }
   if (/^\s*</.test(text)) {

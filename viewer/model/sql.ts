@@ -12,59 +12,50 @@ export type SqlKind = "keyword" | "string" | "number" | "comment" | "other";
 export interface SqlToken {
   /** What it is. */
   readonly kind: SqlKind;
-  /** Its text, with the white space after it. */
+  /** Its text. */
   readonly text: string;
 }
 
 /** Longer statements are shown as they are. */
 const MAX_LENGTH = 20_000;
 
-const KEYWORDS = new Set(
-  ("SELECT FROM WHERE JOIN LEFT RIGHT INNER OUTER FULL CROSS ON AND OR NOT " +
-    "IN IS NULL AS ORDER GROUP BY HAVING LIMIT OFFSET UNION ALL DISTINCT " +
-    "INSERT INTO VALUES UPDATE SET DELETE RETURNING WITH CASE WHEN THEN " +
-    "ELSE END ASC DESC LIKE BETWEEN EXISTS USING CONFLICT DO NOTHING BEGIN " +
-    "COMMIT ROLLBACK CREATE TABLE INDEX DROP ALTER PRAGMA").split(" "),
-);
+/** Words that are keywords however they are written. */
+const KEYWORD =
+  /^(select|from|where|join|left|right|inner|full|cross|outer|on|and|or|not|in|is|null|as|order|group|by|having|limit|offset|union|insert|into|values|update|set|delete|returning|with)$/i;
 
-/** Keywords that begin a line. `AND` and `OR` begin an indented one. */
-const CLAUSES = new Set(
-  ("FROM WHERE JOIN LEFT RIGHT INNER FULL CROSS ORDER GROUP HAVING LIMIT " +
-    "UNION VALUES SET RETURNING").split(" "),
-);
-
-/** Words that go on with the clause that the word before has begun. */
-const CONTINUES: Readonly<Record<string, readonly string[]>> = {
-  JOIN: ["LEFT", "RIGHT", "INNER", "OUTER", "FULL", "CROSS"],
-  FROM: ["DELETE"],
-  SET: ["UPDATE", "DO"],
-};
+/** What begins a line. `AND` and `OR` begin an indented one. */
+const CLAUSE =
+  /^(from|where|(?:(?:left|right|inner|full|cross) (?:outer )?)?join|order by|group by|having|limit|union|values|set|returning|(and|or))\b/i;
 
 const TOKEN =
-  /(--[^\n]*|\/\*[^]*?(?:\*\/|$))|('(?:[^']|'')*'?|"(?:[^"]|"")*"?)|(\b\d+(?:\.\d+)?\b)|([A-Za-z_][\w$]*)|(\s+)|([^])/g;
+  /(--[^\n]*|\/\*[^]*?(?:\*\/|$))|('(?:[^']|'')*'?)|(\b\d+(?:\.\d+)?\b)|([A-Za-z_][\w$]*)|(\s+)|[^]/g;
 
 /** Splits a statement into pieces, with a line break before each clause. */
 export function formatSql(sql: string): SqlToken[] {
   const source = sql.trim();
   if (source.length > MAX_LENGTH) return [{ kind: "other", text: source }];
   const tokens: SqlToken[] = [];
-  let previous = "";
+  const oneLine = !source.includes("\n");
   let depth = 0;
+  let lineEnd = 0;
   for (const match of source.matchAll(TOKEN)) {
     const [text, comment, string, number, word, space] = match;
-    if (space !== undefined) {
-      pushSpace(tokens, source.includes("\n") ? space : " ");
-      continue;
-    }
     if (text === "(") depth++;
     if (text === ")") depth--;
-    const upper = word?.toUpperCase() ?? "";
-    const keyword = KEYWORDS.has(upper);
-    if (keyword && depth === 0 && !source.includes("\n")) {
-      breakLine(tokens, upper, previous);
+    if (space !== undefined && oneLine && depth === 0) {
+      const next = source.slice(match.index + text.length);
+      const clause = CLAUSE.exec(next);
+      // Not within what has just begun a line: `LEFT JOIN`, `DELETE FROM`.
+      const within = match.index < lineEnd ||
+        /(?:^delete|\bupdate|\bdo update)$/i.test(source.slice(0, match.index));
+      if (clause !== null && !within) {
+        lineEnd = match.index + text.length + clause[0].length;
+        tokens.push({ kind: "other", text: clause[2] ? "\n  " : "\n" });
+        continue;
+      }
     }
     tokens.push({
-      kind: keyword
+      kind: word !== undefined && KEYWORD.test(word)
         ? "keyword"
         : comment !== undefined
         ? "comment"
@@ -73,28 +64,8 @@ export function formatSql(sql: string): SqlToken[] {
         : number !== undefined
         ? "number"
         : "other",
-      text,
+      text: space !== undefined && oneLine ? " " : text,
     });
-    previous = upper;
   }
   return tokens;
-}
-
-function pushSpace(tokens: SqlToken[], space: string): void {
-  const last = tokens.at(-1);
-  if (last !== undefined) {
-    tokens[tokens.length - 1] = { ...last, text: last.text + space };
-  }
-}
-
-function breakLine(tokens: SqlToken[], upper: string, previous: string): void {
-  const last = tokens.at(-1);
-  if (last === undefined) return;
-  const inner = upper === "AND" || upper === "OR";
-  if (!inner && !CLAUSES.has(upper)) return;
-  if (CONTINUES[upper]?.includes(previous)) return;
-  tokens[tokens.length - 1] = {
-    ...last,
-    text: `${last.text.trimEnd()}\n${inner ? "  " : ""}`,
-  };
 }

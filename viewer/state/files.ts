@@ -133,22 +133,8 @@ export async function copyText(text: string, what: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     tell(`Copied ${what}.`);
   } catch {
-    if (copyBySelection(text)) tell(`Copied ${what}.`);
-    else complain(`The browser doesn't let this page copy ${what}.`);
+    complain(`The browser doesn't let this page copy ${what}.`);
   }
-}
-
-/** The old way: the new one needs a secure context, which a file may not be. */
-function copyBySelection(text: string): boolean {
-  const area = document.createElement("textarea");
-  area.value = text;
-  document.body.append(area);
-  const focused = document.activeElement;
-  area.select();
-  const copied = document.execCommand("copy");
-  area.remove();
-  if (focused instanceof HTMLElement) focused.focus();
-  return copied;
 }
 
 /** What an error says. */
