@@ -9,6 +9,8 @@ export interface IdGenerator {
   spanId(): string;
 }
 
+const ZEROS = "0".repeat(32);
+
 /** Random bytes are fetched this many at a time: a call costs more than they. */
 const POOL_SIZE = 4096;
 
@@ -31,8 +33,8 @@ export function createIdGenerator(
         random(pool);
         used = 0;
       }
-      const bytes = pool.subarray(used, used += length);
-      if (bytes.some((byte) => byte !== 0)) return toHex(bytes);
+      const id = toHex(pool.subarray(used, used += length));
+      if (!ZEROS.startsWith(id)) return id;
     }
   }
 
