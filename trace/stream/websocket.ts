@@ -39,8 +39,11 @@ const MAX_MESSAGE = 256 * 1024;
 /** Bytes that may wait for a slow client before it misses events. */
 const MAX_BACKLOG = 4 * 1024 * 1024;
 
-/** Number of events that a client has missed since it was last told. */
+/** What is known of a client. */
 interface Client {
+  /** Whether it is told the traces, or only sends spans. */
+  readonly watches: boolean;
+  /** Number of events that it has missed since it was last told. */
   missed: number;
 }
 
@@ -51,7 +54,8 @@ interface Client {
  * The server sends JSON: first `{ type: "initial", traces }`, then
  * `{ type: "trace:start", traceId, span }`, `{ type: "trace:end", trace }` and
  * `{ type: "trace:update", trace }` as they happen. A client that reads too
- * slowly misses events and is told so, `{ type: "dropped", count }`.
+ * slowly misses events and is told so, `{ type: "dropped", count }`. One that
+ * connects with `?role=client`, as a traced page does, is told none of these.
  *
  * A client may send `{ type: "client:spans", … }`, as `Collector.receive`
  * describes, and `{ type: "ping", sentAt }`, which is answered at once with
@@ -90,13 +94,16 @@ export function createTraceWebSocket(
   const { authorize = isLocalRequest, now = Date.now } = options;
   const collector = options.collector ?? createCollector(tracer, { now });
   const clients = new Set<ServerWebSocket<Client>>();
+  const watchers = new Set<ServerWebSocket<Client>>();
   let unsubscribe: (() => void) | undefined;
 
   const upgrader = createUpgrader<Client>({
     open(ws) {
+      clients.add(ws);
+      if (!ws.data.watches) return;
       const traces = tracer.getTraces().slice(-MAX_INITIAL).map(serializeTrace);
       ws.send(JSON.stringify({ type: "initial", traces }));
-      clients.add(ws);
+      watchers.add(ws);
       unsubscribe ??= tracer.subscribe(broadcast, [
         "trace:start",
         "trace:end",
@@ -116,7 +123,8 @@ export function createTraceWebSocket(
     drain: tellMissed,
     close(ws) {
       clients.delete(ws);
-      if (clients.size === 0) stopListening();
+      watchers.delete(ws);
+      if (watchers.size === 0) stopListening();
     },
   });
 
@@ -126,7 +134,7 @@ export function createTraceWebSocket(
         ? { ...event, trace: serializeTrace(event.trace) }
         : event,
     );
-    for (const ws of clients) send(ws, message);
+    for (const ws of watchers) send(ws, message);
   }
 
   function stopListening(): void {
@@ -138,7 +146,9 @@ export function createTraceWebSocket(
     async upgrade(request, info) {
       const refusal = await refuse(request, info, authorize);
       if (refusal !== undefined) return refusal;
-      if (upgrader.upgrade(request, { data: { missed: 0 } })) {
+      const watches = URL.parse(request.url)?.searchParams.get("role") !==
+        "client";
+      if (upgrader.upgrade(request, { data: { watches, missed: 0 } })) {
         return upgrader.response(request)!;
       }
       return errorResponse(

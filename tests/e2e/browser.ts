@@ -1,0 +1,157 @@
+/**
+ * A real browser for tests, and pages that watch what goes on in them.
+ *
+ * The browser is the one that `CHROME_PATH` names, else a Chromium or Chrome
+ * of the system, else the one inside the npm package `@sparticuz/chromium`,
+ * which needs nothing else to be installed.
+ *
+ * @module
+ */
+
+import { chromium } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { findBundledBrowser } from "./bundled_browser.ts";
+
+export type { Page } from "playwright-core";
+
+/** A browser that has been started. Ends with the block it was started in. */
+export interface TestBrowser extends AsyncDisposable {
+  /** Its version. */
+  readonly version: string;
+  /** Opens a page with storage of its own. */
+  newPage(): Promise<TestPage>;
+}
+
+/** A page, and what happened in it. Closes with the block it was opened in. */
+export interface TestPage extends AsyncDisposable {
+  /** The page. */
+  readonly page: Page;
+  /** Errors on the console, and those that nobody caught. */
+  readonly errors: readonly string[];
+  /**
+   * The addresses of the requests, those of sockets included, to any host but
+   * 127.0.0.1 and localhost.
+   */
+  readonly foreignRequests: readonly string[];
+}
+
+const PROGRAMS = [
+  "chromium",
+  "chromium-browser",
+  "google-chrome",
+  "google-chrome-stable",
+  "chrome",
+];
+
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/**
+ * Starts a browser. It takes half a second or so: one is enough for a file, and
+ * for the steps of a test.
+ *
+ * @example
+ * ```ts
+ * Deno.test("a page in the browser", async (t) => {
+ *   await using browser = await startBrowser();
+ *   await t.step("says hello", async () => {
+ *     await using view = await browser.newPage();
+ *     await view.page.setContent("<h1>Hello</h1>");
+ *   });
+ * });
+ * ```
+ */
+export async function startBrowser(): Promise<TestBrowser> {
+  const { path, env = {}, args = [] } = await findBrowser();
+  const browser = await chromium.launch({
+    executablePath: path,
+    env: { ...Deno.env.toObject(), ...env },
+    args: [...FLAGS, ...args],
+    // The test runner has its own way of being interrupted.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+  return {
+    version: browser.version(),
+    newPage: () => newPage(browser),
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+/** A browser's program, and what it needs to run. */
+export interface Program {
+  /** The file. */
+  readonly path: string;
+  /** Variables of its environment. */
+  readonly env?: Record<string, string>;
+  /** Arguments in addition. */
+  readonly args?: readonly string[];
+}
+
+/** Finds the browser that tests are to use. */
+export async function findBrowser(): Promise<Program> {
+  const chosen = Deno.env.get("CHROME_PATH");
+  if (chosen) return { path: chosen };
+  for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
+    for (const program of PROGRAMS) {
+      const path = `${folder}/${program}`;
+      if (await isFile(path)) return { path };
+    }
+  }
+  return await findBundledBrowser();
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isFile;
+  } catch {
+    return false;
+  }
+}
+
+async function newPage(browser: Browser): Promise<TestPage> {
+  const context = await browser.newContext();
+  const errors: string[] = [];
+  const foreignRequests: string[] = [];
+  watch(context, errors, foreignRequests);
+  const page = await context.newPage();
+  return {
+    page,
+    errors,
+    foreignRequests,
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+function watch(
+  context: BrowserContext,
+  errors: string[],
+  foreignRequests: string[],
+): void {
+  const note = (url: string) => {
+    if (isForeign(url)) foreignRequests.push(url);
+  };
+  context.on("console", (message) => {
+    if (message.type() === "error") errors.push(message.text());
+  });
+  context.on("weberror", (error) => errors.push(String(error.error())));
+  context.on("request", (request) => note(request.url()));
+  context.on("page", (page) => {
+    page.on("websocket", (socket) => note(socket.url()));
+  });
+}
+
+function isForeign(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return /^(https?|wss?|ftp):$/.test(protocol) &&
+    hostname !== "127.0.0.1" && hostname !== "localhost";
+}

@@ -1,0 +1,30 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { startBrowser } from "./browser.ts";
+
+Deno.test("a page of the test browser", async (t) => {
+  await using browser = await startBrowser();
+  await t.step("tells its version", () => {
+    assertMatch(browser.version, /^\d+\./);
+  });
+  await t.step("notes errors and requests to other hosts", async () => {
+    await using server = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+      () =>
+        new Response(
+          `<!DOCTYPE html><link rel="icon" href="data:,"><script>
+            console.error("on the console");
+            setTimeout(() => { throw new Error("uncaught") });
+            new Image().src = "http://elsewhere.invalid/pixel.png";
+          </script>`,
+          { headers: { "content-type": "text/html" } },
+        ),
+    );
+    await using view = await browser.newPage();
+    await view.page.goto(`http://127.0.0.1:${server.addr.port}/`);
+    await view.page.waitForTimeout(100);
+    const [first, ...more] = view.errors;
+    assertEquals(first, "on the console");
+    assertEquals(more.some((text) => text.includes("uncaught")), true);
+    assertEquals(view.foreignRequests, ["http://elsewhere.invalid/pixel.png"]);
+  });
+});

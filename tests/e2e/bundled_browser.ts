@@ -1,0 +1,71 @@
+/**
+ * The browser inside the npm package `@sparticuz/chromium`: compressed, with
+ * the libraries that a bare system lacks.
+ *
+ * @module
+ */
+
+import { inflate } from "@sparticuz/chromium";
+import { findPackageJSON } from "node:module";
+import { dirname, join } from "node:path";
+import type { Program } from "./browser.ts";
+
+const ARCHIVES = [
+  "chromium.br",
+  "al2023.tar.br",
+  "fonts.tar.br",
+  "swiftshader.tar.br",
+];
+
+/**
+ * Unpacks the browser, once for each version of it, into a folder of the
+ * system's temporary ones.
+ */
+export async function findBundledBrowser(): Promise<Program> {
+  const manifest = findPackageJSON("@sparticuz/chromium", import.meta.url)!;
+  const { version } = JSON.parse(await Deno.readTextFile(manifest));
+  const temporary = await Deno.makeTempDir({ prefix: "chromium-" });
+  const home = join(dirname(temporary), `quartet-chromium-${version}`);
+  try {
+    if (!await exists(home)) {
+      await unpack(join(dirname(manifest), "bin"), temporary);
+      // Whoever is second finds it there, whole.
+      await Deno.rename(temporary, home).catch(async (error) => {
+        if (!await exists(home)) throw error;
+      });
+    }
+  } finally {
+    await Deno.remove(temporary, { recursive: true }).catch(() => {});
+  }
+  const libraries = [home, join(home, "al2023", "lib")];
+  const own = Deno.env.get("LD_LIBRARY_PATH");
+  return {
+    path: join(home, "chromium"),
+    env: {
+      LD_LIBRARY_PATH: [...libraries, ...own ? [own] : []].join(":"),
+      FONTCONFIG_PATH: join(home, "fonts"),
+    },
+    args: ["--no-zygote"],
+  };
+}
+
+/** The package unpacks into the temporary folder, whichever that is. */
+async function unpack(archives: string, target: string): Promise<void> {
+  const before = Deno.env.get("TMPDIR");
+  Deno.env.set("TMPDIR", target);
+  try {
+    for (const name of ARCHIVES) await inflate(join(archives, name));
+  } finally {
+    if (before === undefined) Deno.env.delete("TMPDIR");
+    else Deno.env.set("TMPDIR", before);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

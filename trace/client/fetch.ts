@@ -1,0 +1,82 @@
+import type { BrowserDocument } from "./browser.ts";
+import { randomId } from "./clock.ts";
+import type { Sender } from "./sender.ts";
+import { ClientSpan } from "./span.ts";
+
+declare const document: BrowserDocument;
+
+/**
+ * Puts a `fetch` in the place of the page's own that gives each request a
+ * trace, tells the server in `traceparent`, and records how long the response
+ * was in coming. All else is left to the one that was there before: results,
+ * errors, and requests that already have a `traceparent`.
+ *
+ * @param origins The origins that may be told the trace.
+ * @param sender Takes the spans.
+ * @returns What puts the page's own `fetch` back.
+ */
+export function patchFetch(
+  origins: readonly string[],
+  sender: Sender,
+): () => void {
+  const native = globalThis.fetch;
+
+  const patched: typeof fetch = async (input, init) => {
+    let request: Request | undefined;
+    let path = "";
+    try {
+      // A request, also one of another frame, has a `url`; a `URL` has none.
+      const { origin, pathname } = new URL(
+        (input as Request).url ?? input,
+        document.baseURI,
+      );
+      path = pathname;
+      if (origins.includes(origin) && !path.startsWith("/__app/")) {
+        // What `fetch` begins with as well.
+        request = new Request(input, init);
+      }
+    } catch {
+      // It is for the page's own to say what is wrong.
+    }
+    if (request === undefined) return native(input, init);
+    const { headers, method } = request;
+    if (headers.has("traceparent")) return native(request);
+    const traceId = randomId(16);
+    const span = new ClientSpan(
+      sender.add,
+      traceId,
+      null,
+      `fetch ${method} ${path}`,
+      "request",
+      { attributes: { "http.request.method": method, "url.path": path } },
+    );
+    headers.set("traceparent", `00-${traceId}-${span.id}-01`);
+    try {
+      const response = await native(request);
+      const { status } = response;
+      span.setAttribute("http.response.status_code", status);
+      if (status >= 400) {
+        // OpenTelemetry: to the one who asked, 4xx is a failure as well.
+        span.setAttribute("error.type", `${status}`);
+        span.error();
+      }
+      // Otherwise there is no trace on the server that the span could join.
+      if (response.headers.get("x-app-trace-id") === traceId) {
+        sender.confirm();
+        span.end();
+      }
+      return response;
+    } catch (error) {
+      // To give a request up is no failure.
+      if (!request.signal.aborted) span.error(error);
+      span.end();
+      throw error;
+    }
+  };
+
+  globalThis.fetch = patched;
+  return () => {
+    // Somebody may have put theirs around this one in the meantime.
+    if (globalThis.fetch === patched) globalThis.fetch = native;
+  };
+}

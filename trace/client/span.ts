@@ -1,0 +1,160 @@
+import type { Attributes, AttributeValue, Layer } from "../types.ts";
+import { now, randomId } from "./clock.ts";
+
+/** How a span of the browser is to be opened. */
+export interface ClientSpanOptions {
+  /** Values to begin with. */
+  readonly attributes?: Attributes;
+  /** When it began, in epoch milliseconds. Default: now. */
+  readonly startTime?: number;
+}
+
+/** What a span keeps, but its id and its end. */
+interface ClientSpanRecord {
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly layer: Layer;
+  status: "ok" | "error";
+  readonly startTime: number;
+  readonly attributes: Record<string, AttributeValue>;
+  readonly events: unknown[];
+}
+
+/** Takes the record of a span that has ended, as JSON. */
+export type TakeSpan = (traceId: string, json: string) => void;
+
+// As on the server, which cuts off what is still too long.
+const MAX_NAME_LENGTH = 256;
+const MAX_VALUE_LENGTH = 4096;
+const MAX_ATTRIBUTES = 64;
+const MAX_EVENTS = 128;
+
+/**
+ * A running span of the browser. It is opened by a {@linkcode ClientTracer} or
+ * by a parent's `child`.
+ *
+ * @example
+ * ```ts
+ * import { initClientTracing } from "@quartet/kit/trace/client";
+ *
+ * const span = initClientTracing().startSpan("filter:countries");
+ * span.setAttribute("countries", 250);
+ * const step = span.child("sort");
+ * step.end();
+ * span.end();
+ * ```
+ */
+export class ClientSpan {
+  /** 16 lower-case hex digits. */
+  readonly id: string = randomId(8);
+  /** 32 lower-case hex digits. */
+  readonly traceId: string;
+  readonly #take: TakeSpan;
+  readonly #record: ClientSpanRecord;
+  #open = true;
+
+  /** @internal Makes an open span. */
+  constructor(
+    take: TakeSpan,
+    traceId: string,
+    parentId: string | null,
+    name: string,
+    layer: Layer = "custom",
+    options: ClientSpanOptions = {},
+  ) {
+    this.#take = take;
+    this.traceId = traceId;
+    this.#record = {
+      parentId,
+      name: clip(name, MAX_NAME_LENGTH),
+      layer,
+      status: "ok",
+      startTime: options.startTime ?? now(),
+      attributes: keep({}, options.attributes),
+      events: [],
+    };
+  }
+
+  /** Opens a span below this one. */
+  child(name: string, layer?: Layer, options?: ClientSpanOptions): ClientSpan {
+    return new ClientSpan(
+      this.#take,
+      this.traceId,
+      this.id,
+      name,
+      layer,
+      options,
+    );
+  }
+
+  /** Keeps a value under a name; the last value given stays. */
+  setAttribute(key: string, value: AttributeValue): void {
+    keep(this.#record.attributes, { [key]: value });
+  }
+
+  /** Notes that something happened now. */
+  event(name: string, attributes?: Attributes): void {
+    const { events } = this.#record;
+    if (events.length < MAX_EVENTS) {
+      events.push({
+        name: clip(name, MAX_NAME_LENGTH),
+        time: now(),
+        attributes: keep({}, attributes),
+      });
+    }
+  }
+
+  /** Marks the span as failed and notes what was thrown, if anything. */
+  error(error?: unknown): void {
+    this.#record.status = "error";
+    if (error !== undefined) {
+      const { name = typeof error, message = error, stack } = Object(error);
+      this.setAttribute("error.type", name);
+      this.event("exception", {
+        "exception.type": name,
+        "exception.message": message,
+        "exception.stacktrace": stack,
+      });
+    }
+  }
+
+  /**
+   * Ends the span. Every later call on it does nothing.
+   *
+   * @param endTime When it ended, in epoch milliseconds. Default: now.
+   */
+  end(endTime: number = now()): void {
+    if (this.#open) {
+      this.#open = false;
+      this.#take(
+        this.traceId,
+        JSON.stringify({ id: this.id, ...this.#record, endTime }),
+      );
+    }
+  }
+}
+
+/** Adds what is defined to `values`, as far as there is room. */
+function keep(
+  values: Record<string, AttributeValue>,
+  attributes: Attributes = {},
+): Record<string, AttributeValue> {
+  for (const key in attributes) {
+    const value = attributes[key];
+    if (
+      value !== undefined &&
+      Object.keys(values).length < MAX_ATTRIBUTES
+    ) {
+      // JavaScript callers pass what they like, and JSON knows no bigint.
+      values[clip(key, MAX_NAME_LENGTH)] =
+        typeof value === "number" || typeof value === "boolean"
+          ? value
+          : clip(value, MAX_VALUE_LENGTH);
+    }
+  }
+  return values;
+}
+
+function clip(text: unknown, maxLength: number): string {
+  return String(text).slice(0, maxLength);
+}
