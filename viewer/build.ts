@@ -100,15 +100,8 @@ async function squeeze(script: string): Promise<string> {
   const { code } = await minify(script, {
     ecma: 2020,
     toplevel: true,
-    compress: {
-      passes: 3,
-      keep_fargs: false,
-      pure_getters: true,
-      unsafe_arrows: true,
-      unsafe_comps: true,
-      unsafe_methods: true,
-      unsafe_undefined: true,
-    },
+    // No option that takes getters for pure: reading a signal subscribes to it.
+    compress: { passes: 3 },
   });
   return code ?? "";
 }
