@@ -6,6 +6,7 @@ import { findBorders, findCountry, searchCountries } from "./countries.ts";
 import { openDatabase } from "./database.ts";
 import { CountryPage, ListPage, NotFoundPage } from "./pages.tsx";
 import { html } from "./html.ts";
+import { pageScript } from "./script.ts";
 
 /** Settings of the demo. */
 export interface AtlasOptions {
@@ -44,10 +45,17 @@ export function createAtlas(options: AtlasOptions): App {
           return Response.json(searchCountries(database, query));
         },
       },
+      {
+        path: "/script.js",
+        handler: async () => new Response(await pageScript(), SCRIPT),
+      },
       { path: "/style.css", handler: () => new Response(STYLE, CSS) },
     ],
   });
 }
 
+const SCRIPT = {
+  headers: { "content-type": "text/javascript; charset=utf-8" },
+};
 const CSS = { headers: { "content-type": "text/css; charset=utf-8" } };
 const STYLE = await Deno.readTextFile(new URL("style.css", import.meta.url));

@@ -1,11 +1,16 @@
 // The pages of Atlas.
 
 import type { ComponentChildren, VNode } from "preact";
+import { getActiveSpan } from "@quartet/kit/trace";
 import type { Country, CountryName } from "./countries.ts";
+import { CountryList, Search } from "./search.tsx";
+import type { SearchProps } from "./search.tsx";
 
 function Page(
   { title, children }: { title: string; children: ComponentChildren },
 ): VNode {
+  // If the request is traced, the browser's half of it is traced as well.
+  const traceId = getActiveSpan()?.traceId;
   return (
     <html lang="en">
       <head>
@@ -13,6 +18,12 @@ function Page(
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{title}</title>
         <link rel="stylesheet" href="/style.css" />
+        {traceId && (
+          <>
+            <meta name="app-trace-id" content={traceId} />
+            <script type="module" src="/script.js" />
+          </>
+        )}
       </head>
       <body>
         <header>
@@ -25,20 +36,12 @@ function Page(
 }
 
 /** The list of countries, with its search. */
-export function ListPage(
-  { query, countries }: { query: string; countries: readonly CountryName[] },
-): VNode {
+export function ListPage(props: SearchProps): VNode {
   return (
     <Page title="Atlas">
-      <form role="search">
-        <label for="q">Name or capital</label>
-        <input type="search" id="q" name="q" value={query} />
-        <button type="submit">Search</button>
-      </form>
-      <p>
-        {countries.length === 1 ? "1 country" : `${countries.length} countries`}
-      </p>
-      <CountryList countries={countries} />
+      <div id="search" data-props={JSON.stringify(props)}>
+        <Search {...props} />
+      </div>
     </Page>
   );
 }
@@ -83,20 +86,5 @@ export function NotFoundPage(): VNode {
         <a href="/">All countries</a>
       </p>
     </Page>
-  );
-}
-
-function CountryList(
-  { countries }: { countries: readonly CountryName[] },
-): VNode {
-  return (
-    <ul>
-      {countries.map(({ code, name, flag, region }) => (
-        <li key={code}>
-          <a href={`/countries/${code}`}>{flag} {name}</a>{" "}
-          <small>{region}</small>
-        </li>
-      ))}
-    </ul>
   );
 }
