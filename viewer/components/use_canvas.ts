@@ -20,26 +20,22 @@ export function useCanvas(
   inputs: readonly unknown[],
 ): { current: HTMLCanvasElement | null } {
   const ref = useRef<HTMLCanvasElement>(null);
-  const size = useSignal("");
+  const size = useSignal({ width: 0, height: 0 });
   useLayoutEffect(() => {
-    const canvas = ref.current!;
-    const measure = () => {
-      size.value = `${canvas.clientWidth}x${canvas.clientHeight}`;
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(canvas);
-    measure();
+    const observer = new ResizeObserver(([entry]) => {
+      size.value = entry!.contentRect;
+    });
+    observer.observe(ref.current!);
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => {
+    const { width, height } = size.value;
     const canvas = ref.current!;
     const context = canvas.getContext("2d");
-    if (context === null) return;
-    const { clientWidth: width, clientHeight: height } = canvas;
-    const scale = devicePixelRatio;
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-    context.scale(scale, scale);
+    if (context === null || width === 0) return;
+    canvas.width = Math.round(width * devicePixelRatio);
+    canvas.height = Math.round(height * devicePixelRatio);
+    context.scale(devicePixelRatio, devicePixelRatio);
     draw({ context, width, height });
   }, [size.value, ...inputs]);
   return ref;

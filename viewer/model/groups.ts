@@ -80,8 +80,6 @@ function signatureOf({ span }: SpanNode): string {
 export function statementShape(statement: string): string {
   return statement
     .slice(0, 2000)
-    .replaceAll(
-      /'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b|\s+/g,
-      (part) => part.trim() === "" ? " " : "?",
-    );
+    .replaceAll(/'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b/g, "?")
+    .replaceAll(/\s+/g, " ");
 }

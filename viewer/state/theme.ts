@@ -53,12 +53,17 @@ export function startTheme(): void {
 export function resolveColors<Name extends string>(
   names: readonly Name[],
 ): Record<Name, string> {
-  const probe = document.createElement("span");
-  document.body.append(probe);
-  const colors = Object.fromEntries(names.map((name) => {
+  // All at once: each question to a changed page would style it anew.
+  const probes = document.createElement("div");
+  for (const name of names) {
+    const probe = document.createElement("span");
     probe.style.color = `var(--${name})`;
-    return [name, getComputedStyle(probe).color];
-  }));
-  probe.remove();
+    probes.append(probe);
+  }
+  document.body.append(probes);
+  const colors = Object.fromEntries(
+    names.map((name, i) => [name, getComputedStyle(probes.children[i]!).color]),
+  );
+  probes.remove();
   return colors as Record<Name, string>;
 }
