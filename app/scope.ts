@@ -40,7 +40,7 @@ export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 export interface ObservedSpan {
   /** The trace that this span is part of: 32 lower-case hex digits. */
   readonly traceId: string;
-  /** The first span of the same trace, usually the one around the request. */
+  /** The span of the request that this one is part of. */
   readonly root: ObservedSpan;
   /** Opens a span below this one. */
   child(name: string, layer: Layer, attributes?: Attributes): ObservedSpan;

@@ -7,19 +7,30 @@ export type Authorize = (
   info: ConnectionInfo | undefined,
 ) => boolean | Promise<boolean>;
 
+/** What proxies add to the requests that they hand on (RFC 7239 and before). */
+const PROXY_HEADERS = [
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-real-ip",
+];
+
 /**
  * The rule that holds unless another is given: a request from this machine
  * that a browser would not have sent on behalf of another site.
  *
- * All three have to hold. The connection comes from a loopback address, which
+ * All four have to hold. The connection comes from a loopback address, which
  * keeps out the network. The `Host` is a loopback name, which keeps out a web
  * page whose own name was pointed at 127.0.0.1 (DNS rebinding). The `Origin`,
- * if there is one, is that same host, which keeps out other web pages.
+ * if there is one, is that same host, which keeps out other web pages. And no
+ * header tells of a proxy, behind which all the world has a loopback address;
+ * a proxy that adds none of them can't be told, so keep traces off behind one.
  */
 export function isLocalRequest(
   request: Request,
   info: ConnectionInfo | undefined,
 ): boolean {
+  if (PROXY_HEADERS.some((name) => request.headers.has(name))) return false;
   const host = request.headers.get("host") ?? new URL(request.url).host;
   if (!isLoopbackName(host.replace(/:\d+$/, ""))) return false;
   const origin = request.headers.get("origin");

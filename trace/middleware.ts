@@ -58,7 +58,9 @@ export function traceMiddleware(
   const excluded = [...NEVER_TRACED, ...(options.exclude ?? [])];
   const isExcluded = (path: string) => {
     return excluded.some((entry) =>
-      entry.endsWith("/") ? path.startsWith(entry) : path === entry
+      entry.length > 1 && entry.endsWith("/")
+        ? path.startsWith(entry)
+        : path === entry
     );
   };
 

@@ -103,7 +103,7 @@ export function toSpanData(
 /**
  * Every span's parent. A browser's span whose parent is not in the trace
  * belongs to the root, unless the root was called by it or below it: then it
- * is at the top. A ring of browser spans is opened at the span that came last.
+ * is at the top. A ring of browser spans is opened at the span that came first.
  */
 function parentsOf(
   trace: TraceRecord,

@@ -41,6 +41,7 @@ export interface TracerOptions {
 const ALL_EVENTS: readonly TraceEvent["type"][] = [
   "trace:start",
   "trace:end",
+  "trace:discard",
   "trace:update",
   "span:start",
   "span:end",
@@ -87,11 +88,20 @@ export class TracerImpl implements Tracer {
       },
       onTraceEnd: (trace) => {
         this.#running.delete(trace);
-        if (trace.root.endedAt - trace.root.startedAt < minDuration) return;
-        this.#stored.push(trace);
-        this.#emitTrace("trace:end", trace);
+        if (trace.root.endedAt - trace.root.startedAt < minDuration) {
+          emitDiscard(trace);
+        } else {
+          this.#stored.push(trace);
+          this.#emitTrace("trace:end", trace);
+        }
       },
     };
+
+    function emitDiscard(trace: TraceRecord): void {
+      if (!subscribers.want("trace:discard")) return;
+      const { id: traceId, root: { id: rootSpanId } } = trace;
+      subscribers.emit({ type: "trace:discard", traceId, rootSpanId });
+    }
 
     function emitSpan(type: "span:start" | "span:end", span: SpanImpl): void {
       const { trace } = span;

@@ -107,6 +107,12 @@ export type TraceEvent =
   }
   /** A trace ended and was stored. */
   | { readonly type: "trace:end"; readonly trace: TraceData }
+  /** A trace ended and was not stored, because it was too short. */
+  | {
+    readonly type: "trace:discard";
+    readonly traceId: string;
+    readonly rootSpanId: string;
+  }
   /** Spans from a browser were added to a stored trace. */
   | { readonly type: "trace:update"; readonly trace: TraceData }
   /** A span began. */

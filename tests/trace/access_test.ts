@@ -184,3 +184,17 @@ Deno.test("over a real server curl's request is answered and one with a foreign 
   assertEquals(await status("evil.example"), "HTTP/1.1 403 Forbidden");
   await server.shutdown();
 });
+
+Deno.test("a request that came through a proxy is not from this machine", async () => {
+  for (
+    const name of [
+      "forwarded",
+      "x-forwarded-for",
+      "X-Forwarded-Host",
+      "x-real-ip",
+    ]
+  ) {
+    const [status] = await ask({ host: "localhost:8000", [name]: "127.0.0.1" });
+    assertEquals(status, 403, name);
+  }
+});

@@ -347,10 +347,11 @@ Deno.test("a response that can't be sent ends its trace as an error", async () =
 Deno.test("paths that are excluded are not traced and get no headers", async () => {
   const tracer = createTracer();
   const app = createApp().use(traceMiddleware(tracer, {
-    exclude: ["/health", "/assets/"],
+    exclude: ["/", "/health", "/assets/"],
   }));
   for (
     const [path, traced] of [
+      ["/", false],
       ["/health", false],
       ["/health?deep=1", false],
       ["/assets/a.js", false],

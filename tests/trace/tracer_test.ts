@@ -512,16 +512,19 @@ Deno.test("a trace's root is recorded even if its layer is left out", () => {
   assertEquals(treeOf(onlyTrace(tracer)), "root");
 });
 
-Deno.test("traces shorter than minDuration are not kept", () => {
+Deno.test("traces shorter than minDuration are not kept, and subscribers are told", () => {
   const { tracer, clock } = createTestTracer({ minDuration: 10 });
   const ended: string[] = [];
+  const discarded: string[] = [];
   tracer.subscribe((event) => {
     if (event.type === "trace:end") ended.push(rootOf(event.trace).name);
+    if (event.type === "trace:discard") discarded.push(event.rootSpanId);
   });
   for (const duration of [9.99, 10, 0, 11]) {
     const span = tracer.startTrace(`took ${duration}`);
     clock.advance(duration);
     span.end();
+    assertEquals(discarded.splice(0), duration < 10 ? [span.id] : []);
     if (duration < 10) assertEquals(tracer.getTrace(span.traceId), undefined);
   }
   assertEquals(ended, ["took 10", "took 11"]);

@@ -52,7 +52,8 @@ interface Client {
  * `/__app/traces/ws`, or use `tracePlugin`, which does.
  *
  * The server sends JSON: first `{ type: "initial", traces }`, then
- * `{ type: "trace:start", traceId, span }`, `{ type: "trace:end", trace }` and
+ * `{ type: "trace:start", traceId, span }`, `{ type: "trace:end", trace }`,
+ * `{ type: "trace:discard", traceId, rootSpanId }` and
  * `{ type: "trace:update", trace }` as they happen. A client that reads too
  * slowly misses events and is told so, `{ type: "dropped", count }`. One that
  * connects with `?role=client`, as a traced page does, is told none of these.
@@ -107,6 +108,7 @@ export function createTraceWebSocket(
       unsubscribe ??= tracer.subscribe(broadcast, [
         "trace:start",
         "trace:end",
+        "trace:discard",
         "trace:update",
       ]);
     },
