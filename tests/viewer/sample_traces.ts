@@ -240,7 +240,6 @@ function createBuilder(random: Random, startTime: number, name: string) {
     fromBrowser(): void {
       const root = spans[0]!;
       const fetchSpan = open(`fetch ${root.name}`, "request", null);
-      fetchSpan.startTime satisfies number;
       const shifted = {
         ...fetchSpan,
         startTime: root.startTime - 3 - random() * 6,
