@@ -1,0 +1,155 @@
+/**
+ * A traced app whose page has the browser's half of tracing on `window.kit`,
+ * for tests to drive.
+ *
+ * @module
+ */
+
+import { createApp, serve } from "@quartet/kit/app";
+import type { Route } from "@quartet/kit/app";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import type { SpanData, TraceData, Tracer } from "@quartet/kit/trace";
+import * as esbuild from "esbuild";
+import type { TestPage } from "./browser.ts";
+import { ROOT } from "../helpers.ts";
+
+/** Bundles a module that imports the client, as a page would have it. */
+export async function bundle(source: string): Promise<string> {
+  const { outputFiles } = await esbuild.build({
+    stdin: {
+      contents: source.replaceAll(
+        "@quartet/kit/trace/client",
+        new URL("trace/client.ts", ROOT).pathname,
+      ),
+      resolveDir: ROOT.pathname,
+    },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    tsconfigRaw: {},
+  });
+  await esbuild.stop();
+  return outputFiles[0]!.text;
+}
+
+/** Puts the whole client on the page, and starts it unless told otherwise. */
+const SCRIPT = `
+  import * as kit from "@quartet/kit/trace/client";
+  window.kit = kit;
+  window.nativeFetch = fetch;
+  if (!location.search.includes("manual")) kit.initClientTracing();
+`;
+let script: Promise<string> | undefined;
+
+/** A server of the page. Ends with the block that it was started in. */
+export interface ClientApp extends AsyncDisposable {
+  /** Its origin. */
+  readonly url: string;
+  /** The traces. */
+  readonly tracer: Tracer;
+  /** The addresses that were asked for, and the sockets, in order. */
+  readonly asked: readonly Request[];
+}
+
+/** What the app is to be like. */
+export interface ClientAppOptions {
+  readonly port?: number;
+  /** Whether it traces. Default `true`. */
+  readonly traced?: boolean;
+  readonly tracer?: Tracer;
+  /** Whether the page may see and send traces. Default `true`. */
+  readonly open?: boolean;
+  readonly head?: string;
+  readonly routes?: readonly Route[];
+}
+
+/** Starts the app. */
+export async function startClientApp(
+  options: ClientAppOptions = {},
+): Promise<ClientApp> {
+  const { port = 0, traced = true, open = true, head = "" } = options;
+  const tracer = options.tracer ?? createTracer();
+  const code = await (script ??= bundle(SCRIPT));
+  const asked: Request[] = [];
+  const app = createApp({
+    ...traced && {
+      trace: tracePlugin(tracer, open ? {} : { authorize: () => false }),
+    },
+    routes: [
+      ...options.routes ?? [],
+      { path: "/", handler: () => page(head) },
+      {
+        path: "/script.js",
+        handler: () =>
+          new Response(code, {
+            headers: { "content-type": "text/javascript" },
+          }),
+      },
+      {
+        path: "/echo",
+        method: "*",
+        handler: async (request) =>
+          Response.json({
+            method: request.method,
+            headers: Object.fromEntries(request.headers),
+            body: await request.text(),
+          }),
+      },
+    ],
+  });
+  const server = serve({
+    fetch(request, info) {
+      asked.push(new Request(request.url, { headers: request.headers }));
+      return app.fetch(request, info);
+    },
+    close: () => app.close(),
+  }, { port, signals: false, onListen: () => {} });
+  return {
+    url: `http://127.0.0.1:${server.address.port}`,
+    tracer,
+    asked,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+function page(head: string): Response {
+  return new Response(
+    `<!DOCTYPE html><html lang="en"><head><link rel="icon" href="data:,">${head}<script src="/script.js"></script></head><body>Hello</body></html>`,
+    { headers: { "content-type": "text/html; charset=utf-8" } },
+  );
+}
+
+/** Runs code in the page; `kit` is the client. */
+export function run<T>({ page }: TestPage, code: string): Promise<T> {
+  return page.evaluate<T>(`(async () => { ${code} })()`);
+}
+
+/** Waits until `look` finds something. */
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | false,
+  timeout = 5_000,
+): Promise<T> {
+  const end = performance.now() + timeout;
+  for (;;) {
+    const found = look();
+    if (found) return found;
+    if (performance.now() > end) throw new Error(`Waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Waits for a trace that has a span of a name, and gives both. */
+export function traceWith(
+  tracer: Tracer,
+  name: string,
+  timeout?: number,
+): Promise<{ trace: TraceData; span: SpanData }> {
+  return until(`a span ${name}`, () => {
+    for (const trace of tracer.getTraces()) {
+      const span = trace.spans.values().find((span) => span.name === name);
+      if (span !== undefined) return { trace, span };
+    }
+  }, timeout);
+}
