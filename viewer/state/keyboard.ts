@@ -102,10 +102,12 @@ function flip(option: Signal<boolean>): void {
 
 function toggleTab(): void {
   listTab.value = listTab.value === "routes" ? "traces" : "routes";
+  focusDrawn("list");
 }
 
 function toggleView(): void {
   view.value = view.value === "flame" ? "waterfall" : "flame";
+  focusDrawn("trace");
 }
 
 const byKey = new Map(
@@ -158,6 +160,11 @@ export function focusPlace(place: "list" | "trace" | "details"): void {
   document.querySelector<HTMLElement>(`[data-place="${place}"]`)?.focus();
 }
 
+/** Puts the focus on a part of the page that is yet to be drawn. */
+function focusDrawn(place: "list" | "trace"): void {
+  setTimeout(() => focusPlace(place));
+}
+
 function focusedPlace(): string | undefined {
   return document.activeElement?.closest<HTMLElement>("[data-place]")?.dataset
     .place;
@@ -193,16 +200,17 @@ function enter(): void {
     return;
   }
   openAtCursor();
-  requestAnimationFrame(() => focusPlace("trace"));
+  focusDrawn(wantedTrace.value === "" ? "list" : "trace");
 }
 
 function escape(): void {
   if (focusedPlace() === "details") focusPlace("trace");
   else if (selectedRow.value !== "" && inTrace()) selectedRow.value = "";
+  else if (wantedCompare.value !== "") wantedCompare.value = "";
   else if (zoom.value !== undefined && inTrace()) zoom.value = undefined;
   else if (wantedTrace.value !== "") {
     closeTrace();
-    requestAnimationFrame(() => focusPlace("list"));
+    focusDrawn("list");
   }
 }
 
