@@ -5,9 +5,10 @@ import {
   assertNotMatch,
   assertStrictEquals,
 } from "@std/assert";
-import { createApp, currentScope } from "@quartet/kit/app";
+import { createApp, currentScope, runInScope, Scope } from "@quartet/kit/app";
 import type { AppOptions, Context, Middleware } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import { RecordedSpan } from "./recorder.ts";
 
 const get = (path = "/") => new Request(`http://localhost${path}`);
 const SECRET = "postgres://root:hunter2@db";
@@ -265,6 +266,26 @@ Deno.test("Every response of a traced app tells its trace, errors and refusals i
   }
   assertEquals(errors.length, 4, "each error is reported once");
   await app.close();
+});
+
+Deno.test("What is thrown is recorded on the request's span, a Response is not", async () => {
+  const error = new Error(SECRET);
+  for (
+    const [thrown, expected] of [
+      [error, [error]],
+      [new Response(), []],
+    ] as const
+  ) {
+    const span = new RecordedSpan("request", "request");
+    const { app } = appWithErrors({
+      routes: [{ path: "/", handler: () => Promise.reject(thrown) }],
+    });
+    const trace: Middleware<Context> = (_request, _context, next) =>
+      runInScope(new Scope(undefined, span, currentScope()), next);
+    app.use(Object.assign(trace, { outermost: true }));
+    await app.fetch(get());
+    assertEquals(span.errors, [...expected]);
+  }
 });
 
 Deno.test("A handler without a Response is named in the error", async () => {

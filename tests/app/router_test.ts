@@ -392,6 +392,11 @@ const SAME: readonly (readonly [first: Route, second: Route, error: string])[] =
       "Cannot add route GET /a/:name: /a/:id matches the same",
     ],
     [echo("/a/"), echo("/a"), "Cannot add route GET /a: /a/ matches the same"],
+    [
+      { path: "/a", method: "PUT", handler: says("") },
+      { path: "/a", method: "put", handler: says("") },
+      "Cannot add route PUT /a: it exists already",
+    ],
   ];
 
 for (const [first, second, message] of SAME) {

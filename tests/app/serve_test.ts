@@ -336,6 +336,15 @@ Deno.test("app.serve() answers over a socket and closes the plugins on shutdown"
   assert(closed);
 });
 
+Deno.test("Shutdown leaves no signal listener behind", async () => {
+  // The resource sanitizer would find one.
+  const server = serve({ fetch: () => new Response() }, {
+    port: 0,
+    onListen() {},
+  });
+  await server.shutdown();
+});
+
 const PROGRAM = ["run", "-A", "--no-check", "tests/app/slow_server.ts"];
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -4,7 +4,10 @@ import { addressOf, makeFolder, runDev, startDev } from "./dev_command.ts";
 import type { Folder } from "./dev_command.ts";
 
 const FETCHER = `export default {
-  fetch: (request) => new Response(request.method + " " + request.url),
+  fetch: (request, info) =>
+    new Response(
+      [request.method, request.url, info.remoteAddr.hostname].join(" "),
+    ),
   close() { console.log("closed"); },
 };`;
 
@@ -48,7 +51,7 @@ for (const trace of [[], ["--trace"]]) {
     const url = await addressOf(child);
     assertEquals(url.hostname, "127.0.0.1");
     const response = await fetch(new URL("/a?b", url), { method: "PUT" });
-    assertEquals(await response.text(), `PUT ${url}a?b`);
+    assertEquals(await response.text(), `PUT ${url}a?b 127.0.0.1`);
   });
 
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -199,6 +202,18 @@ Deno.test("dev --trace prints a tree for a request and gives the same trace thro
   );
   // Looking at the traces leaves none.
   assert(!child.stdout.includes("__app/traces/api"));
+});
+
+Deno.test("dev --trace gives the entry its tracer", async () => {
+  await using folder = await folderWith(`
+    import { getTracer } from "${new URL("trace/mod.ts", ROOT)}";
+    export default {
+      fetch: () => getTracer().withSpan("job", "custom", () => new Response()),
+    };`);
+  await using child = startDev(["main.ts", "--port", "0", "--trace"], folder);
+  const response = await fetch(await addressOf(child));
+  await response.body?.cancel();
+  await child.printed(/^GET \/ 200 .*\n└─ custom .* job$/m);
 });
 
 Deno.test("dev --trace shows traces to this machine and its own pages only", async () => {
