@@ -79,6 +79,9 @@ export class Scope {
   ) {
     this.#context = context;
     this.#span = span;
+    // A job that starts itself again from within its span would otherwise
+    // hold a scope for each time that it has run.
+    while (outer !== undefined && outer.#isOver()) outer = outer.#outer;
     this.#outer = outer;
   }
 
@@ -103,6 +106,10 @@ export class Scope {
 
   set span(span: ObservedSpan | undefined) {
     this.#span = span;
+  }
+
+  #isOver(): boolean {
+    return this.#span === undefined && this.#context === undefined;
   }
 }
 

@@ -270,6 +270,22 @@ Deno.test("observe() keeps the request's context for what runs in the span", asy
     }));
 });
 
+Deno.test("A job may start itself again from within its span for ever", async () => {
+  const done = Promise.withResolvers<string | undefined>();
+  const run = (times: number) => {
+    if (times === 0) return done.resolve(openSpan()?.name);
+    observe("tick", "custom", () => {
+      Promise.resolve(times - 1).then(run).catch(done.reject);
+    });
+  };
+  const root = await traced(() => {
+    run(50_000);
+    return done.promise;
+  });
+  assertEquals(await done.promise, "root");
+  assertEquals(root.children.length, 50_000, "each is a child of the root");
+});
+
 Deno.test("runSpan() opens a span that is not a child of the open one", async () => {
   const other = new RecordedSpan("other");
   const root = await traced(() => {
