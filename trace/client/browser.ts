@@ -36,7 +36,6 @@ export interface ResourceTiming {
   readonly initiatorType: string;
   readonly startTime: number;
   readonly responseEnd: number;
-  readonly encodedBodySize: number;
 }
 
 /** What sends data for a page that goes away. */

@@ -4,9 +4,13 @@
  * @module
  */
 
-/** The browser's time, in epoch milliseconds with a fraction. */
-export function now(): number {
-  return performance.timeOrigin + performance.now();
+/**
+ * The browser's time, in epoch milliseconds with a fraction.
+ *
+ * @param at When, in milliseconds since the page began to load. Default: now.
+ */
+export function now(at: number = performance.now()): number {
+  return performance.timeOrigin + at;
 }
 
 /** Draws a random id: two lower-case hex digits a byte. */

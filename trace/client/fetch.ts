@@ -19,13 +19,14 @@ export function patchFetch(
   origins: readonly string[],
   sender: Sender,
 ): () => void {
-  const native = globalThis.fetch;
+  const native = fetch;
 
-  const patched: typeof fetch = async (input, init) => {
+  const patched: typeof fetch = async (...args) => {
     let request: Request | undefined;
     let path = "";
     try {
       // A request, also one of another frame, has a `url`; a `URL` has none.
+      const [input] = args;
       const { origin, pathname } = new URL(
         (input as Request).url ?? input,
         document.baseURI,
@@ -33,12 +34,12 @@ export function patchFetch(
       path = pathname;
       if (origins.includes(origin) && !path.startsWith("/__app/")) {
         // What `fetch` begins with as well.
-        request = new Request(input, init);
+        request = new Request(...args);
       }
     } catch {
       // It is for the page's own to say what is wrong.
     }
-    if (request === undefined) return native(input, init);
+    if (!request) return native(...args);
     const { headers, method } = request;
     if (headers.has("traceparent")) return native(request);
     const traceId = randomId(16);
@@ -68,7 +69,7 @@ export function patchFetch(
       return response;
     } catch (error) {
       // To give a request up is no failure.
-      if (!request.signal.aborted) span.error(error);
+      request.signal.aborted || span.error(error);
       span.end();
       throw error;
     }
@@ -77,6 +78,6 @@ export function patchFetch(
   globalThis.fetch = patched;
   return () => {
     // Somebody may have put theirs around this one in the meantime.
-    if (globalThis.fetch === patched) globalThis.fetch = native;
+    if (fetch === patched) globalThis.fetch = native;
   };
 }

@@ -3,7 +3,8 @@ import type {
   NavigationTiming,
   ResourceTiming,
 } from "./browser.ts";
-import type { Attributes, Layer } from "../types.ts";
+import type { Layer } from "../types.ts";
+import { now } from "./clock.ts";
 import type { ClientSpan } from "./span.ts";
 import type { ClientTracer } from "./tracer.ts";
 
@@ -21,11 +22,11 @@ const MAX_RESOURCES = 100;
  * @returns Its id, or `undefined` if the request was not traced.
  */
 export function findPageTrace(): string | undefined {
-  const id = document.querySelector('meta[name="app-trace-id"]')?.content ??
+  const id = document.querySelector("meta[name=app-trace-id]")?.content ??
     (globalThis as { __APP_TRACE_ID__?: string }).__APP_TRACE_ID__ ??
     navigationTiming().serverTiming?.find(({ name }) => name === "trace")
       ?.description.slice(3, 35);
-  return /^[\da-f]{32}$/.test(`${id}`) ? id : undefined;
+  return /^[\da-f]{32}$/.exec(`${id}`)?.[0];
 }
 
 /**
@@ -33,77 +34,63 @@ export function findPageTrace(): string | undefined {
  * the resources, and the tasks that blocked the page.
  *
  * @param tracer Opens the spans.
- * @param signal Calls it off.
  */
 export function recordPageLoad(
   tracer: ClientTracer,
-  signal: AbortSignal,
 ): void {
   // The end of the event is only known after it.
-  const loaded = () => setTimeout(() => signal.aborted || record(tracer));
+  const loaded = () => setTimeout(() => record(tracer));
   if (document.readyState === "complete") loaded();
-  else addEventListener("load", loaded, { signal });
+  else addEventListener("load", loaded);
 }
 
 function record(tracer: ClientTracer): void {
-  const navigation = navigationTiming();
-  const { loadEventEnd, responseEnd, responseStart } = navigation;
+  const timing = navigationTiming();
   let page: ClientSpan | undefined;
 
   /** Adds a span: the one of the page first, the others below it. */
   function add(
     name: string,
-    layer: Layer,
     start: number,
     end: number,
-    attributes: Attributes = {},
+    layer: Layer = "request",
   ): void {
     // Not so if something is unknown, either.
     if (!(end > start)) return;
-    const { timeOrigin } = performance;
-    const options = { startTime: timeOrigin + start, attributes };
+    const options = { startTime: now(start) };
     const span = page?.child(name, layer, options) ??
       tracer.startSpan(name, layer, options);
     page ??= span;
-    span.end(timeOrigin + end);
+    span.end(now(end));
   }
 
-  add("page:load", "request", 0, loadEventEnd, {
-    "url.path": location.pathname,
-  });
-  for (
-    const [name, start, end] of [
-      ["dns", navigation.domainLookupStart, navigation.domainLookupEnd],
-      ["connect", navigation.connectStart, navigation.connectEnd],
-      ["request", navigation.requestStart, responseStart],
-      ["response", responseStart, responseEnd],
-      ["dom", responseEnd, navigation.domComplete],
-    ] as const
-  ) add(name, "request", start, end);
+  add("page:load", 0, timing.loadEventEnd);
+  add("dns", timing.domainLookupStart, timing.domainLookupEnd);
+  add("connect", timing.connectStart, timing.connectEnd);
+  add("request", timing.requestStart, timing.responseStart);
+  add("response", timing.responseStart, timing.responseEnd);
+  add("dom", timing.responseEnd, timing.domComplete, "custom");
 
-  (performance.getEntriesByType("resource") as unknown as ResourceTiming[])
+  const resources = performance.getEntriesByType("resource") as unknown[];
+  for (
+    const { name, initiatorType, startTime, responseEnd } of resources
+      .slice(0, MAX_RESOURCES) as ResourceTiming[]
+  ) {
     // The requests of `fetch` have traces of their own.
-    .filter(({ initiatorType }) => initiatorType !== "fetch")
-    .slice(0, MAX_RESOURCES)
-    .forEach((entry) => {
+    if (initiatorType !== "fetch") {
       // The query may hold what opens doors.
-      const url = entry.name.split(/[?#]/)[0]!.replace(location.origin, "");
-      add(
-        `${entry.initiatorType} ${url}`,
-        "request",
-        entry.startTime,
-        entry.responseEnd,
-        { "http.response.body.size": entry.encodedBodySize },
-      );
-    });
+      const url = name.split(/[?#]/)[0]!.replace(location.origin, "");
+      add(`${initiatorType} ${url}`, startTime, responseEnd);
+    }
+  }
 
   // Calls back at once if there was a long task, and only that call counts.
-  if (PerformanceObserver.supportedEntryTypes?.includes("longtask")) {
+  if (PerformanceObserver.supportedEntryTypes.includes("longtask")) {
     new PerformanceObserver((list, observer) => {
       observer.disconnect();
       for (const { startTime, duration } of list.getEntries()) {
-        if (startTime < loadEventEnd) {
-          add("longtask", "custom", startTime, startTime + duration);
+        if (startTime < timing.loadEventEnd) {
+          add("longtask", startTime, startTime + duration, "custom");
         }
       }
     }).observe({ type: "longtask", buffered: true });

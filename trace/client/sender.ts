@@ -20,6 +20,8 @@ export interface Sender {
    * there is more: a browser doesn't keep a page that has an open socket.
    */
   flush(): void;
+  /** Does the same for the last time. */
+  stop(): void;
 }
 
 /** Spans that wait for a connection; the oldest give way. */
@@ -50,16 +52,16 @@ export function createSender(endpoint: string): Sender {
   let clock: unknown;
   let pongs = 0;
   let wait = MIN_WAIT;
-  let maxWait = MAX_FIRST_WAIT;
-  let confirmed = false;
+  /** 0 until the server is known to trace, and less when all is over. */
+  let maxWait = 0;
 
   function schedule(delay: number): void {
-    if (confirmed && queue.length > 0) timer ??= setTimeout(work, delay);
+    if (queue[0]) timer ??= setTimeout(work, delay);
   }
 
   function work(): void {
     timer = undefined;
-    if (socket === undefined) {
+    if (!socket) {
       if (wait < maxWait) connect();
     } else if (pongs >= PINGS && socket.readyState === 1) {
       send((message) => socket!.send(message));
@@ -80,13 +82,14 @@ export function createSender(endpoint: string): Sender {
       ping();
     };
     ws.onmessage = ({ data }) => {
-      const message = JSON.parse(data);
-      if (message.type !== "pong") return;
+      const { sentAt, now: serverTime } = JSON.parse(data);
+      // It also answers spans that it can't use.
+      if (!serverTime) return;
       const time = now();
-      const roundTrip = time - message.sentAt;
+      const roundTrip = time - sentAt;
       if (roundTrip < quickest) {
         quickest = roundTrip;
-        clock = { offset: message.now + roundTrip / 2 - time };
+        clock = { offset: serverTime + roundTrip / 2 - time };
       }
       if (++pongs < PINGS) ping();
       else {
@@ -102,9 +105,9 @@ export function createSender(endpoint: string): Sender {
 
   /** Sends a message a trace, until one does not get away. */
   function send(transmit: (message: string) => unknown): void {
-    while (queue.length > 0) {
+    while (queue[0]) {
       const spans: string[] = [];
-      const traceId = queue[0]![0];
+      const [traceId] = queue[0];
       let size = 0;
       const rest = queue.filter(([id, json]) =>
         id !== traceId || (size += json.length) > MAX_MESSAGE ||
@@ -123,24 +126,27 @@ export function createSender(endpoint: string): Sender {
   const sender: Sender = {
     dropped: 0,
     add(traceId, json) {
-      if (json.length > MAX_MESSAGE) sender.dropped++;
-      else if (queue.push([traceId, json]) > MAX_QUEUE) {
-        queue.shift();
-        sender.dropped++;
-      }
+      if (
+        json.length > MAX_MESSAGE ||
+        queue.push([traceId, json]) > MAX_QUEUE && queue.shift()
+      ) sender.dropped++;
       schedule(BATCH_DELAY);
     },
     confirm() {
-      confirmed = true;
+      maxWait ||= MAX_FIRST_WAIT;
       // It is there again, or still.
       if (maxWait === MAX_WAIT) wait = MIN_WAIT;
       schedule(BATCH_DELAY);
     },
     flush() {
-      if (confirmed) {
+      if (maxWait > 0) {
         send((message) => navigator.sendBeacon(`${endpoint}/api`, message));
         socket?.close();
       }
+    },
+    stop() {
+      sender.flush();
+      maxWait = -1;
     },
   };
   return sender;

@@ -9,13 +9,15 @@ export interface ClientSpanOptions {
   readonly startTime?: number;
 }
 
-/** What a span keeps, but its id and its end. */
+/** What a span keeps, as the server wants to have it. */
 interface ClientSpanRecord {
+  readonly id: string;
   readonly parentId: string | null;
   readonly name: string;
   readonly layer: Layer;
   status: "ok" | "error";
   readonly startTime: number;
+  endTime?: number;
   readonly attributes: Record<string, AttributeValue>;
   readonly events: unknown[];
 }
@@ -23,11 +25,11 @@ interface ClientSpanRecord {
 /** Takes the record of a span that has ended, as JSON. */
 export type TakeSpan = (traceId: string, json: string) => void;
 
-// As on the server, which cuts off what is still too long.
+// Not more than the server takes. Keys may have the length of names, and of
+// attributes and events there may be as many.
 const MAX_NAME_LENGTH = 256;
 const MAX_VALUE_LENGTH = 4096;
-const MAX_ATTRIBUTES = 64;
-const MAX_EVENTS = 128;
+const MAX_ENTRIES = 64;
 
 /**
  * A running span of the browser. It is opened by a {@linkcode ClientTracer} or
@@ -51,7 +53,6 @@ export class ClientSpan {
   readonly traceId: string;
   readonly #take: TakeSpan;
   readonly #record: ClientSpanRecord;
-  #open = true;
 
   /** @internal Makes an open span. */
   constructor(
@@ -65,6 +66,7 @@ export class ClientSpan {
     this.#take = take;
     this.traceId = traceId;
     this.#record = {
+      id: this.id,
       parentId,
       name: clip(name, MAX_NAME_LENGTH),
       layer,
@@ -95,7 +97,7 @@ export class ClientSpan {
   /** Notes that something happened now. */
   event(name: string, attributes?: Attributes): void {
     const { events } = this.#record;
-    if (events.length < MAX_EVENTS) {
+    if (events.length < MAX_ENTRIES) {
       events.push({
         name: clip(name, MAX_NAME_LENGTH),
         time: now(),
@@ -124,12 +126,9 @@ export class ClientSpan {
    * @param endTime When it ended, in epoch milliseconds. Default: now.
    */
   end(endTime: number = now()): void {
-    if (this.#open) {
-      this.#open = false;
-      this.#take(
-        this.traceId,
-        JSON.stringify({ id: this.id, ...this.#record, endTime }),
-      );
+    if (!this.#record.endTime) {
+      this.#record.endTime = endTime;
+      this.#take(this.traceId, JSON.stringify(this.#record));
     }
   }
 }
@@ -143,7 +142,7 @@ function keep(
     const value = attributes[key];
     if (
       value !== undefined &&
-      Object.keys(values).length < MAX_ATTRIBUTES
+      Object.keys(values).length < MAX_ENTRIES
     ) {
       // JavaScript callers pass what they like, and JSON knows no bigint.
       values[clip(key, MAX_NAME_LENGTH)] =

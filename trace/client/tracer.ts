@@ -6,7 +6,7 @@ import { findPageTrace, recordPageLoad } from "./page_load.ts";
 import { createSender } from "./sender.ts";
 import type { Sender } from "./sender.ts";
 import { ClientSpan } from "./span.ts";
-import type { ClientSpanOptions } from "./span.ts";
+import type { ClientSpanOptions, TakeSpan } from "./span.ts";
 
 declare const document: BrowserDocument;
 
@@ -27,9 +27,10 @@ export interface ClientTracingOptions {
 
 /** Records spans in a browser and sends them to the server. */
 export class ClientTracer {
-  #traceId: string | undefined;
+  #traceId: string = randomId(16);
+  #take: TakeSpan = () => {};
+  #stop: () => void = () => {};
   #sender: Sender | undefined;
-  #stop: (() => void) | undefined;
 
   /**
    * Starts recording, in a page; elsewhere it never records anything. Use
@@ -40,24 +41,21 @@ export class ClientTracer {
     const { endpoint = "/__app/traces", origins = [] } = options;
     const sender = createSender(new URL(endpoint, location.origin).href);
     const traceId = findPageTrace();
-    const stopping = new AbortController();
-    const { signal } = stopping;
-
     const restoreFetch = patchFetch([location.origin, ...origins], sender);
     // On a phone, the page may not be told more than that it is hidden.
     for (const type of ["pagehide", "visibilitychange"]) {
-      addEventListener(type, sender.flush, { signal });
+      addEventListener(type, sender.flush);
     }
     this.#sender = sender;
-    this.#traceId = traceId;
     this.#stop = () => {
-      stopping.abort();
       restoreFetch();
-      sender.flush();
+      sender.stop();
     };
-    if (traceId !== undefined) {
+    if (traceId) {
+      this.#traceId = traceId;
+      this.#take = sender.add;
       sender.confirm();
-      recordPageLoad(this, signal);
+      recordPageLoad(this);
     }
   }
 
@@ -79,12 +77,10 @@ export class ClientTracer {
     layer?: Layer,
     options?: ClientSpanOptions,
   ): ClientSpan {
-    const traceId = this.#traceId;
-    const take = traceId === undefined ? () => {} : this.#sender!.add;
     // Without a parent it goes below the span of the page's request.
     return new ClientSpan(
-      take,
-      traceId ?? randomId(16),
+      this.#take,
+      this.#traceId,
       null,
       name,
       layer,
@@ -105,28 +101,29 @@ export class ClientTracer {
     options?: ClientSpanOptions,
   ): T {
     const span = this.startSpan(name, layer, options);
-    const fail = (error: unknown) => {
-      span.error(error);
+    const end = <V>(value: V): V => {
       span.end();
-      throw error;
+      return value;
+    };
+    const fail = (error: unknown): never => {
+      span.error(error);
+      throw end(error);
     };
     try {
       const result = fn(span);
-      if (result instanceof Promise) {
-        return result.then((value) => {
-          span.end();
-          return value;
-        }, fail) as T;
-      }
-      span.end();
-      return result;
+      return result instanceof Promise
+        ? result.then(end, fail) as T
+        : end(result);
     } catch (error) {
       return fail(error);
     }
   }
 
-  /** Puts the page's own `fetch` back, sends what is left and disconnects. */
+  /**
+   * Puts the page's own `fetch` back, sends what is left and disconnects, for
+   * good: what is recorded from then on goes nowhere.
+   */
   stop(): void {
-    this.#stop?.();
+    this.#stop();
   }
 }

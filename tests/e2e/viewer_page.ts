@@ -1,0 +1,221 @@
+/**
+ * The viewer in a real browser, and a traced Atlas for it to look at.
+ *
+ * @module
+ */
+
+import { createApp, serve } from "@quartet/kit/app";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import type { Tracer } from "@quartet/kit/trace";
+import { assertEquals } from "@std/assert";
+import { createAtlas } from "../../examples/atlas/atlas.ts";
+import type { Page, TestBrowser, TestPage } from "./browser.ts";
+
+/** Atlas, traced. Ends with the block that it was started in. */
+export interface TracedAtlas extends AsyncDisposable {
+  /** Its origin. */
+  readonly url: string;
+  /** The address of the viewer. */
+  readonly viewer: string;
+  readonly port: number;
+  readonly tracer: Tracer;
+}
+
+/** Starts Atlas as the dev command does, with its database in memory. */
+export function startAtlas(
+  { port = 0, tracer = createTracer() }: { port?: number; tracer?: Tracer } =
+    {},
+): TracedAtlas {
+  const atlas = createAtlas({ database: ":memory:" });
+  const host = createApp({ trace: tracePlugin(tracer) });
+  host.use((request, context) => atlas.fetch(request, context.info));
+  const server = serve({
+    fetch: host.fetch,
+    close: async () => {
+      await Promise.all([host.close(), atlas.close()]);
+    },
+  }, { port, signals: false, onListen: () => {} });
+  const url = `http://127.0.0.1:${server.address.port}`;
+  return {
+    url,
+    viewer: `${url}/__app/traces`,
+    port: server.address.port,
+    tracer,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/** A page of the viewer, and everything it asked the network for. */
+export interface ViewerPage extends TestPage {
+  /** The addresses of all requests, the page's own among them. */
+  readonly requests: readonly string[];
+  /** Violations of the Content-Security-Policy, in words. */
+  violations(): Promise<string[]>;
+}
+
+/** How a page of the viewer is opened. */
+export interface ViewerPageOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: "light" | "dark";
+  /** Whether there is no network. Default `false`. */
+  readonly offline?: boolean;
+}
+
+/** Others are at work on the machine as well. */
+const PATIENCE = 20_000;
+
+/** Opens a page for the viewer, at no address yet. */
+export async function newViewerPage(
+  browser: TestBrowser,
+  options: ViewerPageOptions = {},
+): Promise<ViewerPage> {
+  const { width = 1280, height = 800, colorScheme = "light" } = options;
+  const view = await browser.newPage();
+  const { page } = view;
+  page.setDefaultTimeout(PATIENCE);
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  if (options.offline) await page.context().setOffline(true);
+  await page.addInitScript(() => {
+    const violations: string[] = [];
+    Object.assign(globalThis, { violations });
+    addEventListener("securitypolicyviolation", (event) => {
+      const { violatedDirective, blockedURI } =
+        event as SecurityPolicyViolationEvent;
+      violations.push(`${violatedDirective}: ${blockedURI}`);
+    });
+  });
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  page.on("websocket", (socket) => requests.push(socket.url()));
+  return {
+    page,
+    errors: view.errors,
+    foreignRequests: view.foreignRequests,
+    requests,
+    violations: () => page.evaluate<string[]>("violations"),
+    [Symbol.asyncDispose]: () => view[Symbol.asyncDispose](),
+  };
+}
+
+/** Opens the viewer. */
+export async function openViewer(
+  browser: TestBrowser,
+  url: string,
+  options?: ViewerPageOptions,
+): Promise<ViewerPage> {
+  const view = await newViewerPage(browser, options);
+  await view.page.goto(url);
+  return view;
+}
+
+/** Checks that no page of a view complained, nor asked anybody else. */
+export async function assertQuiet(view: ViewerPage): Promise<void> {
+  assertEquals(view.errors, []);
+  assertEquals(view.foreignRequests, []);
+  assertEquals(await view.violations(), []);
+}
+
+/** Waits until code gives something true in the page. */
+export async function waitUntil(page: Page, code: string): Promise<void> {
+  try {
+    const handle = await page.waitForFunction(code, undefined, {
+      timeout: PATIENCE,
+    });
+    await handle.dispose();
+  } catch (cause) {
+    throw new Error(`Waited in vain for ${code}`, { cause });
+  }
+}
+
+/** Waits until the keyboard is in a part of the page. */
+export function waitForPlace(
+  page: Page,
+  place: "list" | "trace" | "details",
+): Promise<void> {
+  return waitUntil(
+    page,
+    `document.activeElement?.closest("[data-place]")?.dataset.place === "${place}"`,
+  );
+}
+
+/** Waits until an element says something. */
+export function waitForText(
+  page: Page,
+  selector: string,
+  text: string | RegExp,
+): Promise<void> {
+  return page.locator(selector, { hasText: text }).first().waitFor();
+}
+
+/** Waits until the list says how many traces there are. */
+export function waitForCount(page: Page, count: string): Promise<void> {
+  return waitUntil(
+    page,
+    `document.querySelector("#counts")?.textContent === ${
+      JSON.stringify(count)
+    }`,
+  );
+}
+
+/** The paths in the list, from the top. */
+export async function listedPaths(page: Page): Promise<string[]> {
+  const rows = page.locator("#trace-list [data-key]");
+  const paths: string[] = await rows.evaluateAll((rows) =>
+    rows.map((row) => ({
+      top: row.getBoundingClientRect().top,
+      path: row.querySelector(".path")!.firstChild!.textContent!,
+    })).toSorted((a, b) => a.top - b.top).map(({ path }) => path)
+  );
+  return paths;
+}
+
+/** Waits until the list shows these paths, from the top. */
+export async function waitForPaths(
+  page: Page,
+  paths: readonly string[],
+): Promise<void> {
+  const end = performance.now() + PATIENCE;
+  for (;;) {
+    const found = await listedPaths(page);
+    if (JSON.stringify(found) === JSON.stringify(paths)) return;
+    if (performance.now() > end) assertEquals(found, paths);
+  }
+}
+
+/** Opens the first trace in the list whose row says this. */
+export async function openTrace(
+  page: Page,
+  text: string | RegExp,
+): Promise<void> {
+  await page.locator("#trace-list [data-key]", { hasText: text }).first()
+    .click();
+  await page.locator("#waterfall [data-row]").first().waitFor();
+}
+
+/** Selects the first span whose row says this. */
+export async function selectSpan(
+  page: Page,
+  text: string | RegExp,
+): Promise<void> {
+  const row = page.locator("#waterfall [data-row]", { hasText: text }).first();
+  await row.locator(".label").click();
+  await page.locator("#details").waitFor();
+}
+
+/** A traced job that failed, and asked the same again and again. */
+export function recordFailure(tracer: Tracer): void {
+  const root = tracer.startTrace("job:report");
+  for (let i = 0; i < 12; i++) {
+    const query = root.child("db.query", "database");
+    query.setAttribute("db.query.text", "SELECT name FROM user WHERE id = ?");
+    query.end();
+  }
+  for (const name of ["first", "second"]) {
+    const step = root.child(`step:${name}`, "custom");
+    step.error(new RangeError(`The ${name} step went wrong`));
+    step.end();
+  }
+  root.end();
+}
