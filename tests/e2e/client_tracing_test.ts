@@ -363,18 +363,33 @@ Deno.test("tracing in a browser", async (t) => {
     },
   );
 
-  await step("to be given up is no failure, to fail is", async (app, view) => {
-    await run(
-      view,
-      `const signal = AbortSignal.abort();
-       await fetch("/echo?1").catch(() => {});
-       await fetch("/given-up", { signal }).catch(() => {});
-       await fetch("/failed", { redirect: "error" }).catch(() => {});`,
-    );
-    // Neither has a trace on the server that it could be seen in.
-    await traceWith(app.tracer, "fetch GET /echo");
-    assertEquals(app.tracer.getTraces().at(-1)!.spans.size > 0, true);
-  });
+  await step(
+    "to be given up is no failure, to take too long is",
+    async (app, view) => {
+      await run(
+        view,
+        `const controller = new AbortController();
+       setTimeout(() => controller.abort(), 50);
+       await fetch("/given-up", controller).catch(() => {});
+       const signal = AbortSignal.timeout(50);
+       await fetch("/too-slow", { signal }).catch(() => {});`,
+      );
+      const given = (await traceWith(app.tracer, "fetch GET /given-up")).span;
+      assertEquals([given.status, given.children.length], ["ok", 1]);
+      const slow = (await traceWith(app.tracer, "fetch GET /too-slow")).span;
+      assertEquals(slow.status, "error");
+      assertEquals(slow.attributes["error.type"], "TimeoutError");
+    },
+    {
+      routes: ["/given-up", "/too-slow"].map((path) => ({
+        path,
+        handler: async () => {
+          await new Promise((resolve) => setTimeout(resolve, 200));
+          return new Response();
+        },
+      })),
+    },
+  );
 
   await t.step("a server that restarts gets what waited for it", async () => {
     const tracer = createTracer();

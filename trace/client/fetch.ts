@@ -68,8 +68,8 @@ export function patchFetch(
       }
       return response;
     } catch (error) {
-      // To give a request up is no failure.
-      request.signal.aborted || span.error(error);
+      // To give a request up is no failure; to have waited too long is one.
+      if ((error as Error)?.name !== "AbortError") span.error(error);
       span.end();
       throw error;
     }

@@ -1,0 +1,97 @@
+import { assertEquals, assertLessOrEqual, assertMatch } from "@std/assert";
+import {
+  ClientSpan,
+  ClientTracer,
+  getClientTracer,
+  initClientTracing,
+} from "@quartet/kit/trace/client";
+import * as client from "@quartet/kit/trace/client";
+import * as esbuild from "esbuild";
+import { ROOT } from "../helpers.ts";
+
+Deno.test("the client exports what a page needs and nothing else", () => {
+  assertEquals(Object.keys(client).sort(), [
+    "ClientSpan",
+    "ClientTracer",
+    "getClientTracer",
+    "initClientTracing",
+  ]);
+});
+
+Deno.test("the client is at most 2.5 KB, minified and compressed", async () => {
+  const { outputFiles, metafile } = await esbuild.build({
+    stdin: {
+      contents: `
+        import { initClientTracing } from "./trace/client.ts";
+        initClientTracing();
+      `,
+      resolveDir: ROOT.pathname,
+    },
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: "iife",
+    target: ["chrome123", "firefox121", "safari17.5"],
+    tsconfigRaw: {},
+  });
+  await esbuild.stop();
+  const foreign = Object.keys(metafile.inputs)
+    .filter((path) => !/(^|\/)trace\/client[./]|^<stdin>$/.test(path));
+  assertEquals(foreign, [], "it takes nothing from outside its folder");
+  const stream = new Blob([outputFiles[0]!.contents as Uint8Array<ArrayBuffer>])
+    .stream().pipeThrough(new CompressionStream("gzip"));
+  const { byteLength } = await new Response(stream).arrayBuffer();
+  assertLessOrEqual(byteLength, 2_500);
+});
+
+Deno.test("where there is no page the client can be called and does nothing", async () => {
+  const { fetch } = globalThis;
+  assertEquals(getClientTracer(), undefined);
+  const tracer = initClientTracing({ endpoint: "/elsewhere", origins: [] });
+  assertEquals(globalThis.fetch, fetch);
+  assertEquals(tracer instanceof ClientTracer, true);
+  assertEquals(initClientTracing(), tracer);
+  assertEquals(getClientTracer(), tracer);
+
+  const span = tracer.startSpan("name", "islands", { attributes: { a: 1 } });
+  assertEquals(span instanceof ClientSpan, true);
+  assertMatch(span.id, /^[0-9a-f]{16}$/);
+  assertMatch(span.traceId, /^[0-9a-f]{32}$/);
+  const child = span.child("child");
+  assertEquals(child.traceId, span.traceId);
+  child.setAttribute("key", "value");
+  child.event("event", { a: true });
+  child.error(new Error("told"));
+  child.end();
+  child.end();
+  span.error();
+  span.end();
+
+  assertEquals(tracer.withSpan("sync", "custom", () => 1), 1);
+  assertEquals(
+    await tracer.withSpan("async", "custom", () => Promise.resolve(2)),
+    2,
+  );
+  assertEquals(tracer.dropped, 0);
+  tracer.stop();
+  assertEquals(globalThis.fetch, fetch);
+});
+
+Deno.test("withSpan() throws on what is thrown, at once or later", async () => {
+  const tracer = new ClientTracer();
+  const reasons: unknown[] = [new Error("an error"), "a text", undefined, null];
+  for (const reason of reasons) {
+    const outcomes: unknown[] = [];
+    try {
+      tracer.withSpan("sync", "custom", () => {
+        throw reason;
+      });
+    } catch (error) {
+      outcomes.push(error);
+    }
+    await tracer.withSpan("async", "custom", () => Promise.reject(reason))
+      .catch((error: unknown) => outcomes.push(error));
+    assertEquals(outcomes, [reason, reason]);
+  }
+});
