@@ -10,7 +10,7 @@ import type { Context, Params } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
 import type { Handler } from "./middleware.ts";
 import { pathOf } from "./path.ts";
-import type { AuthRule, Route, RouteArgs } from "./route.ts";
+import type { Route, RouteArgs, RouteConfig } from "./route.ts";
 import { observe } from "./scope.ts";
 import type { ObservedSpan } from "./scope.ts";
 
@@ -182,7 +182,7 @@ function* endpointsOf(
       `Cannot add route ${path}: it must have either a handler or a loader and an action, received both`,
     );
   }
-  const guard = guardOf(path, config?.auth);
+  const guard = guardOf(path, config);
   if (handler !== undefined) {
     const { method = "GET" } = route;
     if (typeof method !== "string" || !METHOD.test(method)) {
@@ -236,16 +236,22 @@ function answerWith(
 /** Makes the wrapper that lets a route's code run only after its auth rule. */
 function guardOf(
   path: string,
-  rule: AuthRule | undefined,
+  config: RouteConfig | undefined,
 ): (run: Handler<Context>) => Handler<Context> {
-  if (rule === undefined) return (run) => run;
+  if (config === undefined || !("auth" in config)) return (run) => run;
+  const rule = config.auth;
   if (typeof rule?.check !== "function") {
     throw new TypeError(
       `Cannot add route ${path}: config.auth must have a check function, as what requireAuth() returns has`,
     );
   }
   return (run) => async (request, context) => {
-    const refusal = await rule.check(request, context);
-    return refusal ?? await run(request, context);
+    const refusal: unknown = await rule.check(request, context);
+    // Only a check that says so lets a request in, not one that went wrong.
+    if (refusal === undefined) return await run(request, context);
+    if (refusal instanceof Response) return refusal;
+    throw new TypeError(
+      `Cannot guard ${path}: config.auth.check must return a Response or undefined, received ${refusal}`,
+    );
   };
 }

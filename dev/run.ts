@@ -22,10 +22,7 @@ export async function runDev(options: DevOptions): Promise<void> {
     ? await (await import("./tracing.ts")).startTracing(options.exportFile)
     : undefined;
   const entry = await loadEntry(options.entry);
-  const server = listen(
-    tracing ? traced(entry, tracing.plugin) : entry,
-    options,
-  );
+  const server = listen(mount(entry, tracing?.plugin), options);
 
   const url = urlOf(server.address);
   console.log(`Listening on ${url}`);
@@ -39,9 +36,9 @@ export async function runDev(options: DevOptions): Promise<void> {
   }
 }
 
-/** Puts the tracing around the app, whatever kind of app that is. */
-function traced(entry: Fetcher, trace: Plugin): Fetcher {
-  const host = createApp({ trace });
+/** Puts the host around the app, whatever kind of app that is. */
+function mount(entry: Fetcher, trace: Plugin | undefined): Fetcher {
+  const host = createApp(trace === undefined ? {} : { trace });
   host.use((request, context) => entry.fetch(request, context.info));
   return {
     fetch: host.fetch,

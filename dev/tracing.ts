@@ -41,14 +41,18 @@ export async function startTracing(
       reporter.stop();
       if (exportFile === undefined) return;
       await Deno.writeTextFile(exportFile, await exportTracesHTML(tracer));
-      console.log(`Wrote ${tracer.getTraces().length} traces to ${exportFile}`);
+      const { length } = tracer.getTraces();
+      const traces = length === 1 ? "1 trace" : `${length} traces`;
+      console.log(`Wrote ${traces} to ${exportFile}`);
     },
   };
 }
 
 async function checkWritable(path: string): Promise<void> {
   try {
+    const isNew = await Deno.lstat(path).then(() => false, () => true);
     (await Deno.open(path, { create: true, write: true })).close();
+    if (isNew) await Deno.remove(path);
   } catch (error) {
     const [reason] = (error as Error).message.split("\n");
     throw new DevError(`Cannot write ${path}: ${reason}`);

@@ -26,18 +26,25 @@ export function getTracer(): Tracer {
   return tracer;
 }
 
+/** The scopes that `setActiveSpan` has entered, with the scope around each. */
+const entered = new WeakMap<Scope, Scope | undefined>();
+
 /**
  * Makes `span` the active one for the rest of the running function and for
  * what it starts; `undefined` makes none active. `tracer.withSpan` does the
  * same for one call and puts the old one back.
  */
 export function setActiveSpan(span: Span | undefined): void {
-  const outer = currentScope();
-  enterScope(
-    span === undefined
-      ? new Scope(outer?.context, undefined)
-      : new Scope(undefined, span, outer),
-  );
+  const current = currentScope();
+  // Another call takes the place of the one before; it does not go below it.
+  const around = current !== undefined && entered.has(current)
+    ? entered.get(current)
+    : current;
+  const scope = span === undefined
+    ? new Scope(around?.context, undefined)
+    : new Scope(undefined, span, around);
+  entered.set(scope, around);
+  enterScope(scope);
 }
 
 /** The span that is active in the code that asks. */

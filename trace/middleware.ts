@@ -29,7 +29,8 @@ const NEVER_TRACED = ["/__app/", "/favicon.ico"];
  * outermost one; an app puts it there by itself.
  *
  * It continues the trace of a valid `traceparent` header, and tells the client
- * the trace in the headers `X-App-Trace-Id` and `Server-Timing`. The trace ends
+ * the trace in the header `X-App-Trace-Id` and the time in `Server-Timing`,
+ * which for an HTML page also names the trace to the page's script. The trace ends
  * when the response has been sent, its body included, if the host tells that
  * moment, as `Deno.serve` does with `info.completed`.
  *
@@ -175,13 +176,10 @@ function cutOff(span: Span, scope: Scope): void {
 
 /** What this middleware has written before, here or on another server. */
 const OLD_TIMING =
-  /(?:^|, *)trace;desc=00-[0-9a-f]{32}-[0-9a-f]{16}-01, total;dur=[\d.]+/g;
+  /(?:^|, *)(?:trace;desc=00-[0-9a-f]{32}-[0-9a-f]{16}-01, )?total;dur=[\d.]+/g;
 
 /** Sets headers in place, which costs a tenth of building a new response. */
 function withTraceHeaders(response: Response, span: Span): Response {
-  const timing = `trace;desc=${formatTraceparent(span)}, total;dur=${
-    span.elapsed().toFixed(3)
-  }`;
   const known = response.headers.has("x-app-trace-id");
   try {
     response.headers.set("x-app-trace-id", span.traceId);
@@ -193,8 +191,19 @@ function withTraceHeaders(response: Response, span: Span): Response {
   // A response that passes here again, such as one of a request inside a
   // request or one that a handler keeps, is to tell one trace, not all.
   if (known) removeOldTiming(response.headers);
-  response.headers.append("server-timing", timing);
+  response.headers.append("server-timing", timingOf(response, span));
   return response;
+}
+
+/**
+ * A page's script can't read the headers of its own page, but it can read
+ * this one's entries; so they tell it the trace that it is part of.
+ */
+function timingOf({ headers }: Response, span: Span): string {
+  const total = `total;dur=${span.elapsed().toFixed(3)}`;
+  return headers.get("content-type")?.startsWith("text/html")
+    ? `trace;desc=${formatTraceparent(span)}, ${total}`
+    : total;
 }
 
 function removeOldTiming(headers: Headers): void {

@@ -275,7 +275,7 @@ Deno.test("dev --trace --export writes the traces on exit, also if the app fails
     await child.printed(/^GET \/kept 200/m);
     child.kill("SIGINT");
     assertEquals(await child.code, close === "" ? 0 : 1);
-    assertMatch(child.stdout, /^Wrote 1 traces to out\.html$/m);
+    assertMatch(child.stdout, /^Wrote 1 trace to out\.html$/m);
     const html = await Deno.readTextFile(`${folder.path}/out.html`);
     assertMatch(html, /^<!doctype html>/i);
   }

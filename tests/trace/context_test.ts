@@ -213,3 +213,17 @@ Deno.test("200 requests at once each have exactly their own spans, under the rig
     checkTree(trace, plans[i]!);
   }
 });
+
+Deno.test("setActiveSpan() takes the place of the call before, however often it is called", () => {
+  const tracer = createTracer();
+  const root = tracer.startTrace("job");
+  for (let i = 0; i < 100_000; i++) {
+    const span = root.child(`step ${i}`, "custom");
+    setActiveSpan(span);
+    span.end();
+  }
+  setActiveSpan(root);
+  assertEquals(getActiveSpan(), root);
+  setActiveSpan(undefined);
+  assertEquals(getActiveSpan(), undefined);
+});
