@@ -6,6 +6,10 @@ import type { Country, CountryName } from "./countries.ts";
 import { CountryList, Search } from "./search.tsx";
 import type { SearchProps } from "./search.tsx";
 
+const ICON = "data:image/svg+xml," + encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><text y="13" font-size="14">🌍</text></svg>',
+);
+
 function Page(
   { title, children }: { title: string; children: ComponentChildren },
 ): VNode {
@@ -17,6 +21,7 @@ function Page(
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{title}</title>
+        <link rel="icon" href={ICON} />
         <link rel="stylesheet" href="/style.css" />
         {traceId && (
           <>

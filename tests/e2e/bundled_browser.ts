@@ -5,10 +5,15 @@
  * @module
  */
 
-import { inflate } from "@sparticuz/chromium";
-import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Program } from "./browser.ts";
+
+/**
+ * Not in `deno.json`, and not named where it is imported: it is large, and Deno
+ * would download it for everybody who runs anything here.
+ */
+const PACKAGE = "npm:@sparticuz/chromium@153.0.0";
 
 const ARCHIVES = [
   "chromium.br",
@@ -22,13 +27,12 @@ const ARCHIVES = [
  * system's temporary ones.
  */
 export async function findBundledBrowser(): Promise<Program> {
-  const manifest = findPackageJSON("@sparticuz/chromium", import.meta.url)!;
-  const { version } = JSON.parse(await Deno.readTextFile(manifest));
+  const version = PACKAGE.slice(PACKAGE.lastIndexOf("@") + 1);
   const temporary = await Deno.makeTempDir({ prefix: "chromium-" });
   const home = join(dirname(temporary), `quartet-chromium-${version}`);
   try {
     if (!await exists(home)) {
-      await unpack(join(dirname(manifest), "bin"), temporary);
+      await unpack(temporary);
       // Whoever is second finds it there, whole.
       await Deno.rename(temporary, home).catch(async (error) => {
         if (!await exists(home)) throw error;
@@ -50,7 +54,10 @@ export async function findBundledBrowser(): Promise<Program> {
 }
 
 /** The package unpacks into the temporary folder, whichever that is. */
-async function unpack(archives: string, target: string): Promise<void> {
+async function unpack(target: string): Promise<void> {
+  const { inflate } = await import(PACKAGE);
+  const program = fileURLToPath(import.meta.resolve(PACKAGE));
+  const archives = join(dirname(program), "..", "bin");
   const before = Deno.env.get("TMPDIR");
   Deno.env.set("TMPDIR", target);
   try {
