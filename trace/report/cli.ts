@@ -60,6 +60,7 @@ export function createCLIReporter(
   return { stop };
 }
 
+const DEFAULT_WIDTH = 120;
 const encoder = new TextEncoder();
 
 /** In one piece, so that the trees of concurrent requests do not interleave. */
@@ -81,10 +82,11 @@ function readEnv(name: string): string | undefined {
   }
 }
 
+/** Some terminals say that they have no columns at all. */
 function terminalWidth(): number {
   try {
-    return Deno.consoleSize().columns;
+    return Deno.consoleSize().columns || DEFAULT_WIDTH;
   } catch {
-    return 120;
+    return DEFAULT_WIDTH;
   }
 }

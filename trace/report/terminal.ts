@@ -26,7 +26,10 @@ export type Paint = (style: Style, text: string) => string;
 /** Makes the function that styles text. */
 export function createPaint(color: boolean): Paint {
   return color
-    ? (style, text) => `\x1b[${CODES[style][0]}m${text}\x1b[${CODES[style][1]}m`
+    ? (style, text) => {
+      const [on, off] = CODES[style];
+      return text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
+    }
     : (_style, text) => text;
 }
 
