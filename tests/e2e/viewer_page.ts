@@ -1,3 +1,6 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
 /**
  * The viewer in a real browser, and a traced Atlas for it to look at.
  *
@@ -119,13 +122,11 @@ export async function assertQuiet(view: ViewerPage): Promise<void> {
 
 /** Waits until code gives something true in the page. */
 export async function waitUntil(page: Page, code: string): Promise<void> {
-  try {
-    const handle = await page.waitForFunction(code, undefined, {
-      timeout: PATIENCE,
-    });
-    await handle.dispose();
-  } catch (cause) {
-    throw new Error(`Waited in vain for ${code}`, { cause });
+  const end = performance.now() + PATIENCE;
+  // Asked from here: the page's policy lets none of its own timers run a text.
+  while (!await page.evaluate<boolean>(`!!(${code})`)) {
+    if (performance.now() > end) throw new Error(`Waited in vain for ${code}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
@@ -181,6 +182,7 @@ export async function waitForPaths(
     const found = await listedPaths(page);
     if (JSON.stringify(found) === JSON.stringify(paths)) return;
     if (performance.now() > end) assertEquals(found, paths);
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
@@ -218,4 +220,105 @@ export function recordFailure(tracer: Tracer): void {
     step.end();
   }
   root.end();
+}
+
+/**
+ * Walks through the viewer by keyboard alone: the search, a trace, its spans,
+ * their details, the flame graph, a comparison, and back. One of the traces is
+ * that of `recordFailure`, and there are others; the list is shown.
+ */
+export async function walkByKeyboard(page: Page): Promise<void> {
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  const selected = (text: string) =>
+    waitForText(page, "#waterfall [aria-selected=true] .label", text);
+
+  await press("?");
+  await page.locator("#help").waitFor();
+  await press("Escape");
+  await page.locator("#help").waitFor({ state: "detached" });
+
+  await press("/");
+  await waitUntil(page, `document.activeElement.id === "search"`);
+  await page.keyboard.type("went wrong");
+  await waitForPaths(page, ["job:report"]);
+  await press("Enter");
+  await waitForPlace(page, "list");
+  await press("j", "Enter");
+  await waitForPlace(page, "trace");
+  await page.locator("#waterfall").waitFor();
+
+  await press("n");
+  await selected("step:first");
+  await press("n");
+  await selected("step:second");
+  await press("N");
+  await selected("step:first");
+  await press("e");
+  await selected("step:second");
+  await press("E");
+  await selected("step:first");
+  await press("Enter");
+  await waitForPlace(page, "details");
+  await waitForText(page, "#details", "RangeError: The first step went wrong");
+  await press("Escape");
+  await waitForPlace(page, "trace");
+
+  await press("g");
+  await selected("job:report");
+  await press("h");
+  await waitUntil(page, `document.querySelectorAll("[data-row]").length === 1`);
+  await press("l", "j");
+  await selected("db.query");
+  await waitForText(page, "#details", "The same span 12 times");
+  await press("l");
+  await waitUntil(page, `document.querySelectorAll("[data-row]").length > 12`);
+  await press("h", "G");
+  await selected("step:second");
+  await press("k", "ArrowUp");
+  await selected("db.query");
+
+  await press("f");
+  await page.locator("#flame").waitFor();
+  await waitForPlace(page, "trace");
+  await press("ArrowUp");
+  await waitForText(page, "#flame-told", /^job:report: /);
+  await press("f");
+  await page.locator("#waterfall").waitFor();
+  await waitForPlace(page, "trace");
+
+  await press("Escape");
+  await page.locator("#details").waitFor({ state: "detached" });
+  await press("Escape");
+  await page.locator("#waterfall").waitFor({ state: "detached" });
+  await waitForPlace(page, "list");
+  await press("/", "Escape", "Escape");
+  await waitForPlace(page, "list");
+  await waitUntil(
+    page,
+    `document.querySelectorAll("#trace-list [data-key]").length > 1`,
+  );
+
+  await press("g", "x", "j", "x");
+  await page.locator("#compare-spans [role=row]").nth(1).waitFor();
+  await press("Escape");
+  await page.locator("#compare-spans").waitFor({ state: "detached" });
+  await page.locator("#waterfall").waitFor();
+  await press("Escape");
+  await page.locator("#waterfall").waitFor({ state: "detached" });
+  await waitForPlace(page, "list");
+
+  await press("r");
+  await page.locator("#route-table [data-route]").first().waitFor();
+  await waitForPlace(page, "list");
+  await press("r");
+  await page.locator("#trace-list").waitFor();
+  for (const theme of ["light", "dark", "system"]) {
+    await press("t");
+    await waitUntil(
+      page,
+      `document.documentElement.dataset.theme === "${theme}"`,
+    );
+  }
 }

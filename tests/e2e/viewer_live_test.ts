@@ -1,0 +1,572 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+} from "@std/assert";
+import { createTracer, serializeTrace } from "@quartet/kit/trace";
+import { toOTLP } from "../../trace/export/otlp.ts";
+import { makeFolder } from "../dev/dev_command.ts";
+import { sampleTraces } from "../viewer/sample_traces.ts";
+import type { Page } from "./browser.ts";
+import { startBrowser } from "./browser.ts";
+import {
+  assertQuiet,
+  listedPaths,
+  newViewerPage,
+  openTrace,
+  openViewer,
+  recordFailure,
+  selectSpan,
+  startAtlas,
+  type TracedAtlas,
+  type ViewerPage,
+  waitForCount,
+  waitForPaths,
+  waitForText,
+  waitUntil,
+  walkByKeyboard,
+} from "./viewer_page.ts";
+
+Deno.test("the viewer of a running Atlas", async (t) => {
+  await using browser = await startBrowser();
+
+  /** Runs a step with an Atlas and an open viewer that has complained of nothing. */
+  const step = (
+    name: string,
+    fn: (view: ViewerPage, atlas: TracedAtlas) => Promise<void>,
+  ) =>
+    t.step(name, async () => {
+      await using atlas = startAtlas();
+      await using view = await openViewer(browser, atlas.viewer);
+      await waitForText(view.page, "#connection", "Live");
+      await fn(view, atlas);
+      await assertQuiet(view);
+    });
+
+  await step(
+    "shows the requests of another tab as they come",
+    async (view, atlas) => {
+      const { page } = view;
+      await waitForText(page, "#empty", "Waiting for the first request");
+      await using other = await newViewerPage(browser);
+      await other.page.goto(`${atlas.url}/countries/fra`);
+      await waitForText(page, "#trace-list .path", "/countries/fra");
+      await openTrace(page, "/countries/fra");
+
+      await selectSpan(page, "SELECT country");
+      const statement = page.getByRole("region", { name: "Statement" });
+      assertMatch(await statement.innerText(), /SELECT \*\s+FROM country/);
+      assertMatch(
+        await page.locator("#details header").innerText(),
+        /database/,
+      );
+      const { hash } = new URL(page.url());
+
+      await selectSpan(page, "page:load");
+      await waitForText(page, "#details header .tag", "browser");
+      assertEquals(
+        traceOf(page),
+        new URLSearchParams(hash.slice(1)).get("trace"),
+      );
+
+      await other.page.goto(`${atlas.url}/`);
+      await other.page.locator("#q").fill("ger");
+      await waitForText(page, "#trace-list .path", "/api/countries");
+      await openTrace(page, "/api/countries");
+      await selectSpan(page, "fetch GET /api/countries");
+      await waitForText(page, "#details header .tag", "browser");
+      await selectSpan(page, "SELECT country");
+      await waitForText(page, "#details", "LIKE");
+      await assertQuiet(other);
+    },
+  );
+
+  await step("filters and searches", async (view, atlas) => {
+    const { page } = view;
+    await ask(atlas, "/countries/fra", "/countries/nowhere", "/nowhere");
+    await ask(atlas, "/?q=ger");
+    recordFailure(atlas.tracer);
+    await waitForCount(page, "5 traces");
+    const all = [
+      "job:report",
+      "/",
+      "/nowhere",
+      "/countries/nowhere",
+      "/countries/fra",
+    ];
+    await waitForPaths(page, all);
+    const clear = async () => {
+      await page.getByRole("button", { name: "Clear", exact: true }).click();
+      await waitForPaths(page, all);
+    };
+
+    await page.getByLabel("Method").selectOption("GET");
+    await waitForPaths(page, all.slice(1));
+    await waitForCount(page, "4 of 5 traces");
+    await clear();
+    await page.getByRole("button", { name: "Status 4xx" }).click();
+    await waitForPaths(page, ["/nowhere", "/countries/nowhere"]);
+    await page.getByRole("button", { name: "Status 2xx" }).click();
+    await waitForPaths(page, all.slice(1));
+    await clear();
+    await page.getByLabel("Path contains").fill("COUNTRIES");
+    await waitForPaths(page, ["/countries/nowhere", "/countries/fra"]);
+    await clear();
+    await page.getByLabel("Layer").selectOption("routing");
+    await waitForPaths(page, all.slice(1));
+    await clear();
+    await page.getByRole("button", { name: "Errors only" }).click();
+    await waitForPaths(page, ["job:report"]);
+    await clear();
+    await page.getByLabel("Minimum duration in milliseconds").fill("9999999");
+    await waitForText(page, "#trace-list", "No trace matches.");
+    await page.getByRole("button", { name: "Show all" }).click();
+    await waitForPaths(page, all);
+
+    for (
+      const [text, paths] of [
+        ["loader:/countries", ["/countries/nowhere", "/countries/fra"]],
+        ["FROM BORDER", ["/countries/fra"]],
+        ["first step went wrong", ["job:report"]],
+      ] as const
+    ) {
+      await page.locator("#search").fill(text);
+      await waitForPaths(page, paths);
+    }
+    await openTrace(page, "job:report");
+    await page.getByRole("button", { name: "1 match", exact: true }).click();
+    await waitForText(page, "#details mark", "first step went wrong");
+    await page.locator("#search").fill("nothing has this");
+    await waitForText(page, "#trace-list", "No trace matches.");
+    await clear();
+  });
+
+  await step("sorts by any column", async (view, atlas) => {
+    const { page } = view;
+    await ask(atlas, "/countries/fra", "/countries/deu", "/?q=z");
+    await waitForPaths(page, ["/", "/countries/deu", "/countries/fra"]);
+    const head = page.getByRole("columnheader", { name: "Path" });
+    await head.getByRole("button").click();
+    await waitForPaths(page, ["/", "/countries/deu", "/countries/fra"]);
+    assertEquals(await head.getAttribute("aria-sort"), "ascending");
+    await head.getByRole("button").click();
+    await waitForPaths(page, ["/countries/fra", "/countries/deu", "/"]);
+    assertEquals(await head.getAttribute("aria-sort"), "descending");
+    await page.getByRole("columnheader", { name: "Time" }).getByRole("button")
+      .click();
+    await waitForPaths(page, ["/", "/countries/deu", "/countries/fra"]);
+  });
+
+  await step(
+    "holds new traces back while the tail is paused",
+    async (view, atlas) => {
+      const { page } = view;
+      await ask(atlas, "/countries/fra");
+      await waitForCount(page, "1 trace");
+      const pause = page.getByRole("button", { name: "Pause the live tail" });
+      await pause.click();
+      await waitForText(page, "#connection", "Paused");
+      await ask(atlas, "/countries/deu", "/countries/ita");
+      await waitForText(page, "#connection", "2 new");
+      assertEquals(await listedPaths(page), ["/countries/fra"]);
+      await pause.click();
+      await waitForPaths(page, [
+        "/countries/ita",
+        "/countries/deu",
+        "/countries/fra",
+      ]);
+      await waitForText(page, "#connection", "Live");
+    },
+  );
+
+  await step(
+    "moves no row under a reader who has scrolled",
+    async (view, atlas) => {
+      const { page } = view;
+      for (let i = 0; i < 60; i++) atlas.tracer.startTrace(`job:${i}`).end();
+      await waitForCount(page, "60 traces");
+      const list = page.locator("#trace-list");
+      await list.evaluate((list) => list.scrollTop = 200);
+      await waitUntil(
+        page,
+        `document.querySelector("#trace-list").scrollTop >= 100`,
+      );
+      await page.locator("[data-key]", { hasText: "job:50" }).first().hover();
+      const before = await listedPaths(page);
+      await ask(atlas, "/countries/fra", "/countries/deu");
+      await waitForText(page, ".new-pill", "2 new");
+      assertEquals(await listedPaths(page), before);
+      await page.locator(".new-pill").click();
+      await waitForCount(page, "62 traces");
+      await waitForText(page, "#trace-list .path", "/countries/deu");
+      assertEquals(await list.evaluate((list) => list.scrollTop), 0);
+      await page.locator(".new-pill").waitFor({ state: "detached" });
+    },
+  );
+
+  await step("counts each route, and shows its traces", async (view, atlas) => {
+    const { page } = view;
+    await ask(atlas, "/countries/fra", "/countries/deu", "/countries/nowhere");
+    await ask(atlas, "/?q=a");
+    await waitForCount(page, "4 traces");
+    await page.locator("#tab-routes").click();
+    const row = page.locator("#route-table [data-route]").first();
+    assertMatch(
+      (await row.innerText()).replace(/\s+/g, " "),
+      /^GET \/countries\/:code 3 (\S+ [mµ]s ){4}0 %$/,
+    );
+    await row.click();
+    await waitForPaths(page, [
+      "/countries/nowhere",
+      "/countries/deu",
+      "/countries/fra",
+    ]);
+    await page.getByRole("button", { name: /^Remove the filter on route/ })
+      .click();
+    await waitForCount(page, "4 traces");
+  });
+
+  await step("can be walked by keyboard alone", async ({ page }, atlas) => {
+    await ask(atlas, "/countries/fra", "/countries/deu");
+    recordFailure(atlas.tracer);
+    await waitForCount(page, "3 traces");
+    await walkByKeyboard(page);
+    await page.keyboard.press("p");
+    await waitForText(page, "#connection", "Paused");
+  });
+
+  await step("compares two traces", async ({ page }, atlas) => {
+    await ask(atlas, "/countries/nowhere", "/countries/fra");
+    await waitForCount(page, "2 traces");
+    await openTrace(page, "/countries/nowhere");
+    await page.getByRole("button", { name: "Compare" }).click();
+    await openTrace(page, "/countries/fra");
+    await page.getByRole("button", { name: "Compare with marked" }).click();
+    const spans = page.locator("#compare-spans");
+    await spans.waitFor();
+    const sides = page.locator(".compare-header .side-path");
+    assertEquals(await sides.allInnerTexts(), [
+      "GET /countries/nowhere",
+      "GET /countries/fra",
+    ]);
+    await spans.locator("[role=row]", { hasText: "only B" }).first().waitFor();
+    const address = page.url();
+    await page.getByRole("button", { name: "Swap" }).click();
+    await spans.locator("[role=row]", { hasText: "only A" }).first().waitFor();
+    assertNotEquals(page.url(), address);
+    await page.reload();
+    await spans.locator("[role=row]", { hasText: "only A" }).first().waitFor();
+    await page.getByRole("button", { name: "Close the comparison" }).click();
+    await waitForText(page, ".trace-header h2", "/countries/fra");
+  });
+
+  await step("draws a flame graph", async ({ page }, atlas) => {
+    recordFailure(atlas.tracer);
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "job:report");
+    await page.getByRole("button", { name: "Flame graph" }).click();
+    const flame = page.locator("#flame");
+    await waitForText(page, "#flame-told", /^job:report: .*100 %/);
+    await flame.click({ position: { x: 8, y: 10 } });
+    await waitForText(page, "#details h3", "job:report");
+    const bytes = await page.locator("#flame canvas").evaluate((canvas) => {
+      const { width, height } = canvas as HTMLCanvasElement;
+      const { data } = (canvas as HTMLCanvasElement).getContext("2d")!
+        .getImageData(0, 0, width, height);
+      return new Set(new Uint32Array(data.buffer)).size;
+    });
+    assert(bytes > 2, "it has drawn in some colours");
+    await page.getByRole("button", { name: "Waterfall" }).click();
+    await page.locator("#waterfall").waitFor();
+  });
+
+  await step("hides layers, groups, and zooms", async ({ page }, atlas) => {
+    recordFailure(atlas.tracer);
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "job:report");
+    const rows = page.locator("#waterfall [data-row]");
+    assertEquals(await rows.count(), 4);
+    await page.getByRole("button", { name: "Group", exact: true }).click();
+    await waitUntil(
+      page,
+      `document.querySelectorAll("[data-row]").length === 15`,
+    );
+    const layers = page.getByRole("group", { name: "Layers" });
+    await layers.getByRole("button", { name: /^database/ }).click();
+    await waitUntil(
+      page,
+      `document.querySelectorAll("[data-row]").length === 3`,
+    );
+    const tick = page.locator("#waterfall .axis .tick").last();
+    const whole = await tick.innerText();
+    const overview = (await page.getByRole("group", { name: "Overview" })
+      .boundingBox())!;
+    await page.mouse.move(overview.x + overview.width / 4, overview.y + 9);
+    await page.mouse.down();
+    await page.mouse.move(overview.x + overview.width / 2, overview.y + 9);
+    await page.mouse.up();
+    assertNotEquals(await tick.innerText(), whole);
+    await page.keyboard.press("0");
+    await waitForText(page, "#waterfall .axis .tick", whole);
+  });
+
+  await step("opens what a link says, and goes back", async (view, atlas) => {
+    const { page } = view;
+    await ask(atlas, "/countries/fra", "/countries/deu");
+    await waitForCount(page, "2 traces");
+    await openTrace(page, "/countries/fra");
+    await selectSpan(page, "loader:/countries/:code");
+    await page.getByRole("button", { name: "Flame graph" }).click();
+    await page.locator("#flame").waitFor();
+    const link = page.url();
+    assertMatch(link, /#trace=[0-9a-f]+&span=[0-9a-f]{16}&view=flame$/);
+    await page.reload();
+    await waitForText(page, "#details h3", "loader:/countries/:code");
+    await page.locator("#flame").waitFor();
+    assertEquals(page.url(), link);
+
+    await using other = await openViewer(
+      browser,
+      link.replace("&view=flame", ""),
+    );
+    await waitForText(other.page, ".trace-header h2", "/countries/fra");
+    await waitForText(other.page, "#waterfall [aria-selected=true]", "loader");
+    await other.page.locator("#trace-list [data-key]", { hasText: "deu" })
+      .click();
+    await waitForText(other.page, ".trace-header h2", "/countries/deu");
+    await assertQuiet(other);
+
+    await page.getByRole("button", { name: "Close the trace" }).click();
+    await page.locator("#details").waitFor({ state: "detached" });
+    assertEquals(page.url(), atlas.viewer);
+    await page.goBack();
+    await waitForText(page, ".trace-header h2", "/countries/fra");
+    await page.goForward();
+    await page.locator(".trace-header").waitFor({ state: "detached" });
+  });
+
+  await t.step("asks the server for a linked trace that is old", async () => {
+    const tracer = createTracer({ maxTraces: 1_100 });
+    for (let i = 0; i < 1_100; i++) tracer.startTrace(`job:${i}`).end();
+    await using atlas = startAtlas({ tracer });
+    const [oldest] = tracer.getTraces();
+    await using view = await openViewer(
+      browser,
+      `${atlas.viewer}#trace=${oldest!.id}`,
+    );
+    await waitForText(view.page, ".trace-header h2", "job:0");
+    await waitForCount(view.page, "1,001 traces");
+    await assertQuiet(view);
+  });
+
+  await t.step("says that a linked trace is not there", async () => {
+    await using atlas = startAtlas();
+    await using view = await openViewer(
+      browser,
+      `${atlas.viewer}#trace=${"0".repeat(31)}1`,
+    );
+    const { page } = view;
+    await ask(atlas, "/countries/fra");
+    await waitForText(page, ".trace-pane", "This trace isn't here");
+    await page.getByRole("button", { name: "Show the list" }).click();
+    await waitForPaths(page, ["/countries/fra"]);
+  });
+
+  await step(
+    "takes files from the dialog and by drop",
+    async ({ page }, atlas) => {
+      await using folder = await makeFolder();
+      const traces = sampleTraces({ count: 6, seed: 5 });
+      const open = async (name: string, text: string) => {
+        await folder.write(name, text);
+        const chooser = page.waitForEvent("filechooser");
+        await page.getByRole("button", { name: "Open files" }).first().click();
+        await (await chooser).setFiles(`${folder.path}/${name}`);
+      };
+      await open("two.json", JSON.stringify(traces.slice(0, 2)));
+      await waitForText(page, ".notice", "Added 2 traces from two.json.");
+      await waitForCount(page, "2 traces");
+      await open("one.otlp.json", JSON.stringify(toOTLP(traces.slice(2, 3))));
+      await waitForText(page, ".notice", "Added 1 trace from one.otlp.json.");
+      await waitForCount(page, "3 traces");
+      await open("broken.json", `[{"id": 1`);
+      await waitForText(page, ".notice.failed", "broken.json: Cannot read");
+      await page.getByRole("button", { name: "Close the message" }).click();
+      await open("empty.json", "[]");
+      await waitForText(page, ".notice.failed", "empty.json holds no traces.");
+
+      await drop(page, {
+        "one.json": JSON.stringify(traces[3]),
+        "lines.jsonl": traces.slice(4).map((trace) =>
+          JSON.stringify(toOTLP([trace]))
+        ).join("\n"),
+      });
+      await waitForText(page, ".notice", "Added 1 trace from one.json.");
+      await waitForText(page, ".notice", "Added 2 traces from lines.jsonl.");
+      await waitForCount(page, "6 traces");
+
+      // Requests still come in live.
+      await ask(atlas, "/countries/fra");
+      await waitForCount(page, "7 traces");
+      await openTrace(page, "/countries/fra");
+    },
+  );
+
+  await step(
+    "saves traces in four formats, and reads its own",
+    async (view, atlas) => {
+      const { page } = view;
+      await using folder = await makeFolder();
+      await ask(atlas, "/countries/fra", "/countries/deu");
+      recordFailure(atlas.tracer);
+      await waitForCount(page, "3 traces");
+      const save = async (group: RegExp, format: string) => {
+        await page.locator("#export").click();
+        const download = page.waitForEvent("download");
+        await page.getByRole("group", { name: group })
+          .getByRole("menuitem", { name: format }).click();
+        const file = await download;
+        const path = `${folder.path}/${file.suggestedFilename()}`;
+        await file.saveAs(path);
+        return { path, text: await Deno.readTextFile(path) };
+      };
+      const all = /^All listed: 3 traces$/;
+      const json = await save(all, "JSON .json");
+      assertMatch(json.path, /\/traces\.json$/);
+      const serialized = atlas.tracer.getTraces().map(serializeTrace);
+      assertEquals(
+        JSON.parse(json.text).toSorted(byStart),
+        JSON.parse(JSON.stringify(serialized)).toSorted(byStart),
+      );
+      const otlp = await save(all, "OTLP/JSON");
+      assert(Array.isArray(JSON.parse(otlp.text).resourceSpans));
+      const chrome = await save(all, "Chrome trace");
+      assert(Array.isArray(JSON.parse(chrome.text).traceEvents));
+      const html = await save(all, "HTML page");
+      assertMatch(html.text, /^<!DOCTYPE html>/);
+
+      await openTrace(page, "job:report");
+      const one = await save(/^This trace$/, "HTML page");
+      assertMatch(one.path, /\/trace-[0-9a-f]{8}\.html$/);
+
+      for (
+        const [file, count] of [[json, 3], [otlp, 3], [html, 3], [
+          one,
+          1,
+        ]] as const
+      ) {
+        await using other = await openViewer(browser, atlas.viewer);
+        await waitForCount(other.page, "3 traces");
+        await using empty = startAtlas();
+        await other.page.goto(empty.viewer);
+        await waitForText(other.page, "#connection", "Live");
+        const name = file.path.split("/").at(-1)!;
+        await drop(other.page, { [name]: file.text });
+        await waitForCount(
+          other.page,
+          count === 1 ? "1 trace" : `${count} traces`,
+        );
+        await openTrace(other.page, "job:report");
+        assertEquals(
+          await other.page.locator("#waterfall [data-row]").count(),
+          4,
+        );
+      }
+    },
+  );
+
+  await step("copies a span and its request", async ({ page }, atlas) => {
+    await page.context().grantPermissions([
+      "clipboard-read",
+      "clipboard-write",
+    ]);
+    await ask(atlas, "/countries/fra?x=1");
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "/countries/fra");
+    await selectSpan(page, "GET /countries/fra");
+    await page.getByRole("button", { name: "JSON", exact: true }).click();
+    await waitForText(page, ".notice", /^Copied/);
+    const span = JSON.parse(
+      await page.evaluate("navigator.clipboard.readText()"),
+    );
+    assertEquals(span.name, "GET /countries/fra");
+    await page.keyboard.press("Y");
+    await waitForText(page, ".notice", /curl/);
+    assertMatch(
+      await page.evaluate("navigator.clipboard.readText()"),
+      new RegExp(`^curl .*${atlas.url}/countries/fra`),
+    );
+  });
+
+  await t.step(
+    "says when the server is gone, and goes on when it is back",
+    async () => {
+      await using browserPage = await newViewerPage(browser);
+      const { page } = browserPage;
+      const first = startAtlas();
+      const { port } = first;
+      try {
+        await page.goto(first.viewer);
+        await ask(first, "/countries/fra");
+        await waitForCount(page, "1 trace");
+      } finally {
+        await first[Symbol.asyncDispose]();
+      }
+      await waitForText(page, "#connection", "Disconnected");
+      // What was there can still be read.
+      await openTrace(page, "/countries/fra");
+      await using second = startAtlas({ port });
+      await Promise.any([
+        page.getByRole("button", { name: "Retry now" }).click(),
+        waitForText(page, "#connection", "Live"),
+      ]);
+      await waitForText(page, "#connection", "Live");
+      await ask(second, "/countries/deu");
+      await waitForPaths(page, ["/countries/deu", "/countries/fra"]);
+      assertEquals(await browserPage.violations(), []);
+      assertEquals(browserPage.foreignRequests, []);
+      for (const error of browserPage.errors) {
+        assertMatch(error, /ERR_CONNECTION_REFUSED/);
+      }
+    },
+  );
+});
+
+/** Makes requests, one after the other. */
+async function ask(atlas: TracedAtlas, ...paths: string[]): Promise<void> {
+  for (const path of paths) {
+    const response = await fetch(atlas.url + path);
+    await response.body?.cancel();
+  }
+}
+
+/** Drops files on the page. */
+async function drop(page: Page, files: Record<string, string>): Promise<void> {
+  await page.evaluate((files) => {
+    const data = new DataTransfer();
+    for (const [name, text] of Object.entries(files)) {
+      data.items.add(new File([text], name));
+    }
+    for (const type of ["dragover", "drop"]) {
+      document.body.dispatchEvent(
+        new DragEvent(type, {
+          dataTransfer: data,
+          bubbles: true,
+          cancelable: true,
+        }),
+      );
+    }
+  }, files);
+}
+
+function traceOf(page: Page): string | null {
+  return new URLSearchParams(new URL(page.url()).hash.slice(1)).get("trace");
+}
+
+function byStart(a: { startTime: number }, b: { startTime: number }): number {
+  return a.startTime - b.startTime;
+}
