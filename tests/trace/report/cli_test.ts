@@ -249,7 +249,7 @@ Deno.test("colours tell layers, statuses and how slow it was", () => {
   assertEquals(
     text,
     "\x1b[1mGET /\x1b[22m \x1b[32m200\x1b[39m \x1b[31m500.0ms\x1b[39m\n" +
-      "\x1b[2m└─ \x1b[22m\x1b[33mdatabase\x1b[39m \x1b[33m 100.0ms\x1b[39m  db.query\x1b[1m\x1b[22m\n",
+      "\x1b[2m└─ \x1b[22m\x1b[33mdatabase\x1b[39m \x1b[33m 100.0ms\x1b[39m  db.query\n",
   );
 });
 
