@@ -33,6 +33,10 @@ export async function findBundledBrowser(): Promise<Program> {
   try {
     if (!await exists(home)) {
       await unpack(temporary);
+      await Deno.writeTextFile(
+        join(temporary, "fonts", "fonts.conf"),
+        fontSettings(home),
+      );
       // Whoever is second finds it there, whole.
       await Deno.rename(temporary, home).catch(async (error) => {
         if (!await exists(home)) throw error;
@@ -66,6 +70,18 @@ async function unpack(target: string): Promise<void> {
     if (before === undefined) Deno.env.delete("TMPDIR");
     else Deno.env.set("TMPDIR", before);
   }
+}
+
+/** Those of the package expect its fonts in another folder. */
+function fontSettings(home: string): string {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${home}/fonts</dir>
+  <dir>/usr/share/fonts</dir>
+  <cachedir>${home}/fonts-cache</cachedir>
+</fontconfig>
+`;
 }
 
 async function exists(path: string): Promise<boolean> {
