@@ -368,12 +368,19 @@ Deno.test("tracing in a browser", async (t) => {
     async (app, view) => {
       await run(
         view,
-        `const controller = new AbortController();
-       setTimeout(() => controller.abort(), 50);
-       await fetch("/given-up", controller).catch(() => {});
-       const signal = AbortSignal.timeout(50);
-       await fetch("/too-slow", { signal }).catch(() => {});`,
+        `window.controller = new AbortController();
+         fetch("/given-up", controller).catch(() => {});
+         const signal = AbortSignal.timeout(400);
+         fetch("/too-slow", { signal }).catch(() => {});`,
       );
+      await until(
+        "both requests",
+        () =>
+          ["/given-up", "/too-slow"].every((path) =>
+            app.asked.some(({ url }) => url.endsWith(path))
+          ),
+      );
+      await run(view, "controller.abort()");
       const given = (await traceWith(app.tracer, "fetch GET /given-up")).span;
       assertEquals([given.status, given.children.length], ["ok", 1]);
       const slow = (await traceWith(app.tracer, "fetch GET /too-slow")).span;
@@ -384,7 +391,7 @@ Deno.test("tracing in a browser", async (t) => {
       routes: ["/given-up", "/too-slow"].map((path) => ({
         path,
         handler: async () => {
-          await new Promise((resolve) => setTimeout(resolve, 200));
+          await new Promise((resolve) => setTimeout(resolve, 800));
           return new Response();
         },
       })),
