@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
-// What runs in the browser when a page's request was traced: it traces the
-// browser's half, and brings the search to life.
+// What runs in the browser: it brings the search to life, and traces the
+// browser's half of a request if the server traces its own.
 
 import { hydrate } from "preact";
 import { initClientTracing } from "@quartet/kit/trace/client";

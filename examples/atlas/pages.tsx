@@ -23,12 +23,8 @@ function Page(
         <title>{title}</title>
         <link rel="icon" href={ICON} />
         <link rel="stylesheet" href="/style.css" />
-        {traceId && (
-          <>
-            <meta name="app-trace-id" content={traceId} />
-            <script type="module" src="/script.js" />
-          </>
-        )}
+        {traceId && <meta name="app-trace-id" content={traceId} />}
+        <script type="module" src="/script.js" />
       </head>
       <body>
         <header>
