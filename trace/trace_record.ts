@@ -55,6 +55,10 @@ export class TraceRecord {
   readonly remoteParentId: string | null;
   /** Spans that ran in a browser. */
   clientSpans: ClientSpanData[] | undefined = undefined;
+  /** The running trace that began before this one. */
+  older: TraceRecord | undefined = undefined;
+  /** The running trace that began after this one. */
+  newer: TraceRecord | undefined = undefined;
   /** How many spans did not fit. */
   droppedSpans = 0;
   #id: string | undefined;

@@ -6,6 +6,7 @@ import type { RandomSource } from "./ids.ts";
 import { LAYERS } from "./layers.ts";
 import { MAX_RUNNING_TRACES } from "./limits.ts";
 import { RingBuffer } from "./ring_buffer.ts";
+import { RunningTraces } from "./running_traces.ts";
 import type { SpanImpl } from "./span.ts";
 import { Subscribers } from "./subscribers.ts";
 import { TraceRecord } from "./trace_record.ts";
@@ -53,7 +54,7 @@ export class TracerImpl implements Tracer {
   readonly #host: TraceHost;
   readonly #origin: TimeOrigin;
   readonly #stored: RingBuffer<TraceRecord>;
-  readonly #running = new Set<TraceRecord>();
+  readonly #running = new RunningTraces();
   readonly #subscribers = new Subscribers();
 
   /**
@@ -87,7 +88,7 @@ export class TracerImpl implements Tracer {
         if (subscribers.want("span:event")) emitEvent(span, event);
       },
       onTraceEnd: (trace) => {
-        this.#running.delete(trace);
+        this.#running.remove(trace);
         if (trace.root.endedAt - trace.root.startedAt < minDuration) {
           emitDiscard(trace);
         } else {
@@ -141,11 +142,9 @@ export class TracerImpl implements Tracer {
   }
 
   #endOldest(): void {
-    for (const trace of this.#running) {
-      if (trace.root.status === "ok") trace.root.status = "timeout";
-      trace.root.end();
-      return;
-    }
+    const { root } = this.#running.oldest!;
+    if (root.status === "ok") root.status = "timeout";
+    root.end();
   }
 
   /** Opens a span below the active one, or a trace of its own without one. */
