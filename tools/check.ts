@@ -9,13 +9,21 @@ const ENTRY_POINTS = Object.values<string>(
   JSON.parse(await Deno.readTextFile(new URL("../deno.json", import.meta.url)))
     .exports,
 );
-const SOURCES = ["app", "trace", "dev", "dev.ts", "mod.ts"];
+
+const EXAMPLES = [
+  "app",
+  "trace",
+  "dev",
+  "dev.ts",
+  "mod.ts",
+  "README.md",
+];
 
 const CHECKS: Readonly<Record<string, readonly string[]>> = {
   "format": ["fmt", "--check"],
   "lint": ["lint"],
   "types": ["check", "."],
-  "examples in doc comments": ["test", "-A", "--doc", ...SOURCES],
+  "examples in doc comments": ["test", "-A", "--doc", ...EXAMPLES],
   "documentation": ["doc", "--lint", ...ENTRY_POINTS],
   "publishing (dry run)": ["publish", "--dry-run", "--allow-dirty"],
   "viewer is built from its sources": [
