@@ -150,7 +150,10 @@ async function main(args: readonly string[]): Promise<number> {
     return 1;
   }
   await Deno.mkdir(dirname(target), { recursive: true });
-  await Deno.writeTextFile(target, page);
+  // Others may read it meanwhile: they get the old page or the new one.
+  const unfinished = `${target}.${Deno.pid}`;
+  await Deno.writeTextFile(unfinished, page);
+  await Deno.rename(unfinished, target);
   const kilobytes = (await gzipSize(page) / 1024).toFixed(1);
   console.log(`viewer/dist/index.html: ${kilobytes} KB gzip`);
   return 0;

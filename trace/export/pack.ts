@@ -7,14 +7,9 @@
 
 import type { SerializedTrace } from "../types.ts";
 import { encodeBase64 } from "./base64.ts";
-import { ByteWriter } from "./byte_writer.ts";
 import { gzip } from "./gzip.ts";
-import { isHex } from "./hex.ts";
-import { LAYERS } from "./layers.ts";
-import { MARK, TRACE_FLAG } from "./packed_format.ts";
-import { ShapeTableWriter } from "./shape_table.ts";
-import { SpanPacker } from "./span_packer.ts";
-import { StringTableWriter } from "./string_table.ts";
+import { MARK } from "./packed_format.ts";
+import { Numbering, packSpans, packTime, packTimes } from "./span_packer.ts";
 import { indexTrace } from "./trace_index.ts";
 
 export type { TraceIndexEntry } from "./trace_index.ts";
@@ -68,97 +63,44 @@ export async function packTraces(
 function writePayload(
   traces: readonly SerializedTrace[],
 ): Uint8Array<ArrayBuffer> {
-  const strings = new StringTableWriter();
-  const shapes = new ShapeTableWriter(strings);
-  const spans = new SpanPacker(strings, shapes);
-  const index = new ByteWriter();
-  const ids = new ByteWriter();
-
-  index.varint(traces.length);
-  let lastStart = 0;
+  const strings = new Numbering();
+  const shapes = new Numbering();
+  const heads: string[] = [];
+  const index: unknown[] = [];
+  const ids: unknown[] = [];
+  const times: unknown[] = [];
+  const spans: unknown[] = [];
+  let last = 0;
   for (const trace of traces) {
     checkTimes(trace);
-    const textIds = !hasHexIds(trace);
-    if (!textIds) {
-      ids.hex(trace.id);
-      for (const span of trace.spans) ids.hex(span.id);
-    }
-    writeIndexRecord(trace, textIds, lastStart, index, strings);
-    lastStart = trace.startTime;
-    for (const length of spans.add(trace, textIds)) index.varint(length);
+    const { id, rootSpanId, metadata } = trace;
+    const { name, errorCount, layers } = indexTrace(trace);
+    heads.push(id, rootSpanId);
+    index.push([
+      ...packTime(trace, last),
+      strings.of(name),
+      trace.spans.length,
+      errorCount,
+      layers,
+      metadata,
+    ]);
+    last = trace.startTime;
+    ids.push(trace.spans.map((span) => span.id === rootSpanId ? 0 : span.id));
+    times.push(packTimes(trace));
+    spans.push(packSpans(trace, { strings, shapes }));
   }
-
-  const out = new ByteWriter();
-  out.bytes(new TextEncoder().encode(MARK));
-  const stringTable = new ByteWriter();
-  const shapeTable = new ByteWriter();
-  shapes.write(shapeTable);
-  strings.write(stringTable);
-  const columns = [spans.spans, spans.times, spans.values];
-  for (const part of [stringTable, shapeTable, index, ids, ...columns]) {
-    out.section(part);
-  }
-  return out.finish();
-}
-
-function writeIndexRecord(
-  trace: SerializedTrace,
-  textIds: boolean,
-  lastStart: number,
-  out: ByteWriter,
-  strings: StringTableWriter,
-): void {
-  const { metadata } = trace;
-  const entry = indexTrace(trace);
-  const ownDuration = trace.duration !== trace.endTime - trace.startTime;
-  let flags = 0;
-  if (textIds) flags |= TRACE_FLAG.textIds;
-  if (metadata.origin === "client") flags |= TRACE_FLAG.client;
-  if (ownDuration) flags |= TRACE_FLAG.duration;
-  if (metadata.method !== undefined) flags |= TRACE_FLAG.method;
-  if (metadata.pathname !== undefined) flags |= TRACE_FLAG.pathname;
-  if (metadata.statusCode !== undefined) flags |= TRACE_FLAG.statusCode;
-  if (metadata.routePattern !== undefined) flags |= TRACE_FLAG.routePattern;
-  if (metadata.droppedSpans !== undefined) flags |= TRACE_FLAG.droppedSpans;
-
-  out.varint(flags);
-  out.varint(strings.add(entry.name));
-  out.varint(entry.spanCount);
-  out.varint(entry.errorCount);
-  out.time(trace.startTime, lastStart);
-  out.time(trace.endTime, trace.startTime);
-  if (ownDuration) out.double(trace.duration);
-  if (textIds) out.varint(strings.add(trace.id));
-  const root = trace.spans.findIndex(({ id }) => id === trace.rootSpanId);
-  const rootPlace = textIds ? 0 : root + 1;
-  out.varint(rootPlace);
-  if (rootPlace === 0) out.varint(strings.add(trace.rootSpanId));
-  const { method, pathname, routePattern, statusCode, droppedSpans } = metadata;
-  for (const text of [method, pathname, routePattern]) {
-    if (text !== undefined) out.varint(strings.add(text));
-  }
-  for (const number of [statusCode, droppedSpans]) {
-    if (number !== undefined) out.number(number);
-  }
-  out.varint(entry.layers.length);
-  for (const [layer, time] of entry.layers) {
-    out.byte(LAYERS.indexOf(layer));
-    out.number(Math.round(time * 1000));
-  }
-}
-
-/** Whether all ids fit the column of raw bytes. */
-function hasHexIds(trace: SerializedTrace): boolean {
-  return isHex(trace.id, 16) && trace.spans.every((span) => isHex(span.id, 8));
+  // Shapes are JSON already.
+  const lines = [strings.texts(), heads, index, ...ids, ...times, ...spans]
+    .map((line) => JSON.stringify(line));
+  lines.unshift(MARK, `[${shapes.texts()}]`);
+  return new TextEncoder().encode(lines.join("\n"));
 }
 
 function checkTimes(trace: SerializedTrace): void {
-  const times = [trace.startTime, trace.endTime, trace.duration];
-  for (const span of trace.spans) {
-    times.push(span.startTime, span.endTime, span.duration);
-    for (const event of span.events) times.push(event.time);
-  }
-  const wrong = times.find((time) => !Number.isFinite(time));
+  const wrong = [trace, ...trace.spans]
+    .flatMap((timed) => [timed.startTime, timed.endTime, timed.duration])
+    .concat(trace.spans.flatMap(({ events }) => events.map(({ time }) => time)))
+    .find((time) => !Number.isFinite(time));
   if (wrong !== undefined) {
     throw new TypeError(
       `Cannot pack traces: times of trace ${trace.id} must be finite ` +

@@ -83,12 +83,15 @@ export function metadataText(metadata: TraceMetadata): string {
 /** Reads {@linkcode metadataText}; `undefined` if it isn't any. */
 export function parseMetadata(json: unknown): TraceMetadata | undefined {
   if (typeof json !== "string") return undefined;
-  let value: unknown;
   try {
-    value = JSON.parse(json);
+    return readMetadata(JSON.parse(json));
   } catch {
     return undefined;
   }
+}
+
+/** Metadata of parsed JSON; `undefined` if it isn't any. */
+export function readMetadata(value: unknown): TraceMetadata | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const values = value as Values;
   const origin = text(values, "origin");

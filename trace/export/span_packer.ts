@@ -1,168 +1,128 @@
-import type { SerializedTrace, SpanData } from "../types.ts";
-import { ByteWriter } from "./byte_writer.ts";
+import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
 import { LAYERS, STATUSES } from "./layers.ts";
-import { PARENT, SPAN_FLAG } from "./packed_format.ts";
-import type { ShapeTableWriter } from "./shape_table.ts";
-import type { StringTableWriter } from "./string_table.ts";
+import {
+  type Cell,
+  DURATION_UNITS,
+  numberText,
+  TIME_UNITS,
+  toCell,
+} from "./packed_format.ts";
 
-/** Writes the spans of traces to the columns drawn in `packed_format.ts`. */
-export class SpanPacker {
-  /** What each span is. */
-  readonly spans = new ByteWriter();
-  /** When each span was. */
-  readonly times = new ByteWriter();
-  /** Attribute values, events and what few spans have. */
-  readonly values = new ByteWriter();
-  readonly #strings: StringTableWriter;
-  readonly #shapes: ShapeTableWriter;
+/** Gives distinct texts numbers, in the order in which they first come. */
+export class Numbering {
+  readonly #numbers = new Map<string, number>();
 
-  /** Strings and shapes go to tables that all traces share. */
-  constructor(strings: StringTableWriter, shapes: ShapeTableWriter) {
-    this.#strings = strings;
-    this.#shapes = shapes;
-  }
-
-  /** Adds a trace. Returns how many bytes it takes in each column. */
-  add(trace: SerializedTrace, textIds: boolean): [number, number, number] {
-    const before = this.#lengths();
-    const places = placesById(trace.spans);
-    const children = childrenOf(trace.spans, places);
-    let lastStart = trace.startTime;
-    trace.spans.forEach((span, i) => {
-      if (textIds) this.spans.varint(this.#strings.add(span.id));
-      const implied = children[i] ?? [];
-      const ownChildren = !areEqual(implied, span.children);
-      const flags = flagsOf(span, trace.id, ownChildren);
-      this.#addRow(span, places);
-      this.spans.varint(flags);
-      this.#addTimes(span, flags, lastStart);
-      this.#addRarities(span, flags);
-      lastStart = span.startTime;
-    });
-    const after = this.#lengths();
-    return [
-      after[0] - before[0],
-      after[1] - before[1],
-      after[2] - before[2],
-    ];
-  }
-
-  #lengths(): [number, number, number] {
-    return [this.spans.length, this.times.length, this.values.length];
-  }
-
-  #addRow(span: SpanData, places: ReadonlyMap<string, number>): void {
-    const { spans } = this;
-    spans.varint(this.#strings.add(span.name));
-    spans.byte(kindOf(span));
-    const parent = span.parentId === null
-      ? undefined
-      : places.get(span.parentId);
-    if (parent !== undefined) {
-      spans.varint(PARENT.first + parent);
-    } else if (span.parentId === null) {
-      spans.varint(PARENT.none);
-    } else {
-      spans.varint(PARENT.foreign);
-      spans.varint(this.#strings.add(span.parentId));
+  /** The number of `text`. */
+  of(text: string): number {
+    let number = this.#numbers.get(text);
+    if (number === undefined) {
+      number = this.#numbers.size;
+      this.#numbers.set(text, number);
     }
-    this.#shapes.add(span.attributes, spans, this.values);
+    return number;
   }
 
-  #addTimes(span: SpanData, flags: number, lastStart: number): void {
-    this.times.time(span.startTime, lastStart);
-    this.times.time(span.endTime, span.startTime);
-    if (flags & SPAN_FLAG.duration) this.times.double(span.duration);
-  }
-
-  #addRarities(span: SpanData, flags: number): void {
-    const { values } = this;
-    if (flags & SPAN_FLAG.traceId) {
-      values.varint(this.#strings.add(span.traceId));
-    }
-    if (flags & SPAN_FLAG.children) {
-      values.varint(span.children.length);
-      for (const id of span.children) values.varint(this.#strings.add(id));
-    }
-    if (flags & SPAN_FLAG.events) this.#addEvents(span);
-    if (span.droppedAttributes !== undefined) {
-      values.number(span.droppedAttributes);
-    }
-    if (span.droppedEvents !== undefined) values.number(span.droppedEvents);
-  }
-
-  #addEvents(span: SpanData): void {
-    const { values } = this;
-    values.varint(span.events.length);
-    for (const event of span.events) {
-      values.varint(this.#strings.add(event.name));
-      values.time(event.time, span.startTime);
-      values.byte(event.attributes === undefined ? 0 : 1);
-      if (event.attributes !== undefined) {
-        this.#shapes.add(event.attributes, values, values);
-      }
-    }
+  /** All texts by number. */
+  texts(): string[] {
+    return [...this.#numbers.keys()];
   }
 }
 
-/** Where the first span with each id is. */
-function placesById(spans: readonly SpanData[]): Map<string, number> {
-  const places = new Map<string, number>();
-  spans.forEach((span, i) => {
-    if (!places.has(span.id)) places.set(span.id, i);
+/** What all traces refer to. */
+export interface Tables {
+  /** Names and values. */
+  readonly strings: Numbering;
+  /** Lists of attribute keys as JSON. */
+  readonly shapes: Numbering;
+}
+
+/** The line of `times` of a trace. */
+export function packTimes(trace: SerializedTrace): Cell[] {
+  let last = trace.startTime;
+  return trace.spans.flatMap((span) => {
+    const cells = packTime(span, last);
+    last = span.startTime;
+    return cells;
   });
-  return places;
 }
 
-/** The ids of each span's children as the parents imply them. */
-function childrenOf(
-  spans: readonly SpanData[],
-  places: ReadonlyMap<string, number>,
-): string[][] {
+/** Start, end and duration of a span or trace. */
+export function packTime(
+  timed: Pick<SpanData, "startTime" | "endTime" | "duration">,
+  base: number,
+): Cell[] {
+  const { startTime, endTime, duration } = timed;
+  return [
+    toCell(startTime, base, TIME_UNITS),
+    toCell(endTime, startTime, TIME_UNITS),
+    toCell(duration, endTime - startTime, DURATION_UNITS),
+  ];
+}
+
+/** The line of `spans` of a trace. */
+export function packSpans(trace: SerializedTrace, tables: Tables): unknown[] {
+  const { spans } = trace;
+  const places = new Map<string, number>();
+  spans.forEach(({ id }, i) => {
+    if (!places.has(id)) places.set(id, i);
+  });
   const children: string[][] = spans.map(() => []);
-  for (const span of spans) {
-    if (span.parentId === null) continue;
-    const parent = places.get(span.parentId);
-    if (parent !== undefined) children[parent]?.push(span.id);
-  }
-  return children;
+  const parents = spans.map(({ id, parentId }) => {
+    const place = places.get(parentId!);
+    if (place !== undefined) children[place]!.push(id);
+    return place ?? parentId;
+  });
+  return spans.map((span, i) => {
+    const rest = {
+      traceId: span.traceId === trace.id ? undefined : span.traceId,
+      children: JSON.stringify(children[i]) === JSON.stringify(span.children)
+        ? undefined
+        : span.children,
+      events: span.events.length === 0
+        ? undefined
+        : span.events.map(({ name, time, attributes }) => [
+          name,
+          toCell(time, span.startTime, TIME_UNITS),
+          ...attributes ? [packAttributes(attributes, tables)] : [],
+        ]),
+      droppedAttributes: span.droppedAttributes,
+      droppedEvents: span.droppedEvents,
+    };
+    return [
+      tables.strings.of(span.name),
+      kindOf(span),
+      parents[i],
+      packAttributes(span.attributes, tables),
+      ...Object.values(rest).some((value) => value !== undefined) ? [rest] : [],
+    ];
+  });
 }
 
-function areEqual(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, i) => text === b[i]);
+function packAttributes(
+  attributes: Readonly<Record<string, AttributeValue>>,
+  { strings, shapes }: Tables,
+): unknown[] {
+  const values = Object.entries(attributes).map(([key, value]) => {
+    if (typeof value === "string") return strings.of(value);
+    if (typeof value === "number") return numberText(value);
+    if (typeof value === "boolean") return value;
+    throw new TypeError(
+      "Cannot pack traces: attributes must be strings, numbers or booleans, " +
+        `received ${value} as ${JSON.stringify(key)}`,
+    );
+  });
+  return [shapes.of(JSON.stringify(Object.keys(attributes))), ...values];
 }
 
-function flagsOf(
-  span: SpanData,
-  traceId: string,
-  ownChildren: boolean,
-): number {
-  let flags = 0;
-  if (span.traceId !== traceId) flags |= SPAN_FLAG.traceId;
-  if (span.duration !== span.endTime - span.startTime) {
-    flags |= SPAN_FLAG.duration;
-  }
-  if (ownChildren) flags |= SPAN_FLAG.children;
-  if (span.events.length > 0) flags |= SPAN_FLAG.events;
-  if (span.droppedAttributes !== undefined) {
-    flags |= SPAN_FLAG.droppedAttributes;
-  }
-  if (span.droppedEvents !== undefined) flags |= SPAN_FLAG.droppedEvents;
-  return flags;
-}
-
-/** Layer and status in one byte. */
+/** Layer and status in one number. */
 function kindOf(span: SpanData): number {
-  const layer = LAYERS.indexOf(span.layer);
-  const status = STATUSES.indexOf(span.status);
-  if (layer < 0 || status < 0) {
-    const [field, list] = layer < 0
-      ? ["layer", LAYERS] as const
-      : ["status", STATUSES] as const;
+  const place = <T>(field: "layer" | "status", list: readonly T[]) => {
+    const found = list.indexOf(span[field] as T);
+    if (found >= 0) return found;
     throw new TypeError(
       `Cannot pack traces: ${field} of span ${span.id} must be one of ` +
         `${list.join(", ")}, received ${JSON.stringify(span[field])}`,
     );
-  }
-  return layer * STATUSES.length + status;
+  };
+  return place("layer", LAYERS) * STATUSES.length + place("status", STATUSES);
 }

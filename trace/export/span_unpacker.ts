@@ -1,151 +1,134 @@
-import type { SpanData, SpanEvent } from "../types.ts";
-import { ByteReader, damaged } from "./byte_reader.ts";
-import { hexOf } from "./hex.ts";
+import type { AttributeValue, SpanData, SpanEvent } from "../types.ts";
 import { LAYERS, STATUSES } from "./layers.ts";
-import { PARENT, SPAN_FLAG } from "./packed_format.ts";
-import type { ShapeTable } from "./shape_table.ts";
-import type { StringTable } from "./string_table.ts";
-import type { TraceIndexEntry } from "./trace_index.ts";
+import { setOwn } from "./own_property.ts";
+import {
+  damaged,
+  DURATION_UNITS,
+  fromCell,
+  TIME_UNITS,
+} from "./packed_format.ts";
 
-/** A trace's stretch of each column. */
-export interface TraceColumns {
-  /** The trace id and the span ids, or `null` where ids are text. */
-  readonly ids: Uint8Array | null;
-  readonly spans: Uint8Array;
-  readonly times: Uint8Array;
-  readonly values: Uint8Array;
+/** What all traces refer to. */
+export interface UnpackedTables {
+  /** Names and values. */
+  readonly strings: readonly unknown[];
+  /** Lists of attribute keys. */
+  readonly shapes: readonly string[][];
 }
 
-/** What spans are read from. */
-interface Source {
-  readonly spans: ByteReader;
-  readonly times: ByteReader;
-  readonly values: ByteReader;
-  readonly strings: StringTable;
-  readonly shapes: ShapeTable;
+/** The parsed lines of a trace. Nothing is known of what is in them. */
+interface Lines {
+  readonly ids: readonly unknown[];
+  readonly times: readonly unknown[];
+  readonly spans: readonly SpanRow[];
 }
 
-/** A span before its parent's id and its children are known. */
-interface Row {
-  readonly span: Omit<SpanData, "parentId" | "children">;
-  /** The place of its parent, or the parent's id, or `null`. */
-  readonly parent: number | string | null;
-  /** Ids of its children, or `null` where the parents imply them. */
-  readonly children: string[] | null;
-}
+/** A span as the writer writes it. */
+type SpanRow = [
+  name: number,
+  kind: number,
+  parent: number | string | null,
+  attributes: unknown[],
+  rest?: {
+    traceId?: string;
+    children?: string[];
+    events?: [name: string, time: unknown, attributes?: unknown[]][];
+    droppedAttributes?: number;
+    droppedEvents?: number;
+  },
+];
 
-/** Reads what `SpanPacker` wrote for one trace. */
+/** Reads what `packSpans` and `packTimes` wrote for one trace. */
 export function unpackSpans(
-  trace: TraceIndexEntry,
-  columns: TraceColumns,
-  strings: StringTable,
-  shapes: ShapeTable,
+  head: { id: string; rootSpanId: string; startTime: number },
+  { ids, times, spans }: Lines,
+  tables: UnpackedTables,
 ): SpanData[] {
-  const source: Source = {
-    spans: new ByteReader(columns.spans),
-    times: new ByteReader(columns.times),
-    values: new ByteReader(columns.values),
-    strings,
-    shapes,
-  };
-  const { ids } = columns;
-  const rows: Row[] = [];
-  let lastStart = trace.startTime;
-  for (let i = 0; i < trace.spanCount; i++) {
-    const id = ids === null
-      ? strings.read(source.spans)
-      : hexOf(ids, 16 + 8 * i, 24 + 8 * i);
-    const row = readRow(id, trace, lastStart, source);
-    lastStart = row.span.startTime;
-    rows.push(row);
-  }
-  return link(rows);
+  const spanIds = ids.map((id) => id === 0 ? head.rootSpanId : toText(id));
+  const children: string[][] = spans.map(() => []);
+  let last = head.startTime;
+  const read = spans.map(([name, kind, parent, attributes, rest = {}], i) => {
+    const time = unpackTime(times, i * 3, last);
+    const { startTime } = time;
+    last = startTime;
+    let parentId = parent as string | null;
+    if (typeof parent === "number") {
+      parentId = toText(spanIds[parent]);
+      children[parent]!.push(toText(spanIds[i]));
+    }
+    const { droppedAttributes, droppedEvents } = rest;
+    return {
+      id: toText(spanIds[i]),
+      traceId: toText(rest.traceId ?? head.id),
+      parentId: parentId === null ? null : toText(parentId),
+      name: toText(tables.strings[name]),
+      layer: LAYERS[Math.floor(kind / STATUSES.length)] ?? missing(),
+      status: STATUSES[kind % STATUSES.length] ?? missing(),
+      ...time,
+      attributes: unpackAttributes(attributes, tables),
+      events: (rest.events ?? []).map((
+        [name, time, attributes],
+      ): SpanEvent => ({
+        name: toText(name),
+        time: fromCell(time, startTime, TIME_UNITS),
+        ...attributes && { attributes: unpackAttributes(attributes, tables) },
+      })),
+      children: rest.children?.map(toText) ?? children[i]!,
+      ...droppedAttributes !== undefined && {
+        droppedAttributes: fromCell(droppedAttributes, 0, 1),
+      },
+      ...droppedEvents !== undefined && {
+        droppedEvents: fromCell(droppedEvents, 0, 1),
+      },
+    };
+  });
+  if (spanIds.length !== read.length) missing();
+  return read;
 }
 
-function readRow(
-  id: string,
-  trace: TraceIndexEntry,
-  lastStart: number,
-  source: Source,
-): Row {
-  const { spans, times, values, strings, shapes } = source;
-  const name = strings.read(spans);
-  const kind = spans.byte();
-  const layer = LAYERS[Math.floor(kind / STATUSES.length)];
-  const status = STATUSES[kind % STATUSES.length];
-  if (layer === undefined || status === undefined) {
-    throw damaged("an unknown layer");
-  }
-  const parent = readParent(trace.spanCount, source);
-  const attributes = shapes.read(spans, values);
-  const flags = spans.varint();
-  const has = (flag: keyof typeof SPAN_FLAG) => (flags & SPAN_FLAG[flag]) !== 0;
-
-  const startTime = times.time(lastStart);
-  const endTime = times.time(startTime);
-  const duration = has("duration") ? times.finite() : endTime - startTime;
-
-  const traceId = has("traceId") ? strings.read(values) : trace.id;
-  const children = has("children") ? readChildren(source) : null;
-  const events = has("events") ? readEvents(startTime, source) : [];
-  const span = {
-    id,
-    traceId,
-    name,
-    layer,
-    status,
+/** Reads what `packTime` wrote to three cells from `at` on. */
+export function unpackTime(
+  cells: readonly unknown[],
+  at: number,
+  base: number,
+): Pick<SpanData, "startTime" | "endTime" | "duration"> {
+  const startTime = fromCell(cells[at], base, TIME_UNITS);
+  const endTime = fromCell(cells[at + 1], startTime, TIME_UNITS);
+  return {
     startTime,
     endTime,
-    duration,
-    attributes,
-    events,
-    ...(has("droppedAttributes") && { droppedAttributes: values.number() }),
-    ...(has("droppedEvents") && { droppedEvents: values.number() }),
+    duration: fromCell(cells[at + 2], endTime - startTime, DURATION_UNITS),
   };
-  return { span, parent, children };
 }
 
-function readParent(spanCount: number, source: Source): Row["parent"] {
-  const parent = source.spans.below(PARENT.first + spanCount);
-  if (parent === PARENT.none) return null;
-  if (parent === PARENT.foreign) return source.strings.read(source.spans);
-  return parent - PARENT.first;
+/** The same value if it is a text. */
+export function toText(value: unknown): string {
+  return typeof value === "string" ? value : missing();
 }
 
-function readChildren({ values, strings }: Source): string[] {
-  const children: string[] = [];
-  const count = values.count(1);
-  for (let i = 0; i < count; i++) children.push(strings.read(values));
-  return children;
+function missing(): never {
+  throw damaged("parts missing");
 }
 
-function readEvents(spanStart: number, source: Source): SpanEvent[] {
-  const { values, strings, shapes } = source;
-  const events: SpanEvent[] = [];
-  const count = values.count(3);
-  for (let i = 0; i < count; i++) {
-    const name = strings.read(values);
-    const time = values.time(spanStart);
-    const attributes = values.byte() === 1
-      ? { attributes: shapes.read(values, values) }
-      : undefined;
-    events.push({ name, time, ...attributes });
-  }
-  return events;
-}
-
-/** Turns places of parents into ids and tells parents of their children. */
-function link(rows: readonly Row[]): SpanData[] {
-  const children: string[][] = rows.map((row) => row.children ?? []);
-  for (const { span, parent } of rows) {
-    if (typeof parent !== "number") continue;
-    if (rows[parent]?.children === null) children[parent]?.push(span.id);
-  }
-  return rows.map(({ span, parent }, i) => ({
-    ...span,
-    parentId: typeof parent === "number"
-      ? rows[parent]?.span.id ?? null
-      : parent,
-    children: children[i] ?? [],
-  }));
+function unpackAttributes(
+  [shape, ...values]: readonly unknown[],
+  { strings, shapes }: UnpackedTables,
+): Record<string, AttributeValue> {
+  const keys = shapes[shape as number]!;
+  // Otherwise a few bytes a span could ask for the same thousand keys.
+  if (keys.length !== values.length) missing();
+  const attributes: Record<string, AttributeValue> = {};
+  keys.forEach((key, i) => {
+    const value = values[i];
+    setOwn(
+      attributes,
+      key,
+      typeof value === "boolean"
+        ? value
+        : typeof value === "string"
+        ? Number(value)
+        : toText(strings[value as number]),
+    );
+  });
+  return attributes;
 }

@@ -1,14 +1,11 @@
-import type { Layer, SerializedTrace, TraceMetadata } from "../types.ts";
+import type { SerializedTrace, SpanData, TraceMetadata } from "../types.ts";
 import { decodeBase64 } from "./base64.ts";
-import { ByteReader, damaged } from "./byte_reader.ts";
 import { describe } from "./describe.ts";
 import { gunzip } from "./gzip.ts";
-import { hexOf } from "./hex.ts";
-import { LAYERS } from "./layers.ts";
-import { MARK, MAX_PAYLOAD, TRACE_FLAG } from "./packed_format.ts";
-import { ShapeTable } from "./shape_table.ts";
-import { type TraceColumns, unpackSpans } from "./span_unpacker.ts";
-import { StringTable } from "./string_table.ts";
+import { isLayer } from "./layers.ts";
+import { damaged, fromCell, MARK, MAX_PAYLOAD } from "./packed_format.ts";
+import { readMetadata } from "./semantics.ts";
+import { toText, unpackSpans, unpackTime } from "./span_unpacker.ts";
 import type { TraceIndexEntry } from "./trace_index.ts";
 
 /** Traces that are decoded when somebody asks for them. */
@@ -25,23 +22,11 @@ export interface PackedTraces {
   trace(i: number): SerializedTrace;
 }
 
-/** A trace's index entry, and what else is needed to decode it. */
-interface Stored {
-  readonly entry: TraceIndexEntry;
-  readonly endTime: number;
-  readonly metadata: TraceMetadata;
-  readonly columns: TraceColumns;
-}
-
-/** What the columns are read from, section by section. */
-interface Sections {
-  readonly strings: StringTable;
-  readonly shapes: ShapeTable;
-  readonly ids: ByteReader;
-  readonly spans: ByteReader;
-  readonly times: ByteReader;
-  readonly values: ByteReader;
-}
+/** An index entry, and what else is known of a trace without its spans. */
+type Stored =
+  & Omit<TraceIndexEntry, keyof TraceMetadata>
+  & Pick<SpanData, "endTime">
+  & { readonly metadata: TraceMetadata };
 
 /**
  * Unpacks the text that {@linkcode packTraces} made, as far as a list needs
@@ -59,18 +44,74 @@ interface Sections {
  * ```
  */
 export async function unpackTraces(text: string): Promise<PackedTraces> {
-  const stored = readPayload(await decompress(text));
+  const payload = new TextDecoder().decode(await decompress(text));
+  const [mark, ...lines] = payload.split("\n");
+  if (mark !== MARK) throw damaged("another format or version");
+  return trusting(() => readPayload(lines));
+}
+
+/** Runs a reader that only checks what it hands out. */
+function trusting<T>(read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw damaged("parts missing or of another form");
+  }
+}
+
+function readPayload(lines: readonly string[]): PackedTraces {
+  const parse = (line: number) => JSON.parse(lines[line]!);
+  const [shapes, strings, heads, rows] = [0, 1, 2, 3].map(parse);
+  shapes.forEach((keys: unknown[]) => keys.forEach(toText));
+  if (lines.length !== 4 + 3 * rows.length) throw damaged("lines missing");
+  let last = 0;
+  const list: Stored[] = rows.map((row: unknown[], i: number): Stored => {
+    const time = unpackTime(row, 0, last);
+    last = time.startTime;
+    const [name, spanCount, errorCount, layers, metadata] = row.slice(3);
+    return {
+      id: toText(heads[2 * i]),
+      rootSpanId: toText(heads[2 * i + 1]),
+      name: toText(strings[name as number]),
+      ...time,
+      spanCount: fromCell(spanCount, 0, 1),
+      errorCount: fromCell(errorCount, 0, 1),
+      layers: (layers as unknown[][]).map(([layer, time]) => {
+        if (!isLayer(layer)) throw damaged("an unknown layer");
+        return [layer, fromCell(time, 0, 1)];
+      }),
+      metadata: readMetadata(metadata)!,
+    };
+  });
   return {
-    index: stored.list.map(({ entry }) => entry),
+    index: list.map(({ endTime: _, metadata, ...entry }) => {
+      const { origin: _origin, droppedSpans: _dropped, ...request } = metadata;
+      return { ...entry, ...request };
+    }),
     trace(i) {
-      const found = stored.list[i];
-      if (found === undefined) {
+      const stored = list[i];
+      if (stored === undefined) {
         throw new RangeError(
           `Cannot unpack a trace: i must be a place in an index of ` +
-            `${stored.list.length} traces, received ${describe(i)}`,
+            `${list.length} traces, received ${describe(i)}`,
         );
       }
-      return readTrace(found, stored.sections);
+      const { id, rootSpanId, startTime, endTime, duration } = stored;
+      const [ids, times, spans] = [4, 4 + list.length, 4 + 2 * list.length]
+        .map((first) => first + i);
+      return trusting(() => ({
+        id,
+        rootSpanId,
+        startTime,
+        endTime,
+        duration,
+        spans: unpackSpans(
+          stored,
+          { ids: parse(ids!), times: parse(times!), spans: parse(spans!) },
+          { strings, shapes },
+        ),
+        metadata: { ...stored.metadata },
+      }));
     },
   };
 }
@@ -94,116 +135,4 @@ async function decompress(text: string): Promise<Uint8Array> {
     if (error instanceof RangeError) throw damaged(error.message);
     throw damaged("bytes that aren't whole gzip");
   }
-}
-
-function readPayload(
-  payload: Uint8Array,
-): { list: Stored[]; sections: Sections } {
-  const reader = new ByteReader(payload);
-  const mark = new TextDecoder().decode(payload.subarray(0, MARK.length));
-  if (mark !== MARK) throw damaged("another format or version");
-  reader.bytes(MARK.length);
-
-  const strings = new StringTable(reader.section());
-  const shapes = new ShapeTable(reader.section(), strings);
-  const index = reader.section();
-  const sections: Sections = {
-    strings,
-    shapes,
-    ids: reader.section(),
-    spans: reader.section(),
-    times: reader.section(),
-    values: reader.section(),
-  };
-  const list: Stored[] = [];
-  const count = index.count(8);
-  let lastStart = 0;
-  for (let i = 0; i < count; i++) {
-    const stored = readIndexRecord(index, sections, lastStart);
-    list.push(stored);
-    lastStart = stored.entry.startTime;
-  }
-  return { list, sections };
-}
-
-function readIndexRecord(
-  index: ByteReader,
-  sections: Sections,
-  lastStart: number,
-): Stored {
-  const { strings } = sections;
-  const flags = index.varint();
-  const has = (flag: keyof typeof TRACE_FLAG) =>
-    (flags & TRACE_FLAG[flag]) !== 0;
-  const text = () => strings.read(index);
-  const textIds = has("textIds");
-
-  const name = text();
-  const spanCount = index.varint();
-  const errorCount = index.varint();
-  const startTime = index.time(lastStart);
-  const endTime = index.time(startTime);
-  const duration = has("duration") ? index.finite() : endTime - startTime;
-  const ids = textIds ? null : sections.ids.bytes(16 + 8 * spanCount);
-  const id = ids === null ? text() : hexOf(ids, 0, 16);
-  const rootPlace = index.below(spanCount + 1);
-  if (rootPlace > 0 && ids === null) throw damaged("a root without an id");
-  const rootSpanId = rootPlace === 0 || ids === null
-    ? text()
-    : hexOf(ids, 8 + 8 * rootPlace, 16 + 8 * rootPlace);
-  const request = {
-    ...(has("method") && { method: text() }),
-    ...(has("pathname") && { pathname: text() }),
-    ...(has("routePattern") && { routePattern: text() }),
-    ...(has("statusCode") && { statusCode: index.number() }),
-  };
-  const metadata: TraceMetadata = {
-    origin: has("client") ? "client" : "server",
-    ...request,
-    ...(has("droppedSpans") && { droppedSpans: index.number() }),
-  };
-  const entry: TraceIndexEntry = {
-    id,
-    rootSpanId,
-    name,
-    startTime,
-    duration,
-    spanCount,
-    errorCount,
-    ...request,
-    layers: readLayers(index),
-  };
-  const columns: TraceColumns = {
-    ids,
-    spans: sections.spans.bytes(index.varint()),
-    times: sections.times.bytes(index.varint()),
-    values: sections.values.bytes(index.varint()),
-  };
-  // A span's row is five bytes at least; one is enough to bound the work.
-  if (spanCount > columns.spans.length) throw damaged("spans without bytes");
-  return { entry, endTime, metadata, columns };
-}
-
-function readLayers(index: ByteReader): [Layer, number][] {
-  const layers: [Layer, number][] = [];
-  const count = index.count(2);
-  for (let i = 0; i < count; i++) {
-    const layer = LAYERS[index.byte()];
-    if (layer === undefined) throw damaged("an unknown layer");
-    layers.push([layer, index.number() / 1000]);
-  }
-  return layers;
-}
-
-function readTrace(stored: Stored, sections: Sections): SerializedTrace {
-  const { entry, endTime, metadata, columns } = stored;
-  return {
-    id: entry.id,
-    rootSpanId: entry.rootSpanId,
-    startTime: entry.startTime,
-    endTime,
-    duration: entry.duration,
-    spans: unpackSpans(entry, columns, sections.strings, sections.shapes),
-    metadata: { ...metadata },
-  };
 }

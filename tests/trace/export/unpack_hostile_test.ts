@@ -6,9 +6,10 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { decodeBase64, encodeBase64 } from "../../../trace/export/base64.ts";
-import { ByteWriter } from "../../../trace/export/byte_writer.ts";
 import { gunzip, gzip } from "../../../trace/export/gzip.ts";
 import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
+import { LAYERS, STATUSES } from "../../../trace/export/layers.ts";
+import type { SerializedTrace } from "../../../trace/types.ts";
 import { anyTrace } from "./any_trace.ts";
 import { makeTrace } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";
@@ -31,19 +32,16 @@ async function pack(payload: Uint8Array<ArrayBuffer>): Promise<string> {
   return encodeBase64(await gzip(payload));
 }
 
-/** A payload of sections as `write` fills them. */
-function payloadOf(
-  ...sections: ((out: ByteWriter) => void)[]
-): Uint8Array<ArrayBuffer> {
-  const out = new ByteWriter();
-  out.bytes(new TextEncoder().encode("QKT1"));
-  for (let i = 0; i < 7; i++) {
-    const section = new ByteWriter();
-    sections[i]?.(section);
-    if (sections[i] === undefined) section.varint(0);
-    out.section(section);
-  }
-  return out.finish();
+/** The lines of the payload of some traces. */
+async function linesOf(
+  ...traces: Parameters<typeof packTraces>[0]
+): Promise<string[]> {
+  const payload = await gunzip(decodeBase64(await packTraces(traces)), 1e6);
+  return new TextDecoder().decode(payload).split("\n");
+}
+
+async function packLines(...lines: string[]): Promise<string> {
+  return await pack(new TextEncoder().encode(lines.join("\n")));
 }
 
 Deno.test("unpackTraces() says what is wrong with a text", async () => {
@@ -55,7 +53,8 @@ Deno.test("unpackTraces() says what is wrong with a text", async () => {
     [good.slice(0, 40), "bytes that aren't whole gzip"],
     [await pack(new Uint8Array()), "another format or version"],
     [await pack(new TextEncoder().encode("QKT2")), "another format or version"],
-    [await pack(new TextEncoder().encode("QKT1")), "an early end"],
+    [await packLines("QKT1"), "parts missing or of another form"],
+    [await packLines("QKT1", "[]", "[]", "{"), "parts missing"],
   ];
   for (const [text, message] of cases) {
     await assertRejects(() => unpackTraces(text), TypeError, message);
@@ -120,37 +119,76 @@ Deno.test("unpackTraces() reads or refuses any payload, and never hangs", async 
   assert(outcomes.read > 50 && outcomes.refused > 50, JSON.stringify(outcomes));
 });
 
-Deno.test("unpackTraces() doesn't believe counts", async () => {
-  const huge = (out: ByteWriter) => out.varint(2 ** 53 - 1);
-  const none = (out: ByteWriter) => out.varint(0);
-  const spans = (out: ByteWriter) => {
-    out.varint(1); // one trace
-    out.varint(1); // with text ids
-    out.varint(0); // name
-    out.varint(2 ** 50); // spans
-    for (let i = 0; i < 20; i++) out.varint(0);
-  };
-  const strings = (out: ByteWriter) => {
-    out.varint(1);
-    out.varint(2);
-    out.bytes(new TextEncoder().encode("a"));
-  };
-  const shape = (out: ByteWriter) => {
-    out.varint(1);
-    out.varint(2 ** 40);
-  };
-  const overlong = (out: ByteWriter) => out.bytes(new Uint8Array(99).fill(255));
-  const cases = [
-    payloadOf(huge),
-    payloadOf(overlong),
-    payloadOf(none, huge),
-    payloadOf(none, shape),
-    payloadOf(none, none, huge),
-    payloadOf(strings, none, spans),
-  ];
-  for (const [i, payload] of cases.entries()) {
-    assert(await outcome(await pack(payload)) === "refused", `case ${i}`);
+Deno.test("unpackTraces() refuses every part that is missing or of another type", async () => {
+  const event = { name: "a", time: 0, attributes: { b: 1 } };
+  const good = await linesOf(
+    makeTrace([{ attributes: { a: "text" }, events: [event] }, { under: 0 }]),
+  );
+  const replacements = [null, {}, [], [[]], "?", 1e9, -1, 0.5, "length"];
+  let refused = 0;
+  for (let line = 1; line < good.length; line++) {
+    await assertRefused(good.slice(0, line));
+    const parsed = JSON.parse(good[line]!);
+    for (const variant of variants(parsed, replacements)) {
+      const lines = good.with(line, JSON.stringify(variant));
+      const text = await packLines(...lines);
+      if (await outcome(text) === "refused") refused++;
+      else assertTyped((await unpackTraces(text)).trace(0));
+    }
   }
+  assert(refused > 200, `${refused}`);
+});
+
+async function assertRefused(lines: string[]): Promise<void> {
+  assert(await outcome(await packLines(...lines)) === "refused", `${lines}`);
+}
+
+/** The value with each of its parts replaced by each of the replacements. */
+function* variants(
+  value: unknown,
+  replacements: readonly unknown[],
+): Generator<unknown> {
+  yield* replacements;
+  if (!Array.isArray(value)) return;
+  for (const [i, item] of value.entries()) {
+    for (const variant of variants(item, replacements)) {
+      yield value.with(i, variant);
+    }
+  }
+}
+
+/** Whatever was read has the types that it says. */
+function assertTyped(trace: SerializedTrace): void {
+  const { id, rootSpanId, startTime, endTime, duration } = trace;
+  for (const text of [id, rootSpanId]) assertEquals(typeof text, "string");
+  for (const time of [startTime, endTime, duration]) {
+    assert(Number.isFinite(time));
+  }
+  for (const span of trace.spans) {
+    const { parentId } = span;
+    for (const text of [span.id, span.traceId, span.name, ...span.children]) {
+      assertEquals(typeof text, "string");
+    }
+    assert(parentId === null || typeof parentId === "string");
+    assert(LAYERS.includes(span.layer) && STATUSES.includes(span.status));
+    for (const time of [span.startTime, span.endTime, span.duration]) {
+      assert(Number.isFinite(time));
+    }
+    const values = [span, ...span.events]
+      .flatMap(({ attributes = {} }) => Object.values(attributes));
+    for (const value of values) {
+      assert(["string", "number", "boolean"].includes(typeof value));
+    }
+    for (const event of span.events) {
+      assert(typeof event.name === "string" && Number.isFinite(event.time));
+    }
+  }
+}
+
+Deno.test("unpackTraces() doesn't let a few bytes a span ask for many keys", async () => {
+  const lines = await linesOf(makeTrace([{}]));
+  const keys = Array.from({ length: 1000 }, (_, i) => `${i}`);
+  await assertRefused(lines.with(1, JSON.stringify([keys])));
 });
 
 Deno.test("unpackTraces() stops inflating what gets too large", async () => {
@@ -161,40 +199,19 @@ Deno.test("unpackTraces() stops inflating what gets too large", async () => {
   );
 });
 
-Deno.test("unpackTraces() refuses escaped texts that aren't one", async () => {
-  for (const json of ["17", "{}", '"', ""]) {
-    const strings = (out: ByteWriter) => {
-      out.varint(1);
-      out.varint(json.length * 2 + 1);
-      out.bytes(new TextEncoder().encode(json));
-    };
-    const index = (out: ByteWriter) => {
-      out.varint(1);
-      for (let i = 0; i < 20; i++) out.varint(0);
-    };
-    const payload = payloadOf(strings, undefined as never, index);
-    assert(await outcome(await pack(payload)) === "refused", json);
-  }
-});
-
 Deno.test("unpackTraces() refuses times that aren't finite", async () => {
-  const trace = makeTrace([{}]);
-  // Both are too far from the start for a difference: they are doubles.
-  const text = await packTraces([{
-    ...trace,
-    endTime: 1e300,
-    duration: 2e300,
-  }]);
-  const payload = await gunzip(decodeBase64(text), 1e6);
-  const view = new DataView(payload.buffer);
-  let found = 0;
-  for (let i = 0; i + 8 <= payload.length; i++) {
-    const value = view.getFloat64(i, true);
-    if (value !== 1e300 && value !== 2e300) continue;
-    found++;
-    view.setFloat64(i, Infinity, true);
-    assert(await outcome(await pack(payload)) === "refused");
-    view.setFloat64(i, value, true);
+  const lines = await linesOf(makeTrace([{ endTime: 5 }]));
+  const last = lines.length - 2;
+  const [start, end, duration] = JSON.parse(lines[last]!);
+  for (const wrong of ["Infinity", "NaN", "1e999", "x"]) {
+    for (
+      const times of [
+        [wrong, end, duration],
+        [start, wrong, duration],
+        [start, end, wrong],
+      ]
+    ) {
+      await assertRefused(lines.with(last, JSON.stringify(times)));
+    }
   }
-  assertEquals(found, 2);
 });
