@@ -70,6 +70,8 @@ export interface App {
 export function createApp(options: AppOptions = {}): App {
   const { trace, onError = logError } = options;
   const plugins = [...(trace ? [trace] : []), ...(options.plugins ?? [])];
+  if (trace !== undefined) checkPlugin(trace, "trace");
+  for (const plugin of options.plugins ?? []) checkPlugin(plugin, "a plugin");
   const router = createRouter();
   const outer: Middleware<Context>[] = [];
   const inner: Middleware<Context>[] = [];
@@ -103,8 +105,14 @@ export function createApp(options: AppOptions = {}): App {
         return await chain(request, context, dispatch);
       }
 
-      function dispatch(): Promise<Response> {
-        return router.dispatch(request, context);
+      /** A thrown response passes the middlewares like a returned one. */
+      async function dispatch(): Promise<Response> {
+        try {
+          return await router.dispatch(request, context);
+        } catch (error) {
+          if (error instanceof Response) return error;
+          throw error;
+        }
       }
     },
     async serve(serveOptions) {
@@ -184,4 +192,15 @@ export function createApp(options: AppOptions = {}): App {
 
 function logError(error: unknown, request: Request): void {
   console.error(`${request.method} ${pathOf(request.url)} failed:`, error);
+}
+
+function checkPlugin(plugin: Plugin, what: string): void {
+  if (typeof plugin?.name === "string") return;
+  throw new TypeError(
+    `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${
+      typeof plugin === "object" && plugin !== null
+        ? "an object without one"
+        : String(plugin)
+    }`,
+  );
 }

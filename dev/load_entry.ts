@@ -42,15 +42,24 @@ async function findFile(entry: string): Promise<string> {
 }
 
 function describe(value: unknown): string {
-  if (value === undefined) return "no default export";
-  if (value === null) return "null";
-  return typeof value === "object" ? "an object without one" : typeof value;
+  switch (typeof value) {
+    case "undefined":
+      return "no default export; instead of calling Deno.serve(handler), export default { fetch: handler }";
+    case "function":
+      return "a function; export default { fetch: thatFunction }";
+    case "object":
+      return value === null ? "null" : "an object without one";
+    default:
+      return typeof value;
+  }
 }
 
 function isFetcher(value: unknown): value is Fetcher {
   return typeof value === "object" && value !== null &&
     typeof (value as { fetch?: unknown }).fetch === "function";
 }
+
+const FRAME = /\(?(file:\/\/\S+?:\d+:\d+)\)?\s*$/gm;
 
 /** What was thrown, and where, as the stack's first frame in a file tells. */
 function oneLine(error: unknown): string {
@@ -61,8 +70,9 @@ function oneLine(error: unknown): string {
     }`;
   }
   const message = firstLine(error.message);
-  const frame = /\(?(file:\/\/\S+?:\d+:\d+)\)?\s*$/m.exec(error.stack ?? "");
-  const place = frame === null ? "" : ` (at ${relative(frame[1]!)})`;
+  const frames = (error.stack ?? "").matchAll(FRAME).map(([, url]) => url!);
+  const frame = frames.find((url) => !url.startsWith(import.meta.url));
+  const place = frame === undefined ? "" : ` (at ${relative(frame)})`;
   return message === ""
     ? `it threw ${error.name}${place}`
     : `it threw ${error.name}: ${message}${place}`;

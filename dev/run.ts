@@ -8,6 +8,8 @@ import { loadEntry } from "./load_entry.ts";
 import { openInBrowser } from "./open_in_browser.ts";
 
 const DEFAULT_PORT = 8000;
+/** How long an open stream may hold up Ctrl-C, in milliseconds. */
+const GRACE = 1_000;
 /** How many ports to try from the default one on. */
 const PORTS_TO_TRY = 100;
 
@@ -22,7 +24,8 @@ export async function runDev(options: DevOptions): Promise<void> {
     ? await (await import("./tracing.ts")).startTracing(options.exportFile)
     : undefined;
   const entry = await loadEntry(options.entry);
-  const server = listen(mount(entry, tracing?.plugin), options);
+  const app = mount(entry, options.entry, tracing?.plugin);
+  const server = listen(app, options);
 
   const url = urlOf(server.address);
   console.log(`Listening on ${url}`);
@@ -37,9 +40,21 @@ export async function runDev(options: DevOptions): Promise<void> {
 }
 
 /** Puts the host around the app, whatever kind of app that is. */
-function mount(entry: Fetcher, trace: Plugin | undefined): Fetcher {
+function mount(
+  entry: Fetcher,
+  name: string,
+  trace: Plugin | undefined,
+): Fetcher {
   const host = createApp(trace === undefined ? {} : { trace });
-  host.use((request, context) => entry.fetch(request, context.info));
+  host.use(async (request, context) => {
+    const response: unknown = await entry.fetch(request, context.info);
+    if (response instanceof Response) return response;
+    throw new TypeError(
+      `fetch of ${name} must return a Response, received ${
+        response === null ? "null" : typeof response
+      }`,
+    );
+  });
   return {
     fetch: host.fetch,
     async close() {
@@ -56,6 +71,7 @@ function listen(fetcher: Fetcher, { host, port }: DevOptions): Server {
       const server = serve(fetcher, {
         hostname: host,
         port: next,
+        grace: GRACE,
         onListen: () => {},
       });
       if (next !== first) {

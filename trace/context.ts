@@ -21,7 +21,10 @@ export function setTracer(value: Tracer): void {
   tracer = value;
 }
 
-/** The tracer that was set, or the one that does nothing. */
+/**
+ * The tracer that was set, or the one that does nothing. The dev command sets
+ * its own; on a server of yours call {@linkcode setTracer} before you ask.
+ */
 export function getTracer(): Tracer {
   return tracer;
 }

@@ -4,7 +4,7 @@ export interface ErrorDescription {
   readonly type: string;
   /** Its message. */
   readonly message: string;
-  /** Its stack trace, if it has one. */
+  /** Its stack trace, if it has one, and those of what caused it. */
   readonly stack: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export function describeError(error: unknown): ErrorDescription {
       return {
         type: String(error.name || "Error"),
         message: String(error.message),
-        stack: typeof error.stack === "string" ? error.stack : undefined,
+        stack: stackOf(error),
       };
     }
     return { type: typeof error, message: String(error), stack: undefined };
@@ -29,4 +29,20 @@ export function describeError(error: unknown): ErrorDescription {
       stack: undefined,
     };
   }
+}
+
+/** How many causes are followed; a ring of them has no end. */
+const MAX_CAUSES = 5;
+
+function stackOf(error: Error): string | undefined {
+  const stacks: string[] = [];
+  let cause: unknown = error;
+  while (cause instanceof Error && stacks.length <= MAX_CAUSES) {
+    if (typeof cause.stack === "string") stacks.push(cause.stack);
+    cause = cause.cause;
+  }
+  if (cause !== undefined && !(cause instanceof Error)) {
+    stacks.push(String(cause));
+  }
+  return stacks.length === 0 ? undefined : stacks.join("\nCaused by: ");
 }

@@ -4,7 +4,7 @@ import { pathOf } from "../app/path.ts";
 import { currentScope, runInScope, Scope } from "../app/scope.ts";
 import { getTracer } from "./context.ts";
 import { requestAttributes } from "./request_attributes.ts";
-import { isEvidentStream, onBodyEnd } from "./response_body.ts";
+import { isStreamType, onBodyEnd } from "./response_body.ts";
 import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
 import type { Attributes, Span, Tracer } from "./types.ts";
 
@@ -134,18 +134,21 @@ async function answer(
     return response;
   }
   try {
-    response = withTraceHeaders(response, span);
+    const type = response.headers.get("content-type");
+    response = withTraceHeaders(response, type, span);
     const completed = info?.completed;
-    if (completed !== undefined) {
-      completed.then(() => end(span, scope), () => cutOff(span, scope));
-      return response;
-    }
-    if (isEvidentStream(response)) {
+    // Without a type it is a stream or raw bytes: a string says what it is.
+    // Deno's `completed` does not tell if the client left before the end.
+    if (isStreamType(type) || (type === null && completed === undefined)) {
       return onBodyEnd(
         response,
         () => end(span, scope),
         () => cutOff(span, scope),
       );
+    }
+    if (completed !== undefined) {
+      completed.then(() => end(span, scope), () => cutOff(span, scope));
+      return response;
     }
   } catch (error) {
     // A response that can't be sent, such as one whose body was read already.
@@ -179,7 +182,11 @@ const OLD_TIMING =
   /(?:^|, *)(?:trace;desc=00-[0-9a-f]{32}-[0-9a-f]{16}-01, )?total;dur=[\d.]+/g;
 
 /** Sets headers in place, which costs a tenth of building a new response. */
-function withTraceHeaders(response: Response, span: Span): Response {
+function withTraceHeaders(
+  response: Response,
+  type: string | null,
+  span: Span,
+): Response {
   const known = response.headers.has("x-app-trace-id");
   try {
     response.headers.set("x-app-trace-id", span.traceId);
@@ -191,7 +198,7 @@ function withTraceHeaders(response: Response, span: Span): Response {
   // A response that passes here again, such as one of a request inside a
   // request or one that a handler keeps, is to tell one trace, not all.
   if (known) removeOldTiming(response.headers);
-  response.headers.append("server-timing", timingOf(response, span));
+  response.headers.append("server-timing", timingOf(type, span));
   return response;
 }
 
@@ -199,9 +206,9 @@ function withTraceHeaders(response: Response, span: Span): Response {
  * A page's script can't read the headers of its own page, but it can read
  * this one's entries; so they tell it the trace that it is part of.
  */
-function timingOf({ headers }: Response, span: Span): string {
+function timingOf(type: string | null, span: Span): string {
   const total = `total;dur=${span.elapsed().toFixed(3)}`;
-  return headers.get("content-type")?.startsWith("text/html")
+  return type?.startsWith("text/html")
     ? `trace;desc=${formatTraceparent(span)}, ${total}`
     : total;
 }

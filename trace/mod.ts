@@ -106,6 +106,7 @@ export {
 } from "./export/otlp_exporter.ts";
 
 // Instrumentors, a layer each
+export { withSpan } from "./instrument/custom.ts";
 export { recordRouteMatch, traceRouteMatch } from "./instrument/routing.ts";
 export {
   recordLoaderMetrics,

@@ -186,6 +186,9 @@ export const generateViewerHTML: typeof real.generateViewerHTML = emptyPage;
 export const exportTracesHTML: typeof real.exportTracesHTML = emptyPage;
 
 /** Runs what it is given. */
+export const withSpan: typeof real.withSpan =
+  runDescribed as typeof real.withSpan;
+/** Runs what it is given. */
 export const traceRouteMatch: typeof real.traceRouteMatch =
   run as typeof real.traceRouteMatch;
 /** Does nothing. */

@@ -1,23 +1,15 @@
 /**
- * Tells when a response's body has been sent, for hosts that do not tell it.
+ * Tells when a response's body has been sent, where the host doesn't.
  *
  * @module
  */
 
-/** Content types whose bodies are written bit by bit. */
 const STREAM_TYPES =
   /^(text\/event-stream|application\/(x-ndjson|jsonl|json-seq)|multipart\/x-mixed-replace)/i;
 
-/**
- * Whether a response's body is a stream for certain.
- *
- * A body made of a string says what type it is; one that says nothing is a
- * stream or raw bytes. Asking the body itself would turn a string into a
- * stream first.
- */
-export function isEvidentStream(response: Response): boolean {
-  const type = response.headers.get("content-type");
-  return type === null ? response.body !== null : STREAM_TYPES.test(type);
+/** Whether bodies of a content type are written bit by bit. */
+export function isStreamType(type: string | null): boolean {
+  return type !== null && STREAM_TYPES.test(type);
 }
 
 /** Gives the same response with a body that reports its end, once. */

@@ -4,6 +4,7 @@ import {
   assertMatch,
   assertNotMatch,
   assertStrictEquals,
+  assertThrows,
 } from "@std/assert";
 import { createApp, currentScope, runInScope, Scope } from "@quartet/kit/app";
 import type { AppOptions, Context, Middleware } from "@quartet/kit/app";
@@ -360,4 +361,38 @@ Deno.test("fetch can be taken off the app, as Deno.serve does with its handler",
   const response = await fetch(`http://127.0.0.1:${server.addr.port}/`);
   assert(response.ok);
   assertEquals(await response.text(), "hi");
+});
+
+Deno.test("a Response that a route throws passes the middlewares like a returned one", async () => {
+  const app = createApp({
+    routes: [{
+      path: "/",
+      loader: () => {
+        throw new Response("elsewhere", { status: 403 });
+      },
+    }],
+  });
+  app.use(async (_request, _context, next) => {
+    const response = await next();
+    response.headers.set("x-mine", "1");
+    return response;
+  });
+  const response = await app.fetch(get());
+  assertEquals(response.status, 403);
+  assertEquals(response.headers.get("x-mine"), "1");
+});
+
+Deno.test("createApp() names what is no plugin", () => {
+  // deno-lint-ignore no-explicit-any -- what JavaScript callers may pass
+  const wrong = (options: any) => () => createApp(options);
+  assertThrows(
+    wrong({ trace: { getTraces: () => [] } }),
+    TypeError,
+    "Cannot create app: trace must be an object with a name, as tracePlugin(tracer) gives, received an object without one",
+  );
+  assertThrows(
+    wrong({ plugins: [undefined] }),
+    TypeError,
+    "Cannot create app: a plugin must be an object with a name, as tracePlugin(tracer) gives, received undefined",
+  );
 });

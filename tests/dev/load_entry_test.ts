@@ -38,7 +38,7 @@ for (
     [
       "has no default export",
       "export const a = 1",
-      `Cannot serve a.ts: ${MUST}, received no default export`,
+      `Cannot serve a.ts: ${MUST}, received no default export; instead of calling Deno.serve(handler), export default { fetch: handler }`,
     ],
     [
       "exports a number",
@@ -48,7 +48,7 @@ for (
     [
       "exports a function",
       'export default () => new Response("x")',
-      `Cannot serve a.ts: ${MUST}, received function`,
+      `Cannot serve a.ts: ${MUST}, received a function; export default { fetch: thatFunction }`,
     ],
     [
       "exports null",

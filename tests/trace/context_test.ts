@@ -8,6 +8,7 @@ import {
   setActiveSpan,
   setTracer,
   traceMiddleware,
+  withSpan,
 } from "@quartet/kit/trace";
 import type { TraceData, Tracer } from "@quartet/kit/trace";
 import { onlyTrace, rootOf, treeOf } from "./fakes.ts";
@@ -226,4 +227,13 @@ Deno.test("setActiveSpan() takes the place of the call before, however often it 
   assertEquals(getActiveSpan(), root);
   setActiveSpan(undefined);
   assertEquals(getActiveSpan(), undefined);
+});
+
+Deno.test("withSpan() opens its span below the active one, and only runs without one", () => {
+  assertEquals(withSpan("alone", "custom", () => 1), 1);
+  const tracer = createTracer();
+  tracer.withSpan("job", "custom", () => {
+    assertEquals(withSpan("step", "data", (span) => span.traceId.length), 32);
+  });
+  assertEquals(treeOf(onlyTrace(tracer)), "job(step)");
 });

@@ -747,6 +747,31 @@ Deno.test("a client that goes away in the middle of a body ends the trace", asyn
   );
 });
 
+Deno.test("a client that leaves an event stream is told in the trace", async () => {
+  const gate = gatedBody();
+  const headers = { "content-type": "text/event-stream" };
+  await serving(
+    handle(() => new Response(gate.body, { headers })),
+    async (url, tracer) => {
+      const client = new AbortController();
+      const response = await fetch(url, { signal: client.signal });
+      const reader = response.body!.getReader();
+      gate.write("data: 1\n\n");
+      await reader.read();
+
+      const ended = nextTrace(tracer);
+      client.abort();
+      await assertRejects(() => reader.read());
+      await ended;
+      await gate.cancelled;
+
+      const root = rootOf(onlyTrace(tracer));
+      assertEquals(root.status, "error");
+      assertEquals(root.events.map(({ name }) => name), ["response.cut_off"]);
+    },
+  );
+});
+
 Deno.test("responses without a body end their trace over a real server", async () => {
   await serving(
     [

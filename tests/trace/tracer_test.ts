@@ -676,3 +676,16 @@ Deno.test("traces of thousands of requests that never end give way, oldest first
   );
   for (const span of spans) span.end();
 });
+
+Deno.test("what caused an error is told with its stack", () => {
+  const tracer = createTracer();
+  const span = tracer.startTrace("job");
+  const cause = new TypeError("connection refused", { cause: "port closed" });
+  span.error(new Error("no country", { cause }));
+  span.end();
+  const [event] = rootOf(tracer.getTraces()[0]!).events;
+  assertMatch(
+    String(event!.attributes!["exception.stacktrace"]),
+    /^Error: no country\n[^]*\nCaused by: TypeError: connection refused\n[^]*\nCaused by: port closed$/,
+  );
+});

@@ -22,8 +22,9 @@ interface Lane {
  * @returns The lane of each span, from 0, in the order given.
  */
 export function assignLanes(spans: readonly LaneSpan[]): number[] {
-  const lanes: Lane[] = [];
-  const free = new LaneQueue();
+  let laneCount = 0;
+  // By when they are free, the first to be so in front.
+  const queue: Lane[] = [];
   const laneOf = new Map<number, Lane>();
   const order = spans.map((_, i) => i).sort((a, b) => {
     const x = spans[a] as LaneSpan;
@@ -34,12 +35,15 @@ export function assignLanes(spans: readonly LaneSpan[]): number[] {
     const span = spans[i] as LaneSpan;
     let lane = laneOf.get(span.parent);
     if (lane === undefined || !fitsInside(span, lane, spans)) {
-      lane = free.take(span.start) ??
-        { number: lanes.length, open: [], busyUntil: 0 };
-      if (lane.number === lanes.length) lanes.push(lane);
+      lane = queue.length > 0 && queue[0]!.busyUntil <= span.start
+        ? queue.shift()!
+        : { number: laneCount++, open: [], busyUntil: 0 };
       lane.open.length = 0;
       lane.busyUntil = span.end;
-      free.add(lane);
+      const before = queue.findLastIndex((other) =>
+        other.busyUntil <= span.end
+      );
+      queue.splice(before + 1, 0, lane);
     }
     lane.open.push(i);
     laneOf.set(i, lane);
@@ -59,44 +63,4 @@ function fitsInside(
     open.at(-1) !== span.parent && (top()?.end ?? Infinity) <= span.start
   ) open.pop();
   return open.at(-1) === span.parent && span.end <= (top()?.end ?? -Infinity);
-}
-
-/** Lanes by when they are free: a binary heap. */
-class LaneQueue {
-  readonly #heap: Lane[] = [];
-
-  add(lane: Lane): void {
-    const heap = this.#heap;
-    let i = heap.push(lane) - 1;
-    while (i > 0) {
-      const up = (i - 1) >> 1;
-      const parent = heap[up] as Lane;
-      if (parent.busyUntil <= lane.busyUntil) break;
-      heap[i] = parent;
-      i = up;
-    }
-    heap[i] = lane;
-  }
-
-  /** Takes out a lane that is free at `time`, if there is one. */
-  take(time: number): Lane | undefined {
-    const heap = this.#heap;
-    const first = heap[0];
-    if (first === undefined || first.busyUntil > time) return undefined;
-    const last = heap.pop() as Lane;
-    if (last === first) return first;
-    let i = 0;
-    while (true) {
-      let down = 2 * i + 1;
-      if (down >= heap.length) break;
-      const right = heap[down + 1];
-      if (right && right.busyUntil < (heap[down] as Lane).busyUntil) down++;
-      const child = heap[down] as Lane;
-      if (child.busyUntil >= last.busyUntil) break;
-      heap[i] = child;
-      i = down;
-    }
-    heap[i] = last;
-    return first;
-  }
 }

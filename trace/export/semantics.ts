@@ -43,48 +43,47 @@ export function layerOf(isServer: boolean, attributes: Values): Layer {
 
 /** What a root span's attributes tell about its trace. */
 export function metadataOf(attributes: Values): TraceMetadata {
-  const method = text(
-    attributes,
-    "http.request.method_original",
-    "http.request.method",
-    "http.method",
-  );
-  const pathname = text(attributes, "url.path") ??
-    pathOf(text(attributes, "url.full", "http.target", "http.url"));
-  const statusCode = integer(
-    attributes,
+  const first = (...keys: string[]) =>
+    keys.map((key) => own(attributes, key)).find((value) =>
+      typeof value === "string"
+    );
+  const status = [
     "http.response.status_code",
     "http.status_code",
-  );
-  const routePattern = text(attributes, "http.route");
-  return {
+  ].map((key) => own(attributes, key)).find(Number.isInteger);
+  return readMetadata({
     origin: "server",
-    ...(method !== undefined && { method }),
-    ...(pathname !== undefined && { pathname }),
-    ...(statusCode !== undefined && { statusCode }),
-    ...(routePattern !== undefined && { routePattern }),
-  };
+    method: first(
+      "http.request.method_original",
+      "http.request.method",
+      "http.method",
+    ),
+    pathname: first("url.path") ??
+      pathOf(first("url.full", "http.target", "http.url")),
+    statusCode: status,
+    routePattern: first("http.route"),
+  })!;
 }
+
+/** The fields of metadata, and the types of those that may be absent. */
+const FIELDS = {
+  origin: "",
+  method: "string",
+  pathname: "string",
+  statusCode: "number",
+  routePattern: "string",
+  droppedSpans: "number",
+} as const;
 
 /** Metadata as JSON, with its fields always in the same order. */
 export function metadataText(metadata: TraceMetadata): string {
-  const { origin, method, pathname, statusCode, routePattern, droppedSpans } =
-    metadata;
-  return JSON.stringify({
-    origin,
-    method,
-    pathname,
-    statusCode,
-    routePattern,
-    droppedSpans,
-  });
+  return JSON.stringify(metadata, Object.keys(FIELDS));
 }
 
 /** Reads {@linkcode metadataText}; `undefined` if it isn't any. */
 export function parseMetadata(json: unknown): TraceMetadata | undefined {
-  if (typeof json !== "string") return undefined;
   try {
-    return readMetadata(JSON.parse(json));
+    return readMetadata(JSON.parse(json as string));
   } catch {
     return undefined;
   }
@@ -92,39 +91,20 @@ export function parseMetadata(json: unknown): TraceMetadata | undefined {
 
 /** Metadata of parsed JSON; `undefined` if it isn't any. */
 export function readMetadata(value: unknown): TraceMetadata | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const values = value as Values;
-  const origin = text(values, "origin");
+  const values = Object(value) as Values;
+  const origin = own(values, "origin");
   if (origin !== "server" && origin !== "client") return undefined;
-  const method = text(values, "method");
-  const pathname = text(values, "pathname");
-  const statusCode = integer(values, "statusCode");
-  const routePattern = text(values, "routePattern");
-  const droppedSpans = integer(values, "droppedSpans");
-  return {
-    origin,
-    ...(method !== undefined && { method }),
-    ...(pathname !== undefined && { pathname }),
-    ...(statusCode !== undefined && { statusCode }),
-    ...(routePattern !== undefined && { routePattern }),
-    ...(droppedSpans !== undefined && { droppedSpans }),
-  };
+  const known = Object.entries(FIELDS)
+    .map(([key, type]) => [key, own(values, key), type] as const)
+    .filter(([, value, type]) =>
+      typeof value === type &&
+      (typeof value === "string" || Number.isInteger(value))
+    );
+  return { origin, ...Object.fromEntries(known) };
 }
 
-function text(values: Values, ...keys: string[]): string | undefined {
-  for (const key of keys) {
-    const value = Object.hasOwn(values, key) ? values[key] : undefined;
-    if (typeof value === "string") return value;
-  }
-  return undefined;
-}
-
-function integer(values: Values, ...keys: string[]): number | undefined {
-  for (const key of keys) {
-    const value = Object.hasOwn(values, key) ? values[key] : undefined;
-    if (Number.isInteger(value)) return value as number;
-  }
-  return undefined;
+function own(values: Values, key: string): AttributeValue | undefined {
+  return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
 /** The path of a URL or of a request target. */

@@ -120,15 +120,31 @@ function runWith(
 function tracedPrepare(method: Method, options: QueryOptions): Method {
   return (...args) => {
     const text = textOf(args[0]);
-    const statement = method(...args);
-    if (text === undefined) return statement;
+    if (text === undefined) return method(...args);
     let described: DescribedQuery | undefined;
     const describe = () => described ??= queryOf(text, options);
     const wrap = (value: unknown) =>
       isObject(value) ? standIn(value, traceRun) : value;
-    return statement instanceof Promise
-      ? statement.then(wrap)
-      : wrap(statement);
+    try {
+      const statement = method(...args);
+      return statement instanceof Promise
+        ? statement.then(wrap, refuse)
+        : wrap(statement);
+    } catch (error) {
+      refuse(error);
+    }
+
+    /** A query that can't even be prepared is never run; tell it here. */
+    function refuse(error: unknown): never {
+      const parent = getActiveSpan();
+      if (parent !== undefined) {
+        const { name, attributes } = describe();
+        const span = parent.child(name, "database", attributes);
+        span.error(error);
+        span.end();
+      }
+      throw error;
+    }
 
     function traceRun(name: string, run: Method): Method | undefined {
       if (name === "iterate") return tracedIteration(run, describe);

@@ -100,18 +100,27 @@ function rootLine(
 ): string {
   const { method, pathname, statusCode } = trace.metadata;
   const duration = paintDuration(trace.duration, slow, paint);
+  const status = statusCode === undefined
+    ? ""
+    : paint(statusStyle(statusCode), String(statusCode));
+  // That a 500 is a failure is told by its number.
+  const failure = statusCode === undefined || messageOf(root) !== undefined
+    ? truncate(failureOf(root), Math.floor(width / 3))
+    : "";
   const title = truncate(
     printable(
       method !== undefined && pathname !== undefined
         ? `${method} ${pathname}`
         : root.name,
     ),
-    Math.max(20, width - 16),
+    Math.max(20, width - failure.length - 16),
   );
-  const status = statusCode === undefined
-    ? statusText(root, paint)
-    : paint(statusStyle(statusCode), String(statusCode));
-  return [paint("bold", title), status, duration]
+  return [
+    paint("bold", title),
+    status,
+    duration,
+    paintFailure(root, failure, paint),
+  ]
     .filter((part) => part !== "").join(" ");
 }
 
@@ -123,13 +132,15 @@ function line(row: Row, labelWidth: number, format: TraceFormat): string {
   const layer = style ? paint(style, text) : text;
   const padding = " ".repeat(labelWidth - labelLength(row));
   const repeated = count > 1 ? ` × ${count}` : "";
-  const room = width - labelWidth - DURATION_WIDTH - repeated.length - 3;
+  const failure = truncate(failureOf(span), Math.floor(width / 3));
+  const room = width - labelWidth - DURATION_WIDTH - repeated.length -
+    failure.length - 4;
   const detail = truncate(printable(detailOf(span)), Math.max(20, room));
   return [
     `${paint("dim", prefix)}${layer}${padding}`,
     paintDuration(row.duration, slow, paint, DURATION_WIDTH),
     ` ${detail}${paint("bold", repeated)}`,
-    statusText(span, paint),
+    paintFailure(span, failure, paint),
   ].filter((part) => part !== "").join(" ");
 }
 
@@ -149,12 +160,24 @@ function detailOf({ name, layer, attributes }: SpanData): string {
   return name;
 }
 
-function statusText(span: SpanData, paint: Paint): string {
+/** What went wrong with a span: nothing, or `TypeError: x is undefined`. */
+function failureOf(span: SpanData): string {
   if (span.status === "ok") return "";
+  if (span.status === "timeout") return "did not end";
   const type = span.attributes["error.type"];
-  return span.status === "timeout"
-    ? paint("yellow", "did not end")
-    : paint("red", typeof type === "string" ? printable(type) : "error");
+  const text = [typeof type === "string" ? type : "error", messageOf(span)]
+    .filter((part) => part !== undefined).join(": ");
+  return printable(text);
+}
+
+function messageOf({ events }: SpanData): string | undefined {
+  const thrown = events.find(({ name }) => name === "exception");
+  const message = thrown?.attributes?.["exception.message"];
+  return typeof message === "string" && message !== "" ? message : undefined;
+}
+
+function paintFailure(span: SpanData, failure: string, paint: Paint): string {
+  return paint(span.status === "timeout" ? "yellow" : "red", failure);
 }
 
 function statusStyle(status: number): Style {

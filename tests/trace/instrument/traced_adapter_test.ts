@@ -463,3 +463,15 @@ Deno.test("classes among the members of a driver can be made instances of", () =
   assert(pool instanceof Pool);
   assertEquals(pool.size, 3);
 });
+
+Deno.test("node:sqlite: a query that can't be prepared is a failed span with its text", async () => {
+  const database = tracedAdapter(sqlite(), { system: "sqlite" });
+  const text = "SELECT * FROM nowhere";
+  const [span, ...others] = await spansOf(() => {
+    assertThrows(() => database.prepare(text), Error, "nowhere");
+  });
+  database.close();
+  assertEquals(others, []);
+  assertEquals(span!.status, "error");
+  assertEquals(span!.attributes["db.query.text"], text);
+});

@@ -132,6 +132,19 @@ GET / 200 27.0ms
   );
 });
 
+Deno.test("a line with a failure is no wider than the terminal", () => {
+  const text = printed((tracer) => {
+    const root = tracer.startTrace("GET /", "request");
+    const span = root.child("n".repeat(200), "custom");
+    span.error(new SyntaxError("m".repeat(200)));
+    span.end();
+    root.end();
+  }, { width: 100 });
+  const [, line] = text.split("\n");
+  assertEquals(line!.length, 100);
+  assertMatch(line!, /n… SyntaxError: m+…$/);
+});
+
 Deno.test("failures and spans that did not end are told beside their line", () => {
   const text = printed((tracer) => {
     const root = tracer.startTrace(
@@ -155,10 +168,10 @@ Deno.test("failures and spans that did not end are told beside their line", () =
     text,
     `\
 GET / 500 0.00ms
-├─ data   0.00ms  loader:a TypeError
+├─ data   0.00ms  loader:a TypeError: no
 ├─ data   0.00ms  loader:b error
 └─ data   0.00ms  loader:c did not end
-job RangeError 0.00ms
+job 0.00ms RangeError: no
 `,
   );
 });
