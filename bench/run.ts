@@ -5,7 +5,7 @@
  * @module
  */
 
-const BENCHES = ["trace/spans", "trace/http"];
+const BENCHES = ["trace/spans", "trace/http", "viewer/size", "viewer/speed"];
 
 const wanted = BENCHES.filter((name) =>
   Deno.args.length === 0 || Deno.args.some((prefix) => name.startsWith(prefix))
