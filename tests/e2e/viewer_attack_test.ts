@@ -98,7 +98,7 @@ Deno.test("recorded text stays text", async (t) => {
     const text = JSON.stringify(serialized);
     const empty = await generateViewerHTML();
     await openFile(view, insertTraceData(empty, { encoding: "json", text }));
-    await lookAtAll(view.page);
+    await lookAtAll(view.page, 2);
   });
 
   await step("in a page with packed traces", async (view) => {
@@ -115,7 +115,7 @@ Deno.test("recorded text stays text", async (t) => {
 
   await step("in a page that such a page exported", async (view) => {
     await view.page.goto(`file://${folder.path}/again.html`);
-    await lookAtAll(view.page, 3);
+    await lookAtAll(view.page, 5);
   });
 
   await step("in a small page that the server exported", async (view) => {
@@ -148,7 +148,7 @@ Deno.test("recorded text stays text", async (t) => {
         ".notice",
         `Added ${TEXTS.length} traces from </`,
       );
-      await lookAtAll(page, 3);
+      await lookAtAll(page, 5);
     });
   }
 

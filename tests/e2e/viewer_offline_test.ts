@@ -2,6 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { exportTracesHTML } from "@quartet/kit/trace";
 import { makeFolder } from "../dev/dev_command.ts";
 import { startBrowser } from "./browser.ts";
+import { until } from "./client_page.ts";
 import {
   assertQuiet,
   newViewerPage,
@@ -128,6 +129,12 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
     await using other = await newViewerPage(browser);
     for (const code of ["deu", "fra"]) {
       await other.page.goto(`${atlas.url}/countries/${code}`);
+      await until(`how ${code} was loaded`, () => {
+        const trace = atlas.tracer.getTraces().find(({ metadata }) =>
+          metadata.pathname === `/countries/${code}`
+        );
+        return trace?.spans.values().some(({ name }) => name === "page:load");
+      }, 20_000);
     }
     // Leaving the page makes it send the last of its spans.
     await other.page.goto("about:blank");
