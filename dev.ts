@@ -3,7 +3,7 @@
  * where its requests spend their time.
  *
  * ```sh
- * deno run -A --watch jsr:@quartet/kit/dev main.ts --trace
+ * deno run -A --watch jsr:@quartet/kit@^0.1/dev main.ts --trace
  * ```
  *
  * `main.ts` default-exports an app or anything else that has a `fetch` method.

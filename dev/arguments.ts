@@ -28,7 +28,8 @@ Options:
   --trace              trace requests: print a tree for each, and show them
                        at /__app/traces
   --export FILE.html   with --trace: on exit, write the traces to a file that
-                       opens offline
+                       opens offline; under --watch, those since the last
+                       restart
   --port PORT          port to listen on (default: 8000, or the next free one)
   --host HOST          address to listen on (default: 127.0.0.1)
   --open               open the app in a browser
