@@ -12,6 +12,7 @@ import * as esbuild from "esbuild";
 import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { minify } from "terser";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -30,7 +31,6 @@ export async function buildViewer(): Promise<string> {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <title>Traces</title>
 <style id="viewer-style">${style}</style>
 </head>
@@ -79,6 +79,8 @@ async function bundle(entry: string): Promise<string> {
     jsx: "transform",
     jsxFactory: "h",
     jsxFragment: "Fragment",
+    // Support for a browser extension that this page does without.
+    define: { "window.__PREACT_SIGNALS_DEVTOOLS__": "false" },
     inject: [join(here, "jsx.ts")],
     plugins: [npmPackages],
     tsconfigRaw: {},
@@ -154,15 +156,14 @@ async function main(args: readonly string[]): Promise<number> {
   const unfinished = `${target}.${Deno.pid}`;
   await Deno.writeTextFile(unfinished, page);
   await Deno.rename(unfinished, target);
-  const kilobytes = (await gzipSize(page) / 1024).toFixed(1);
+  const kilobytes = (gzipSize(page) / 1024).toFixed(1);
   console.log(`viewer/dist/index.html: ${kilobytes} KB gzip`);
   return 0;
 }
 
-async function gzipSize(text: string): Promise<number> {
-  const stream = new Blob([text]).stream()
-    .pipeThrough(new CompressionStream("gzip"));
-  return (await new Response(stream).arrayBuffer()).byteLength;
+/** How many bytes `gzip -9` makes of the page. */
+export function gzipSize(page: string): number {
+  return gzipSync(page, { level: 9 }).length;
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));

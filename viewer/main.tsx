@@ -10,7 +10,7 @@
 import { render } from "preact";
 import { App } from "./components/app.tsx";
 import { readDataBlock } from "./model/import_file.ts";
-import { messageOf } from "./state/files.ts";
+import { messageOf, startDropping } from "./state/files.ts";
 import { startKeyboard } from "./state/keyboard.ts";
 import { startLive } from "./state/live.ts";
 import { startTheme } from "./state/theme.ts";
@@ -38,5 +38,6 @@ const app = document.querySelector("#app")!;
 app.replaceChildren();
 render(<App />, app);
 startKeyboard();
+startDropping();
 startUrlSync();
 readPageData();

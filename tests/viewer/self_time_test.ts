@@ -6,6 +6,13 @@ import { span, trace } from "./make_trace.ts";
 
 const at = (startTime: number, endTime: number) => ({ startTime, endTime });
 
+Deno.test("a leaf's self time is its recorded duration", () => {
+  const { nodes } = buildTree(trace(
+    span("root", 0, 10, [span("leaf", 1, 4, [], { duration: 3.0001 })]),
+  ));
+  assertEquals(nodes.map((node) => node.selfTime), [7, 3.0001]);
+});
+
 Deno.test("selfSegments() is what no child covers", () => {
   assertEquals(selfSegments(at(0, 10), [at(2, 4), at(6, 7)]), [
     [0, 2],

@@ -72,7 +72,7 @@ export class BatchExporter implements OTLPExporter {
     const unsubscribe = tracer.subscribe((event) => {
       if (event.type === "trace:end") this.#add(event.trace);
       else if (event.type === "trace:update") this.#update(event.trace);
-    });
+    }, ["trace:end", "trace:update"]);
     const detach = () => {
       this.#detachers.delete(detach);
       unsubscribe();

@@ -149,35 +149,21 @@ function nameEvents(
   const status = metadata.statusCode === undefined
     ? ""
     : ` · ${metadata.statusCode}`;
-  const process = { ph: "M", pid, tid: 0 } as const;
-  const events: ChromeTraceEvent[] = [
-    {
-      ...process,
-      name: "process_name",
-      args: { name: `${root?.name ?? "trace"}${status}` },
-    },
-    {
-      ...process,
-      name: "process_labels",
-      args: { labels: `${dateText(startTime)} · ${id}` },
-    },
-    {
-      ...process,
-      name: "process_sort_index",
-      args: { sort_index: pid },
-    },
+  const event = (
+    name: string,
+    tid: number,
+    args: ChromeTraceEvent["args"],
+  ): ChromeTraceEvent => ({ name, ph: "M", pid, tid, args });
+  const events = [
+    event("process_name", 0, { name: `${root?.name ?? "trace"}${status}` }),
+    event("process_labels", 0, { labels: `${dateText(startTime)} · ${id}` }),
+    event("process_sort_index", 0, { sort_index: pid }),
   ];
   for (let tid = 1; tid <= laneCount; tid++) {
     const name = tid === 1 ? metadata.origin : `parallel ${tid}`;
     events.push(
-      { name: "thread_name", ph: "M", pid, tid, args: { name } },
-      {
-        name: "thread_sort_index",
-        ph: "M",
-        pid,
-        tid,
-        args: { sort_index: tid },
-      },
+      event("thread_name", tid, { name }),
+      event("thread_sort_index", tid, { sort_index: tid }),
     );
   }
   return events;

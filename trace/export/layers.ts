@@ -5,23 +5,10 @@
  * @module
  */
 
+import { LAYERS } from "../layers.ts";
 import type { Layer, SpanStatus } from "../types.ts";
 
-/** Every layer a span can belong to. */
-export const LAYERS: readonly Layer[] = [
-  "request",
-  "routing",
-  "data",
-  "forms",
-  "signals",
-  "rpc",
-  "database",
-  "auth",
-  "islands",
-  "build",
-  "errors",
-  "custom",
-];
+export { LAYERS };
 
 /** Every status a span can have. */
 export const STATUSES: readonly SpanStatus[] = ["ok", "error", "timeout"];

@@ -39,7 +39,7 @@ function toAnyValue(value: AttributeValue): OTLPAnyValue {
 export function readKeyValues(list: Field): Record<string, AttributeValue> {
   const attributes: Record<string, AttributeValue> = {};
   for (const pair of list.items()) {
-    setOwn(attributes, readKey(pair), readAnyValue(pair.get("value")));
+    setOwn(attributes, readKey(pair), readAnyValue(pair.get("value"), 0).value);
   }
   return attributes;
 }
@@ -49,47 +49,52 @@ function readKey(pair: Field): string {
   return typeof key.value === "string" ? key.value : key.fail("a string");
 }
 
-/** A value as ours: lists become JSON text, no value becomes no text. */
-function readAnyValue(any: Field): AttributeValue {
-  if (any.isAbsent) return "";
-  const text = any.get("stringValue");
-  if (!text.isAbsent) return text.text();
-  const bool = any.get("boolValue");
-  if (!bool.isAbsent) return readBool(bool);
-  const int = any.get("intValue");
-  if (!int.isAbsent) return fromInt(readInt(int));
-  const double = any.get("doubleValue");
-  if (!double.isAbsent) return readDouble(double);
-  return readList(any, 0) ?? any.get("bytesValue").text();
+/** A value as ours, where lists are JSON text, and as JSON inside a list. */
+interface ReadValue {
+  readonly value: AttributeValue;
+  readonly json: string;
 }
 
-/** A list as JSON text; `undefined` if the value isn't one. */
-function readList(any: Field, depth: number): string | undefined {
-  if (depth > MAX_DEPTH) any.fail(`nested at most ${MAX_DEPTH} deep`);
-  const array = any.get("arrayValue");
-  if (!array.isAbsent) {
-    const items = array.get("values").items();
-    return `[${items.map((item) => readJSON(item, depth + 1)).join(",")}]`;
-  }
-  const pairs = any.get("kvlistValue");
-  if (pairs.isAbsent) return undefined;
-  const items = pairs.get("values").items().map((pair) =>
-    `${JSON.stringify(readKey(pair))}:${readJSON(pair.get("value"), depth + 1)}`
-  );
-  return `{${items.join(",")}}`;
-}
+/** The fields of a value; of several, the first counts. */
+const KINDS = [
+  "stringValue",
+  "boolValue",
+  "intValue",
+  "doubleValue",
+  "arrayValue",
+  "kvlistValue",
+  "bytesValue",
+] as const;
 
-/** A value inside a list as JSON text, integers with all their digits. */
-function readJSON(any: Field, depth: number): string {
-  if (any.isAbsent) return "null";
-  const int = any.get("intValue");
-  if (!int.isAbsent) return String(readInt(int));
-  const list = readList(any, depth);
-  if (list !== undefined) return list;
-  const value = readAnyValue(any);
+function readAnyValue(any: Field, depth: number): ReadValue {
+  const kind = KINDS.find((kind) => !any.isAbsent && !any.get(kind).isAbsent);
   // No value looks like no text outside of a list, where it has to be one.
-  const isNone = value === "" && any.get("stringValue").isAbsent;
-  return isNone ? "null" : JSON.stringify(value);
+  if (kind === undefined) return { value: "", json: "null" };
+  if (depth > MAX_DEPTH) any.fail(`nested at most ${MAX_DEPTH} deep`);
+  const field = any.get(kind);
+  if (kind === "intValue") {
+    const int = readInt(field);
+    // Inside a list integers keep all their digits.
+    return { value: fromInt(int), json: String(int) };
+  }
+  if (kind === "arrayValue" || kind === "kvlistValue") {
+    const items = field.get("values").items();
+    const jsonOf = (item: Field) => readAnyValue(item, depth + 1).json;
+    const json = kind === "arrayValue"
+      ? `[${items.map(jsonOf)}]`
+      : `{${
+        items.map((pair) =>
+          `${JSON.stringify(readKey(pair))}:${jsonOf(pair.get("value"))}`
+        )
+      }}`;
+    return { value: json, json };
+  }
+  const value = kind === "boolValue"
+    ? readBool(field)
+    : kind === "doubleValue"
+    ? readDouble(field)
+    : field.text();
+  return { value, json: JSON.stringify(value) };
 }
 
 function readBool(field: Field): boolean {

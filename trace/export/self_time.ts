@@ -3,7 +3,7 @@ import type { SpanData } from "../types.ts";
 /** What {@linkcode selfTimes} needs to know of a span. */
 export type TimedSpan = Pick<
   SpanData,
-  "id" | "parentId" | "startTime" | "endTime"
+  "id" | "parentId" | "startTime" | "endTime" | "duration"
 >;
 
 /**
@@ -11,6 +11,9 @@ export type TimedSpan = Pick<
  * took, less the time during which at least one of its direct children ran.
  * Children that run side by side count once; what a child does after its
  * parent's end doesn't count.
+ *
+ * A span without children takes its duration, which comes from a finer clock
+ * than start and end.
  *
  * One pass in order of start: behind each span's `reach` nothing new can
  * begin, so covered time is only ever added ahead of it.
@@ -33,7 +36,9 @@ export function selfTimes(spans: readonly TimedSpan[]): number[] {
     self[place] = (self[place] as number) - (to - from);
     reach[place] = to;
   }
-  return self.map((time) => Math.max(0, time));
+  return spans.map(({ startTime, duration }, i) =>
+    Math.max(0, reach[i] === startTime ? duration : self[i] as number)
+  );
 }
 
 /** The same list if it is sorted already, as it nearly always is. */

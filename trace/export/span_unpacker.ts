@@ -75,10 +75,10 @@ export function unpackSpans(
       })),
       children: rest.children?.map(toText) ?? children[i]!,
       ...droppedAttributes !== undefined && {
-        droppedAttributes: fromCell(droppedAttributes, 0, 1),
+        droppedAttributes: toCount(droppedAttributes),
       },
       ...droppedEvents !== undefined && {
-        droppedEvents: fromCell(droppedEvents, 0, 1),
+        droppedEvents: toCount(droppedEvents),
       },
     };
   });
@@ -104,6 +104,11 @@ export function unpackTime(
 /** The same value if it is a text. */
 export function toText(value: unknown): string {
   return typeof value === "string" ? value : missing();
+}
+
+/** The same value if it is a number. */
+export function toCount(value: unknown): number {
+  return Number.isFinite(value) ? value as number : missing();
 }
 
 function missing(): never {

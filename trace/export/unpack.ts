@@ -3,9 +3,9 @@ import { decodeBase64 } from "./base64.ts";
 import { describe } from "./describe.ts";
 import { gunzip } from "./gzip.ts";
 import { isLayer } from "./layers.ts";
-import { damaged, fromCell, MARK, MAX_PAYLOAD } from "./packed_format.ts";
+import { damaged, MARK, MAX_PAYLOAD } from "./packed_format.ts";
 import { readMetadata } from "./semantics.ts";
-import { toText, unpackSpans, unpackTime } from "./span_unpacker.ts";
+import { toCount, toText, unpackSpans, unpackTime } from "./span_unpacker.ts";
 import type { TraceIndexEntry } from "./trace_index.ts";
 
 /** Traces that are decoded when somebody asks for them. */
@@ -74,11 +74,11 @@ function readPayload(lines: readonly string[]): PackedTraces {
       rootSpanId: toText(heads[2 * i + 1]),
       name: toText(strings[name as number]),
       ...time,
-      spanCount: fromCell(spanCount, 0, 1),
-      errorCount: fromCell(errorCount, 0, 1),
+      spanCount: toCount(spanCount),
+      errorCount: toCount(errorCount),
       layers: (layers as unknown[][]).map(([layer, time]) => {
         if (!isLayer(layer)) throw damaged("an unknown layer");
-        return [layer, fromCell(time, 0, 1)];
+        return [layer, toCount(time)];
       }),
       metadata: readMetadata(metadata)!,
     };
@@ -96,21 +96,17 @@ function readPayload(lines: readonly string[]): PackedTraces {
             `${list.length} traces, received ${describe(i)}`,
         );
       }
-      const { id, rootSpanId, startTime, endTime, duration } = stored;
-      const [ids, times, spans] = [4, 4 + list.length, 4 + 2 * list.length]
-        .map((first) => first + i);
+      const { name: _, spanCount: _1, errorCount: _2, layers: _3, ...trace } =
+        stored;
+      const line = (column: number) => parse(4 + column * list.length + i);
       return trusting(() => ({
-        id,
-        rootSpanId,
-        startTime,
-        endTime,
-        duration,
+        ...trace,
         spans: unpackSpans(
-          stored,
-          { ids: parse(ids!), times: parse(times!), spans: parse(spans!) },
+          trace,
+          { ids: line(0), times: line(1), spans: line(2) },
           { strings, shapes },
         ),
-        metadata: { ...stored.metadata },
+        metadata: { ...trace.metadata },
       }));
     },
   };

@@ -61,7 +61,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
   return (
     <button
       type="button"
-      class={`side side-${mark.toLowerCase()}`}
+      class="side"
       title="Open this trace alone"
       onClick={() => openTrace(entry.key)}
     >
@@ -183,16 +183,12 @@ interface CompareRowProps extends Scale {
 
 function CompareRow({ row, index, top, starts, length }: CompareRowProps) {
   const node = row.a ?? row.b!;
-  const only = row.a === undefined
-    ? "B"
-    : row.b === undefined
-    ? "A"
-    : undefined;
+  const only = row.a === undefined ? "B" : row.b === undefined ? "A" : "";
   const before = row.a?.span.duration ?? 0;
   const delta = (row.b?.span.duration ?? 0) - before;
   return (
     <div
-      class={only === undefined ? "row" : `row only only-${only.toLowerCase()}`}
+      class={only === "" ? "row" : "row only"}
       role="row"
       aria-level={row.depth + 1}
       aria-rowindex={index + 2}
@@ -202,7 +198,7 @@ function CompareRow({ row, index, top, starts, length }: CompareRowProps) {
         <Indent depth={row.depth} />
         <Swatch layer={node.span.layer} />
         <span class="label">{cutText(node.span.name, 200)}</span>
-        {only !== undefined && <span class="tag">only {only}</span>}
+        {only !== "" && <span class="tag">only {only}</span>}
       </Cell>
       <DurationCell node={row.a} />
       <DurationCell node={row.b} />

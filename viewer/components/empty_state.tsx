@@ -1,6 +1,7 @@
 import { chooseFiles } from "../state/files.ts";
 import { connection, reconnect } from "../state/live.ts";
 import { dataState } from "../state/traces.ts";
+import { Chip } from "./controls.tsx";
 
 /** What stands in place of the list while there is nothing to list. */
 export function EmptyState() {
@@ -31,9 +32,7 @@ function content() {
           Is it running, and started with{" "}
           <code>--trace</code>? The page tries again by itself.
         </p>
-        <button type="button" class="button" onClick={reconnect}>
-          Retry now
-        </button>
+        <Chip onClick={reconnect}>Retry now</Chip>
       </>
     );
   }
@@ -62,9 +61,5 @@ function content() {
 }
 
 function OpenFiles() {
-  return (
-    <button type="button" class="button" onClick={chooseFiles}>
-      Open files
-    </button>
-  );
+  return <Chip onClick={chooseFiles}>Open files</Chip>;
 }

@@ -6,7 +6,6 @@ import {
   exportTraces,
 } from "../state/files.ts";
 import { shown } from "../state/listing.ts";
-import { complain } from "../state/notices.ts";
 import { opened } from "../state/selection.ts";
 import { Icon } from "./icon.tsx";
 
@@ -18,14 +17,8 @@ export function ExportMenu() {
   const save = (which: "one" | "all", format: ExportFormat) => {
     ref.current!.hidePopover();
     const picked = which === "all" ? shown.value : entry ? [entry] : [];
-    try {
-      const name = which === "one"
-        ? `trace-${entry!.id.slice(0, 8)}`
-        : "traces";
-      exportTraces(picked.map((each) => each.load()), format, name);
-    } catch (error) {
-      complain(`The export failed: ${error}`);
-    }
+    const name = which === "one" ? `trace-${entry!.id.slice(0, 8)}` : "traces";
+    exportTraces(picked, format, name);
   };
   return (
     <>
@@ -79,14 +72,14 @@ function Formats({ label, onPick }: FormatsProps) {
   return (
     <div role="group" aria-label={label}>
       <p class="menu-label">{label}</p>
-      {EXPORT_FORMATS.map(({ format, label, suffix }) => (
+      {EXPORT_FORMATS.map((format) => (
         <button
           type="button"
           role="menuitem"
-          key={format}
+          key={format.label}
           onClick={() => onPick(format)}
         >
-          {label} <span class="muted">{suffix}</span>
+          {format.label} <span class="muted">{format.suffix}</span>
         </button>
       ))}
     </div>

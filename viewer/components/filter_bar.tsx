@@ -67,14 +67,12 @@ function FilterFields() {
   const { method, path, layer, minDuration, errorsOnly, route } = filters.value;
   return (
     <div class="filters" id="filters" role="group" aria-label="Filters">
-      <select
-        aria-label="Method"
+      <Select
+        label="Method"
         value={method}
-        onChange={(event) => setFilters({ method: event.currentTarget.value })}
-      >
-        <option value="">Any method</option>
-        {methods.value.map((name) => <option key={name}>{name}</option>)}
-      </select>
+        options={methods.value}
+        onPick={(method) => setFilters({ method })}
+      />
       <div class="chips" role="group" aria-label="Status">
         {[2, 3, 4, 5].map((digit) => <StatusChip key={digit} digit={digit} />)}
       </div>
@@ -87,15 +85,12 @@ function FilterFields() {
         value={path}
         onInput={(event) => setFilters({ path: event.currentTarget.value })}
       />
-      <select
-        aria-label="Layer"
+      <Select
+        label="Layer"
         value={layer}
-        onChange={(event) =>
-          setFilters({ layer: event.currentTarget.value as Layer | "" })}
-      >
-        <option value="">Any layer</option>
-        {LAYERS.map((name) => <option key={name}>{name}</option>)}
-      </select>
+        options={LAYERS}
+        onPick={(layer) => setFilters({ layer: layer as Layer | "" })}
+      />
       <label class="min-duration">
         ≥
         <input
@@ -125,6 +120,26 @@ function FilterFields() {
         </Chip>
       )}
     </div>
+  );
+}
+
+interface SelectProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly string[];
+  readonly onPick: (value: string) => void;
+}
+
+function Select({ label, value, options, onPick }: SelectProps) {
+  return (
+    <select
+      aria-label={label}
+      value={value}
+      onChange={(event) => onPick(event.currentTarget.value)}
+    >
+      <option value="">Any {label.toLowerCase()}</option>
+      {options.map((name) => <option key={name}>{name}</option>)}
+    </select>
   );
 }
 

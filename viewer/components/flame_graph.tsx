@@ -10,8 +10,9 @@ import {
 import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import { cutText } from "../model/text.ts";
 import type { SpanNode, TraceTree } from "../model/tree.ts";
-import { inkOn, layerColors, pageColors } from "../state/colors.ts";
+import { colors, inkOn } from "../state/colors.ts";
 import { revealSpan, rows, selectedIndex } from "../state/selection.ts";
+import { Chip } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
 import { type Surface, useCanvas } from "./use_canvas.ts";
 
@@ -36,20 +37,19 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
   const selected = rows.value[selectedIndex.value]?.node;
   const selectedFrame = selected && frameOf(frames, selected);
   const placed = useRef<PlacedFrame[]>([]);
-  const colors = layerColors.value;
-  const page = pageColors.value;
+  const palette = colors.value;
   const canvas = useCanvas((surface) => {
     if (top === undefined) return;
     placed.current = placeFrames(frames, top, surface.width);
     for (const place of placed.current) {
       drawFrame(surface, place, scrollTop.value, {
-        fill: colors[place.frame.layer],
+        fill: palette[`layer-${place.frame.layer}`],
         above: place.frame.depth < top.depth,
         outlined: place.frame === selectedFrame,
-        ...page,
+        ...palette,
       });
     }
-  }, [frames, top, selectedFrame, scrollTop.value, colors, page]);
+  }, [frames, top, selectedFrame, scrollTop.value, palette]);
 
   if (top === undefined) return null;
   const depth = frames.reduce((most, frame) => Math.max(most, frame.depth), 0);
@@ -109,16 +109,14 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
       <footer class="flame-foot">
         <p id="flame-told" role="status">{tell(told, frames[0]!.time)}</p>
         {zoomed.value > 0 && (
-          <button
-            type="button"
-            class="chip"
+          <Chip
             title="The whole trace (0)"
             onClick={() => {
               zoomed.value = 0;
             }}
           >
             <Icon name="back" /> Whole trace
-          </button>
+          </Chip>
         )}
         <p class="muted hint">
           Width is self time, repeats added up. Double click or <kbd>z</kbd>

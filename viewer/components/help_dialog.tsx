@@ -37,23 +37,19 @@ export function HelpDialog() {
         <Tool icon="close" label="Close" onClick={close} />
       </header>
       <div class="help-columns" tabIndex={0} role="group" aria-label="Keys">
-        {(["Everywhere", "List", "Trace"] as const).map((section) => (
+        {Object.entries(BINDINGS).map(([section, bindings]) => (
           <section key={section}>
             <h3>{section}</h3>
             <dl>
-              {BINDINGS.filter(([name]) =>
-                name === section
-              )
-                .map(([, keys, label]) => (
-                  <div key={label}>
-                    <dt>
-                      {keys.map((key) => (
-                        <kbd key={key}>{NAMES[key] ?? key}</kbd>
-                      ))}
-                    </dt>
-                    <dd>{label}</dd>
-                  </div>
-                ))}
+              {bindings.map(([keys, label]) => (
+                <div key={label}>
+                  <dt>
+                    {keys.map((key) => <kbd key={key}>{NAMES[key] ?? key}
+                    </kbd>)}
+                  </dt>
+                  <dd>{label}</dd>
+                </div>
+              ))}
             </dl>
           </section>
         ))}

@@ -2,17 +2,17 @@ import { useRef } from "preact/hooks";
 import { formatDuration } from "../model/format.ts";
 import { clampRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
-import { layerColors } from "../state/colors.ts";
+import { type Colors, colors } from "../state/colors.ts";
 import { setZoom } from "../state/keyboard.ts";
 import { bounds, origin, range, zoom } from "../state/selection.ts";
 import { type Surface, useCanvas } from "./use_canvas.ts";
 
 /** The whole trace, small. Dragging over it zooms to what was dragged over. */
 export function Minimap({ tree }: { tree: TraceTree }) {
-  const colors = layerColors.value;
-  const ref = useCanvas((surface) => drawSpans(surface, tree, colors), [
+  const palette = colors.value;
+  const ref = useCanvas((surface) => drawSpans(surface, tree, palette), [
     tree,
-    colors,
+    palette,
   ]);
   const whole = bounds.value;
   const length = whole.end - whole.start;
@@ -52,12 +52,12 @@ export function Minimap({ tree }: { tree: TraceTree }) {
 function drawSpans(
   { context, width, height }: Surface,
   { nodes, start, end }: TraceTree,
-  colors: Record<string, string>,
+  palette: Colors,
 ): void {
   const scale = width / (end - start || 1);
   const lane = Math.min(height / nodes.length, 6);
   for (const { span, index } of nodes) {
-    context.fillStyle = colors[span.layer]!;
+    context.fillStyle = palette[`layer-${span.layer}`];
     context.fillRect(
       (span.startTime - start) * scale,
       index * lane,
@@ -73,14 +73,10 @@ function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
   const { start, end } = range.value;
   const value = (edge === "start" ? start : end) - origin.value;
   const move = (event: KeyboardEvent) => {
-    const step = event.key === "ArrowLeft"
-      ? -1
-      : event.key === "ArrowRight"
-      ? 1
-      : 0;
-    if (step === 0) return;
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
     event.preventDefault();
-    const by = ((whole.end - whole.start) / 100) * step;
+    const step = (whole.end - whole.start) / 100;
+    const by = event.key === "ArrowLeft" ? -step : step;
     setZoom(
       edge === "start"
         ? clampRange(Math.min(start + by, end), end, whole)

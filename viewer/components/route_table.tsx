@@ -5,7 +5,7 @@ import { routeOrder, routes } from "../state/listing.ts";
 import { openRoute } from "../state/moves.ts";
 import { cursorKey } from "../state/selection.ts";
 import { Cell } from "./controls.tsx";
-import { HeadCell, VirtualGrid } from "./virtual_grid.tsx";
+import { HeadCells, VirtualGrid } from "./virtual_grid.tsx";
 
 const COLUMNS: readonly (readonly [RouteColumn, string])[] = [
   ["route", "Route"],
@@ -34,15 +34,7 @@ export function RouteTable() {
       rowId={rowId}
       reveal={[cursor]}
       onClick={openClicked}
-      head={COLUMNS.map(([column, label]) => (
-        <HeadCell
-          key={column}
-          column={column}
-          label={label}
-          order={routeOrder.value}
-          onSort={sortBy}
-        />
-      ))}
+      head={<HeadCells columns={COLUMNS} order={routeOrder} />}
       row={(stats, index, top) => (
         <RouteRow
           key={stats.key}
@@ -64,16 +56,6 @@ function rowId({ key }: RouteStats): string {
 function openClicked(event: MouseEvent): void {
   const row = (event.target as Element).closest<HTMLElement>("[data-route]");
   if (row?.dataset.route !== undefined) openRoute(row.dataset.route);
-}
-
-function sortBy(column: RouteColumn): void {
-  const order = routeOrder.value;
-  routeOrder.value = {
-    column,
-    descending: column === order.column
-      ? !order.descending
-      : column !== "route",
-  };
 }
 
 interface RouteRowProps {

@@ -67,9 +67,9 @@ export function SpanPanel({ row }: { row: Row }) {
         {group !== undefined
           ? <GroupFacts group={group} />
           : <TimeFacts node={node} />}
-        {exception !== undefined
-          ? <Exception event={exception} />
-          : isFailed(span) && <PlainFailure status={span.status} />}
+        {(exception !== undefined || isFailed(span)) && (
+          <Failure event={exception} status={span.status} />
+        )}
         {statement !== undefined && <Statement statement={statement} />}
         <Attributes
           attributes={span.attributes}
@@ -117,32 +117,26 @@ function TimeFacts({ node }: { node: SpanNode }) {
   );
 }
 
-function PlainFailure({ status }: { status: string }) {
-  return (
-    <section class="failure" aria-label="Error">
-      <h4>
-        {status === "timeout"
-          ? "Still open when its trace ended"
-          : "Failed without an exception"}
-      </h4>
-    </section>
-  );
+interface FailureProps {
+  readonly event: SpanEvent | undefined;
+  readonly status: string;
 }
 
-function Exception({ event }: { event: SpanEvent }) {
-  const text = (name: string) => {
-    const value = event.attributes?.[`exception.${name}`];
-    return value === undefined ? "" : String(value);
-  };
-  const stack = text("stacktrace");
-  const head = [text("type"), text("message")].filter((part) => part !== "")
-    .join(": ");
+function Failure({ event, status }: FailureProps) {
+  const [type, message, stack] = ["type", "message", "stacktrace"]
+    .map((name) => String(event?.attributes?.[`exception.${name}`] ?? ""));
+  const head = [type, message].filter((part) => part !== "").join(": ");
+  const plain = event !== undefined
+    ? "Exception"
+    : status === "timeout"
+    ? "Still open when its trace ended"
+    : "Failed without an exception";
   return (
     <section class="failure" aria-label="Error">
       <h4>
-        <ValueText text={head === "" ? "Exception" : head} />
+        <ValueText text={head || plain} />
       </h4>
-      {stack !== "" && (
+      {stack && (
         <pre tabIndex={0}><ValueText text={withoutHead(stack, head)} /></pre>
       )}
     </section>
@@ -190,7 +184,7 @@ function Attributes({ attributes, dropped }: AttributesProps) {
     <section aria-label="Attributes">
       <h4>Attributes</h4>
       <AttributeList entries={entries} />
-      {dropped > 0 && <p class="muted">{dropped} more didn't fit</p>}
+      <Dropped count={dropped} />
     </section>
   );
 }
@@ -234,15 +228,19 @@ function AttributeList(
 
 function CopyButton({ text, what }: { text: string; what: string }) {
   return (
-    <button
-      type="button"
+    <Chip
       class="copy"
-      aria-label={`Copy ${what}`}
+      label={`Copy ${what}`}
       onClick={() => copyText(text, what)}
     >
       <Icon name="copy" />
-    </button>
+    </Chip>
   );
+}
+
+/** How much of a list the recorder left out. */
+function Dropped({ count }: { count: number }) {
+  return count > 0 ? <p class="muted">{count} more didn't fit</p> : null;
 }
 
 function Events(
@@ -266,7 +264,7 @@ function Events(
           </li>
         ))}
       </ol>
-      {dropped > 0 && <p class="muted">{dropped} more didn't fit</p>}
+      <Dropped count={dropped} />
     </section>
   );
 }

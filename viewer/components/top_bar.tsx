@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { formatCount, formatShare } from "../model/format.ts";
 import { chooseFiles } from "../state/files.ts";
 import { helpOpen } from "../state/keyboard.ts";
@@ -103,7 +103,7 @@ function ConnectionState() {
 
 function LostState({ retryAt }: { retryAt: number }) {
   const now = useSignal(Date.now());
-  useEffect(() => {
+  useLayoutEffect(() => {
     const timer = setInterval(() => {
       now.value = Date.now();
     }, 500);

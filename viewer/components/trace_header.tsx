@@ -62,14 +62,13 @@ export function TraceHeader(
           <span class="muted">{cutText(entry.route, 100)}</span>
         )}
         <span class="muted">{formatMoment(entry.startTime)}</span>
-        <button
-          type="button"
+        <Chip
           class="trace-id link"
           title="Copy the trace id"
           onClick={() => copyText(entry.id, "the trace id")}
         >
           {cutText(entry.id, 32)}
-        </button>
+        </Chip>
         <Findings />
       </div>
     </header>
@@ -120,16 +119,16 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
 
 function ViewButton({ id, label }: { id: TraceView; label: string }) {
   return (
-    <button
-      type="button"
-      aria-pressed={view.value === id}
+    <Chip
+      class="tab"
+      pressed={view.value === id}
       title={`${label} (f)`}
       onClick={() => {
         view.value = id;
       }}
     >
       {label}
-    </button>
+    </Chip>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import { formatClock, formatCount, formatDuration } from "../model/format.ts";
-import { type ListColumn, nextOrder } from "../model/sort.ts";
+import type { ListColumn } from "../model/sort.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import {
@@ -25,7 +25,7 @@ import {
 } from "../state/traces.ts";
 import { Cell, Chip, Status } from "./controls.tsx";
 import { LayerBar } from "./layer_bar.tsx";
-import { HeadCell, VirtualGrid } from "./virtual_grid.tsx";
+import { HeadCells, VirtualGrid } from "./virtual_grid.tsx";
 
 const ROW_HEIGHT = 28;
 
@@ -58,17 +58,7 @@ export function TraceList() {
       onClick={openClicked}
       head={
         <>
-          {COLUMNS.map(([column, label]) => (
-            <HeadCell
-              key={column}
-              column={column}
-              label={label}
-              order={listOrder.value}
-              onSort={(column) => {
-                listOrder.value = nextOrder(listOrder.value, column);
-              }}
-            />
-          ))}
+          <HeadCells columns={COLUMNS} order={listOrder} />
           <span role="columnheader" class="layers">Layers</span>
         </>
       }

@@ -1,4 +1,5 @@
 import {
+  closeTrace,
   compared,
   opened,
   rows,
@@ -7,8 +8,8 @@ import {
   wantedCompare,
 } from "../state/selection.ts";
 import { missing } from "../state/url_sync.ts";
-import { closeTrace } from "../state/selection.ts";
 import { CompareView } from "./compare_view.tsx";
+import { Chip } from "./controls.tsx";
 import { FlameGraph } from "./flame_graph.tsx";
 import { LayerLegend } from "./layer_legend.tsx";
 import { Minimap } from "./minimap.tsx";
@@ -62,9 +63,7 @@ function MissingTrace() {
           </>
         )
         : <p role="status">Looking for the trace…</p>}
-      <button type="button" class="button" onClick={closeTrace}>
-        Show the list
-      </button>
+      <Chip onClick={closeTrace}>Show the list</Chip>
     </section>
   );
 }
@@ -78,9 +77,7 @@ function BrokenTrace({ message }: { message: string }) {
         again if you can.
       </p>
       <pre>{message.slice(0, 1000)}</pre>
-      <button type="button" class="button" onClick={closeTrace}>
-        Show the list
-      </button>
+      <Chip onClick={closeTrace}>Show the list</Chip>
     </section>
   );
 }

@@ -1,6 +1,7 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { nextOrder, type Order } from "../model/sort.ts";
 import { scrollToRow, visibleWindow } from "../model/virtual.ts";
 
 interface VirtualGridProps<Item> {
@@ -105,26 +106,38 @@ export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
   );
 }
 
-interface HeadCellProps<Column extends string> {
-  readonly column: Column;
-  readonly label: string;
+interface HeadCellsProps<Column extends string> {
+  /** The columns and what their heads say. */
+  readonly columns: readonly (readonly [Column, string])[];
   /** What the grid is ordered by. */
-  readonly order: { readonly column: Column; readonly descending: boolean };
-  readonly onSort: (column: Column) => void;
+  readonly order: Signal<Order<Column>>;
 }
 
-/** The head of a column that a click orders the grid by. */
-export function HeadCell<Column extends string>(
-  { column, label, order, onSort }: HeadCellProps<Column>,
+/** The heads of columns that a click orders the grid by. */
+export function HeadCells<Column extends string>(
+  { columns, order }: HeadCellsProps<Column>,
 ) {
-  const sorted = order.column === column
-    ? order.descending ? "descending" : "ascending"
-    : undefined;
-  return (
-    <span role="columnheader" class={column} aria-sort={sorted}>
-      <button type="button" tabIndex={-1} onClick={() => onSort(column)}>
+  const { column: sorted, descending } = order.value;
+  return columns.map(([column, label]) => (
+    <span
+      key={column}
+      role="columnheader"
+      class={column}
+      aria-sort={column !== sorted
+        ? undefined
+        : descending
+        ? "descending"
+        : "ascending"}
+    >
+      <button
+        type="button"
+        tabIndex={-1}
+        onClick={() => {
+          order.value = nextOrder(order.value, column);
+        }}
+      >
         {label}
       </button>
     </span>
-  );
+  ));
 }

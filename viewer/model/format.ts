@@ -55,21 +55,14 @@ export function formatShare(share: number): string {
 
 /** The time of day of a moment, local, to the millisecond. */
 export function formatClock(epochMs: number): string {
-  const date = new Date(epochMs);
-  if (Number.isNaN(date.getTime())) return "–";
-  const pad = (value: number, length = 2) =>
-    String(value).padStart(length, "0");
-  return `${pad(date.getHours())}:${pad(date.getMinutes())}:${
-    pad(date.getSeconds())
-  }.${pad(date.getMilliseconds(), 3)}`;
+  return formatMoment(epochMs).slice(-12);
 }
 
 /** A moment in full, local: `2026-01-31 14:03:12.345`. */
 export function formatMoment(epochMs: number): string {
-  const date = new Date(epochMs);
-  if (Number.isNaN(date.getTime())) return "–";
-  const pad = (value: number) => String(value).padStart(2, "0");
-  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${
-    pad(date.getDate())
-  } ${formatClock(epochMs)}`;
+  const offset = new Date(epochMs).getTimezoneOffset() * 60_000;
+  const local = new Date(epochMs - offset);
+  return Number.isNaN(local.getTime())
+    ? "–"
+    : local.toISOString().slice(0, -1).replace("T", " ");
 }

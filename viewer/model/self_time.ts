@@ -5,6 +5,7 @@
  * clipped to the span. So children that run at the same time count once, a
  * child that outlives its parent takes nothing from anybody else, and the self
  * times of a tree without overlapping siblings add up to its duration.
+ * A span without children takes its duration as it was recorded.
  *
  * @module
  */

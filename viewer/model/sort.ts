@@ -1,5 +1,5 @@
 /**
- * The order of the list.
+ * The order of the list and of the table of routes.
  *
  * @module
  */
@@ -16,12 +16,15 @@ export type ListColumn =
   | "startTime";
 
 /** A column and a direction. */
-export interface ListOrder {
+export interface Order<Column extends string> {
   /** What to order by. */
-  readonly column: ListColumn;
+  readonly column: Column;
   /** Whether the greatest comes first. */
   readonly descending: boolean;
 }
+
+/** The order of the list. */
+export type ListOrder = Order<ListColumn>;
 
 /** The order that the list begins with. */
 export const NEWEST_FIRST: ListOrder = {
@@ -31,14 +34,17 @@ export const NEWEST_FIRST: ListOrder = {
 
 /**
  * The order that a click on a column's head asks for: the other direction if
- * the list is ordered by it, else the one that is looked for more often.
+ * it is ordered by that, else the one that is looked for more often.
  */
-export function nextOrder(order: ListOrder, column: ListColumn): ListOrder {
+export function nextOrder<Column extends string>(
+  order: Order<Column>,
+  column: Column,
+): Order<Column> {
   return {
     column,
     descending: order.column === column
       ? !order.descending
-      : column !== "method" && column !== "path",
+      : !["method", "path", "route"].includes(column),
   };
 }
 

@@ -5,10 +5,13 @@
  * @module
  */
 
-import type { Layer, SerializedTrace } from "../../trace/types.ts";
-import type { PackedTraces, TraceIndexEntry } from "../../trace/export/pack.ts";
+import type { PackedTraces } from "../../trace/export/pack.ts";
+import {
+  indexTrace,
+  type TraceIndexEntry,
+} from "../../trace/export/trace_index.ts";
+import type { SerializedTrace } from "../../trace/types.ts";
 import { layerOrder, type LayerTime } from "./layers.ts";
-import { buildTree, isFailed } from "./tree.ts";
 
 /** A trace in the list. */
 export interface TraceEntry {
@@ -49,63 +52,29 @@ export function isFailedTrace(entry: TraceEntry): boolean {
 
 /** Makes the list's entry of a trace. */
 export function summarize(trace: SerializedTrace): TraceEntry {
-  const { metadata } = trace;
-  const tree = buildTree(trace);
-  const times = new Map<Layer, number>();
-  let errorCount = 0;
-  for (const node of tree.nodes) {
-    const { layer } = node.span;
-    times.set(layer, (times.get(layer) ?? 0) + node.selfTime);
-    if (isFailed(node.span)) errorCount++;
-  }
-  const root = tree.byId.get(trace.rootSpanId) ?? tree.nodes[0];
-  const name = root?.span.name ?? "";
-  return {
-    key: trace.rootSpanId,
-    id: trace.id,
-    name,
-    method: metadata.method ?? "",
-    path: metadata.pathname ?? name,
-    route: metadata.routePattern ?? "",
-    statusCode: metadata.statusCode ?? 0,
-    startTime: trace.startTime,
-    duration: trace.duration,
-    spanCount: trace.spans.length,
-    errorCount,
-    layers: [...times].sort(byLayer),
-    pending: false,
-    load: () => trace,
-  };
+  return entryOf(indexTrace(trace), () => trace);
 }
 
 /** Makes the list's entries of a packed file without decoding its traces. */
 export function summarizePacked(packed: PackedTraces): TraceEntry[] {
-  return packed.index.map((entry, i) => packedEntry(packed, entry, i));
+  return packed.index.map((entry, i) => entryOf(entry, () => packed.trace(i)));
 }
 
-function byLayer(a: LayerTime, b: LayerTime): number {
-  return layerOrder(a[0]) - layerOrder(b[0]);
-}
-
-function packedEntry(
-  packed: PackedTraces,
-  entry: TraceIndexEntry,
-  i: number,
+function entryOf(
+  { rootSpanId, pathname, routePattern, ...index }: TraceIndexEntry,
+  load: () => SerializedTrace,
 ): TraceEntry {
   return {
-    key: entry.rootSpanId,
-    id: entry.id,
-    name: entry.name,
-    method: entry.method ?? "",
-    path: entry.pathname ?? entry.name,
-    route: entry.routePattern ?? "",
-    statusCode: entry.statusCode ?? 0,
-    startTime: entry.startTime,
-    duration: entry.duration,
-    spanCount: entry.spanCount,
-    errorCount: entry.errorCount,
-    layers: entry.layers.toSorted(byLayer),
+    method: "",
+    statusCode: 0,
+    ...index,
+    key: rootSpanId,
+    path: pathname ?? index.name,
+    route: routePattern ?? "",
+    layers: index.layers.toSorted((a, b) =>
+      layerOrder(a[0]) - layerOrder(b[0])
+    ),
     pending: false,
-    load: () => packed.trace(i),
+    load,
   };
 }

@@ -78,7 +78,10 @@ export function buildTree(trace: SerializedTrace): TraceTree {
       node.span,
       node.children.map((child) => child.span),
     );
-    node.selfTime = totalLength(node.self);
+    // A leaf takes its duration, which comes from a finer clock.
+    node.selfTime = node.children.length === 0
+      ? node.span.duration
+      : totalLength(node.self);
   }
   countErrors(nodes);
 

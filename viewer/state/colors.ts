@@ -5,28 +5,23 @@
  */
 
 import { computed } from "@preact/signals";
-import type { Layer } from "../../trace/types.ts";
 import { LAYERS } from "../model/layers.ts";
 import { colorsVersion, resolveColors } from "./theme.ts";
 
-const NAMES = ["surface", "ink", "muted", "line", "accent", "danger"] as const;
+const NAMES = [
+  "surface",
+  "ink",
+  ...LAYERS.map((layer) => `layer-${layer}` as const),
+] as const;
 
-/** The page's own colours. */
-export const pageColors = computed(() => {
+/** The page's own colours and those of the layers. */
+export const colors = computed(() => {
   colorsVersion.value;
   return resolveColors(NAMES);
 });
 
-/** The colours of the layers. */
-export const layerColors = computed((): Record<Layer, string> => {
-  colorsVersion.value;
-  const colors = resolveColors(
-    LAYERS.map((layer) => `layer-${layer}` as const),
-  );
-  return Object.fromEntries(
-    LAYERS.map((layer) => [layer, colors[`layer-${layer}`]]),
-  ) as Record<Layer, string>;
-});
+/** The colours by name. */
+export type Colors = typeof colors.value;
 
 /** Black or white, whichever can be read better on a colour `rgb(r, g, b)`. */
 export function inkOn(color: string): string {

@@ -6,27 +6,42 @@
 
 import type { SerializedTrace } from "../../trace/types.ts";
 import { toChromeTrace } from "../../trace/export/chrome.ts";
-import { insertTraceData } from "../../trace/export/html.ts";
 import { toOTLP } from "../../trace/export/otlp.ts";
 import { packTraces } from "../../trace/export/pack.ts";
 import { formatPlural } from "../model/format.ts";
 import { importText } from "../model/import_file.ts";
+import type { TraceEntry } from "../model/summary.ts";
 import { complain, tell } from "./notices.ts";
 import { addEntries, dataState } from "./traces.ts";
 
-/** What traces can be written as. */
-export type ExportFormat = "html" | "json" | "otlp" | "chrome";
-
-/** What each format is called, and the end of its file's name. */
-export const EXPORT_FORMATS: readonly {
-  readonly format: ExportFormat;
+/** Something that traces can be written as. */
+export interface ExportFormat {
+  /** What it is called. */
   readonly label: string;
+  /** The end of its file's name. */
   readonly suffix: string;
-}[] = [
-  { format: "html", label: "HTML page", suffix: ".html" },
-  { format: "json", label: "JSON", suffix: ".json" },
-  { format: "otlp", label: "OTLP/JSON", suffix: ".otlp.json" },
-  { format: "chrome", label: "Chrome trace", suffix: ".chrome.json" },
+  /** Gives the file's text. */
+  write(traces: readonly SerializedTrace[]): string | Promise<string>;
+}
+
+/** All formats. */
+export const EXPORT_FORMATS: readonly ExportFormat[] = [
+  {
+    label: "HTML page",
+    suffix: ".html",
+    write: async (traces) => pageWith(await packTraces(traces)),
+  },
+  { label: "JSON", suffix: ".json", write: (traces) => JSON.stringify(traces) },
+  {
+    label: "OTLP/JSON",
+    suffix: ".otlp.json",
+    write: (traces) => JSON.stringify(toOTLP(traces)),
+  },
+  {
+    label: "Chrome trace",
+    suffix: ".chrome.json",
+    write: (traces) => JSON.stringify(toChromeTrace(traces)),
+  },
 ];
 
 /** Adds the traces of files, and says how that went. */
@@ -46,6 +61,24 @@ export async function importFiles(files: Iterable<File>): Promise<void> {
   }
 }
 
+/** Takes files that are dropped anywhere on the page. */
+export function startDropping(): void {
+  const { classList } = document.documentElement;
+  addEventListener("dragover", (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    classList.add("dropping");
+  });
+  addEventListener("dragleave", (event) => {
+    if (event.relatedTarget === null) classList.remove("dropping");
+  });
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    classList.remove("dropping");
+    importFiles(event.dataTransfer?.files ?? []);
+  });
+}
+
 /** Opens the browser's file dialog. */
 export function chooseFiles(): void {
   const input = document.createElement("input");
@@ -58,64 +91,40 @@ export function chooseFiles(): void {
 
 /** Writes traces to a file that the browser saves. */
 export async function exportTraces(
-  traces: readonly SerializedTrace[],
-  format: ExportFormat,
+  entries: readonly TraceEntry[],
+  { label, suffix, write }: ExportFormat,
   name: string,
 ): Promise<void> {
   try {
-    const { suffix, label } = EXPORT_FORMATS.find((entry) =>
-      entry.format === format
-    )!;
-    const text = await write(traces, format);
-    const type = format === "html" ? "text/html" : "application/json";
-    save(new Blob([text], { type }), `${name}${suffix}`);
+    const traces = entries.map((entry) => entry.load());
+    const type = suffix === ".html" ? "text/html" : "application/json";
+    save(new Blob([await write(traces)], { type }), `${name}${suffix}`);
     tell(`Saved ${formatPlural(traces.length, "trace")} as ${label}.`);
   } catch (error) {
     complain(`The export failed: ${messageOf(error)}`);
   }
 }
 
-async function write(
-  traces: readonly SerializedTrace[],
-  format: ExportFormat,
-): Promise<string> {
-  switch (format) {
-    case "html":
-      return insertTraceData(emptyPage(), {
-        encoding: "packed",
-        text: await packTraces(traces),
-      });
-    case "json":
-      return JSON.stringify(traces);
-    case "otlp":
-      return JSON.stringify(toOTLP(traces));
-    case "chrome":
-      return JSON.stringify(toChromeTrace(traces));
-  }
-}
-
 /**
- * This page as it was delivered, without data: only the elements that the
- * build wrote, none that came later.
+ * This page as it was delivered, but with packed traces, which are safe in any
+ * element: only the elements that the build wrote, none that came later.
  */
-function emptyPage(): string {
+function pageWith(packed: string): string {
   const page = document.documentElement.cloneNode(true) as HTMLElement;
   for (const name of page.getAttributeNames()) {
     if (name !== "lang") page.removeAttribute(name);
   }
-  for (const element of page.querySelectorAll("head > *, body > *")) {
-    if (
-      !element.matches(
-        "meta, title, #viewer-style, #app, #trace-data, #viewer-code",
-      )
-    ) {
-      element.remove();
-    }
+  for (
+    const element of page.querySelectorAll(
+      ":is(head, body) > :not(meta, title, #viewer-style, #app, #trace-data, #viewer-code)",
+    )
+  ) {
+    element.remove();
   }
   page.querySelector("#app")!.replaceChildren();
   const data = page.querySelector<HTMLElement>("#trace-data")!;
-  data.replaceChildren();
-  data.dataset.encoding = "none";
+  data.textContent = packed;
+  data.dataset.encoding = "packed";
   return `<!DOCTYPE html>\n${page.outerHTML}\n`;
 }
 
@@ -130,11 +139,26 @@ function save(blob: Blob, name: string): void {
 /** Puts a text on the clipboard, and says so. */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
-    await navigator.clipboard.writeText(text);
+    // There is no `clipboard` on pages that come by plain HTTP from elsewhere.
+    if (isSecureContext) await navigator.clipboard.writeText(text);
+    else copySelection(text);
     tell(`Copied ${what}.`);
   } catch {
     complain(`The browser doesn't let this page copy ${what}.`);
   }
+}
+
+/** Copies in the way of old: what is selected in a text field. */
+function copySelection(text: string): void {
+  const field = document.createElement("textarea");
+  const focused = document.activeElement as HTMLElement;
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  const copied = document.execCommand("copy");
+  field.remove();
+  focused.focus();
+  if (!copied) throw new Error("refused");
 }
 
 /** What an error says. */

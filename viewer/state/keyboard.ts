@@ -5,7 +5,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals";
-import { panRange, zoomRange } from "../model/time_range.ts";
+import { clampRange, panRange, zoomRange } from "../model/time_range.ts";
 import { chooseFiles } from "./files.ts";
 import {
   moveInList,
@@ -46,55 +46,57 @@ import { togglePaused } from "./traces.ts";
 /** Whether the list of keys is shown. */
 export const helpOpen = signal(false);
 
-/** Where a key is of use. The list of keys is ordered by it. */
-type Section = "Everywhere" | "List" | "Trace";
-
 /** Keys (values of `KeyboardEvent.key`), what they do in words, and in code. */
 type Binding = readonly [
-  section: Section,
   keys: readonly string[],
   label: string,
   run: () => void,
 ];
 
-/** All keys. */
-export const BINDINGS: readonly Binding[] = [
-  ["Everywhere", ["/"], "Search", focusSearch],
-  ["Everywhere", ["j", "ArrowDown"], "Next row", () => move(1)],
-  ["Everywhere", ["k", "ArrowUp"], "Row before", () => move(-1)],
-  ["Everywhere", ["PageDown"], "Page down", () => move(15)],
-  ["Everywhere", ["PageUp"], "Page up", () => move(-15)],
-  ["Everywhere", ["g", "Home"], "First row", () => move(-Infinity)],
-  ["Everywhere", ["G", "End"], "Last row", () => move(Infinity)],
-  ["Everywhere", ["Enter"], "Open the trace, the details", enter],
-  ["Everywhere", ["Escape"], "Back: details, trace, list", escape],
-  ["Everywhere", ["t"], "Theme: system, light, dark", nextTheme],
-  ["Everywhere", ["o"], "Open files", chooseFiles],
-  ["Everywhere", ["?"], "This list", () => flip(helpOpen)],
-  ["List", ["p"], "Pause or resume the live tail", togglePaused],
-  ["List", ["r"], "Traces or routes", toggleTab],
-  ["List", ["x"], "Mark, then compare with the mark", compare],
-  ["Trace", ["l", "ArrowRight"], "Expand, or to the first child", stepInto],
-  ["Trace", ["h", "ArrowLeft"], "Collapse, or to the parent", stepOut],
-  ["Trace", [" "], "Expand or collapse", toggleSelected],
-  ["Trace", ["a"], "Expand or collapse everything", toggleAll],
-  ["Trace", ["e"], "Next error", () => stepThrough(failures.value, 1)],
-  ["Trace", ["E"], "Error before", () => stepThrough(failures.value, -1)],
-  ["Trace", ["n"], "Next match", () => stepThrough(matches.value, 1)],
-  ["Trace", ["N"], "Match before", () => stepThrough(matches.value, -1)],
-  ["Trace", ["+", "="], "Zoom in", () => zoomBy(0.6)],
-  ["Trace", ["-"], "Zoom out", () => zoomBy(1 / 0.6)],
-  ["Trace", [","], "Earlier", () => pan(-0.25)],
-  ["Trace", ["."], "Later", () => pan(0.25)],
-  ["Trace", ["z"], "Zoom to the selected span", zoomToSelected],
-  ["Trace", ["0"], "The whole trace", () => setZoom(bounds.value)],
-  ["Trace", ["f"], "Waterfall or flame graph", toggleView],
-  ["Trace", ["c"], "Critical path", () => flip(showCritical)],
-  ["Trace", ["u"], "Group repeated spans", () => flip(grouped)],
-  ["Trace", ["\\"], "Hide or show the list", () => flip(listHidden)],
-  ["Trace", ["y"], "Copy the span as JSON", copyJson],
-  ["Trace", ["Y"], "Copy the request as curl", copyCurl],
-];
+/** All keys, by where they are of use. */
+export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
+  Everywhere: [
+    [["/"], "Search", focusSearch],
+    [["j", "ArrowDown"], "Next row", () => move(1)],
+    [["k", "ArrowUp"], "Row before", () => move(-1)],
+    [["PageDown"], "Page down", () => move(15)],
+    [["PageUp"], "Page up", () => move(-15)],
+    [["g", "Home"], "First row", () => move(-Infinity)],
+    [["G", "End"], "Last row", () => move(Infinity)],
+    [["Enter"], "Open the trace, the details", enter],
+    [["Escape"], "Back: details, trace, list", escape],
+    [["t"], "Theme: system, light, dark", nextTheme],
+    [["o"], "Open files", chooseFiles],
+    [["?"], "This list", () => flip(helpOpen)],
+  ],
+  List: [
+    [["p"], "Pause or resume the live tail", togglePaused],
+    [["r"], "Traces or routes", toggleTab],
+    [["x"], "Mark, then compare with the mark", compare],
+  ],
+  Trace: [
+    [["l", "ArrowRight"], "Expand, or to the first child", stepInto],
+    [["h", "ArrowLeft"], "Collapse, or to the parent", stepOut],
+    [[" "], "Expand or collapse", toggleSelected],
+    [["a"], "Expand or collapse everything", toggleAll],
+    [["e"], "Next error", () => stepThrough(failures.value, 1)],
+    [["E"], "Error before", () => stepThrough(failures.value, -1)],
+    [["n"], "Next match", () => stepThrough(matches.value, 1)],
+    [["N"], "Match before", () => stepThrough(matches.value, -1)],
+    [["+", "="], "Zoom in", () => zoomBy(0.6)],
+    [["-"], "Zoom out", () => zoomBy(1 / 0.6)],
+    [[","], "Earlier", () => pan(-0.25)],
+    [["."], "Later", () => pan(0.25)],
+    [["z"], "Zoom to the selected span", zoomToSelected],
+    [["0"], "The whole trace", () => setZoom(bounds.value)],
+    [["f"], "Waterfall or flame graph", toggleView],
+    [["c"], "Critical path", () => flip(showCritical)],
+    [["u"], "Group repeated spans", () => flip(grouped)],
+    [["\\"], "Hide or show the list", () => flip(listHidden)],
+    [["y"], "Copy the span as JSON", copyJson],
+    [["Y"], "Copy the request as curl", copyCurl],
+  ],
+};
 
 function flip(option: Signal<boolean>): void {
   option.value = !option.value;
@@ -111,43 +113,35 @@ function toggleView(): void {
 }
 
 const byKey = new Map(
-  BINDINGS.flatMap((binding) => binding[1].map((key) => [key, binding])),
+  Object.entries(BINDINGS).flatMap(([section, bindings]) =>
+    bindings.flatMap(([keys, , run]) =>
+      keys.map((key) => [key, { section, run }])
+    )
+  ),
 );
 
 /** Listens to the keyboard. */
 export function startKeyboard(): void {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const target = event.target instanceof HTMLElement
-      ? event.target
-      : undefined;
-    if (target?.closest("dialog, [role=menu]")) return;
-    if (isTextField(target)) {
-      if (event.key === "Escape") leaveField(target!);
-      else if (event.key === "Enter" || event.key === "ArrowDown") {
-        if (target instanceof HTMLInputElement) focusPlace("list");
-      }
+    const { key } = event;
+    const target = event.target as Element;
+    const isIn = (selector: string) => target.closest?.(selector);
+    if (isIn("dialog, [role=menu], select")) return;
+    if (target instanceof HTMLInputElement) {
+      if (key === "Escape") leaveField(target);
+      else if (key === "Enter" || key === "ArrowDown") focusPlace("list");
       return;
     }
-    if (target instanceof HTMLSelectElement) return;
     // Buttons keep the keys that press them.
-    const presses = event.key === "Enter" || event.key === " ";
-    if (presses && target?.closest("button, a, summary")) return;
-    if (target?.closest("[data-own-keys]") && event.key.startsWith("Arrow")) {
-      return;
-    }
-    const binding = byKey.get(event.key);
+    if ((key === "Enter" || key === " ") && isIn("button")) return;
+    if (key.startsWith("Arrow") && isIn("[data-own-keys]")) return;
+    const binding = byKey.get(key);
     if (binding === undefined) return;
-    const [section, , , run] = binding;
-    if (section === "Trace" && tree.value === undefined) return;
+    if (binding.section === "Trace" && tree.value === undefined) return;
     event.preventDefault();
-    run();
+    binding.run();
   });
-}
-
-function isTextField(target: HTMLElement | undefined): boolean {
-  return target instanceof HTMLInputElement && target.type !== "checkbox" ||
-    target instanceof HTMLTextAreaElement;
 }
 
 function leaveField(field: HTMLElement): void {
@@ -241,11 +235,9 @@ function zoomToSelected(): void {
   const span = rows.value[selectedIndex.value]?.node.span;
   if (span === undefined) return;
   const margin = (span.endTime - span.startTime) * 0.05;
-  const { start, end } = bounds.value;
-  setZoom({
-    start: Math.max(span.startTime - margin, start),
-    end: Math.max(Math.min(span.endTime + margin, end), span.startTime + 0.002),
-  });
+  setZoom(
+    clampRange(span.startTime - margin, span.endTime + margin, bounds.value),
+  );
 }
 
 /** Zooms; to the whole trace is the same as not zooming. */

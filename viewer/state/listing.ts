@@ -17,7 +17,7 @@ import {
   sortRoutes,
 } from "../model/route_stats.ts";
 import { createSearch, normalizeQuery } from "../model/search.ts";
-import { type ListOrder, NEWEST_FIRST, sortEntries } from "../model/sort.ts";
+import { NEWEST_FIRST, type Order, sortEntries } from "../model/sort.ts";
 import { entries, pending } from "./traces.ts";
 
 /** Which half of the page the list shows. */
@@ -36,10 +36,10 @@ export const queryText = signal("");
 export const query = computed(() => normalizeQuery(queryText.value));
 
 /** The order of the list. */
-export const listOrder = signal<ListOrder>(NEWEST_FIRST);
+export const listOrder = signal(NEWEST_FIRST);
 
 /** The order of the table of routes. */
-export const routeOrder = signal<{ column: RouteColumn; descending: boolean }>({
+export const routeOrder = signal<Order<RouteColumn>>({
   column: "count",
   descending: true,
 });

@@ -9,6 +9,7 @@
 
 import { batch, signal } from "@preact/signals";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
+import { metadataOf } from "../../trace/export/semantics.ts";
 import { readTraces } from "../model/import_file.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
 import {
@@ -16,6 +17,7 @@ import {
   addPending,
   clearPending,
   dataState,
+  discardPending,
   MAX_TRACES,
   receiveEntries,
 } from "./traces.ts";
@@ -42,6 +44,7 @@ type Message =
     readonly type: "trace:end" | "trace:update";
     readonly trace: SerializedTrace;
   }
+  | { readonly type: "trace:discard"; readonly rootSpanId: string }
   | { readonly type: "dropped"; readonly count: number };
 
 const FIRST_RETRY = 500;
@@ -50,7 +53,7 @@ const LAST_RETRY = 15_000;
 let socket: WebSocket | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
-let queue: Message[] = [];
+let queue: string[] = [];
 let scheduled = false;
 
 /** Where the page's own server answers, without a slash at the end. */
@@ -80,15 +83,27 @@ export function reconnect(): void {
  * @returns Whether it came.
  */
 export async function fetchTrace(id: string): Promise<boolean> {
+  const found = await ask({ id }) ?? [];
+  addEntries(found);
+  return found.length > 0;
+}
+
+/** The traces that the server has; `undefined` if it doesn't answer. */
+async function ask(
+  query: Record<string, string>,
+): Promise<TraceEntry[] | undefined> {
   try {
-    const response = await fetch(`${base()}/api?id=${encodeURIComponent(id)}`);
-    if (!response.ok) return false;
-    const traces = readTraces(await response.json());
-    addEntries(traces.map(summarize));
-    return traces.length > 0;
+    const response = await fetch(`${base()}/api?${new URLSearchParams(query)}`);
+    return response.ok ? readEntries(await response.json()) : undefined;
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** Entries, the oldest first. */
+function readEntries(traces: unknown): TraceEntry[] {
+  return readTraces(traces).map(summarize)
+    .sort((a, b) => a.startTime - b.startTime);
 }
 
 function connect(): void {
@@ -108,24 +123,13 @@ function connect(): void {
   };
 }
 
-function receive(data: unknown): void {
-  const message = parseMessage(data);
-  if (message === undefined) return;
-  queue.push(message);
+function receive(data: string): void {
+  queue.push(data);
   if (queue.length > MAX_TRACES) queue.shift();
   if (scheduled) return;
   scheduled = true;
   // No frame comes while the page is hidden; the queue is bounded then.
   requestAnimationFrame(takeIn);
-}
-
-function parseMessage(data: unknown): Message | undefined {
-  try {
-    const value = JSON.parse(String(data));
-    return typeof value?.type === "string" ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function takeIn(): void {
@@ -134,15 +138,17 @@ function takeIn(): void {
   queue = [];
   const started: TraceEntry[] = [];
   const ended: TraceEntry[] = [];
+  const discarded = new Set<string>();
   batch(() => {
     for (const message of messages) {
       try {
-        sortOut(message, started, ended);
+        sortOut(JSON.parse(message), started, ended, discarded);
       } catch (error) {
         console.warn("Ignored a malformed message of the trace stream", error);
       }
     }
     addPending(started);
+    discardPending(discarded);
     receiveEntries(ended);
   });
 }
@@ -151,62 +157,45 @@ function sortOut(
   message: Message,
   started: TraceEntry[],
   ended: TraceEntry[],
+  discarded: Set<string>,
 ): void {
   switch (message.type) {
     case "initial":
       failures = 0;
       connection.value = { kind: "live" };
-      addOldestFirst(message.traces);
+      show(readEntries(message.traces));
       break;
     case "trace:start":
       started.push(pendingEntry(message.span));
       break;
     case "trace:end":
     case "trace:update":
-      ended.push(...readTraces({ trace: message.trace }).map(summarize));
+      ended.push(...readEntries({ trace: message.trace }));
+      break;
+    case "trace:discard":
+      discarded.add(message.rootSpanId);
       break;
     case "dropped":
       droppedCount.value += message.count;
   }
 }
 
-function addOldestFirst(traces: unknown): void {
-  addEntries(
-    readTraces(traces).map(summarize).sort((a, b) => a.startTime - b.startTime),
-  );
-  dataState.value = { kind: "ready" };
-}
-
 /** Where there is no stream, what the server has so far is better than nothing. */
 async function fetchRecent(): Promise<void> {
-  try {
-    const response = await fetch(`${base()}/api?limit=${MAX_TRACES}`);
-    if (response.ok) addOldestFirst(await response.json());
-  } catch {
-    // The page says that it is disconnected already.
-  }
+  const found = await ask({ limit: `${MAX_TRACES}` });
+  if (found !== undefined) show(found);
+}
+
+function show(entries: readonly TraceEntry[]): void {
+  addEntries(entries);
+  dataState.value = { kind: "ready" };
 }
 
 /** The entry of a request of which only the beginning is known. */
 function pendingEntry(span: SpanData): TraceEntry {
-  const text = (name: string) => {
-    const value = span.attributes[name];
-    return value === undefined ? undefined : String(value);
-  };
-  const method = text("http.request.method");
-  const pathname = text("url.path");
-  const trace: SerializedTrace = {
-    id: span.traceId,
-    rootSpanId: span.id,
-    startTime: span.startTime,
-    endTime: span.endTime,
-    duration: span.duration,
-    spans: [span],
-    metadata: {
-      origin: "server",
-      ...(method === undefined ? {} : { method }),
-      ...(pathname === undefined ? {} : { pathname }),
-    },
-  };
-  return { ...summarize(trace), pending: true };
+  const metadata = metadataOf(span.attributes);
+  const { traceId, id, startTime, endTime, duration } = span;
+  const spans = [span];
+  const trace = { id: traceId, rootSpanId: id, startTime, endTime, duration };
+  return { ...summarize({ ...trace, spans, metadata }), pending: true };
 }

@@ -78,12 +78,8 @@ export function stepOut(): void {
 }
 
 function step(from: number, by: number, length: number): number {
-  if (from < 0) {
-    return by < 0 && by !== -Infinity
-      ? length - 1
-      : by === Infinity
-      ? length - 1
-      : 0;
-  }
-  return Math.min(Math.max(from + by, 0), length - 1);
+  // From nowhere a step down leads to the first row, a step up to the last.
+  const start = from >= 0 || by === -Infinity ? from : by < 0 ? length : -1;
+  const to = from < 0 && Math.abs(by) > 1 ? start + Math.sign(by) : start + by;
+  return Math.min(Math.max(to, 0), length - 1);
 }

@@ -139,6 +139,12 @@ export function addPending(added: readonly TraceEntry[]): void {
   }
 }
 
+/** Forgets running requests that aren't kept. */
+export function discardPending(keys: ReadonlySet<string>): void {
+  if (keys.size === 0) return;
+  pending.value = pending.value.filter(({ key }) => !keys.has(key));
+}
+
 /** Forgets all running requests: how they ended was missed. */
 export function clearPending(): void {
   if (pending.value.length > 0) pending.value = [];

@@ -6,10 +6,12 @@
  */
 
 import { batch, effect, signal } from "@preact/signals";
+import { cutText } from "../model/text.ts";
 import { formatUrlState, parseUrlState } from "../model/url_state.ts";
 import { connection, fetchTrace } from "./live.ts";
 import {
   closeTrace,
+  opened,
   openTrace,
   revealSpan,
   selectedRow,
@@ -33,6 +35,14 @@ export function startUrlSync(): void {
   effect(writeHash);
   effect(selectWantedSpan);
   effect(fetchWanted);
+  effect(writeTitle);
+}
+
+function writeTitle(): void {
+  const entry = opened.value?.entry;
+  document.title = entry === undefined
+    ? "Traces"
+    : `${entry.method} ${cutText(entry.path, 80)} · Traces`.trim();
 }
 
 function applyHash(): void {

@@ -20,6 +20,14 @@ Deno.test("selfTimes() takes the time of children off their parent", () => {
   );
 });
 
+Deno.test("selfTimes() gives a span without children its recorded duration", () => {
+  const spans = [
+    { startTime: 0, endTime: 10 },
+    { under: 0, startTime: 1, endTime: 4, duration: 3.0001 },
+  ];
+  assertEquals(selfTimesOf(...spans), [7, 3.0001]);
+});
+
 Deno.test("selfTimes() counts children that run side by side once", () => {
   assertEquals(
     selfTimesOf(
