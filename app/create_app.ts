@@ -152,6 +152,8 @@ export function createApp(options: AppOptions = {}): App {
   }
 
   async function setUp(): Promise<void> {
+    // Only once `ready` holds this promise, whatever a setup does at once.
+    await undefined;
     for (const plugin of plugins) await plugin.setup?.(app);
     ready = true;
   }
@@ -191,7 +193,8 @@ export function createApp(options: AppOptions = {}): App {
 }
 
 function logError(error: unknown, request: Request): void {
-  console.error(`${request.method} ${pathOf(request.url)} failed:`, error);
+  // Not as one text: a path may hold what the console takes for a format.
+  console.error("%s %s failed:", request.method, pathOf(request.url), error);
 }
 
 function checkPlugin(plugin: Plugin, what: string): void {

@@ -64,7 +64,10 @@ export function compose<C extends RequestContext>(
           );
         }
         called = true;
-        return run(index + 1);
+        const response = run(index + 1);
+        // A middleware that doesn't wait for it must not end the process.
+        response.catch(() => {});
+        return response;
       });
     };
     return run(0);

@@ -125,9 +125,12 @@ export function createRouter(): Router {
         }`,
       );
     }
-    if (method !== "HEAD" || response.body === null) return response;
-    await response.body.cancel();
-    return new Response(null, response);
+    if (response.bodyUsed) {
+      throw new TypeError(
+        `Cannot answer ${method} ${path}: route ${match.data.pattern} gave a Response whose body was read or sent before; give a new one, or a clone()`,
+      );
+    }
+    return response;
   }
 
   return { add, dispatch };

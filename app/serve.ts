@@ -94,13 +94,21 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
     }
   });
 
-  const shutdown = () => stopping ??= stop();
-  const finished = server.finished.then(shutdown);
+  const { promise: finished, resolve, reject } = Promise.withResolvers<void>();
+  function shutdown(): Promise<void> {
+    if (stopping === undefined) {
+      stopping = stop();
+      stopping.then(resolve, reject);
+    }
+    return stopping;
+  }
+  server.finished.then(shutdown, shutdown).catch(() => {});
 
   /**
    * Handlers first: they may need what the fetcher holds. Then the fetcher,
-   * whose streams and sockets would keep the server from ever being done. Then
-   * the server; once told to shut down, it can't cut off anything any more.
+   * whose streams and sockets would keep the responses from ever being done.
+   * Then the server; once told to shut down, it can't cut off anything any
+   * more, so an upload that nobody reads is left behind when time is up.
    */
   async function stop(): Promise<void> {
     const timer = setTimeout(overdue.resolve, grace);
@@ -112,8 +120,9 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
         overdue.promise.then(() => true),
       ]);
       if (late) abort.abort();
-      else await server.shutdown();
-      await server.finished;
+      const down = late ? server.finished : server.shutdown();
+      await Promise.race([down, overdue.promise]);
+      server.unref();
       const failure = await closed;
       if (failure !== undefined) throw failure.error;
     } finally {

@@ -34,8 +34,9 @@ const entered = new WeakMap<Scope, Scope | undefined>();
 
 /**
  * Makes `span` the active one for the rest of the running function and for
- * what it starts; `undefined` makes none active. `tracer.withSpan` does the
- * same for one call and puts the old one back.
+ * what it starts; `undefined` makes none active. Whoever called that function
+ * sees it too, until they wait for something: prefer `tracer.withSpan`, which
+ * does the same for one call and puts the old one back.
  */
 export function setActiveSpan(span: Span | undefined): void {
   const current = currentScope();

@@ -17,8 +17,17 @@ export const MAX_ATTRIBUTES = 64;
 export const MAX_EVENT_ATTRIBUTES = 16;
 /** Events of a span. */
 export const MAX_EVENTS = 128;
-/** Characters of all keys, values and event names of a trace together. */
-export const MAX_TRACE_SIZE = 1024 * 1024;
+/**
+ * Bytes of a trace's attributes and events, roughly: a character counts as one, and what holds the
+ * characters as below.
+ */
+export const TRACE_SIZE = 1024 * 1024;
+/** Bytes for each span that a trace may hold, where that gives more. */
+export const BYTES_PER_SPAN = 2048;
+/** What an event takes. The spans themselves are counted, not measured. */
+export const EVENT_SIZE = 48;
+/** What an attribute takes. */
+export const ATTRIBUTE_SIZE = 24;
 /** Traces that are running at the same time; the oldest one gives way. */
 export const MAX_RUNNING_TRACES = 10_000;
 

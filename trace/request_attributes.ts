@@ -13,9 +13,12 @@ const KNOWN_METHODS = new Set([
   "TRACE",
 ]);
 
-/** Names of query parameters and headers that hold something secret. */
+/**
+ * Names of query parameters and headers that hold something secret: what they
+ * contain, and words that are one part of them.
+ */
 const SECRET_NAME =
-  /token|secret|password|passwd|api[-_]?key|signature|credential|session|jwt|authori[sz]ation|cookie|assertion|^(code|state|sig|key|auth|pass|pwd|otp)$/i;
+  /token|secret|passw|passphrase|api[-_]?key|access[-_]?key|signature|credential|sess|jwt|authori[sz]ation|cookie|assertion|bearer|csrf|xsrf|saml|(?:^|[-_.])(?:auth|pass|pwd\d*|otp|pin|sid|sig|key|dpop|ticket|principal|oidc)(?:[-_.]|$)|^(?:code|state|access|refresh|cf-access-client-id)$|(?:auth|oauth)_?code/i;
 
 const REDACTED = "REDACTED";
 
@@ -57,11 +60,12 @@ function keepHeader(
   if (SECRET_NAME.test(lower)) return;
   const value = headers.get(lower);
   if (value === null) return;
-  // `Referer` and its like hold addresses, and those hold queries.
+  // `Referer` and its like hold addresses, and those queries and fragments.
   const query = value.indexOf("?") + 1;
+  const end = value.indexOf("#") === -1 ? value.length : value.indexOf("#");
   attributes[`http.request.header.${lower}`] = query === 0
-    ? value
-    : value.slice(0, query) + redactQuery(value.slice(query));
+    ? value.slice(0, end)
+    : value.slice(0, query) + redactQuery(value.slice(query, end));
 }
 
 function queryOf(url: string): string {

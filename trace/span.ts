@@ -1,7 +1,9 @@
 import type { AttributeValue, Layer } from "../app/scope.ts";
 import { describeError } from "./describe_error.ts";
 import {
+  ATTRIBUTE_SIZE,
   clip,
+  EVENT_SIZE,
   MAX_ATTRIBUTES,
   MAX_EVENT_ATTRIBUTES,
   MAX_EVENTS,
@@ -118,7 +120,8 @@ export class SpanImpl implements Span {
     if (old !== undefined) {
       put(this, values, key, value, old);
     } else if (
-      this.attributeCount >= MAX_ATTRIBUTES || !this.trace.charge(key.length)
+      this.attributeCount >= MAX_ATTRIBUTES ||
+      !this.trace.charge(ATTRIBUTE_SIZE + key.length)
     ) {
       this.droppedAttributes++;
     } else if (put(this, values, key, value, old)) {
@@ -131,7 +134,10 @@ export class SpanImpl implements Span {
     if (this.endedAt !== OPEN) return;
     name = clip(name, MAX_NAME_LENGTH);
     const events = this.events ??= [];
-    if (events.length >= MAX_EVENTS || !this.trace.charge(name.length)) {
+    if (
+      events.length >= MAX_EVENTS ||
+      !this.trace.charge(EVENT_SIZE + name.length)
+    ) {
       this.droppedEvents++;
       return;
     }
@@ -153,7 +159,10 @@ export class SpanImpl implements Span {
       const value = attributes[key];
       if (value === undefined) continue;
       const kept = clip(key, MAX_KEY_LENGTH);
-      if (++count > MAX_EVENT_ATTRIBUTES || !this.trace.charge(kept.length)) {
+      if (
+        ++count > MAX_EVENT_ATTRIBUTES ||
+        !this.trace.charge(ATTRIBUTE_SIZE + kept.length)
+      ) {
         this.droppedAttributes++;
       } else {
         put(this, values, kept, value, undefined);

@@ -1,6 +1,11 @@
 import type { Clock } from "./clock.ts";
 import type { IdGenerator } from "./ids.ts";
-import { MAX_TRACE_SIZE } from "./limits.ts";
+import {
+  ATTRIBUTE_SIZE,
+  BYTES_PER_SPAN,
+  EVENT_SIZE,
+  TRACE_SIZE,
+} from "./limits.ts";
 import { noopSpan } from "./noop_tracer.ts";
 import { SkippedSpan } from "./skipped_span.ts";
 import { SpanImpl } from "./span.ts";
@@ -63,7 +68,7 @@ export class TraceRecord {
   droppedSpans = 0;
   #id: string | undefined;
   #openSpans = 0;
-  #room = MAX_TRACE_SIZE;
+  #room: number;
   #data: TraceData | undefined = undefined;
   #errors: WeakSet<object> | undefined = undefined;
   #lastThrown: unknown = undefined;
@@ -79,6 +84,10 @@ export class TraceRecord {
   ) {
     this.host = host;
     this.origin = origin;
+    this.#room = Math.max(
+      TRACE_SIZE,
+      host.maxSpansPerTrace * BYTES_PER_SPAN,
+    );
     this.#id = options?.traceId;
     this.remoteParentId = options?.parentId ?? null;
     this.root = this.#begin(null, name, layer, startedAt, options?.attributes);
@@ -180,7 +189,7 @@ export class TraceRecord {
     return true;
   }
 
-  /** Takes room for `size` characters, or tells that there is none. */
+  /** Takes room for `size` bytes, or tells that there is none. */
   charge(size: number): boolean {
     // A key or name without a length, from JavaScript, finds no room either.
     if (!(size <= this.#room)) return false;
@@ -229,7 +238,7 @@ export class TraceRecord {
 function sizeOf(span: ClientSpanData): number {
   let size = span.name.length + sizeOfAttributes(span.attributes);
   for (const { name, attributes = {} } of span.events) {
-    size += name.length + sizeOfAttributes(attributes);
+    size += EVENT_SIZE + name.length + sizeOfAttributes(attributes);
   }
   return size;
 }
@@ -237,7 +246,8 @@ function sizeOf(span: ClientSpanData): number {
 function sizeOfAttributes(attributes: SpanData["attributes"]): number {
   let size = 0;
   for (const [key, value] of Object.entries(attributes)) {
-    size += key.length + (typeof value === "string" ? value.length : 0);
+    size += ATTRIBUTE_SIZE + key.length;
+    if (typeof value === "string") size += value.length;
   }
   return size;
 }

@@ -173,11 +173,12 @@ Deno.test("Without onError, an error is logged once, with method and path but no
   const error = new Error(SECRET);
   const logged = await errorsOf(async () => {
     const app = createApp({
-      routes: [{ path: "/", handler: () => Promise.reject(error) }],
+      routes: [{ path: "/:name", handler: () => Promise.reject(error) }],
     });
-    await app.fetch(get("/?token=abc"));
+    await app.fetch(get("/%c3%a9?token=abc"));
   });
-  assertEquals(logged, [["GET / failed:", error]]);
+  // The path is no format: "%c" in it must not swallow the error.
+  assertEquals(logged, [["%s %s failed:", "GET", "/%c3%a9", error]]);
 });
 
 /** Gives what is printed by `console.error` while `fn` runs. */

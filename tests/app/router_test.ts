@@ -150,26 +150,42 @@ Deno.test("A method without a route is a 405 that says which there are", async (
 });
 
 Deno.test("HEAD gives what GET gives, without the body", async () => {
-  let cancelled = false;
-  const { status, text, headers } = await ask(
-    [{
-      path: "/",
-      handler: () =>
-        new Response(
-          new ReadableStream({ cancel: () => void (cancelled = true) }),
-          {
-            status: 203,
-            headers: { "x-kept": "yes", "content-length": "7" },
-          },
-        ),
-    }],
-    "/",
-    { method: "HEAD" },
-  );
-  assertEquals([status, text], [203, ""]);
-  assertEquals(headers.get("x-kept"), "yes");
-  assertEquals(headers.get("content-length"), "7");
-  assert(cancelled, "nobody will read the body");
+  const cancelled = Promise.withResolvers<void>();
+  const app = createApp({
+    routes: [
+      { path: "/text", handler: says("hello") },
+      {
+        path: "/stream",
+        handler: () =>
+          new Response(
+            new ReadableStream({ cancel: () => cancelled.resolve() }),
+            {
+              status: 203,
+              headers: { "x-kept": "yes" },
+            },
+          ),
+      },
+    ],
+  });
+  const server = await app.serve({ port: 0, signals: false, onListen() {} });
+  const url = `http://127.0.0.1:${server.address.port}`;
+  const text = await fetch(`${url}/text`, { method: "HEAD" });
+  assertEquals(await text.text(), "");
+  assertEquals(text.headers.get("content-length"), "5");
+  const stream = await fetch(`${url}/stream`, { method: "HEAD" });
+  assertEquals([stream.status, await stream.text()], [203, ""]);
+  assertEquals(stream.headers.get("x-kept"), "yes");
+  await cancelled.promise;
+  await server.shutdown();
+});
+
+Deno.test("a Response that was sent before is a 500 that says so to the log", async () => {
+  const kept = new Response("once");
+  const { status } = await ask([{ path: "/", handler: () => kept }], "/");
+  assertEquals(status, 200);
+  const again = await ask([{ path: "/", handler: () => kept }], "/");
+  assertEquals(again.status, 500);
+  assertStringIncludes(again.text, "INTERNAL_ERROR");
 });
 
 Deno.test("HEAD has its own handler where a route says so", async () => {

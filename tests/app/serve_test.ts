@@ -383,3 +383,18 @@ Deno.test({
     assertEquals(child.stderr, "");
   },
 });
+
+Deno.test("shutdown() does not wait for an upload that nobody reads", async () => {
+  const server = serve({ fetch: () => new Response("no") }, {
+    ...QUIET,
+    grace: 100,
+  });
+  const { port } = server.address;
+  using upload = await Deno.connect({ hostname: "127.0.0.1", port });
+  const head =
+    "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n";
+  await upload.write(new TextEncoder().encode(`${head}abc`));
+  await upload.read(new Uint8Array(1024));
+  await server.shutdown();
+  await server.finished;
+});

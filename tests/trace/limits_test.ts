@@ -296,3 +296,26 @@ Deno.test("a key that is no text is left out, counted, and costs no other its ro
   assertEquals(attributes, { text: "x" });
   assertEquals(droppedAttributes, 1);
 });
+
+Deno.test("events and numbers in every span of a trace are bounded and counted", () => {
+  const tracer = createTracer();
+  const numbers = { a: 1.5, b: 2.5, c: 3.5, d: 4.5, e: 5.5, f: 6.5, g: 7.5 };
+  const root = tracer.startTrace("job");
+  for (let i = 1; i < 500; i++) {
+    const span = root.child("child", "custom");
+    for (let k = 0; k < 128; k++) span.event("", numbers);
+    span.end();
+  }
+  root.end();
+
+  let kept = 0;
+  let dropped = 0;
+  for (
+    const { events, droppedEvents = 0 } of onlyTrace(tracer).spans.values()
+  ) {
+    kept += events.length;
+    dropped += droppedEvents;
+  }
+  assertEquals(kept + dropped, 499 * 128);
+  assert(kept < 25_000, `${kept} are kept`);
+});

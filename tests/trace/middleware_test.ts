@@ -835,3 +835,35 @@ Deno.test("an in-process request of an app that was given the connection waits f
   await sent.promise;
   assertEquals(tracer.getTraces().length, 1);
 });
+
+Deno.test("names of secrets are known by their parts, in queries and headers", async () => {
+  const query = [
+    "PHPSESSID",
+    "sid",
+    "pin",
+    "pwd1",
+    "auth_code",
+    "SAMLResponse",
+    "ticket",
+    "csrf",
+    "x-auth",
+  ];
+  const { root } = await send(
+    new Request(`http://localhost/?${query.join("=S&")}=S&country=FR`, {
+      headers: {
+        "x-key": "S",
+        "dpop": "S",
+        "x-otp": "S",
+        "referer": "http://localhost/#token=S",
+        "accept": "text/html",
+      },
+    }),
+    { middleware: { recordHeaders: true } },
+  );
+  assertEquals(JSON.stringify(root.attributes).includes('"S'), false);
+  assertEquals(JSON.stringify(root.attributes).includes("=S"), false);
+  assertEquals(
+    String(root.attributes["url.query"]).endsWith("&country=FR"),
+    true,
+  );
+});
