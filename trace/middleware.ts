@@ -142,6 +142,7 @@ async function answer(
     if (isStreamType(type) || (type === null && completed === undefined)) {
       return onBodyEnd(
         response,
+        scope,
         () => end(span, scope),
         () => cutOff(span, scope),
       );

@@ -4,6 +4,9 @@
  * @module
  */
 
+import { runInScope } from "../app/scope.ts";
+import type { Scope } from "../app/scope.ts";
+
 const STREAM_TYPES =
   /^(text\/event-stream|application\/(x-ndjson|jsonl|json-seq)|multipart\/x-mixed-replace)/i;
 
@@ -12,9 +15,13 @@ export function isStreamType(type: string | null): boolean {
   return type !== null && STREAM_TYPES.test(type);
 }
 
-/** Gives the same response with a body that reports its end, once. */
+/**
+ * Gives the same response with a body that reports its end, once. The body is
+ * produced in `scope`, so that what a generator records is in its request.
+ */
 export function onBodyEnd(
   response: Response,
+  scope: Scope,
   onSent: () => void,
   onCutOff: () => void,
 ): Response {
@@ -27,7 +34,7 @@ export function onBodyEnd(
   const reported = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       try {
-        const { done, value } = await reader.read();
+        const { done, value } = await runInScope(scope, () => reader.read());
         if (!done) return controller.enqueue(value);
         controller.close();
         onSent();

@@ -867,3 +867,28 @@ Deno.test("names of secrets are known by their parts, in queries and headers", a
     true,
   );
 });
+
+Deno.test("spans of a generator that writes an event stream are in its request", async () => {
+  async function* events(tracer: TracerImpl) {
+    for (let i = 0; i < 3; i++) {
+      await Promise.resolve();
+      yield tracer.withSpan("chunk", "custom", () => "data: 1\n\n");
+    }
+  }
+  const headers = { "content-type": "text/event-stream" };
+  const tracer = createTracer();
+  const app = createApp({
+    routes: handle(() => {
+      const body = ReadableStream.from(events(tracer))
+        .pipeThrough(new TextEncoderStream());
+      return new Response(body, { headers });
+    }),
+  });
+  app.use(traceMiddleware(tracer));
+  const response = await app.fetch(new Request("http://localhost/"));
+  assertEquals((await response.text()).length, 27);
+  assertEquals(
+    treeOf(onlyTrace(tracer)),
+    "GET /(route.match, chunk, chunk, chunk)",
+  );
+});

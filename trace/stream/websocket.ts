@@ -34,6 +34,8 @@ export interface TraceWebSocket {
 
 /** Traces that a client is told when it connects, the newest. */
 const MAX_INITIAL = 1_000;
+/** Characters of that message, as far as whole traces fit. */
+const MAX_INITIAL_SIZE = 16 * 1024 * 1024;
 /** Characters of a message that a client may send. */
 const MAX_MESSAGE = 256 * 1024;
 /** Bytes that may wait for a slow client before it misses events. */
@@ -102,8 +104,7 @@ export function createTraceWebSocket(
     open(ws) {
       clients.add(ws);
       if (!ws.data.watches) return;
-      const traces = tracer.getTraces().slice(-MAX_INITIAL).map(serializeTrace);
-      ws.send(JSON.stringify({ type: "initial", traces }));
+      ws.send(initialMessage(tracer));
       watchers.add(ws);
       unsubscribe ??= tracer.subscribe(broadcast, [
         "trace:start",
@@ -168,6 +169,18 @@ export function createTraceWebSocket(
       await upgrader.close();
     },
   };
+}
+
+/** The newest traces, in the order in which they ended. */
+function initialMessage(tracer: Tracer): string {
+  const traces: string[] = [];
+  let size = 0;
+  for (const trace of tracer.getTraces().slice(-MAX_INITIAL).reverse()) {
+    const json = JSON.stringify(serializeTrace(trace));
+    if ((size += json.length) > MAX_INITIAL_SIZE) break;
+    traces.push(json);
+  }
+  return `{"type":"initial","traces":[${traces.reverse()}]}`;
 }
 
 function send(ws: ServerWebSocket<Client>, message: string): void {
