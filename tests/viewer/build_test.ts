@@ -1,17 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
-import * as esbuild from "esbuild";
-import { buildViewer, gzipSize } from "../../viewer/build.ts";
+import { gzipSize } from "../../viewer/build.ts";
 
 const committed = new URL("../../viewer/dist/index.html", import.meta.url);
 
 Deno.test("the committed page is what the sources make", async () => {
-  const page = await buildViewer();
-  await esbuild.stop();
-  assertEquals(
-    await Deno.readTextFile(committed) === page,
-    true,
-    "viewer/dist/index.html is stale: run `deno task build`",
-  );
+  // In a process of its own: the bundler leaves one behind for a while.
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "viewer/build.ts", "--check"],
+    cwd: new URL("../../", import.meta.url),
+  }).output();
+  assertEquals(code, 0, new TextDecoder().decode(stderr));
 });
 
 Deno.test("the page allows exactly its own script and style", async () => {
@@ -40,5 +38,5 @@ Deno.test("the page allows exactly its own script and style", async () => {
 Deno.test("the empty page is small", async () => {
   const page = await Deno.readTextFile(committed);
   const size = gzipSize(page);
-  assert(size <= 45 * 1024, `${size} bytes`);
+  assert(size <= 45 * 1024, `${size} bytes gzipped, over ${45 * 1024}`);
 });
