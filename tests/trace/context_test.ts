@@ -187,7 +187,7 @@ Deno.test("200 requests at once each have exactly their own spans, under the rig
   );
   const app = createApp({
     routes: [{
-      path: "/work/:index",
+      path: "/jobs/:index",
       async loader({ params }) {
         await work(tracer, plans[Number(params.index)]!);
         return {};
@@ -199,7 +199,7 @@ Deno.test("200 requests at once each have exactly their own spans, under the rig
 
   const responses = await Promise.all(plans.map(async (_, i) => {
     const response = await fetch(
-      `http://127.0.0.1:${server.address.port}/work/${i}`,
+      `http://127.0.0.1:${server.address.port}/jobs/${i}`,
     );
     await response.body?.cancel();
     return response;
@@ -209,7 +209,7 @@ Deno.test("200 requests at once each have exactly their own spans, under the rig
   assertEquals(tracer.getTraces().length, 200);
   for (const [i, response] of responses.entries()) {
     const trace = tracer.getTrace(response.headers.get("x-app-trace-id")!)!;
-    assertEquals(rootOf(trace).name, `GET /work/${i}`);
+    assertEquals(rootOf(trace).name, `GET /jobs/${i}`);
     assertEquals(trace.metadata.droppedSpans, undefined);
     checkTree(trace, plans[i]!);
   }
