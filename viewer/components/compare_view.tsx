@@ -147,8 +147,8 @@ function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
           <span role="columnheader" class="lane">A above, B below</span>
         </>
       }
-      row={(row, index, top) => (
-        <CompareRow key={index} row={row} index={index} top={top} {...scale} />
+      row={(row, index) => (
+        <CompareRow key={index} row={row} index={index} {...scale} />
       )}
     />
   );
@@ -178,10 +178,9 @@ function commonScale(rows: readonly ComparedRow[]): Scale {
 interface CompareRowProps extends Scale {
   readonly row: ComparedRow;
   readonly index: number;
-  readonly top: number;
 }
 
-function CompareRow({ row, index, top, starts, length }: CompareRowProps) {
+function CompareRow({ row, index, starts, length }: CompareRowProps) {
   const node = row.a ?? row.b!;
   const only = row.a === undefined ? "B" : row.b === undefined ? "A" : "";
   const before = row.a?.span.duration ?? 0;
@@ -192,7 +191,6 @@ function CompareRow({ row, index, top, starts, length }: CompareRowProps) {
       role="row"
       aria-level={row.depth + 1}
       aria-rowindex={index + 2}
-      style={{ transform: `translateY(${top}px)` }}
     >
       <Cell of="name">
         <Indent depth={row.depth} />

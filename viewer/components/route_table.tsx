@@ -35,12 +35,11 @@ export function RouteTable() {
       reveal={[cursor]}
       onClick={openClicked}
       head={<HeadCells columns={COLUMNS} order={routeOrder} />}
-      row={(stats, index, top) => (
+      row={(stats, index) => (
         <RouteRow
           key={stats.key}
           stats={stats}
           index={index}
-          top={top}
           cursor={stats.key === cursor}
           share={stats.p95 / longest}
         />
@@ -61,13 +60,12 @@ function openClicked(event: MouseEvent): void {
 interface RouteRowProps {
   readonly stats: RouteStats;
   readonly index: number;
-  readonly top: number;
   readonly cursor: boolean;
   /** The p95 as a share of the longest p95 of all routes. */
   readonly share: number;
 }
 
-function RouteRow({ stats, index, top, cursor, share }: RouteRowProps) {
+function RouteRow({ stats, index, cursor, share }: RouteRowProps) {
   return (
     <div
       class={cursor ? "row cursor" : "row"}
@@ -75,7 +73,6 @@ function RouteRow({ stats, index, top, cursor, share }: RouteRowProps) {
       id={rowId(stats)}
       aria-rowindex={index + 2}
       data-route={stats.key}
-      style={{ transform: `translateY(${top}px)` }}
     >
       <Cell of="route" title={cutText(stats.key, 500)}>
         <span class="method">{cutText(stats.method, 20)}</span>{" "}

@@ -62,12 +62,11 @@ export function TraceList() {
           <span role="columnheader" class="layers">Layers</span>
         </>
       }
-      row={(entry, index, top) => (
+      row={(entry, index) => (
         <TraceRow
           key={entry.key}
           entry={entry}
           index={index}
-          top={top}
           cursor={entry.key === cursor}
         />
       )}
@@ -97,11 +96,10 @@ function showNew(): void {
 interface TraceRowProps {
   readonly entry: TraceEntry;
   readonly index: number;
-  readonly top: number;
   readonly cursor: boolean;
 }
 
-function TraceRow({ entry, index, top, cursor }: TraceRowProps) {
+function TraceRow({ entry, index, cursor }: TraceRowProps) {
   const { key, pending } = entry;
   // The same cells as last time are not compared again: when a trace comes in
   // live, all rows move and none changes.
@@ -123,7 +121,6 @@ function TraceRow({ entry, index, top, cursor }: TraceRowProps) {
       aria-rowindex={index + 2}
       aria-selected={selected}
       data-key={key}
-      style={{ transform: `translateY(${top}px)` }}
     >
       {cells}
     </div>

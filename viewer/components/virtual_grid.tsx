@@ -20,8 +20,7 @@ interface VirtualGridProps<Item> {
   /** When one of these changes, the active row is scrolled to. */
   readonly reveal?: readonly unknown[];
   readonly head: ComponentChildren;
-  /** Draws a row `top` pixels below the first one. */
-  readonly row: (item: Item, index: number, top: number) => ComponentChildren;
+  readonly row: (item: Item, index: number) => ComponentChildren;
   /** What stands behind the rows. */
   readonly behind?: ComponentChildren;
   readonly children?: ComponentChildren;
@@ -97,9 +96,13 @@ export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
         style={{ height: `${items.length * rowHeight}px` }}
       >
         {props.behind}
-        {items.slice(first, end).map((item, i) =>
-          props.row(item, first + i, (first + i) * rowHeight)
-        )}
+        {/* One box is moved: moving each row would cost painting them all. */}
+        <div
+          role="presentation"
+          style={{ transform: `translateY(${first * rowHeight}px)` }}
+        >
+          {items.slice(first, end).map((item, i) => props.row(item, first + i))}
+        </div>
       </div>
       {props.children}
     </div>

@@ -1,4 +1,5 @@
 import type { CriticalPath } from "../model/critical_path.ts";
+import type { Interval } from "../model/intervals.ts";
 import type { Row } from "../model/rows.ts";
 import { axisTicks, panRange, zoomRange } from "../model/time_range.ts";
 import { setZoom } from "../state/keyboard.ts";
@@ -53,11 +54,10 @@ export function Waterfall() {
           <Axis />
         </>
       }
-      row={(row, index, top) => (
+      row={(row, index) => (
         <WaterfallRow
           key={row.id}
           row={row}
-          top={top}
           position={index + 2}
           visible={range.value}
           selected={row.id === id}
@@ -70,10 +70,13 @@ export function Waterfall() {
   );
 }
 
-function criticalParts(path: CriticalPath | undefined, row: Row) {
-  if (path === undefined) return [];
-  const nodes = row.group?.members ?? [row.node];
-  return nodes.flatMap((node) => path.get(node) ?? []);
+const NONE: readonly Interval[] = [];
+
+/** The same list as last time where possible: then the row isn't drawn anew. */
+function criticalParts(path: CriticalPath | undefined, { node, group }: Row) {
+  if (path === undefined) return NONE;
+  if (group === undefined) return path.get(node) ?? NONE;
+  return group.members.flatMap((member) => path.get(member) ?? NONE);
 }
 
 function ticks() {

@@ -15,8 +15,6 @@ const MAX_MARKS = 12;
 
 interface WaterfallRowProps {
   readonly row: Row;
-  /** How far the row is from the first one, in pixels. */
-  readonly top: number;
   /** Its place among all rows, the head being the first. */
   readonly position: number;
   readonly visible: TimeRange;
@@ -33,7 +31,7 @@ export function waterfallRowId(row: Row): string {
 
 /** A row of the waterfall: a span, or a group of spans. */
 export function WaterfallRow(props: WaterfallRowProps) {
-  const { row, top, position, selected, match } = props;
+  const { row, position, selected, match } = props;
   const { node, group } = row;
   const failed = group === undefined
     ? isFailed(node.span)
@@ -58,7 +56,6 @@ export function WaterfallRow(props: WaterfallRowProps) {
       aria-rowindex={position}
       aria-selected={selected}
       aria-expanded={row.expandable ? row.expanded : undefined}
-      style={{ transform: `translateY(${top}px)` }}
     >
       <NameCell row={row} failed={failed} />
       <Cell of="duration">{formatDuration(duration)}</Cell>
