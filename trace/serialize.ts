@@ -1,4 +1,5 @@
-import { LAYERS } from "./layers.ts";
+import { Field } from "./export/field.ts";
+import { LAYERS, STATUSES } from "./export/layers.ts";
 import type {
   AttributeValue,
   SerializedTrace,
@@ -8,7 +9,6 @@ import type {
   TraceMetadata,
 } from "./types.ts";
 
-const STATUSES = ["ok", "error", "timeout"] as const;
 const ORIGINS = ["server", "client"] as const;
 
 /**
@@ -40,103 +40,105 @@ export function serializeTrace(trace: TraceData): SerializedTrace {
  * @throws {TypeError} If it is not a trace; the message says where and why.
  */
 export function deserializeTrace(value: unknown): TraceData {
-  const trace = record(
+  const trace = new Field(
     typeof value === "string" ? parse(value) : value,
     "trace",
   );
   const spans = new Map<string, SpanData>();
-  list(trace.spans, "spans").forEach((item, index) => {
-    const span = readSpan(item, `spans[${index}]`);
+  for (const field of trace.get("spans").items()) {
+    const span = readSpan(field);
     if (spans.has(span.id)) {
-      fail(`spans[${index}].id`, "unlike that of the spans before", span.id);
+      field.get("id").fail("unlike that of the spans before");
     }
     spans.set(span.id, span);
-  });
-  const rootSpanId = text(trace.rootSpanId, "rootSpanId");
-  if (!spans.has(rootSpanId)) {
-    fail("rootSpanId", "the id of one of the spans", rootSpanId);
+  }
+  const rootSpanId = trace.get("rootSpanId");
+  if (!spans.has(rootSpanId.text())) {
+    rootSpanId.fail("the id of one of the spans");
   }
   return {
-    id: text(trace.id, "id"),
-    rootSpanId,
-    startTime: number(trace.startTime, "startTime"),
-    endTime: number(trace.endTime, "endTime"),
-    duration: number(trace.duration, "duration"),
+    id: trace.get("id").text(),
+    rootSpanId: rootSpanId.text(),
+    ...readTimes(trace),
     spans,
-    metadata: readMetadata(trace.metadata),
+    metadata: readMetadata(trace.get("metadata")),
   };
 }
 
-function readSpan(value: unknown, at: string): SpanData {
-  const span = record(value, at);
-  const { parentId, droppedAttributes, droppedEvents } = span;
+function readSpan(span: Field): SpanData {
+  const parentId = span.get("parentId");
   return {
-    id: text(span.id, `${at}.id`),
-    traceId: text(span.traceId, `${at}.traceId`),
-    parentId: parentId === null ? null : text(parentId, `${at}.parentId`),
-    name: text(span.name, `${at}.name`),
-    layer: oneOf(span.layer, LAYERS, `${at}.layer`),
-    status: oneOf(span.status, STATUSES, `${at}.status`),
-    startTime: number(span.startTime, `${at}.startTime`),
-    endTime: number(span.endTime, `${at}.endTime`),
-    duration: number(span.duration, `${at}.duration`),
-    attributes: readAttributes(span.attributes, `${at}.attributes`),
-    events: list(span.events, `${at}.events`)
-      .map((event, index) => readEvent(event, `${at}.events[${index}]`)),
-    children: list(span.children, `${at}.children`)
-      .map((child, index) => text(child, `${at}.children[${index}]`)),
-    ...optional("droppedAttributes", droppedAttributes, at, number),
-    ...optional("droppedEvents", droppedEvents, at, number),
+    id: span.get("id").text(),
+    traceId: span.get("traceId").text(),
+    parentId: parentId.value === null ? null : parentId.text(),
+    name: span.get("name").text(),
+    layer: span.get("layer").oneOf(LAYERS),
+    status: span.get("status").oneOf(STATUSES),
+    ...readTimes(span),
+    attributes: readAttributes(span.get("attributes")),
+    events: span.get("events").items().map(readEvent),
+    children: span.get("children").items().map(readText),
+    ...optional(span, "droppedAttributes", readNumber),
+    ...optional(span, "droppedEvents", readNumber),
   };
 }
 
-function readEvent(value: unknown, at: string): SpanEvent {
-  const event = record(value, at);
+function readTimes(
+  field: Field,
+): Pick<SpanData, "startTime" | "endTime" | "duration"> {
   return {
-    name: text(event.name, `${at}.name`),
-    time: number(event.time, `${at}.time`),
-    ...optional("attributes", event.attributes, at, readAttributes),
+    startTime: field.get("startTime").number(),
+    endTime: field.get("endTime").number(),
+    duration: field.get("duration").number(),
   };
 }
 
-function readAttributes(
-  value: unknown,
-  at: string,
-): Record<string, AttributeValue> {
-  const entries = Object.entries(record(value, at));
-  for (const [key, item] of entries) {
-    if (!["string", "number", "boolean"].includes(typeof item)) {
-      fail(
-        `${at}[${JSON.stringify(key)}]`,
-        "a string, number or boolean",
-        item,
-      );
+function readEvent(event: Field): SpanEvent {
+  return {
+    name: event.get("name").text(),
+    time: event.get("time").number(),
+    ...optional(event, "attributes", readAttributes),
+  };
+}
+
+function readAttributes(field: Field): Record<string, AttributeValue> {
+  const entries = Object.entries(field.record());
+  for (const [key, value] of entries) {
+    if (!["string", "number", "boolean"].includes(typeof value)) {
+      field.get(key).fail("a string, number or boolean");
     }
   }
   // Unlike assignment, this takes a key called __proto__ for what it is.
   return Object.fromEntries(entries) as Record<string, AttributeValue>;
 }
 
-function readMetadata(value: unknown): TraceMetadata {
-  const metadata = record(value, "metadata");
+function readMetadata(metadata: Field): TraceMetadata {
   return {
-    origin: oneOf(metadata.origin, ORIGINS, "metadata.origin"),
-    ...optional("method", metadata.method, "metadata", text),
-    ...optional("pathname", metadata.pathname, "metadata", text),
-    ...optional("statusCode", metadata.statusCode, "metadata", number),
-    ...optional("routePattern", metadata.routePattern, "metadata", text),
-    ...optional("droppedSpans", metadata.droppedSpans, "metadata", number),
+    origin: metadata.get("origin").oneOf(ORIGINS),
+    ...optional(metadata, "method", readText),
+    ...optional(metadata, "pathname", readText),
+    ...optional(metadata, "statusCode", readNumber),
+    ...optional(metadata, "routePattern", readText),
+    ...optional(metadata, "droppedSpans", readNumber),
   };
 }
 
+function readText(field: Field): string {
+  return field.text();
+}
+
+function readNumber(field: Field): number {
+  return field.number();
+}
+
 function optional<K extends string, T>(
+  record: Field,
   key: K,
-  value: unknown,
-  at: string,
-  read: (value: unknown, at: string) => T,
+  read: (field: Field) => T,
 ): { [P in K]?: T } {
-  if (value === undefined) return {};
-  return { [key]: read(value, `${at}.${key}`) } as { [P in K]: T };
+  const field = record.get(key);
+  if (field.value === undefined) return {};
+  return { [key]: read(field) } as { [P in K]: T };
 }
 
 function parse(json: string): unknown {
@@ -145,50 +147,4 @@ function parse(json: string): unknown {
   } catch {
     throw new TypeError("Cannot read trace: the text is not JSON");
   }
-}
-
-function record(value: unknown, at: string): Record<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
-  fail(at, "an object", value);
-}
-
-function list(value: unknown, at: string): unknown[] {
-  if (Array.isArray(value)) return value;
-  fail(at, "an array", value);
-}
-
-function text(value: unknown, at: string): string {
-  if (typeof value === "string") return value;
-  fail(at, "a string", value);
-}
-
-function number(value: unknown, at: string): number {
-  if (typeof value === "number" && Number.isFinite(value)) return value;
-  fail(at, "a finite number", value);
-}
-
-function oneOf<T extends string>(
-  value: unknown,
-  choices: readonly T[],
-  at: string,
-): T {
-  if (choices.includes(value as T)) return value as T;
-  fail(at, `one of ${choices.join(", ")}`, value);
-}
-
-function fail(at: string, expected: string, value: unknown): never {
-  const received = typeof value === "string"
-    ? JSON.stringify(value.slice(0, 100))
-    : value === null
-    ? "null"
-    : Array.isArray(value)
-    ? "an array"
-    : typeof value === "object"
-    ? "an object"
-    : String(value);
-  throw new TypeError(
-    `Cannot read trace: ${at} must be ${expected}, received ${received}`,
-  );
 }

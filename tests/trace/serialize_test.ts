@@ -88,7 +88,7 @@ Deno.test("deserializeTrace() names the field that is malformed, what it must be
     [
       "endTime",
       undefined,
-      "endTime must be a finite number, received undefined",
+      "endTime must be a finite number, received nothing",
     ],
     [
       "duration",
@@ -132,7 +132,7 @@ Deno.test("deserializeTrace() names the field that is malformed, what it must be
     [
       "spans.1.parentId",
       undefined,
-      "spans[1].parentId must be a string, received undefined",
+      "spans[1].parentId must be a string, received nothing",
     ],
     ["spans.1.name", 1, "spans[1].name must be a string, received 1"],
     ["spans.1.layer", "moon", "spans[1].layer must be one of request, "],
@@ -152,7 +152,12 @@ Deno.test("deserializeTrace() names the field that is malformed, what it must be
     [
       "spans.1.attributes.s",
       null,
-      'spans[1].attributes["s"] must be a string, number or boolean, received null',
+      "spans[1].attributes.s must be a string, number or boolean, received null",
+    ],
+    [
+      "spans.1.attributes.a b",
+      undefined,
+      'spans[1].attributes["a b"] must be a string, number or boolean, received nothing',
     ],
     ["spans.1.events", {}, "spans[1].events must be an array"],
     ["spans.1.events.2", 1, "spans[1].events[2] must be an object, received 1"],
@@ -161,7 +166,7 @@ Deno.test("deserializeTrace() names the field that is malformed, what it must be
     [
       "spans.1.events.2.attributes.n",
       {},
-      'spans[1].events[2].attributes["n"] must be a string, number or boolean',
+      "spans[1].events[2].attributes.n must be a string, number or boolean",
     ],
     ["spans.1.children", "x", "spans[1].children must be an array"],
     ["spans.0.children.1", 1, "spans[0].children[1] must be a string"],
@@ -206,14 +211,14 @@ Deno.test("deserializeTrace() refuses spans that share an id", () => {
 Deno.test("deserializeTrace() refuses what is no trace at all", () => {
   for (
     const [value, message] of [
-      [null, "trace must be an object, received null"],
-      [undefined, "trace must be an object, received undefined"],
-      [7, "trace must be an object, received 7"],
-      [[], "trace must be an object, received an array"],
+      [null, "the value must be an object, received null"],
+      [undefined, "the value must be an object, received nothing"],
+      [7, "the value must be an object, received 7"],
+      [[], "the value must be an object, received an array"],
       ["", "the text is not JSON"],
       ["{", "the text is not JSON"],
-      ["[]", "trace must be an object, received an array"],
-      ["{}", "spans must be an array, received undefined"],
+      ["[]", "the value must be an object, received an array"],
+      ["{}", "spans must be an array, received nothing"],
     ] as const
   ) {
     assertThrows(

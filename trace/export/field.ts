@@ -7,14 +7,18 @@ import { describe } from "./describe.ts";
 export class Field {
   /** What is there; `undefined` if nothing is. */
   readonly value: unknown;
-  readonly #parent: Field | undefined;
   readonly #key: string | number;
+  readonly #parent: Field | undefined;
 
-  /** A whole document; its parts come from `get` and `items`. */
-  constructor(value: unknown, parent?: Field, key: string | number = "") {
+  /**
+   * A whole document; its parts come from `get` and `items`.
+   *
+   * @param key What the document is called, such as `OTLP`.
+   */
+  constructor(value: unknown, key: string | number, parent?: Field) {
     this.value = value;
-    this.#parent = parent;
     this.#key = key;
+    this.#parent = parent;
   }
 
   /** Whether it is absent, which `null` means too in protobuf's JSON. */
@@ -24,50 +28,66 @@ export class Field {
 
   /** A property of its own. */
   get(key: string): Field {
-    const { value } = this;
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return this.fail("an object");
-    }
-    const record = value as Record<string, unknown>;
+    const record = this.record();
     const own = Object.hasOwn(record, key) ? record[key] : undefined;
-    return new Field(own, this, key);
+    return new Field(own, key, this);
   }
 
-  /** Its elements; none if it is absent. */
-  items(): Field[] {
-    if (this.isAbsent) return [];
-    if (!Array.isArray(this.value)) return this.fail("an array");
-    return this.value.map((item, i) => new Field(item, this, i));
-  }
-
-  /** Its text; empty if it is absent. */
-  text(): string {
-    if (this.isAbsent) return "";
-    return typeof this.value === "string" ? this.value : this.fail("a string");
-  }
-
-  /** Its count; `undefined` if it is absent or 0. */
-  countOrNone(): number | undefined {
-    if (this.isAbsent || this.value === 0) return undefined;
+  /** Its properties. */
+  record(): Record<string, unknown> {
     const { value } = this;
-    if (typeof value === "number" && Number.isInteger(value) && value > 0) {
-      return value;
-    }
-    return this.fail("a whole number from 0");
+    const isRecord = typeof value === "object" && value !== null &&
+      !Array.isArray(value);
+    return this.expect("an object", isRecord);
+  }
+
+  /** Its elements. */
+  items(ifAbsent?: []): Field[] {
+    return this.expect<unknown[]>(
+      "an array",
+      Array.isArray(this.value),
+      ifAbsent,
+    ).map((item, i) => new Field(item, i, this));
+  }
+
+  /** Its text. */
+  text(ifAbsent?: ""): string {
+    return this.expect("a string", typeof this.value === "string", ifAbsent);
+  }
+
+  /** Its number. */
+  number(): number {
+    return this.expect("a finite number", Number.isFinite(this.value));
+  }
+
+  /** Its text, which is one of some. */
+  oneOf<T extends string>(choices: readonly T[]): T {
+    return this.expect(
+      `one of ${choices.join(", ")}`,
+      choices.includes(this.value as T),
+    );
+  }
+
+  /** The value if it is right; else what stands for it if it is absent. */
+  expect<T>(what: string, isRight: boolean, ifAbsent?: T): T {
+    if (isRight) return this.value as T;
+    if (ifAbsent !== undefined && this.isAbsent) return ifAbsent;
+    return this.fail(what);
   }
 
   /** Throws that something else must be here. */
   fail(expected: string): never {
+    let at = "";
+    let name = this.#key;
+    for (let field: Field = this; field.#parent; field = field.#parent) {
+      const key = field.#key;
+      const isWord = typeof key === "string" && /^\w+$/.test(key);
+      at = (isWord ? `.${key}` : `[${JSON.stringify(key)}]`) + at;
+      name = field.#parent.#key;
+    }
     throw new TypeError(
-      `Cannot read OTLP: ${this.#path() || "the value"} must be ${expected}, ` +
-        `received ${describe(this.value)}`,
+      `Cannot read ${name}: ${at.replace(/^\./, "") || "the value"} ` +
+        `must be ${expected}, received ${describe(this.value)}`,
     );
-  }
-
-  #path(): string {
-    if (this.#parent === undefined) return "";
-    const path = this.#parent.#path();
-    if (typeof this.#key === "number") return `${path}[${this.#key}]`;
-    return path === "" ? this.#key : `${path}.${this.#key}`;
   }
 }

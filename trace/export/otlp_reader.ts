@@ -58,13 +58,13 @@ const STATUS_DESCRIPTION = "otel.status_description";
  * ```
  */
 export function fromOTLP(value: unknown): SerializedTrace[] {
-  const document = new Field(value);
+  const document = new Field(value, "OTLP");
   const requests = Array.isArray(value) ? document.items() : [document];
   const loose: LooseSpan[] = [];
   for (const request of requests) {
-    const resources = request.get("resourceSpans");
-    if (!Array.isArray(resources.value)) resources.fail("an array");
-    for (const resource of resources.items()) readResource(resource, loose);
+    for (const resource of request.get("resourceSpans").items()) {
+      readResource(resource, loose);
+    }
   }
   return assembleTraces(loose, (root) => metadataOf(root.attributes));
 }
@@ -74,8 +74,8 @@ function readResource(resourceSpans: Field, loose: LooseSpan[]): void {
   const service = resource.isAbsent
     ? undefined
     : readKeyValues(resource.get("attributes"))["service.name"];
-  for (const scope of resourceSpans.get("scopeSpans").items()) {
-    for (const span of scope.get("spans").items()) {
+  for (const scope of resourceSpans.get("scopeSpans").items([])) {
+    for (const span of scope.get("spans").items([])) {
       loose.push(readSpan(span, service));
     }
   }
@@ -88,7 +88,7 @@ function readSpan(
   const startTime = readTime(field.get("startTimeUnixNano"));
   const end = field.get("endTimeUnixNano");
   const endTime = end.isAbsent ? startTime : readTime(end);
-  const events = field.get("events").items()
+  const events = field.get("events").items([])
     .map((event) => readEvent(event, startTime));
   const own = takeOwn(readKeyValues(field.get("attributes")));
   const { attributes, metadata } = own;
@@ -96,13 +96,13 @@ function readSpan(
   if (!isOurs && service !== undefined) attributes["service.name"] ??= service;
   const failed = readFailed(field.get("status"), events, attributes, isOurs);
   const parentId = field.get("parentSpanId");
-  const droppedAttributes = field.get("droppedAttributesCount").countOrNone();
-  const droppedEvents = field.get("droppedEventsCount").countOrNone();
+  const droppedAttributes = readCount(field.get("droppedAttributesCount"));
+  const droppedEvents = readCount(field.get("droppedEventsCount"));
   const span: Omit<SpanData, "children"> = {
     id: readId(field.get("spanId"), 16),
     traceId: readId(field.get("traceId"), 32),
-    parentId: /^0*$/.test(parentId.text()) ? null : readId(parentId, 16),
-    name: field.get("name").text(),
+    parentId: /^0*$/.test(parentId.text("")) ? null : readId(parentId, 16),
+    name: field.get("name").text(""),
     layer: own.layer ?? layerOf(isServer(field.get("kind")), attributes),
     status: failed ? own.timedOut ? "timeout" : "error" : "ok",
     startTime,
@@ -146,7 +146,7 @@ function readEvent(field: Field, spanStart: number): SpanEvent {
   const time = field.get("timeUnixNano");
   const attributes = field.get("attributes");
   return {
-    name: field.get("name").text(),
+    name: field.get("name").text(""),
     time: time.isAbsent ? spanStart : readTime(time),
     ...(!attributes.isAbsent && { attributes: readKeyValues(attributes) }),
   };
@@ -165,7 +165,7 @@ function readFailed(
   if (status.isAbsent) return false;
   const code = status.get("code").value;
   if (code !== 2 && code !== "STATUS_CODE_ERROR") return false;
-  const message = status.get("message").text();
+  const message = status.get("message").text("");
   const isKnown = message === "" || isOurs ||
     events.some((event) => event.attributes?.["exception.message"] === message);
   if (!isKnown) attributes[STATUS_DESCRIPTION] ??= message;
@@ -181,15 +181,20 @@ function readId(field: Field, digits: number): string {
   const { value } = field;
   const isId = typeof value === "string" && value.length === digits &&
     /^[\da-f]+$/i.test(value) && !/^0+$/.test(value);
-  return isId
-    ? value.toLowerCase()
-    : field.fail(`${digits} hexadecimal digits, not all 0`);
+  return field.expect<string>(`${digits} hexadecimal digits, not all 0`, isId)
+    .toLowerCase();
+}
+
+/** A count of what was dropped; `undefined` for none. */
+function readCount(field: Field): number | undefined {
+  const isCount = Number.isInteger(field.value) && field.value as number >= 0;
+  return field.expect("a whole number from 0", isCount, 0) || undefined;
 }
 
 function readTime(field: Field): number {
   const { value } = field;
-  const text = typeof value === "number" ? String(value) : value;
-  return typeof text === "string" && /^\d{1,20}$/.test(text)
-    ? fromUnixNano(text)
-    : field.fail("nanoseconds since 1970 in decimal");
+  const isTime = (typeof value === "number" || typeof value === "string") &&
+    /^\d{1,20}$/.test(String(value));
+  const expected = "nanoseconds since 1970 in decimal";
+  return fromUnixNano(String(field.expect(expected, isTime)));
 }

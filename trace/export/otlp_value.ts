@@ -38,15 +38,14 @@ function toAnyValue(value: AttributeValue): OTLPAnyValue {
 /** The attributes of a list of named values; of several alike, the last. */
 export function readKeyValues(list: Field): Record<string, AttributeValue> {
   const attributes: Record<string, AttributeValue> = {};
-  for (const pair of list.items()) {
-    setOwn(attributes, readKey(pair), readAnyValue(pair.get("value"), 0).value);
+  for (const pair of list.items([])) {
+    setOwn(
+      attributes,
+      pair.get("key").text(),
+      readAnyValue(pair.get("value"), 0).value,
+    );
   }
   return attributes;
-}
-
-function readKey(pair: Field): string {
-  const key = pair.get("key");
-  return typeof key.value === "string" ? key.value : key.fail("a string");
 }
 
 /** A value as ours, where lists are JSON text, and as JSON inside a list. */
@@ -78,40 +77,35 @@ function readAnyValue(any: Field, depth: number): ReadValue {
     return { value: fromInt(int), json: String(int) };
   }
   if (kind === "arrayValue" || kind === "kvlistValue") {
-    const items = field.get("values").items();
+    const items = field.get("values").items([]);
     const jsonOf = (item: Field) => readAnyValue(item, depth + 1).json;
     const json = kind === "arrayValue"
       ? `[${items.map(jsonOf)}]`
       : `{${
         items.map((pair) =>
-          `${JSON.stringify(readKey(pair))}:${jsonOf(pair.get("value"))}`
+          `${JSON.stringify(pair.get("key").text())}:${
+            jsonOf(pair.get("value"))
+          }`
         )
       }}`;
     return { value: json, json };
   }
   const value = kind === "boolValue"
-    ? readBool(field)
+    ? field.expect<boolean>("true or false", typeof field.value === "boolean")
     : kind === "doubleValue"
     ? readDouble(field)
-    : field.text();
+    : field.text("");
   return { value, json: JSON.stringify(value) };
-}
-
-function readBool(field: Field): boolean {
-  return typeof field.value === "boolean"
-    ? field.value
-    : field.fail("true or false");
 }
 
 function readInt(field: Field): bigint {
   const { value } = field;
-  if (typeof value === "number" && Number.isInteger(value)) {
-    return BigInt(value);
-  }
-  if (typeof value === "string" && /^-?\d{1,19}$/.test(value)) {
-    return BigInt(value);
-  }
-  return field.fail("a 64-bit integer in decimal");
+  const isInt = Number.isInteger(value) ||
+    typeof value === "string" && /^-?\d{1,19}$/.test(value);
+  return BigInt(field.expect<number | string>(
+    "a 64-bit integer in decimal",
+    isInt,
+  ));
 }
 
 /** A number if it can be one exactly, or else its digits. */
