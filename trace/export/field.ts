@@ -77,17 +77,19 @@ export class Field {
 
   /** Throws that something else must be here. */
   fail(expected: string): never {
-    let at = "";
-    let name = this.#key;
-    for (let field: Field = this; field.#parent; field = field.#parent) {
-      const key = field.#key;
-      const isWord = typeof key === "string" && /^\w+$/.test(key);
-      at = (isWord ? `.${key}` : `[${JSON.stringify(key)}]`) + at;
-      name = field.#parent.#key;
-    }
+    const [document, path] = this.#place();
     throw new TypeError(
-      `Cannot read ${name}: ${at.replace(/^\./, "") || "the value"} ` +
+      `Cannot read ${document}: ${path.replace(/^\./, "") || "the value"} ` +
         `must be ${expected}, received ${describe(this.value)}`,
     );
+  }
+
+  /** What the document is called, and the path to here. */
+  #place(): readonly [document: string | number, path: string] {
+    const key = this.#key;
+    if (this.#parent === undefined) return [key, ""];
+    const [document, path] = this.#parent.#place();
+    const isWord = typeof key === "string" && /^\w+$/.test(key);
+    return [document, path + (isWord ? `.${key}` : `[${JSON.stringify(key)}]`)];
   }
 }
