@@ -103,7 +103,8 @@ async function squeeze(script: string): Promise<string> {
     ecma: 2020,
     toplevel: true,
     // No option that takes getters for pure: reading a signal subscribes to it.
-    compress: { passes: 3 },
+    // Unsafe would be arrows only for what is made by `new`, without `this`.
+    compress: { passes: 3, unsafe_arrows: true },
   });
   return code ?? "";
 }
@@ -112,6 +113,11 @@ async function squeeze(script: string): Promise<string> {
 const npmPackages: esbuild.Plugin = {
   name: "npm-packages",
   setup(build) {
+    // Its core alone: what it adds to components is what `jsx.ts` does.
+    build.onResolve({ filter: /^@preact\/signals$/ }, ({ path, kind }) => {
+      const importer = findPackageJSON(path, import.meta.url)!;
+      return build.resolve(`${path}-core`, { importer, kind });
+    });
     build.onResolve({ filter: /^(@[^/]+\/)?[a-z][^/]*/ }, async (args) => {
       const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(args.path)!;
       // From a package its dependencies can be seen, and from here ours.

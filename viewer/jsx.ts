@@ -1,8 +1,76 @@
 /**
- * What the bundler turns JSX into. The classic form is a few kilobytes smaller
- * than the automatic one.
+ * What the bundler turns JSX into, and how components follow signals.
+ *
+ * A component is drawn anew when its props change, or a signal that it read
+ * while it was drawn. That is all this page needs of what `@preact/signals`
+ * adds to components; the rest of it would be a kilobyte in the page. The
+ * classic form of JSX is smaller than the automatic one, too.
  *
  * @module
  */
 
-export { Fragment, h } from "preact";
+import { effect } from "@preact/signals";
+import {
+  Component,
+  type ComponentChildren,
+  type ComponentClass,
+  createElement,
+  Fragment,
+  type FunctionComponent,
+  type VNode,
+} from "preact";
+
+export { Fragment };
+
+/** The classes that stand for the functions of the page. */
+const classes = new Map<FunctionComponent, ComponentClass>();
+
+/** Makes an element, or a component that follows the signals it reads. */
+export function h(
+  type: string | FunctionComponent,
+  props: object | null,
+  ...children: ComponentChildren[]
+): VNode {
+  if (typeof type === "string" || type === Fragment) {
+    return createElement(type as string, props, ...children);
+  }
+  let component = classes.get(type);
+  if (component === undefined) {
+    component = following(type);
+    classes.set(type, component);
+  }
+  return createElement(component, props, ...children);
+}
+
+type Properties = Readonly<Record<string, unknown>>;
+
+function following(draw: FunctionComponent): ComponentClass {
+  return class extends Component<Properties> {
+    #stop = () => {};
+
+    override shouldComponentUpdate(next: Properties): boolean {
+      return differs(next, this.props) || differs(this.props, next);
+    }
+
+    override componentWillUnmount(): void {
+      this.#stop();
+    }
+
+    override render(props: Properties): ComponentChildren {
+      let drawn: ComponentChildren;
+      let isDrawn = false;
+      this.#stop();
+      this.#stop = effect(() => {
+        if (isDrawn) this.forceUpdate();
+        else drawn = draw(props);
+        isDrawn = true;
+      });
+      return drawn;
+    }
+  };
+}
+
+/** Whether a property of one is another in the other, or missing. */
+function differs(one: Properties, other: Properties): boolean {
+  return Object.keys(one).some((key) => one[key] !== other[key]);
+}

@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import {
   flameFrames,
@@ -15,6 +14,7 @@ import { revealSpan, rows, selectedIndex } from "../state/selection.ts";
 import { Chip } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
 import { type Surface, useCanvas } from "./use_canvas.ts";
+import { useSignal } from "./use_signal.ts";
 
 const ROW = 22;
 

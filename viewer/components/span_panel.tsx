@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { AttributeValue, SpanEvent } from "../../trace/types.ts";
 import { exceptionOf, isClientSpan, statementOf } from "../model/attributes.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
@@ -13,6 +12,7 @@ import { critical, origin, selectedRow } from "../state/selection.ts";
 import { Chip, Swatch, Tool } from "./controls.tsx";
 import { GroupFacts } from "./group_facts.tsx";
 import { Icon } from "./icon.tsx";
+import { useSignal } from "./use_signal.ts";
 import { ValueText } from "./value_text.tsx";
 
 /** Attributes that the panel shows elsewhere. */

@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { formatCount, formatShare } from "../model/format.ts";
 import { chooseFiles } from "../state/files.ts";
@@ -23,6 +22,7 @@ import {
 import { Chip, Tool } from "./controls.tsx";
 import { ExportMenu } from "./export_menu.tsx";
 import { Icon } from "./icon.tsx";
+import { useSignal } from "./use_signal.ts";
 
 /** The bar at the top: what there is, the search, and what can be done. */
 export function TopBar() {

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { useSignal } from "@preact/signals";
+import { useSignal } from "./use_signal.ts";
 
 /** A canvas of the size of its box, in CSS pixels. */
 export interface Surface {

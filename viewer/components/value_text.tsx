@@ -1,8 +1,8 @@
-import { useSignal } from "@preact/signals";
 import { formatCount } from "../model/format.ts";
 import { cutText, SHOWN_LENGTH, splitAtMatches } from "../model/text.ts";
 import { query } from "../state/listing.ts";
 import { Chip } from "./controls.tsx";
+import { useSignal } from "./use_signal.ts";
 
 /** A recorded text as text, whatever is in it. Long ones are cut at first. */
 export function ValueText({ text }: { text: string }) {

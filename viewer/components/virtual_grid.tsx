@@ -1,8 +1,9 @@
-import { type Signal, useSignal } from "@preact/signals";
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { nextOrder, type Order } from "../model/sort.ts";
 import { scrollToRow, visibleWindow } from "../model/virtual.ts";
+import { useSignal } from "./use_signal.ts";
 
 interface VirtualGridProps<Item> {
   readonly id: string;
