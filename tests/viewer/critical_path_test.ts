@@ -33,6 +33,17 @@ Deno.test("criticalPath() leaves out what outlives its parent", () => {
   );
 });
 
+Deno.test("criticalPath() leaves out what a browser does below a server's span", () => {
+  const attributes = { "app.origin": "client" };
+  assertEquals(
+    pathOf(span("root", 0, 10, [
+      span("a", 1, 3),
+      span("page", 4, 9, [], { attributes }),
+    ])),
+    { root: [[0, 1], [3, 10]], a: [[1, 3]] },
+  );
+});
+
 Deno.test("criticalPath() covers the top span exactly once", () => {
   for (const made of sampleTraces({ count: 200, seed: 11 })) {
     const tree = buildTree(made);

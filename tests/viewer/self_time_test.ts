@@ -1,10 +1,14 @@
 import { assertEquals } from "@std/assert";
-import { gapsWithin, unionWithin } from "../../viewer/model/intervals.ts";
 import { selfSegments } from "../../viewer/model/self_time.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
 import { span, trace } from "./make_trace.ts";
 
-const at = (startTime: number, endTime: number) => ({ startTime, endTime });
+const at = (startTime: number, endTime: number) => ({
+  startTime,
+  endTime,
+  attributes: {},
+});
+const browser = { attributes: { "app.origin": "client" } };
 
 Deno.test("a leaf's self time is its recorded duration", () => {
   const { nodes } = buildTree(trace(
@@ -22,7 +26,7 @@ Deno.test("selfSegments() is what no child covers", () => {
 });
 
 Deno.test("selfSegments() counts children that run at once only once", () => {
-  assertEquals(selfSegments(at(0, 10), [at(1, 5), at(3, 6), at(2, 4)]), [
+  assertEquals(selfSegments(at(0, 10), [at(1, 5), at(2, 4), at(3, 6)]), [
     [0, 1],
     [6, 10],
   ]);
@@ -47,10 +51,18 @@ Deno.test("self times of a tree without overlap add up to its duration", () => {
   assertEquals(total, 100);
 });
 
-Deno.test("unionWithin() joins what touches", () => {
-  assertEquals(unionWithin([[4, 6], [0, 2], [2, 4]], 0, 10), [[0, 6]]);
-});
-
-Deno.test("gapsWithin() of nothing is everything", () => {
-  assertEquals(gapsWithin([], 1, 2), [[1, 2]]);
+Deno.test("what a browser does takes nothing from the server above it", () => {
+  const { nodes } = buildTree(trace(span("root", 0, 10, [
+    span("loader", 2, 5),
+    span("page:load", 4, 90, [
+      span("fetch", 20, 60, [span("answer", 30, 40)], browser),
+    ], browser),
+  ])));
+  assertEquals(
+    nodes.map(({ span, selfTime }) => [span.name, selfTime]),
+    [["root", 7], ["loader", 3], ["page:load", 46], ["fetch", 30], [
+      "answer",
+      10,
+    ]],
+  );
 });

@@ -1,16 +1,17 @@
 import type { SpanData } from "../types.ts";
+import { waitsFor } from "./semantics.ts";
 
 /** What {@linkcode selfTimes} needs to know of a span. */
 export type TimedSpan = Pick<
   SpanData,
-  "id" | "parentId" | "startTime" | "endTime" | "duration"
+  "id" | "parentId" | "startTime" | "endTime" | "duration" | "attributes"
 >;
 
 /**
  * The self time of each span in milliseconds, in the order given: how long it
  * took, less the time during which at least one of its direct children ran.
  * Children that run side by side count once; what a child does after its
- * parent's end doesn't count.
+ * parent's end doesn't count, nor what a browser does below a server's span.
  *
  * A span without children takes its duration, which comes from a finer clock
  * than start and end.
@@ -30,6 +31,7 @@ export function selfTimes(spans: readonly TimedSpan[]): number[] {
     const place = places.get(span.parentId);
     const parent = place === undefined ? undefined : spans[place];
     if (place === undefined || parent === undefined) continue;
+    if (!waitsFor(parent, span)) continue;
     const from = Math.max(span.startTime, reach[place] as number);
     const to = Math.min(span.endTime, parent.endTime);
     if (to <= from) continue;

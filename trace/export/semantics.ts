@@ -26,10 +26,25 @@ export function kindOf(span: SpanData): 1 | 2 | 3 {
   const { layer, attributes } = span;
   if (layer === "database") return KIND.client;
   if (!Object.hasOwn(attributes, "http.request.method")) return KIND.internal;
-  const isSent = Object.hasOwn(attributes, "url.full") ||
-    attributes["app.origin"] === "client";
+  const isSent = Object.hasOwn(attributes, "url.full") || isClientSpan(span);
   if (isSent) return KIND.client;
   return layer === "request" ? KIND.server : KIND.internal;
+}
+
+/** Whether a span ran in a browser. */
+export function isClientSpan(span: Pick<SpanData, "attributes">): boolean {
+  return span.attributes["app.origin"] === "client";
+}
+
+/**
+ * Whether a span had to wait while its child ran. A browser that works on what
+ * a server has sent is its child, too, but the server doesn't wait for it.
+ */
+export function waitsFor(
+  parent: Pick<SpanData, "attributes">,
+  child: Pick<SpanData, "attributes">,
+): boolean {
+  return isClientSpan(parent) || !isClientSpan(child);
 }
 
 /** The layer that another library's span belongs to. */

@@ -1,5 +1,6 @@
+import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { AttributeValue, SpanEvent } from "../../trace/types.ts";
-import { exceptionOf, isClientSpan, statementOf } from "../model/attributes.ts";
+import { exceptionOf, statementOf } from "../model/attributes.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
 import { totalLength } from "../model/intervals.ts";
 import type { Row } from "../model/rows.ts";

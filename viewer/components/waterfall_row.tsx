@@ -1,12 +1,13 @@
 import type { Layer } from "../../trace/types.ts";
-import { detailOf, isClientSpan } from "../model/attributes.ts";
+import { isClientSpan } from "../../trace/export/semantics.ts";
+import { detailOf } from "../model/attributes.ts";
 import { formatCount, formatDuration } from "../model/format.ts";
 import type { Interval } from "../model/intervals.ts";
 import { barBox, stripes } from "../model/paint.ts";
 import { groupTime, type Row } from "../model/rows.ts";
 import { cutText } from "../model/text.ts";
 import type { TimeRange } from "../model/time_range.ts";
-import { isFailed } from "../model/tree.ts";
+import { isFailed, selfOf } from "../model/tree.ts";
 import { Cell, Indent, Swatch } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -127,7 +128,7 @@ function Bar({ row, visible, critical }: WaterfallRowProps) {
         end={span.endTime}
         visible={visible}
         layer={span.layer}
-        solid={node.self}
+        solid={selfOf(node)}
         critical={critical}
       />
       {span.events.slice(0, MAX_MARKS).map((event, i) => {

@@ -27,11 +27,6 @@ export function statementOf(span: SpanData): string | undefined {
   return attributeText(span, "db.query.text", "db.statement");
 }
 
-/** Whether a span ran in a browser. */
-export function isClientSpan(span: SpanData): boolean {
-  return span.attributes["app.origin"] === "client";
-}
-
 /** The last `exception` event of a span. */
 export function exceptionOf(span: SpanData): SpanEvent | undefined {
   return span.events.findLast((event) => event.name === "exception");

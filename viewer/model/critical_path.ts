@@ -9,6 +9,7 @@
  * @module
  */
 
+import { waitsFor } from "../../trace/export/semantics.ts";
 import type { Interval } from "./intervals.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
@@ -31,6 +32,7 @@ export function criticalPath(tree: TraceTree): CriticalPath {
       // A child that outlives the moment its parent went on held nothing up.
       if (endTime > cursor || endTime <= startTime) continue;
       if (startTime < node.span.startTime) continue;
+      if (!waitsFor(node.span, child.span)) continue;
       if (cursor > endTime) segments.push([endTime, cursor]);
       stack.push([child, endTime]);
       cursor = startTime;

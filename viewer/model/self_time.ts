@@ -1,5 +1,5 @@
 /**
- * Self time: how long a span ran while none of its children did.
+ * Self time: how long a span ran while none of the children it waits for did.
  *
  * It is the span's duration minus the union of its children's intervals,
  * clipped to the span. So children that run at the same time count once, a
@@ -10,28 +10,34 @@
  * @module
  */
 
-import { gapsWithin, type Interval, unionWithin } from "./intervals.ts";
+import { waitsFor } from "../../trace/export/semantics.ts";
+import type { SpanData } from "../../trace/types.ts";
+import type { Interval } from "./intervals.ts";
 
 /** The part of a span that self time needs. */
-export interface Timed {
-  /** When it began, in epoch milliseconds. */
-  readonly startTime: number;
-  /** When it ended, in epoch milliseconds. */
-  readonly endTime: number;
-}
+export type Timed = Pick<SpanData, "startTime" | "endTime" | "attributes">;
 
-/** When a span ran and none of its children did. */
+/**
+ * When a span ran and none of the children it waits for did.
+ *
+ * @param children In order of their start.
+ */
 export function selfSegments(
   span: Timed,
   children: readonly Timed[],
 ): Interval[] {
   const { startTime, endTime } = span;
-  if (endTime <= startTime) return [];
-  if (children.length === 0) return [[startTime, endTime]];
-  const busy = unionWithin(
-    children.map((child) => [child.startTime, child.endTime] as const),
-    startTime,
-    endTime,
-  );
-  return gapsWithin(busy, startTime, endTime);
+  const segments: Interval[] = [];
+  const add = (from: number, to: number) => {
+    if (to > from) segments.push([from, to]);
+  };
+  let reach = startTime;
+  for (const child of children) {
+    if (child.endTime <= Math.max(child.startTime, reach)) continue;
+    if (!waitsFor(span, child)) continue;
+    add(reach, Math.min(child.startTime, endTime));
+    reach = child.endTime;
+  }
+  add(reach, endTime);
+  return segments;
 }

@@ -25,9 +25,7 @@ export interface SpanNode {
   children: SpanNode[];
   /** The index of the last descendant; `index` without children. */
   last: number;
-  /** When no child of the span ran, as intervals. */
-  self: readonly Interval[];
-  /** The length of `self` in milliseconds. */
+  /** How long none of the children it waits for ran, in milliseconds. */
   selfTime: number;
   /** How many spans below have failed. */
   errorsBelow: number;
@@ -45,6 +43,11 @@ export interface TraceTree {
   readonly start: number;
   /** The latest end of any span. */
   readonly end: number;
+}
+
+/** When none of the children that a span waits for ran. */
+export function selfOf({ span, children }: SpanNode): Interval[] {
+  return selfSegments(span, children.map((child) => child.span));
 }
 
 /** Whether a span counts as failed. */
@@ -74,14 +77,10 @@ export function buildTree(trace: SerializedTrace): TraceTree {
   }
   const nodes = top === undefined ? [] : orderDepthFirst(top);
   for (const node of nodes) {
-    node.self = selfSegments(
-      node.span,
-      node.children.map((child) => child.span),
-    );
     // A leaf takes its duration, which comes from a finer clock.
     node.selfTime = node.children.length === 0
       ? node.span.duration
-      : totalLength(node.self);
+      : totalLength(selfOf(node));
   }
   countErrors(nodes);
 
@@ -103,7 +102,6 @@ function createNode(span: SpanData): SpanNode {
     parent: null,
     children: [],
     last: 0,
-    self: [],
     selfTime: 0,
     errorsBelow: 0,
   };

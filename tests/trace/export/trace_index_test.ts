@@ -73,6 +73,19 @@ Deno.test("selfTimes() is what sampling every moment finds", () => {
   }
 });
 
+Deno.test("selfTimes() takes nothing off a server for what a browser does below it", () => {
+  const [root, page, fetched] = makeTrace([
+    { startTime: 0, endTime: 10 },
+    { under: 0, startTime: 4, endTime: 90 },
+    { under: 1, startTime: 20, endTime: 60 },
+  ]).spans;
+  const attributes = { "app.origin": "client" };
+  assertEquals(
+    selfTimes([root!, { ...page!, attributes }, { ...fetched!, attributes }]),
+    [10, 46, 40],
+  );
+});
+
 Deno.test("selfTimes() takes rings of parents and ends before starts", () => {
   const [a, b] = makeTrace([{ startTime: 0, endTime: 4 }, {
     startTime: 9,
