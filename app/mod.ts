@@ -39,6 +39,7 @@ export type {
   AttributeValue,
   Layer,
   ObservedSpan,
+  SpanOpener,
 } from "./scope.ts";
 export { serve } from "./serve.ts";
 export type { Fetcher, ServeOptions, Server } from "./serve.ts";

@@ -46,11 +46,26 @@ export interface ObservedSpan {
   child(name: string, layer: Layer, attributes?: Attributes): ObservedSpan;
   /** Keeps a value under a name. */
   setAttribute(key: string, value: AttributeValue): void;
+  /** Notes that something happened now. */
+  event(name: string, attributes?: Attributes): void;
   /** Marks the span as failed and keeps what was thrown. */
   error(error: unknown): void;
   /** Ends the span; every later call on it does nothing. */
   end(): void;
+  /**
+   * Gives what opens spans for work that this one has set going and that may
+   * outlive it, such as what runs on a socket. Each is the first of a record
+   * of its own, in the same trace and with this span as its parent.
+   */
+  continuation(): SpanOpener;
 }
+
+/** Opens a span, now or at any later time. */
+export type SpanOpener = (
+  name: string,
+  layer: Layer,
+  attributes?: Attributes,
+) => ObservedSpan;
 
 /**
  * What is known at one point of the code about the request it runs for.

@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { SpanOpener } from "../app/scope.ts";
 import type {
   Attributes,
   AttributeValue,
@@ -48,6 +49,10 @@ export class NoopSpan implements Span {
   error(): void {}
   /** Does nothing. */
   end(): void {}
+  /** Gives what gives the span that records nothing. */
+  continuation(): SpanOpener {
+    return () => this;
+  }
 }
 
 /** The one span of tracing that does nothing. */

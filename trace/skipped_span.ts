@@ -1,3 +1,4 @@
+import type { SpanOpener } from "../app/scope.ts";
 import type { Attributes, Layer, Span } from "./types.ts";
 
 /**
@@ -49,4 +50,9 @@ export class SkippedSpan implements Span {
 
   /** Does nothing. */
   end(): void {}
+
+  /** Gives what continues the recorded span above. */
+  continuation(): SpanOpener {
+    return this.#parent.continuation();
+  }
 }

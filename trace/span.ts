@@ -1,4 +1,4 @@
-import type { AttributeValue, Layer } from "../app/scope.ts";
+import type { AttributeValue, Layer, SpanOpener } from "../app/scope.ts";
 import { describeError } from "./describe_error.ts";
 import {
   ATTRIBUTE_SIZE,
@@ -11,6 +11,7 @@ import {
   MAX_NAME_LENGTH,
   MAX_VALUE_LENGTH,
 } from "./limits.ts";
+import { noopSpan } from "./noop_tracer.ts";
 import type { TraceRecord } from "./trace_record.ts";
 import type { Attributes, Span, SpanEvent, SpanStatus } from "./types.ts";
 
@@ -197,6 +198,19 @@ export class SpanImpl implements Span {
     if (this.endedAt !== OPEN) return;
     this.endedAt = this.trace.host.clock.monotonic();
     this.trace.onSpanEnd(this);
+  }
+
+  /** Gives what opens records of their own with this span as their parent. */
+  continuation(): SpanOpener {
+    const { id: parentId, traceId, trace: { host } } = this;
+    return (name, layer, attributes) =>
+      host.records(layer)
+        ? host.startTrace(name, layer, {
+          traceId,
+          parentId,
+          ...(attributes ? { attributes } : {}),
+        })
+        : noopSpan;
   }
 }
 

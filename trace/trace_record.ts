@@ -31,6 +31,8 @@ export interface TraceHost {
   readonly maxSpansPerTrace: number;
   /** Whether spans of a layer are recorded. */
   records(layer: Layer): boolean;
+  /** Begins another trace. */
+  startTrace(name: string, layer: Layer, options: TraceOptions): Span;
   /** A span has begun. */
   onSpanStart(span: SpanImpl): void;
   /** A span has ended. */

@@ -78,6 +78,8 @@ export class TracerImpl implements Tracer {
       records: layers === undefined
         ? () => true
         : (layer) => layers.includes(layer),
+      startTrace: (name, layer, options) =>
+        this.startTrace(name, layer, options),
       onSpanStart(span) {
         if (subscribers.want("span:start")) emitSpan("span:start", span);
       },

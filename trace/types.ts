@@ -8,7 +8,12 @@
  * @module
  */
 
-import type { Attributes, AttributeValue, Layer } from "../app/scope.ts";
+import type {
+  Attributes,
+  AttributeValue,
+  Layer,
+  SpanOpener,
+} from "../app/scope.ts";
 
 export type { Attributes, AttributeValue, Layer };
 
@@ -159,6 +164,12 @@ export interface Span {
   error(error?: unknown): void;
   /** Ends the span. Every later call on it does nothing. */
   end(): void;
+  /**
+   * Gives what opens spans for work that this one has set going and that may
+   * outlive it, such as what runs on a socket. Each is the first of a record
+   * of its own, in the same trace and with this span as its parent.
+   */
+  continuation(): SpanOpener;
 }
 
 /** How a span is to be opened. */
