@@ -23,4 +23,5 @@
  */
 
 export * from "./app/mod.ts";
+export * from "./rpc/mod.ts";
 export * from "./trace/mod.ts";

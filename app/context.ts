@@ -71,6 +71,17 @@ export class Context implements RequestContext {
     return this.#url ??= URL.parse(this.request.url) ?? refuseHost();
   }
 
+  /**
+   * The same context with another request: for what goes on when this one
+   * can't be read any more, as on a socket. The values are shared.
+   */
+  withRequest(request: Request): Context {
+    const context = new Context(request, this.info);
+    context.params = this.params;
+    context.#values = this.#values ??= new Map();
+    return context;
+  }
+
   /** The value kept under `key`, or `undefined`. */
   // deno-lint-ignore no-explicit-any -- values are typed by who set them
   get(key: string): any {

@@ -1,0 +1,138 @@
+import { Call, checkOutput, perform } from "./call.ts";
+import type { CallSource, Endpoint } from "./call.ts";
+import type { Calls } from "./calls.ts";
+import { listEndpoints } from "./endpoints.ts";
+import { errors } from "./error.ts";
+import { createPathProxy } from "./path_proxy.ts";
+import type { ProcedureKind } from "./procedure.ts";
+import { toIterator } from "./subscription.ts";
+import { Tracked } from "./tracked.ts";
+
+/** On whose behalf a caller calls. */
+export interface CallerOptions {
+  /** What handlers get as `request`. Without one, reading it is an error. */
+  readonly request?: Request;
+  /** What handlers get as `signal`. Default: the request's. */
+  readonly signal?: AbortSignal;
+}
+
+/** Settings of one call on the server. */
+export interface DirectCallOptions {
+  /** Tells the handler to give up. Default: the caller's. */
+  readonly signal?: AbortSignal;
+}
+
+/** Settings of one subscription on the server. */
+export interface DirectSubscribeOptions extends DirectCallOptions {
+  /** The id of the last tracked value that was seen. */
+  readonly lastEventId?: string;
+}
+
+/** A router's procedures, called as those of a client are. */
+export type Caller<R> = R extends { readonly _def: infer Def }
+  ? Calls<Def, "direct", DirectCallOptions, DirectSubscribeOptions>
+  : never;
+
+/**
+ * Makes a caller: procedures are called on the server itself, with middlewares
+ * and validation and without HTTP. What they throw is thrown as it is.
+ *
+ * @param router The router.
+ * @param ctx What handlers get as `ctx`.
+ * @param options The request and signal that handlers get.
+ *
+ * @example
+ * ```ts
+ * import { createCaller, createRouter, procedure } from "@quartet/kit/rpc";
+ * import { z } from "zod";
+ *
+ * const api = createRouter({
+ *   math: { square: procedure.query(z.number(), ({ input }) => input ** 2) },
+ * });
+ * const caller = createCaller(api);
+ * console.assert(await caller.math.square.query(3) === 9);
+ * ```
+ */
+export function createCaller<R extends { readonly _def: object }>(
+  router: R,
+  ctx?: unknown,
+  options: CallerOptions = {},
+): Caller<R> {
+  const endpoints = listEndpoints(router._def);
+
+  return createPathProxy((path, input, callOptions) => {
+    const kind = METHODS[path.at(-1) ?? ""];
+    const name = path.slice(0, -1).join(".");
+    const endpoint = endpoints.get(name);
+    if (endpoint === undefined) throw errors.notFound("Procedure not found");
+    if (endpoint.procedure.kind !== kind) {
+      throw new TypeError(
+        `Cannot call ${
+          path.join(".")
+        }(): ${name} is a ${endpoint.procedure.kind}`,
+      );
+    }
+    const call = new Call(endpoint, ctx, sourceOf(options, callOptions));
+    return kind === "subscription"
+      ? iterate(endpoint, call, input)
+      : complete(endpoint, call, input);
+  }) as Caller<R>;
+}
+
+const METHODS: { readonly [method: string]: ProcedureKind } = {
+  query: "query",
+  mutate: "mutation",
+  subscribe: "subscription",
+};
+
+function sourceOf(
+  { request, signal }: CallerOptions,
+  options: DirectSubscribeOptions = {},
+): CallSource {
+  return {
+    get request() {
+      if (request !== undefined) return request;
+      throw new TypeError(
+        "Cannot read request: the procedure was called by createCaller() without one",
+      );
+    },
+    get signal() {
+      return options.signal ?? signal ?? request?.signal ??
+        new AbortController().signal;
+    },
+    lastEventId: options.lastEventId,
+  };
+}
+
+async function complete(
+  endpoint: Endpoint,
+  call: Call,
+  input: unknown,
+): Promise<unknown> {
+  try {
+    return await perform(endpoint, call, input);
+  } finally {
+    call.settled = true;
+  }
+}
+
+async function* iterate(
+  endpoint: Endpoint,
+  call: Call,
+  input: unknown,
+): AsyncGenerator<unknown> {
+  const stream = toIterator(await perform(endpoint, call, input), call.path);
+  try {
+    for (;;) {
+      const { done, value } = await stream.next();
+      if (done) return;
+      yield await checkOutput(
+        endpoint.procedure,
+        call.path,
+        value instanceof Tracked ? value.value : value,
+      );
+    }
+  } finally {
+    await stream.return?.();
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * The types of calls: what a router's procedures look like to who calls them,
+ * over the network or on the server.
+ *
+ * @module
+ */
+
+import type { Jsonify } from "./json.ts";
+import type { Procedure, ProcedureKind } from "./procedure.ts";
+import type { Wire } from "./router.ts";
+import type { SchemaInput } from "./schema.ts";
+
+/**
+ * How an output reaches the caller: as JSON makes it, or as it is, because a
+ * transformer carries it or because it never leaves the process.
+ */
+export type Delivery = Wire | "direct";
+
+/** A call with input. */
+export type CallFunction<Input, Output, Options> = (
+  input: Input,
+  options?: Options,
+) => Promise<Output>;
+
+/** A call whose input may be left out. */
+export type OptionalCallFunction<Input, Output, Options> = (
+  input?: Input,
+  options?: Options,
+) => Promise<Output>;
+
+/** What happens to the values of a subscription. */
+export interface SubscriptionHandlers<Output> {
+  /** Gets each value. */
+  readonly onData: (data: Output) => void;
+  /** Gets what ended the subscription before its time. */
+  readonly onError?: (error: Error) => void;
+  /** Called when the server has sent everything. */
+  readonly onComplete?: () => void;
+}
+
+/** A subscription with input. */
+export interface SubscribeFunction<Input, Output, Options> {
+  /** Hands each value over and gives what unsubscribes. */
+  (input: Input, handlers: SubscriptionHandlers<Output> & Options): () => void;
+  /** Gives the values one by one; leaving the loop unsubscribes. */
+  (input: Input, options?: Options): AsyncIterableIterator<Output>;
+}
+
+/** A subscription whose input may be left out. */
+export interface OptionalSubscribeFunction<Input, Output, Options> {
+  /** Hands each value over and gives what unsubscribes. */
+  (
+    input: Input | undefined,
+    handlers: SubscriptionHandlers<Output> & Options,
+  ): () => void;
+  /** Gives the values one by one; leaving the loop unsubscribes. */
+  (input?: Input, options?: Options): AsyncIterableIterator<Output>;
+}
+
+// Each of the types below looks at one procedure, and only when it is called:
+// of three hundred the compiler works out those that are used.
+
+/** A procedure, as far as these types look at it. */
+type Callable = Pick<Procedure<ProcedureKind>, "kind" | "input"> & {
+  readonly "~types"?: unknown;
+};
+
+/** What a procedure's callers pass. */
+export type InputOf<P> = P extends { readonly input: infer S } ? SchemaInput<S>
+  : never;
+
+/** What a procedure's handler gives; of a subscription, each value. */
+export type OutputOf<P> = P extends
+  { readonly "~types"?: { readonly output: infer Output } } ? Output : never;
+
+/** What a procedure's callers get. */
+export type Delivered<P, How extends Delivery> = How extends "json"
+  ? Jsonify<OutputOf<P>>
+  : OutputOf<P>;
+
+/** The calls of a router's definition. */
+export type Calls<Def, How extends Delivery, Options, SubscribeOptions> = {
+  readonly [K in keyof Def]: Def[K] extends Callable
+    ? CallsOf<Def[K], How, Options, SubscribeOptions>
+    : Def[K] extends { readonly _def: infer Nested }
+      ? Calls<Nested, How, Options, SubscribeOptions>
+    : Calls<Def[K], How, Options, SubscribeOptions>;
+};
+
+type CallsOf<P extends Callable, How extends Delivery, Options, SubOptions> =
+  P["kind"] extends "query" ? Query<P, How, Options>
+    : P["kind"] extends "mutation" ? Mutation<P, How, Options>
+    : Subscription<P, How, SubOptions>;
+
+interface Query<P, How extends Delivery, Options> {
+  /** Asks for the query's output. */
+  readonly query: CallOf<P, How, Options>;
+}
+
+interface Mutation<P, How extends Delivery, Options> {
+  /** Runs the mutation. */
+  readonly mutate: CallOf<P, How, Options>;
+}
+
+interface Subscription<P, How extends Delivery, Options> {
+  /** Subscribes. */
+  readonly subscribe: undefined extends InputOf<P>
+    ? OptionalSubscribeFunction<InputOf<P>, Delivered<P, How>, Options>
+    : SubscribeFunction<InputOf<P>, Delivered<P, How>, Options>;
+}
+
+type CallOf<P, How extends Delivery, Options> = undefined extends InputOf<P>
+  ? OptionalCallFunction<InputOf<P>, Delivered<P, How>, Options>
+  : CallFunction<InputOf<P>, Delivered<P, How>, Options>;

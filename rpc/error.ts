@@ -1,0 +1,169 @@
+/** The codes that the router itself answers with. */
+export type RPCErrorCode =
+  | "PARSE_ERROR"
+  | "NOT_FOUND"
+  | "METHOD_NOT_ALLOWED"
+  | "METHOD_MISMATCH"
+  | "VALIDATION_ERROR"
+  | "INTERNAL_ERROR"
+  | "UNAUTHORIZED"
+  | "FORBIDDEN"
+  | "BAD_REQUEST"
+  | "RATE_LIMITED"
+  | "PAYLOAD_TOO_LARGE"
+  | "SUBSCRIPTION_ERROR"
+  | "DUPLICATE_ID";
+
+/** What an {@linkcode RPCError} may carry beside code, message and status. */
+export interface RPCErrorOptions {
+  /** Anything more that the caller should know; sent as JSON. */
+  readonly details?: unknown;
+  /** Headers for the response, such as `Retry-After`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What led to this error. It stays on the server. */
+  readonly cause?: unknown;
+}
+
+/** A failure as callers see it. */
+export interface RPCFailure {
+  /** A stable name for programs, in capitals. */
+  readonly code: string;
+  /** One sentence for people. */
+  readonly message: string;
+  /** More about it, if there is more to say. */
+  readonly details?: unknown;
+}
+
+/**
+ * A failure that the caller is meant to see. Anything else that a procedure
+ * throws reaches the log only, and the caller as `INTERNAL_ERROR`.
+ *
+ * @example
+ * ```ts
+ * import { RPCError } from "@quartet/kit/rpc";
+ *
+ * const error = new RPCError("OUT_OF_STOCK", "None left", 409);
+ * console.assert(error.status === 409);
+ * ```
+ */
+export class RPCError extends Error {
+  /** Always `RPCError`. */
+  override readonly name = "RPCError";
+  /** A stable name for programs, in capitals. */
+  readonly code: string;
+  /** The HTTP status. */
+  readonly status: number;
+  /** More about it, sent to the caller as JSON. */
+  readonly details: unknown;
+  /** Headers that the HTTP response gets. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  /**
+   * Makes an error for the caller.
+   *
+   * @param code A stable name for programs: one of the router's or your own.
+   * @param message One sentence for people.
+   * @param status The HTTP status, 400 to 599. Default 400.
+   * @param options Details, headers and the cause.
+   * @throws {TypeError} If the code is empty or the status out of its range.
+   */
+  constructor(
+    code: RPCErrorCode | (string & Record<never, never>),
+    message: string,
+    status = 400,
+    options: RPCErrorOptions = {},
+  ) {
+    super(message, "cause" in options ? { cause: options.cause } : {});
+    if (typeof code !== "string" || code === "") {
+      throw new TypeError(
+        `Cannot create RPCError: code must be a non-empty string, received ${
+          code === "" ? "an empty one" : typeof code
+        }`,
+      );
+    }
+    if (!Number.isInteger(status) || status < 400 || status > 599) {
+      throw new TypeError(
+        `Cannot create RPCError: status must be an integer from 400 to 599, received ${status}`,
+      );
+    }
+    this.code = code;
+    this.status = status;
+    this.details = options.details;
+    this.headers = options.headers;
+  }
+
+  /** What callers get to see of it. */
+  toJSON(): RPCFailure {
+    const { code, message, details } = this;
+    return details === undefined
+      ? { code, message }
+      : { code, message, details };
+  }
+}
+
+/**
+ * Makes the errors that procedures throw most often.
+ *
+ * @example
+ * ```ts
+ * import { errors, procedure } from "@quartet/kit/rpc";
+ *
+ * const secret = procedure.query(({ ctx }) => {
+ *   if (!ctx.get("user")) throw errors.unauthorized();
+ *   return 42;
+ * });
+ * console.assert(secret.kind === "query");
+ * console.assert(errors.unauthorized().status === 401);
+ * ```
+ */
+export const errors = {
+  /** 401 `UNAUTHORIZED`: nobody is signed in. */
+  unauthorized: (message = "Unauthorized"): RPCError =>
+    new RPCError("UNAUTHORIZED", message, 401),
+  /** 403 `FORBIDDEN`: whoever is signed in may not do this. */
+  forbidden: (message = "Forbidden"): RPCError =>
+    new RPCError("FORBIDDEN", message, 403),
+  /** 404 `NOT_FOUND`: there is no such thing. */
+  notFound: (message = "Not found"): RPCError =>
+    new RPCError("NOT_FOUND", message, 404),
+  /** 400 `BAD_REQUEST`: the request makes no sense. */
+  badRequest: (message: string): RPCError =>
+    new RPCError("BAD_REQUEST", message, 400),
+} as const;
+
+/** An error as JSON text. Details that JSON can't carry are left out. */
+export function stringifyError(error: RPCError): string {
+  try {
+    return JSON.stringify(error);
+  } catch {
+    const { code, message } = error;
+    return JSON.stringify({ code, message });
+  }
+}
+
+/** What the caller is told of anything that was not meant for it. */
+export function internalError(cause?: unknown): RPCError {
+  return new RPCError("INTERNAL_ERROR", "Internal server error", 500, {
+    cause,
+  });
+}
+
+/**
+ * A thrown `Response` refuses a request everywhere in the kit, guards throw
+ * them. Callers of procedures get its status in the envelope that they know.
+ */
+export function fromResponse({ status, headers }: Response): RPCError {
+  if (status === 401) return errors.unauthorized();
+  if (status === 403) return errors.forbidden();
+  if (status === 404) return errors.notFound();
+  if (status === 429) {
+    const retryAfter = headers.get("retry-after");
+    return new RPCError("RATE_LIMITED", "Too many requests", 429, {
+      ...(retryAfter ? { headers: { "retry-after": retryAfter } } : {}),
+    });
+  }
+  if (status >= 400 && status < 500) {
+    return new RPCError("BAD_REQUEST", "The request was refused", status);
+  }
+  return internalError();
+}

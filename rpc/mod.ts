@@ -1,0 +1,93 @@
+/**
+ * Typed RPC: queries and mutations over HTTP, subscriptions over WebSocket,
+ * and a client whose types come from the router.
+ *
+ * @example
+ * ```ts
+ * import { createCaller, createRouter, procedure } from "@quartet/kit/rpc";
+ * import { z } from "zod";
+ *
+ * const api = createRouter({
+ *   greet: procedure.query(
+ *     z.object({ name: z.string() }),
+ *     ({ input }) => `hello ${input.name}`,
+ *   ),
+ * });
+ *
+ * const caller = createCaller(api);
+ * console.assert(await caller.greet.query({ name: "ada" }) === "hello ada");
+ * ```
+ *
+ * @module
+ */
+
+export { createCaller } from "./caller.ts";
+export type {
+  Caller,
+  CallerOptions,
+  DirectCallOptions,
+  DirectSubscribeOptions,
+} from "./caller.ts";
+export type {
+  CallFunction,
+  Calls,
+  Delivered,
+  Delivery,
+  InputOf,
+  OptionalCallFunction,
+  OptionalSubscribeFunction,
+  OutputOf,
+  SubscribeFunction,
+  SubscriptionHandlers,
+} from "./calls.ts";
+export { errors, RPCError } from "./error.ts";
+export type { RPCErrorCode, RPCErrorOptions, RPCFailure } from "./error.ts";
+export type {
+  inferInput,
+  inferOutput,
+  inferRouterInputs,
+  inferRouterOutputs,
+} from "./infer.ts";
+export type { Jsonify } from "./json.ts";
+export { rpcPlugin } from "./plugin.ts";
+export type { RPCPlugin, RPCPluginOptions, UpgradeServer } from "./plugin.ts";
+export { procedure } from "./procedure.ts";
+export type {
+  AddedFields,
+  CallInfo,
+  HandlerArgs,
+  MiddlewareArgs,
+  NextResult,
+  OutputProcedureBuilder,
+  Procedure,
+  ProcedureBuilder,
+  ProcedureKind,
+  ProcedureMiddleware,
+  SubscriptionArgs,
+  Untracked,
+} from "./procedure.ts";
+export type {
+  BatchMessage,
+  CallMessage,
+  ClientMessage,
+  Envelope,
+  ServerMessage,
+} from "./protocol.ts";
+export { rateLimit } from "./rate_limit.ts";
+export type { RateLimitOptions } from "./rate_limit.ts";
+export type { ErrorReport } from "./report.ts";
+export { createRouter } from "./router.ts";
+export type { Router, RouterDef, RouterOptions, Wire } from "./router.ts";
+export type {
+  ParseSchema,
+  Schema,
+  SchemaInput,
+  SchemaOutput,
+  SchemaResult,
+  StandardSchema,
+  ValidationDetails,
+  ValidationIssue,
+} from "./schema.ts";
+export { Tracked, tracked } from "./tracked.ts";
+export type { Transformer } from "./transformer.ts";
+export type { WSConnectionData } from "./websocket.ts";

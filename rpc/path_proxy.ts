@@ -1,0 +1,29 @@
+/** Gives the path of a call that was not made: `rpc.posts.list.query[PATH]`. */
+export const PATH: unique symbol = /* @__PURE__ */ Symbol("path");
+
+/** What is called: the keys up to it, and what it is called with. */
+export type PathCall = (
+  path: readonly string[],
+  // deno-lint-ignore no-explicit-any -- the types of a client say what fits
+  ...args: any[]
+) => unknown;
+
+/**
+ * Makes an object that has every property, to any depth, and calls `call` with
+ * the path to the one that is called.
+ */
+export function createPathProxy(
+  call: PathCall,
+  path: readonly string[] = [],
+): unknown {
+  return new Proxy(() => {}, {
+    get: (_, key) =>
+      key === PATH
+        ? path
+        // Only promises have a `then`; without this, `await rpc` would call it.
+        : typeof key === "string" && key !== "then"
+        ? createPathProxy(call, [...path, key])
+        : undefined,
+    apply: (_, _this, args) => call(path, ...args),
+  });
+}

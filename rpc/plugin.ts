@@ -1,0 +1,197 @@
+import type { Context } from "../app/context.ts";
+import { pathOf } from "../app/path.ts";
+import type { Plugin } from "../app/plugin.ts";
+import { currentScope } from "../app/scope.ts";
+import { createUpgrader } from "../app/websocket.ts";
+import type { WebSocketHandler } from "../app/websocket.ts";
+import { errors } from "./error.ts";
+import { respondError } from "./http.ts";
+import { createOriginRule } from "./origin.ts";
+import type { Router } from "./router.ts";
+import { rememberTrace } from "./socket_trace.ts";
+import { abortAll } from "./websocket.ts";
+import type { WSConnectionData } from "./websocket.ts";
+
+/** What is served, and where. */
+export interface RPCPluginOptions {
+  /** The procedures. */
+  readonly router: Pick<Router, "handler" | "websocket">;
+  /** The path that calls are sent to. Default `/api/rpc`. */
+  readonly endpoint?: string;
+  /**
+   * Other origins whose pages may open sockets, such as
+   * `https://app.example`. The server's own always may.
+   */
+  readonly allowedOrigins?: readonly string[];
+}
+
+/** Something that turns a request into a socket: an upgrader, or Bun's server. */
+export interface UpgradeServer {
+  /** Gives whether it did. */
+  upgrade(request: Request, options: { data: WSConnectionData }): boolean;
+}
+
+/** The plugin that {@linkcode rpcPlugin} makes. */
+export interface RPCPlugin extends Plugin {
+  /**
+   * Makes a socket of a request to the endpoint that asks for one, for servers
+   * that this plugin is not installed on.
+   *
+   * @param server What upgrades requests there.
+   * @param request The request.
+   * @param ctx What handlers get as `ctx`.
+   * @returns Whether the upgrade was made.
+   */
+  // deno-lint-ignore no-explicit-any -- applications type their own context
+  upgradeToWebSocket(
+    server: UpgradeServer,
+    request: Request,
+    ctx: any,
+  ): boolean;
+  /** The handler to give to such a server. */
+  getWebSocketConfig(): WebSocketHandler<WSConnectionData>;
+}
+
+/**
+ * Serves a router: calls at its endpoint, subscriptions by WebSocket at the
+ * same one. Handlers get the request's `Context` as `ctx`.
+ *
+ * `endpoint/<path>` names a procedure by URL; the body of a POST is its input
+ * then. That is what the OpenAPI document describes.
+ *
+ * @param options The router, and where to serve it.
+ * @throws {TypeError} If the endpoint or an origin is malformed.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ * import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+ *
+ * const router = createRouter({ ping: procedure.query(() => "pong") });
+ * const app = createApp({ plugins: [rpcPlugin({ router })] });
+ *
+ * const url = "http://localhost/api/rpc?path=ping";
+ * const response = await app.fetch(new Request(url));
+ * console.assert((await response.json()).data === "pong");
+ * await app.close();
+ * ```
+ */
+export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
+  const { router, endpoint = "/api/rpc", allowedOrigins } = options;
+  checkRouter(router);
+  checkEndpoint(endpoint);
+  const isAllowed = createOriginRule(allowedOrigins);
+  const connections = new Set<WSConnectionData>();
+  const { websocket } = router;
+  const upgrader = createUpgrader<WSConnectionData>({
+    ...websocket,
+    open({ data }) {
+      connections.add(data);
+    },
+    close(ws, code, reason) {
+      connections.delete(ws.data);
+      websocket.close?.(ws, code, reason);
+    },
+  });
+
+  function upgradeToWebSocket(
+    server: UpgradeServer,
+    request: Request,
+    ctx: unknown,
+  ): boolean {
+    if (!isUpgrade(request) || !isEndpoint(request) || !isAllowed(request)) {
+      return false;
+    }
+    // After the upgrade neither headers nor the signal can be used.
+    const { url, headers } = request;
+    const originalRequest = new Request(url, { headers: new Headers(headers) });
+    const data: WSConnectionData = {
+      subscriptions: new Map(),
+      ctx: hasRequest(ctx) ? ctx.withRequest(originalRequest) : ctx,
+      originalRequest,
+    };
+    rememberTrace(data);
+    return server.upgrade(request, { data });
+  }
+
+  function isEndpoint(request: Request): boolean {
+    return pathOf(request.url) === endpoint;
+  }
+
+  return {
+    name: "rpc",
+    middleware(request, context, next) {
+      const path = pathOf(request.url);
+      if (!path.startsWith(endpoint)) return next();
+      if (path.length === endpoint.length) {
+        describeRoute(endpoint);
+        if (!isUpgrade(request)) return router.handler(request, context);
+        if (upgradeToWebSocket(upgrader, request, context)) {
+          return upgrader.response(request)!;
+        }
+        return refuseUpgrade(isAllowed(request));
+      }
+      if (path[endpoint.length] !== "/") return next();
+      const name = decode(path.slice(endpoint.length + 1));
+      describeRoute(`${endpoint}/:path`);
+      return router.handler(request, context, name);
+    },
+    async close() {
+      for (const data of connections) abortAll(data, "The server shuts down");
+      await upgrader.close();
+    },
+    upgradeToWebSocket,
+    getWebSocketConfig: () => websocket,
+  };
+}
+
+/** `http.route` of the request's span (OpenTelemetry, HTTP server spans). */
+function describeRoute(pattern: string): void {
+  currentScope()?.span?.root.setAttribute("http.route", pattern);
+}
+
+function isUpgrade({ method, headers }: Request): boolean {
+  return method === "GET" &&
+    headers.get("upgrade")?.toLowerCase() === "websocket";
+}
+
+function refuseUpgrade(allowed: boolean): Response {
+  return respondError(
+    allowed
+      ? errors.badRequest("The WebSocket handshake is malformed")
+      : errors.forbidden("Sockets are for pages of the same origin"),
+    "GET",
+  );
+}
+
+function hasRequest(ctx: unknown): ctx is Context {
+  return typeof (ctx as Partial<Context> | null | undefined)?.withRequest ===
+    "function";
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function checkRouter(router: unknown): void {
+  const { handler, websocket } = Object(router) as Partial<Router>;
+  if (typeof handler === "function" && websocket !== undefined) return;
+  throw new TypeError(
+    `Cannot create RPC plugin: router must be what createRouter() gives, received ${
+      router === null ? "null" : typeof router
+    }`,
+  );
+}
+
+function checkEndpoint(endpoint: unknown): void {
+  if (typeof endpoint === "string" && /^\/[^?#]*[^/?#]$/.test(endpoint)) return;
+  throw new TypeError(
+    `Cannot create RPC plugin: endpoint must be a path such as "/api/rpc", without a slash at its end, received ${
+      JSON.stringify(endpoint)
+    }`,
+  );
+}

@@ -1,0 +1,62 @@
+/**
+ * What goes over the wire. Server and client agree on this and nothing else.
+ *
+ * With a transformer, `input` and `data` are strings that hold its text.
+ *
+ * @module
+ */
+
+import type { RPCFailure } from "./error.ts";
+
+/** The body of every HTTP answer. */
+export type Envelope =
+  | { readonly ok: true; readonly data?: unknown }
+  | { readonly ok: false; readonly error: RPCFailure };
+
+/** The body of a POST. */
+export interface CallMessage {
+  /** The procedure's path, a key an element. */
+  readonly path: readonly string[];
+  /** What the caller takes the procedure for. */
+  readonly type: "query" | "mutation";
+  /** What the procedure is called with. */
+  readonly input?: unknown;
+}
+
+/** The body of a POST with several calls; `data` holds their envelopes. */
+export interface BatchMessage {
+  /** The calls. They run side by side. */
+  readonly batch: readonly CallMessage[];
+}
+
+/** What a client sends over a socket. */
+export type ClientMessage =
+  | {
+    readonly type: "subscribe";
+    /** Names the subscription, on this connection only. */
+    readonly id: string;
+    readonly path: readonly string[];
+    readonly input?: unknown;
+    /** The id of the last tracked value that was seen before a break. */
+    readonly lastEventId?: string;
+  }
+  | { readonly type: "unsubscribe"; readonly id: string }
+  | { readonly type: "ping" };
+
+/** What a server sends over a socket. */
+export type ServerMessage =
+  | {
+    readonly type: "data";
+    readonly id: string;
+    readonly data?: unknown;
+    /** The id of a tracked value. */
+    readonly eventId?: string;
+  }
+  | {
+    readonly type: "error";
+    /** `null` if the message it answers to has no id that can be read. */
+    readonly id: string | null;
+    readonly error: RPCFailure;
+  }
+  | { readonly type: "complete"; readonly id: string }
+  | { readonly type: "pong" };

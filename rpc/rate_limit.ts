@@ -1,0 +1,104 @@
+import type { RequestContext } from "../app/context.ts";
+import { RPCError } from "./error.ts";
+import type { CallInfo, ProcedureMiddleware } from "./procedure.ts";
+
+/** How many calls, and whose. */
+export interface RateLimitOptions<Context = RequestContext> {
+  /** How many calls a key may make in a window. */
+  readonly limit: number;
+  /** How long a window lasts from its first call on, in milliseconds. */
+  readonly windowMs: number;
+  /**
+   * Names who calls, such as a user's id. Default: the address of the client,
+   * as the host tells it in `ctx.info`; behind a proxy that is the proxy's.
+   * Where the host doesn't tell, everybody shares one window.
+   */
+  readonly key?: (call: CallInfo<Context>) => string | Promise<string>;
+  /** How many keys are remembered; the oldest give way. Default 100,000. */
+  readonly maxKeys?: number;
+  /** Where the time is read, in milliseconds. Default: `performance.now`. */
+  readonly now?: () => number;
+}
+
+interface Window {
+  /** When it ends. */
+  readonly end: number;
+  /** How many calls were made in it. */
+  calls: number;
+}
+
+/**
+ * Makes a middleware that lets a key make so many calls in a window of time.
+ * More are refused with `RATE_LIMITED`, status 429 and `Retry-After`.
+ *
+ * Each limit counts for itself, for all procedures that it is used on, in the
+ * memory of this process.
+ *
+ * @param options How many calls, in what time, and whose.
+ * @throws {TypeError} If a number is not positive.
+ *
+ * @example
+ * ```ts
+ * import { createCaller, createRouter, procedure, rateLimit } from "@quartet/kit/rpc";
+ *
+ * const limited = procedure.use(rateLimit({ limit: 1, windowMs: 60_000 }));
+ * const api = createRouter({ ping: limited.query(() => "pong") });
+ *
+ * const caller = createCaller(api);
+ * console.assert(await caller.ping.query() === "pong");
+ * const error = await caller.ping.query().catch((error) => error);
+ * console.assert(error.code === "RATE_LIMITED");
+ * ```
+ */
+export function rateLimit<Context = RequestContext>(
+  options: RateLimitOptions<Context>,
+): ProcedureMiddleware<Context> {
+  const { limit, windowMs, key = addressOf, maxKeys = 100_000 } = options;
+  const { now = () => performance.now() } = options;
+  for (const [name, value] of Object.entries({ limit, windowMs, maxKeys })) {
+    if (value > 0 && Number.isFinite(value)) continue;
+    throw new TypeError(
+      `Cannot create rate limit: ${name} must be a positive number, received ${value}`,
+    );
+  }
+  // Two generations: what was not called upon for a whole window is dropped
+  // with the older one, so no timer and no search is needed to forget.
+  let young = new Map<string, Window>();
+  let old = new Map<string, Window>();
+  let turn = now() + windowMs;
+
+  function windowOf(name: string, time: number): Window {
+    if (time >= turn || young.size >= maxKeys / 2) {
+      old = time >= turn + windowMs ? new Map() : young;
+      young = new Map();
+      turn = time + windowMs;
+    }
+    let window = young.get(name) ?? old.get(name);
+    if (window === undefined || time >= window.end) {
+      window = { end: time + windowMs, calls: 0 };
+    }
+    young.set(name, window);
+    return window;
+  }
+
+  return async (call) => {
+    const name = await key(call);
+    const time = now();
+    const window = windowOf(name, time);
+    if (window.calls >= limit) {
+      const seconds = Math.max(1, Math.ceil((window.end - time) / 1_000));
+      throw new RPCError("RATE_LIMITED", "Too many requests", 429, {
+        headers: { "retry-after": `${seconds}` },
+        details: { retryAfter: seconds },
+      });
+    }
+    window.calls++;
+    return await call.next();
+  };
+}
+
+function addressOf({ ctx }: CallInfo<unknown>): string {
+  const { info } = Object(ctx) as RequestContext;
+  const address = info?.remoteAddr;
+  return address !== undefined && "hostname" in address ? address.hostname : "";
+}

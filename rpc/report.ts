@@ -1,0 +1,44 @@
+import { fromResponse, internalError, RPCError } from "./error.ts";
+import type { CallInfo } from "./procedure.ts";
+
+/** Gets what a procedure threw and the call that it threw it in. */
+export type ErrorReport = (error: unknown, call: CallInfo<unknown>) => void;
+
+/** Makes of whatever was thrown what the caller may see. */
+export type Reporter = (error: unknown, call: ReportedCall) => RPCError;
+
+interface ReportedCall extends CallInfo<unknown> {
+  /** Whether an error only says that the caller is gone. */
+  isAbandonedBy(error: unknown): boolean;
+}
+
+/**
+ * Makes the reporter of a router. What was not meant for the caller is told to
+ * `onError`, once.
+ */
+export function reporter(onError: ErrorReport = logError): Reporter {
+  return (error, call) => {
+    if (error instanceof RPCError) return error;
+    if (error instanceof Response) return fromResponse(error);
+    // A procedure that gives up because its caller did has done right.
+    if (!call.isAbandonedBy(error)) tell(onError, error, call);
+    return internalError(error);
+  };
+}
+
+/** A log that fails must not cost the caller its answer. */
+function tell(
+  onError: ErrorReport,
+  error: unknown,
+  call: CallInfo<unknown>,
+): void {
+  try {
+    onError(error, call);
+  } catch (failure) {
+    console.error("onError failed:", failure);
+  }
+}
+
+function logError(error: unknown, { type, path }: CallInfo<unknown>): void {
+  console.error("%s %s failed:", type, path, error);
+}

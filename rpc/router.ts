@@ -1,0 +1,135 @@
+import type { WebSocketHandler } from "../app/websocket.ts";
+import { listEndpoints } from "./endpoints.ts";
+import { createHTTPHandler } from "./http.ts";
+import type { Procedure } from "./procedure.ts";
+import { reporter } from "./report.ts";
+import type { ErrorReport } from "./report.ts";
+import type { Transformer } from "./transformer.ts";
+import { createWebSocketHandler } from "./websocket.ts";
+import type { WSConnectionData } from "./websocket.ts";
+
+/** Procedures and further routers by name, to any depth. */
+export interface RouterDef {
+  /** A procedure, a definition, or a router. */
+  readonly [key: string]: AnyProcedure | RouterDef | AnyRouter;
+}
+
+// Just enough to tell them apart: what a procedure is made of was checked when
+// it was made, and need not be compared again for each place it stands in.
+type AnyProcedure = Pick<Procedure, "kind" | "handler">;
+type AnyRouter = Pick<Router, "handler">;
+
+/** How values travel: as plain JSON, or through a transformer. */
+export type Wire = "json" | "transformed";
+
+/** Procedures under one address. */
+export interface Router<Def = RouterDef, As extends Wire = Wire> {
+  /** What the router was made of. */
+  readonly _def: Def;
+  /**
+   * Answers an HTTP request, whatever its URL's path. It never rejects.
+   *
+   * @param request The request.
+   * @param ctx What handlers get as `ctx`.
+   * @param path The procedure's dotted path, where the URL names it; the body
+   * of a POST is its input then. Default: request and body tell.
+   */
+  readonly handler: (
+    request: Request,
+    // deno-lint-ignore no-explicit-any -- applications type their own context
+    ctx?: any,
+    path?: string,
+  ) => Promise<Response>;
+  /** Serves subscriptions on sockets whose data is a {@linkcode WSConnectionData}. */
+  readonly websocket: WebSocketHandler<WSConnectionData>;
+  /** Only for the compiler. */
+  readonly "~wire"?: As;
+}
+
+/** Settings of a router. */
+export interface RouterOptions {
+  /**
+   * Carries what JSON can't: `devalue`, `superjson`, or any pair of
+   * `stringify` and `parse`. The client needs the same. Default: plain JSON.
+   */
+  readonly transformer?: Transformer;
+  /**
+   * Gets what procedures throw that isn't an `RPCError` nor a `Response`; the
+   * caller sees `INTERNAL_ERROR` and nothing of it. Default: `console.error`.
+   */
+  readonly onError?: ErrorReport;
+  /** How long the body of a POST may be, in bytes. Default 1 MiB. */
+  readonly maxBodySize?: number;
+  /** How many calls a batch may hold. Default 50. */
+  readonly maxBatchSize?: number;
+  /** How many subscriptions a socket may have open. Default 100. */
+  readonly maxSubscriptions?: number;
+  /** How long a message on a socket may be, in bytes. Default 64 KiB. */
+  readonly maxMessageSize?: number;
+}
+
+/**
+ * Combines procedures and further routers into one API.
+ *
+ * @param def Procedures and routers by name.
+ * @param options A transformer, an error log, and limits.
+ * @throws {TypeError} If a name can't be part of a path, a value is neither a
+ * procedure nor a router, or a limit is no positive integer.
+ *
+ * @example
+ * ```ts
+ * import { createRouter, procedure } from "@quartet/kit/rpc";
+ * import { z } from "zod";
+ *
+ * const api = createRouter({
+ *   math: {
+ *     double: procedure.query(z.number(), ({ input }) => input * 2),
+ *   },
+ * });
+ * const request = new Request("http://localhost/?path=math.double&input=21");
+ * const response = await api.handler(request);
+ * console.assert((await response.json()).data === 42);
+ * ```
+ */
+export function createRouter<Def extends RouterDef>(
+  def: Def,
+  options?: RouterOptions & { readonly transformer?: undefined },
+): Router<Def, "json">;
+export function createRouter<Def extends RouterDef>(
+  def: Def,
+  options: RouterOptions & { readonly transformer: Transformer },
+): Router<Def, "transformed">;
+export function createRouter<Def extends RouterDef>(
+  def: Def,
+  options: RouterOptions = {},
+): Router<Def> {
+  const { transformer, onError } = options;
+  const endpoints = listEndpoints(def);
+  const shared = { endpoints, transformer, report: reporter(onError) };
+  return {
+    _def: def,
+    handler: createHTTPHandler({
+      ...shared,
+      maxBodySize: limit(options, "maxBodySize", 1_048_576),
+      maxBatchSize: limit(options, "maxBatchSize", 50),
+    }),
+    websocket: createWebSocketHandler({
+      ...shared,
+      maxSubscriptions: limit(options, "maxSubscriptions", 100),
+      maxMessageSize: limit(options, "maxMessageSize", 65_536),
+    }),
+  };
+}
+
+type Limit = {
+  [K in keyof RouterOptions]-?: RouterOptions[K] extends number | undefined ? K
+    : never;
+}[keyof RouterOptions];
+
+function limit(options: RouterOptions, name: Limit, fallback: number): number {
+  const value = options[name] ?? fallback;
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new TypeError(
+    `Cannot create router: ${name} must be a positive integer, received ${value}`,
+  );
+}

@@ -1,0 +1,154 @@
+/**
+ * What the kit takes as a schema: anything that speaks
+ * [Standard Schema](https://standardschema.dev) (zod, Valibot, ArkType, …), or
+ * an object with a `parse` function that throws.
+ *
+ * @module
+ */
+
+/** A schema of a library that follows Standard Schema, version 1. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  /** The properties that the standard names. */
+  readonly "~standard": {
+    /** The version of the standard. */
+    readonly version: 1;
+    /** The library. */
+    readonly vendor: string;
+    /** Checks a value and gives what it became, or the issues found. */
+    readonly validate: (
+      value: unknown,
+    ) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    /** Only for the compiler. */
+    readonly types?:
+      | { readonly input: Input; readonly output: Output }
+      | undefined;
+  };
+}
+
+/** What the check of a value came to. */
+export type SchemaResult<Output = unknown> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly unknown[] };
+
+/** A schema without a library: `parse` returns the value or throws. */
+export interface ParseSchema<Output = unknown> {
+  /** Checks a value and gives what it became; throws if it is not right. */
+  parse(value: unknown): Output;
+}
+
+/**
+ * Any schema.
+ *
+ * It says no more than it takes to tell a schema from a handler: the compiler
+ * checks each procedure against it, and comparing a whole schema of zod's
+ * costs more than everything else about a procedure.
+ */
+export type Schema =
+  | { readonly "~standard": object }
+  | { readonly parse: (value: unknown) => unknown };
+
+/** What callers pass for a schema: fields with a default are optional. */
+export type SchemaInput<S> =
+  // Zod's own place for it. By `~standard` it would come out the same, after a
+  // third more work for the compiler.
+  S extends { readonly _zod: { readonly input: unknown } } ? S["_zod"]["input"]
+    : S extends {
+      readonly "~standard": {
+        readonly types?: { readonly input: infer Input } | undefined;
+      };
+    } ? Input
+    : S extends { readonly parse: (value: unknown) => infer Output }
+      ? Awaited<Output>
+    : undefined;
+
+/** What a schema makes of its input: handlers get this. */
+export type SchemaOutput<S> = S extends
+  { readonly _zod: { readonly output: unknown } } ? S["_zod"]["output"]
+  : S extends {
+    readonly "~standard": {
+      readonly types?: { readonly output: infer Output } | undefined;
+    };
+  } ? Output
+  : S extends { readonly parse: (value: unknown) => infer Output }
+    ? Awaited<Output>
+  : undefined;
+
+/**
+ * Checks a value. A schema that throws counts as one that refuses.
+ *
+ * @returns What the value became, or what the schema had against it.
+ */
+export function check(schema: Schema, value: unknown): Check | Promise<Check> {
+  try {
+    if (!("~standard" in schema)) return settle(schema.parse(value), parsed);
+    const { "~standard": standard } = schema as StandardSchema;
+    return settle(standard.validate(value), validated);
+  } catch (error) {
+    return { valid: false, error };
+  }
+}
+
+/** The outcome of {@linkcode check}. */
+export type Check =
+  | { readonly valid: true; readonly value: unknown }
+  | { readonly valid: false; readonly error: unknown };
+
+/** Awaits only what is a promise: most schemas answer at once. */
+function settle<T>(
+  result: T | Promise<T>,
+  toCheck: (result: T) => Check,
+): Check | Promise<Check> {
+  if (!(result instanceof Promise)) return toCheck(result);
+  return result.then(toCheck, (error) => ({ valid: false, error }));
+}
+
+const parsed = (value: unknown): Check => ({ valid: true, value });
+
+const validated = (result: SchemaResult): Check =>
+  result.issues === undefined
+    ? { valid: true, value: result.value }
+    : { valid: false, error: result };
+
+/** What is told to a caller of a value that a schema refused. */
+export type ValidationDetails =
+  | readonly ValidationIssue[]
+  | { readonly message: string };
+
+/** One thing that was wrong with a value. */
+export interface ValidationIssue {
+  /** Where: keys and indexes from the outside in. Absent for the value itself. */
+  readonly path?: readonly (string | number)[];
+  /** What was wrong. */
+  readonly message: string;
+  /** The schema library's name for it, such as `invalid_type`. */
+  readonly code?: string;
+}
+
+/**
+ * Makes of a validation error what a caller may see: of issues their path,
+ * message and code, of an ordinary error its message, of anything else nothing.
+ */
+export function sanitizeValidationError(error: unknown): ValidationDetails {
+  const issues = (error as { issues?: unknown } | null | undefined)?.issues;
+  if (Array.isArray(issues)) return issues.map(sanitizeIssue);
+  return { message: error instanceof Error ? error.message : FALLBACK };
+}
+
+const FALLBACK = "Validation failed";
+
+function sanitizeIssue(issue: unknown): ValidationIssue {
+  const { path, message, code } = Object(issue) as Record<string, unknown>;
+  return {
+    ...(Array.isArray(path) ? { path: path.map(pathKey) } : {}),
+    message: typeof message === "string" ? message : FALLBACK,
+    ...(typeof code === "string" ? { code } : {}),
+  };
+}
+
+/** Standard Schema has keys as they are or as `{ key }`; some are symbols. */
+function pathKey(segment: unknown): string | number {
+  const key = typeof segment === "object" && segment !== null
+    ? (segment as { key?: unknown }).key
+    : segment;
+  return typeof key === "number" ? key : String(key);
+}
