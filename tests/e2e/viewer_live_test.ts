@@ -13,6 +13,7 @@ import { makeFolder } from "../dev/dev_command.ts";
 import { sampleTraces } from "../viewer/sample_traces.ts";
 import type { Page } from "./browser.ts";
 import { startBrowser } from "./browser.ts";
+import { traceWith } from "./client_page.ts";
 import {
   assertQuiet,
   listedPaths,
@@ -26,6 +27,7 @@ import {
   type ViewerPage,
   waitForCount,
   waitForPaths,
+  waitForPlace,
   waitForText,
   waitUntil,
   walkByKeyboard,
@@ -74,7 +76,11 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       );
 
       await other.page.goto(`${atlas.url}/`);
-      await other.page.locator("#q").fill("ger");
+      await traceWith(atlas.tracer, "hydrate:Search", 20_000);
+      await Promise.all([
+        other.page.waitForResponse(/\/api\/countries/),
+        other.page.locator("#q").fill("ger"),
+      ]);
       await waitForText(page, "#trace-list .path", "/api/countries");
       await openTrace(page, "/api/countries");
       await selectSpan(page, "fetch GET /api/countries");
@@ -264,6 +270,95 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     await waitForText(page, ".trace-header h2", "/countries/fra");
   });
 
+  await step(
+    "compares repeated spans as one, and tells of each",
+    async (view, atlas) => {
+      const { page } = view;
+      recordFailure(atlas.tracer);
+      recordFailure(atlas.tracer);
+      await waitForCount(page, "2 traces");
+      await page.locator("#trace-list").focus();
+      for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+      const rows = page.locator("#compare-spans [data-index]");
+      await rows.first().waitFor();
+      assertEquals(await rows.count(), 4);
+      const group = page.locator("[data-index]", { hasText: "× 12" });
+      await group.locator(".label").click();
+      await waitForText(page, "#details", "The same span 12 times");
+      await group.locator("[data-twist]").click();
+      await waitUntil(
+        page,
+        `document.querySelectorAll("[data-index]").length === 16`,
+      );
+
+      // Which of both was clicked is the one that is told of, also by a link.
+      const [first, second] = atlas.tracer.getTraces()
+        .map((trace) => trace.spans.values().toArray().at(-1)!.id);
+      const step = page.locator("[data-index]", { hasText: "step:second" });
+      await step.locator(".duration.pair-a").click();
+      await waitForText(page, "#details", second!);
+      await step.locator(".duration.pair-b").click();
+      await waitForText(page, "#details", first!);
+      await waitForText(page, "#details", "RangeError: The second step");
+      await page.reload();
+      await waitForText(page, "#details", first!);
+      await page.locator("#compare-spans").focus();
+      await page.keyboard.press("k");
+      await waitForText(page, "#details h3", "step:first");
+      await page.keyboard.press("Escape");
+      await page.locator("#details").waitFor({ state: "detached" });
+      await page.locator("#compare-spans").waitFor();
+    },
+  );
+
+  await step(
+    "keeps the selected row in view as its details open",
+    async (view, atlas) => {
+      const { page } = view;
+      const root = atlas.tracer.startTrace("job:many");
+      for (let i = 0; i < 60; i++) root.child(`step:${i}`, "custom").end();
+      root.end();
+      await waitForCount(page, "1 trace");
+      await openTrace(page, "job:many");
+      const { y, height } = (await page.locator("#waterfall").boundingBox())!;
+      const last = Math.floor(height / 24) - 3;
+      await page.mouse.click(400, y + (last + 1.5) * 24);
+      await page.locator("#details").waitFor();
+      await waitForText(
+        page,
+        "[aria-selected=true] .label",
+        `step:${last - 1}`,
+      );
+      await waitUntil(
+        page,
+        `(() => {
+        const row = document.querySelector("#waterfall [aria-selected=true]").getBoundingClientRect();
+        const grid = document.querySelector("#waterfall").getBoundingClientRect();
+        return grid.height < 500 && row.top >= grid.top + 24 && row.bottom <= grid.bottom;
+      })()`,
+      );
+    },
+  );
+
+  await step(
+    "marks what failed in the flame graph",
+    async ({ page }, atlas) => {
+      recordFailure(atlas.tracer);
+      await waitForCount(page, "1 trace");
+      await openTrace(page, "job:report");
+      await page.keyboard.press("f");
+      await page.locator("#flame").focus();
+      const told = page.locator("#flame-told");
+      await page.keyboard.press("ArrowDown");
+      for (let i = 0; i < 2; i++) {
+        if (!/step:/.test(await told.innerText())) {
+          await page.keyboard.press("ArrowRight");
+        }
+      }
+      await waitForText(page, "#flame-told", /^step:.*; 1 failed$/);
+    },
+  );
+
   await step("draws a flame graph", async ({ page }, atlas) => {
     recordFailure(atlas.tracer);
     await waitForCount(page, "1 trace");
@@ -354,10 +449,19 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     for (let i = 0; i < 1_100; i++) tracer.startTrace(`job:${i}`).end();
     await using atlas = startAtlas({ tracer });
     const [oldest] = tracer.getTraces();
-    await using view = await openViewer(
-      browser,
-      `${atlas.viewer}#trace=${oldest!.id}`,
-    );
+    await using view = await newViewerPage(browser);
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    await view.page.route("**/api?id=*", async (route) => {
+      asked.resolve();
+      await answer.promise;
+      await route.continue();
+    });
+    await view.page.goto(`${atlas.viewer}#trace=${oldest!.id}`);
+    await asked.promise;
+    await waitForCount(view.page, "1,000 traces");
+    await waitForText(view.page, ".trace-pane", "Looking for the trace");
+    answer.resolve();
     await waitForText(view.page, ".trace-header h2", "job:0");
     await waitForCount(view.page, "1,001 traces");
     await assertQuiet(view);
@@ -374,6 +478,22 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     await waitForText(page, ".trace-pane", "This trace isn't here");
     await page.getByRole("button", { name: "Show the list" }).click();
     await waitForPaths(page, ["/countries/fra"]);
+    await assertQuiet(view);
+  });
+
+  await t.step("forgets a running request that isn't kept", async () => {
+    const tracer = createTracer({ minDuration: 60_000 });
+    await using atlas = startAtlas({ tracer });
+    await using view = await openViewer(browser, atlas.viewer);
+    const { page } = view;
+    await waitForText(page, "#connection", "Live");
+    const root = tracer.startTrace("job:short");
+    await waitForText(page, "#trace-list .pending", "job:short");
+    await waitForCount(page, "0 traces · 1 running");
+    root.end();
+    await waitForText(page, "#empty", "Waiting for the first request");
+    await waitForCount(page, "0 traces");
+    await assertQuiet(view);
   });
 
   await step(
@@ -501,6 +621,39 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       new RegExp(`^curl .*${atlas.url}/countries/fra`),
     );
   });
+
+  await t.step(
+    "copies where browsers have no clipboard for pages",
+    async () => {
+      await using atlas = startAtlas();
+      recordFailure(atlas.tracer);
+      await using view = await newViewerPage(browser);
+      const { page } = view;
+      await page.context().grantPermissions([
+        "clipboard-read",
+        "clipboard-write",
+      ]);
+      // As on a page that came by plain HTTP from another machine.
+      await page.addInitScript(() =>
+        Object.defineProperty(globalThis, "isSecureContext", { value: false })
+      );
+      await page.goto(atlas.viewer);
+      await waitForCount(page, "1 trace");
+      await openTrace(page, "job:report");
+      await page.locator("#waterfall").focus();
+      await page.keyboard.press("y");
+      await waitForText(page, ".notice", "Copied the trace as JSON.");
+      const text = await page.evaluate<string>(
+        "navigator.clipboard.readText()",
+      );
+      assertEquals(JSON.parse(text).spans.length, 15);
+      await waitForPlace(page, "trace");
+      await page.evaluate("document.execCommand = () => false");
+      await page.keyboard.press("y");
+      await waitForText(page, ".notice.failed", "doesn't let this page copy");
+      await assertQuiet(view);
+    },
+  );
 
   await t.step(
     "says when the server is gone, and goes on when it is back",

@@ -125,6 +125,16 @@ Deno.test("flameFrames() add up siblings of one name", () => {
   assertEquals(frameOf(frames, tree.byId.get("db.query#2")!)?.name, "db.query");
 });
 
+Deno.test("flameFrames() count what failed", () => {
+  const failed = { status: "error" } as const;
+  const frames = flameFrames(buildTree(trace(span("root", 0, 100, [
+    span("step", 0, 20, [], failed),
+    span("step", 20, 50),
+    span("step", 50, 60, [], failed),
+  ]))));
+  assertEquals(frames.map(({ failures }) => failures), [0, 2]);
+});
+
 Deno.test("flameFrames() never let a frame stick out of the one above", () => {
   const frames = flameFrames(buildTree(largeTrace(3000)));
   for (const { parent, x, time } of frames) {
@@ -151,6 +161,8 @@ Deno.test("placeFrames() leaves out what is too narrow to see", () => {
   );
 });
 
+const asOne = { grouped: true, expandedGroups: new Set<string>() };
+
 Deno.test("compareTrees() pairs spans of one name under one parent", () => {
   const a = buildTree(trace(span("root", 0, 10, [
     query("x", 1, 2),
@@ -161,9 +173,9 @@ Deno.test("compareTrees() pairs spans of one name under one parent", () => {
     query("x", 1, 9),
     span("new", 10, 12, [span("deep", 10, 11)]),
   ])));
-  const rows = compareTrees(a, b);
+  const rows = compareTrees(a, b, asOne);
   assertEquals(
-    rows.map(({ a, b, depth }) => [a?.span.id, b?.span.id, depth] as const),
+    rows.map(({ a, b, depth }) => [a?.id, b?.id, depth] as const),
     [
       ["root", "root", 0],
       ["db.query", "db.query", 1],
@@ -183,8 +195,41 @@ Deno.test("compareTrees() begins at the server if one browser took no part", () 
   });
   const b = buildTree(trace(inner));
   assertEquals(
-    compareTrees(a, b).map(({ a, b }) => [a?.span.id, b?.span.id]),
+    compareTrees(a, b, asOne).map(({ a, b }) => [a?.id, b?.id]),
     [["root", "root"], ["work", "work"]],
+  );
+});
+
+Deno.test("compareTrees() pairs repeated siblings with repeated ones, or with one", () => {
+  const loop = (count: number) =>
+    buildTree(trace(span(
+      "root",
+      0,
+      100,
+      Array.from({ length: count }, (_, i) => query("x", i, i + 1)),
+    )));
+  const rowsOf = (a: number, b: number, ...open: string[]) =>
+    compareTrees(loop(a), loop(b), {
+      grouped: true,
+      expandedGroups: new Set(open),
+    }).slice(1).map(({ id, a, b, depth, expandable, expanded }) => [
+      a?.id,
+      b?.id,
+      depth,
+      expandable ? `${id}${expanded ? " open" : ""}` : "",
+    ]);
+  const id = "group:db.query";
+  assertEquals(rowsOf(4, 3), [[id, id, 1, id]]);
+  assertEquals(rowsOf(1, 3), [["db.query", id, 1, id]]);
+  assertEquals(rowsOf(1, 3, id), [
+    ["db.query", id, 1, `${id} open`],
+    ["db.query", "db.query", 2, ""],
+    [undefined, "db.query#2", 2, ""],
+    [undefined, "db.query#3", 2, ""],
+  ]);
+  assertEquals(
+    compareTrees(loop(3), loop(3), { ...asOne, grouped: false }).length,
+    4,
   );
 });
 

@@ -6,6 +6,7 @@ import {
   type RowOptions,
 } from "../../viewer/model/rows.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
+import { statementOf } from "../../viewer/model/attributes.ts";
 import { query, span, trace } from "./make_trace.ts";
 
 const OPEN: RowOptions = {
@@ -94,7 +95,7 @@ Deno.test("listGroups() puts the most expensive group first", () => {
     ...[10, 20, 30].map((i) => query("SELECT b", i, i + 9)),
   ])));
   assertEquals(
-    listGroups(made).map(({ statement }) => statement),
+    listGroups(made).map(({ node }) => statementOf(node.span)),
     ["SELECT b", "SELECT a"],
   );
 });

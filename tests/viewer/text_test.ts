@@ -8,7 +8,11 @@ import {
   formatShare,
 } from "../../viewer/model/format.ts";
 import { formatSql } from "../../viewer/model/sql.ts";
-import { cutText, splitAtMatches } from "../../viewer/model/text.ts";
+import {
+  cutText,
+  splitAtMatches,
+  splitIntoChunks,
+} from "../../viewer/model/text.ts";
 import { formatUrlState, parseUrlState } from "../../viewer/model/url_state.ts";
 
 Deno.test("formatDuration() has three digits in the unit that fits", () => {
@@ -102,6 +106,26 @@ Deno.test("cutText() never cuts a surrogate pair in two", () => {
   assertEquals(cutText("abc", 3), "abc");
   assertEquals(cutText("ab💥", 3), "ab");
   assertEquals(cutText("ab💥c", 4), "ab💥");
+});
+
+Deno.test("splitIntoChunks() loses nothing, and splits at lines where there are some", () => {
+  const line = `${"💥".repeat(40)}\n`;
+  for (
+    const text of [
+      "",
+      "x".repeat(25_000),
+      line.repeat(900),
+      "a💥".repeat(9_999),
+    ]
+  ) {
+    const chunks = splitIntoChunks(text);
+    assertEquals(chunks.join(""), text);
+    assert(chunks.every((chunk) => chunk.length <= 10_001));
+    assert(chunks.every((chunk) => chunk.isWellFormed()));
+  }
+  assert(
+    splitIntoChunks(line.repeat(900)).every((chunk) => chunk.endsWith("\n")),
+  );
 });
 
 Deno.test("cutText() keeps lone surrogates that stand inside", () => {

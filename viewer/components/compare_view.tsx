@@ -1,33 +1,49 @@
+import { batch } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import { type ComparedRow, compareLayers } from "../model/compare.ts";
 import {
-  type ComparedRow,
-  compareLayers,
-  compareTrees,
-} from "../model/compare.ts";
-import {
+  formatCount,
   formatDelta,
   formatDuration,
   formatMoment,
   formatPlural,
 } from "../model/format.ts";
-import { barBox } from "../model/paint.ts";
+import { isFailedUnit, membersOf, type Unit, unitTime } from "../model/rows.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
-import { isFailed, type SpanNode, type TraceTree } from "../model/tree.ts";
-import { openTrace, wantedCompare, wantedTrace } from "../state/selection.ts";
-import { batch } from "@preact/signals";
-import { Cell, Chip, Indent, Status, Swatch, Tool } from "./controls.tsx";
+import type { TimeRange } from "../model/time_range.ts";
+import type { TraceTree } from "../model/tree.ts";
+import {
+  comparison,
+  openTrace,
+  selectedIndex,
+  selectedRow,
+  selectRow,
+  toggleRow,
+  wantedCompare,
+  wantedTrace,
+} from "../state/selection.ts";
+import {
+  Cell,
+  Chip,
+  Flag,
+  Indent,
+  Status,
+  Swatch,
+  Tool,
+  Twist,
+} from "./controls.tsx";
 import { VirtualGrid } from "./virtual_grid.tsx";
+import { UnitBar } from "./waterfall_row.tsx";
 
-/** Two traces side by side, span by span. */
-export function CompareView({ a, b }: { a: TraceTree; b: TraceTree }) {
-  const rows = useMemo(() => compareTrees(a, b), [a, b]);
+/** Which two traces are compared, and what became of their layers. */
+export function CompareHeader({ a, b }: { a: TraceTree; b: TraceTree }) {
   const [left, right] = useMemo(
     () => [summarize(a.trace), summarize(b.trace)] as const,
     [a, b],
   );
   return (
-    <section class="trace-pane compare" aria-label="Comparison">
+    <>
       <header class="compare-header">
         <Side mark="A" entry={left} />
         <Side mark="B" entry={right} />
@@ -44,8 +60,7 @@ export function CompareView({ a, b }: { a: TraceTree; b: TraceTree }) {
         </div>
       </header>
       <LayerComparison a={left} b={right} />
-      <CompareGrid rows={rows} />
-    </section>
+    </>
   );
 }
 
@@ -128,8 +143,10 @@ function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
   );
 }
 
-function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
-  const scale = useMemo(() => commonScale(rows), [rows]);
+/** Two traces, span by span. */
+export function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
+  const scales = useMemo(() => commonScale(rows), [rows]);
+  const id = selectedRow.value;
   return (
     <VirtualGrid
       id="compare-spans"
@@ -138,6 +155,10 @@ function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
       place="trace"
       items={rows}
       rowHeight={28}
+      active={selectedIndex.value}
+      rowId={rowId}
+      reveal={[id]}
+      onClick={select}
       head={
         <>
           <span role="columnheader" class="name">Span</span>
@@ -148,102 +169,113 @@ function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
         </>
       }
       row={(row, index) => (
-        <CompareRow key={index} row={row} index={index} {...scale} />
+        <CompareRow
+          key={index}
+          row={row}
+          index={index}
+          scales={scales}
+          selected={index === selectedIndex.value}
+        />
       )}
     />
   );
 }
 
-/** One scale for the bars of two traces that began at different times. */
-interface Scale {
-  /** When the two began. */
-  readonly starts: readonly [number, number];
-  /** How much time there is room for, in milliseconds. */
-  readonly length: number;
+function rowId({ id }: ComparedRow): string {
+  return `pair-${id}`;
 }
 
-function commonScale(rows: readonly ComparedRow[]): Scale {
-  const starts = [Infinity, Infinity] as [number, number];
-  const ends = [-Infinity, -Infinity] as [number, number];
+/** A click on what is of B selects the span of B. */
+function select(event: MouseEvent): void {
+  const target = event.target as Element;
+  const index = target.closest<HTMLElement>("[data-index]")?.dataset.index;
+  const row = comparison.value?.rows[Number(index)];
+  if (row === undefined) return;
+  if (target.closest("[data-twist]")) toggleRow(row);
+  else if (row.b && target.closest(".pair-b")) selectedRow.value = row.b.id;
+  else if (row.a && target.closest(".pair-a")) selectedRow.value = row.a.id;
+  else selectRow(row);
+}
+
+/** The time that both sides have room for, from when each of them began. */
+function commonScale(
+  rows: readonly ComparedRow[],
+): readonly [a: TimeRange, b: TimeRange] {
+  const scales = [0, 1].map(() => ({ start: Infinity, end: -Infinity }));
   for (const { a, b } of rows) {
-    for (const [side, node] of [a, b].entries()) {
-      if (node === undefined) continue;
-      starts[side] = Math.min(starts[side]!, node.span.startTime);
-      ends[side] = Math.max(ends[side]!, node.span.endTime);
+    for (const [side, unit] of [a, b].entries()) {
+      const scale = scales[side]!;
+      for (const { span } of unit ? membersOf(unit) : []) {
+        scale.start = Math.min(scale.start, span.startTime);
+        scale.end = Math.max(scale.end, span.endTime);
+      }
     }
   }
-  return { starts, length: Math.max(ends[0] - starts[0], ends[1] - starts[1]) };
+  const [a, b] = scales.map(({ start }) => {
+    const length = Math.max(...scales.map(({ start, end }) => end - start));
+    return { start, end: start + (length || 1) };
+  });
+  return [a!, b!];
 }
 
-interface CompareRowProps extends Scale {
+interface CompareRowProps {
   readonly row: ComparedRow;
   readonly index: number;
+  readonly scales: readonly [a: TimeRange, b: TimeRange];
+  readonly selected: boolean;
 }
 
-function CompareRow({ row, index, starts, length }: CompareRowProps) {
-  const node = row.a ?? row.b!;
-  const only = row.a === undefined ? "B" : row.b === undefined ? "A" : "";
-  const before = row.a?.span.duration ?? 0;
-  const delta = (row.b?.span.duration ?? 0) - before;
+function CompareRow({ row, index, scales, selected }: CompareRowProps) {
+  const { a, b, expandable, expanded } = row;
+  const { span } = (a ?? b!).node;
+  const only = a === undefined ? "B" : b === undefined ? "A" : "";
+  const before = a ? unitTime(a) : 0;
+  const delta = (b ? unitTime(b) : 0) - before;
+  const counts = [a, b].map((unit) => unit ? membersOf(unit).length : 0);
   return (
     <div
-      class={only === "" ? "row" : "row only"}
+      class={`row ${only && "only"} ${selected ? "selected" : ""}`}
       role="row"
+      id={rowId(row)}
+      data-index={index}
       aria-level={row.depth + 1}
       aria-rowindex={index + 2}
+      aria-selected={selected}
+      aria-expanded={expandable ? expanded : undefined}
     >
       <Cell of="name">
         <Indent depth={row.depth} />
-        <Swatch layer={node.span.layer} />
-        <span class="label">{cutText(node.span.name, 200)}</span>
+        <Twist {...row} />
+        <Swatch layer={span.layer} />
+        <span class="label">{cutText(span.name, 200)}</span>
+        {expandable && (
+          <span class="times">
+            {[...new Set(counts)].map((n) => `× ${formatCount(n)}`).join(" → ")}
+          </span>
+        )}
         {only !== "" && <span class="tag">only {only}</span>}
       </Cell>
-      <DurationCell node={row.a} />
-      <DurationCell node={row.b} />
+      <TimeCell side="a" unit={a} />
+      <TimeCell side="b" unit={b} />
       <Cell of={`duration ${deltaClass(delta, before)}`}>
         {formatDelta(delta)}
       </Cell>
       <Cell of="lane">
-        <PairBar node={row.a} start={starts[0]} length={length} side="a" />
-        <PairBar node={row.b} start={starts[1]} length={length} side="b" />
+        {a && <UnitBar class="bar pair-a" unit={a} visible={scales[0]} />}
+        {b && <UnitBar class="bar pair-b" unit={b} visible={scales[1]} />}
       </Cell>
     </div>
   );
 }
 
-function DurationCell({ node }: { node: SpanNode | undefined }) {
-  if (node === undefined) return <Cell of="duration muted">–</Cell>;
+function TimeCell({ side, unit }: { side: "a" | "b"; unit: Unit | undefined }) {
+  if (unit === undefined) return <Cell of="duration muted">–</Cell>;
+  const failed = isFailedUnit(unit);
   return (
-    <Cell of={isFailed(node.span) ? "duration bad" : "duration"}>
-      {formatDuration(node.span.duration)}
+    <Cell of={`duration pair-${side}${failed ? " bad" : ""}`}>
+      {failed && <Flag label="failed" />}
+      {formatDuration(unitTime(unit))}
     </Cell>
-  );
-}
-
-interface PairBarProps {
-  readonly node: SpanNode | undefined;
-  readonly start: number;
-  readonly length: number;
-  readonly side: "a" | "b";
-}
-
-function PairBar({ node, start, length, side }: PairBarProps) {
-  if (node === undefined) return null;
-  const { span } = node;
-  const box = barBox(span.startTime, span.endTime, {
-    start,
-    end: start + (length || 1),
-  });
-  if (box === undefined) return null;
-  return (
-    <span
-      class={`bar pair-${side}`}
-      style={{
-        left: `${box.left}%`,
-        width: `${box.width}%`,
-        background: `var(--layer-${span.layer})`,
-      }}
-    />
   );
 }
 

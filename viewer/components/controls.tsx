@@ -72,6 +72,34 @@ export function Chip(props: ChipProps) {
   );
 }
 
+/** What opens and closes a row, if it has something below. */
+export function Twist(
+  { expandable, expanded }: { expandable: boolean; expanded: boolean },
+) {
+  return (
+    <span
+      class={expanded ? "twist open" : "twist"}
+      data-twist={expandable ? true : undefined}
+    >
+      {expandable && <Icon name="right" />}
+    </span>
+  );
+}
+
+/** A sign that something failed: the span itself, or one below it. */
+export function Flag({ label, below }: { label: string; below?: boolean }) {
+  return (
+    <span
+      class={below ? "flag below" : "flag"}
+      title={label}
+      role="img"
+      aria-label={label}
+    >
+      !
+    </span>
+  );
+}
+
 interface CellProps {
   /** The class of the column. */
   readonly of: string;

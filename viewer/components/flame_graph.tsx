@@ -10,7 +10,7 @@ import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import { cutText } from "../model/text.ts";
 import type { SpanNode, TraceTree } from "../model/tree.ts";
 import { colors, inkOn } from "../state/colors.ts";
-import { revealSpan, rows, selectedIndex } from "../state/selection.ts";
+import { revealSpan, selected } from "../state/selection.ts";
 import { Chip } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
 import { type Surface, useCanvas } from "./use_canvas.ts";
@@ -34,8 +34,8 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
   }, [tree]);
 
   const top = frames[zoomed.value] ?? frames[0];
-  const selected = rows.value[selectedIndex.value]?.node;
-  const selectedFrame = selected && frameOf(frames, selected);
+  const node = selected.value?.unit.node;
+  const selectedFrame = node && frameOf(frames, node);
   const placed = useRef<PlacedFrame[]>([]);
   const palette = colors.value;
   const canvas = useCanvas((surface) => {
@@ -46,6 +46,7 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
         fill: palette[`layer-${place.frame.layer}`],
         above: place.frame.depth < top.depth,
         outlined: place.frame === selectedFrame,
+        whole: frames[0]!.time,
         ...palette,
       });
     }
@@ -132,9 +133,15 @@ interface FrameStyle {
   readonly fill: string;
   readonly above: boolean;
   readonly outlined: boolean;
+  /** What 100 % are, in milliseconds. */
+  readonly whole: number;
   readonly surface: string;
   readonly ink: string;
+  readonly danger: string;
 }
+
+/** The height of the mark of a frame with failures. */
+const FAILURE = 4;
 
 function drawFrame(
   { context, height }: Surface,
@@ -148,6 +155,12 @@ function drawFrame(
   context.globalAlpha = style.above ? 0.45 : 1;
   context.fillStyle = style.fill;
   context.fillRect(left, y, inner, ROW - 1);
+  if (frame.failures > 0) {
+    context.fillStyle = style.surface;
+    context.fillRect(left, y + ROW - 2 - FAILURE, inner, FAILURE + 1);
+    context.fillStyle = style.danger;
+    context.fillRect(left, y + ROW - 1 - FAILURE, inner, FAILURE);
+  }
   if (width > 28) {
     context.save();
     context.beginPath();
@@ -156,7 +169,14 @@ function drawFrame(
     context.fillStyle = inkOn(style.fill);
     context.font = "11.5px system-ui, sans-serif";
     context.textBaseline = "middle";
-    context.fillText(title(frame), left + 5, y + ROW / 2);
+    const name = `${frame.failures > 0 ? "⚠ " : ""}${title(frame)}`;
+    const middle = y + (ROW - (frame.failures > 0 ? FAILURE : 0)) / 2;
+    context.fillText(name, left + 5, middle);
+    const time = timeOf(frame, style.whole);
+    const from = left + inner - 6 - context.measureText(time).width;
+    if (from > left + 17 + context.measureText(name).width) {
+      context.fillText(time, from, middle);
+    }
     context.restore();
   }
   context.globalAlpha = 1;
@@ -174,10 +194,17 @@ function title({ name, nodes }: Frame): string {
   return nodes.length === 1 ? text : `${text} × ${formatCount(nodes.length)}`;
 }
 
+/** How long it took, and what share of the whole that is. */
+function timeOf({ time }: Frame, whole: number): string {
+  return `${formatDuration(time)}, ${
+    formatShare(whole === 0 ? 0 : time / whole)
+  }`;
+}
+
 function tell(frame: Frame, whole: number): string {
-  return `${title(frame)}: ${formatDuration(frame.time)}, ${
-    formatShare(whole === 0 ? 0 : frame.time / whole)
-  }; itself ${formatDuration(frame.selfTime)}`;
+  return `${title(frame)}: ${timeOf(frame, whole)}; itself ${
+    formatDuration(frame.selfTime)
+  }${frame.failures > 0 ? `; ${formatCount(frame.failures)} failed` : ""}`;
 }
 
 function longest(frame: Frame): SpanNode {

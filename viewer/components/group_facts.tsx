@@ -1,21 +1,17 @@
 import { formatDuration, formatShare } from "../model/format.ts";
-import type { SpanGroup } from "../model/groups.ts";
 import { percentile } from "../model/route_stats.ts";
-import { groupTime } from "../model/rows.ts";
-import { tree } from "../state/selection.ts";
+import { membersOf, type Unit, unitTime } from "../model/rows.ts";
 
 /** What repeated siblings cost together. */
-export function GroupFacts({ group }: { group: SpanGroup }) {
-  const durations = Float64Array.from(
-    group.members,
-    ({ span }) => span.duration,
-  ).sort();
-  const total = groupTime(group);
-  const whole = tree.value?.trace.duration ?? 0;
+export function GroupFacts({ unit, whole }: { unit: Unit; whole: number }) {
+  const members = membersOf(unit);
+  const durations = Float64Array.from(members, ({ span }) => span.duration)
+    .sort();
+  const total = unitTime(unit);
   return (
     <section aria-label="Repeated spans">
       <p class="hint">
-        The same span {group.members.length}{" "}
+        The same span {members.length}{" "}
         times below one parent. One question for all of them may do.
       </p>
       <dl class="facts">

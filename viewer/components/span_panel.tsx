@@ -1,18 +1,20 @@
 import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { AttributeValue, SpanEvent } from "../../trace/types.ts";
 import { exceptionOf, statementOf } from "../model/attributes.ts";
+import { criticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
 import { totalLength } from "../model/intervals.ts";
-import type { Row } from "../model/rows.ts";
+import type { Unit } from "../model/rows.ts";
 import { formatSql } from "../model/sql.ts";
 import { cutText } from "../model/text.ts";
-import { isFailed, type SpanNode } from "../model/tree.ts";
+import { isFailed, type SpanNode, type TraceTree } from "../model/tree.ts";
 import { copyCurl, copyJson, currentCurl } from "../state/copying.ts";
 import { copyText } from "../state/files.ts";
-import { critical, origin, selectedRow } from "../state/selection.ts";
+import { selectedRow } from "../state/selection.ts";
 import { Chip, Swatch, Tool } from "./controls.tsx";
 import { GroupFacts } from "./group_facts.tsx";
 import { Icon } from "./icon.tsx";
+import { useMemo } from "preact/hooks";
 import { useSignal } from "./use_signal.ts";
 import { ValueText } from "./value_text.tsx";
 
@@ -23,8 +25,8 @@ const SHOWN_ELSEWHERE = new Set(["db.query.text", "db.statement"]);
 const SHOWN_ATTRIBUTES = 50;
 
 /** Everything that is known about the selected row. */
-export function SpanPanel({ row }: { row: Row }) {
-  const { node, group } = row;
+export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
+  const { id, node, group } = unit;
   const { span } = node;
   const statement = statementOf(span);
   const exception = exceptionOf(span);
@@ -35,7 +37,7 @@ export function SpanPanel({ row }: { row: Row }) {
       aria-label="Span details"
       tabIndex={0}
       data-place="details"
-      key={row.id}
+      key={id}
     >
       <header>
         <Swatch layer={span.layer} />
@@ -66,8 +68,8 @@ export function SpanPanel({ row }: { row: Row }) {
       </header>
       <div class="panel-columns">
         {group !== undefined
-          ? <GroupFacts group={group} />
-          : <TimeFacts node={node} />}
+          ? <GroupFacts unit={unit} whole={tree.trace.duration} />
+          : <TimeFacts node={node} tree={tree} />}
         {(exception !== undefined || isFailed(span)) && (
           <Failure event={exception} status={span.status} />
         )}
@@ -77,23 +79,28 @@ export function SpanPanel({ row }: { row: Row }) {
           dropped={span.droppedAttributes ?? 0}
         />
         {span.events.length > 0 && (
-          <Events events={span.events} dropped={span.droppedEvents ?? 0} />
+          <Events
+            events={span.events}
+            dropped={span.droppedEvents ?? 0}
+            origin={tree.trace.startTime}
+          />
         )}
       </div>
     </aside>
   );
 }
 
-function TimeFacts({ node }: { node: SpanNode }) {
+function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
   const { span } = node;
-  const onPath = totalLength(critical.value?.get(node) ?? []);
+  const path = useMemo(() => criticalPath(tree), [tree]);
+  const onPath = totalLength(path.get(node) ?? []);
   const share = span.duration === 0 ? 0 : node.selfTime / span.duration;
   return (
     <section aria-label="Times">
       <dl class="facts">
         <dt>Starts</dt>
         <dd>
-          {formatDuration(span.startTime - origin.value)}
+          {formatDuration(span.startTime - tree.trace.startTime)}
           <span class="muted">{formatMoment(span.startTime)}</span>
         </dd>
         <dt>Duration</dt>
@@ -107,7 +114,7 @@ function TimeFacts({ node }: { node: SpanNode }) {
         <dd>
           {onPath > 0
             ? formatDuration(onPath)
-            : critical.value?.has(node)
+            : path.has(node)
             ? "through its children"
             : "not on it"}
         </dd>
@@ -244,9 +251,14 @@ function Dropped({ count }: { count: number }) {
   return count > 0 ? <p class="muted">{count} more didn't fit</p> : null;
 }
 
-function Events(
-  { events, dropped }: { events: readonly SpanEvent[]; dropped: number },
-) {
+interface EventsProps {
+  readonly events: readonly SpanEvent[];
+  readonly dropped: number;
+  /** The moment that times count from. */
+  readonly origin: number;
+}
+
+function Events({ events, dropped, origin }: EventsProps) {
   return (
     <section aria-label="Events">
       <h4>Events</h4>
@@ -254,7 +266,7 @@ function Events(
         {events.slice(0, 100).map((event, i) => (
           <li key={i}>
             <span class="event-time">
-              {formatDuration(event.time - origin.value)}
+              {formatDuration(event.time - origin)}
             </span>
             <span>
               <ValueText text={event.name} />

@@ -4,7 +4,7 @@ import {
   formatMoment,
   formatPlural,
 } from "../model/format.ts";
-import { groupTime } from "../model/rows.ts";
+import { membersOf, unitTime } from "../model/rows.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
@@ -162,13 +162,13 @@ function Findings() {
           class="finding"
           title="The same span again and again: go to the first"
           onClick={() => {
-            revealSpan(repeated.members[0]!.index);
+            revealSpan(repeated.node.index);
             if (grouped.value) selectedRow.value = repeated.id;
           }}
         >
-          {cutText(repeated.members[0]!.span.name, 40)}
-          {` × ${formatCount(repeated.members.length)}, `}
-          {formatDuration(groupTime(repeated))}
+          {cutText(repeated.node.span.name, 40)}
+          {` × ${formatCount(membersOf(repeated).length)}, `}
+          {formatDuration(unitTime(repeated))}
         </Chip>
       )}
     </div>

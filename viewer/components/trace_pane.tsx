@@ -1,14 +1,12 @@
 import {
   closeTrace,
-  compared,
+  comparison,
   opened,
-  rows,
-  selectedIndex,
+  selected,
   view,
-  wantedCompare,
 } from "../state/selection.ts";
 import { missing } from "../state/url_sync.ts";
-import { CompareView } from "./compare_view.tsx";
+import { CompareGrid, CompareHeader } from "./compare_view.tsx";
 import { Chip } from "./controls.tsx";
 import { FlameGraph } from "./flame_graph.tsx";
 import { LayerLegend } from "./layer_legend.tsx";
@@ -20,30 +18,35 @@ import { Waterfall } from "./waterfall.tsx";
 /** The open trace, or two of them. */
 export function TracePane() {
   const open = opened.value;
-  const other = compared.value;
   if (open === undefined) return <MissingTrace />;
   if (open.kind === "broken") return <BrokenTrace message={open.message} />;
-  if (wantedCompare.value !== "" && other?.kind === "tree") {
-    return <CompareView a={open.tree} b={other.tree} />;
-  }
-  const row = rows.value[selectedIndex.value];
+  const { entry, tree } = open;
+  const both = comparison.value;
   return (
     <section
-      class={row === undefined ? "trace-pane" : "trace-pane with-details"}
-      aria-label="Trace"
+      class={selected.value ? "trace-pane with-details" : "trace-pane"}
+      aria-label={both ? "Comparison" : "Trace"}
     >
-      <TraceHeader entry={open.entry} tree={open.tree} />
-      <LayerLegend entry={open.entry} />
+      {both ? <CompareHeader a={both.a} b={both.b} /> : (
+        <>
+          <TraceHeader entry={entry} tree={tree} />
+          <LayerLegend entry={entry} />
+        </>
+      )}
       <div class="trace-body">
         <div class="chart">
-          {view.value === "flame" ? <FlameGraph tree={open.tree} /> : (
-            <>
-              <Minimap tree={open.tree} />
-              <Waterfall />
-            </>
-          )}
+          {both
+            ? <CompareGrid rows={both.rows} />
+            : view.value === "flame"
+            ? <FlameGraph tree={tree} />
+            : (
+              <>
+                <Minimap tree={tree} />
+                <Waterfall />
+              </>
+            )}
         </div>
-        {row !== undefined && <SpanPanel row={row} />}
+        {selected.value && <SpanPanel {...selected.value} />}
       </div>
     </section>
   );

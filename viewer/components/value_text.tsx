@@ -1,5 +1,10 @@
 import { formatCount } from "../model/format.ts";
-import { cutText, SHOWN_LENGTH, splitAtMatches } from "../model/text.ts";
+import {
+  cutText,
+  SHOWN_LENGTH,
+  splitAtMatches,
+  splitIntoChunks,
+} from "../model/text.ts";
 import { query } from "../state/listing.ts";
 import { Chip } from "./controls.tsx";
 import { useSignal } from "./use_signal.ts";
@@ -7,11 +12,15 @@ import { useSignal } from "./use_signal.ts";
 /** A recorded text as text, whatever is in it. Long ones are cut at first. */
 export function ValueText({ text }: { text: string }) {
   const full = useSignal(false);
-  const cut = full.value ? text : cutText(text, SHOWN_LENGTH);
+  if (full.value) {
+    return splitIntoChunks(text)
+      .map((chunk, i) => <span class="chunk" key={i}>{chunk}</span>);
+  }
+  const cut = cutText(text, SHOWN_LENGTH);
   const wanted = query.value;
   return (
     <>
-      {wanted === "" || full.value
+      {wanted === ""
         ? cut
         : splitAtMatches(cut, wanted).map((part, i) =>
           part.match ? <mark key={i}>{part.text}</mark> : part.text

@@ -50,16 +50,24 @@ export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
     const { scrollTop, height } = box.current;
     if (active < 0 || height === 0) return;
     const top = scrollToRow(active, scrollTop, height, rowHeight);
-    if (top !== scrollTop) ref.current!.scrollTop = top;
+    if (top !== scrollTop) {
+      ref.current!.scrollTop = box.current.scrollTop = top;
+    }
   };
-  const latest = useRef({ update, reveal });
-  latest.current = { update, reveal };
+  const isInView = () => {
+    const { scrollTop, height } = box.current;
+    return height === 0 ||
+      scrollToRow(active, scrollTop, height, rowHeight) === scrollTop;
+  };
+  const latest = useRef({ update, reveal, isInView });
+  latest.current = { update, reveal, isInView };
   useLayoutEffect(() => {
     const observer = new ResizeObserver(([entry]) => {
-      const first = box.current.height === 0;
+      // Whoever saw the active row goes on seeing it, also in less room.
+      const saw = latest.current.isInView();
       box.current.height = entry!.contentRect.height - rowHeight;
       latest.current.update();
-      if (first) latest.current.reveal();
+      if (saw) latest.current.reveal();
     });
     observer.observe(ref.current!);
     return () => observer.disconnect();

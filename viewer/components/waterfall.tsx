@@ -1,6 +1,6 @@
 import type { CriticalPath } from "../model/critical_path.ts";
 import type { Interval } from "../model/intervals.ts";
-import type { Row } from "../model/rows.ts";
+import { membersOf, type Row } from "../model/rows.ts";
 import { axisTicks, panRange, zoomRange } from "../model/time_range.ts";
 import { setZoom } from "../state/keyboard.ts";
 import {
@@ -61,8 +61,7 @@ export function Waterfall() {
           position={index + 2}
           visible={range.value}
           selected={row.id === id}
-          match={(row.group?.members ?? [row.node])
-            .some(({ index }) => found.has(index))}
+          match={membersOf(row).some(({ index }) => found.has(index))}
           critical={criticalParts(path, row)}
         />
       )}
@@ -82,6 +81,9 @@ function criticalParts(path: CriticalPath | undefined, { node, group }: Row) {
 function ticks() {
   return axisTicks(range.value, origin.value, 6);
 }
+
+/** From where on a label stands before its tick: after it is no room. */
+const LAST_TICK = 0.92;
 
 function Axis() {
   const drag = useDrag((from, to) => {
@@ -104,7 +106,11 @@ function Axis() {
       }}
     >
       {ticks().map(({ value, at, label }) => (
-        <span class="tick" key={value} style={{ left: `${at * 100}%` }}>
+        <span
+          class={at > LAST_TICK ? "tick last" : "tick"}
+          key={value}
+          style={{ left: `${at * 100}%` }}
+        >
           {label}
         </span>
       ))}

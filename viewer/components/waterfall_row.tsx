@@ -1,15 +1,20 @@
-import type { Layer } from "../../trace/types.ts";
+import type { SpanData } from "../../trace/types.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
 import { detailOf } from "../model/attributes.ts";
 import { formatCount, formatDuration } from "../model/format.ts";
 import type { Interval } from "../model/intervals.ts";
 import { barBox, stripes } from "../model/paint.ts";
-import { groupTime, type Row } from "../model/rows.ts";
+import {
+  isFailedUnit,
+  membersOf,
+  type Row,
+  type Unit,
+  unitTime,
+} from "../model/rows.ts";
 import { cutText } from "../model/text.ts";
 import type { TimeRange } from "../model/time_range.ts";
-import { isFailed, selfOf } from "../model/tree.ts";
-import { Cell, Indent, Swatch } from "./controls.tsx";
-import { Icon } from "./icon.tsx";
+import { selfOf } from "../model/tree.ts";
+import { Cell, Flag, Indent, Swatch, Twist } from "./controls.tsx";
 
 /** How many events are marked on a bar. */
 const MAX_MARKS = 12;
@@ -32,15 +37,9 @@ export function waterfallRowId(row: Row): string {
 
 /** A row of the waterfall: a span, or a group of spans. */
 export function WaterfallRow(props: WaterfallRowProps) {
-  const { row, position, selected, match } = props;
-  const { node, group } = row;
-  const failed = group === undefined
-    ? isFailed(node.span)
-    : group.members.some((member) => isFailed(member.span));
-  const duration = group === undefined ? node.span.duration : groupTime(group);
-  const self = group === undefined
-    ? node.selfTime
-    : group.members.reduce((sum, member) => sum + member.selfTime, 0);
+  const { row, position, visible, selected, match, critical } = props;
+  const failed = isFailedUnit(row);
+  const self = membersOf(row).reduce((sum, { selfTime }) => sum + selfTime, 0);
   const classes = [
     "row",
     selected ? "selected" : "",
@@ -59,10 +58,18 @@ export function WaterfallRow(props: WaterfallRowProps) {
       aria-expanded={row.expandable ? row.expanded : undefined}
     >
       <NameCell row={row} failed={failed} />
-      <Cell of="duration">{formatDuration(duration)}</Cell>
+      <Cell of="duration">{formatDuration(unitTime(row))}</Cell>
       <Cell of="self">{formatDuration(self)}</Cell>
       <Cell of="lane">
-        {group === undefined ? <Bar {...props} /> : <GroupBar {...props} />}
+        <UnitBar
+          class={critical.length > 0 ? "bar critical" : "bar"}
+          unit={row}
+          visible={visible}
+          critical={critical}
+        />
+        {row.group === undefined && (
+          <Marks span={row.node.span} visible={visible} />
+        )}
       </Cell>
     </div>
   );
@@ -72,44 +79,21 @@ function NameCell({ row, failed }: { row: Row; failed: boolean }) {
   const { node, group } = row;
   const { span } = node;
   const detail = detailOf(span);
-  const below = group === undefined
-    ? node.errorsBelow
-    : group.members.reduce((sum, member) => sum + member.errorsBelow, 0);
+  const below = membersOf(row)
+    .reduce((sum, { errorsBelow }) => sum + errorsBelow, 0);
   return (
     <Cell of="name">
       <Indent depth={row.depth} />
-      <span
-        class={row.expanded ? "twist open" : "twist"}
-        data-twist={row.expandable ? true : undefined}
-      >
-        {row.expandable && <Icon name="right" />}
-      </span>
+      <Twist {...row} />
       <Swatch layer={span.layer} />
       <span class="label">{cutText(span.name, 200)}</span>
       {group !== undefined && (
         <span class="times">× {formatCount(group.members.length)}</span>
       )}
       {isClientSpan(span) && <span class="tag">browser</span>}
-      {failed && (
-        <span
-          class="flag"
-          title={span.status}
-          role="img"
-          aria-label={span.status}
-        >
-          !
-        </span>
-      )}
-      {!failed && below > 0 && (
-        <span
-          class="flag below"
-          title={`${below} failed below`}
-          role="img"
-          aria-label={`${below} failed below`}
-        >
-          !
-        </span>
-      )}
+      {failed
+        ? <Flag label={span.status === "ok" ? "failed" : span.status} />
+        : below > 0 && <Flag label={`${below} failed below`} below />}
       {detail !== undefined && (
         <span class="detail">{cutText(detail, 120)}</span>
       )}
@@ -117,77 +101,56 @@ function NameCell({ row, failed }: { row: Row; failed: boolean }) {
   );
 }
 
-function Bar({ row, visible, critical }: WaterfallRowProps) {
-  const { node } = row;
-  const { span } = node;
-  const length = visible.end - visible.start;
-  return (
-    <>
-      <PaintedBar
-        start={span.startTime}
-        end={span.endTime}
-        visible={visible}
-        layer={span.layer}
-        solid={selfOf(node)}
-        critical={critical}
+/** What happened at moments of a span. */
+function Marks({ span, visible }: { span: SpanData; visible: TimeRange }) {
+  const { start, end } = visible;
+  return span.events.slice(0, MAX_MARKS).map((event, i) => {
+    const at = (event.time - start) / (end - start);
+    if (at < 0 || at > 1) return null;
+    const failure = event.name === "exception";
+    return (
+      <span
+        key={i}
+        class={failure ? "mark failure" : "mark"}
+        title={cutText(event.name, 100)}
+        style={{ left: `${at * 100}%` }}
       />
-      {span.events.slice(0, MAX_MARKS).map((event, i) => {
-        const at = (event.time - visible.start) / length;
-        if (at < 0 || at > 1) return null;
-        const failure = event.name === "exception";
-        return (
-          <span
-            key={i}
-            class={failure ? "mark failure" : "mark"}
-            title={cutText(event.name, 100)}
-            style={{ left: `${at * 100}%` }}
-          />
-        );
-      })}
-    </>
-  );
+    );
+  });
 }
 
-function GroupBar({ row, visible, critical }: WaterfallRowProps) {
-  const members = row.group!.members;
-  let end = -Infinity;
-  for (const { span } of members) end = Math.max(end, span.endTime);
-  return (
-    <PaintedBar
-      start={members[0]!.span.startTime}
-      end={end}
-      visible={visible}
-      layer={row.node.span.layer}
-      solid={members.map(({ span }) => [span.startTime, span.endTime])}
-      critical={critical}
-    />
-  );
-}
-
-interface PaintedBarProps {
-  readonly start: number;
-  readonly end: number;
+interface UnitBarProps {
+  readonly class: string;
+  readonly unit: Unit;
   readonly visible: TimeRange;
-  readonly layer: Layer;
-  /** What is drawn in the full colour; the rest is a tint of it. */
-  readonly solid: readonly Interval[];
   /** What is underlined. */
-  readonly critical: readonly Interval[];
+  readonly critical?: readonly Interval[];
 }
 
-function PaintedBar(props: PaintedBarProps) {
-  const { start, end, visible, layer, solid, critical } = props;
-  const box = barBox(start, end, visible);
+/**
+ * The bar of a span, or of all spans of a group: the time in which they ran by
+ * themselves in the full colour of their layer, the rest in a tint of it.
+ */
+export function UnitBar(props: UnitBarProps) {
+  const { unit, visible, critical = [] } = props;
+  const { node: { span }, group } = unit;
+  const members = membersOf(unit);
+  const end = members
+    .reduce((end, { span }) => Math.max(end, span.endTime), -Infinity);
+  const box = barBox(span.startTime, end, visible);
   if (box === undefined) return null;
-  const color = `var(--layer-${layer})`;
+  const color = `var(--layer-${span.layer})`;
   const tint = `color-mix(in oklab, ${color} 36%, var(--surface))`;
+  const solid = group === undefined
+    ? selfOf(unit.node)
+    : members.map(({ span }): Interval => [span.startTime, span.endTime]);
   const images = [stripes(solid, box.range, color, tint)];
   if (critical.length > 0) {
     images.unshift(stripes(critical, box.range, "var(--ink)", "transparent"));
   }
   return (
     <span
-      class={critical.length > 0 ? "bar critical" : "bar"}
+      class={props.class}
       style={{
         left: `${box.left}%`,
         width: `${box.width}%`,

@@ -7,32 +7,66 @@
  */
 
 import { LAYERS, type LayerTime } from "./layers.ts";
+import {
+  membersOf,
+  type RowOptions,
+  type Unit,
+  unitOf,
+  unitsOf,
+} from "./rows.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
 /** A row of the comparison. One of both sides may be missing. */
 export interface ComparedRow {
-  /** The span of the first trace. */
-  readonly a: SpanNode | undefined;
-  /** The span of the second trace. */
-  readonly b: SpanNode | undefined;
+  /** That of its group, or else of its first side. */
+  readonly id: string;
+  /** What the first trace has. */
+  readonly a: Unit | undefined;
+  /** What the second trace has. */
+  readonly b: Unit | undefined;
   /** How far the row is indented. */
   readonly depth: number;
+  /** Whether a side is a group, so that its members can be shown. */
+  readonly expandable: boolean;
+  /** Whether they are. */
+  readonly expanded: boolean;
 }
+
+/** What stands in a row, on either side. */
+type Pair = readonly [a: Unit | undefined, b: Unit | undefined];
 
 /**
  * Lists the rows of a comparison, depth first. Spans that only the second
  * trace has stand after the spans of the first under the same parent.
  */
-export function compareTrees(a: TraceTree, b: TraceTree): ComparedRow[] {
+export function compareTrees(
+  a: TraceTree,
+  b: TraceTree,
+  { grouped, expandedGroups }: Pick<RowOptions, "grouped" | "expandedGroups">,
+): ComparedRow[] {
   const rows: ComparedRow[] = [];
-  const [top, otherTop] = comparableTops(a, b);
-  const stack: ComparedRow[] = [{ a: top, b: otherTop, depth: 0 }];
-  for (let row = stack.pop(); row !== undefined; row = stack.pop()) {
-    if (row.a === undefined && row.b === undefined) continue;
-    rows.push(row);
-    const pairs = pairChildren(row.a?.children ?? [], row.b?.children ?? []);
-    for (const [left, right] of pairs.toReversed()) {
-      stack.push({ a: left, b: right, depth: row.depth + 1 });
+  const [top, otherTop] = comparableTops(a, b)
+    .map((node) => node && unitOf(node));
+  const stack = [{ pair: [top, otherTop] as Pair, depth: 0 }];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { pair: [a, b], depth } = next;
+    const first = a ?? b;
+    if (first === undefined) continue;
+    const group = a?.group ?? b?.group;
+    const id = group?.id ?? first.id;
+    const expandable = group !== undefined;
+    const expanded = expandedGroups.has(id);
+    rows.push({ id, a, b, depth, expandable, expanded });
+    if (expandable && !expanded) continue;
+    const [left, right] = [a, b].map((unit) =>
+      unit === undefined
+        ? []
+        : expandable
+        ? membersOf(unit).map(unitOf)
+        : unitsOf(unit.node.children, grouped)
+    );
+    for (const pair of pairUnits(left!, right!).toReversed()) {
+      stack.push({ pair, depth: depth + 1 });
     }
   }
   return rows;
@@ -52,29 +86,19 @@ export function comparableTops(
   return [a.nodes[0], b.nodes[0]];
 }
 
-function pairChildren(
-  left: readonly SpanNode[],
-  right: readonly SpanNode[],
-): [SpanNode | undefined, SpanNode | undefined][] {
-  const waiting = new Map<string, SpanNode[]>();
-  for (const node of right) {
-    const key = keyOf(node);
-    const queue = waiting.get(key);
-    if (queue === undefined) waiting.set(key, [node]);
-    else queue.push(node);
-  }
-  for (const queue of waiting.values()) queue.reverse();
-  const pairs: [SpanNode | undefined, SpanNode | undefined][] = left.map(
-    (node) => [node, waiting.get(keyOf(node))?.pop()],
-  );
-  const paired = new Set(pairs.map(([, node]) => node));
-  for (const node of right) {
-    if (!paired.has(node)) pairs.push([undefined, node]);
+function pairUnits(left: readonly Unit[], right: readonly Unit[]): Pair[] {
+  const waiting = Map.groupBy(right.toReversed(), keyOf);
+  const pairs: Pair[] = left.map((
+    unit,
+  ) => [unit, waiting.get(keyOf(unit))?.pop()]);
+  const paired = new Set(pairs.map(([, unit]) => unit));
+  for (const unit of right) {
+    if (!paired.has(unit)) pairs.push([undefined, unit]);
   }
   return pairs;
 }
 
-function keyOf({ span }: SpanNode): string {
+function keyOf({ node: { span } }: Unit): string {
   return `${span.layer}\n${span.name}`;
 }
 

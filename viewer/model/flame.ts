@@ -10,7 +10,7 @@
  */
 
 import type { Layer } from "../../trace/types.ts";
-import type { SpanNode, TraceTree } from "./tree.ts";
+import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
 
 /** A box of the flame graph. */
 export interface Frame {
@@ -34,6 +34,8 @@ export interface Frame {
   time: number;
   /** Its left edge, in milliseconds of width. */
   x: number;
+  /** How many of its spans failed. */
+  failures: number;
 }
 
 /** Lists the frames of a trace, parents before children. */
@@ -62,6 +64,7 @@ function addChildren(frames: Frame[], frame: Frame): void {
   const byKey = new Map<string, Frame>();
   for (const node of frame.nodes) {
     frame.selfTime += node.selfTime;
+    if (isFailed(node.span)) frame.failures++;
     for (const child of node.children) {
       const key = `${child.span.layer}\n${child.span.name}`;
       const known = byKey.get(key);
@@ -93,6 +96,7 @@ function createFrame(
     selfTime: 0,
     time: 0,
     x: 0,
+    failures: 0,
   };
 }
 

@@ -24,8 +24,6 @@ export interface SpanGroup {
   readonly id: string;
   /** The members by start time, at least {@linkcode MIN_GROUP_SIZE}. */
   readonly members: readonly SpanNode[];
-  /** The statement that all of them ran, if they ran one. */
-  readonly statement: string | undefined;
 }
 
 /**
@@ -66,7 +64,6 @@ function findGroups(children: readonly SpanNode[]): SpanGroup[] {
     .map(({ members }) => ({
       id: `group:${members[0]!.span.id}`,
       members,
-      statement: statementOf(members[0]!.span),
     }));
 }
 

@@ -7,16 +7,20 @@
 
 import type { Layer } from "../../trace/types.ts";
 import { groupSiblings, type SpanGroup } from "./groups.ts";
-import type { SpanNode, TraceTree } from "./tree.ts";
+import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
 
-/** A row of the waterfall: a span, or a group of spans. */
-export interface Row {
+/** What a row stands for: a span, or repeated siblings. */
+export interface Unit {
   /** The span's id, or the group's. */
   readonly id: string;
   /** The span; of a group, the first member. */
   readonly node: SpanNode;
-  /** The group, if this row stands for one. */
+  /** The group, if it is one. */
   readonly group: SpanGroup | undefined;
+}
+
+/** A row of the waterfall. */
+export interface Row extends Unit {
   /** How far the row is indented. */
   readonly depth: number;
   /** Whether something can be shown or hidden below. */
@@ -37,82 +41,69 @@ export interface RowOptions {
   readonly grouped: boolean;
 }
 
-type Task =
-  | { readonly kind: "span"; readonly node: SpanNode; readonly depth: number }
-  | {
-    readonly kind: "group";
-    readonly group: SpanGroup;
-    readonly depth: number;
-  };
-
 /** Lists the rows of a trace, top to bottom. */
 export function listRows(tree: TraceTree, options: RowOptions): Row[] {
+  const { collapsed, expandedGroups, hiddenLayers, grouped } = options;
   const rows: Row[] = [];
-  const top = tree.nodes[0];
-  const stack: Task[] = top === undefined
-    ? []
-    : [{ kind: "span", node: top, depth: 0 }];
-  for (let task = stack.pop(); task !== undefined; task = stack.pop()) {
-    const { depth } = task;
-    if (task.kind === "group") {
-      const { group } = task;
-      const expanded = options.expandedGroups.has(group.id);
-      const node = group.members[0]!;
-      rows.push({
-        id: group.id,
-        node,
-        group,
-        depth,
-        expandable: true,
-        expanded,
-      });
-      if (!expanded) continue;
-      for (const member of group.members.toReversed()) {
-        stack.push({ kind: "span", node: member, depth: depth + 1 });
-      }
-      continue;
-    }
-    const { node } = task;
-    const hidden = options.hiddenLayers.has(node.span.layer);
-    const expanded = hidden || !options.collapsed.has(node.span.id);
+  const stack = tree.nodes.slice(0, 1)
+    .map((node) => ({ unit: unitOf(node), depth: 0 }));
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { unit, depth } = next;
+    const { id, node, group } = unit;
+    const hidden = hiddenLayers.has(node.span.layer);
+    const expandable = group !== undefined || node.children.length > 0;
+    const expanded = hidden ||
+      (group === undefined ? !collapsed.has(id) : expandedGroups.has(id));
     if (!hidden) {
-      const expandable = node.children.length > 0;
-      rows.push({
-        id: node.span.id,
-        node,
-        group: undefined,
-        depth,
-        expandable,
-        expanded: expandable && expanded,
-      });
+      const row = { id, node, group, depth, expandable };
+      rows.push({ ...row, expanded: expandable && expanded });
     }
-    if (expanded) {
-      pushChildren(stack, node, hidden ? depth : depth + 1, options);
+    if (!expanded) continue;
+    const below = group?.members.map(unitOf) ??
+      unitsOf(node.children, grouped);
+    for (let i = below.length - 1; i >= 0; i--) {
+      stack.push({ unit: below[i]!, depth: hidden ? depth : depth + 1 });
     }
   }
   return rows;
 }
 
-function pushChildren(
-  stack: Task[],
-  { children }: SpanNode,
-  depth: number,
-  { grouped, hiddenLayers }: RowOptions,
-): void {
+/** A span by itself. */
+export function unitOf(node: SpanNode): Unit {
+  return { id: node.span.id, node, group: undefined };
+}
+
+/** The children of a span, repeated ones as groups if that is wanted. */
+export function unitsOf(
+  children: readonly SpanNode[],
+  grouped: boolean,
+): Unit[] {
   const groups = grouped ? groupSiblings(children) : [];
+  if (groups.length === 0) return children.map(unitOf);
   const groupOf = new Map<SpanNode, SpanGroup>();
   for (const group of groups) {
     for (const member of group.members) groupOf.set(member, group);
   }
-  for (let i = children.length - 1; i >= 0; i--) {
-    const node = children[i]!;
+  return children.flatMap((node) => {
     const group = groupOf.get(node);
-    if (group === undefined || hiddenLayers.has(node.span.layer)) {
-      stack.push({ kind: "span", node, depth });
-    } else if (group.members[0] === node) {
-      stack.push({ kind: "group", group, depth });
-    }
-  }
+    if (group === undefined) return unitOf(node);
+    return group.members[0] === node ? { id: group.id, node, group } : [];
+  });
+}
+
+/** The spans that a row stands for. */
+export function membersOf({ node, group }: Unit): readonly SpanNode[] {
+  return group?.members ?? [node];
+}
+
+/** How long the spans of a row took together, in milliseconds. */
+export function unitTime(unit: Unit): number {
+  return membersOf(unit).reduce((sum, { span }) => sum + span.duration, 0);
+}
+
+/** Whether a span of a row failed. */
+export function isFailedUnit(unit: Unit): boolean {
+  return membersOf(unit).some(({ span }) => isFailed(span));
 }
 
 /**
@@ -137,14 +128,12 @@ export function pathTo(node: SpanNode): {
   return { spans, groups };
 }
 
-/** All groups of a trace, the longest summed time first. */
-export function listGroups(tree: TraceTree): SpanGroup[] {
+/** All groups of a trace as rows, the longest summed time first. */
+export function listGroups(tree: TraceTree): Unit[] {
   return tree.nodes
-    .flatMap((node) => groupSiblings(node.children))
-    .sort((a, b) => groupTime(b) - groupTime(a));
-}
-
-/** The summed duration of a group's members in milliseconds. */
-export function groupTime(group: SpanGroup): number {
-  return group.members.reduce((sum, { span }) => sum + span.duration, 0);
+    .flatMap(({ children }) =>
+      groupSiblings(children)
+        .map((group) => ({ id: group.id, node: group.members[0]!, group }))
+    )
+    .sort((a, b) => unitTime(b) - unitTime(a));
 }

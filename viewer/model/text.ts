@@ -18,6 +18,22 @@ export function cutText(text: string, length: number): string {
   return text.slice(0, cutsPair ? length - 1 : length);
 }
 
+/** How long a piece of a very long text is, in UTF-16 units. */
+const CHUNK = 10_000;
+
+/** A very long text in pieces, each of which a browser can lay out alone. */
+export function splitIntoChunks(text: string): string[] {
+  const chunks: string[] = [];
+  for (let from = 0; from < text.length;) {
+    const rest = text.slice(from, from + CHUNK + 1);
+    const line = rest.length > CHUNK ? rest.lastIndexOf("\n") + 1 : 0;
+    const chunk = rest.slice(0, line) || cutText(rest, CHUNK);
+    chunks.push(chunk);
+    from += chunk.length;
+  }
+  return chunks;
+}
+
 /** A text split at each occurrence of a normalized query, in any case. */
 export function splitAtMatches(
   text: string,

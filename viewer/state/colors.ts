@@ -11,6 +11,7 @@ import { colorsVersion, resolveColors } from "./theme.ts";
 const NAMES = [
   "surface",
   "ink",
+  "danger",
   ...LAYERS.map((layer) => `layer-${layer}` as const),
 ] as const;
 

@@ -125,7 +125,9 @@ function pageWith(packed: string): string {
   const data = page.querySelector<HTMLElement>("#trace-data")!;
   data.textContent = packed;
   data.dataset.encoding = "packed";
-  return `<!DOCTYPE html>\n${page.outerHTML}\n`;
+  // What follows the body is read as its end: it would grow each time.
+  const html = page.outerHTML.replace(/\s*(<\/body><\/html>)$/, "\n$1");
+  return `<!DOCTYPE html>\n${html}\n`;
 }
 
 function save(blob: Blob, name: string): void {

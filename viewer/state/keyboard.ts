@@ -25,10 +25,11 @@ import {
   matches,
   opened,
   range,
-  rows,
+  selected,
   selectedIndex,
   selectedRow,
   showCritical,
+  shownRows,
   stepThrough,
   toggleAll,
   toggleRow,
@@ -178,7 +179,7 @@ function inTrace(): boolean {
 
 function move(by: number): void {
   if (focusedPlace() === "details" && Math.abs(by) !== 1) return;
-  if (inTrace() && wantedCompare.value === "") {
+  if (inTrace()) {
     moveInRows(by);
     if (focusedPlace() === undefined) focusPlace("trace");
   } else {
@@ -214,13 +215,13 @@ function compare(): void {
 }
 
 function toggleSelected(): void {
-  const row = rows.value[selectedIndex.value];
+  const row = shownRows.value[selectedIndex.value];
   if (row !== undefined) toggleRow(row);
 }
 
 function zoomBy(factor: number): void {
   const { start, end } = range.value;
-  const span = rows.value[selectedIndex.value]?.node.span;
+  const span = selected.value?.unit.node.span;
   const middle = span === undefined
     ? (start + end) / 2
     : Math.min(Math.max((span.startTime + span.endTime) / 2, start), end);
@@ -232,7 +233,7 @@ function pan(share: number): void {
 }
 
 function zoomToSelected(): void {
-  const span = rows.value[selectedIndex.value]?.node.span;
+  const span = selected.value?.unit.node.span;
   if (span === undefined) return;
   const margin = (span.endTime - span.startTime) * 0.05;
   setZoom(

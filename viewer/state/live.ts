@@ -53,6 +53,8 @@ const LAST_RETRY = 15_000;
 let socket: WebSocket | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
+/** How many traces the server told of when the page connected. */
+let initialCount = 0;
 let queue: string[] = [];
 let scheduled = false;
 
@@ -77,24 +79,20 @@ export function reconnect(): void {
   connect();
 }
 
-/**
- * Asks the server for one trace by its id.
- *
- * @returns Whether it came.
- */
-export async function fetchTrace(id: string): Promise<boolean> {
-  const found = await ask({ id }) ?? [];
-  addEntries(found);
-  return found.length > 0;
+/** Asks the server for one trace by its id, and adds it if it is there. */
+export async function fetchTrace(id: string): Promise<void> {
+  // Asked in vain, the console of the browser would show an error.
+  const count = await ask("limit=0");
+  if (count === undefined || count.total <= initialCount) return;
+  const trace = await ask(`id=${encodeURIComponent(id)}`);
+  if (trace !== undefined) addEntries(readEntries(trace));
 }
 
-/** The traces that the server has; `undefined` if it doesn't answer. */
-async function ask(
-  query: Record<string, string>,
-): Promise<TraceEntry[] | undefined> {
+/** What the server says of its traces; `undefined` if it doesn't answer. */
+async function ask(query: string): Promise<{ total: number } | undefined> {
   try {
-    const response = await fetch(`${base()}/api?${new URLSearchParams(query)}`);
-    return response.ok ? readEntries(await response.json()) : undefined;
+    const response = await fetch(`${base()}/api?${query}`);
+    return response.ok ? await response.json() : undefined;
   } catch {
     return undefined;
   }
@@ -162,6 +160,7 @@ function sortOut(
   switch (message.type) {
     case "initial":
       failures = 0;
+      initialCount = message.traces.length;
       connection.value = { kind: "live" };
       show(readEntries(message.traces));
       break;
@@ -182,8 +181,8 @@ function sortOut(
 
 /** Where there is no stream, what the server has so far is better than nothing. */
 async function fetchRecent(): Promise<void> {
-  const found = await ask({ limit: `${MAX_TRACES}` });
-  if (found !== undefined) show(found);
+  const found = await ask(`limit=${MAX_TRACES}`);
+  if (found !== undefined) show(readEntries(found));
 }
 
 function show(entries: readonly TraceEntry[]): void {

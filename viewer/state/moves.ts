@@ -8,9 +8,9 @@ import { listed, listTab, routes, setFilters } from "./listing.ts";
 import {
   cursorKey,
   openTrace,
-  rows,
   selectedIndex,
-  selectedRow,
+  selectRow,
+  shownRows,
   toggleRow,
   wantedTrace,
 } from "./selection.ts";
@@ -47,16 +47,16 @@ export function openRoute(route: string): void {
   listTab.value = "traces";
 }
 
-/** Moves the selection of the waterfall. */
+/** Moves the selection of the open trace, or of the comparison. */
 export function moveInRows(by: number): void {
-  const to = step(selectedIndex.value, by, rows.value.length);
-  const row = rows.value[to];
-  if (row !== undefined) selectedRow.value = row.id;
+  const to = step(selectedIndex.value, by, shownRows.value.length);
+  const row = shownRows.value[to];
+  if (row !== undefined) selectRow(row);
 }
 
 /** Opens the selected row, or goes to the first row below it. */
 export function stepInto(): void {
-  const row = rows.value[selectedIndex.value];
+  const row = shownRows.value[selectedIndex.value];
   if (row === undefined) moveInRows(1);
   else if (row.expandable && !row.expanded) toggleRow(row);
   else if (row.expandable) moveInRows(1);
@@ -65,16 +65,16 @@ export function stepInto(): void {
 /** Closes the selected row, or goes to the row above it in the tree. */
 export function stepOut(): void {
   const at = selectedIndex.value;
-  const row = rows.value[at];
+  const row = shownRows.value[at];
   if (row === undefined) return;
   if (row.expandable && row.expanded) {
     toggleRow(row);
     return;
   }
-  const parent = rows.value.slice(0, at).findLast(({ depth }) =>
+  const parent = shownRows.value.slice(0, at).findLast(({ depth }) =>
     depth < row.depth
   );
-  if (parent !== undefined) selectedRow.value = parent.id;
+  if (parent !== undefined) selectRow(parent);
 }
 
 function step(from: number, by: number, length: number): number {

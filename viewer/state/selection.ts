@@ -6,8 +6,15 @@
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { Layer } from "../../trace/types.ts";
+import { type ComparedRow, compareTrees } from "../model/compare.ts";
 import { criticalPath } from "../model/critical_path.ts";
-import { listGroups, listRows, pathTo, type Row } from "../model/rows.ts";
+import {
+  listGroups,
+  listRows,
+  pathTo,
+  type Row,
+  type Unit,
+} from "../model/rows.ts";
 import { nextPlace, spanMatches } from "../model/search.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { type TimeRange, wholeRange } from "../model/time_range.ts";
@@ -102,11 +109,46 @@ export const rows = computed<readonly Row[]>(() =>
   })
 );
 
+/** The comparison; `undefined` if none is open. */
+export const comparison = computed(() => {
+  const a = tree.value;
+  const other = compared.value;
+  if (a === undefined || other?.kind !== "tree") return undefined;
+  const b = other.tree;
+  const rows = compareTrees(a, b, {
+    grouped: grouped.value,
+    expandedGroups: expandedGroups.value,
+  });
+  return { a, b, rows };
+});
+
+/** The rows that the keyboard moves through. */
+export const shownRows = computed<readonly (Row | ComparedRow)[]>(() =>
+  comparison.value?.rows ?? rows.value
+);
+
 /** The place of the selected row; -1 if it isn't among the rows. */
 export const selectedIndex = computed(() => {
   const id = selectedRow.value;
-  return id === "" ? -1 : rows.value.findIndex((row) => row.id === id);
+  if (id === "") return -1;
+  return comparison.value?.rows.findIndex(({ a, b }) =>
+    a?.id === id || b?.id === id
+  ) ??
+    rows.value.findIndex((row) => row.id === id);
 });
+
+/** What is selected, and the tree that it is in. */
+export const selected = computed(
+  (): { unit: Unit; tree: TraceTree } | undefined => {
+    const row = shownRows.value[selectedIndex.value];
+    const open = tree.value;
+    if (row === undefined || open === undefined) return undefined;
+    if ("node" in row) return { unit: row, tree: open };
+    return row.a?.id === selectedRow.value
+      ? { unit: row.a, tree: open }
+      : { unit: row.b!, tree: comparison.value!.b };
+  },
+);
 
 /** All of the open trace's time. */
 export const bounds = computed(() =>
@@ -211,17 +253,24 @@ export function revealSpan(index: number): void {
 
 /** Goes to the next of some spans after the selected one, or before it. */
 export function stepThrough(places: readonly number[], step: 1 | -1): void {
-  const row = rows.value[selectedIndex.value];
-  const next = nextPlace(places, row?.node.index ?? -1, step);
+  const next = nextPlace(places, selected.value?.unit.node.index ?? -1, step);
   if (next !== undefined) revealSpan(next);
 }
 
+/** Selects a row; of a comparison, the side that is selected already. */
+export function selectRow(row: Row | ComparedRow): void {
+  if ("node" in row) selectedRow.value = row.id;
+  else {
+    const isB = selected.value?.tree === comparison.value?.b;
+    selectedRow.value = (isB ? row.b ?? row.a : row.a ?? row.b)!.id;
+  }
+}
+
 /** Shows or hides what is below a row. */
-export function toggleRow(row: Row): void {
-  if (!row.expandable) return;
-  if (row.group !== undefined) {
-    expandedGroups.value = toggled(expandedGroups.value, row.id);
-  } else collapsed.value = toggled(collapsed.value, row.id);
+export function toggleRow({ id, expandable }: Row | ComparedRow): void {
+  if (!expandable) return;
+  const set = id.startsWith("group:") ? expandedGroups : collapsed;
+  set.value = toggled(set.value, id);
 }
 
 /** Collapses everything below the top, or opens everything. */
@@ -266,7 +315,7 @@ function without<T>(set: ReadonlySet<T>, items: readonly T[]): ReadonlySet<T> {
 
 // A hidden row can't stay selected: what hides it takes its place.
 effect(() => {
-  if (selectedRow.value === "" || selectedIndex.value >= 0) return;
+  if (selectedRow.value === "" || selected.value || comparison.value) return;
   const node = tree.value?.byId.get(selectedRow.value);
   const listedRows = rows.value;
   for (let at = node?.parent; at; at = at.parent) {

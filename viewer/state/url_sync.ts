@@ -11,6 +11,7 @@ import { formatUrlState, parseUrlState } from "../model/url_state.ts";
 import { connection, fetchTrace } from "./live.ts";
 import {
   closeTrace,
+  comparison,
   opened,
   openTrace,
   revealSpan,
@@ -25,8 +26,11 @@ import { dataState, entries, findEntry } from "./traces.ts";
 /** A span that a link asks for and that isn't selected yet. */
 const wantedSpan = signal("");
 
-/** Whether the wanted trace was asked of the server, and isn't there. */
+/** Whether the wanted trace is neither here nor at the server. */
 export const missing = signal(false);
+
+/** The trace that the server was asked for; empty for none. */
+let askedFor = "";
 
 /** Applies the address, now and whenever it changes, and keeps it up to date. */
 export function startUrlSync(): void {
@@ -99,26 +103,32 @@ function selectWantedSpan(): void {
   const id = wantedSpan.value;
   if (id === "") return;
   const node = tree.value?.byId.get(id);
-  if (node === undefined) return;
+  if (node === undefined && !comparison.value?.b.byId.has(id)) return;
   batch(() => {
     wantedSpan.value = "";
-    revealSpan(node.index);
+    if (node === undefined) selectedRow.value = id;
+    else revealSpan(node.index);
   });
 }
 
 /** Asks the server for a linked trace that hasn't come by itself. */
 function fetchWanted(): void {
   const id = wantedTrace.value;
-  const ready = dataState.value.kind === "ready";
   entries.value;
   const entry = id === "" ? undefined : findEntry(id);
   if (id === "" || entry !== undefined) {
+    askedFor = "";
     missing.value = false;
     // A link by trace id: from here on the trace goes by its key.
-    if (entry !== undefined && entry.key !== id) wantedTrace.value = entry.key;
-    return;
+    if (entry !== undefined) wantedTrace.value = entry.key;
+  } else if (dataState.value.kind === "ready" && askedFor !== id) {
+    askedFor = id;
+    missing.value = false;
+    lookFor(id);
   }
-  if (!ready || missing.peek()) return;
-  missing.value = true;
-  if (connection.peek().kind !== "file") fetchTrace(id);
+}
+
+async function lookFor(id: string): Promise<void> {
+  if (connection.peek().kind !== "file") await fetchTrace(id);
+  if (askedFor === id) missing.value = true;
 }
