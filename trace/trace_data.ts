@@ -85,7 +85,7 @@ export function toSpanData(
     startTime: trace.origin + startedAt,
     endTime: trace.origin + endedAt,
     duration: endedAt - startedAt,
-    attributes: { ...span.attributes },
+    attributes: valuesOf(span),
     events: (span.events ?? []).map((event) =>
       event.attributes === undefined
         ? event
@@ -98,6 +98,15 @@ export function toSpanData(
   }
   if (span.droppedEvents > 0) data.droppedEvents = span.droppedEvents;
   return data;
+}
+
+function valuesOf(span: SpanImpl): Record<string, AttributeValue> {
+  const entries: [string, AttributeValue][] = [];
+  for (let item = span.attributes; item !== undefined; item = item.next) {
+    entries.push([item.key, item.value]);
+  }
+  // Unlike an assignment this takes `__proto__` for a key like any other.
+  return Object.fromEntries(entries);
 }
 
 /**
