@@ -52,9 +52,7 @@ export interface TraceHost {
 export class TraceRecord {
   /** The tracer. */
   readonly host: TraceHost;
-  /** The recorded spans, the root first. */
-  readonly spans: SpanImpl[] = [];
-  /** The span around the whole operation. */
+  /** The span around the whole operation, the first of the list of spans. */
   readonly root: SpanImpl;
   /** The epoch time at which the monotonic clock read 0. */
   readonly origin: number;
@@ -69,7 +67,9 @@ export class TraceRecord {
   /** How many spans did not fit. */
   droppedSpans = 0;
   #id: string | undefined;
-  #openSpans = 0;
+  #last: SpanImpl;
+  #spanCount = 1;
+  #openSpans = 1;
   #room: number;
   #data: TraceData | undefined = undefined;
   #errors: WeakSet<object> | undefined = undefined;
@@ -92,7 +92,18 @@ export class TraceRecord {
     );
     this.#id = options?.traceId;
     this.remoteParentId = options?.parentId ?? null;
-    this.root = this.#begin(null, name, layer, startedAt, options?.attributes);
+    this.root = new SpanImpl(this, null, name, layer, startedAt);
+    this.#last = this.root;
+    setAttributes(this.root, options?.attributes);
+  }
+
+  /** The recorded spans, in the order in which they began. */
+  get spans(): SpanImpl[] {
+    const spans: SpanImpl[] = [];
+    for (let s: SpanImpl | undefined = this.root; s !== undefined; s = s.next) {
+      spans.push(s);
+    }
+    return spans;
   }
 
   /** 32 lower-case hex digits. */
@@ -126,29 +137,18 @@ export class TraceRecord {
       return new SkippedSpan(parent);
     }
     const startedAt = host.clock.monotonic();
-    return this.#begin(parent, name, layer, startedAt, attributes);
-  }
-
-  #begin(
-    parent: SpanImpl | null,
-    name: string,
-    layer: Layer,
-    startedAt: number,
-    attributes: Attributes | undefined,
-  ): SpanImpl {
     const span = new SpanImpl(this, parent, name, layer, startedAt);
-    this.spans.push(span);
+    this.#last = this.#last.next = span;
+    this.#spanCount++;
     this.#openSpans++;
-    if (attributes !== undefined) {
-      for (const key in attributes) span.setAttribute(key, attributes[key]);
-    }
-    if (parent !== null) this.host.onSpanStart(span);
+    setAttributes(span, attributes);
+    host.onSpanStart(span);
     return span;
   }
 
   #isFull(): boolean {
     const clientSpans = this.clientSpans?.length ?? 0;
-    return this.spans.length + clientSpans >= this.host.maxSpansPerTrace;
+    return this.#spanCount + clientSpans >= this.host.maxSpansPerTrace;
   }
 
   /** Takes note that a span has ended; the root ends the trace. */
@@ -235,6 +235,14 @@ export class TraceRecord {
   spanData(span: SpanImpl): SpanData {
     return toSpanData(span, []);
   }
+}
+
+function setAttributes(
+  span: SpanImpl,
+  attributes: Attributes | undefined,
+): void {
+  if (attributes === undefined) return;
+  for (const key in attributes) span.setAttribute(key, attributes[key]);
 }
 
 function sizeOf(span: ClientSpanData): number {
