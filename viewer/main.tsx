@@ -10,6 +10,7 @@
 import { render } from "preact";
 import { App } from "./components/app.tsx";
 import { readDataBlock } from "./model/import_file.ts";
+import { colors } from "./state/colors.ts";
 import { messageOf, startDropping } from "./state/files.ts";
 import { startKeyboard } from "./state/keyboard.ts";
 import { startLive } from "./state/live.ts";
@@ -40,4 +41,7 @@ render(<App />, app);
 startKeyboard();
 startDropping();
 startUrlSync();
+// Resolved while the page is small: with a trace in it, it takes ten times as
+// long.
+colors.value;
 readPageData();

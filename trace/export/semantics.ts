@@ -90,6 +90,8 @@ const FIELDS = {
   droppedSpans: "number",
 } as const;
 
+const FIELD_TYPES = Object.entries(FIELDS);
+
 /** Metadata as JSON, with its fields always in the same order. */
 export function metadataText(metadata: TraceMetadata): string {
   return JSON.stringify(metadata, Object.keys(FIELDS));
@@ -109,13 +111,13 @@ export function readMetadata(value: unknown): TraceMetadata | undefined {
   const values = Object(value) as Values;
   const origin = own(values, "origin");
   if (origin !== "server" && origin !== "client") return undefined;
-  const known = Object.entries(FIELDS)
-    .map(([key, type]) => [key, own(values, key), type] as const)
-    .filter(([, value, type]) =>
-      typeof value === type &&
-      (typeof value === "string" || Number.isInteger(value))
-    );
-  return { origin, ...Object.fromEntries(known) };
+  const metadata: TraceMetadata & Record<string, AttributeValue> = { origin };
+  for (const [key, type] of FIELD_TYPES) {
+    const field = own(values, key);
+    if (typeof field !== type || field === undefined) continue;
+    if (type === "string" || Number.isInteger(field)) metadata[key] = field;
+  }
+  return metadata;
 }
 
 function own(values: Values, key: string): AttributeValue | undefined {

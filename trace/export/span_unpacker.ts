@@ -48,8 +48,7 @@ export function unpackSpans(
   const children: string[][] = spans.map(() => []);
   let last = head.startTime;
   const read = spans.map(([name, kind, parent, attributes, rest = {}], i) => {
-    const time = unpackTime(times, i * 3, last);
-    const { startTime } = time;
+    const { startTime, endTime, duration } = unpackTime(times, i * 3, last);
     last = startTime;
     let parentId = parent as string | null;
     if (typeof parent === "number") {
@@ -57,14 +56,16 @@ export function unpackSpans(
       children[parent]!.push(toText(spanIds[i]));
     }
     const { droppedAttributes, droppedEvents } = rest;
-    return {
+    const span: SpanData = {
       id: toText(spanIds[i]),
       traceId: toText(rest.traceId ?? head.id),
       parentId: parentId === null ? null : toText(parentId),
       name: toText(tables.strings[name]),
       layer: LAYERS[Math.floor(kind / STATUSES.length)] ?? missing(),
       status: STATUSES[kind % STATUSES.length] ?? missing(),
-      ...time,
+      startTime,
+      endTime,
+      duration,
       attributes: unpackAttributes(attributes, tables),
       events: (rest.events ?? []).map((
         [name, time, attributes],
@@ -74,6 +75,12 @@ export function unpackSpans(
         ...attributes && { attributes: unpackAttributes(attributes, tables) },
       })),
       children: rest.children?.map(toText) ?? children[i]!,
+    };
+    if (droppedAttributes === undefined && droppedEvents === undefined) {
+      return span;
+    }
+    return {
+      ...span,
       ...droppedAttributes !== undefined && {
         droppedAttributes: toCount(droppedAttributes),
       },

@@ -1,4 +1,9 @@
-import type { Layer, SerializedTrace, SpanData } from "../types.ts";
+import type {
+  Layer,
+  SerializedTrace,
+  SpanData,
+  TraceMetadata,
+} from "../types.ts";
 import { LAYERS } from "./layers.ts";
 import { selfTimes } from "./self_time.ts";
 
@@ -69,7 +74,6 @@ export interface TraceIndexEntry {
 export function indexTrace(trace: SerializedTrace): TraceIndexEntry {
   const { spans, metadata } = trace;
   const root = spans.find((span) => span.id === trace.rootSpanId) ?? spans[0];
-  const { statusCode, method, pathname, routePattern } = metadata;
   return {
     id: trace.id,
     rootSpanId: trace.rootSpanId,
@@ -78,12 +82,16 @@ export function indexTrace(trace: SerializedTrace): TraceIndexEntry {
     duration: trace.duration,
     spanCount: spans.length,
     errorCount: spans.filter(({ status }) => status !== "ok").length,
-    ...(statusCode !== undefined && { statusCode }),
-    ...(method !== undefined && { method }),
-    ...(pathname !== undefined && { pathname }),
-    ...(routePattern !== undefined && { routePattern }),
+    ...requestOf(metadata),
     layers: layerTimes(spans),
   };
+}
+
+/** What an index entry takes from the metadata of its trace. */
+export function requestOf(
+  { origin: _, droppedSpans: _1, ...request }: TraceMetadata,
+): Omit<TraceMetadata, "origin" | "droppedSpans"> {
+  return request;
 }
 
 function layerTimes(spans: readonly SpanData[]): [Layer, number][] {

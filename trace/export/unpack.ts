@@ -1,4 +1,4 @@
-import type { SerializedTrace, SpanData, TraceMetadata } from "../types.ts";
+import type { Layer, SerializedTrace, TraceMetadata } from "../types.ts";
 import { decodeBase64 } from "./base64.ts";
 import { describe } from "./describe.ts";
 import { gunzip } from "./gzip.ts";
@@ -6,7 +6,7 @@ import { isLayer } from "./layers.ts";
 import { damaged, MARK, MAX_PAYLOAD } from "./packed_format.ts";
 import { readMetadata } from "./semantics.ts";
 import { toCount, toText, unpackSpans, unpackTime } from "./span_unpacker.ts";
-import type { TraceIndexEntry } from "./trace_index.ts";
+import { requestOf, type TraceIndexEntry } from "./trace_index.ts";
 
 /** Traces that are decoded when somebody asks for them. */
 export interface PackedTraces {
@@ -23,10 +23,14 @@ export interface PackedTraces {
 }
 
 /** An index entry, and what else is known of a trace without its spans. */
-type Stored =
-  & Omit<TraceIndexEntry, keyof TraceMetadata>
-  & Pick<SpanData, "endTime">
-  & { readonly metadata: TraceMetadata };
+interface Stored {
+  readonly entry: TraceIndexEntry;
+  readonly endTime: number;
+  readonly metadata: TraceMetadata;
+}
+
+/** Gives the line at a place as text. */
+type ReadLine = (place: number) => string;
 
 /**
  * Unpacks the text that {@linkcode packTraces} made, as far as a list needs
@@ -44,10 +48,22 @@ type Stored =
  * ```
  */
 export async function unpackTraces(text: string): Promise<PackedTraces> {
-  const payload = new TextDecoder().decode(await decompress(text));
-  const [mark, ...lines] = payload.split("\n");
-  if (mark !== MARK) throw damaged("another format or version");
-  return trusting(() => readPayload(lines));
+  const bytes = await decompress(text);
+  const ends = lineEnds(bytes);
+  const decoder = new TextDecoder();
+  const line: ReadLine = (place) =>
+    decoder.decode(bytes.subarray((ends[place - 1] ?? -1) + 1, ends[place]));
+  if (line(0) !== MARK) throw damaged("another format or version");
+  return trusting(() => readPayload(line, ends.length));
+}
+
+/** Where each line ends: nobody needs all of them as texts at once. */
+function lineEnds(bytes: Uint8Array): number[] {
+  const ends: number[] = [];
+  const find = (from: number) => bytes.indexOf(10, from);
+  for (let end = find(0); end >= 0; end = find(end + 1)) ends.push(end);
+  ends.push(bytes.length);
+  return ends;
 }
 
 /** Runs a reader that only checks what it hands out. */
@@ -59,35 +75,31 @@ function trusting<T>(read: () => T): T {
   }
 }
 
-function readPayload(lines: readonly string[]): PackedTraces {
-  const parse = (line: number) => JSON.parse(lines[line]!);
-  const [shapes, strings, heads, rows] = [0, 1, 2, 3].map(parse);
+function readPayload(line: ReadLine, lineCount: number): PackedTraces {
+  const parse = (place: number) => JSON.parse(line(place));
+  const [shapes, strings, heads, rows] = [1, 2, 3, 4].map(parse);
   shapes.forEach((keys: unknown[]) => keys.forEach(toText));
-  if (lines.length !== 4 + 3 * rows.length) throw damaged("lines missing");
+  if (lineCount !== 5 + 3 * rows.length) throw damaged("lines missing");
   let last = 0;
   const list: Stored[] = rows.map((row: unknown[], i: number): Stored => {
-    const time = unpackTime(row, 0, last);
-    last = time.startTime;
-    const [name, spanCount, errorCount, layers, metadata] = row.slice(3);
-    return {
+    const { startTime, endTime, duration } = unpackTime(row, 0, last);
+    last = startTime;
+    const metadata = readMetadata(row[7])!;
+    const entry = {
       id: toText(heads[2 * i]),
       rootSpanId: toText(heads[2 * i + 1]),
-      name: toText(strings[name as number]),
-      ...time,
-      spanCount: toCount(spanCount),
-      errorCount: toCount(errorCount),
-      layers: (layers as unknown[][]).map(([layer, time]) => {
-        if (!isLayer(layer)) throw damaged("an unknown layer");
-        return [layer, toCount(time)];
-      }),
-      metadata: readMetadata(metadata)!,
+      name: toText(strings[row[3] as number]),
+      startTime,
+      duration,
+      spanCount: toCount(row[4]),
+      errorCount: toCount(row[5]),
+      ...requestOf(metadata),
+      layers: (row[6] as unknown[][]).map(readLayer),
     };
+    return { entry, endTime, metadata };
   });
   return {
-    index: list.map(({ endTime: _, metadata, ...entry }) => {
-      const { origin: _origin, droppedSpans: _dropped, ...request } = metadata;
-      return { ...entry, ...request };
-    }),
+    index: list.map(({ entry }) => entry),
     trace(i) {
       const stored = list[i];
       if (stored === undefined) {
@@ -96,20 +108,26 @@ function readPayload(lines: readonly string[]): PackedTraces {
             `${list.length} traces, received ${describe(i)}`,
         );
       }
-      const { name: _, spanCount: _1, errorCount: _2, layers: _3, ...trace } =
+      const { entry: { id, rootSpanId, startTime, duration }, endTime } =
         stored;
-      const line = (column: number) => parse(4 + column * list.length + i);
+      const trace = { id, rootSpanId, startTime, endTime, duration };
+      const column = (n: number) => parse(5 + n * list.length + i);
       return trusting(() => ({
         ...trace,
         spans: unpackSpans(
           trace,
-          { ids: line(0), times: line(1), spans: line(2) },
+          { ids: column(0), times: column(1), spans: column(2) },
           { strings, shapes },
         ),
-        metadata: { ...trace.metadata },
+        metadata: { ...stored.metadata },
       }));
     },
   };
+}
+
+function readLayer([layer, time]: unknown[]): readonly [Layer, number] {
+  if (!isLayer(layer)) throw damaged("an unknown layer");
+  return [layer, toCount(time)];
 }
 
 async function decompress(text: string): Promise<Uint8Array> {

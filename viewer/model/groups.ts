@@ -47,8 +47,10 @@ const cache = new WeakMap<readonly SpanNode[], SpanGroup[]>();
 function findGroups(children: readonly SpanNode[]): SpanGroup[] {
   const runs: { members: SpanNode[]; at: number }[] = [];
   const open = new Map<string, { members: SpanNode[]; at: number }>();
+  // Statements repeat, and finding the shape of one takes a while.
+  const shapes = new Map<string, string>();
   for (const [at, node] of children.entries()) {
-    const signature = signatureOf(node);
+    const signature = signatureOf(node, shapes);
     const run = open.get(signature);
     if (run !== undefined && at - run.at <= MAX_DISTANCE) {
       run.members.push(node);
@@ -67,9 +69,16 @@ function findGroups(children: readonly SpanNode[]): SpanGroup[] {
     }));
 }
 
-function signatureOf({ span }: SpanNode): string {
-  const statement = statementOf(span);
-  const shape = statement === undefined ? "" : statementShape(statement);
+function signatureOf(
+  { span }: SpanNode,
+  shapes: Map<string, string>,
+): string {
+  const statement = statementOf(span) ?? "";
+  let shape = shapes.get(statement);
+  if (shape === undefined) {
+    shape = statementShape(statement);
+    shapes.set(statement, shape);
+  }
   return `${span.layer}\n${span.name}\n${shape}`;
 }
 

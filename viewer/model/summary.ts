@@ -61,16 +61,22 @@ export function summarizePacked(packed: PackedTraces): TraceEntry[] {
 }
 
 function entryOf(
-  { rootSpanId, pathname, routePattern, ...index }: TraceIndexEntry,
+  index: TraceIndexEntry,
   load: () => SerializedTrace,
 ): TraceEntry {
+  const { id, name, startTime, duration, spanCount, errorCount } = index;
   return {
-    method: "",
-    statusCode: 0,
-    ...index,
-    key: rootSpanId,
-    path: pathname ?? index.name,
-    route: routePattern ?? "",
+    key: index.rootSpanId,
+    id,
+    name,
+    method: index.method ?? "",
+    path: index.pathname ?? name,
+    route: index.routePattern ?? "",
+    statusCode: index.statusCode ?? 0,
+    startTime,
+    duration,
+    spanCount,
+    errorCount,
     layers: index.layers.toSorted((a, b) =>
       layerOrder(a[0]) - layerOrder(b[0])
     ),

@@ -123,6 +123,11 @@ function linkParents(
   const top = cutAbove(root);
   const reachesTop = new Set([top]);
   for (const node of all) {
+    // As it nearly always is: parents are recorded before their children.
+    if (node.parent !== null && reachesTop.has(node.parent)) {
+      reachesTop.add(node);
+      continue;
+    }
     const path = new Set<SpanNode>();
     let at = node;
     while (!reachesTop.has(at) && at.parent !== null && !path.has(at)) {
