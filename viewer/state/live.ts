@@ -1,8 +1,9 @@
 /**
  * The live stream of a server that is running.
  *
- * Messages are collected and taken in once a frame, so that a burst of
- * requests costs one drawing.
+ * The first message after a rest is taken in with the next frame, those that
+ * follow ten times a second at most: a busy server costs no more than that, and
+ * nobody sees the difference.
  *
  * @module
  */
@@ -47,6 +48,9 @@ type Message =
   | { readonly type: "trace:discard"; readonly rootSpanId: string }
   | { readonly type: "dropped"; readonly count: number };
 
+/** How long the page rests between two drawings, in milliseconds. */
+const REST = 100;
+
 const FIRST_RETRY = 500;
 const LAST_RETRY = 15_000;
 
@@ -57,6 +61,8 @@ let failures = 0;
 let initialCount = 0;
 let queue: string[] = [];
 let scheduled = false;
+/** When messages were last taken in, on the clock of `performance`. */
+let takenInAt = -Infinity;
 
 /** Where the page's own server answers, without a slash at the end. */
 function base(): string {
@@ -127,11 +133,15 @@ function receive(data: string): void {
   if (scheduled) return;
   scheduled = true;
   // No frame comes while the page is hidden; the queue is bounded then.
-  requestAnimationFrame(takeIn);
+  const draw = () => requestAnimationFrame(takeIn);
+  const rest = takenInAt + REST - performance.now();
+  if (rest > 0) setTimeout(draw, rest);
+  else draw();
 }
 
 function takeIn(): void {
   scheduled = false;
+  takenInAt = performance.now();
   const messages = queue;
   queue = [];
   const started: TraceEntry[] = [];
