@@ -19,6 +19,7 @@ import {
   type FunctionComponent,
   type VNode,
 } from "preact";
+import { drawWith, type Memory } from "./hooks.ts";
 
 export { Fragment };
 
@@ -46,14 +47,11 @@ type Properties = Readonly<Record<string, unknown>>;
 
 function following(draw: FunctionComponent): ComponentClass {
   return class extends Component<Properties> {
+    readonly #memory: Memory = { slots: [], waiting: [], cleanups: new Map() };
     #stop = () => {};
 
     override shouldComponentUpdate(next: Properties): boolean {
       return differs(next, this.props) || differs(this.props, next);
-    }
-
-    override componentWillUnmount(): void {
-      this.#stop();
     }
 
     override render(props: Properties): ComponentChildren {
@@ -62,10 +60,23 @@ function following(draw: FunctionComponent): ComponentClass {
       this.#stop();
       this.#stop = effect(() => {
         if (isDrawn) this.forceUpdate();
-        else drawn = draw(props);
+        else drawn = drawWith(this.#memory, () => draw(props));
         isDrawn = true;
       });
       return drawn;
+    }
+
+    override componentDidMount(): void {
+      for (const run of this.#memory.waiting.splice(0)) run();
+    }
+
+    override componentDidUpdate(): void {
+      this.componentDidMount();
+    }
+
+    override componentWillUnmount(): void {
+      this.#stop();
+      for (const end of this.#memory.cleanups.values()) end();
     }
   };
 }

@@ -37,6 +37,6 @@ Deno.test("the page allows exactly its own script and style", async () => {
 
 Deno.test("the empty page is small", async () => {
   const page = await Deno.readTextFile(committed);
-  const size = gzipSize(page);
+  const size = await gzipSize(page);
   assert(size <= 45 * 1024, `${size} bytes gzipped, over ${45 * 1024}`);
 });

@@ -1,5 +1,5 @@
 import { batch } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useMemo } from "../hooks.ts";
 import { type ComparedRow, compareLayers } from "../model/compare.ts";
 import {
   formatCount,

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useRef } from "../hooks.ts";
 import { formatPlural } from "../model/format.ts";
 import {
   EXPORT_FORMATS,
@@ -11,7 +11,7 @@ import { Icon } from "./icon.tsx";
 
 /** Saves the open trace, or all that are listed. */
 export function ExportMenu() {
-  const ref = useRef<HTMLDivElement>(null);
+  const ref = useRef<HTMLDivElement | null>(null);
   const entry = opened.value?.entry;
   const count = shown.value.length;
   const save = (which: "one" | "all", format: ExportFormat) => {

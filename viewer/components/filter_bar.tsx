@@ -1,4 +1,5 @@
 import type { Layer } from "../../trace/types.ts";
+import { useSignal } from "../hooks.ts";
 import { countFilters } from "../model/filter.ts";
 import { LAYERS } from "../model/layers.ts";
 import {
@@ -12,7 +13,6 @@ import { methods } from "../state/traces.ts";
 import { cutText } from "../model/text.ts";
 import { Chip } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
-import { useSignal } from "./use_signal.ts";
 
 /** Which traces are listed. */
 export function FilterBar() {

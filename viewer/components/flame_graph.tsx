@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useSignal } from "../hooks.ts";
 import {
   flameFrames,
   type Frame,
@@ -14,7 +14,6 @@ import { revealSpan, selected } from "../state/selection.ts";
 import { Chip } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
 import { type Surface, useCanvas } from "./use_canvas.ts";
-import { useSignal } from "./use_signal.ts";
 
 const ROW = 22;
 
@@ -27,7 +26,7 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
   const zoomed = useSignal(0);
   const hovered = useSignal<Frame | undefined>(undefined);
   const scrollTop = useSignal(0);
-  const box = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLDivElement | null>(null);
   useLayoutEffect(() => {
     zoomed.value = 0;
     hovered.value = undefined;

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "../hooks.ts";
 import { BINDINGS, helpOpen } from "../state/keyboard.ts";
 import { Tool } from "./controls.tsx";
 
@@ -13,7 +13,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** All keys and what they do. */
 export function HelpDialog() {
-  const ref = useRef<HTMLDialogElement>(null);
+  const ref = useRef<HTMLDialogElement | null>(null);
   useLayoutEffect(() => ref.current!.showModal(), []);
   const close = () => {
     helpOpen.value = false;

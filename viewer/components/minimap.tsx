@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useRef } from "../hooks.ts";
 import { formatDuration } from "../model/format.ts";
 import { clampRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";

@@ -1,5 +1,6 @@
 import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { AttributeValue, SpanEvent } from "../../trace/types.ts";
+import { useMemo, useSignal } from "../hooks.ts";
 import { exceptionOf, statementOf } from "../model/attributes.ts";
 import { criticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
@@ -14,8 +15,6 @@ import { selectedRow } from "../state/selection.ts";
 import { Chip, Swatch, Tool } from "./controls.tsx";
 import { GroupFacts } from "./group_facts.tsx";
 import { Icon } from "./icon.tsx";
-import { useMemo } from "preact/hooks";
-import { useSignal } from "./use_signal.ts";
 import { ValueText } from "./value_text.tsx";
 
 /** Attributes that the panel shows elsewhere. */

@@ -1,4 +1,4 @@
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useSignal } from "../hooks.ts";
 import { formatCount, formatShare } from "../model/format.ts";
 import { chooseFiles } from "../state/files.ts";
 import { helpOpen } from "../state/keyboard.ts";
@@ -22,7 +22,6 @@ import {
 import { Chip, Tool } from "./controls.tsx";
 import { ExportMenu } from "./export_menu.tsx";
 import { Icon } from "./icon.tsx";
-import { useSignal } from "./use_signal.ts";
 
 /** The bar at the top: what there is, the search, and what can be done. */
 export function TopBar() {

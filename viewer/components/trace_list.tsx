@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "../hooks.ts";
 import { formatClock, formatCount, formatDuration } from "../model/format.ts";
 import type { ListColumn } from "../model/sort.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";

@@ -1,5 +1,4 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
-import { useSignal } from "./use_signal.ts";
+import { useLayoutEffect, useRef, useSignal } from "../hooks.ts";
 
 /** A canvas of the size of its box, in CSS pixels. */
 export interface Surface {
@@ -19,7 +18,7 @@ export function useCanvas(
   draw: (surface: Surface) => void,
   inputs: readonly unknown[],
 ): { current: HTMLCanvasElement | null } {
-  const ref = useRef<HTMLCanvasElement>(null);
+  const ref = useRef<HTMLCanvasElement | null>(null);
   const size = useSignal({ width: 0, height: 0 });
   useLayoutEffect(() => {
     const observer = new ResizeObserver(([entry]) => {

@@ -1,3 +1,4 @@
+import { useSignal } from "../hooks.ts";
 import { formatCount } from "../model/format.ts";
 import {
   cutText,
@@ -7,7 +8,6 @@ import {
 } from "../model/text.ts";
 import { query } from "../state/listing.ts";
 import { Chip } from "./controls.tsx";
-import { useSignal } from "./use_signal.ts";
 
 /** A recorded text as text, whatever is in it. Long ones are cut at first. */
 export function ValueText({ text }: { text: string }) {

@@ -1,9 +1,8 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useSignal } from "../hooks.ts";
 import { nextOrder, type Order } from "../model/sort.ts";
 import { scrollToRow, visibleWindow } from "../model/virtual.ts";
-import { useSignal } from "./use_signal.ts";
 
 interface VirtualGridProps<Item> {
   readonly id: string;
@@ -34,7 +33,7 @@ interface VirtualGridProps<Item> {
 /** A grid of which only the rows in view are in the page. */
 export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
   const { items, rowHeight, active = -1, rowId } = props;
-  const ref = useRef<HTMLDivElement>(null);
+  const ref = useRef<HTMLDivElement | null>(null);
   const view = useSignal({ first: 0, end: 40 });
   // Kept, because asking the element would lay out the page again each time.
   const box = useRef({ scrollTop: 0, height: 0 });
