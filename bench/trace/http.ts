@@ -9,7 +9,7 @@
 
 import { medianOf } from "../compare.ts";
 
-const NAMES = ["bare", "floor", "kit", "opentelemetry"] as const;
+const NAMES = ["bare", "floor", "duties", "kit", "opentelemetry"] as const;
 const ROUNDS = Number(Deno.args[0] ?? 7);
 
 interface Running {

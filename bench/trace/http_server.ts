@@ -5,6 +5,7 @@
  * @module
  */
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { ROOT_CONTEXT } from "@opentelemetry/api";
 import {
   createTracer,
@@ -57,6 +58,46 @@ function floor(): Handler {
   };
 }
 
+/**
+ * The floor with everything that the middleware is asked to do around spans,
+ * in the least code: it looks for `traceparent`, makes the root span the
+ * active one, waits for the handler, sets both headers, and ends the trace
+ * when the response has been sent.
+ */
+function duties(): Handler {
+  const storage = new AsyncLocalStorage<FloorSpan>();
+  let index = 0;
+  return (request, info) => {
+    const traceId = request.headers.get("traceparent")?.slice(3, 35) ??
+      randomTraceId();
+    const spans: FloorSpan[] = [];
+    const root = floorSpan(traceId, null, "GET", {
+      method: request.method,
+      path: pathOf(request.url),
+    });
+    const next = () => {
+      const { id } = storage.getStore()!;
+      for (let i = 0; i < CHILDREN; i++) {
+        const span = floorSpan(traceId, id, "db.query", { a: "b", c: i });
+        endFloorSpan(spans, span);
+      }
+      return Promise.resolve(hello());
+    };
+    return storage.run(root, async () => {
+      const response = await next();
+      const { headers } = response;
+      const elapsed = performance.now() - root.startTime;
+      headers.set("x-app-trace-id", traceId);
+      headers.append("server-timing", `total;dur=${elapsed.toFixed(3)}`);
+      info.completed!.then(() => {
+        endFloorSpan(spans, root);
+        keepFloorTrace(spans, index++);
+      });
+      return response;
+    });
+  };
+}
+
 function kit(): Handler {
   const middleware = traceMiddleware(createTracer());
   const next = () => {
@@ -92,6 +133,7 @@ function openTelemetry(): Handler {
 const handlers: Readonly<Record<string, () => Handler>> = {
   "bare": () => hello,
   "floor": floor,
+  "duties": duties,
   "kit": kit,
   "opentelemetry": openTelemetry,
 };
