@@ -231,7 +231,8 @@ function CompareRow({ row, index, scales, selected }: CompareRowProps) {
   const only = a === undefined ? "B" : b === undefined ? "A" : "";
   const before = a ? unitTime(a) : 0;
   const delta = (b ? unitTime(b) : 0) - before;
-  const counts = [a, b].map((unit) => unit ? membersOf(unit).length : 0);
+  const there = [a, b].filter((unit) => unit !== undefined);
+  const counts = new Set(there.map((unit) => membersOf(unit).length));
   return (
     <div
       class={`row ${only && "only"} ${selected ? "selected" : ""}`}
@@ -250,9 +251,10 @@ function CompareRow({ row, index, scales, selected }: CompareRowProps) {
         <span class="label">{cutText(span.name, 200)}</span>
         {expandable && (
           <span class="times">
-            {[...new Set(counts)].map((n) => `× ${formatCount(n)}`).join(" → ")}
+            {[...counts].map((count) => `× ${formatCount(count)}`).join(" → ")}
           </span>
         )}
+        {there.some(isFailedUnit) && <Flag label="failed" />}
         {only !== "" && <span class="tag">only {only}</span>}
       </Cell>
       <TimeCell side="a" unit={a} />
@@ -270,10 +272,8 @@ function CompareRow({ row, index, scales, selected }: CompareRowProps) {
 
 function TimeCell({ side, unit }: { side: "a" | "b"; unit: Unit | undefined }) {
   if (unit === undefined) return <Cell of="duration muted">–</Cell>;
-  const failed = isFailedUnit(unit);
   return (
-    <Cell of={`duration pair-${side}${failed ? " bad" : ""}`}>
-      {failed && <Flag label="failed" />}
+    <Cell of={`duration pair-${side}${isFailedUnit(unit) ? " bad" : ""}`}>
       {formatDuration(unitTime(unit))}
     </Cell>
   );
