@@ -49,6 +49,27 @@ export type {
   inferRouterOutputs,
 } from "./infer.ts";
 export type { Jsonify } from "./json.ts";
+export type {
+  JSONSchema,
+  SchemaDirection,
+  ToJSONSchema,
+} from "./json_schema.ts";
+export { createOpenAPIDocument } from "./openapi.ts";
+export type { OpenAPIOptions } from "./openapi.ts";
+export type {
+  OpenAPIComponents,
+  OpenAPIContent,
+  OpenAPIDocument,
+  OpenAPIInfo,
+  OpenAPIOperation,
+  OpenAPIParameter,
+  OpenAPIPathItem,
+  OpenAPIReference,
+  OpenAPIRequestBody,
+  OpenAPIResponse,
+  OpenAPIServer,
+  OpenAPITag,
+} from "./openapi_document.ts";
 export { rpcPlugin } from "./plugin.ts";
 export type { RPCPlugin, RPCPluginOptions, UpgradeServer } from "./plugin.ts";
 export { procedure } from "./procedure.ts";

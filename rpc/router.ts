@@ -42,7 +42,7 @@ export interface Router<Def = RouterDef, As extends Wire = Wire> {
   ) => Promise<Response>;
   /** Serves subscriptions on sockets whose data is a {@linkcode WSConnectionData}. */
   readonly websocket: WebSocketHandler<WSConnectionData>;
-  /** Only for the compiler. */
+  /** How its values travel, for the types of clients and for documents. */
   readonly "~wire"?: As;
 }
 
@@ -108,6 +108,7 @@ export function createRouter<Def extends RouterDef>(
   const shared = { endpoints, transformer, report: reporter(onError) };
   return {
     _def: def,
+    "~wire": transformer === undefined ? "json" : "transformed",
     handler: createHTTPHandler({
       ...shared,
       maxBodySize: limit(options, "maxBodySize", 1_048_576),

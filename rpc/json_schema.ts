@@ -1,0 +1,156 @@
+/**
+ * What JSON Schema says of the kit's schemas, by Standard JSON Schema
+ * (https://standardschema.dev/json-schema), in draft 2020-12.
+ *
+ * @module
+ */
+
+import { check } from "./schema.ts";
+import type { Schema } from "./schema.ts";
+
+/** A JSON Schema: an object of keywords. */
+export interface JSONSchema {
+  /** What the keyword says; see draft 2020-12. */
+  readonly [keyword: string]: unknown;
+}
+
+/** What callers send, or what they get. */
+export type SchemaDirection = "input" | "output";
+
+/**
+ * Describes a schema that can't describe itself. `undefined` leaves it open:
+ * any value. The description of a part can't refer to anything.
+ */
+export type ToJSONSchema = (
+  schema: Schema,
+  direction: SchemaDirection,
+) => JSONSchema | undefined;
+
+/**
+ * Describes what a schema takes or gives, as it is in JSON. Parts that have no
+ * JSON Schema are any value, and `$comment` says why.
+ *
+ * @param toJSONSchema Is asked first about such parts.
+ * @throws What `toJSONSchema` throws, and zod about its own misuse.
+ */
+export function describeSchema(
+  schema: Schema,
+  direction: SchemaDirection,
+  toJSONSchema: ToJSONSchema = () => undefined,
+): JSONSchema {
+  const standard = (schema as { "~standard"?: Standard })["~standard"];
+  const convert = standard?.jsonSchema?.[direction];
+  const replace = (part: Schema, reason: string) =>
+    toJSONSchema(part, direction) ?? anything(reason);
+
+  if (standard === undefined || typeof convert !== "function") {
+    return replace(schema, "The schema has no Standard JSON Schema");
+  }
+  if (standard.vendor === "zod") {
+    return convert({
+      target: TARGET,
+      // So that one date in an object leaves the rest of it described.
+      libraryOptions: {
+        unrepresentable: ({ zodSchema, message }: Unrepresentable) =>
+          toJSONSchema(zodSchema, direction) ??
+            describeZod(zodSchema._zod.def, direction) ?? anything(message),
+        ...(direction === "output" ? { override: requireWhatIsSent } : {}),
+      },
+    });
+  }
+  let failure: unknown;
+  try {
+    return convert({ target: TARGET });
+  } catch (error) {
+    failure = error;
+  }
+  // Outside of `try`: what toJSONSchema throws is meant to be seen.
+  return replace(
+    schema,
+    failure instanceof Error ? failure.message : String(failure),
+  );
+}
+
+const TARGET = "draft-2020-12";
+
+/** The part of Standard JSON Schema that is used here. */
+interface Standard {
+  readonly vendor?: unknown;
+  readonly jsonSchema?: {
+    readonly [D in SchemaDirection]?: (options: {
+      readonly target: string;
+      readonly libraryOptions?: Record<string, unknown>;
+    }) => JSONSchema;
+  };
+}
+
+type ZodSchema = Schema & { readonly _zod: { readonly def: ZodDef } };
+
+/** What zod tells of a type that has no JSON Schema. */
+interface Unrepresentable {
+  readonly zodSchema: ZodSchema;
+  readonly message: string;
+}
+
+/** What zod tells of a type that it has described. */
+interface Described {
+  readonly zodSchema: ZodSchema;
+  readonly jsonSchema: {
+    readonly properties?: { readonly [key: string]: JSONSchema };
+    required?: string[];
+  };
+}
+
+interface ZodDef {
+  readonly type: string;
+  readonly coerce?: boolean;
+  readonly values?: readonly unknown[];
+  readonly shape?: { readonly [key: string]: Schema };
+}
+
+function anything(reason: string): JSONSchema {
+  return { $comment: reason };
+}
+
+/** Describes those types of zod's of which it is certain what JSON makes. */
+function describeZod(
+  { type, coerce, values }: ZodDef,
+  direction: SchemaDirection,
+): JSONSchema | "any" | undefined {
+  if (type === "date" && (direction === "output" || coerce)) {
+    return { type: "string", format: "date-time" };
+  }
+  if (type === "undefined" || type === "void") return NEVER;
+  // "any" leaves the literal's other values as they are.
+  if (type === "literal" && values?.includes(undefined)) {
+    return values.length > 1 ? "any" : NEVER;
+  }
+  return undefined;
+}
+
+/** JSON has no `undefined`: where it would stand there is nothing. */
+const NEVER: JSONSchema = { not: {} };
+
+/**
+ * Zod requires the keys that an object has, JSON leaves out those that are
+ * `undefined`, as a key of `z.unknown()` may be.
+ */
+function requireWhatIsSent({ zodSchema, jsonSchema }: Described): void {
+  const { shape } = zodSchema._zod.def;
+  const { properties, required } = jsonSchema;
+  if (!shape || !properties || !required) return;
+  const sent = required.filter((key) =>
+    isAlwaysSent(shape[key]!, properties[key]!)
+  );
+  if (sent.length > 0) jsonSchema.required = sent;
+  else delete jsonSchema.required;
+}
+
+/** Whether what a schema gives is never `undefined`, as far as can be known. */
+export function isAlwaysSent(schema: Schema, described: JSONSchema): boolean {
+  const isAnything = Object.keys(described).every((key) => key === "$comment");
+  if (isAnything) return false;
+  const checked = check(schema, undefined);
+  if (checked instanceof Promise) return false;
+  return !checked.valid || checked.value !== undefined;
+}

@@ -1,0 +1,231 @@
+import type { Endpoint } from "./call.ts";
+import { listEndpoints } from "./endpoints.ts";
+import { describeSchema, isAlwaysSent } from "./json_schema.ts";
+import type {
+  JSONSchema,
+  SchemaDirection,
+  ToJSONSchema,
+} from "./json_schema.ts";
+import { FAILURE_RESPONSES, FAILURE_SCHEMA } from "./openapi_failures.ts";
+import type {
+  OpenAPIContent,
+  OpenAPIDocument,
+  OpenAPIOperation,
+  OpenAPIPathItem,
+  OpenAPIServer,
+} from "./openapi_document.ts";
+import type { Router } from "./router.ts";
+import { check } from "./schema.ts";
+import type { Schema } from "./schema.ts";
+import { createSchemaComponents } from "./schema_components.ts";
+
+/** What a document says beside the procedures. */
+export interface OpenAPIOptions {
+  /** The name of the API. */
+  readonly title: string;
+  /** Its version, not that of OpenAPI. */
+  readonly version: string;
+  /** What it is for; may be CommonMark. */
+  readonly description?: string;
+  /** Where `rpcPlugin` serves the router. Default `/api/rpc`. */
+  readonly endpoint?: string;
+  /** Where the API is served. Default: where the document is. */
+  readonly servers?: readonly OpenAPIServer[];
+  /**
+   * Describes the schemas, and the parts of zod's, that have no JSON Schema of
+   * their own. Where it gives `undefined`, or by default, such a part is any
+   * value, and its `$comment` says why; throw to insist on a description.
+   *
+   * Dates need no help: what JSON makes of them is known. Zod Mini does, and
+   * `(schema, io) => z.toJSONSchema(schema, { io })` is all of it.
+   */
+  readonly toJSONSchema?: ToJSONSchema;
+}
+
+/**
+ * Describes a router in OpenAPI 3.1, for callers in other languages and for
+ * tools: each query as a `GET`, each mutation as a `POST` of `endpoint/<path>`,
+ * with the schemas of its input and output. Serve it as JSON wherever you like.
+ *
+ * Subscriptions are left out, since they aren't called over HTTP. An output
+ * without a schema (`procedure.output(…)`) is any value.
+ *
+ * @param router The router. A transformer's text is nothing that JSON Schema
+ * could describe: serve `createRouter(router._def)` at a second endpoint then.
+ * @param options Title, version, and where the router is served.
+ * @returns A plain object, to be sent as JSON.
+ * @throws {TypeError} If an option is missing or malformed, the router has a
+ * transformer, or a schema can't be described; the message names the procedure.
+ *
+ * @example
+ * ```ts
+ * import {
+ *   createOpenAPIDocument,
+ *   createRouter,
+ *   procedure,
+ * } from "@quartet/kit/rpc";
+ * import { z } from "zod";
+ *
+ * const router = createRouter({
+ *   posts: {
+ *     byId: procedure
+ *       .output(z.object({ title: z.string() }))
+ *       .query(z.int(), ({ input }) => ({ title: `Post ${input}` })),
+ *   },
+ * });
+ * const document = createOpenAPIDocument(router, {
+ *   title: "Blog",
+ *   version: "1.0.0",
+ * });
+ *
+ * const operation = document.paths["/api/rpc/posts.byId"]?.get;
+ * console.assert(operation?.operationId === "posts.byId");
+ * console.assert(operation?.parameters?.[0]?.required);
+ * ```
+ */
+export function createOpenAPIDocument(
+  router: Pick<Router, "_def" | "~wire">,
+  options: OpenAPIOptions,
+): OpenAPIDocument {
+  checkOptions(options);
+  if (router["~wire"] === "transformed") {
+    throw cannot(
+      "the router has a transformer, whose text JSON Schema can't describe; give createRouter(router._def) instead, and serve that one too",
+    );
+  }
+  const { title, version, description, servers, toJSONSchema } = options;
+  const { endpoint = "/api/rpc" } = options;
+  const components = createSchemaComponents({ Failure: FAILURE_SCHEMA });
+  const describe: Describe = (path, schema, direction) => {
+    try {
+      const described = describeSchema(schema, direction, toJSONSchema);
+      return components.embed(described, `${path}.${direction}`);
+    } catch (error) {
+      throw cannot(`the ${direction} of ${path} can't be described`, error);
+    }
+  };
+  const paths: Record<string, OpenAPIPathItem> = {};
+  const tags = new Set<string>();
+
+  for (const [path, { procedure }] of listEndpoints(router._def)) {
+    if (procedure.kind === "subscription") continue;
+    const [tag] = path.split(".", 1) as [string];
+    if (tag !== path) tags.add(tag);
+    const operation: OpenAPIOperation = {
+      operationId: path,
+      ...(tag === path ? {} : { tags: [tag] }),
+      ...describeInput(path, procedure, describe),
+      responses: {
+        200: {
+          description: "What the procedure gives",
+          content: describeOutput(path, procedure, describe),
+        },
+        ...FAILURES,
+      },
+    };
+    paths[`${endpoint}/${encodeURIComponent(path)}`] =
+      procedure.kind === "query" ? { get: operation } : { post: operation };
+  }
+
+  return {
+    openapi: "3.1.0",
+    info: {
+      title,
+      version,
+      ...(description === undefined ? {} : { description }),
+    },
+    ...(servers === undefined ? {} : { servers }),
+    paths,
+    components: {
+      schemas: components.schemas,
+      responses: FAILURE_RESPONSES,
+    },
+    tags: [...tags].map((name) => ({ name })),
+  };
+}
+
+const FAILURES = {
+  400: { $ref: "#/components/responses/BadRequest" },
+  500: { $ref: "#/components/responses/InternalError" },
+  default: { $ref: "#/components/responses/Failure" },
+};
+
+type Describe = (
+  path: string,
+  schema: Schema,
+  direction: SchemaDirection,
+) => JSONSchema;
+
+function describeInput(
+  path: string,
+  { kind, input }: Endpoint["procedure"],
+  describe: Describe,
+): Pick<OpenAPIOperation, "parameters" | "requestBody"> {
+  const schema = input === undefined ? {} : describe(path, input, "input");
+  if (kind === "mutation") {
+    // Without a body most callers send no content type either, and without
+    // that the server can't tell them from another site's form.
+    const required = true;
+    const content = json(schema);
+    const description = "Not looked at, but it has to be JSON";
+    return {
+      requestBody: input === undefined
+        ? { description, required, content }
+        : { required, content },
+    };
+  }
+  if (input === undefined) return {};
+  const required = !mayBeAbsent(input);
+  return {
+    parameters: [
+      { name: "input", in: "query", required, content: json(schema) },
+    ],
+  };
+}
+
+/** Whether a call without input passes. One that takes its time is sent one. */
+function mayBeAbsent(schema: Schema): boolean {
+  const checked = check(schema, undefined);
+  return !(checked instanceof Promise) && checked.valid;
+}
+
+function describeOutput(
+  path: string,
+  { output }: Endpoint["procedure"],
+  describe: Describe,
+): OpenAPIContent {
+  const data = output === undefined ? {} : describe(path, output, "output");
+  return json({
+    type: "object",
+    properties: { ok: { const: true }, data },
+    required: output !== undefined && isAlwaysSent(output, data)
+      ? ["ok", "data"]
+      : ["ok"],
+  });
+}
+
+function json(schema: JSONSchema): OpenAPIContent {
+  return { "application/json": { schema } };
+}
+
+function checkOptions(options: OpenAPIOptions): void {
+  for (const name of ["title", "version"] as const) {
+    if (typeof options[name] === "string") continue;
+    throw cannot(`${name} must be a string, received ${typeof options[name]}`);
+  }
+  const { endpoint } = options;
+  if (endpoint === undefined || /^\/[^?#{}]*[^/?#{}]$/.test(endpoint)) return;
+  throw cannot(
+    `endpoint must be a path such as "/api/rpc", without a slash at its end, received ${
+      JSON.stringify(endpoint)
+    }`,
+  );
+}
+
+function cannot(reason: string, cause?: unknown): TypeError {
+  const message = cause instanceof Error ? `: ${cause.message}` : "";
+  return new TypeError(
+    `Cannot create OpenAPI document: ${reason}${message}`,
+    cause === undefined ? {} : { cause },
+  );
+}

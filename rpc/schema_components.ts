@@ -1,0 +1,178 @@
+import type { JSONSchema } from "./json_schema.ts";
+
+/** Where JSON Schemas that are used by name stand in an OpenAPI document. */
+export interface SchemaComponents {
+  /**
+   * Makes a schema that stands alone fit to stand anywhere in the document:
+   * what it defines moves to the components, and its references follow.
+   *
+   * @param name For the schema itself, if it refers to itself.
+   */
+  embed(schema: JSONSchema, name: string): JSONSchema;
+  /** The components so far, by name. */
+  readonly schemas: { readonly [name: string]: JSONSchema };
+}
+
+/**
+ * Makes the collection of a document's schemas.
+ *
+ * A reference such as `#/$defs/Post` counts from the document's root, so a
+ * schema can't keep its own `$defs` when it becomes a part of something. Equal
+ * definitions of one name are one component; different ones (the input of a
+ * schema and its output, often) get a number.
+ *
+ * @param schemas What is there from the start.
+ */
+export function createSchemaComponents(
+  schemas: { readonly [name: string]: JSONSchema },
+): SchemaComponents {
+  const components = new Map(Object.entries(schemas));
+  const known = new Map<string, string>();
+
+  return {
+    embed({ $schema: _, $defs = {}, ...root }, rootName) {
+      const parts = new Map<string, JSONSchema>([
+        ["", root],
+        ...Object.entries($defs as Record<string, JSONSchema>)
+          .map(([key, def]) => [DEFS + key, def] as const),
+      ]);
+      const names = new Map<string, string>();
+
+      /** The name of the component for a part, which is made on first use. */
+      function nameOf(key: string): string {
+        const given = names.get(key);
+        if (given !== undefined) return given;
+        const wanted = key === "" || key.startsWith(`${DEFS}__`)
+          ? rootName
+          : key.slice(DEFS.length);
+        const meaning = `${wanted} ${spell(key, parts)}`;
+        const equal = known.get(meaning);
+        const name = equal ?? free(wanted);
+        names.set(key, name);
+        if (equal === undefined) {
+          known.set(meaning, name);
+          // Taken before its own references are followed: they may lead back.
+          components.set(name, {});
+          components.set(name, relocate(parts.get(key)!));
+        }
+        return name;
+      }
+
+      const relocate = (part: JSONSchema) =>
+        mapReferences(part, (ref) => {
+          const [key, rest] = split(ref, parts);
+          return key === undefined
+            ? ref
+            : `#/components/schemas/${nameOf(key)}${rest}`;
+        });
+
+      return refersTo("", parts)
+        ? { $ref: `#/components/schemas/${nameOf("")}` }
+        : relocate(root);
+    },
+    get schemas() {
+      return Object.fromEntries(components);
+    },
+  };
+
+  function free(wanted: string): string {
+    // OpenAPI 3.1, section 4.8.7.2, allows no other characters.
+    const legal = wanted.replace(/[^\w.-]/g, "_");
+    let name = legal;
+    for (let n = 2; components.has(name); n++) name = `${legal}${n}`;
+    return name;
+  }
+}
+
+/** The parts of a schema by the pointer to each: `""` is the whole. */
+type Parts = ReadonlyMap<string, JSONSchema>;
+
+const DEFS = "/$defs/";
+
+/** Splits a reference into the part it is in, if it is in one, and the rest. */
+function split(ref: string, parts: Parts): [string | undefined, string] {
+  if (ref !== "#" && !ref.startsWith("#/")) return [undefined, ""];
+  const pointer = ref.slice(1);
+  if (!pointer.startsWith(DEFS)) return ["", pointer];
+  const end = pointer.indexOf("/", DEFS.length);
+  const segment = pointer.slice(DEFS.length, end === -1 ? undefined : end);
+  // RFC 6901, sections 4 and 6: first the URL's escapes, then the pointer's.
+  const key = DEFS +
+    decodeURIComponent(segment).replaceAll("~1", "/").replaceAll("~0", "~");
+  return parts.has(key)
+    ? [key, end === -1 ? "" : pointer.slice(end)]
+    : [undefined, ""];
+}
+
+function refersTo(key: string, parts: Parts): boolean {
+  let found = false;
+  for (const part of parts.values()) {
+    mapReferences(part, (ref) => {
+      if (split(ref, parts)[0] === key) found = true;
+      return ref;
+    });
+  }
+  return found;
+}
+
+/**
+ * A text that is equal for definitions that mean the same, whatever the parts
+ * that they refer to are called.
+ */
+function spell(key: string, parts: Parts): string {
+  const reached = [key];
+  const texts: string[] = [];
+  for (const key of reached) {
+    const spelled = mapReferences(parts.get(key)!, (ref) => {
+      const [target, rest] = split(ref, parts);
+      if (target === undefined) return ref;
+      if (!reached.includes(target)) reached.push(target);
+      return `${reached.indexOf(target)} ${rest}`;
+    });
+    texts.push(JSON.stringify(spelled));
+  }
+  return texts.join("\n");
+}
+
+/** Keywords that hold values, in which a `$ref` is a word like any other. */
+const HOLDS_VALUES = new Set(["const", "default", "enum", "examples"]);
+
+/** Keywords that hold schemas by a name which is free. */
+const HOLDS_NAMES = new Set([
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "patternProperties",
+  "properties",
+]);
+
+/** Copies a schema with other references. */
+function mapReferences(
+  schema: JSONSchema,
+  change: (ref: string) => string,
+): JSONSchema {
+  const inside = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(inside)
+      : typeof value === "object" && value !== null
+      ? mapReferences(value as JSONSchema, change)
+      : value;
+
+  return mapEntries(schema, (key, value) => {
+    if (key === "$ref" && typeof value === "string") return change(value);
+    if (HOLDS_VALUES.has(key)) return value;
+    if (HOLDS_NAMES.has(key) && typeof value === "object" && value !== null) {
+      return mapEntries(value as JSONSchema, (_, schema) => inside(schema));
+    }
+    return inside(value);
+  });
+}
+
+function mapEntries(
+  object: JSONSchema,
+  change: (key: string, value: unknown) => unknown,
+): JSONSchema {
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [key, change(key, value)]),
+  );
+}

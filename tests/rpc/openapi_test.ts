@@ -1,0 +1,405 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import {
+  createOpenAPIDocument,
+  createRouter,
+  procedure,
+} from "@quartet/kit/rpc";
+import type {
+  JSONSchema,
+  OpenAPIDocument,
+  OpenAPIOperation,
+  OpenAPIOptions,
+  RouterDef,
+} from "@quartet/kit/rpc";
+import { z } from "zod";
+import * as mini from "zod/mini";
+
+const INFO = { title: "Test", version: "1.2.3" } as const;
+
+/** The document of these procedures, which a public validator finds valid. */
+async function documentOf(
+  def: RouterDef,
+  options: Partial<OpenAPIOptions> = {},
+): Promise<OpenAPIDocument> {
+  const document = createOpenAPIDocument(createRouter(def), {
+    ...INFO,
+    ...options,
+  });
+  const copy = JSON.parse(JSON.stringify(document));
+  assertEquals(copy, document, "the document is plain JSON");
+  const { valid, errors } = await new Validator().validate(copy);
+  assert(valid, JSON.stringify(errors));
+  return document;
+}
+
+function operation(document: OpenAPIDocument, path: string): OpenAPIOperation {
+  const item = document.paths[`/api/rpc/${path}`];
+  return (item?.get ?? item?.post)!;
+}
+
+const inputOf = (document: OpenAPIDocument, path: string): JSONSchema => {
+  const { parameters, requestBody } = operation(document, path);
+  return (parameters?.[0] ?? requestBody)!.content["application/json"].schema;
+};
+
+/** The schema of a success, and that of its data. */
+function answerOf(document: OpenAPIDocument, path: string) {
+  const response = operation(document, path).responses[200]!;
+  assert("content" in response);
+  const { schema } = response.content["application/json"];
+  const { data } = schema.properties as { data: JSONSchema };
+  return { data, required: schema.required };
+}
+
+/** Describes one query whose input and output have the same schema. */
+async function describe(
+  schema: z.ZodType,
+  options: Partial<OpenAPIOptions> = {},
+) {
+  const document = await documentOf({
+    it: procedure.output(schema).query(schema, () => null as never),
+  }, options);
+  return {
+    document,
+    input: inputOf(document, "it"),
+    parameter: operation(document, "it").parameters![0]!,
+    ...answerOf(document, "it"),
+  };
+}
+
+Deno.test("createOpenAPIDocument() describes queries and mutations by their paths", async () => {
+  const document = await documentOf({
+    ping: procedure.query(() => "pong"),
+    posts: createRouter({
+      add: procedure.output(z.int()).mutation(z.string(), () => 1),
+      v1: { "näme {x}": procedure.query(() => 1) },
+      live: procedure.subscription(async function* () {}),
+    }),
+  }, { description: "What for", servers: [{ url: "https://api.example" }] });
+  assertEquals(document.openapi, "3.1.0");
+  assertEquals(document.info, { ...INFO, description: "What for" });
+  assertEquals(document.servers, [{ url: "https://api.example" }]);
+  assertEquals(document.tags, [{ name: "posts" }]);
+  assertEquals(
+    Object.entries(document.paths).map(([path, item]) => [
+      path,
+      Object.keys(item).join(),
+      (item.get ?? item.post)!.operationId,
+      (item.get ?? item.post)!.tags,
+    ]),
+    [
+      ["/api/rpc/ping", "get", "ping", undefined],
+      ["/api/rpc/posts.add", "post", "posts.add", ["posts"]],
+      [
+        "/api/rpc/posts.v1.n%C3%A4me%20%7Bx%7D",
+        "get",
+        "posts.v1.näme {x}",
+        ["posts"],
+      ],
+    ],
+  );
+});
+
+Deno.test("createOpenAPIDocument() puts the procedures below the endpoint", () => {
+  const router = createRouter({ ping: procedure.query(() => 1) });
+  const options = { ...INFO, endpoint: "/rpc" };
+  const { paths } = createOpenAPIDocument(router, options);
+  assertEquals(Object.keys(paths), ["/rpc/ping"]);
+});
+
+Deno.test("createOpenAPIDocument() describes what goes in and what comes out apart", async () => {
+  const { input, data } = await describe(z.object({
+    size: z.int().min(1).max(100).default(20),
+    name: z.string().optional(),
+  }));
+  assertEquals(input.required, undefined);
+  assertEquals(data.required, ["size"]);
+  assertEquals(data.additionalProperties, false);
+});
+
+Deno.test("createOpenAPIDocument() requires an input unless a call without passes", async () => {
+  const string = await describe(z.string());
+  assertEquals(string.parameter.required, true);
+  assertEquals(string.required, ["ok", "data"]);
+
+  const optional = await describe(z.string().optional());
+  assertEquals(optional.parameter.required, false);
+  assertEquals(optional.required, ["ok"], "JSON leaves undefined out");
+
+  const filled = await describe(z.string().default("x"));
+  assertEquals(filled.parameter.required, false);
+  assertEquals(filled.required, ["ok", "data"]);
+});
+
+Deno.test("createOpenAPIDocument() leaves the input of a query out that takes none", async () => {
+  const document = await documentOf({ ping: procedure.query(() => 1) });
+  assertEquals(operation(document, "ping").parameters, undefined);
+  assertEquals(answerOf(document, "ping"), { data: {}, required: ["ok"] });
+});
+
+Deno.test("createOpenAPIDocument() wants a body for each mutation, since the server wants its content type", async () => {
+  const document = await documentOf({
+    none: procedure.mutation(() => 1),
+    optional: procedure.mutation(z.string().optional(), () => 1),
+  });
+  for (const path of ["none", "optional"]) {
+    assertEquals(operation(document, path).requestBody?.required, true);
+  }
+});
+
+Deno.test("createOpenAPIDocument() keeps the references of recursive schemas inside the document", async () => {
+  const Tree = z.object({
+    name: z.string(),
+    get children() {
+      return z.array(Tree);
+    },
+  });
+  const Lazy: z.ZodType = z.lazy(() => z.union([z.int(), z.array(Lazy)]));
+  const document = await documentOf({
+    tree: procedure.output(z.object({ a: Tree, b: Tree }))
+      .query(Tree, () => null as never),
+    lazy: procedure.mutation(Lazy, () => 1),
+  });
+  const { schemas } = document.components;
+  const tree = { $ref: "#/components/schemas/tree.input" };
+  assertEquals(inputOf(document, "tree"), tree);
+  assertEquals(
+    schemas["tree.input"]!.properties,
+    { name: { type: "string" }, children: { type: "array", items: tree } },
+  );
+  assertEquals(resolve(document), []);
+});
+
+Deno.test("createOpenAPIDocument() shares schemas with an id, and tells different ones apart", async () => {
+  const Post = z.object({ id: z.int() }).meta({ id: "Post" });
+  const Draft = z.object({ title: z.string().default("") })
+    .meta({ id: "Draft" });
+  const query = (schema: z.ZodType) =>
+    procedure.output(schema).query(schema, () => null as never);
+  const document = await documentOf({
+    one: procedure.output(Post).query(() => ({ id: 1 })),
+    all: procedure.output(z.array(Post)).query(() => []),
+    draft: query(z.object({ a: Draft, b: Draft })),
+    again: query(Draft),
+    mine: query(z.string().meta({ id: "Failure" })),
+  });
+  assertEquals(
+    Object.keys(document.components.schemas),
+    ["Failure", "Post", "Draft", "Draft2", "Failure2"],
+  );
+  const post = { $ref: "#/components/schemas/Post" };
+  assertEquals(answerOf(document, "one").data, post);
+  assertEquals(answerOf(document, "all").data.items, post);
+  const draft = { $ref: "#/components/schemas/Draft2" };
+  assertEquals(answerOf(document, "draft").data.properties, {
+    a: draft,
+    b: draft,
+  });
+  assertEquals(resolve(document), []);
+});
+
+Deno.test("createOpenAPIDocument() doesn't take data for references", () => {
+  const sample = { $ref: "#" };
+  const schema = z.object({
+    $ref: z.string(),
+    get default() {
+      return schema.optional();
+    },
+  }).meta({ id: "A/B ~1", examples: [sample] });
+  // The validator would take them for references.
+  const document = createOpenAPIDocument(
+    createRouter({ it: procedure.query(schema, () => 1) }),
+    INFO,
+  );
+  const itself = { $ref: "#/components/schemas/A_B__1" };
+  assertEquals(inputOf(document, "it"), itself);
+  const { examples, properties } = document.components.schemas["A_B__1"]!;
+  assertEquals(examples, [sample]);
+  assertEquals(properties, { $ref: { type: "string" }, default: itself });
+});
+
+Deno.test("createOpenAPIDocument() knows what JSON makes of dates and of undefined", async () => {
+  const date = { type: "string", format: "date-time" };
+  const { data } = await describe(z.object({
+    at: z.date(),
+    nothing: z.undefined().optional(),
+    maybe: z.literal(["a", undefined]),
+    either: z.union([z.string(), z.undefined()]),
+    unknown: z.unknown(),
+  }));
+  assertEquals(data.properties, {
+    at: date,
+    nothing: { not: {} },
+    maybe: { type: "string", const: "a" },
+    either: { anyOf: [{ type: "string" }, { not: {} }] },
+    unknown: {},
+  });
+  assertEquals(data.required, ["at"]);
+  assertEquals((await describe(z.coerce.date())).input, date);
+});
+
+Deno.test("createOpenAPIDocument() says where it knows nothing, and describes the rest", async () => {
+  const { input, data } = await describe(z.object({
+    id: z.int(),
+    size: z.string().transform((text) => text.length),
+    at: z.date(),
+  }));
+  assertEquals(data.properties, {
+    id: {
+      type: "integer",
+      minimum: Number.MIN_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
+    },
+    size: { $comment: "Transforms cannot be represented in JSON Schema" },
+    at: { type: "string", format: "date-time" },
+  });
+  const properties = input.properties as Record<string, JSONSchema>;
+  assertEquals(properties.size, { type: "string" });
+  assertEquals(properties.at, {
+    $comment: "Date cannot be represented in JSON Schema",
+  });
+});
+
+Deno.test("createOpenAPIDocument() promises no data where an output may be anything", async () => {
+  const { required } = await describe(z.string().transform(() => undefined));
+  assertEquals(required, ["ok"]);
+});
+
+Deno.test("createOpenAPIDocument() takes schemas of other kinds, and asks toJSONSchema about them", async () => {
+  const parse = { parse: (value: unknown) => String(value) };
+  const standard = {
+    "~standard": {
+      version: 1,
+      vendor: "none",
+      validate: (value: unknown) => Promise.resolve({ value }),
+      jsonSchema: {
+        input: () => ({ $schema: "https://example", type: "boolean" }),
+        output() {
+          throw new Error("not supported");
+        },
+      },
+    },
+  };
+  const def = {
+    parse: procedure.query(parse, () => 1),
+    standard: procedure.output(standard).query(standard, () => 1 as never),
+  };
+  const document = await documentOf(def);
+  assertEquals(inputOf(document, "parse"), {
+    $comment: "The schema has no Standard JSON Schema",
+  });
+  assertEquals(inputOf(document, "standard"), { type: "boolean" });
+  assertEquals(answerOf(document, "standard").data, {
+    $comment: "not supported",
+  });
+  // Whether a call without input passes, only a call could tell.
+  assert(operation(document, "standard").parameters![0]!.required);
+
+  const asked: unknown[] = [];
+  const custom = await documentOf(def, {
+    toJSONSchema(schema, direction) {
+      asked.push([schema, direction]);
+      return schema === parse ? { type: "string" } : undefined;
+    },
+  });
+  assertEquals(asked, [[parse, "input"], [standard, "output"]]);
+  assertEquals(inputOf(custom, "parse"), { type: "string" });
+});
+
+Deno.test("createOpenAPIDocument() asks toJSONSchema about parts of zod's schemas", async () => {
+  const { data } = await describe(z.object({ big: z.bigint() }), {
+    toJSONSchema: (schema) =>
+      schema instanceof z.ZodBigInt ? { type: "string" } : undefined,
+  });
+  assertEquals(data.properties, { big: { type: "string" } });
+});
+
+Deno.test("createOpenAPIDocument() describes Zod Mini's schemas by the function that Zod Mini has", async () => {
+  const Tree = mini.object({
+    get children() {
+      return mini.array(Tree);
+    },
+  });
+  const document = await documentOf({
+    tree: procedure.query(mini.array(Tree), () => 1),
+  }, {
+    toJSONSchema: (schema, io) =>
+      mini.toJSONSchema(schema as mini.ZodMiniType, { io }),
+  });
+  assertEquals(inputOf(document, "tree").type, "array");
+  assertEquals(resolve(document), []);
+});
+
+Deno.test("createOpenAPIDocument() names the procedure whose schema can't be described", () => {
+  const def = {
+    posts: { add: procedure.mutation(z.object({ n: z.bigint() }), () => 1) },
+  };
+  const refuse = () => {
+    throw new Error("No bigint, please");
+  };
+  const error = assertThrows(
+    () =>
+      createOpenAPIDocument(createRouter(def), {
+        ...INFO,
+        toJSONSchema: refuse,
+      }),
+    TypeError,
+    "Cannot create OpenAPI document: the input of posts.add can't be described: No bigint, please",
+  );
+  assert(error.cause instanceof Error);
+});
+
+Deno.test("createOpenAPIDocument() refuses a router with a transformer, but takes its definition", () => {
+  const router = createRouter(
+    { inner: createRouter({ ping: procedure.query(() => 1) }) },
+    { transformer: JSON },
+  );
+  assertThrows(
+    () => createOpenAPIDocument(router, INFO),
+    TypeError,
+    "the router has a transformer",
+  );
+  const plain = createOpenAPIDocument(createRouter(router._def), INFO);
+  assertEquals(Object.keys(plain.paths), ["/api/rpc/inner.ping"]);
+  // Of routers inside another one the outer one's transformer counts.
+  const outer = createRouter({ router });
+  const { paths } = createOpenAPIDocument(outer, INFO);
+  assertEquals(Object.keys(paths), ["/api/rpc/router.inner.ping"]);
+});
+
+Deno.test("createOpenAPIDocument() checks its options", () => {
+  const router = createRouter({});
+  const cases: [object, string][] = [
+    [{ version: "1" }, "title must be a string, received undefined"],
+    [{ title: "A", version: 1 }, "version must be a string, received number"],
+    [{ ...INFO, endpoint: "/rpc/" }, 'received "/rpc/"'],
+    [{ ...INFO, endpoint: "rpc" }, "endpoint must be a path"],
+  ];
+  for (const [options, message] of cases) {
+    assertThrows(
+      () => createOpenAPIDocument(router, options as OpenAPIOptions),
+      TypeError,
+      message,
+    );
+  }
+});
+
+/** The references of a document that lead nowhere. */
+function resolve(document: OpenAPIDocument): string[] {
+  const lost: string[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const { $ref } = value as { $ref?: unknown };
+    if (typeof $ref === "string") {
+      let target: unknown = document;
+      for (const key of $ref.slice(2).split("/")) {
+        target = (target as Record<string, unknown> | undefined)?.[key];
+      }
+      if (target === undefined) lost.push($ref);
+    }
+    Object.values(value).forEach(visit);
+  };
+  visit(document);
+  return lost;
+}
