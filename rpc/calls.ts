@@ -90,6 +90,7 @@ export type Calls<Def, How extends Delivery, Options, SubscribeOptions> = {
 type CallsOf<P extends Callable, How extends Delivery, Options, SubOptions> =
   P["kind"] extends "query" ? Query<P, How, Options>
     : P["kind"] extends "mutation" ? Mutation<P, How, Options>
+    : [SubOptions] extends [never] ? never
     : Subscription<P, How, SubOptions>;
 
 interface Query<P, How extends Delivery, Options> {

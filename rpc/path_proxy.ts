@@ -1,5 +1,8 @@
-/** Gives the path of a call that was not made: `rpc.posts.list.query[PATH]`. */
-export const PATH: unique symbol = /* @__PURE__ */ Symbol("path");
+/**
+ * Any symbol asks for the path of a call that was not made:
+ * `rpc.posts.list.query[PATH]` is `["posts", "list", "query"]`.
+ */
+export const PATH: unique symbol = Symbol("path");
 
 /** What is called: the keys up to it, and what it is called with. */
 export type PathCall = (
@@ -18,12 +21,12 @@ export function createPathProxy(
 ): unknown {
   return new Proxy(() => {}, {
     get: (_, key) =>
-      key === PATH
+      typeof key === "symbol"
         ? path
         // Only promises have a `then`; without this, `await rpc` would call it.
-        : typeof key === "string" && key !== "then"
-        ? createPathProxy(call, [...path, key])
-        : undefined,
+        : key === "then"
+        ? undefined
+        : createPathProxy(call, [...path, key]),
     apply: (_, _this, args) => call(path, ...args),
   });
 }

@@ -23,7 +23,10 @@ export interface CallMessage {
   readonly input?: unknown;
 }
 
-/** The body of a POST with several calls; `data` holds their envelopes. */
+/**
+ * The body of a POST with several calls; `data` of the answer holds their
+ * envelopes, those of failures with the `status` that they would have had.
+ */
 export interface BatchMessage {
   /** The calls. They run side by side. */
   readonly batch: readonly CallMessage[];

@@ -1,0 +1,44 @@
+/**
+ * The client of a router, for pages and for other programs.
+ *
+ * @example
+ * ```ts ignore
+ * import { createClient } from "@quartet/kit/rpc/client";
+ * import type { Api } from "./api.ts";
+ *
+ * const rpc = createClient<Api>({ httpEndpoint: "/api/rpc" });
+ *
+ * const country = await rpc.countries.byCode.query({ code: "FR" });
+ * for await (const change of rpc.favourites.live.subscribe()) {
+ *   console.log(change);
+ * }
+ * ```
+ *
+ * @module
+ */
+
+export type {
+  CallFunction,
+  Calls,
+  Delivered,
+  Delivery,
+  InputOf,
+  OptionalCallFunction,
+  OptionalSubscribeFunction,
+  OutputOf,
+  SubscribeFunction,
+  SubscriptionHandlers,
+} from "./calls.ts";
+export { createClient, createHTTPClient } from "./client/create_client.ts";
+export { RPCClientError } from "./client/error.ts";
+export type {
+  CallOptions,
+  Client,
+  ClientOptions,
+  HTTPClient,
+  HTTPClientOptions,
+  ReconnectOptions,
+  SubscribeOptions,
+  TransformerOption,
+} from "./client/types.ts";
+export type { Jsonify } from "./json.ts";

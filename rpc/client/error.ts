@@ -1,0 +1,34 @@
+import type { RPCFailure } from "../error.ts";
+
+/**
+ * Why a call or a subscription failed: the server's own code, or one of the
+ * client's:
+ *
+ * - `NETWORK_ERROR`: no answer came.
+ * - `BAD_RESPONSE`: what came was not an answer of a router.
+ * - `CONNECTION_LOST`: a socket could not be opened again.
+ */
+export class RPCClientError extends Error {
+  // Declared here and assigned as one: fields would be twice as much code.
+  /** Always `RPCClientError`. */
+  declare readonly name: "RPCClientError";
+  /** A stable name for programs, in capitals. */
+  declare readonly code: string;
+  /** The HTTP status; 0 where there is none: no answer, or a socket. */
+  declare readonly status: number;
+  /** The procedure's dotted path. */
+  declare readonly path: string;
+  /** More about it, as the server sent it. */
+  declare readonly details: unknown;
+
+  /** Makes an error of what the server sent, or of what the client found. */
+  constructor(
+    failure: RPCFailure,
+    status: number,
+    path: string,
+    cause?: unknown,
+  ) {
+    super(failure.message, { cause });
+    Object.assign(this, failure, { name: "RPCClientError", status, path });
+  }
+}

@@ -1,0 +1,88 @@
+import type { Calls } from "../calls.ts";
+import type { Wire } from "../router.ts";
+import type { Transformer } from "../transformer.ts";
+
+/** Settings of a client that calls over HTTP. */
+export interface HTTPClientOptions {
+  /** Where the router is: a URL, in a page also one relative to it. */
+  readonly httpEndpoint: string | URL;
+  /** What sends the requests. Default: the global `fetch`. */
+  readonly fetch?: (
+    input: string,
+    init: RequestInit,
+  ) => Response | Promise<Response>;
+  /** Headers of every request; a function is asked for each. */
+  readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>);
+}
+
+/** Settings of a client. */
+export interface ClientOptions extends HTTPClientOptions {
+  /**
+   * Whether calls that are made in one tick go out as one request. A number
+   * says how many at most; `true` is 50, a router's own limit. Default `false`.
+   */
+  readonly batch?: boolean | number;
+  /**
+   * Where subscriptions go; a function is asked for each connection, so that
+   * it can put a fresh token into the URL. Default: `httpEndpoint` with `ws:`
+   * or `wss:`.
+   */
+  readonly wsEndpoint?: string | (() => string | Promise<string>);
+  /** What to do when the socket breaks. `false` gives up at once. */
+  readonly reconnect?: false | ReconnectOptions;
+  /**
+   * Time between two pings, in milliseconds. A server that is silent for two
+   * of them counts as gone. `false` sends none. Default 30,000.
+   */
+  readonly heartbeat?: number | false;
+}
+
+/** Any client's options, when the transformer has been seen to fit. */
+export interface PlainOptions extends ClientOptions {
+  /** What carries values that JSON can't. */
+  readonly transformer?: Transformer | undefined;
+}
+
+/** How a broken socket is opened again. */
+export interface ReconnectOptions {
+  /** How many attempts may fail in a row. Default: any number. */
+  readonly attempts?: number;
+  /** The longest first wait, in milliseconds. Each is twice the one before. Default 500. */
+  readonly delay?: number;
+  /** The longest wait, in milliseconds. Default 30,000. */
+  readonly maxDelay?: number;
+}
+
+/** What carries values that JSON can't: needed if the router has one, and only then. */
+export type TransformerOption<R> = WireOf<R> extends "json"
+  ? { readonly transformer?: undefined }
+  : { readonly transformer: Transformer };
+
+/** Settings of one call. */
+export interface CallOptions {
+  /** Gives the call up; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** More headers. A call that has some is sent by itself. */
+  readonly headers?: HeadersInit | undefined;
+}
+
+/** Settings of one subscription. */
+export interface SubscribeOptions {
+  /** Unsubscribes. */
+  readonly signal?: AbortSignal | undefined;
+  /** The id of the last tracked value that was seen, to go on after it. */
+  readonly lastEventId?: string | undefined;
+}
+
+/** The procedures of a router, as its client calls them. */
+export type Client<R> = R extends { readonly _def: infer Def }
+  ? Calls<Def, WireOf<R>, CallOptions, SubscribeOptions>
+  : never;
+
+/** The queries and mutations of a router, as its client calls them. */
+export type HTTPClient<R> = R extends { readonly _def: infer Def }
+  ? Calls<Def, WireOf<R>, CallOptions, never>
+  : never;
+
+type WireOf<R> = R extends { readonly "~wire"?: infer As extends Wire } ? As
+  : "json";
