@@ -81,7 +81,7 @@ export function createWebSocketHandler(
         throw parseError('type must be "subscribe", "unsubscribe" or "ping"');
       } catch (error) {
         if (!(error instanceof RPCError)) throw error;
-        ws.send(errorMessage(id, error));
+        ws.send(errorMessage(id ?? idAtStart(message), error));
       }
     },
     close({ data }) {
@@ -172,6 +172,17 @@ function checkKind({ procedure: { kind } }: Endpoint): void {
     "METHOD_MISMATCH",
     `The procedure is a ${kind}, which is called over HTTP`,
   );
+}
+
+/**
+ * The id of a message that was not parsed, because it is too long or broken,
+ * if it stands where this kit's client puts it: otherwise the client could not
+ * tell which of its subscriptions was refused.
+ */
+function idAtStart(message: string | Uint8Array): string | null {
+  if (typeof message !== "string") return null;
+  const start = /^\{"type":"subscribe","id":"([^"\\]{1,128})"/.exec(message);
+  return start?.[1] ?? null;
 }
 
 function readId(id: unknown): string {
