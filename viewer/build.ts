@@ -102,7 +102,7 @@ async function squeeze(script: string): Promise<string> {
     ecma: 2020,
     toplevel: true,
     // No option that takes getters for pure: reading a signal subscribes to it.
-    // Unsafe would be arrows only for what is made by `new`, without `this`.
+    // Arrows are unsafe only for what is called by `new` without using `this`.
     compress: { passes: 3, unsafe_arrows: true },
   });
   return code ?? "";

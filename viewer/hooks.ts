@@ -1,7 +1,7 @@
 /**
- * What a component keeps from one drawing to the next: the three hooks that
- * this page uses, with the meaning that they have in `preact/hooks`. That
- * brings a dozen others, and would be half a kilobyte in the page.
+ * What a component keeps from one drawing to the next: the hooks that this page
+ * uses, with the meaning that they have in `preact/hooks`. That brings a dozen
+ * others, and would be half a kilobyte in the page.
  *
  * @module
  */

@@ -74,8 +74,7 @@ function swap(): void {
 
 function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
   return (
-    <button
-      type="button"
+    <Chip
       class="side"
       title="Open this trace alone"
       onClick={() => openTrace(entry.key)}
@@ -91,7 +90,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
         <span>{formatPlural(entry.spanCount, "span")}</span>
         <span class="muted">{formatMoment(entry.startTime)}</span>
       </span>
-    </button>
+    </Chip>
   );
 }
 

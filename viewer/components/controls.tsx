@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, ComponentProps } from "preact";
 import type { Layer } from "../../trace/types.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -32,8 +32,7 @@ interface ToolProps {
 /** A button that is an icon. */
 export function Tool({ icon, label, hotkey, pressed, onClick }: ToolProps) {
   return (
-    <button
-      type="button"
+    <Chip
       class="tool"
       title={hotkey === undefined ? label : `${label} (${hotkey})`}
       aria-label={label}
@@ -41,35 +40,13 @@ export function Tool({ icon, label, hotkey, pressed, onClick }: ToolProps) {
       onClick={onClick}
     >
       <Icon name={icon} />
-    </button>
+    </Chip>
   );
 }
 
-interface ChipProps {
-  readonly children: ComponentChildren;
-  readonly onClick: () => void;
-  readonly pressed?: boolean;
-  readonly title?: string;
-  /** What is read out instead of the text. */
-  readonly label?: string;
-  /** Another class, for another look. */
-  readonly class?: string;
-}
-
-/** A button with a text; one that stays pressed if `pressed` is given. */
-export function Chip(props: ChipProps) {
-  return (
-    <button
-      type="button"
-      class={props.class ?? "chip"}
-      title={props.title}
-      aria-label={props.label}
-      aria-pressed={props.pressed}
-      onClick={props.onClick}
-    >
-      {props.children}
-    </button>
-  );
+/** A button with a text; another class gives it another look. */
+export function Chip(props: ComponentProps<"button">) {
+  return <button type="button" class="chip" {...props} />;
 }
 
 /** What opens and closes a row, if it has something below. */

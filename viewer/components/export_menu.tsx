@@ -7,6 +7,7 @@ import {
 } from "../state/files.ts";
 import { shown } from "../state/listing.ts";
 import { opened } from "../state/selection.ts";
+import { Chip } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
 
 /** Saves the open trace, or all that are listed. */
@@ -22,8 +23,7 @@ export function ExportMenu() {
   };
   return (
     <>
-      <button
-        type="button"
+      <Chip
         class="tool"
         id="export"
         popovertarget="export-menu"
@@ -32,7 +32,7 @@ export function ExportMenu() {
         title="Export"
       >
         <Icon name="save" />
-      </button>
+      </Chip>
       <div
         popover="auto"
         id="export-menu"
@@ -73,14 +73,14 @@ function Formats({ label, onPick }: FormatsProps) {
     <div role="group" aria-label={label}>
       <p class="menu-label">{label}</p>
       {EXPORT_FORMATS.map((format) => (
-        <button
-          type="button"
+        <Chip
+          class=""
           role="menuitem"
           key={format.label}
           onClick={() => onPick(format)}
         >
           {format.label} <span class="muted">{format.suffix}</span>
-        </button>
+        </Chip>
       ))}
     </div>
   );

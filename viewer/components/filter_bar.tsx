@@ -27,8 +27,7 @@ export function FilterBar() {
         <Tab id="traces" label="Traces" />
         <Tab id="routes" label="Routes" />
       </div>
-      <button
-        type="button"
+      <Chip
         class="filter-toggle"
         aria-expanded={open.value}
         aria-controls="filters"
@@ -37,7 +36,7 @@ export function FilterBar() {
         }}
       >
         <Icon name="filter" /> Filters{count > 0 ? ` (${count})` : ""}
-      </button>
+      </Chip>
       <FilterFields />
       {(count > 0 || queryText.value !== "") && (
         <Chip class="link" onClick={clearFilters}>Clear</Chip>
@@ -48,8 +47,8 @@ export function FilterBar() {
 
 function Tab({ id, label }: { id: "traces" | "routes"; label: string }) {
   return (
-    <button
-      type="button"
+    <Chip
+      class="tab"
       role="tab"
       id={`tab-${id}`}
       aria-selected={listTab.value === id}
@@ -59,7 +58,7 @@ function Tab({ id, label }: { id: "traces" | "routes"; label: string }) {
       }}
     >
       {label}
-    </button>
+    </Chip>
   );
 }
 
@@ -105,15 +104,15 @@ function FilterFields() {
         ms
       </label>
       <Chip
-        pressed={errorsOnly}
+        aria-pressed={errorsOnly}
         onClick={() => setFilters({ errorsOnly: !errorsOnly })}
       >
         Errors only
       </Chip>
       {route !== "" && (
         <Chip
-          label={`Remove the filter on route ${cutText(route, 100)}`}
-          pressed
+          aria-label={`Remove the filter on route ${cutText(route, 100)}`}
+          aria-pressed
           onClick={() => setFilters({ route: "" })}
         >
           {cutText(route, 60)} <Icon name="close" />
@@ -148,8 +147,8 @@ function StatusChip({ digit }: { digit: number }) {
   const on = statusClasses.includes(digit);
   return (
     <Chip
-      pressed={on}
-      label={`Status ${digit}xx`}
+      aria-pressed={on}
+      aria-label={`Status ${digit}xx`}
       onClick={() =>
         setFilters({
           statusClasses: on

@@ -1,7 +1,7 @@
 import { formatDuration, formatShare } from "../model/format.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { hiddenLayers, isolateLayer, toggleLayer } from "../state/selection.ts";
-import { Swatch } from "./controls.tsx";
+import { Chip, Swatch } from "./controls.tsx";
 
 /** The layers of a trace with their self times. A click hides one. */
 export function LayerLegend({ entry }: { entry: TraceEntry }) {
@@ -10,8 +10,8 @@ export function LayerLegend({ entry }: { entry: TraceEntry }) {
   return (
     <div class="legend" role="group" aria-label="Layers">
       {entry.layers.map(([layer, time]) => (
-        <button
-          type="button"
+        <Chip
+          class=""
           key={layer}
           aria-pressed={!hiddenLayers.value.has(layer)}
           title={`${layer}: ${formatDuration(time)} of self time, ${
@@ -23,7 +23,7 @@ export function LayerLegend({ entry }: { entry: TraceEntry }) {
           <Swatch layer={layer} />
           {layer}
           <span class="muted">{formatDuration(time)}</span>
-        </button>
+        </Chip>
       ))}
     </div>
   );

@@ -237,7 +237,7 @@ function CopyButton({ text, what }: { text: string; what: string }) {
   return (
     <Chip
       class="copy"
-      label={`Copy ${what}`}
+      aria-label={`Copy ${what}`}
       onClick={() => copyText(text, what)}
     >
       <Icon name="copy" />

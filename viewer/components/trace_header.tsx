@@ -89,7 +89,7 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
         <ViewButton id="flame" label="Flame graph" />
       </div>
       <Chip
-        pressed={showCritical.value}
+        aria-pressed={showCritical.value}
         title="The chain of spans that decided when the trace ended (c)"
         onClick={() => {
           showCritical.value = !showCritical.value;
@@ -98,7 +98,7 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
         Critical path
       </Chip>
       <Chip
-        pressed={grouped.value}
+        aria-pressed={grouped.value}
         title="Repeated siblings as one row (u)"
         onClick={() => {
           grouped.value = !grouped.value;
@@ -107,7 +107,7 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
         Group
       </Chip>
       <Chip
-        pressed={marked === entry.key}
+        aria-pressed={marked === entry.key}
         title="Mark this trace, then compare it with another (x)"
         onClick={() => markOrCompare(entry.key)}
       >
@@ -121,7 +121,7 @@ function ViewButton({ id, label }: { id: TraceView; label: string }) {
   return (
     <Chip
       class="tab"
-      pressed={view.value === id}
+      aria-pressed={view.value === id}
       title={`${label} (f)`}
       onClick={() => {
         view.value = id;

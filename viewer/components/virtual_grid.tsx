@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useSignal } from "../hooks.ts";
 import { nextOrder, type Order } from "../model/sort.ts";
 import { scrollToRow, visibleWindow } from "../model/virtual.ts";
+import { Chip } from "./controls.tsx";
 
 interface VirtualGridProps<Item> {
   readonly id: string;
@@ -140,15 +141,15 @@ export function HeadCells<Column extends string>(
         ? "descending"
         : "ascending"}
     >
-      <button
-        type="button"
+      <Chip
+        class=""
         tabIndex={-1}
         onClick={() => {
           order.value = nextOrder(order.value, column);
         }}
       >
         {label}
-      </button>
+      </Chip>
     </span>
   ));
 }
