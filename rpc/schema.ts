@@ -6,6 +6,9 @@
  * @module
  */
 
+import { isSlowZod } from "./zod.ts";
+import type { ZodResult } from "./zod.ts";
+
 /** A schema of a library that follows Standard Schema, version 1. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   /** The properties that the standard names. */
@@ -82,6 +85,9 @@ export function check(schema: Schema, value: unknown): Check | Promise<Check> {
   try {
     if (!("~standard" in schema)) return settle(schema.parse(value), parsed);
     const { "~standard": standard } = schema as StandardSchema;
+    if (standard.vendor === "zod" && isSlowZod(schema)) {
+      return settle(schema.safeParseAsync(value), zodChecked);
+    }
     return settle(standard.validate(value), validated);
   } catch (error) {
     return { valid: false, error };
@@ -108,6 +114,11 @@ const validated = (result: SchemaResult): Check =>
   result.issues === undefined
     ? { valid: true, value: result.value }
     : { valid: false, error: result };
+
+const zodChecked = (result: ZodResult): Check =>
+  result.success
+    ? { valid: true, value: result.data }
+    : { valid: false, error: result.error };
 
 /** What is told to a caller of a value that a schema refused. */
 export type ValidationDetails =
