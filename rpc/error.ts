@@ -65,7 +65,8 @@ export class RPCError extends Error {
    * @param message One sentence for people.
    * @param status The HTTP status, 400 to 599. Default 400.
    * @param options Details, headers and the cause.
-   * @throws {TypeError} If the code is empty or the status out of its range.
+   * @throws {TypeError} If the code is empty, the status out of its range, or
+   * a header none that HTTP can carry.
    */
   constructor(
     code: RPCErrorCode | (string & Record<never, never>),
@@ -86,6 +87,8 @@ export class RPCError extends Error {
         `Cannot create RPCError: status must be an integer from 400 to 599, received ${status}`,
       );
     }
+    // Here, where the stack says who did it, and not when it is sent.
+    if (options.headers !== undefined) new Headers(options.headers);
     this.code = code;
     this.status = status;
     this.details = options.details;
@@ -142,15 +145,16 @@ export function stringifyError(error: RPCError): string {
 }
 
 /** What the caller is told of anything that was not meant for it. */
-export function internalError(cause?: unknown): RPCError {
-  return new RPCError("INTERNAL_ERROR", "Internal server error", 500, {
+export function internalError(cause?: unknown, status = 500): RPCError {
+  return new RPCError("INTERNAL_ERROR", "Internal server error", status, {
     cause,
   });
 }
 
 /**
- * A thrown `Response` refuses a request everywhere in the kit, guards throw
- * them. Callers of procedures get its status in the envelope that they know.
+ * A thrown `Response` of 400 or more refuses a request everywhere in the kit,
+ * guards throw them. Callers of procedures get its status in the envelope that
+ * they know.
  */
 export function fromResponse({ status, headers }: Response): RPCError {
   if (status === 401) return errors.unauthorized();
@@ -165,5 +169,5 @@ export function fromResponse({ status, headers }: Response): RPCError {
   if (status >= 400 && status < 500) {
     return new RPCError("BAD_REQUEST", "The request was refused", status);
   }
-  return internalError();
+  return internalError(undefined, status);
 }

@@ -19,7 +19,10 @@ interface ReportedCall extends CallInfo<unknown> {
 export function reporter(onError: ErrorReport = logError): Reporter {
   return (error, call) => {
     if (error instanceof RPCError) return error;
-    if (error instanceof Response) return fromResponse(error);
+    // Others, such as a redirection, mean nothing to who calls a procedure.
+    if (error instanceof Response && error.status >= 400) {
+      return fromResponse(error);
+    }
     // A procedure that gives up because its caller did has done right.
     if (!call.isAbandonedBy(error)) tell(onError, error, call);
     return internalError(error);
