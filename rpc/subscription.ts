@@ -134,12 +134,13 @@ async function pump(
       if (result.done) return;
       ended = false;
       if (signal.aborted) return;
-      const { value } = result;
-      ws.send(encode(
-        procedure.output === undefined
-          ? value
-          : await checkValue(procedure, path, value),
-      ));
+      let { value } = result;
+      if (procedure.output !== undefined) {
+        value = await checkValue(procedure, path, value);
+        // The id may be that of another subscription by now.
+        if (signal.aborted) return;
+      }
+      ws.send(encode(value));
       if (ws.bufferedAmount > HIGH_WATER) {
         await drained(ws, signal);
         since = performance.now();
