@@ -12,13 +12,17 @@ export async function readBody(
 ): Promise<string> {
   const { headers } = request;
   const length = headers.get("content-length");
-  if (length !== null) {
-    const size = Number(length);
-    if (size > limit) throw tooLarge(limit);
-    return checkText(await attempt(request.text()), size, limit);
+  if (length === null && isFromNetwork(headers)) {
+    return await readStream(request, limit);
   }
-  if (isFromNetwork(headers)) return await readStream(request, limit);
-  return checkText(await attempt(request.text()), undefined, limit);
+  if (Number(length) > limit) throw tooLarge(limit);
+  try {
+    return length === null
+      ? checkLength(await request.text(), limit)
+      : decode(await request.bytes(), limit);
+  } catch (error) {
+    throw error instanceof RPCError ? error : cutOff(error);
+  }
 }
 
 /**
@@ -40,21 +44,27 @@ function isFromNetwork(headers: Headers): boolean {
 
 const encoder = new TextEncoder();
 
+function checkLength(text: string, limit: number): string {
+  if (text.length > limit) throw tooLarge(limit);
+  if (text.length * 3 > limit && encoder.encode(text).length > limit) {
+    throw tooLarge(limit);
+  }
+  return text;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
 /**
  * `text()` puts U+FFFD where bytes aren't UTF-8. RFC 8259, section 8.1, wants
  * UTF-8, and a name that comes in with a hole in it should not be stored so.
  */
-function checkText(
-  text: string,
-  size: number | undefined,
-  limit: number,
-): string {
-  if (size === undefined ? text.length * 3 > limit : text.includes("\uFFFD")) {
-    const bytes = encoder.encode(text).length;
-    if (size !== undefined && bytes !== size) throw notUTF8();
-    if (bytes > limit) throw tooLarge(limit);
+function decode(bytes: Uint8Array, limit: number): string {
+  if (bytes.length > limit) throw tooLarge(limit);
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw notUTF8();
   }
-  return text;
 }
 
 async function readStream(request: Request, limit: number): Promise<string> {
@@ -64,7 +74,7 @@ async function readStream(request: Request, limit: number): Promise<string> {
   let text = "";
   let size = 0;
   for (;;) {
-    const { done, value } = await attempt(reader.read());
+    const { done, value } = await reader.read().catch(cutOff);
     try {
       if (done) return text + decoder.decode();
       size += value.length;
@@ -80,18 +90,14 @@ async function readStream(request: Request, limit: number): Promise<string> {
   }
 }
 
-/** What fails here is the connection or a body that was read before. */
-async function attempt<T>(reading: Promise<T>): Promise<T> {
-  try {
-    return await reading;
-  } catch (cause) {
-    throw new RPCError(
-      "PARSE_ERROR",
-      "Cannot read the body: it was cut off or read before",
-      400,
-      { cause },
-    );
-  }
+/** What failed is the connection, or the body was read before. */
+function cutOff(cause: unknown): never {
+  throw new RPCError(
+    "PARSE_ERROR",
+    "Cannot read the body: it was cut off or read before",
+    400,
+    { cause },
+  );
 }
 
 function tooLarge(limit: number): RPCError {
