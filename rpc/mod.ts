@@ -40,6 +40,12 @@ export type {
   SubscribeFunction,
   SubscriptionHandlers,
 } from "./calls.ts";
+export { createChannel } from "./channel.ts";
+export type {
+  Channel,
+  ChannelOptions,
+  ChannelSubscribeOptions,
+} from "./channel.ts";
 export { errors, RPCError } from "./error.ts";
 export type { RPCErrorCode, RPCErrorOptions, RPCFailure } from "./error.ts";
 export type {

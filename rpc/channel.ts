@@ -1,0 +1,144 @@
+/**
+ * Channels: what one part of a server publishes, the subscriptions of others
+ * receive.
+ *
+ * @module
+ */
+
+import {
+  checkHistory,
+  DEFAULT_HISTORY,
+  LOST,
+  MessageRing,
+} from "./message_ring.ts";
+import { RingReader } from "./ring_reader.ts";
+import { Tracked } from "./tracked.ts";
+
+/** Where a subscriber of a channel begins. */
+export interface ChannelSubscribeOptions {
+  /**
+   * The id of the last message seen: those after it come first. Default: the
+   * next message that is published.
+   */
+  readonly lastEventId?: string | undefined;
+}
+
+/**
+ * Hands each message to everybody who is subscribed. Made by
+ * {@linkcode createChannel}, or by `createRedisChannel` of
+ * `@quartet/kit/rpc/redis` for several machines.
+ */
+export interface Channel<T> {
+  /**
+   * Publishes a message.
+   *
+   * @returns The id of the message.
+   */
+  publish(value: T): Promise<string>;
+
+  /**
+   * Subscribes from this call on; a handler returns the iterator or yields
+   * from it. It gives the messages in the order of their publication, each
+   * under its id, and ends when the signal aborts.
+   *
+   * A subscriber that comes back with a `lastEventId`, or reads slowly, is
+   * owed what came in between. If the history no longer reaches back that far,
+   * or `lastEventId` isn't of this channel, it gets no part of that: `next()`
+   * rejects with an `RPCError` with the code `SUBSCRIPTION_ERROR` and the
+   * details `{ reason: "MESSAGES_LOST" }`. The client then loads the state
+   * anew and subscribes without an id.
+   *
+   * @param signal Ends the subscription, also while it waits.
+   * @param options Where to begin.
+   */
+  subscribe(
+    signal: AbortSignal,
+    options?: ChannelSubscribeOptions,
+  ): AsyncIterableIterator<Tracked<T>>;
+
+  /** How many subscriptions have not ended. */
+  readonly subscribers: number;
+}
+
+/** Settings of a channel. */
+export interface ChannelOptions {
+  /**
+   * How many messages are kept, for subscribers that come back and for those
+   * that read slowly. Default 1,024.
+   */
+  readonly history?: number;
+  /** Where randomness comes from. Default: `crypto.getRandomValues`. */
+  readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
+}
+
+/**
+ * Makes a channel within this process. Subscribers share one history, so that
+ * a slow one costs no memory and holds up nobody; they also share the values,
+ * which must not be changed after they were published.
+ *
+ * Ids of another process, such as this one before it was restarted, are
+ * recognised: subscribing with one fails as if the history were too short.
+ *
+ * @param options How long the history is.
+ * @throws {TypeError} If `history` is not a positive integer.
+ *
+ * @example
+ * ```ts
+ * import { createCaller, createChannel, createRouter, procedure } from "@quartet/kit/rpc";
+ *
+ * const news = createChannel<string>();
+ * const api = createRouter({
+ *   news: procedure.subscription(({ signal, lastEventId }) =>
+ *     news.subscribe(signal, { lastEventId })
+ *   ),
+ * });
+ *
+ * const stream = createCaller(api).news.subscribe();
+ * const first = stream.next();
+ * while (news.subscribers === 0) await Promise.resolve();
+ * await news.publish("hello");
+ * console.assert((await first).value === "hello");
+ * await stream.return();
+ * ```
+ */
+export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
+  const { history = DEFAULT_HISTORY } = options;
+  const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
+  const ring = new MessageRing<T>(checkHistory(history));
+  const prefix = `${createEpoch(random)}-`;
+  let subscribers = 0;
+
+  return {
+    publish(value) {
+      const id = prefix + ring.end;
+      ring.push(new Tracked(id, value));
+      return Promise.resolve(id);
+    },
+    subscribe(signal, { lastEventId } = {}) {
+      const position = lastEventId === undefined
+        ? ring.end
+        : positionAfter(lastEventId);
+      subscribers++;
+      return new RingReader(ring, position, signal, () => subscribers--);
+    },
+    get subscribers() {
+      return subscribers;
+    },
+  };
+
+  /** Ids come from clients, so only the exact spelling of one that was given. */
+  function positionAfter(id: string): number {
+    const position = Number(id.slice(prefix.length));
+    const exists = Number.isInteger(position) && position >= 0 &&
+      position < ring.end && id === prefix + position;
+    return exists ? position + 1 : LOST;
+  }
+}
+
+/** Names one life of a channel: 16 lower-case hex digits. */
+function createEpoch(random: (bytes: Uint8Array<ArrayBuffer>) => void): string {
+  const bytes = new Uint8Array(8);
+  random(bytes);
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+}

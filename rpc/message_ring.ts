@@ -1,0 +1,113 @@
+import { RPCError } from "./error.ts";
+import type { Tracked } from "./tracked.ts";
+
+/** Somebody who has seen every message and waits for the next one. */
+export interface Waiter {
+  /** Called once when there is news; it may wait again at once. */
+  wake(): void;
+}
+
+/** A position that no ring holds: what follows it is lost. */
+export const LOST = -1;
+
+/**
+ * The newest messages of a channel. Each has a position, which counts up; a
+ * message stands in the array at its position modulo the capacity, so that the
+ * newest takes the place of the oldest.
+ *
+ * ```
+ *   lost │ 7 │ 8 │ 9 │ 10 │ not published yet
+ *          ↑ start          ↑ end
+ * ```
+ *
+ * Readers are positions between the two. They own no queue, so one that stands
+ * still costs nothing; what it costs it is that `start` may overtake it.
+ */
+export class MessageRing<T> {
+  /** How many messages fit. */
+  readonly capacity: number;
+  readonly #messages: (Tracked<T> | undefined)[] = [];
+  #start = 0;
+  #end = 0;
+  #waiting = new Set<Waiter>();
+
+  /** Makes an empty ring. */
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
+
+  /** The position of the oldest message that is held. */
+  get start(): number {
+    return this.#start;
+  }
+
+  /** The position that the next message gets. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** The message at a position from `start` to before `end`. */
+  at(position: number): Tracked<T> {
+    return this.#messages[position % this.capacity]!;
+  }
+
+  /** Adds a message and tells those who wait. */
+  push(message: Tracked<T>): void {
+    this.#messages[this.#end % this.capacity] = message;
+    this.#end++;
+    if (this.#end - this.#start > this.capacity) this.#start++;
+    this.#wake();
+  }
+
+  /**
+   * Forgets all messages. The one position that is left out stands for those
+   * that never got here, so every reader there is learns that it missed some.
+   */
+  clear(): void {
+    this.#messages.fill(undefined);
+    this.#end++;
+    this.#start = this.#end;
+    this.#wake();
+  }
+
+  /** Wakes the waiter when there is news. */
+  wait(waiter: Waiter): void {
+    this.#waiting.add(waiter);
+  }
+
+  /** Leaves the waiter asleep after all. */
+  forget(waiter: Waiter): void {
+    this.#waiting.delete(waiter);
+  }
+
+  #wake(): void {
+    if (this.#waiting.size === 0) return;
+    const waiting = this.#waiting;
+    // A new set: who waits again while this runs is not woken again.
+    this.#waiting = new Set();
+    for (const waiter of waiting) waiter.wake();
+  }
+}
+
+/** What a reader is told whose next message is held no more. */
+export function messagesLost(history: number): RPCError {
+  return new RPCError(
+    "SUBSCRIPTION_ERROR",
+    `Messages are lost: the channel's history of ${history} no longer reaches back to where the subscription stands`,
+    400,
+    { details: { reason: "MESSAGES_LOST" } },
+  );
+}
+
+/** The history that channels keep unless told otherwise, in messages. */
+export const DEFAULT_HISTORY = 1024;
+
+/** Gives the history back if it is a number of messages. */
+export function checkHistory(history: number): number {
+  if (Number.isSafeInteger(history) && history > 0) return history;
+  throw new TypeError(
+    `Cannot create channel: history must be a positive integer, received ${
+      typeof history === "number" ? history : typeof history
+    }`,
+  );
+}

@@ -1,0 +1,106 @@
+import { messagesLost } from "./message_ring.ts";
+import type { MessageRing, Waiter } from "./message_ring.ts";
+import type { Tracked } from "./tracked.ts";
+
+type Result<T> = IteratorResult<Tracked<T>, undefined>;
+
+/** A call of `next()` that has not been answered. */
+interface Call<T> {
+  resolve(result: Result<T>): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Reads a ring from a position on, until the signal aborts. It ends with an
+ * error if the ring no longer holds the message whose turn it is.
+ */
+export class RingReader<T>
+  implements AsyncIterableIterator<Tracked<T>, undefined>, Waiter {
+  readonly #ring: MessageRing<T>;
+  readonly #signal: AbortSignal;
+  readonly #onEnd: (() => void) | undefined;
+  /** In their order: one, unless somebody asks ahead. */
+  readonly #calls: Call<T>[] = [];
+  #position: number;
+  #ended = false;
+
+  /** Starts to read; `onEnd` is called once, whatever ends it. */
+  constructor(
+    ring: MessageRing<T>,
+    position: number,
+    signal: AbortSignal,
+    onEnd?: () => void,
+  ) {
+    this.#ring = ring;
+    this.#position = position;
+    this.#signal = signal;
+    this.#onEnd = onEnd;
+    if (signal.aborted) this.#end();
+    else signal.addEventListener("abort", this.#end);
+  }
+
+  /** The next message, as soon as there is one. */
+  next(): Promise<Result<T>> {
+    if (this.#ended) return Promise.resolve(DONE);
+    if (this.#calls.length === 0) {
+      try {
+        const result = this.#take();
+        if (result !== undefined) return Promise.resolve(result);
+      } catch (error) {
+        this.#end();
+        return Promise.reject(error);
+      }
+    }
+    this.#ring.wait(this);
+    return new Promise((resolve, reject) => {
+      this.#calls.push({ resolve, reject });
+    });
+  }
+
+  /** Ends it at once, also while `next()` waits. */
+  return(): Promise<Result<T>> {
+    this.#end();
+    return Promise.resolve(DONE);
+  }
+
+  /** Itself. */
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Answers as many calls as there are messages. */
+  wake(): void {
+    while (this.#calls.length > 0) {
+      try {
+        const result = this.#take();
+        if (result === undefined) return this.#ring.wait(this);
+        this.#calls.shift()!.resolve(result);
+      } catch (error) {
+        this.#calls.shift()!.reject(error);
+        this.#end();
+      }
+    }
+  }
+
+  /** The message whose turn it is; nothing if it has not been published. */
+  #take(): Result<T> | undefined {
+    const { start, end, capacity } = this.#ring;
+    if (this.#position >= end) return undefined;
+    if (this.#position < start) throw messagesLost(capacity);
+    return { done: false, value: this.#ring.at(this.#position++) };
+  }
+
+  readonly #end = (): void => {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#signal.removeEventListener("abort", this.#end);
+    this.#ring.forget(this);
+    for (const { resolve } of this.#calls.splice(0)) resolve(DONE);
+    this.#onEnd?.();
+  };
+}
+
+const DONE: IteratorReturnResult<undefined> = Object.freeze({
+  done: true,
+  value: undefined,
+});

@@ -1,0 +1,63 @@
+/**
+ * Prints how many bytes of heap each phase of a channel's life left behind.
+ * Run with `--v8-flags=--expose-gc`.
+ *
+ * @module
+ */
+
+import { createChannel } from "@quartet/kit/rpc";
+
+/** Bytes in use after everything that can go has gone. */
+async function heap(): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve));
+  (globalThis as unknown as { gc(): void }).gc();
+  return Deno.memoryUsage().heapUsed;
+}
+
+const channel = createChannel<string>({ history: 1000 });
+const { signal } = new AbortController();
+
+async function comeAndGo(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const controller = new AbortController();
+    const stream = channel.subscribe(controller.signal);
+    const next = stream.next();
+    if (i % 2 === 0) controller.abort();
+    else stream.return!();
+    await next;
+  }
+}
+
+function publish(count: number): void {
+  for (let i = 0; i < count; i++) {
+    channel.publish(`message ${i} ${"x".repeat(99)}`);
+  }
+}
+
+// One who reads nothing, and one who always waits.
+const stalled = channel.subscribe(signal);
+const waiting = channel.subscribe(signal);
+(async () => {
+  for await (const _message of waiting);
+})().catch(() => {});
+
+await comeAndGo(1000);
+publish(500);
+await new Promise((resolve) => setImmediate(resolve));
+publish(500);
+const start = await heap();
+await comeAndGo(10_000);
+const subscribers = await heap();
+for (let i = 0; i < 2000; i++) {
+  publish(500);
+  // Lets the one who waits read them.
+  await new Promise((resolve) => setImmediate(resolve));
+}
+const messages = await heap();
+console.log(JSON.stringify({
+  subscribers: subscribers - start,
+  messages: messages - subscribers,
+  left: channel.subscribers,
+}));
+await stalled.return!();
+await waiting.return!();
