@@ -1,0 +1,339 @@
+/**
+ * What the tests of the router share: a server with a router on it, clients
+ * that speak its protocol, and one that sends frames as no decent client does.
+ *
+ * @module
+ */
+
+import { createApp } from "@quartet/kit/app";
+import type { App, AppOptions, Server } from "@quartet/kit/app";
+import { rpcPlugin } from "@quartet/kit/rpc";
+import type {
+  ErrorReport,
+  Router,
+  RPCFailure,
+  RPCPluginOptions,
+} from "@quartet/kit/rpc";
+
+/** What came back for a request. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // deno-lint-ignore no-explicit-any -- tests look into it as they like
+  readonly body: any;
+}
+
+/** A message of a server. */
+export interface Message {
+  readonly type: string;
+  readonly id: string;
+  // deno-lint-ignore no-explicit-any -- tests look into it as they like
+  readonly data?: any;
+  readonly eventId?: string;
+  readonly error?: RPCFailure;
+}
+
+/** A router on a port. Ends with the block that it was started in. */
+export interface TestServer extends AsyncDisposable {
+  readonly app: App;
+  readonly server: Server;
+  readonly port: number;
+  readonly url: string;
+  /** Sends any request to the endpoint. */
+  request(init?: RequestInit, query?: string): Promise<Answer>;
+  /** Asks for a query by GET. `input` is made JSON of. */
+  get(path: string, input?: unknown): Promise<Answer>;
+  /** Sends a body by POST, a string as it is and anything else as JSON. */
+  post(body: unknown): Promise<Answer>;
+}
+
+/** Serves a router with `rpcPlugin`. */
+export async function serveRouter(
+  router: Pick<Router, "handler" | "websocket">,
+  plugin: Omit<RPCPluginOptions, "router"> = {},
+  options: AppOptions = {},
+): Promise<TestServer> {
+  const { plugins = [], ...rest } = options;
+  const app = createApp({
+    ...rest,
+    plugins: [...plugins, rpcPlugin({ router, ...plugin })],
+  });
+  const server = await app.serve({
+    port: 0,
+    signals: false,
+    grace: 3_600_000,
+    onListen() {},
+  });
+  const { port } = server.address;
+  const url = `http://127.0.0.1:${port}${plugin.endpoint ?? "/api/rpc"}`;
+
+  async function request(init: RequestInit = {}, query = ""): Promise<Answer> {
+    return await answerOf(await fetch(url + query, init));
+  }
+
+  return {
+    app,
+    server,
+    port,
+    url,
+    request,
+    get: (path, input) => request({}, queryOf(path, input)),
+    post: (body) => request(postOf(body)),
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/** The query string of a GET. */
+export function queryOf(path: string, input?: unknown): string {
+  const query = new URLSearchParams({ path });
+  if (input !== undefined) query.set("input", JSON.stringify(input));
+  return `?${query}`;
+}
+
+/** A POST, of a string as it is and of anything else as JSON. */
+export function postOf(body: unknown): RequestInit {
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  };
+}
+
+/** Reads a response. */
+export async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  const text = await response.text();
+  const isJSON = headers.get("content-type") === "application/json";
+  const body = isJSON && text !== "" ? JSON.parse(text) : undefined;
+  return { status, headers, text, body };
+}
+
+/** Calls a router's handler without a server. */
+export async function ask(
+  router: Pick<Router, "handler">,
+  init: RequestInit = {},
+  query = "",
+): Promise<Answer> {
+  const request = new Request(`http://localhost/api/rpc${query}`, init);
+  return await answerOf(await router.handler(request));
+}
+
+/** A client on a socket. Ends with the block that it was opened in. */
+export interface Client extends AsyncDisposable {
+  readonly socket: WebSocket;
+  readonly closed: Promise<CloseEvent>;
+  /** Sends bytes and text as they are and anything else as JSON. */
+  send(message: unknown): void;
+  /** The next message. */
+  next(): Promise<Message>;
+  /** The next messages. */
+  take(count: number): Promise<Message[]>;
+  /** Sends a ping and gives what came before its answer. */
+  settle(): Promise<Message[]>;
+}
+
+/** Opens a socket. */
+export async function connect({ url }: { url: string }): Promise<Client> {
+  const socket = new WebSocket(url.replace("http", "ws"));
+  const messages: Message[] = [];
+  let wake: ((message: Message) => void) | undefined;
+  socket.onmessage = ({ data }) => {
+    const message = JSON.parse(data);
+    if (wake === undefined) messages.push(message);
+    else wake(message);
+    wake = undefined;
+  };
+  const closed = new Promise<CloseEvent>((resolve) => socket.onclose = resolve);
+  await new Promise<void>((resolve, reject) => {
+    socket.onopen = () => resolve();
+    socket.onerror = () => reject(new Error("The socket was refused"));
+  });
+  let read = 0;
+  const next = (): Promise<Message> => {
+    if (read < messages.length) return Promise.resolve(messages[read++]!);
+    messages.length = read = 0;
+    return new Promise((resolve) => wake = resolve);
+  };
+  const send = (message: unknown) =>
+    socket.send(
+      typeof message === "string" || message instanceof Uint8Array
+        ? message as string
+        : JSON.stringify(message),
+    );
+  return {
+    socket,
+    closed,
+    send,
+    next,
+    async take(count) {
+      const taken: Message[] = [];
+      while (taken.length < count) taken.push(await next());
+      return taken;
+    },
+    async settle() {
+      send({ type: "ping" });
+      const before: Message[] = [];
+      for (;;) {
+        const message = await next();
+        if (message.type === "pong") return before;
+        before.push(message);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      socket.close();
+      await closed;
+    },
+  };
+}
+
+/** A message that subscribes. */
+export function subscribe(id: string, path: string, input?: unknown) {
+  return { type: "subscribe", id, path: path.split("."), input };
+}
+
+/** Waits for something that no event tells of, a turn of the loop at a time. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve));
+}
+
+/** Keeps what a router reports instead of printing it. */
+export function errorLog(): { onError: ErrorReport; logged: unknown[] } {
+  const logged: unknown[] = [];
+  return { onError: (error) => void logged.push(error), logged };
+}
+
+/** The lines of a handshake; `undefined` leaves a header out. */
+export function handshake(
+  changes: Record<string, string | undefined> = {},
+  target = "/api/rpc",
+): string {
+  const headers: Record<string, string | undefined> = {
+    Host: "127.0.0.1",
+    Connection: "Upgrade",
+    Upgrade: "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    ...changes,
+  };
+  const lines = Object.entries(headers)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${value}`);
+  return [`GET ${target} HTTP/1.1`, ...lines, "", ""].join("\r\n");
+}
+
+/** A frame of a client (RFC 6455, section 5.2), masked with zeros. */
+export function frame(
+  payload: string | Uint8Array,
+  { opcode = 1, fin = true } = {},
+): Uint8Array<ArrayBuffer> {
+  const data = typeof payload === "string"
+    ? new TextEncoder().encode(payload)
+    : payload;
+  const { length } = data;
+  const size = length < 126
+    ? [length]
+    : length < 65_536
+    ? [126, length >> 8, length & 255]
+    : [127, 0, 0, 0, 0, ...[24, 16, 8, 0].map((bits) => length >> bits & 255)];
+  size[0]! |= 0x80;
+  return new Uint8Array([
+    (fin ? 0x80 : 0) | opcode,
+    ...size,
+    0,
+    0,
+    0,
+    0,
+    ...data,
+  ]);
+}
+
+/** A socket whose bytes are sent and read by hand. */
+export interface RawClient extends Disposable {
+  readonly connection: Deno.TcpConn;
+  /** Sends bytes as they are, and anything else as a text frame of JSON. */
+  send(message: unknown): Promise<void>;
+  /** Reads until there is a message, and gives it. `null` at the end. */
+  next(): Promise<Message | null>;
+}
+
+/** Opens a socket of bare TCP. */
+export async function connectRaw(port: number): Promise<RawClient> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  await writeAll(connection, new TextEncoder().encode(handshake()));
+  let bytes: Uint8Array = new Uint8Array(0);
+  const chunk = new Uint8Array(65_536);
+
+  async function more(): Promise<boolean> {
+    const size = await connection.read(chunk).catch(() => null);
+    if (size === null) return false;
+    const joined = new Uint8Array(bytes.length + size);
+    joined.set(bytes);
+    joined.set(chunk.subarray(0, size), bytes.length);
+    bytes = joined;
+    return true;
+  }
+
+  const decoder = new TextDecoder();
+  for (;;) {
+    const end = decoder.decode(bytes).indexOf("\r\n\r\n");
+    if (end !== -1) {
+      bytes = bytes.subarray(end + 4);
+      break;
+    }
+    if (!await more()) throw new Error("The handshake was not answered");
+  }
+
+  async function next(): Promise<Message | null> {
+    for (;;) {
+      const found = readFrame(bytes);
+      if (found !== undefined) {
+        bytes = bytes.subarray(found.end);
+        if (found.opcode === 1) return JSON.parse(decoder.decode(found.data));
+        if (found.opcode === 8) return null;
+      } else if (!await more()) return null;
+    }
+  }
+
+  return {
+    connection,
+    send: (message) =>
+      writeAll(
+        connection,
+        message instanceof Uint8Array
+          ? message
+          : frame(JSON.stringify(message)),
+      ),
+    next,
+    [Symbol.dispose]: () => connection.close(),
+  };
+}
+
+function readFrame(bytes: Uint8Array) {
+  if (bytes.length < 2) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let length = bytes[1]! & 127;
+  let start = 2;
+  if (length === 126) {
+    if (bytes.length < 4) return undefined;
+    length = view.getUint16(2);
+    start = 4;
+  } else if (length === 127) {
+    if (bytes.length < 10) return undefined;
+    length = Number(view.getBigUint64(2));
+    start = 10;
+  }
+  const end = start + length;
+  if (bytes.length < end) return undefined;
+  return { opcode: bytes[0]! & 15, data: bytes.subarray(start, end), end };
+}
+
+/** Writes all of it; `write` may take a part only. */
+export async function writeAll(
+  connection: Deno.TcpConn,
+  bytes: Uint8Array,
+): Promise<void> {
+  for (let at = 0; at < bytes.length;) {
+    at += await connection.write(bytes.subarray(at));
+  }
+}

@@ -1,0 +1,309 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createCaller, createRouter, procedure } from "@quartet/kit/rpc";
+import type { Schema } from "@quartet/kit/rpc";
+import { type } from "arktype";
+import * as v from "valibot";
+import { z } from "zod";
+import { ask, errorLog, postOf } from "./helpers.ts";
+
+/** What a query with this schema answers to an input. */
+async function send(schema: Schema, input: unknown) {
+  const router = createRouter({
+    echo: procedure.query(schema, ({ input }) => ({ input })),
+  });
+  const { body } = await ask(
+    router,
+    postOf({ path: ["echo"], type: "query", input }),
+  );
+  return body;
+}
+
+/** The details of a failed validation. */
+async function detailsOf(schema: Schema, input: unknown): Promise<unknown> {
+  const { ok, error, ...rest } = await send(schema, input);
+  assertEquals([ok, rest], [false, {}]);
+  const { code, message, details, ...more } = error;
+  assertEquals([code, message, more], [
+    "VALIDATION_ERROR",
+    "Input validation failed",
+    {},
+  ]);
+  return details;
+}
+
+function throwing(error: unknown): Schema {
+  return {
+    parse() {
+      throw error;
+    },
+  };
+}
+
+Deno.test("Of an error's issues only path, message and code are told", async () => {
+  const error = Object.assign(new Error("secret"), {
+    stack: "secret",
+    input: "secret",
+    issues: [{
+      path: ["user", 0, "name"],
+      message: "Too short",
+      code: "too_small",
+      input: "secret",
+      received: "secret",
+      minimum: 5,
+      cause: new Error("secret"),
+      stack: "secret",
+      path2: "secret",
+    }],
+  });
+  assertEquals(await detailsOf(throwing(error), 1), [
+    { path: ["user", 0, "name"], message: "Too short", code: "too_small" },
+  ]);
+});
+
+Deno.test("Of an ordinary Error only the message is told", async () => {
+  const error = Object.assign(new TypeError("Not a month"), {
+    code: "secret",
+    path: "secret",
+    cause: new Error("secret"),
+    details: "secret",
+  });
+  assertEquals(await detailsOf(throwing(error), 1), { message: "Not a month" });
+});
+
+Deno.test("Of anything else that a schema throws nothing is told", async () => {
+  for (
+    const thrown of [
+      "secret",
+      5,
+      null,
+      undefined,
+      { message: "secret" },
+      { issues: "secret" },
+      Symbol("secret"),
+      Object.create(null),
+    ]
+  ) {
+    assertEquals(await detailsOf(throwing(thrown), 1), {
+      message: "Validation failed",
+    });
+  }
+});
+
+Deno.test("Issues of odd shapes are told as far as they are in order", async () => {
+  const issues = [
+    null,
+    "secret",
+    { message: 5, code: 6, path: "secret" },
+    { message: "m", path: [Symbol("key"), { key: "k", secret: 1 }, 7n, null] },
+    [],
+  ];
+  assertEquals(await detailsOf(throwing({ issues }), 1), [
+    { message: "Validation failed" },
+    { message: "Validation failed" },
+    { message: "Validation failed" },
+    { path: ["Symbol(key)", "k", "7", "null"], message: "m" },
+    { message: "Validation failed" },
+  ]);
+});
+
+Deno.test("The rejected value is never part of the answer", async () => {
+  const schema = z.object({
+    card: z.string().length(16),
+    kind: z.union([z.literal("a"), z.object({ b: z.number() })]),
+    list: z.array(z.number()),
+    size: z.number().max(5).refine(() => false, { params: { secret: 1 } }),
+  });
+  const details = await detailsOf(schema, {
+    card: "secret",
+    kind: { b: "secret" },
+    list: ["secret"],
+    size: 987654321,
+  });
+  const text = JSON.stringify(details);
+  assert(!text.includes("secret") && !text.includes("987654321"), text);
+  for (const issue of details as object[]) {
+    assertEquals(Object.keys(issue).sort(), ["code", "message", "path"]);
+  }
+});
+
+const user = { name: "ada", size: "big" };
+
+Deno.test("zod, Valibot, ArkType and a parse function all check inputs and tell what is wrong", async () => {
+  assertEquals(
+    await detailsOf(z.object({ name: z.string(), size: z.number() }), user),
+    [{
+      path: ["size"],
+      message: "Invalid input: expected number, received string",
+      code: "invalid_type",
+    }],
+  );
+  assertEquals(
+    await detailsOf(v.object({ name: v.string(), size: v.number() }), user),
+    [{
+      path: ["size"],
+      message: 'Invalid type: Expected number but received "big"',
+    }],
+  );
+  assertEquals(
+    await detailsOf(type({ name: "string", size: "number" }) as never, user),
+    [{
+      path: ["size"],
+      message: "size must be a number (was a string)",
+      code: "domain",
+    }],
+  );
+  const parse = (value: unknown) => {
+    if (typeof value === "string") return value;
+    throw new Error("Not a text");
+  };
+  assertEquals(await detailsOf({ parse }, 5), { message: "Not a text" });
+});
+
+Deno.test("Handlers get what the schema made of the input: defaults, transforms, nothing unknown", async () => {
+  const cases: [Schema, unknown, unknown][] = [
+    [
+      z.object({ size: z.number().default(20) }),
+      { extra: 1 },
+      { size: 20 },
+    ],
+    [z.string().transform((text) => text.length), "abc", 3],
+    [z.number().default(5), undefined, 5],
+    [z.string().optional(), undefined, undefined],
+    [v.object({ size: v.optional(v.number(), 20) }), {}, { size: 20 }],
+    [type({ size: "number = 20" }) as never, {}, { size: 20 }],
+    [{ parse: (value: unknown) => [value] }, 1, [1]],
+    [{ parse: (value: unknown) => Promise.resolve([value]) }, 1, [1]],
+    [z.string().refine((text) => Promise.resolve(text !== "")), "a", "a"],
+    [
+      v.pipeAsync(v.string(), v.transformAsync((t) => Promise.resolve(t + 1))),
+      "a",
+      "a1",
+    ],
+  ];
+  for (const [schema, input, expected] of cases) {
+    const { data } = await send(schema, input);
+    assertEquals(data.input, expected);
+  }
+});
+
+Deno.test("Asynchronous schemas refuse as others do", async () => {
+  assertEquals(
+    await detailsOf(z.string().refine(() => Promise.resolve(false)), "a"),
+    [{ path: [], message: "Invalid input", code: "custom" }],
+  );
+  assertEquals(
+    await detailsOf(
+      v.pipeAsync(v.string(), v.checkAsync(() => Promise.resolve(false), "no")),
+      "a",
+    ),
+    [{ message: "no" }],
+  );
+  assertEquals(
+    await detailsOf({ parse: () => Promise.reject(new Error("no")) }, "a"),
+    { message: "no" },
+  );
+  assertEquals(
+    await detailsOf({ parse: () => Promise.reject("secret") }, "a"),
+    { message: "Validation failed" },
+  );
+});
+
+Deno.test("A refinement that asks a database asks once, wherever it stands, and its failure ends nothing else", async () => {
+  let calls = 0;
+  const check = z.string().refine(() => {
+    calls++;
+    return Promise.reject(new Error("No connection"));
+  });
+  interface Tree {
+    name: string;
+    left?: Tree | undefined;
+  }
+  const tree: z.ZodType<Tree> = z.lazy(() =>
+    z.object({ name: check, left: tree.optional() })
+  );
+  const cases: [Schema, unknown][] = [
+    [check, "a"],
+    [z.object({ deep: z.array(check) }), { deep: ["a"] }],
+    [z.union([z.number(), check]), "a"],
+    [z.record(z.string(), check), { a: "a" }],
+    [z.tuple([check]), ["a"]],
+    [z.map(z.string(), check), undefined],
+    [tree, { name: "a" }],
+    [check.optional(), "a"],
+    [z.string().pipe(check), "a"],
+    [z.preprocess((value) => value, check), "a"],
+    [z.discriminatedUnion("k", [z.object({ k: z.literal("a"), check })]), {
+      k: "a",
+      check: "a",
+    }],
+    [z.intersection(z.object({ check }), z.object({})), { check: "a" }],
+    [z.string().transform(() => check.parseAsync("a")), "a"],
+    [z.string().superRefine(async () => void await check.parseAsync("a")), "a"],
+    [
+      z.codec(z.string(), z.string(), {
+        decode: () => check.parseAsync("a"),
+        encode: (text) => text,
+      }),
+      "a",
+    ],
+  ];
+  for (const [i, [schema, input]] of cases.entries()) {
+    calls = 0;
+    const details = await detailsOf(schema, input);
+    if (input === undefined) continue;
+    assertEquals(details, { message: "No connection" }, `${i}`);
+    assertEquals(calls, 1, `${i}`);
+  }
+});
+
+Deno.test("What an output schema makes of it is what callers get, as each value of a stream", async () => {
+  const out = z.object({ id: z.number() });
+  const value = { id: 1, password: "secret" };
+  const router = createRouter({
+    query: procedure.output(out).query(() => value),
+    mutation: procedure.output(out).mutation(() => Promise.resolve(value)),
+    stream: procedure.output(out).subscription(async function* () {
+      yield value;
+      yield await Promise.resolve({ ...value, id: 2 });
+    }),
+    defaulted: procedure
+      .output(z.object({ at: z.date().transform((at) => at.getTime()) }))
+      .query(() => ({ at: new Date(5) })),
+  });
+  const caller = createCaller(router);
+  assertEquals(await caller.query.query(), { id: 1 });
+  assertEquals(await caller.mutation.mutate(), { id: 1 });
+  assertEquals(await Array.fromAsync(caller.stream.subscribe()), [
+    { id: 1 },
+    { id: 2 },
+  ]);
+  assertEquals(await caller.defaulted.query(), { at: 5 });
+  const { text } = await ask(router, {}, "?path=query");
+  assertEquals(text, '{"ok":true,"data":{"id":1}}');
+});
+
+Deno.test("The log is told what an output schema had against a value, without the value", async () => {
+  const log = errorLog();
+  const router = createRouter({
+    query: procedure
+      .output(z.object({ name: z.string() }))
+      .query(() => ({ name: 5 as never })),
+  }, log);
+  await ask(router, {}, "?path=query");
+  const { message } = log.logged[0] as Error;
+  assertEquals(
+    message,
+    'Cannot answer query: its output schema refuses what the handler gave: [{"path":["name"],"message":"Invalid input: expected string, received number","code":"invalid_type"}]',
+  );
+});
+
+Deno.test("A schema that is none is refused when the procedure is defined", () => {
+  for (const schema of [null, 5, {}, { validate() {} }, "string"]) {
+    assertThrows(
+      () => procedure.query(schema as never, () => 1),
+      TypeError,
+      "Cannot define a query: its input must be a schema",
+    );
+    assertThrows(() => procedure.output(schema as never), TypeError);
+  }
+});
