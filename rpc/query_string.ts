@@ -13,9 +13,10 @@ export interface QueryParameters {
 export function readQueryString(url: string): QueryParameters {
   const found: QueryParameters = { path: null, input: null };
   let start = url.indexOf("?") + 1;
-  if (start === 0) return found;
-  let end = url.indexOf("#", start);
+  let end = url.indexOf("#");
   if (end === -1) end = url.length;
+  // None, or a question mark inside the fragment.
+  if (start === 0 || start > end) return found;
   // An escape in a name, or a broken one anywhere, is for the standard parser.
   while (start < end) {
     let next = url.indexOf("&", start);
