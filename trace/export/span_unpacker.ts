@@ -123,15 +123,15 @@ function missing(): never {
 }
 
 function unpackAttributes(
-  [shape, ...values]: readonly unknown[],
+  cells: readonly unknown[],
   { strings, shapes }: UnpackedTables,
 ): Record<string, AttributeValue> {
-  const keys = shapes[shape as number]!;
+  const keys = shapes[cells[0] as number]!;
   // Otherwise a few bytes a span could ask for the same thousand keys.
-  if (keys.length !== values.length) missing();
+  if (keys.length !== cells.length - 1) missing();
   const attributes: Record<string, AttributeValue> = {};
   keys.forEach((key, i) => {
-    const value = values[i];
+    const value = cells[i + 1];
     setOwn(
       attributes,
       key,

@@ -42,6 +42,8 @@ const COLUMNS: readonly (readonly [ListColumn, string])[] = [
 export function TraceList() {
   const list = listed.value;
   const cursor = cursorKey.value;
+  const open = [wantedTrace.value, wantedCompare.value];
+  const marked = markedKey.value;
   useLayoutEffect(() => () => setListAtTop(true), []);
   return (
     <VirtualGrid
@@ -68,6 +70,8 @@ export function TraceList() {
           entry={entry}
           index={index}
           cursor={entry.key === cursor}
+          selected={open.includes(entry.key)}
+          marked={entry.key === marked}
         />
       )}
     >
@@ -97,21 +101,23 @@ interface TraceRowProps {
   readonly entry: TraceEntry;
   readonly index: number;
   readonly cursor: boolean;
+  readonly selected: boolean;
+  readonly marked: boolean;
 }
 
-function TraceRow({ entry, index, cursor }: TraceRowProps) {
+function TraceRow(props: TraceRowProps) {
+  const { entry, index, cursor, selected, marked } = props;
   const { key, pending } = entry;
   // The same cells as last time are not compared again: when a trace comes in
   // live, all rows move and none changes.
   const cells = useMemo(() => traceCells(entry), [entry]);
-  const selected = key === wantedTrace.value || key === wantedCompare.value;
   const classes = [
     "row",
     selected ? "selected" : "",
     cursor ? "cursor" : "",
     isFailedTrace(entry) ? "failed" : "",
     pending ? "pending" : "",
-    key === markedKey.value ? "marked" : "",
+    marked ? "marked" : "",
   ].join(" ");
   return (
     <div
