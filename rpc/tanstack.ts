@@ -1,0 +1,56 @@
+/**
+ * Calls of a router's client as options for TanStack Query, version 5, in any
+ * framework: `useQuery(queryOptions(rpc.posts.list.query, { page: 1 }))`.
+ *
+ * TanStack Query itself is not imported; any of its packages will do.
+ *
+ * @example
+ * ```ts
+ * import { createRouter, procedure } from "@quartet/kit/rpc";
+ * import { createClient } from "@quartet/kit/rpc/client";
+ * import { queryKey, queryOptions } from "@quartet/kit/rpc/tanstack";
+ * import { QueryClient } from "@tanstack/query-core";
+ * import { z } from "zod";
+ *
+ * const api = createRouter({
+ *   math: { double: procedure.query(z.number(), ({ input }) => input * 2) },
+ * });
+ * const rpc = createClient<typeof api>({
+ *   httpEndpoint: "http://localhost/api/rpc",
+ *   fetch: (url, init) => api.handler(new Request(url, init)),
+ * });
+ *
+ * const queries = new QueryClient();
+ * const double = queryOptions(rpc.math.double.query, 21);
+ * console.assert(await queries.fetchQuery(double) === 42);
+ *
+ * await queries.invalidateQueries({ queryKey: queryKey(rpc.math) });
+ * queries.clear();
+ * ```
+ *
+ * @module
+ */
+
+export type { RPCClientError } from "./client/error.ts";
+export { infiniteQueryOptions } from "./tanstack/infinite_query_options.ts";
+export type {
+  InfiniteQueryExtras,
+  InfiniteQueryOptions,
+} from "./tanstack/infinite_query_options.ts";
+export { mutationOptions } from "./tanstack/mutation_options.ts";
+export type {
+  MutationExtras,
+  MutationOptions,
+  Variables,
+} from "./tanstack/mutation_options.ts";
+export { queryKey } from "./tanstack/query_key.ts";
+export type { QueryKey } from "./tanstack/query_key.ts";
+export { queryOptions } from "./tanstack/query_options.ts";
+export type { QueryExtras, QueryOptions } from "./tanstack/query_options.ts";
+export type {
+  CallLike,
+  DataOf,
+  ErrorOption,
+  OptionalCallLike,
+  Overridden,
+} from "./tanstack/types.ts";

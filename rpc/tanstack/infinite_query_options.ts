@@ -1,0 +1,105 @@
+import { pathOf, toKey } from "./query_key.ts";
+import type { QueryKey } from "./query_key.ts";
+import type { CallLike, DataOf, ErrorOption, Overridden } from "./types.ts";
+
+/** How pages follow each other, and further options of TanStack Query's. */
+export interface InfiniteQueryExtras<Data, PageParam> {
+  /** What the first page is asked for with. */
+  readonly initialPageParam: PageParam;
+  /** What the next page is asked for with; `undefined` after the last one. */
+  readonly getNextPageParam: (
+    lastPage: Data,
+    allPages: Data[],
+    lastPageParam: PageParam,
+    allPageParams: PageParam[],
+  ) => PageParam | undefined | null;
+  /** What the page before is asked for with; `undefined` before the first. */
+  readonly getPreviousPageParam?: (
+    firstPage: Data,
+    allPages: Data[],
+    firstPageParam: PageParam,
+    allPageParams: PageParam[],
+  ) => PageParam | undefined | null;
+  /** Any other option. */
+  readonly [option: string]: unknown;
+}
+
+/** What {@linkcode infiniteQueryOptions} gives. */
+export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
+  /** Path and input of the first page. */
+  readonly queryKey: QueryKey;
+  /** Calls the query for a page. */
+  readonly queryFn: (
+    context: { readonly signal: AbortSignal; readonly pageParam: PageParam },
+  ) => Promise<Data>;
+  /** What the first page is asked for with. */
+  readonly initialPageParam: PageParam;
+  /** What the next page is asked for with. */
+  readonly getNextPageParam: InfiniteQueryExtras<
+    Data,
+    PageParam
+  >["getNextPageParam"];
+}
+
+/**
+ * Makes options for `useInfiniteQuery`, `InfiniteQueryObserver` and the like.
+ * They are cached apart from the plain query with the same input, and both are
+ * meant by `queryKey(call)`.
+ *
+ * @param call A query of a client, such as `rpc.posts.list.query`.
+ * @param input Gives the input for a page. That of the first page is part of
+ * the key, so what else it uses tells queries apart.
+ * @param options How pages follow each other, and further options.
+ * @throws {TypeError} If `call` isn't a query of a client.
+ *
+ * @example
+ * ```ts
+ * import { createRouter, procedure } from "@quartet/kit/rpc";
+ * import { createClient } from "@quartet/kit/rpc/client";
+ * import { infiniteQueryOptions } from "@quartet/kit/rpc/tanstack";
+ * import { QueryClient } from "@tanstack/query-core";
+ * import { z } from "zod";
+ *
+ * const api = createRouter({
+ *   count: procedure.query(
+ *     z.object({ from: z.int() }),
+ *     ({ input: { from } }) => ({ numbers: [from, from + 1], next: from + 2 }),
+ *   ),
+ * });
+ * const rpc = createClient<typeof api>({
+ *   httpEndpoint: "http://localhost/api/rpc",
+ *   fetch: (url, init) => api.handler(new Request(url, init)),
+ * });
+ *
+ * const options = infiniteQueryOptions(
+ *   rpc.count.query,
+ *   (from: number) => ({ from }),
+ *   { initialPageParam: 1, getNextPageParam: (page) => page.next },
+ * );
+ * const queries = new QueryClient();
+ * const { pages } = await queries.fetchInfiniteQuery({ ...options, pages: 2 });
+ * console.assert(pages[1]?.numbers[0] === 3);
+ * queries.clear();
+ * ```
+ */
+export function infiniteQueryOptions<
+  Input,
+  Output,
+  PageParam,
+  Extras extends InfiniteQueryExtras<DataOf<Output>, PageParam>,
+>(
+  call: CallLike<Input, Output>,
+  input: (pageParam: PageParam) => NoInfer<Input>,
+  options: Extras & InfiniteQueryExtras<DataOf<Output>, PageParam>,
+): Overridden<InfiniteQueryOptions<DataOf<Output>, PageParam>, Extras> {
+  const first = toKey(input(options.initialPageParam));
+  const made = {
+    queryKey: [...pathOf(call, "query"), { infinite: true, input: first }],
+    queryFn: async (
+      { signal, pageParam }: { signal: AbortSignal; pageParam: PageParam },
+    ) => await call(input(pageParam), { signal }) ?? null,
+    ...options,
+  };
+  // The compiler can't follow which options are replaced.
+  return made as never;
+}

@@ -1,0 +1,88 @@
+import type { RPCClientError } from "../client/error.ts";
+import { pathOf } from "./query_key.ts";
+import type { QueryKey } from "./query_key.ts";
+import type { CallLike, ErrorOption, Overridden } from "./types.ts";
+
+/** Further options of TanStack Query's for a mutation. */
+export interface MutationExtras<Data, Variables> {
+  /** Called before the mutation. */
+  readonly onMutate?: (variables: Variables, context: unknown) => unknown;
+  /** Called with what the mutation gave. */
+  readonly onSuccess?: (
+    data: Data,
+    variables: Variables,
+    onMutateResult: unknown,
+    context: unknown,
+  ) => unknown;
+  /** Called with why it failed. */
+  readonly onError?: (
+    error: RPCClientError,
+    variables: Variables,
+    onMutateResult: unknown,
+    context: unknown,
+  ) => unknown;
+  /** Any other option. */
+  readonly [option: string]: unknown;
+}
+
+/** What {@linkcode mutationOptions} gives. */
+export interface MutationOptions<Data, Variables> extends ErrorOption {
+  /** The path. */
+  readonly mutationKey: QueryKey;
+  /** Calls the mutation. */
+  readonly mutationFn: (variables: Variables) => Promise<Data>;
+}
+
+/** What `mutate` is called with: nothing where the input may be left out. */
+export type Variables<Input> = undefined extends Input ? Input | void : Input;
+
+/**
+ * Makes options for `useMutation`, `MutationObserver` and the like. Errors are
+ * `RPCClientError`s.
+ *
+ * @param call A mutation of a client, such as `rpc.posts.add.mutate`.
+ * @param options Further options. They replace those made here.
+ * @throws {TypeError} If `call` isn't a mutation of a client.
+ *
+ * @example
+ * ```ts
+ * import { createRouter, procedure } from "@quartet/kit/rpc";
+ * import { createClient } from "@quartet/kit/rpc/client";
+ * import { mutationOptions } from "@quartet/kit/rpc/tanstack";
+ * import { MutationObserver, QueryClient } from "@tanstack/query-core";
+ * import { z } from "zod";
+ *
+ * const names: string[] = [];
+ * const api = createRouter({
+ *   add: procedure.mutation(z.string(), ({ input }) => names.push(input)),
+ * });
+ * const rpc = createClient<typeof api>({
+ *   httpEndpoint: "http://localhost/api/rpc",
+ *   fetch: (url, init) => api.handler(new Request(url, init)),
+ * });
+ *
+ * const queries = new QueryClient();
+ * const add = new MutationObserver(queries, mutationOptions(rpc.add.mutate));
+ * console.assert(await add.mutate("ada") === 1);
+ * queries.clear();
+ * ```
+ */
+export function mutationOptions<
+  Input,
+  Output,
+  Extras extends MutationExtras<Output, Variables<Input>> = Record<
+    never,
+    never
+  >,
+>(
+  call: CallLike<Input, Output>,
+  options?: Extras & MutationExtras<Output, Variables<Input>>,
+): Overridden<MutationOptions<Output, Variables<Input>>, Extras> {
+  const made = {
+    mutationKey: pathOf(call, "mutate"),
+    mutationFn: (variables: Input) => call(variables),
+    ...options,
+  };
+  // The compiler can't follow which options are replaced.
+  return made as never;
+}

@@ -1,0 +1,95 @@
+import { pathOf, queryKey } from "./query_key.ts";
+import type { QueryKey } from "./query_key.ts";
+import type {
+  CallLike,
+  DataOf,
+  ErrorOption,
+  OptionalCallLike,
+  Overridden,
+} from "./types.ts";
+
+/** Further options of TanStack Query's for a query. */
+export interface QueryExtras<Data> {
+  /** Makes of the data what the component gets. */
+  readonly select?: (data: Data) => unknown;
+  /** Any other option. */
+  readonly [option: string]: unknown;
+}
+
+/** What {@linkcode queryOptions} gives. */
+export interface QueryOptions<Data> extends ErrorOption {
+  /** Path and input; see `queryKey`. */
+  readonly queryKey: QueryKey;
+  /**
+   * Calls the query. Where the input is `skipToken` it is that token, which
+   * TanStack Query knows; a type that said so would have to be imported.
+   */
+  readonly queryFn: (
+    context: { readonly signal: AbortSignal },
+  ) => Promise<Data>;
+}
+
+/**
+ * Makes options for `useQuery`, `QueryObserver`, `fetchQuery` and the like.
+ * A query that nobody wants any more is given up, on the server as well.
+ *
+ * An output of `undefined` becomes `null`, as TanStack Query asks for. Errors
+ * are `RPCClientError`s.
+ *
+ * @param call A query of a client, such as `rpc.posts.list.query`.
+ * @param input What to call it with, or TanStack Query's `skipToken`.
+ * @param options Further options. They replace those made here.
+ * @throws {TypeError} If `call` isn't a query of a client.
+ *
+ * @example
+ * ```ts
+ * import { createRouter, procedure } from "@quartet/kit/rpc";
+ * import { createClient } from "@quartet/kit/rpc/client";
+ * import { queryOptions } from "@quartet/kit/rpc/tanstack";
+ * import { QueryClient } from "@tanstack/query-core";
+ * import { z } from "zod";
+ *
+ * const api = createRouter({
+ *   greet: procedure.query(z.string(), ({ input }) => `hello ${input}`),
+ * });
+ * const rpc = createClient<typeof api>({
+ *   httpEndpoint: "http://localhost/api/rpc",
+ *   fetch: (url, init) => api.handler(new Request(url, init)),
+ * });
+ *
+ * const queries = new QueryClient();
+ * const options = queryOptions(rpc.greet.query, "ada", { staleTime: 60_000 });
+ * console.assert(await queries.fetchQuery(options) === "hello ada");
+ * queries.clear();
+ * ```
+ */
+export function queryOptions<Output>(
+  call: OptionalCallLike<Output>,
+): QueryOptions<DataOf<Output>>;
+/** Makes options for a query with input. */
+export function queryOptions<
+  Input,
+  Output,
+  Extras extends QueryExtras<DataOf<Output>> = Record<never, never>,
+>(
+  call: CallLike<Input, Output>,
+  input: NoInfer<Input> | symbol,
+  options?: Extras & QueryExtras<DataOf<Output>>,
+): Overridden<QueryOptions<DataOf<Output>>, Extras>;
+export function queryOptions(
+  call: CallLike<never, unknown>,
+  input?: unknown,
+  options?: object,
+): unknown {
+  pathOf(call, "query");
+  // No input is a symbol: it has to be the token that says to wait.
+  const skipped = typeof input === "symbol";
+  return {
+    queryKey: queryKey(call, skipped ? undefined : input as never),
+    queryFn: skipped
+      ? input
+      : async ({ signal }: { readonly signal: AbortSignal }) =>
+        await call(input as never, { signal }) ?? null,
+    ...options,
+  };
+}

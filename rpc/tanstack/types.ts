@@ -1,0 +1,39 @@
+/**
+ * What the helpers share. The types say only as much of TanStack Query's as it
+ * takes for it to infer the rest.
+ *
+ * @module
+ */
+
+import type { RPCClientError } from "../client/error.ts";
+
+/** A query or mutation of a client or caller. */
+export type CallLike<Input, Output> = (
+  input: Input,
+  options?: { readonly signal: AbortSignal },
+) => Promise<Output>;
+
+/** A query or mutation whose input may be left out. */
+export type OptionalCallLike<Output> = (
+  input?: undefined,
+  options?: { readonly signal: AbortSignal },
+) => Promise<Output>;
+
+/** What a query holds: `null` for `undefined`, which TanStack Query refuses. */
+export type DataOf<Output> = undefined extends Output
+  ? Exclude<Output, undefined> | null
+  : Output;
+
+/** Tells TanStack Query the type of errors. The option itself is not set. */
+export interface ErrorOption {
+  /** How long to wait before the next attempt, in milliseconds. */
+  readonly retryDelay?: (
+    failureCount: number,
+    error: RPCClientError,
+  ) => number;
+}
+
+/** Options in which those that the user gave replace ours. */
+export type Overridden<Base, Extras> =
+  & Omit<Base, keyof Extras>
+  & Readonly<Extras>;

@@ -1,0 +1,421 @@
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertRejects,
+  assertThrows,
+} from "@std/assert";
+import { createApp, serve } from "@quartet/kit/app";
+import {
+  createCaller,
+  createRouter,
+  errors,
+  procedure,
+  rpcPlugin,
+} from "@quartet/kit/rpc";
+import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
+import type { Client } from "@quartet/kit/rpc/client";
+import {
+  infiniteQueryOptions,
+  mutationOptions,
+  queryKey,
+  queryOptions,
+} from "@quartet/kit/rpc/tanstack";
+import {
+  InfiniteQueryObserver,
+  MutationObserver,
+  QueryClient,
+  QueryObserver,
+  skipToken,
+} from "@tanstack/query-core";
+import { z } from "zod";
+
+/** What the server's handlers were called with, and when they were left. */
+interface Seen {
+  readonly calls: string[];
+  readonly aborted: PromiseWithResolvers<void>;
+  readonly waiting: PromiseWithResolvers<void>;
+}
+
+function createAPI({ calls, aborted, waiting }: Seen) {
+  return createRouter({
+    posts: {
+      byId: procedure.query(z.int(), ({ input }) => {
+        calls.push(`byId ${input}`);
+        if (input < 0) throw errors.notFound(`No post ${input}`);
+        return { id: input, at: new Date(0) };
+      }),
+      page: procedure.query(
+        z.object({ after: z.int(), size: z.int().default(2) }),
+        ({ input: { after, size } }) => {
+          calls.push(`page ${after}`);
+          const ids = Array.from({ length: size }, (_, i) => after + i + 1);
+          return { ids, next: after < 4 ? after + size : null };
+        },
+      ),
+      count: procedure.query(() => {
+        calls.push("count");
+        return 7;
+      }),
+      add: procedure.mutation(
+        z.object({ title: z.string().min(1) }),
+        ({ input }) => ({ id: 1, title: input.title }),
+      ),
+      reset: procedure.mutation(() => "done"),
+    },
+    slow: procedure.query(({ signal }) => {
+      signal.addEventListener("abort", () => aborted.resolve());
+      waiting.resolve();
+      return new Promise<string>((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+      });
+    }),
+    maybe: procedure.query(
+      z.string().optional(),
+      ({ input }): string | undefined => input,
+    ),
+  });
+}
+
+type API = ReturnType<typeof createAPI>;
+
+/** Runs a test with a server, its client and an empty cache. */
+function test(
+  name: string,
+  fn: (t: Seen & { rpc: Client<API>; queries: QueryClient }) => Promise<void>,
+): void {
+  Deno.test(name, async () => {
+    const seen: Seen = {
+      calls: [],
+      aborted: Promise.withResolvers(),
+      waiting: Promise.withResolvers(),
+    };
+    const app = createApp({
+      plugins: [rpcPlugin({ router: createAPI(seen) })],
+    });
+    const server = serve(app, { port: 0, signals: false, onListen() {} });
+    const rpc = createClient<API>({
+      httpEndpoint: `http://127.0.0.1:${server.address.port}/api/rpc`,
+    });
+    const queries = new QueryClient({
+      defaultOptions: { queries: { retry: false } },
+    });
+    try {
+      await fn({ ...seen, rpc, queries });
+    } finally {
+      queries.clear();
+      await server.shutdown();
+    }
+  });
+}
+
+/** Rejects if a promise takes too long, rather than waiting for good. */
+async function soon(promise: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(() => late.reject(new Error("too late")), 5_000);
+  await Promise.race([promise, late.promise]).finally(() =>
+    clearTimeout(timer)
+  );
+}
+
+/** Resolves once an observer's result is as wanted. */
+function until<Result>(
+  observer: {
+    subscribe(listener: (result: Result) => void): () => void;
+    getCurrentResult(): Result;
+  },
+  wanted: (result: Result) => boolean,
+): Promise<Result> {
+  return new Promise((resolve) => {
+    const look = (result: Result) => {
+      if (!wanted(result)) return;
+      queueMicrotask(() => stop());
+      resolve(result);
+    };
+    const stop = observer.subscribe(look);
+    look(observer.getCurrentResult());
+  });
+}
+
+test("queryOptions() fetches once for equal inputs", async ({ rpc, queries, calls }) => {
+  const options = (id: number) =>
+    queryOptions(rpc.posts.byId.query, id, { staleTime: Infinity });
+  const post = await queries.fetchQuery(options(1));
+  assertEquals(post, { id: 1, at: "1970-01-01T00:00:00.000Z" });
+  await queries.fetchQuery(options(1));
+  await queries.fetchQuery(options(2));
+  assertEquals(calls, ["byId 1", "byId 2"]);
+});
+
+test("queryOptions() caches a query without input under its path", async ({ rpc, queries }) => {
+  assertEquals(
+    await queries.fetchQuery(queryOptions(rpc.posts.count.query)),
+    7,
+  );
+  assertEquals(queries.getQueryData(queryKey(rpc.posts.count.query)), 7);
+});
+
+test("queryOptions() gives null where a query gives undefined", async ({ rpc, queries }) => {
+  const { query } = rpc.maybe;
+  const data = await queries.fetchQuery(queryOptions(query));
+  isType<string | null>()(data);
+  assertEquals(data, null);
+  assertEquals(await queries.fetchQuery(queryOptions(query, "a")), "a");
+});
+
+test("queryOptions() hands further options on", async ({ rpc, queries }) => {
+  const observer = new QueryObserver(
+    queries,
+    queryOptions(rpc.posts.byId.query, 3, {
+      select: (post) => post.at.length,
+      meta: { from: "a test" },
+    }),
+  );
+  const { data } = await until(observer, (result) => result.isSuccess);
+  isType<number | undefined>()(data);
+  assertEquals(data, 24);
+  assertEquals(observer.options.meta, { from: "a test" });
+});
+
+test("queryOptions() gives the query up on the server when nobody wants it any more", async ({ rpc, queries, aborted, waiting }) => {
+  const observer = new QueryObserver(queries, queryOptions(rpc.slow.query));
+  const unsubscribe = observer.subscribe(() => {});
+  await soon(waiting.promise);
+  unsubscribe();
+  await soon(aborted.promise);
+});
+
+test("queryOptions() gives the query up when it is cancelled", async ({ rpc, queries, aborted, waiting }) => {
+  const options = queryOptions(rpc.slow.query);
+  const fetching = queries.fetchQuery(options).catch(() => "cancelled");
+  await soon(waiting.promise);
+  await queries.cancelQueries({ queryKey: options.queryKey });
+  await soon(aborted.promise);
+  assertEquals(await fetching, "cancelled");
+});
+
+test("queryOptions() fails with the client's errors, and types say so", async ({ rpc, queries }) => {
+  const observer = new QueryObserver(
+    queries,
+    queryOptions(rpc.posts.byId.query, -1),
+  );
+  const { error } = await until(observer, (result) => result.isError);
+  isType<RPCClientError | null>()(error);
+  assert(error instanceof RPCClientError);
+  assertEquals([error.code, error.status, error.path], [
+    "NOT_FOUND",
+    404,
+    "posts.byId",
+  ]);
+});
+
+test("queryOptions() waits where the input is the skipToken", async ({ rpc, queries, calls }) => {
+  const options = (id: number | undefined) =>
+    queryOptions(rpc.posts.byId.query, id ?? skipToken);
+  const observer = new QueryObserver(queries, options(undefined));
+  const stop = observer.subscribe(() => {});
+  assertEquals(observer.getCurrentResult().fetchStatus, "idle");
+  assertEquals(calls, []);
+  observer.setOptions(options(4));
+  const { data } = await until(observer, (result) => result.isSuccess);
+  assertEquals(data?.id, 4);
+  stop();
+});
+
+test("queryKey() of a query or a router invalidates all that is below it", async ({ rpc, queries }) => {
+  const one = queryOptions(rpc.posts.byId.query, 1);
+  const two = queryOptions(rpc.posts.byId.query, 2);
+  const count = queryOptions(rpc.posts.count.query);
+  const maybe = queryOptions(rpc.maybe.query);
+  const all = [one, two, count, maybe];
+  const stale = async (key: readonly unknown[]) => {
+    await Promise.all(
+      [one, two].map((options) => queries.fetchQuery(options)),
+    );
+    await queries.fetchQuery(count);
+    await queries.fetchQuery(maybe);
+    await queries.invalidateQueries({ queryKey: key });
+    return all.map(({ queryKey }) =>
+      queries.getQueryState(queryKey)!.isInvalidated
+    );
+  };
+  const { posts } = rpc;
+  assertEquals(await stale(queryKey(posts.byId.query, 1)), [
+    true,
+    false,
+    false,
+    false,
+  ]);
+  assertEquals(await stale(queryKey(posts.byId.query)), [
+    true,
+    true,
+    false,
+    false,
+  ]);
+  assertEquals(await stale(queryKey(posts)), [true, true, true, false]);
+  assertEquals(await stale(queryKey(rpc)), [true, true, true, true]);
+});
+
+test("infiniteQueryOptions() asks for page after page", async ({ rpc, queries, calls }) => {
+  const observer = new InfiniteQueryObserver(
+    queries,
+    infiniteQueryOptions(
+      rpc.posts.page.query,
+      (after: number) => ({ after }),
+      { initialPageParam: 0, getNextPageParam: (page) => page.next },
+    ),
+  );
+  const stop = observer.subscribe(() => {});
+  await until(observer, (result) => result.isSuccess);
+  await observer.fetchNextPage();
+  const last = await observer.fetchNextPage();
+  isType<RPCClientError | null>()(last.error);
+  assertEquals(last.data?.pages.map((page) => page.ids), [
+    [1, 2],
+    [3, 4],
+    [5, 6],
+  ]);
+  assertEquals(last.hasNextPage, false);
+  assertEquals(calls, ["page 0", "page 2", "page 4"]);
+  stop();
+});
+
+test("infiniteQueryOptions() caches pages apart from the plain query, and below its key", async ({ rpc, queries }) => {
+  const { query } = rpc.posts.page;
+  const pages = (size: number) =>
+    infiniteQueryOptions(query, (after: number) => ({ after, size }), {
+      initialPageParam: 0,
+      getNextPageParam: (page) => page.next,
+      staleTime: 1_000,
+    });
+  const plain = queryOptions(query, { after: 0, size: 2 });
+  assertEquals((await queries.fetchQuery(plain)).ids, [1, 2]);
+  const infinite = await queries.fetchInfiniteQuery(pages(2));
+  assertEquals(infinite.pages[0]?.ids, [1, 2]);
+  assertNotEquals(pages(2).queryKey, pages(3).queryKey);
+  assertEquals(pages(2).staleTime, 1_000);
+
+  await queries.invalidateQueries({ queryKey: queryKey(query) });
+  for (const { queryKey } of [plain, pages(2)]) {
+    assert(queries.getQueryState(queryKey)?.isInvalidated);
+  }
+});
+
+test("mutationOptions() runs mutations and calls back", async ({ rpc, queries }) => {
+  const told: unknown[] = [];
+  const observer = new MutationObserver(
+    queries,
+    mutationOptions(rpc.posts.add.mutate, {
+      onSuccess: (post, variables) => told.push([post.id, variables.title]),
+    }),
+  );
+  const post = await observer.mutate({ title: "a" });
+  isType<{ id: number; title: string }>()(post);
+  assertEquals(post, { id: 1, title: "a" });
+  assertEquals(told, [[1, "a"]]);
+  assertEquals(observer.options.mutationKey, ["posts", "add", "mutate"]);
+
+  const reset = new MutationObserver(
+    queries,
+    mutationOptions(rpc.posts.reset.mutate),
+  );
+  assertEquals(await reset.mutate(), "done");
+});
+
+test("mutationOptions() fails with the client's errors", async ({ rpc, queries }) => {
+  const observer = new MutationObserver(
+    queries,
+    mutationOptions(rpc.posts.add.mutate),
+  );
+  const error = await assertRejects(
+    () => observer.mutate({ title: "" }),
+    RPCClientError,
+  );
+  assertEquals(error.code, "VALIDATION_ERROR");
+  isType<RPCClientError | null>()(observer.getCurrentResult().error);
+});
+
+test("The helpers take what createCaller() gives, to fill a cache on the server", async ({ queries, ...seen }) => {
+  const caller = createCaller(createAPI(seen));
+  const options = queryOptions(caller.posts.byId.query, 5);
+  assertEquals((await queries.fetchQuery(options)).id, 5);
+  assertEquals(
+    options.queryKey,
+    queryOptions(seen.rpc.posts.byId.query, 5).queryKey,
+  );
+});
+
+Deno.test("queryKey() tells inputs apart that JSON doesn't", () => {
+  const rpc = createClient<API>({ httpEndpoint: "/api/rpc" });
+  const key = (input: unknown) =>
+    JSON.stringify(queryKey(rpc.posts.byId.query, input as number));
+  const inputs = [
+    new Map([["a", 1]]),
+    new Map([["a", 2]]),
+    new Set([1]),
+    { set: new Set([2n]) },
+    1n,
+    2n,
+    [3n],
+    {},
+    new Date(0),
+    new Date(1),
+  ];
+  assertEquals(new Set(inputs.map(key)).size, inputs.length);
+});
+
+Deno.test("The helpers refuse what isn't theirs", () => {
+  const rpc = createClient<API>({ httpEndpoint: "/api/rpc" });
+  assertThrows(
+    () => queryKey(() => {}),
+    TypeError,
+    "Cannot make a key: expected a part of a client, such as rpc.posts.list.query, received function",
+  );
+  assertThrows(
+    () => queryOptions(rpc.posts.reset.mutate),
+    TypeError,
+    "Cannot make options of posts.reset.mutate: expected a .query",
+  );
+  assertThrows(
+    () => mutationOptions(rpc.posts.count.query),
+    TypeError,
+    "Cannot make options of posts.count.query: expected a .mutate",
+  );
+});
+
+Deno.test("Wrong calls don't compile", () => {
+  const rpc = createClient<API>({ httpEndpoint: "/api/rpc" });
+  const { posts } = rpc;
+  const paging = { initialPageParam: 0, getNextPageParam: () => undefined };
+  // deno-lint-ignore no-unused-vars -- only compiled
+  const wrong = () => {
+    // @ts-expect-error the input has to be a number
+    queryOptions(posts.byId.query, "1");
+    // @ts-expect-error the input can't be left out
+    queryOptions(posts.byId.query);
+    // @ts-expect-error the input has no such field
+    queryOptions(posts.page.query, { after: 1, sise: 2 });
+    // @ts-expect-error the query takes no input
+    queryOptions(posts.count.query, 1);
+    // @ts-expect-error the input has to be a number
+    queryKey(posts.byId.query, "1");
+    // @ts-expect-error the input of a page has to be an object
+    infiniteQueryOptions(posts.page.query, (after: number) => after, paging);
+    // @ts-expect-error there is no such query
+    queryOptions(posts.none.query);
+    // @ts-expect-error the title has to be a string
+    mutationOptions(posts.add.mutate).mutationFn({ title: 1 });
+    const { queryFn } = queryOptions(posts.byId.query, 1);
+    // @ts-expect-error the data has no such field
+    queryFn({ signal: AbortSignal.any([]) }).then(({ title }) => title);
+  };
+});
+
+/** Whether two types are the same: `isType<Wanted>()(value)` compiles if so. */
+function isType<Wanted>() {
+  return <Given>(
+    _: Given,
+    ..._same: (<T>() => T extends Wanted ? 1 : 2) extends
+      (<T>() => T extends Given ? 1 : 2) ? [] : [never]
+  ): void => {};
+}
