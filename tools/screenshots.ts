@@ -39,6 +39,7 @@ async function takeForDocs(browser: TestBrowser): Promise<void> {
   await page.locator("#search").fill("");
   await page.locator("#trace-list").evaluate((list) => list.scrollTop = 0);
   await page.locator("#search").blur();
+  await page.mouse.move(0, 0);
   await page.screenshot({ path: `${DOCS}viewer-trace.png` });
 }
 
