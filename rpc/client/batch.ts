@@ -31,6 +31,7 @@ export const batching: Batching = (url, max, exchange) => {
 
   return (message, signal) =>
     new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
       // Once the microtasks of this tick have made all the calls they make.
       if (!waiting.length) {
         setTimeout(() => {

@@ -1,4 +1,4 @@
-import type { Layer, ObservedSpan } from "@quartet/kit/app";
+import type { Layer, ObservedSpan, SpanOpener } from "@quartet/kit/app";
 
 /** A span that keeps what is done to it, in place of a tracer's. */
 export class RecordedSpan implements ObservedSpan {
@@ -25,11 +25,17 @@ export class RecordedSpan implements ObservedSpan {
 
   setAttribute(): void {}
 
+  event(): void {}
+
   error(error: unknown): void {
     this.errors.push(error);
   }
 
   end(): void {
     this.ended++;
+  }
+
+  continuation(): SpanOpener {
+    return (name, layer) => this.child(name, layer);
   }
 }

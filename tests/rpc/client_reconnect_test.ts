@@ -1,0 +1,177 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
+import { startDeno } from "../helpers.ts";
+import type { Child } from "../helpers.ts";
+import type { counting } from "./counting_server.ts";
+import { fakeTimers } from "./fake_timers.ts";
+import { until } from "./helpers.ts";
+
+type Counting = typeof counting;
+
+/** Starts the server on a port, a free one if it is 0. */
+async function startServer(port: number): Promise<[Child, number]> {
+  const child = startDeno([
+    "run",
+    "--no-check",
+    "-A",
+    "tests/rpc/counting_server.ts",
+    `${port}`,
+  ]);
+  const [, opened] = await child.printed(/port (\d+)/);
+  return [child, Number(opened)];
+}
+
+/** A port on which nobody listens. */
+function closedPort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  return port;
+}
+
+/** `Math.random` gives `value` until the block ends. */
+function fixedRandom(value: number): Disposable {
+  const { random } = Math;
+  Math.random = () => value;
+  return { [Symbol.dispose]: () => void (Math.random = random) };
+}
+
+Deno.test("A tracked subscription goes on where a killed server left it", async () => {
+  using timers = fakeTimers();
+  let [server, port] = await startServer(0);
+  const rpc = createClient<Counting>({
+    httpEndpoint: `http://127.0.0.1:${port}/api/rpc`,
+  });
+  const seen: number[] = [];
+  const unsubscribe = rpc.count.subscribe(undefined, {
+    onData: (n) => seen.push(n),
+  });
+
+  for (let life = 1; life <= 3; life++) {
+    const before = seen.length;
+    await until(() => seen.length > before + 50);
+    server.kill("SIGKILL");
+    await server.code;
+    await using _dead = server;
+    // It may try while nobody listens, and once more.
+    await until(() => timers.waits.some((ms) => ms < 30_000));
+    timers.advance(500);
+    await until(() => timers.waits.some((ms) => ms < 30_000));
+    [server] = await startServer(port);
+    timers.advance(1_000);
+  }
+  const before = seen.length;
+  await until(() => seen.length > before + 50);
+  unsubscribe();
+  await using _last = server;
+
+  assertEquals(seen, Array.from(seen, (_, i) => i));
+});
+
+Deno.test("A client waits longer after each failure, at random, up to a limit", async () => {
+  for (
+    const [random, expected] of [
+      [0, [50, 100, 200, 400, 500, 500]],
+      [0.5, [75, 150, 300, 600, 750, 750]],
+    ] as const
+  ) {
+    using timers = fakeTimers();
+    using _random = fixedRandom(random);
+    const rpc = createClient<Counting>({
+      httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
+      reconnect: { delay: 100, maxDelay: 1_000 },
+    });
+    const unsubscribe = rpc.count.subscribe(undefined, { onData() {} });
+    const waits: number[] = [];
+    while (waits.length < expected.length) {
+      await until(() => timers.waits.length === 1);
+      waits.push(timers.waits[0]!);
+      timers.advance(waits.at(-1)!);
+    }
+    unsubscribe();
+    assertEquals(waits, [...expected]);
+    await until(() => timers.waits.length === 0);
+  }
+});
+
+Deno.test("A client gives up as it is told, with an error for each subscription", async () => {
+  using timers = fakeTimers();
+  const rpc = createClient<Counting>({
+    httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
+    reconnect: { attempts: 3 },
+  });
+  const errors: Error[] = [];
+  rpc.count.subscribe(undefined, {
+    onData() {},
+    onError: (error) => errors.push(error),
+  });
+  const reading = assertRejects(async () => {
+    for await (const _ of rpc.count.subscribe()) { /* none comes */ }
+  }, RPCClientError);
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await until(() => timers.waits.length === 1);
+    timers.advance(timers.waits[0]!);
+  }
+  const error = await reading;
+  assertEquals(
+    [error.code, error.status, error.path],
+    ["CONNECTION_LOST", 0, "count"],
+  );
+  assertEquals(errors.length, 1);
+  assertEquals(timers.waits, []);
+});
+
+Deno.test("A server that is silent for two pings counts as gone", async () => {
+  using timers = fakeTimers();
+  // It shakes hands and never says anything.
+  let opened = 0;
+  let pings = 0;
+  await using server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen() {},
+  }, (request) => {
+    const { socket, response } = Deno.upgradeWebSocket(request);
+    socket.onopen = () => opened++;
+    socket.onmessage = ({ data }) => {
+      if (JSON.parse(data).type === "ping") pings++;
+    };
+    return response;
+  });
+  const rpc = createClient<Counting>({
+    httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
+    heartbeat: 10_000,
+  });
+  const unsubscribe = rpc.count.subscribe(undefined, { onData() {} });
+  await until(() => timers.waits.includes(10_000));
+  timers.advance(10_000);
+  await until(() => pings === 1);
+  timers.advance(10_000);
+  // Now it waits before it opens another one.
+  assert(timers.waits.every((ms) => ms <= 500), `${timers.waits}`);
+  timers.advance(500);
+  await until(() => opened === 2 && timers.waits.includes(10_000));
+  unsubscribe();
+  assertEquals(timers.waits, []);
+});
+
+Deno.test("A server that answers pings is kept", async () => {
+  using timers = fakeTimers();
+  const [child, port] = await startServer(0);
+  await using _server = child;
+  const rpc = createClient<Counting>({
+    httpEndpoint: `http://127.0.0.1:${port}/api/rpc`,
+    heartbeat: 10_000,
+  });
+  const seen: number[] = [];
+  const unsubscribe = rpc.count.subscribe(undefined, {
+    onData: (n) => seen.push(n),
+  });
+  for (let beat = 0; beat < 5; beat++) {
+    const before = seen.length;
+    await until(() => seen.length > before);
+    timers.advance(10_000);
+  }
+  unsubscribe();
+  assertEquals(seen, Array.from(seen, (_, i) => i));
+});

@@ -1,0 +1,242 @@
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { createRouter, errors, procedure, RPCError } from "@quartet/kit/rpc";
+import {
+  createClient,
+  createHTTPClient,
+  RPCClientError,
+} from "@quartet/kit/rpc/client";
+import { z } from "zod";
+import { serveRouter } from "./helpers.ts";
+
+const api = createRouter({
+  math: {
+    double: procedure.query(z.number(), ({ input }) => input * 2),
+    nothing: procedure.query(() => undefined),
+  },
+  notes: {
+    add: procedure.mutation(
+      z.object({ text: z.string(), done: z.boolean().default(false) }),
+      ({ input }) => input,
+    ),
+  },
+  length: procedure.query(z.string(), ({ input, request }) => ({
+    length: input.length,
+    method: request.method,
+  })),
+  header: procedure.query(
+    z.string(),
+    ({ input, request }) => request.headers.get(input),
+  ),
+  refuse: procedure.query(() => {
+    throw new RPCError("OUT_OF_STOCK", "None left", 409, {
+      details: { left: 0 },
+    });
+  }),
+  secret: procedure.mutation(() => {
+    throw errors.unauthorized();
+  }),
+  wait: procedure.query(({ signal }) =>
+    new Promise((_, reject) =>
+      signal.addEventListener("abort", () => reject(signal.reason))
+    )
+  ),
+});
+
+async function failureOf(call: Promise<unknown>): Promise<RPCClientError> {
+  return await assertRejects(() => call, RPCClientError);
+}
+
+Deno.test("createClient() calls queries and mutations over HTTP", async () => {
+  await using server = await serveRouter(api);
+  const rpc = createClient<typeof api>({ httpEndpoint: server.url });
+
+  assertEquals(await rpc.math.double.query(21), 42);
+  assertEquals(await rpc.math.nothing.query(), undefined);
+  assertEquals(await rpc.notes.add.mutate({ text: "ä & ?#+%" }), {
+    text: "ä & ?#+%",
+    done: false,
+  });
+});
+
+Deno.test("createClient() sends a long query by POST", async () => {
+  await using server = await serveRouter(api);
+  const rpc = createClient<typeof api>({ httpEndpoint: new URL(server.url) });
+
+  assertEquals(await rpc.length.query("short"), { length: 5, method: "GET" });
+  const long = "x".repeat(100_000);
+  assertEquals(await rpc.length.query(long), {
+    length: 100_000,
+    method: "POST",
+  });
+});
+
+Deno.test("A failed call rejects with code, status, path and details", async () => {
+  await using server = await serveRouter(api);
+  const rpc = createClient<typeof api>({ httpEndpoint: server.url });
+
+  const refused = await failureOf(rpc.refuse.query());
+  assertEquals(
+    { ...refused, message: refused.message },
+    {
+      name: "RPCClientError",
+      code: "OUT_OF_STOCK",
+      message: "None left",
+      status: 409,
+      path: "refuse",
+      details: { left: 0 },
+    },
+  );
+
+  const invalid = await failureOf(rpc.math.double.query("x" as never));
+  assertEquals(invalid.code, "VALIDATION_ERROR");
+  assertEquals(invalid.path, "math.double");
+  assertEquals((await failureOf(rpc.secret.mutate())).status, 401);
+});
+
+Deno.test("A call that no router answers says so", async () => {
+  await using server = await serveRouter(api);
+  const port = server.port;
+  const elsewhere = createClient<typeof api>({
+    httpEndpoint: `http://127.0.0.1:${port}/elsewhere`,
+  });
+  const notFound = await failureOf(elsewhere.refuse.query());
+  assertEquals(notFound.code, "BAD_RESPONSE");
+  assertEquals(notFound.status, 404);
+
+  for (const body of ["<html>", "null", '{"data":1}', ""]) {
+    const rpc = createClient<typeof api>({
+      httpEndpoint: "http://localhost/api/rpc",
+      fetch: () => new Response(body, { status: 502 }),
+    });
+    const failure = await failureOf(rpc.refuse.query());
+    assertEquals([failure.code, failure.status], ["BAD_RESPONSE", 502]);
+  }
+
+  const cause = new TypeError("connection refused");
+  const offline = createClient<typeof api>({
+    httpEndpoint: "http://localhost/api/rpc",
+    fetch: () => Promise.reject(cause),
+  });
+  const failure = await failureOf(offline.math.double.query(1));
+  assertEquals([failure.code, failure.status], ["NETWORK_ERROR", 0]);
+  assertStrictEquals(failure.cause, cause);
+});
+
+Deno.test("A call that is given up rejects with the signal's reason", async () => {
+  await using server = await serveRouter(api);
+  const rpc = createClient<typeof api>({ httpEndpoint: server.url });
+  const controller = new AbortController();
+  const call = rpc.wait.query(undefined, { signal: controller.signal });
+  const reason = new Error("not needed any more");
+  controller.abort(reason);
+  assertStrictEquals(await assertRejects(() => call), reason);
+  assertEquals(await rpc.math.double.query(4), 8);
+});
+
+Deno.test("A call of a batch can be given up; the others get their answers", async () => {
+  await using server = await serveRouter(api);
+  const rpc = createClient<typeof api>({
+    httpEndpoint: server.url,
+    batch: true,
+  });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const given = rpc.math.double.query(3, { signal });
+  const kept = rpc.math.double.query(4);
+  const reason = new Error("not needed any more");
+  controller.abort(reason);
+  assertStrictEquals(await assertRejects(() => given), reason);
+  assertEquals(await kept, 8);
+});
+
+Deno.test("createClient() sends the headers of the client and of the call", async () => {
+  await using server = await serveRouter(api);
+  let asked = 0;
+  const rpc = createClient<typeof api>({
+    httpEndpoint: server.url,
+    headers: () => Promise.resolve({ "x-token": `t${++asked}`, "x-app": "a" }),
+  });
+
+  assertEquals(await rpc.header.query("x-token"), "t1");
+  assertEquals(await rpc.header.query("X-Token"), "t2");
+  const headers = new Headers({ "X-Token": "mine" });
+  assertEquals(await rpc.header.query("x-token", { headers }), "mine");
+  assertEquals(await rpc.header.query("x-app", { headers }), "a");
+});
+
+Deno.test("batch sends the calls of a tick as one request", async () => {
+  await using server = await serveRouter(api, {}, { onError() {} });
+  const requests: unknown[] = [];
+  const rpc = createClient<typeof api>({
+    httpEndpoint: server.url,
+    batch: 3,
+    fetch(url, init) {
+      requests.push(init.body && JSON.parse(init.body as string));
+      return fetch(url, init);
+    },
+  });
+
+  const results = await Promise.allSettled([
+    rpc.math.double.query(1),
+    rpc.refuse.query(),
+    rpc.notes.add.mutate({ text: "a" }),
+    rpc.math.double.query(4),
+    rpc.header.query("x-alone", { headers: { "x-alone": "yes" } }),
+  ]);
+  assertEquals(requests.length, 3);
+  assertEquals(results.map((r) => r.status === "fulfilled" ? r.value : null), [
+    2,
+    null,
+    { text: "a", done: false },
+    8,
+    "yes",
+  ]);
+  const { reason } = results[1] as PromiseRejectedResult;
+  assertEquals(
+    [reason.code, reason.status, reason.path],
+    ["OUT_OF_STOCK", 409, "refuse"],
+  );
+
+  // Another tick, another request.
+  assertEquals(await rpc.math.double.query(5), 10);
+  assertEquals(requests.length, 4);
+});
+
+Deno.test("A batch that fails as a whole fails each of its calls", async () => {
+  const rpc = createClient<typeof api>({
+    httpEndpoint: "http://localhost/api/rpc",
+    batch: true,
+    fetch: () => new Response("bad gateway", { status: 502 }),
+  });
+  const results = await Promise.all([
+    failureOf(rpc.math.double.query(1)),
+    failureOf(rpc.refuse.query()),
+  ]);
+  assertEquals(results.map(({ code, path }) => [code, path]), [
+    ["BAD_RESPONSE", "math.double"],
+    ["BAD_RESPONSE", "refuse"],
+  ]);
+});
+
+Deno.test("createHTTPClient() calls like the whole client", async () => {
+  await using server = await serveRouter(api);
+  const rpc = createHTTPClient<typeof api>({ httpEndpoint: server.url });
+  assertEquals(await rpc.math.double.query(2), 4);
+  assertEquals((await failureOf(rpc.refuse.query())).code, "OUT_OF_STOCK");
+});
+
+Deno.test("A client is no promise, and no part of it is", async () => {
+  await using server = await serveRouter(api);
+  const rpc = createClient<typeof api>({ httpEndpoint: server.url });
+  const math = await rpc.math;
+  assertEquals(await math.double.query(3), 6);
+});
+
+Deno.test("A path that does not end in a call is refused by the router", async () => {
+  await using server = await serveRouter(api);
+  // deno-lint-ignore no-explicit-any -- what the types don't let through
+  const rpc = createClient<typeof api>({ httpEndpoint: server.url }) as any;
+  assertEquals((await failureOf(rpc.math.double(1))).code, "NOT_FOUND");
+  assertEquals((await failureOf(rpc.math.double.run(1))).code, "PARSE_ERROR");
+  assertEquals((await failureOf(rpc.__proto__.query())).code, "NOT_FOUND");
+});
