@@ -52,42 +52,68 @@ const PONG = '{"type":"pong"}';
 const MAX_ID = 128;
 
 /**
- * Bytes that may wait for a client which goes on asking without reading the
- * answers. No stream gets that far: they stop at a quarter of it.
+ * Bytes of answers that may wait for a client which goes on asking without
+ * reading. Streams don't count, they wait for their client themselves.
  */
 const MAX_UNREAD = 4_194_304;
+/** What Deno holds for a message to send, at least, in bytes. */
+const MIN_SIZE = 128;
+
+/** What is known of a connection beside its data, which its host makes. */
+interface State {
+  /**
+   * How many of its generators have not ended. One that was aborted may still
+   * wait for something; it no longer has an id, but it has a cost.
+   */
+  generators: number;
+  /** Bytes of answers since there was nothing to read for the client. */
+  unread: number;
+}
 
 /** Makes the WebSocket handler of a router. */
 export function createWebSocketHandler(
   options: WebSocketOptions,
 ): WebSocketHandler<WSConnectionData> {
   const { endpoints, transformer, maxSubscriptions, maxMessageSize } = options;
-  /**
-   * How many generators of a connection have not ended. One that was aborted
-   * may still wait for something; it no longer has an id, but it has a cost.
-   */
-  const running = new WeakMap<WSConnectionData, number>();
+  const states = new WeakMap<WSConnectionData, State>();
 
   return {
     message(ws, message) {
-      if (isOverwhelmed(ws)) return;
       let id: string | null = null;
       try {
         const fields = read(message);
-        if (fields.type === "ping") return ws.send(PONG);
+        if (fields.type === "ping") return answer(ws, PONG);
         id = readId(fields.id);
         if (fields.type === "subscribe") return subscribe(ws, id, fields);
         if (fields.type === "unsubscribe") return unsubscribe(ws, id);
         throw parseError('type must be "subscribe", "unsubscribe" or "ping"');
       } catch (error) {
         if (!(error instanceof RPCError)) throw error;
-        ws.send(errorMessage(id ?? idAtStart(message), error));
+        answer(ws, errorMessage(id ?? idAtStart(message), error));
       }
     },
     close({ data }) {
       abortAll(data, "The connection is closed");
     },
   };
+
+  function stateOf(data: WSConnectionData): State {
+    let state = states.get(data);
+    if (state === undefined) {
+      state = { generators: 0, unread: 0 };
+      states.set(data, state);
+    }
+    return state;
+  }
+
+  /** Closes a connection whose client asks and asks but does not read. */
+  function answer(ws: Socket, message: string): void {
+    const state = stateOf(ws.data);
+    if (ws.bufferedAmount === 0) state.unread = 0;
+    state.unread += Math.max(message.length, MIN_SIZE);
+    if (state.unread <= MAX_UNREAD) ws.send(message);
+    else ws.close(1008, "Too many unread messages");
+  }
 
   function read(message: string | Uint8Array): Fields {
     if (typeof message !== "string") {
@@ -112,10 +138,10 @@ export function createWebSocketHandler(
         "The id is that of a running subscription",
       );
     }
-    const generators = running.get(data) ?? 0;
+    const state = stateOf(data);
     if (
       subscriptions.size >= maxSubscriptions ||
-      generators >= 2 * maxSubscriptions
+      state.generators >= 2 * maxSubscriptions
     ) {
       throw new RPCError(
         "SUBSCRIPTION_ERROR",
@@ -130,10 +156,10 @@ export function createWebSocketHandler(
     // From here on the id is taken, before anything asynchronous happens.
     const controller = new AbortController();
     subscriptions.set(id, controller);
-    running.set(data, generators + 1);
+    state.generators++;
     streamTo(ws, { endpoint, id, input, lastEventId, controller }, options)
       .finally(() => {
-        running.set(data, running.get(data)! - 1);
+        state.generators--;
         if (subscriptions.get(id) === controller) subscriptions.delete(id);
       });
   }
@@ -157,13 +183,6 @@ export function abortAll(
   for (const controller of controllers) {
     controller.abort(new DOMException(reason, "AbortError"));
   }
-}
-
-/** Closes a connection whose client asks and asks but does not read. */
-function isOverwhelmed(ws: Socket): boolean {
-  if (ws.bufferedAmount <= MAX_UNREAD) return false;
-  ws.close(1008, "Too many unread messages");
-  return true;
 }
 
 function checkKind({ procedure: { kind } }: Endpoint): void {

@@ -261,24 +261,30 @@ export interface RawClient extends Disposable {
 export async function connectRaw(port: number): Promise<RawClient> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
   await writeAll(connection, new TextEncoder().encode(handshake()));
-  let bytes: Uint8Array = new Uint8Array(0);
+  // What was read and not yet taken stands from start to end.
+  let buffer = new Uint8Array(65_536);
+  let start = 0;
+  let end = 0;
   const chunk = new Uint8Array(65_536);
 
   async function more(): Promise<boolean> {
     const size = await connection.read(chunk).catch(() => null);
     if (size === null) return false;
-    const joined = new Uint8Array(bytes.length + size);
-    joined.set(bytes);
-    joined.set(chunk.subarray(0, size), bytes.length);
-    bytes = joined;
+    if (end + size > buffer.length) {
+      const larger = new Uint8Array(2 * (end - start + size));
+      larger.set(buffer.subarray(start, end));
+      [buffer, start, end] = [larger, 0, end - start];
+    }
+    buffer.set(chunk.subarray(0, size), end);
+    end += size;
     return true;
   }
 
   const decoder = new TextDecoder();
   for (;;) {
-    const end = decoder.decode(bytes).indexOf("\r\n\r\n");
-    if (end !== -1) {
-      bytes = bytes.subarray(end + 4);
+    const head = decoder.decode(buffer.subarray(0, end)).indexOf("\r\n\r\n");
+    if (head !== -1) {
+      start = head + 4;
       break;
     }
     if (!await more()) throw new Error("The handshake was not answered");
@@ -286,9 +292,9 @@ export async function connectRaw(port: number): Promise<RawClient> {
 
   async function next(): Promise<Message | null> {
     for (;;) {
-      const found = readFrame(bytes);
+      const found = readFrame(buffer.subarray(start, end));
       if (found !== undefined) {
-        bytes = bytes.subarray(found.end);
+        start += found.end;
         if (found.opcode === 1) return JSON.parse(decoder.decode(found.data));
         if (found.opcode === 8) return null;
       } else if (!await more()) return null;
