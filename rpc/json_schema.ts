@@ -5,7 +5,7 @@
  * @module
  */
 
-import { check } from "./schema.ts";
+import { isAlwaysSent, isAnything } from "./absence.ts";
 import type { Schema } from "./schema.ts";
 
 /** A JSON Schema: an object of keywords. */
@@ -54,7 +54,7 @@ export function describeSchema(
         unrepresentable: ({ zodSchema, message }: Unrepresentable) =>
           toJSONSchema(zodSchema, direction) ??
             describeZod(zodSchema._zod.def, direction) ?? anything(message),
-        ...(direction === "output" ? { override: requireWhatIsSent } : {}),
+        ...(direction === "output" ? { override: describeAsSent } : {}),
       },
     });
   }
@@ -97,7 +97,10 @@ interface Described {
   readonly zodSchema: ZodSchema;
   readonly jsonSchema: {
     readonly properties?: { readonly [key: string]: JSONSchema };
+    readonly additionalProperties?: JSONSchema;
     required?: string[];
+    items?: JSONSchema | false;
+    prefixItems?: JSONSchema[];
   };
 }
 
@@ -106,6 +109,9 @@ interface ZodDef {
   readonly coerce?: boolean;
   readonly values?: readonly unknown[];
   readonly shape?: { readonly [key: string]: Schema };
+  readonly valueType?: Schema;
+  readonly element?: Schema;
+  readonly items?: readonly Schema[];
 }
 
 function anything(reason: string): JSONSchema {
@@ -132,25 +138,33 @@ function describeZod(
 const NEVER: JSONSchema = { not: {} };
 
 /**
- * Zod requires the keys that an object has, JSON leaves out those that are
- * `undefined`, as a key of `z.unknown()` may be.
+ * Zod describes what it gives, callers get what JSON makes of that: of
+ * `undefined` no key in an object, and `null` in an array.
  */
-function requireWhatIsSent({ zodSchema, jsonSchema }: Described): void {
-  const { shape } = zodSchema._zod.def;
-  const { properties, required } = jsonSchema;
-  if (!shape || !properties || !required) return;
-  const sent = required.filter((key) =>
-    isAlwaysSent(shape[key]!, properties[key]!)
-  );
-  if (sent.length > 0) jsonSchema.required = sent;
-  else delete jsonSchema.required;
+function describeAsSent({ zodSchema, jsonSchema }: Described): void {
+  const { shape, valueType, element, items } = zodSchema._zod.def;
+  const { required, properties, additionalProperties } = jsonSchema;
+  if (required !== undefined) {
+    const sent = required.filter((key) => {
+      const schema = shape?.[key] ?? valueType;
+      const described = properties?.[key] ?? additionalProperties;
+      return !schema || !described || isAlwaysSent(schema, described);
+    });
+    if (sent.length > 0) jsonSchema.required = sent;
+    else delete jsonSchema.required;
+  }
+  if (element !== undefined && jsonSchema.items) {
+    jsonSchema.items = orNull(element, jsonSchema.items);
+  }
+  if (items !== undefined && jsonSchema.prefixItems) {
+    jsonSchema.prefixItems = jsonSchema.prefixItems.map((described, i) =>
+      orNull(items[i]!, described)
+    );
+  }
 }
 
-/** Whether what a schema gives is never `undefined`, as far as can be known. */
-export function isAlwaysSent(schema: Schema, described: JSONSchema): boolean {
-  const isAnything = Object.keys(described).every((key) => key === "$comment");
-  if (isAnything) return false;
-  const checked = check(schema, undefined);
-  if (checked instanceof Promise) return false;
-  return !checked.valid || checked.value !== undefined;
+function orNull(schema: Schema, described: JSONSchema): JSONSchema {
+  return isAnything(described) || isAlwaysSent(schema, described)
+    ? described
+    : { anyOf: [described, { type: "null" }] };
 }

@@ -1,6 +1,7 @@
+import { isAlwaysSent, mayBeAbsent } from "./absence.ts";
 import type { Endpoint } from "./call.ts";
 import { listEndpoints } from "./endpoints.ts";
-import { describeSchema, isAlwaysSent } from "./json_schema.ts";
+import { describeSchema } from "./json_schema.ts";
 import type {
   JSONSchema,
   SchemaDirection,
@@ -15,7 +16,6 @@ import type {
   OpenAPIServer,
 } from "./openapi_document.ts";
 import type { Router } from "./router.ts";
-import { check } from "./schema.ts";
 import type { Schema } from "./schema.ts";
 import { createSchemaComponents } from "./schema_components.ts";
 
@@ -181,12 +181,6 @@ function describeInput(
       { name: "input", in: "query", required, content: json(schema) },
     ],
   };
-}
-
-/** Whether a call without input passes. One that takes its time is sent one. */
-function mayBeAbsent(schema: Schema): boolean {
-  const checked = check(schema, undefined);
-  return !(checked instanceof Promise) && checked.valid;
 }
 
 function describeOutput(

@@ -37,11 +37,16 @@ const router = createRouter({
   reset: procedure.mutation(() => {}),
   posts: {
     list: procedure
-      .output(z.array(z.object({ at: z.date(), next: z.unknown() })))
+      .output(z.array(z.object({
+        at: z.date(),
+        next: z.unknown(),
+        tags: z.array(z.string().optional()),
+      })))
       .query(Page, ({ input }) =>
         Array.from({ length: input.size }, () => ({
           at: new Date(0),
           next: undefined,
+          tags: ["a", undefined],
         }))),
     "by id/ä?": procedure.output(z.string().optional())
       .query(z.int().optional(), ({ input }) => input?.toString()),

@@ -132,6 +132,22 @@ Deno.test("createOpenAPIDocument() requires an input unless a call without passe
   assertEquals(filled.required, ["ok", "data"]);
 });
 
+Deno.test("createOpenAPIDocument() runs no refinement to find out what may be left out", async () => {
+  let ran = 0;
+  const slow = () => Promise.resolve(++ran > 0);
+  const string = await describe(z.string().refine(slow));
+  assertEquals(string.parameter.required, true);
+  assertEquals(string.required, ["ok", "data"]);
+
+  const optional = await describe(z.string().optional().refine(slow));
+  assertEquals(optional.parameter.required, false);
+  assertEquals(optional.required, ["ok"]);
+
+  const either = z.union([z.string(), z.undefined()]).refine(slow);
+  assertEquals((await describe(either)).required, ["ok"]);
+  assertEquals(ran, 0);
+});
+
 Deno.test("createOpenAPIDocument() leaves the input of a query out that takes none", async () => {
   const document = await documentOf({ ping: procedure.query(() => 1) });
   assertEquals(operation(document, "ping").parameters, undefined);
@@ -237,6 +253,27 @@ Deno.test("createOpenAPIDocument() knows what JSON makes of dates and of undefin
   });
   assertEquals(data.required, ["at"]);
   assertEquals((await describe(z.coerce.date())).input, date);
+});
+
+Deno.test("createOpenAPIDocument() knows that JSON has null for undefined in arrays", async () => {
+  const string = { type: "string" };
+  const orNull = { anyOf: [string, { type: "null" }] };
+  const { data, input } = await describe(z.object({
+    list: z.array(z.string().optional()),
+    full: z.array(z.string()),
+    pair: z.tuple([z.string(), z.string().optional()]),
+    any: z.array(z.unknown()),
+  }));
+  const properties = data.properties as Record<string, JSONSchema>;
+  assertEquals(properties.list!.items, orNull);
+  assertEquals(properties.full!.items, string);
+  assertEquals(properties.pair!.prefixItems, [string, orNull]);
+  assertEquals(properties.any!.items, {});
+  const inputs = input.properties as Record<string, JSONSchema>;
+  assertEquals(inputs.list!.items, string);
+
+  const record = z.record(z.enum(["a", "b"]), z.unknown());
+  assertEquals((await describe(record)).data.required, undefined);
 });
 
 Deno.test("createOpenAPIDocument() says where it knows nothing, and describes the rest", async () => {
