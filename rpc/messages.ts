@@ -59,16 +59,10 @@ export function findByKeys(
   endpoints: Endpoints,
   path: readonly string[],
 ): Endpoint {
-  // As many keys as it has: ["a.b"] is not the path of b in a.
-  const endpoint = path.length > MAX_DEPTH
-    ? undefined
-    : endpoints.get(path.join("."));
-  if (endpoint?.depth !== path.length) throw notFound();
+  const endpoint = endpoints.find(path);
+  if (endpoint === undefined) throw notFound();
   return endpoint;
 }
-
-/** No router is as deep as that; a path that is need not be joined. */
-const MAX_DEPTH = 1_000;
 
 /** @throws {RPCError} `NOT_FOUND` if there is no such procedure. */
 export function findByName(endpoints: Endpoints, path: string): Endpoint {

@@ -1,28 +1,34 @@
 import { RPCError } from "./error.ts";
 
+/** A body that was read: text, or bytes of which nobody has looked at one. */
+export type RawBody = string | Uint8Array;
+
 /**
- * Reads the body of a request as text, never more than `limit` bytes of it.
+ * Reads the body of a request, never much more than `limit` bytes of it. It is
+ * in two parts, this and {@linkcode readText}, and the caller does the waiting,
+ * because one more async function between takes 0.1 µs.
  *
- * @throws {RPCError} `PAYLOAD_TOO_LARGE`, or `PARSE_ERROR` if it is not UTF-8
- * or ends too early.
+ * @throws {RPCError} `PAYLOAD_TOO_LARGE`, or `PARSE_ERROR` if it is not UTF-8.
  */
-export async function readBody(
-  request: Request,
-  limit: number,
-): Promise<string> {
+export function readBody(request: Request, limit: number): Promise<RawBody> {
   const { headers } = request;
   const length = headers.get("content-length");
-  if (length === null && isFromNetwork(headers)) {
-    return await readStream(request, limit);
+  if (length === null) {
+    return isFromNetwork(headers) ? readStream(request, limit) : request.text();
   }
   if (Number(length) > limit) throw tooLarge(limit);
-  try {
-    return length === null
-      ? checkLength(await request.text(), limit)
-      : decode(await request.bytes(), limit);
-  } catch (error) {
-    throw error instanceof RPCError ? error : cutOff(error);
-  }
+  return request.bytes();
+}
+
+/**
+ * The text of a body that was read.
+ *
+ * @throws {RPCError} `PAYLOAD_TOO_LARGE`, or `PARSE_ERROR` if it is not UTF-8.
+ */
+export function readText(body: RawBody, limit: number): string {
+  return typeof body === "string"
+    ? checkLength(body, limit)
+    : decode(body, limit);
 }
 
 /**
@@ -35,7 +41,7 @@ export async function readBody(
 function isFromNetwork(headers: Headers): boolean {
   if (headers.has("transfer-encoding")) return true;
   try {
-    headers.delete("x-no-such-header");
+    headers.delete("-");
     return false;
   } catch {
     return true;
@@ -52,16 +58,20 @@ function checkLength(text: string, limit: number): string {
   return text;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
+const decoder = new TextDecoder();
+const strictDecoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * `text()` puts U+FFFD where bytes aren't UTF-8. RFC 8259, section 8.1, wants
- * UTF-8, and a name that comes in with a hole in it should not be stored so.
+ * RFC 8259, section 8.1, wants UTF-8, and a name that comes in with a hole in
+ * it should not be stored so. A decoder that throws takes three times as long
+ * as one that puts U+FFFD there, so only what has one is decoded again.
  */
 function decode(bytes: Uint8Array, limit: number): string {
   if (bytes.length > limit) throw tooLarge(limit);
+  const text = decoder.decode(bytes);
+  if (!text.includes("\uFFFD")) return text;
   try {
-    return decoder.decode(bytes);
+    return strictDecoder.decode(bytes);
   } catch {
     throw notUTF8();
   }
@@ -90,8 +100,12 @@ async function readStream(request: Request, limit: number): Promise<string> {
   }
 }
 
-/** What failed is the connection, or the body was read before. */
-function cutOff(cause: unknown): never {
+/**
+ * Says of a failure to read that the connection broke or the body was read
+ * before, unless it is one that says for itself what it is.
+ */
+export function cutOff(cause: unknown): never {
+  if (cause instanceof RPCError) throw cause;
   throw new RPCError(
     "PARSE_ERROR",
     "Cannot read the body: it was cut off or read before",
