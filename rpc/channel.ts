@@ -93,12 +93,16 @@ export interface ChannelOptions {
  *   ),
  * });
  *
- * const stream = createCaller(api).news.subscribe();
- * const first = stream.next();
- * while (news.subscribers === 0) await Promise.resolve();
+ * const lastEventId = await news.publish("seen before");
  * await news.publish("hello");
- * console.assert((await first).value === "hello");
- * await stream.return();
+ *
+ * // What a client that comes back does by itself.
+ * const caller = createCaller(api);
+ * for await (const text of caller.news.subscribe(undefined, { lastEventId })) {
+ *   console.assert(text === "hello");
+ *   break;
+ * }
+ * console.assert(news.subscribers === 0);
  * ```
  */
 export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {

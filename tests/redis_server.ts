@@ -1,0 +1,129 @@
+/**
+ * A `redis-server` for tests, on a port of its own, with its data in a folder
+ * that goes away with it.
+ *
+ * @module
+ */
+
+/** A server that ends with the block that it was started in. */
+export interface RedisServer extends AsyncDisposable {
+  /** Where it listens: `redis://127.0.0.1:<port>`. */
+  readonly url: string;
+  /** Ends it at once, as a crash or `kill -9` would, and waits for its end. */
+  crash(): Promise<void>;
+  /** Stops or continues it, as `kill -STOP` and `kill -CONT` do. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void;
+  /** Starts it again after a crash, on the same port and data. */
+  restart(): Promise<void>;
+}
+
+/** Whether tests can start a `redis-server`. */
+export const hasRedisServer: boolean = await canRun("redis-server");
+
+/** Whether tests have any Redis: one that they can start, or `REDIS_URL`. */
+export const hasRedis: boolean = hasRedisServer ||
+  Deno.env.get("REDIS_URL") !== undefined;
+
+/**
+ * The name of a test, with the reason if it has to be ignored.
+ *
+ * @param name What it shows.
+ * @param present Whether what it needs is there.
+ */
+export function needsRedis(name: string, present: boolean): string {
+  return present
+    ? name
+    : `${name} (needs redis-server on the path${
+      present === hasRedis ? " or REDIS_URL" : ""
+    })`;
+}
+
+/** The Redis of `REDIS_URL`, or else one that is started. */
+export async function anyRedis(): Promise<{ url: string } & AsyncDisposable> {
+  const url = Deno.env.get("REDIS_URL");
+  return url === undefined
+    ? await startRedis()
+    : { url, [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+/**
+ * Starts a server.
+ *
+ * @param settings More arguments; `--appendonly yes --appendfsync always`
+ * makes one that loses nothing in a crash. Default: all is lost.
+ */
+export async function startRedis(
+  settings: readonly string[] = [],
+): Promise<RedisServer> {
+  const port = freePort();
+  const dir = await Deno.makeTempDir();
+  let process = await start();
+
+  async function start(): Promise<Deno.ChildProcess> {
+    const child = new Deno.Command("redis-server", {
+      // deno-fmt-ignore
+      args: [
+        "--port", `${port}`, "--bind", "127.0.0.1", "--dir", dir,
+        "--save", "", "--daemonize", "no", ...settings,
+      ],
+      stdin: "null",
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    await ready(child.stdout);
+    return child;
+  }
+
+  async function crash(): Promise<void> {
+    try {
+      process.kill("SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+    await process.status;
+  }
+
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    crash,
+    signal: (signal) => process.kill(signal),
+    async restart() {
+      process = await start();
+    },
+    async [Symbol.asyncDispose]() {
+      await crash();
+      await Deno.remove(dir, { recursive: true });
+    },
+  };
+}
+
+/** Waits until the server says that it is ready, then lets it talk. */
+async function ready(
+  stdout: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<void> {
+  let text = "";
+  for await (const part of stdout.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    // Leaving the loop closes the pipe; Redis doesn't mind.
+    if (text.includes("Ready to accept connections")) return;
+  }
+  throw new Error(`redis-server did not start:\n${text}`);
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return (listener.addr as Deno.NetAddr).port;
+}
+
+async function canRun(command: string): Promise<boolean> {
+  try {
+    const { success } = await new Deno.Command(command, {
+      args: ["--version"],
+      stdout: "null",
+      stderr: "null",
+    }).output();
+    return success;
+  } catch {
+    return false;
+  }
+}
