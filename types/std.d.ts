@@ -6,6 +6,24 @@
  * official packages, which is what a published version imports.
  */
 
+declare module "@std/http/cookie" {
+  export interface Cookie {
+    name: string;
+    value: string;
+    expires?: Date | number;
+    maxAge?: number;
+    domain?: string;
+    path?: string;
+    secure?: boolean;
+    httpOnly?: boolean;
+    sameSite?: "Strict" | "Lax" | "None";
+    partitioned?: boolean;
+  }
+
+  export function getCookies(headers: Headers): Record<string, string>;
+  export function setCookie(headers: Headers, cookie: Cookie): void;
+}
+
 declare module "@std/assert" {
   // deno-lint-ignore no-explicit-any -- mirrors the official signature
   type ErrorClass<E extends Error> = abstract new (...args: any[]) => E;

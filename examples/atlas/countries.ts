@@ -61,7 +61,7 @@ export function findBorders(
   );
 }
 
-/** SQLite's driver does not know what a query selects; the queries above do. */
-function rows<T>(result: readonly unknown[]): T[] {
+/** SQLite's driver does not know what a query selects; who wrote it does. */
+export function rows<T>(result: readonly unknown[]): T[] {
   return result as T[];
 }

@@ -4,7 +4,10 @@ import { DatabaseSync } from "node:sqlite";
 import countries from "world-countries/countries.json" with { type: "json" };
 import { tracedAdapter } from "@quartet/kit/trace";
 
-const SCHEMA = `
+/** What makes each version of the file out of the one before. */
+const MIGRATIONS = [createCountries, createFavourites];
+
+const COUNTRIES = `
   CREATE TABLE country (
     code TEXT PRIMARY KEY,
     name TEXT NOT NULL,
@@ -29,9 +32,7 @@ const SCHEMA = `
 export function openDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
   try {
-    const { user_version: version } = database.prepare("PRAGMA user_version")
-      .get() as { user_version: number };
-    if (version === 0) fill(database);
+    migrate(database);
   } catch (error) {
     database.close();
     throw error;
@@ -39,9 +40,29 @@ export function openDatabase(path: string): DatabaseSync {
   return tracedAdapter(database, { system: "sqlite" });
 }
 
-/** In one transaction: a file is filled whole or not at all. */
-function fill(database: DatabaseSync): void {
-  database.exec(`BEGIN; ${SCHEMA}`);
+/** In one transaction each: a step is made whole or not at all. */
+function migrate(database: DatabaseSync): void {
+  const { user_version: version } = database.prepare("PRAGMA user_version")
+    .get() as { user_version: number };
+  for (let step = version; step < MIGRATIONS.length; step++) {
+    database.exec("BEGIN");
+    MIGRATIONS[step]!(database);
+    database.exec(`PRAGMA user_version = ${step + 1}; COMMIT`);
+  }
+}
+
+function createFavourites(database: DatabaseSync): void {
+  database.exec(`
+    CREATE TABLE favourite (
+      visitor TEXT NOT NULL,
+      code TEXT NOT NULL REFERENCES country (code),
+      PRIMARY KEY (visitor, code)
+    ) STRICT, WITHOUT ROWID;
+  `);
+}
+
+function createCountries(database: DatabaseSync): void {
+  database.exec(COUNTRIES);
   const addCountry = database.prepare(
     "INSERT INTO country VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   );
@@ -64,5 +85,4 @@ function fill(database: DatabaseSync): void {
   for (const { cca3, borders } of countries) {
     for (const neighbour of borders) addBorder.run(cca3, neighbour);
   }
-  database.exec("PRAGMA user_version = 1; COMMIT");
 }

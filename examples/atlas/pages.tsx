@@ -1,10 +1,11 @@
 // The pages of Atlas.
 
-import type { ComponentChildren, VNode } from "preact";
+import type { ComponentChildren, ComponentType, VNode } from "preact";
 import { getActiveSpan } from "@quartet/kit/trace";
 import type { Country, CountryName } from "./countries.ts";
-import { CountryList, Search } from "./search.tsx";
+import { CountryLink, Search } from "./search.tsx";
 import type { SearchProps } from "./search.tsx";
+import { LiveStar } from "./star.tsx";
 
 const ICON = "data:image/svg+xml," + encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><text y="13" font-size="14">🌍</text></svg>',
@@ -40,17 +41,35 @@ function Page(
 export function ListPage(props: SearchProps): VNode {
   return (
     <Page title="Atlas">
-      <div id="search" data-props={JSON.stringify(props)}>
-        <Search {...props} />
-      </div>
+      <Island name="Search" of={Search} props={props} />
     </Page>
+  );
+}
+
+/** A part of a page that comes to life in the browser. */
+function Island<Props extends object>(
+  { name, of: Component, props }: {
+    name: string;
+    of: ComponentType<Props>;
+    props: Props;
+  },
+): VNode {
+  return (
+    <div data-island={name} data-props={JSON.stringify(props)}>
+      <Component {...props} />
+    </div>
   );
 }
 
 /** All about one country. */
 export function CountryPage(
-  { country, borders }: { country: Country; borders: readonly CountryName[] },
+  { country, borders, favourites }: {
+    country: Country;
+    borders: readonly CountryName[];
+    favourites: readonly CountryName[];
+  },
 ): VNode {
+  const { code, name } = country;
   const facts = {
     "Official name": country.official_name,
     "Capital": country.capital,
@@ -62,6 +81,11 @@ export function CountryPage(
   return (
     <Page title={`${country.name} – Atlas`}>
       <h1>{country.flag} {country.name}</h1>
+      <Island
+        name="LiveStar"
+        of={LiveStar}
+        props={{ country: { code, name }, favourites }}
+      />
       <dl>
         {Object.entries(facts).map(([term, fact]) => (
           <div key={term}>
@@ -72,7 +96,15 @@ export function CountryPage(
       </dl>
       <h2>Neighbours</h2>
       {borders.length > 0
-        ? <CountryList countries={borders} />
+        ? (
+          <ul>
+            {borders.map((border) => (
+              <li key={border.code}>
+                <CountryLink {...border} />
+              </li>
+            ))}
+          </ul>
+        )
         : <p>None by land.</p>}
     </Page>
   );

@@ -3,26 +3,27 @@
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { CountryName } from "./countries.ts";
+import { Star, useFavourites } from "./star.tsx";
+import { rpc } from "./rpc.ts";
 
 /** What the search shows. */
 export interface SearchProps {
   readonly query: string;
   readonly countries: readonly CountryName[];
+  readonly favourites: readonly CountryName[];
 }
 
-/** The form and the countries that were found. */
+/** The form, the favourites, and the countries that were found. */
 export function Search(props: SearchProps): VNode {
   const [countries, setCountries] = useState(props.countries);
+  const favourites = useFavourites(props.favourites);
   const latest = useRef(props.query);
 
   async function search(query: string): Promise<void> {
     latest.current = query;
-    const response = await fetch(
-      `/api/countries?q=${encodeURIComponent(query)}`,
-    );
-    const found = await response.json();
+    const found = await rpc.countries.search.query({ query });
     // Answers may overtake each other.
-    if (response.ok && latest.current === query) setCountries(found);
+    if (latest.current === query) setCountries(found);
   }
 
   return (
@@ -38,26 +39,33 @@ export function Search(props: SearchProps): VNode {
         />
         <button type="submit">Search</button>
       </form>
+      {favourites.length > 0 && (
+        <nav aria-label="Favourites">
+          {favourites.map(({ code, name, flag }) => (
+            <a key={code} href={`/countries/${code}`}>{flag} {name}</a>
+          ))}
+        </nav>
+      )}
       <p>
         {countries.length === 1 ? "1 country" : `${countries.length} countries`}
       </p>
-      <CountryList countries={countries} />
+      <ul>
+        {countries.map((country) => (
+          <li key={country.code}>
+            <Star country={country} favourites={favourites} />{" "}
+            <CountryLink {...country} />
+          </li>
+        ))}
+      </ul>
     </>
   );
 }
 
-/** Links to countries. */
-export function CountryList(
-  { countries }: { countries: readonly CountryName[] },
-): VNode {
+/** A link to a country. */
+export function CountryLink({ code, name, flag, region }: CountryName): VNode {
   return (
-    <ul>
-      {countries.map(({ code, name, flag, region }) => (
-        <li key={code}>
-          <a href={`/countries/${code}`}>{flag} {name}</a>{" "}
-          <small>{region}</small>
-        </li>
-      ))}
-    </ul>
+    <>
+      <a href={`/countries/${code}`}>{flag} {name}</a> <small>{region}</small>
+    </>
   );
 }

@@ -35,6 +35,24 @@ Deno.test("The database's file is filled once and used again", async () => {
   second.close();
 });
 
+Deno.test("A file of an earlier version gets what it lacks and keeps what it has", async () => {
+  await using folder = await tempFolder();
+  const file = `${folder.path}/atlas.db`;
+  const earlier = openDatabase(file);
+  earlier.exec(`
+    DROP TABLE favourite;
+    UPDATE country SET name = 'Ours' WHERE code = 'CHE';
+    PRAGMA user_version = 1;
+  `);
+  earlier.close();
+
+  const now = openDatabase(file);
+  const name = now.prepare("SELECT name FROM country WHERE code = 'CHE'");
+  assertEquals(name.get()!.name, "Ours");
+  assertEquals(now.prepare("SELECT * FROM favourite").all(), []);
+  now.close();
+});
+
 Deno.test("A file that can't be opened or holds something else is an error", async () => {
   await using folder = await tempFolder();
   assertThrows(() => openDatabase(`${folder.path}/none/atlas.db`), Error);

@@ -43,11 +43,11 @@ Deno.test("Atlas in a browser", async (t) => {
     await page.fill("#q", "reykjav");
     await page.getByText("1 country").waitFor();
     assertEquals(await page.locator("main li").allInnerTexts(), [
-      "🇮🇸 Iceland Europe",
+      "☆ 🇮🇸 Iceland Europe",
     ]);
     const { trace, span: asked } = await traceWith(
       atlas.tracer,
-      "fetch GET /api/countries",
+      "fetch GET /api/rpc",
     );
     const root = trace.spans.get(trace.rootSpanId)!;
     assertEquals(root.parentId, asked.id);
@@ -68,6 +68,45 @@ Deno.test("Atlas in a browser", async (t) => {
     assertEquals(view.foreignRequests, []);
   });
 
+  await t.step("marks a favourite in every tab of its visitor", async () => {
+    await using atlas = startAtlas(true);
+    await using view = await browser.newPage();
+    const { page: list } = view;
+    const country = await list.context().newPage();
+    await list.goto(atlas.url);
+    await country.goto(`${atlas.url}/countries/isl`);
+    const star = country.getByRole("button", { name: "Favourite Iceland" });
+
+    await list.getByRole("button", { name: "Favourite Iceland" }).click();
+    const favourites = list.getByRole("navigation", { name: "Favourites" });
+    await favourites.getByText("Iceland").waitFor();
+    await country.locator("[aria-pressed=true]").waitFor();
+
+    await star.click();
+    await favourites.waitFor({ state: "detached" });
+    assertEquals(await star.getAttribute("aria-pressed"), "false");
+
+    await using stranger = await browser.newPage();
+    await star.click();
+    await favourites.waitFor();
+    await stranger.page.goto(atlas.url);
+    assertEquals(
+      await stranger.page.locator("[aria-pressed=true]").count(),
+      0,
+    );
+
+    // The call in the trace of the fetch, the subscription in that of the
+    // request that opened its socket.
+    const { trace } = await traceWith(atlas.tracer, "rpc:favourites.add");
+    const names = Array.from(trace.spans.values(), ({ name }) => name);
+    assert(names.includes("db.execute"), names.join(", "));
+    await list.close();
+    await country.close();
+    const live = await traceWith(atlas.tracer, "rpc:favourites.live");
+    assert(live.trace.spans.values().some(({ layer }) => layer === "database"));
+    assertEquals(view.errors, []);
+  });
+
   await t.step("without tracing, the page works and tells nobody", async () => {
     await using atlas = startAtlas(false);
     await using view = await browser.newPage();
@@ -80,7 +119,7 @@ Deno.test("Atlas in a browser", async (t) => {
     assertFalse((await view.page.content()).includes("app-trace-id"));
     await view.page.fill("#q", "oslo");
     await view.page.getByText("Norway").waitFor();
-    assert(asked.includes("/api/countries"), "the search works as you type");
+    assert(asked.includes("/api/rpc"), "the search works as you type");
     assertEquals(asked.filter((path) => path.startsWith("/__app/")), []);
     assertEquals(view.errors, []);
   });

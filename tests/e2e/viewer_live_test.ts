@@ -78,12 +78,12 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       await other.page.goto(`${atlas.url}/`);
       await traceWith(atlas.tracer, "hydrate:Search", 20_000);
       await Promise.all([
-        other.page.waitForResponse(/\/api\/countries/),
+        other.page.waitForResponse(/\/api\/rpc\?/),
         other.page.locator("#q").fill("ger"),
       ]);
-      await waitForText(page, "#trace-list .path", "/api/countries");
-      await openTrace(page, "/api/countries");
-      await selectSpan(page, "fetch GET /api/countries");
+      await waitForText(page, "#trace-list .path", "/api/rpc");
+      await openTrace(page, "/api/rpc");
+      await selectSpan(page, "fetch GET /api/rpc");
       await waitForText(page, "#details header .tag", "browser");
       await selectSpan(page, "SELECT country");
       await waitForText(page, "#details", "LIKE");

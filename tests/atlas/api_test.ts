@@ -1,0 +1,110 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
+import type { Api } from "../../examples/atlas/api.ts";
+import { createAtlas } from "../../examples/atlas/atlas.ts";
+
+/** The demo on a port, and clients with a visitor's cookie. */
+async function serveAtlas() {
+  const app = createAtlas({ database: ":memory:" });
+  const server = await app.serve({ port: 0, signals: false, onListen() {} });
+  const origin = `http://127.0.0.1:${server.address.port}`;
+  const httpEndpoint = `${origin}/api/rpc`;
+  return {
+    origin,
+    stranger: createClient<Api>({ httpEndpoint }),
+    /** Visits a page and calls with the cookie that it got. */
+    async visit() {
+      const response = await fetch(origin, {
+        headers: { accept: "text/html" },
+      });
+      await response.body?.cancel();
+      const [cookie] = response.headers.getSetCookie();
+      assert(cookie !== undefined, "a page sets the visitor's cookie");
+      const headers = { cookie: cookie.split(";")[0]! };
+      return { cookie, rpc: createClient<Api>({ httpEndpoint, headers }) };
+    },
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+Deno.test("Countries are searched and looked up by call", async () => {
+  await using atlas = await serveAtlas();
+  const { countries } = atlas.stranger;
+  assertEquals((await countries.search.query({})).length, 250);
+  assertEquals(await countries.search.query({ query: "bern" }), [
+    { code: "CHE", name: "Switzerland", flag: "🇨🇭", region: "Europe" },
+  ]);
+  assertEquals((await countries.byCode.query({ code: "isl" })).name, "Iceland");
+
+  const unknown = await assertRejects(
+    () => countries.byCode.query({ code: "xxx" }),
+    RPCClientError,
+  );
+  assertEquals([unknown.code, unknown.status], ["NOT_FOUND", 404]);
+  const malformed = await assertRejects(
+    () => countries.byCode.query({ code: "Iceland" }),
+    RPCClientError,
+  );
+  assertEquals(malformed.code, "VALIDATION_ERROR");
+});
+
+Deno.test("Favourites are each visitor's own", async () => {
+  await using atlas = await serveAtlas();
+  const { rpc, cookie } = await atlas.visit();
+  assert(/HttpOnly/i.test(cookie) && /SameSite=Lax/i.test(cookie), cookie);
+  const other = await atlas.visit();
+
+  await rpc.favourites.add.mutate({ code: "ISL" });
+  await rpc.favourites.add.mutate({ code: "che" });
+  await rpc.favourites.add.mutate({ code: "CHE" });
+  assertEquals((await rpc.favourites.list.query()).map(({ name }) => name), [
+    "Iceland",
+    "Switzerland",
+  ]);
+  assertEquals(await other.rpc.favourites.list.query(), []);
+
+  await rpc.favourites.remove.mutate({ code: "isl" });
+  await rpc.favourites.remove.mutate({ code: "NOR" });
+  assertEquals((await rpc.favourites.list.query()).map(({ code }) => code), [
+    "CHE",
+  ]);
+
+  for (
+    const call of [
+      () => atlas.stranger.favourites.list.query(),
+      () => atlas.stranger.favourites.add.mutate({ code: "ISL" }),
+    ]
+  ) {
+    assertEquals(
+      (await assertRejects(call, RPCClientError)).code,
+      "UNAUTHORIZED",
+    );
+  }
+  const unknown = await assertRejects(
+    () => rpc.favourites.add.mutate({ code: "XXX" }),
+    RPCClientError,
+  );
+  assertEquals(unknown.code, "NOT_FOUND");
+});
+
+Deno.test("The API is described by an OpenAPI document", async () => {
+  await using atlas = await serveAtlas();
+  const document = await (await fetch(`${atlas.origin}/api/openapi.json`))
+    .json();
+  const { Validator } = await import("@seriousme/openapi-schema-validator");
+  const { valid, errors } = await new Validator().validate(document);
+  assert(valid, JSON.stringify(errors));
+  assertEquals(Object.keys(document.paths), [
+    "/api/rpc/countries.search",
+    "/api/rpc/countries.byCode",
+    "/api/rpc/favourites.list",
+    "/api/rpc/favourites.add",
+    "/api/rpc/favourites.remove",
+  ]);
+
+  // It can be called as it is described.
+  const url = `${atlas.origin}/api/rpc/countries.byCode?input=${
+    encodeURIComponent('{"code":"ISL"}')
+  }`;
+  assertEquals((await (await fetch(url)).json()).data.name, "Iceland");
+});
