@@ -260,6 +260,8 @@ export interface RawClient extends Disposable {
 /** Opens a socket of bare TCP. */
 export async function connectRaw(port: number): Promise<RawClient> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  // Small frames are not to wait for one another.
+  connection.setNoDelay();
   await writeAll(connection, new TextEncoder().encode(handshake()));
   // What was read and not yet taken stands from start to end.
   let buffer = new Uint8Array(65_536);

@@ -1,0 +1,390 @@
+import { assert, assertEquals } from "@std/assert";
+import { createUpgrader } from "@quartet/kit/app";
+import { createRouter, procedure, rpcPlugin, tracked } from "@quartet/kit/rpc";
+import type { WSConnectionData } from "@quartet/kit/rpc";
+import { z } from "zod";
+import {
+  connect,
+  connectRaw,
+  errorLog,
+  serveRouter,
+  subscribe,
+  until,
+} from "./helpers.ts";
+import type { Message, TestServer } from "./helpers.ts";
+
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => signal.addEventListener("abort", resolve));
+}
+
+/** Generators by what they do when they are ended, and how often they were. */
+function createGenerators(log = errorLog()) {
+  const ends: Record<string, number> = {};
+  function count(name: string) {
+    ends[name] = (ends[name] ?? 0) + 1;
+  }
+  const router = createRouter({
+    "awaits an abort": procedure.subscription(async function* ({ signal }) {
+      try {
+        yield "ready";
+        await aborted(signal);
+      } finally {
+        count("awaits an abort");
+      }
+    }),
+    "rejects on abort": procedure.subscription(async function* ({ signal }) {
+      try {
+        yield "ready";
+        await new Promise((_, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason))
+        );
+      } finally {
+        count("rejects on abort");
+      }
+    }),
+    "ticks": procedure.subscription(async function* () {
+      try {
+        for (let i = 0;; i++) {
+          yield i;
+          await new Promise((resolve) => setTimeout(resolve));
+        }
+      } finally {
+        count("ticks");
+      }
+    }),
+    "never awaits": procedure.subscription(async function* () {
+      try {
+        for (let i = 0;; i++) yield i;
+      } finally {
+        count("never awaits");
+      }
+    }),
+    "is held by backpressure": procedure.subscription(async function* () {
+      try {
+        yield "ready";
+        for (;;) yield "x".repeat(1 << 20);
+      } finally {
+        count("is held by backpressure");
+      }
+    }),
+    "delegates": procedure.subscription(async function* ({ signal }) {
+      async function* inner() {
+        try {
+          yield "ready";
+          await aborted(signal);
+        } finally {
+          count("delegates");
+        }
+      }
+      yield* inner();
+    }),
+    "has finally that awaits": procedure.subscription(
+      async function* ({ signal }) {
+        try {
+          yield "ready";
+          await aborted(signal);
+        } finally {
+          await new Promise((resolve) => setTimeout(resolve));
+          count("has finally that awaits");
+        }
+      },
+    ),
+    "catches everything": procedure.subscription(async function* ({ signal }) {
+      try {
+        yield "ready";
+        await new Promise((_, reject) =>
+          signal.addEventListener("abort", reject)
+        );
+      } catch {
+        yield "I would rather go on";
+      } finally {
+        count("catches everything");
+      }
+    }),
+    "is an iterator by hand": procedure.subscription(({ signal }) => {
+      let first = true;
+      return {
+        [Symbol.asyncIterator]: () => ({
+          async next() {
+            if (!first) await aborted(signal);
+            first = false;
+            return { done: false, value: "ready" };
+          },
+          return() {
+            count("is an iterator by hand");
+            return Promise.resolve({ done: true as const, value: undefined });
+          },
+        }),
+      };
+    }),
+  }, log);
+  const names = Object.keys(router._def);
+  return { router, names, ends };
+}
+
+/** How a subscription can come to its end from outside. */
+const endings: Record<
+  string,
+  (
+    client: Awaited<ReturnType<typeof connectRaw>>,
+    server: TestServer,
+    names: readonly string[],
+  ) => Promise<void>
+> = {
+  async "it is unsubscribed"(client, _server, names) {
+    for (const id of names) await client.send({ type: "unsubscribe", id });
+  },
+  async "its client says goodbye"(client) {
+    await client.send(new Uint8Array([0x88, 0x80, 0, 0, 0, 0]));
+  },
+  "its client dies without a word"(client) {
+    client.connection.close();
+    return Promise.resolve();
+  },
+  "the app is closed": (_client, server) => server.app.close(),
+  "the server shuts down": (_client, server) => server.server.shutdown(),
+};
+
+for (const [ending, end] of Object.entries(endings)) {
+  Deno.test(`A subscription's finally runs once when ${ending}, whatever it does`, async () => {
+    const log = errorLog();
+    const { router, names, ends } = createGenerators(log);
+    const subscriptions = new Set<Map<string, AbortController>>();
+    const observed = {
+      ...router,
+      websocket: {
+        ...router.websocket,
+        message(...[ws, message]: Parameters<typeof router.websocket.message>) {
+          subscriptions.add(ws.data.subscriptions);
+          router.websocket.message(ws, message);
+        },
+      },
+    };
+    await using server = await serveRouter(observed);
+    // Some of them stand at a yield, held back by a client that doesn't read.
+    const client = await connectRaw(server.port);
+    for (const name of names) await client.send(subscribe(name, name));
+    const seen = new Set<string>();
+    while (seen.size < names.length) seen.add((await client.next())!.id);
+    const [map] = subscriptions;
+    assertEquals(map!.size, names.length);
+
+    const ended = end(client, server, names);
+    await until(() => Object.keys(ends).length === names.length);
+    try {
+      client.connection.close();
+    } catch {
+      // That was its end.
+    }
+    await ended;
+    // A turn for what would run twice.
+    await new Promise((resolve) => setTimeout(resolve));
+    assertEquals(ends, Object.fromEntries(names.map((name) => [name, 1])));
+    assertEquals(map!.size, 0);
+    assertEquals(log.logged, []);
+  });
+}
+
+Deno.test("A subscription's finally runs once when its generator throws or comes to its end", async () => {
+  const ends: string[] = [];
+  const router = createRouter({
+    throws: procedure.subscription(async function* () {
+      try {
+        yield 1;
+        throw new Error("x");
+      } finally {
+        ends.push("throws");
+      }
+    }),
+    returns: procedure.subscription(async function* () {
+      try {
+        yield 1;
+      } finally {
+        ends.push("returns");
+      }
+    }),
+    "can't be sent": procedure.subscription(async function* () {
+      try {
+        yield 1n;
+      } finally {
+        ends.push("can't be sent");
+      }
+    }),
+    "is refused": procedure.output(z.string()).subscription(
+      async function* () {
+        try {
+          yield 5 as never;
+        } finally {
+          ends.push("is refused");
+        }
+      },
+    ),
+  }, errorLog());
+  await using server = await serveRouter(router);
+  await using client = await connect(server);
+  for (const name of Object.keys(router._def)) {
+    client.send(subscribe("a", name));
+    let message: Message;
+    do message = await client.next(); while (message.type === "data");
+    assertEquals(message.type, name === "returns" ? "complete" : "error");
+  }
+  assertEquals(ends, Object.keys(router._def));
+});
+
+Deno.test("A generator that never awaits can be unsubscribed, and others are served meanwhile", async () => {
+  let ended = 0;
+  const router = createRouter({
+    busy: procedure.subscription(async function* () {
+      try {
+        for (let i = 0;; i++) yield i;
+      } finally {
+        ended++;
+      }
+    }),
+    ping: procedure.query(() => "pong"),
+  });
+  await using server = await serveRouter(router);
+  await using busy = await connect(server);
+  await using other = await connect(server);
+  for (let i = 0; i < 5; i++) busy.send(subscribe(`${i}`, "busy"));
+  await busy.take(1_000);
+  assertEquals((await server.get("ping")).body.data, "pong");
+  assertEquals(await other.settle(), []);
+  for (let i = 0; i < 5; i++) busy.send({ type: "unsubscribe", id: `${i}` });
+  await until(() => ended === 5);
+  assert((await busy.settle()).every(({ type }) => type === "data"));
+});
+
+Deno.test("A subscription that is ended before its middleware lets it begin never begins", async () => {
+  const gate = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
+  let begun = false;
+  const left = Promise.withResolvers<void>();
+  const router = createRouter({
+    slow: procedure
+      .use(async ({ next }) => {
+        entered.resolve();
+        await gate.promise;
+        try {
+          return await next();
+        } finally {
+          left.resolve();
+        }
+      })
+      .subscription(async function* () {
+        begun = true;
+        yield await Promise.resolve(1);
+      }),
+  });
+  await using server = await serveRouter(router);
+  await using client = await connect(server);
+  client.send(subscribe("a", "slow"));
+  await entered.promise;
+  client.send({ type: "unsubscribe", id: "a" });
+  await client.settle();
+  gate.resolve();
+  await left.promise;
+  assertEquals(await client.settle(), []);
+  assertEquals(begun, false);
+});
+
+Deno.test("A subscription's handler gets its input, the copied request, and what a returning client saw last", async () => {
+  const router = createRouter({
+    args: procedure.subscription(
+      z.object({ from: z.number().default(5) }),
+      async function* ({ input, request, path, type, lastEventId, ctx }) {
+        const { url, method, headers } = request;
+        yield await Promise.resolve({
+          ...{ input, path, type, method, lastEventId },
+          pathname: new URL(url).pathname,
+          cookie: headers.get("cookie"),
+          same: ctx.get("user") === "ada",
+        });
+      },
+    ),
+  });
+  await using server = await serveRouter(router, {}, {
+    plugins: [{
+      name: "user",
+      middleware(_request, context, next) {
+        context.set("user", "ada");
+        return next();
+      },
+    }],
+  });
+  await using client = await connect(server);
+  client.send({ ...subscribe("a", "args", {}), lastEventId: "e5" });
+  assertEquals((await client.next()).data, {
+    input: { from: 5 },
+    path: "args",
+    type: "subscription",
+    method: "GET",
+    lastEventId: "e5",
+    pathname: "/api/rpc",
+    cookie: null,
+    same: true,
+  });
+});
+
+Deno.test("Tracked values travel with their ids, other values without, and undefined without data", async () => {
+  const router = createRouter({
+    mixed: procedure.subscription(async function* () {
+      yield tracked("e1", { n: 1 });
+      yield await Promise.resolve("plain");
+      yield undefined;
+      yield null;
+    }),
+  });
+  await using server = await serveRouter(router);
+  await using client = await connect(server);
+  client.send(subscribe('"id"', "mixed"));
+  assertEquals(await client.take(5), [
+    { type: "data", id: '"id"', data: { n: 1 }, eventId: "e1" },
+    { type: "data", id: '"id"', data: "plain" },
+    { type: "data", id: '"id"' },
+    { type: "data", id: '"id"', data: null },
+    { type: "complete", id: '"id"' },
+  ]);
+});
+
+Deno.test("The signal of a subscription that came to its end is not aborted, not even when the client goes", async () => {
+  const signals: AbortSignal[] = [];
+  const router = createRouter({
+    short: procedure.subscription(async function* ({ signal }) {
+      signals.push(signal);
+      yield await Promise.resolve(1);
+    }),
+  });
+  await using server = await serveRouter(router);
+  await using client = await connect(server);
+  client.send(subscribe("a", "short"));
+  await client.take(2);
+  client.socket.close();
+  await client.closed;
+  await server.app.close();
+  assertEquals(signals.map(({ aborted }) => aborted), [false]);
+});
+
+Deno.test("The handler for other servers serves and ends subscriptions as the plugin does", async () => {
+  const { router, names, ends } = createGenerators();
+  const plugin = rpcPlugin({ router });
+  const upgrader = createUpgrader<WSConnectionData>(
+    plugin.getWebSocketConfig(),
+  );
+  await using server = Deno.serve(
+    { port: 0, onListen() {} },
+    (request) =>
+      plugin.upgradeToWebSocket(upgrader, request, { get() {}, set() {} })
+        ? upgrader.response(request)!
+        : router.handler(request),
+  );
+  const url = `http://127.0.0.1:${server.addr.port}/api/rpc`;
+  const client = await connect({ url });
+  for (const name of names) client.send(subscribe(name, name));
+  const seen = new Set<string>();
+  while (seen.size < names.length) seen.add((await client.next()).id);
+  await upgrader.close();
+  await client.closed;
+  await until(() => Object.keys(ends).length === names.length);
+  assertEquals(ends, Object.fromEntries(names.map((name) => [name, 1])));
+});
