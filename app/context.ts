@@ -73,10 +73,12 @@ export class Context implements RequestContext {
 
   /**
    * The same context with another request: for what goes on when this one
-   * can't be read any more, as on a socket. The values are shared.
+   * can't be read any more, as on a socket. The values are shared. Of the
+   * connection only the address is kept, since Deno forgets it as well.
    */
   withRequest(request: Request): Context {
-    const context = new Context(request, this.info);
+    const info = this.info && { remoteAddr: this.info.remoteAddr };
+    const context = new Context(request, info);
     context.params = this.params;
     context.#values = this.#values ??= new Map();
     return context;

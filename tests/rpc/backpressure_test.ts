@@ -1,0 +1,234 @@
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { startDeno } from "../helpers.ts";
+import type { Child } from "../helpers.ts";
+import {
+  connect,
+  connectRaw,
+  frame,
+  handshake,
+  subscribe,
+  writeAll,
+} from "./helpers.ts";
+import type { RawClient } from "./helpers.ts";
+import type { Figures } from "./socket_server.ts";
+
+/** A server in a process of its own, so that its memory is its own. */
+async function startServer() {
+  const child: Child = startDeno([
+    "run",
+    "-A",
+    "--no-check",
+    // Without the compilers, whose code would grow the heap on its own.
+    "--v8-flags=--expose-gc,--no-opt,--no-maglev,--no-sparkplug",
+    new URL("./socket_server.ts", import.meta.url).href,
+  ]);
+  const port = Number((await child.printed(/port (\d+)\n/))[1]);
+  const url = `http://127.0.0.1:${port}/api/rpc`;
+  return {
+    url,
+    port,
+    /** Its figures, after a garbage collection if it is told to. */
+    async figures(collect = false): Promise<Figures> {
+      const response = await fetch(`${url}?path=figures&input=${collect}`);
+      return (await response.json()).data;
+    },
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}
+
+type TestServer = Awaited<ReturnType<typeof startServer>>;
+
+/** Waits until the server has said the same of itself fifty times. */
+async function settled(
+  server: TestServer,
+  figure: (figures: Figures) => unknown,
+): Promise<Figures> {
+  let figures = await server.figures();
+  for (let same = 0; same < 50;) {
+    const next = await server.figures();
+    same = figure(next) === figure(figures) ? same + 1 : 0;
+    figures = next;
+  }
+  return figures;
+}
+
+const MiB = 1 << 20;
+const SIZE = 1_000;
+const COUNT = 60_000;
+
+Deno.test("A reader that stops holds the generator, costs others nothing, and loses nothing", async () => {
+  await using server = await startServer();
+  await using other = await connect(server);
+  const idle = await server.figures(true);
+
+  using reader = await connectRaw(server.port);
+  const input = { count: COUNT, size: SIZE };
+  await reader.send(subscribe("a", "flood", input));
+  const first = await reader.next();
+  assertEquals(first?.data.n, 0);
+  const held = await settled(server, ({ produced }) => produced);
+  // What the network between them has taken is not the server's to hold.
+  assertLess(held.produced, COUNT);
+  assertLess(held.buffered, 1.1 * MiB);
+
+  other.send(subscribe("b", "count", 20_000));
+  const counted = await other.take(20_001);
+  assertEquals(counted.at(-1)?.type, "complete");
+  assert(counted.slice(0, -1).every(({ data }, n) => data === n));
+  const after = await server.figures(true);
+  assertLess(after.produced, COUNT);
+  assertLess(after.buffered, 1.1 * MiB);
+  assertLess(after.rss - idle.rss, 64 * MiB);
+
+  for (let n = 1; n < COUNT; n++) {
+    const message = await reader.next();
+    if (message?.data?.n !== n) assertEquals(message, n as never);
+  }
+  assertEquals((await reader.next())?.type, "complete");
+  assertEquals((await server.figures()).produced, COUNT);
+});
+
+Deno.test("A held generator stays where it is, however often its reader takes a little", async () => {
+  await using server = await startServer();
+  using reader = await connectRaw(server.port);
+  const input = { count: COUNT, size: SIZE };
+  await reader.send(subscribe("a", "flood", input));
+  for (let n = 0; n < COUNT; n++) {
+    if (n % 12_000 === 0) {
+      const { buffered } = await settled(server, ({ produced }) => produced);
+      assertLess(buffered, 1.1 * MiB);
+    }
+    const message = await reader.next();
+    if (message?.data?.n !== n) assertEquals(message, n as never);
+  }
+  assertEquals((await reader.next())?.type, "complete");
+});
+
+Deno.test("A hundred held generators on one connection share what may wait", async () => {
+  await using server = await startServer();
+  const reader = await connectRaw(server.port);
+  for (let i = 0; i < 100; i++) {
+    const input = { count: 1e9, size: SIZE };
+    await reader.send(subscribe(`${i}`, "flood", input));
+  }
+  const held = await settled(server, ({ produced }) => produced);
+  assertLess(held.buffered, 1.2 * MiB);
+  // When the reader dies, all of them end.
+  reader[Symbol.dispose]();
+  const { subscriptions } = await settled(server, (now) => now.subscriptions);
+  assertEquals(subscriptions, 0);
+});
+
+/** Closes a connection as the protocol has it, and reads it to its end. */
+async function sayGoodbye(client: RawClient): Promise<void> {
+  await client.send(frame("", { opcode: 8 }));
+  while (await client.next() !== null);
+}
+
+/** Waits until nothing of former connections is left. */
+async function emptied(server: TestServer): Promise<Figures> {
+  for (;;) {
+    const figures = await server.figures(true);
+    if (figures.running + figures.connections === 0) return figures;
+  }
+}
+
+Deno.test("1,000 connections of 10 subscriptions, opened and dropped, leave nothing behind", async () => {
+  await using server = await startServer();
+  async function drop(goodbye = true): Promise<void> {
+    const clients = await Promise.all(
+      Array.from({ length: 50 }, () => connectRaw(server.port)),
+    );
+    const messages = Array.from(
+      { length: 10 },
+      (_, i) => [...frame(JSON.stringify(subscribe(`${i}`, "wait")))],
+    );
+    const bytes = new Uint8Array(messages.flat());
+    for (const client of clients) await client.send(bytes);
+    await Promise.all(clients.map(async (client) => {
+      for (let i = 0; i < 10; i++) {
+        assertEquals((await client.next())?.data, "ready");
+      }
+      if (goodbye) await sayGoodbye(client);
+      client.connection.close();
+    }));
+  }
+  for (let i = 0; i < 10; i++) await drop();
+  const before = await emptied(server);
+  for (let i = 0; i < 20; i++) await drop();
+  const after = await emptied(server);
+  // A connection that was left would be more than a kilobyte.
+  assertLess(after.heap - before.heap, 0.5 * MiB);
+  assertLess(after.rss - before.rss, 64 * MiB);
+
+  // Deno's timer for pings keeps a socket that died for some seconds more, but
+  // of its subscriptions nothing is left.
+  for (let i = 0; i < 5; i++) await drop(false);
+  await settled(server, ({ running }) => running);
+  const { running, subscriptions } = await server.figures();
+  assertEquals([running, subscriptions], [0, 0]);
+});
+
+Deno.test("What hostile clients send leaves nothing behind", async () => {
+  await using server = await startServer();
+  const texts = [
+    "x",
+    "null",
+    "[".repeat(60_000),
+    JSON.stringify(subscribe("a", "no.such")),
+    JSON.stringify(subscribe("a", "wait")),
+    JSON.stringify(subscribe("b", "count", { not: "a number" })),
+    JSON.stringify({ type: "unsubscribe", id: "a" }),
+    JSON.stringify({ type: "subscribe", id: 5 }),
+    JSON.stringify(subscribe("a", "wait")),
+    JSON.stringify(subscribe("a", "wait")),
+    `{"type":"subscribe","id":"c","path":["${"w".repeat(100_000)}"]}`,
+  ];
+  const frames = [
+    ...texts.map((text) => frame(text)),
+    frame(new Uint8Array(70_000), { opcode: 2 }),
+    frame('{"type":', { fin: false }),
+    frame('"ping"}', { opcode: 0 }),
+  ];
+
+  async function attack(): Promise<void> {
+    await Promise.all(Array.from({ length: 20 }, async () => {
+      using client = await connectRaw(server.port);
+      for (const bytes of frames) await client.send(bytes);
+      while ((await client.next())?.type !== "pong");
+      await sayGoodbye(client);
+    }));
+    for (
+      const changes of [
+        { Origin: "https://evil.example" },
+        { Origin: "null" },
+        { "Sec-WebSocket-Version": "8" },
+        { "Sec-WebSocket-Key": undefined },
+      ]
+    ) {
+      using connection = await Deno.connect({
+        hostname: "127.0.0.1",
+        port: server.port,
+      });
+      await writeAll(connection, new TextEncoder().encode(handshake(changes)));
+      await connection.read(new Uint8Array(1024));
+    }
+    for (
+      const body of ["", "null", "[]", "[".repeat(100_000), '{"path":["x"]}']
+    ) {
+      const response = await fetch(server.url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+      });
+      await response.body?.cancel();
+    }
+  }
+
+  for (let i = 0; i < 10; i++) await attack();
+  const before = await emptied(server);
+  for (let i = 0; i < 20; i++) await attack();
+  const after = await emptied(server);
+  assertLess(after.heap - before.heap, 0.5 * MiB);
+  assertLess(after.rss - before.rss, 64 * MiB);
+});

@@ -1,0 +1,148 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+import { connect, serveRouter, subscribe } from "./helpers.ts";
+
+const router = createRouter({
+  ping: procedure.query(() => "pong"),
+  who: procedure.query(({ ctx }) => ctx.get("user") ?? "nobody"),
+  stream: procedure.subscription(async function* ({ ctx }) {
+    yield await Promise.resolve(ctx.get("user") ?? "nobody");
+  }),
+});
+
+Deno.test("rpcPlugin() serves calls and sockets at its endpoint and leaves other paths alone", async () => {
+  await using server = await serveRouter(router, { endpoint: "/rpc" }, {
+    routes: [{ path: "/rpcs", handler: () => new Response("mine") }],
+  });
+  assertEquals((await server.get("ping")).body.data, "pong");
+  await using client = await connect(server);
+  client.send(subscribe("a", "stream"));
+  assertEquals((await client.next()).data, "nobody");
+  const others = await fetch(server.url.replace("/rpc", "/rpcs"));
+  assertEquals(await others.text(), "mine");
+  const none = await fetch(server.url.replace("/rpc", "/api/rpc"));
+  assertEquals(none.status, 404);
+  await none.body?.cancel();
+});
+
+Deno.test("Handlers get the host's context with what other plugins put there", async () => {
+  const user = {
+    name: "user",
+    middleware: (
+      request: Request,
+      context: { set(key: string, value: unknown): void },
+      next: () => Promise<Response>,
+    ) => {
+      context.set("user", new URL(request.url).searchParams.get("as"));
+      return next();
+    },
+  };
+  await using server = await serveRouter(router, {}, { plugins: [user] });
+  assertEquals(
+    (await server.request({}, "?path=who&as=ada")).body.data,
+    "ada",
+  );
+  await using client = await connect({ url: `${server.url}?as=ada` });
+  client.send(subscribe("a", "stream"));
+  assertEquals((await client.next()).data, "ada");
+});
+
+Deno.test("A middleware of the host that answers keeps calls and sockets out", async () => {
+  await using server = await serveRouter(router, {}, {
+    plugins: [{
+      name: "closed",
+      middleware: () => new Response("closed", { status: 503 }),
+    }],
+  });
+  assertEquals((await server.get("ping")).status, 503);
+  let refused = false;
+  await connect(server).catch(() => refused = true);
+  assert(refused);
+});
+
+Deno.test("Closing the app ends its sockets with code 1001", async () => {
+  await using server = await serveRouter(router);
+  const client = await connect(server);
+  await server.app.close();
+  assertEquals((await client.closed).code, 1001);
+});
+
+Deno.test("upgradeToWebSocket() refuses what is no handshake, from elsewhere, or for another path", () => {
+  const plugin = rpcPlugin({ router });
+  const upgraded: unknown[] = [];
+  const server = {
+    upgrade(_request: Request, { data }: { data: unknown }) {
+      upgraded.push(data);
+      return true;
+    },
+  };
+  const ask = (url: string, headers: Record<string, string>, method = "GET") =>
+    plugin.upgradeToWebSocket(
+      server,
+      new Request(url, { method, headers }),
+      "context",
+    );
+  const url = "http://app.example/api/rpc";
+  const upgrade = "WebSocket";
+  assertEquals(ask(url, {}), false);
+  assertEquals(ask(url, { upgrade: "h2c" }), false);
+  assertEquals(ask(url, { upgrade }, "POST"), false);
+  assertEquals(ask(`${url}/x`, { upgrade }), false);
+  assertEquals(ask(url, { upgrade, origin: "https://evil.example" }), false);
+  assertEquals(upgraded, []);
+
+  assertEquals(ask(`${url}?a=b`, { upgrade, cookie: "c=d" }), true);
+  const [data] = upgraded as {
+    subscriptions: Map<string, AbortController>;
+    ctx: unknown;
+    originalRequest: Request;
+  }[];
+  assertEquals(data!.subscriptions, new Map());
+  assertEquals(data!.ctx, "context");
+  assertEquals(data!.originalRequest.url, `${url}?a=b`);
+  assertEquals(data!.originalRequest.headers.get("cookie"), "c=d");
+});
+
+Deno.test("upgradeToWebSocket() gives what the server says of the upgrade", () => {
+  const plugin = rpcPlugin({ router });
+  const request = new Request("http://app.example/api/rpc", {
+    headers: { upgrade: "websocket" },
+  });
+  const refusing = { upgrade: () => false };
+  assertEquals(plugin.upgradeToWebSocket(refusing, request, {}), false);
+});
+
+Deno.test("The WebSocket config has the seed's shape", () => {
+  const config = rpcPlugin({ router }).getWebSocketConfig();
+  assertEquals(typeof config.message, "function");
+  for (const name of ["open", "close", "drain"] as const) {
+    assert(["function", "undefined"].includes(typeof config[name]));
+  }
+  assertEquals(config, router.websocket);
+});
+
+Deno.test("rpcPlugin() refuses what is no router and endpoints that are no paths", () => {
+  for (const wrong of [undefined, null, {}, router._def, 5]) {
+    assertThrows(
+      () => rpcPlugin({ router: wrong as never }),
+      TypeError,
+      "Cannot create RPC plugin: router must be what createRouter() gives",
+    );
+  }
+  for (const endpoint of ["", "/", "rpc", "/rpc/", "/rpc?a", "/a#b", 5]) {
+    assertThrows(
+      () => rpcPlugin({ router, endpoint: endpoint as string }),
+      TypeError,
+      "Cannot create RPC plugin: endpoint must be a path",
+    );
+  }
+});
+
+Deno.test("The plugin works without a server, by the app's fetch", async () => {
+  const app = createApp({ plugins: [rpcPlugin({ router })] });
+  const url = "http://localhost/api/rpc?path=ping";
+  const response = await app.fetch(new Request(url));
+  assertEquals(await response.json(), { ok: true, data: "pong" });
+  await app.close();
+});

@@ -1,0 +1,192 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import {
+  createCaller,
+  createRouter,
+  procedure,
+  rateLimit,
+} from "@quartet/kit/rpc";
+import type { RateLimitOptions } from "@quartet/kit/rpc";
+import { z } from "zod";
+import { connect, serveRouter, subscribe } from "./helpers.ts";
+
+/** A limited router on a clock that only moves when it is told to. */
+function limited(options: Partial<RateLimitOptions> = {}) {
+  const clock = { time: 0 };
+  const builder = procedure.use(rateLimit({
+    limit: 2,
+    windowMs: 10_000,
+    now: () => clock.time,
+    ...options,
+  }));
+  const router = createRouter({
+    ping: builder.query(() => "pong"),
+    pong: builder.mutation(() => "ping"),
+    as: procedure
+      .use(({ ctx, next }) => next({ name: String(ctx) }))
+      .query(() => 1),
+    stream: builder.subscription(async function* () {
+      yield await Promise.resolve("value");
+    }),
+  });
+  return { router, clock };
+}
+
+/** What a call came to: its data or the code of its error. */
+async function outcome(call: Promise<unknown>): Promise<unknown> {
+  try {
+    return await call;
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+Deno.test("rateLimit() refuses the call after the last with RATE_LIMITED, 429 and Retry-After", async () => {
+  const { router, clock } = limited();
+  await using server = await serveRouter(router);
+  assertEquals((await server.get("ping")).status, 200);
+  assertEquals(
+    (await server.post({ path: ["pong"], type: "mutation" })).status,
+    200,
+  );
+  clock.time = 2_500;
+  const refused = await server.get("ping");
+  assertEquals(refused.status, 429);
+  assertEquals(refused.headers.get("retry-after"), "8");
+  assertEquals(refused.body.error, {
+    code: "RATE_LIMITED",
+    message: "Too many requests",
+    details: { retryAfter: 8 },
+  });
+  clock.time = 9_999.9;
+  const last = await server.get("ping");
+  assertEquals(last.headers.get("retry-after"), "1");
+  clock.time = 10_000;
+  assertEquals((await server.get("ping")).status, 200);
+});
+
+Deno.test("A window begins with its first call and isn't lengthened by refused ones", async () => {
+  const { router, clock } = limited();
+  const { ping } = createCaller(router);
+  const at = async (time: number) => {
+    clock.time = time;
+    return await outcome(ping.query());
+  };
+  assertEquals(await at(7_000), "pong");
+  assertEquals(await at(12_000), "pong");
+  for (const time of [12_001, 15_000, 16_999]) {
+    assertEquals(await at(time), "RATE_LIMITED");
+  }
+  assertEquals(await at(17_000), "pong");
+  assertEquals(await at(26_999), "pong");
+  assertEquals(await at(26_999), "RATE_LIMITED");
+  assertEquals(await at(1e9), "pong");
+});
+
+Deno.test("Each key has a window of its own, named by a function that may wait", async () => {
+  const { router, clock } = limited({
+    key: async ({ ctx }) => await Promise.resolve(`${ctx}`),
+  });
+  const a = createCaller(router, "a");
+  const b = createCaller(router, "b");
+  assertEquals(await a.ping.query(), "pong");
+  clock.time = 5_000;
+  assertEquals(await a.ping.query(), "pong");
+  assertEquals(await outcome(a.ping.query()), "RATE_LIMITED");
+  assertEquals(await b.ping.query(), "pong");
+  assertEquals(await b.pong.mutate(), "ping");
+  assertEquals(await outcome(b.ping.query()), "RATE_LIMITED");
+  clock.time = 10_000;
+  assertEquals(await a.ping.query(), "pong");
+  assertEquals(await outcome(b.ping.query()), "RATE_LIMITED");
+  assertEquals(
+    await outcome(createCaller(router, "__proto__").ping.query()),
+    "pong",
+  );
+});
+
+Deno.test("Of very many keys the oldest are forgotten, the newest are not", async () => {
+  const { router } = limited({
+    limit: 1,
+    key: ({ ctx }) => `${ctx}`,
+    maxKeys: 100,
+  });
+  const call = (key: number) => outcome(createCaller(router, key).ping.query());
+  for (let key = 0; key < 10_000; key++) {
+    assertEquals(await call(key), "pong");
+    if (key >= 20) assertEquals(await call(key - 20), "RATE_LIMITED");
+  }
+  assertEquals(await call(0), "pong");
+});
+
+Deno.test("A key that is used again and again is not forgotten for others", async () => {
+  const { router } = limited({
+    limit: 1,
+    key: ({ ctx }) => `${ctx}`,
+    maxKeys: 10,
+  });
+  const call = (key: string) => outcome(createCaller(router, key).ping.query());
+  assertEquals(await call("busy"), "pong");
+  for (let key = 0; key < 1_000; key++) {
+    await call(`${key}`);
+    assertEquals(await call("busy"), "RATE_LIMITED");
+  }
+});
+
+Deno.test("Without a key the client's address counts, over HTTP and sockets alike", async () => {
+  const { router, clock } = limited();
+  await using server = await serveRouter(router);
+  await using client = await connect(server);
+  client.send(subscribe("a", "stream"));
+  assertEquals((await client.take(2)).map(({ type }) => type), [
+    "data",
+    "complete",
+  ]);
+  assertEquals((await server.get("ping")).status, 200);
+  client.send(subscribe("b", "stream"));
+  assertEquals(await client.next(), {
+    type: "error",
+    id: "b",
+    error: {
+      code: "RATE_LIMITED",
+      message: "Too many requests",
+      details: { retryAfter: 10 },
+    },
+  });
+  clock.time = 10_000;
+  client.send(subscribe("b", "stream"));
+  assertEquals((await client.next()).data, "value");
+  // Without an address too: everybody shares one window.
+  assertEquals(await createCaller(router).ping.query(), "pong");
+});
+
+Deno.test("Each call of a batch counts, and calls that are refused input count too", async () => {
+  const router = createRouter({
+    sized: procedure
+      .use(rateLimit({ limit: 2, windowMs: 1_000, now: () => 0 }))
+      .query(z.number(), () => 1),
+  });
+  await using server = await serveRouter(router);
+  const call = (input: unknown) => ({ path: ["sized"], type: "query", input });
+  const { body } = await server.post({
+    batch: [call(1), call("x"), call(1), call(1)],
+  });
+  assertEquals(
+    body.data.map(({ ok, error }: { ok: boolean; error: { code: string } }) =>
+      ok || error.code
+    ),
+    [true, "VALIDATION_ERROR", "RATE_LIMITED", "RATE_LIMITED"],
+  );
+});
+
+Deno.test("rateLimit() wants positive numbers", () => {
+  const good = { limit: 1, windowMs: 1, maxKeys: 1 };
+  for (const name of Object.keys(good)) {
+    for (const value of [0, -1, NaN, Infinity, "a"]) {
+      assertThrows(
+        () => rateLimit({ ...good, [name]: value }),
+        TypeError,
+        `Cannot create rate limit: ${name} must be a positive number`,
+      );
+    }
+  }
+});

@@ -1,0 +1,101 @@
+/**
+ * A server whose memory can be measured from outside; started with
+ * `--expose-gc`. It prints its port.
+ */
+
+import { createApp } from "@quartet/kit/app";
+import type { ServerWebSocket } from "@quartet/kit/app";
+import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+import type { WSConnectionData } from "@quartet/kit/rpc";
+import { z } from "zod";
+
+declare const gc: () => void;
+
+/** What the server tells of itself. */
+export interface Figures {
+  /** Generators that have begun and not ended. */
+  readonly running: number;
+  /** Connections whose data is still alive. */
+  readonly connections: number;
+  /** Subscriptions in the maps of those. */
+  readonly subscriptions: number;
+  /** Bytes that wait to be sent, of the connection with the most. */
+  readonly buffered: number;
+  /** Values that `flood` has given. */
+  readonly produced: number;
+  readonly heap: number;
+  readonly rss: number;
+}
+
+let running = 0;
+let produced = 0;
+const sockets: WeakRef<ServerWebSocket<WSConnectionData>>[] = [];
+const seen = new WeakSet<object>();
+
+const api = createRouter({
+  wait: procedure.subscription(async function* ({ signal }) {
+    running++;
+    try {
+      yield "ready";
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    } finally {
+      running--;
+    }
+  }),
+  flood: procedure.subscription(
+    z.object({ count: z.number(), size: z.number() }),
+    async function* ({ input: { count, size } }) {
+      const text = "x".repeat(size);
+      for (let n = 0; n < count; n++) {
+        produced++;
+        yield { n, text };
+      }
+    },
+  ),
+  count: procedure.subscription(z.number(), async function* ({ input }) {
+    for (let n = 0; n < input; n++) {
+      if (n % 100 === 0) await new Promise((resolve) => setTimeout(resolve));
+      yield n;
+    }
+  }),
+  figures: procedure.query(z.boolean().default(false), figures),
+}, { onError() {} });
+
+async function figures({ input }: { input: boolean }): Promise<Figures> {
+  for (let i = 0; input && i < 3; i++) {
+    // A WeakRef holds its target until the end of the running job.
+    await new Promise((resolve) => setTimeout(resolve));
+    gc();
+  }
+  const alive = sockets.map((ref) => ref.deref()).filter((ws) => ws != null);
+  const { heapUsed: heap, rss } = Deno.memoryUsage();
+  return {
+    ...{ running, produced, heap, rss },
+    connections: alive.length,
+    subscriptions: alive.reduce((n, ws) => n + ws.data.subscriptions.size, 0),
+    buffered: Math.max(0, ...alive.map((ws) => ws.bufferedAmount)),
+  };
+}
+
+const { websocket } = api;
+const router = {
+  ...api,
+  websocket: {
+    ...websocket,
+    message(ws: ServerWebSocket<WSConnectionData>, text: string | Uint8Array) {
+      if (!seen.has(ws)) {
+        seen.add(ws);
+        sockets.push(new WeakRef(ws));
+      }
+      websocket.message(ws, text);
+    },
+  },
+};
+
+if (import.meta.main) {
+  const app = createApp({ plugins: [rpcPlugin({ router })] });
+  await app.serve({
+    port: 0,
+    onListen: ({ port }) => console.log(`port ${port}`),
+  });
+}
