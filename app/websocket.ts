@@ -127,6 +127,9 @@ function asksForWebSocket({ method, headers }: Request): boolean {
     headers.has("sec-websocket-key");
 }
 
+/** Not asked of the global each time: that is a look-up for every message. */
+const { OPEN } = WebSocket;
+
 class Connection<T> implements ServerWebSocket<T> {
   data: T;
   readonly #socket: WebSocket;
@@ -163,7 +166,7 @@ class Connection<T> implements ServerWebSocket<T> {
 
   send(message: string | Uint8Array<ArrayBuffer>): void {
     const socket = this.#socket;
-    if (socket.readyState !== WebSocket.OPEN) return;
+    if (socket.readyState !== OPEN) return;
     socket.send(message);
     if (
       this.#handler.drain !== undefined && this.#drainTimer === undefined &&
