@@ -1,0 +1,200 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  createCaller,
+  createRouter,
+  errors,
+  procedure,
+  RPCError,
+  tracked,
+} from "@quartet/kit/rpc";
+import { z } from "zod";
+
+const failure = new Error("inside");
+const ends: string[] = [];
+const router = createRouter({
+  a: {
+    b: {
+      add: procedure.query(
+        z.object({ x: z.number(), y: z.number().default(1) }),
+        ({ input }) => input.x + input.y,
+      ),
+    },
+  },
+  who: procedure.context<string>().query(({ ctx, path, type }) => ({
+    ctx,
+    path,
+    type,
+  })),
+  date: procedure.mutation(() => new Date(5)),
+  request: procedure.query(({ request }) => request.url),
+  signal: procedure.query(({ signal }) => signal),
+  fails: procedure.query(() => Promise.reject(failure)),
+  secret: procedure.query(() => {
+    throw errors.forbidden("no");
+  }),
+  guarded: procedure
+    .use(({ next }) => next({ user: "ada" }))
+    .query(({ user }) => user),
+  count: procedure.subscription(
+    z.number(),
+    async function* ({ input, lastEventId }) {
+      try {
+        const from = lastEventId === undefined ? 0 : Number(lastEventId) + 1;
+        for (let n = from; n < input; n++) {
+          yield await Promise.resolve(tracked(`${n}`, n));
+        }
+      } finally {
+        ends.push("count");
+      }
+    },
+  ),
+});
+
+Deno.test("createCaller() calls procedures with their schemas and middlewares, and gives values as they are", async () => {
+  const caller = createCaller(router, "context");
+  assertEquals(await caller.a.b.add.query({ x: 1 }), 2);
+  assertEquals(await caller.who.query(), {
+    ctx: "context",
+    path: "who",
+    type: "query",
+  });
+  const date: Date = await caller.date.mutate();
+  assert(date instanceof Date);
+  assertEquals(await caller.guarded.query(), "ada");
+});
+
+Deno.test("What a procedure throws is thrown by the caller as it is", async () => {
+  const caller = createCaller(router);
+  assertEquals(
+    await assertRejects(() => caller.fails.query(), Error),
+    failure,
+  );
+  const refused = await assertRejects(() => caller.secret.query(), RPCError);
+  assertEquals([refused.code, refused.status], ["FORBIDDEN", 403]);
+  const invalid = await assertRejects(
+    () => caller.a.b.add.query({ x: "1" as never }),
+    RPCError,
+  );
+  assertEquals([invalid.code, invalid.message], [
+    "VALIDATION_ERROR",
+    "Input validation failed",
+  ]);
+});
+
+Deno.test("A caller's subscription gives its values, and leaving the loop ends it", async () => {
+  const caller = createCaller(router);
+  ends.length = 0;
+  assertEquals(await Array.fromAsync(caller.count.subscribe(3)), [0, 1, 2]);
+  assertEquals(ends, ["count"]);
+  const rest = caller.count.subscribe(5, { lastEventId: "2" });
+  assertEquals(await Array.fromAsync(rest), [3, 4]);
+  for await (const n of caller.count.subscribe(1e9)) if (n === 5) break;
+  assertEquals(ends, ["count", "count", "count"]);
+});
+
+Deno.test("A caller hands over the request and signal that it was given", async () => {
+  const controller = new AbortController();
+  const request = new Request("http://localhost/x");
+  const caller = createCaller(router, undefined, {
+    request,
+    signal: controller.signal,
+  });
+  assertEquals(await caller.request.query(), request.url);
+  const own = new AbortController();
+  own.abort();
+  assertEquals((await caller.signal.query()).aborted, false);
+  assertEquals(
+    (await caller.signal.query(undefined, { signal: own.signal })).aborted,
+    true,
+  );
+  const error = await assertRejects(
+    () => createCaller(router).request.query(),
+    TypeError,
+  );
+  assertEquals(
+    error.message,
+    "Cannot read request: the procedure was called by createCaller() without one",
+  );
+});
+
+Deno.test("A caller refuses paths and kinds that its router hasn't", async () => {
+  // deno-lint-ignore no-explicit-any -- what the types would not let through
+  const caller = createCaller(router) as any;
+  const call = async (fn: () => unknown) => await fn();
+  const missing = await assertRejects(
+    () => call(() => caller.a.c.query()),
+    RPCError,
+  );
+  assertEquals([missing.code, missing.message], [
+    "NOT_FOUND",
+    "Procedure not found",
+  ]);
+  for (
+    const wrong of [
+      () => caller.date.query(),
+      () => caller.who.mutate(),
+      () => caller.who.subscribe(),
+      () => caller.count.query(),
+      () => caller.who.call(),
+    ]
+  ) await assertRejects(() => call(wrong), TypeError, "Cannot call ");
+  // So that a caller can be returned from an async function.
+  assertEquals(caller.then, undefined);
+  assertEquals(caller.a.then, undefined);
+});
+
+Deno.test("createRouter() refuses names that can't be part of a path, and what is no procedure", () => {
+  const fine = procedure.query(() => 1);
+  for (
+    const def of [
+      { "a.b": fine },
+      { "": fine },
+      { then: fine },
+      { a: { "b.c": fine } },
+      { a: { then: { b: fine } } },
+    ]
+  ) {
+    assertThrows(
+      () => createRouter(def),
+      TypeError,
+      "can't be the name of a procedure",
+    );
+  }
+  for (const value of [null, 5, "query", () => 1, [fine], undefined]) {
+    assertThrows(
+      () => createRouter({ a: value as never }),
+      TypeError,
+      "Cannot create router: a must be a procedure or an object of procedures",
+    );
+  }
+  const loop: Record<string, unknown> = {};
+  loop.again = { loop };
+  assertThrows(
+    () => createRouter(loop as never),
+    TypeError,
+    "Cannot create router: again.loop leads back to a router around it",
+  );
+  for (const name of ["maxBodySize", "maxSubscriptions"] as const) {
+    for (const value of [0, -1, 1.5, NaN, Infinity, "5"]) {
+      assertThrows(
+        () => createRouter({}, { [name]: value as number }),
+        TypeError,
+        `Cannot create router: ${name} must be a positive integer`,
+      );
+    }
+  }
+});
+
+Deno.test("A router may stand in another one, at any depth and more than once", async () => {
+  const inner = createRouter({ ping: procedure.query(() => "pong") });
+  let deep: Record<string, unknown> = { inner };
+  for (let i = 0; i < 50; i++) deep = { [`l${i}`]: deep };
+  const router = createRouter({ v1: inner, v2: { old: inner }, deep } as never);
+  // deno-lint-ignore no-explicit-any -- fifty levels are nothing to write down
+  const caller = createCaller(router) as any;
+  assertEquals(await caller.v1.ping.query(), "pong");
+  assertEquals(await caller.v2.old.ping.query(), "pong");
+  let at = caller.deep;
+  for (let i = 49; i >= 0; i--) at = at[`l${i}`];
+  assertEquals(await at.inner.ping.query(), "pong");
+});

@@ -1,0 +1,239 @@
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { observe } from "@quartet/kit/app";
+import {
+  createCaller,
+  createRouter,
+  procedure,
+  RPCError,
+} from "@quartet/kit/rpc";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import type { SpanData, TraceData, TracerImpl } from "@quartet/kit/trace";
+import { z } from "zod";
+import { connect, errorLog, serveRouter, subscribe, until } from "./helpers.ts";
+import type { TestServer } from "./helpers.ts";
+
+const inner = createRouter({
+  nested: { ping: procedure.query(() => "pong") },
+});
+const gate: { open?: () => void } = {};
+
+const router = createRouter({
+  ping: procedure.query(() => observe("inside", "custom", () => "pong")),
+  sized: procedure.query(z.object({ size: z.number() }), () => "sized"),
+  write: procedure.mutation(async () => {
+    await Promise.resolve();
+  }),
+  conflict: procedure.query(() => {
+    throw new RPCError("CONFLICT", "Changed by somebody", 409);
+  }),
+  busy: procedure.query(() => {
+    throw new RPCError("BUSY", "Come back later", 503);
+  }),
+  broken: procedure.query(() => Promise.reject(new Error("inside"))),
+  refused: procedure.query(() => {
+    throw new Response(null, { status: 401 });
+  }),
+  proxy: procedure.query(async () => {
+    return await createCaller(inner).nested.ping.query();
+  }),
+  stream: procedure.subscription(z.number(), async function* ({ input }) {
+    for (let n = 0; n < input; n++) {
+      yield await observe(`step ${n}`, "custom", () => Promise.resolve(n));
+    }
+    await new Promise<void>((resolve) => gate.open = resolve);
+  }),
+  failing: procedure.subscription(async function* () {
+    yield await Promise.resolve(1);
+    throw new Error("inside");
+  }),
+  limited: procedure.subscription(async function* () {
+    yield await Promise.resolve(1);
+    throw new RPCError("LIMIT", "Enough", 429);
+  }),
+}, errorLog());
+
+/** A server that traces, and its tracer. */
+async function startTraced(): Promise<
+  TestServer & { readonly tracer: TracerImpl }
+> {
+  const tracer = createTracer();
+  const trace = tracePlugin(tracer, { authorize: () => true });
+  const server = await serveRouter(router, {}, { trace });
+  return Object.assign(server, { tracer });
+}
+
+function named(trace: TraceData, name: string): SpanData {
+  const spans = [...trace.spans.values()];
+  const found = spans.filter((span) => span.name === name);
+  assertEquals(found.length, 1, `${name} in ${spans.map((s) => s.name)}`);
+  return found[0]!;
+}
+
+/** The trace of a name's span, when it is stored. */
+async function traceWith(tracer: TracerImpl, name: string): Promise<TraceData> {
+  const find = () =>
+    tracer.getTraces().find((trace) =>
+      [...trace.spans.values()].some((span) => span.name === name)
+    );
+  await until(() => find() !== undefined);
+  return find()!;
+}
+
+Deno.test("A call over HTTP is an rpc span under its request, with what it called and how long it took", async () => {
+  await using server = await startTraced();
+  await server.get("sized", { size: 5 });
+  const trace = await traceWith(server.tracer, "rpc:sized");
+  const span = named(trace, "rpc:sized");
+  assertEquals([span.layer, span.status], ["rpc", "ok"]);
+  assertEquals(span.parentId, trace.rootSpanId);
+  const { "app.rpc.handler_duration": duration, ...attributes } =
+    span.attributes;
+  assertEquals(attributes, {
+    "rpc.system.name": "quartet",
+    "rpc.method": "sized",
+    "app.rpc.type": "query",
+  });
+  assert(typeof duration === "number" && duration >= 0);
+  assertEquals(span.events.map(({ name }) => name), ["rpc.validation"]);
+  const { "app.rpc.valid": valid, "app.rpc.validation_duration": took } = span
+    .events[0]!.attributes!;
+  assertEquals(valid, true);
+  assert(typeof took === "number" && took >= 0);
+});
+
+Deno.test("What a handler does lies below the span of its call", async () => {
+  await using server = await startTraced();
+  await server.get("ping");
+  const trace = await traceWith(server.tracer, "rpc:ping");
+  assertEquals(named(trace, "inside").parentId, named(trace, "rpc:ping").id);
+});
+
+Deno.test("Each call of a batch has its span under the one request", async () => {
+  await using server = await startTraced();
+  await server.post({
+    batch: [
+      { path: ["ping"], type: "query" },
+      { path: ["write"], type: "mutation" },
+      { path: ["conflict"], type: "query" },
+      { path: ["no", "such"], type: "query" },
+    ],
+  });
+  const trace = await traceWith(server.tracer, "rpc:ping");
+  for (const name of ["rpc:ping", "rpc:write", "rpc:conflict"]) {
+    assertEquals(named(trace, name).parentId, trace.rootSpanId);
+  }
+  assertEquals(
+    named(trace, "rpc:write").attributes["app.rpc.type"],
+    "mutation",
+  );
+});
+
+Deno.test("A call by createCaller() has a span under whatever calls it", async () => {
+  await using server = await startTraced();
+  await server.get("proxy");
+  const trace = await traceWith(server.tracer, "rpc:proxy");
+  assertEquals(
+    named(trace, "rpc:nested.ping").parentId,
+    named(trace, "rpc:proxy").id,
+  );
+});
+
+for (
+  const [path, input, status, code] of [
+    ["conflict", undefined, "ok", "CONFLICT"],
+    ["sized", { size: "x" }, "ok", "VALIDATION_ERROR"],
+    ["refused", undefined, "ok", undefined],
+    ["busy", undefined, "error", "BUSY"],
+    ["broken", undefined, "error", undefined],
+  ] as const
+) {
+  Deno.test(`The span of a call that ends with ${code ?? path} is ${status === "ok" ? "no failed one" : "a failed one"}`, async () => {
+    await using server = await startTraced();
+    await server.get(path, input);
+    const trace = await traceWith(server.tracer, `rpc:${path}`);
+    const span = named(trace, `rpc:${path}`);
+    assertEquals(span.status, status);
+    assertEquals(span.attributes["rpc.status_code"], code);
+    const exceptions = span.events.filter(({ name }) => name === "exception");
+    assertEquals(exceptions.length, status === "ok" ? 0 : 1);
+    if (path === "sized") {
+      assertEquals(span.events[0]!.attributes!["app.rpc.valid"], false);
+    }
+  });
+}
+
+Deno.test("A subscription is a record of its own in the trace of the request that opened its socket", async () => {
+  await using server = await startTraced();
+  await using client = await connect(server);
+  client.send(subscribe("a", "stream", 2));
+  client.send(subscribe("b", "limited"));
+  const messages = await client.take(4);
+  assert(messages.some(({ data }) => data === 1));
+
+  // The request is over, its subscription is not.
+  const request = await traceWith(server.tracer, "GET /api/rpc");
+  const stored = () =>
+    server.tracer.getTraces().filter(({ spans }) =>
+      [...spans.values()].some(({ name }) => name === "rpc:stream")
+    );
+  assertEquals(stored(), []);
+  await until(() => gate.open !== undefined);
+  gate.open!();
+  await until(() => stored().length === 1);
+
+  const [trace] = stored();
+  assertEquals(trace!.id, request.id);
+  assertNotEquals(trace!.rootSpanId, request.rootSpanId);
+  const span = named(trace!, "rpc:stream");
+  assertEquals(span.id, trace!.rootSpanId);
+  assertEquals(span.parentId, request.rootSpanId);
+  assertEquals([span.layer, span.status], ["rpc", "ok"]);
+  assertEquals(span.attributes["rpc.method"], "stream");
+  assertEquals(span.attributes["app.rpc.type"], "subscription");
+  assertEquals(span.events[0]?.name, "rpc.validation");
+  for (const name of ["step 0", "step 1"]) {
+    const step = named(trace!, name);
+    assertEquals(step.parentId, span.id);
+    assert(step.startTime >= span.startTime && step.endTime <= span.endTime);
+  }
+  assertEquals(trace!.spans.size, 3);
+  const limited = await traceWith(server.tracer, "rpc:limited");
+  assertEquals(limited.spans.size, 1);
+  assertEquals(limited.id, request.id);
+});
+
+Deno.test("A subscription's span fails as a call's does, and ends with an unsubscribe", async () => {
+  await using server = await startTraced();
+  await using client = await connect(server);
+  client.send(subscribe("a", "failing"));
+  client.send(subscribe("b", "limited"));
+  await client.take(4);
+  const failing = await traceWith(server.tracer, "rpc:failing");
+  assertEquals(named(failing, "rpc:failing").status, "error");
+  const limited = named(
+    await traceWith(server.tracer, "rpc:limited"),
+    "rpc:limited",
+  );
+  assertEquals(limited.status, "ok");
+  assertEquals(limited.attributes["rpc.status_code"], "LIMIT");
+
+  delete gate.open;
+  client.send(subscribe("c", "stream", 1));
+  await client.next();
+  client.send({ type: "unsubscribe", id: "c" });
+  await until(() => gate.open !== undefined);
+  gate.open!();
+  const stream = await traceWith(server.tracer, "rpc:stream");
+  assertEquals(named(stream, "rpc:stream").status, "ok");
+});
+
+Deno.test("An untraced server opens no span, and a socket of one has no trace", async () => {
+  await using server = await serveRouter(router);
+  await using client = await connect(server);
+  client.send(subscribe("a", "limited"));
+  assertEquals((await client.take(2)).map(({ type }) => type), [
+    "data",
+    "error",
+  ]);
+  assertEquals((await server.get("ping")).body.data, "pong");
+});
