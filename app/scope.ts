@@ -226,7 +226,8 @@ function fail(scope: Scope, span: ObservedSpan, error: unknown): void {
   end(scope, span);
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+/** Whether something is a promise, or a lazy one that starts when awaited. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null &&
     typeof (value as { then?: unknown }).then === "function";
 }

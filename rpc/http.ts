@@ -5,8 +5,10 @@
  * @module
  */
 
+import { isThenable } from "../app/scope.ts";
 import { Call, perform } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
+import { noteCall } from "./call_route.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { RPCError, stringifyError } from "./error.ts";
 import {
@@ -176,8 +178,9 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   ): string | Promise<string> {
     const call = new Call(endpoint, ctx, new RequestSource(request));
     try {
+      noteCall(endpoint.path);
       const output = perform(endpoint, call, input);
-      if (output instanceof Promise) return answerLater(call, output);
+      if (isThenable(output)) return answerLater(call, output);
       call.settled = true;
       return success(output);
     } catch (error) {
@@ -188,7 +191,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
 
   async function answerLater(
     call: Call,
-    output: Promise<unknown>,
+    output: PromiseLike<unknown>,
   ): Promise<string> {
     try {
       return success(await output);

@@ -1,9 +1,9 @@
 import type { Context } from "../app/context.ts";
 import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
-import { currentScope } from "../app/scope.ts";
 import { createUpgrader } from "../app/websocket.ts";
 import type { WebSocketHandler } from "../app/websocket.ts";
+import { noteEndpoint } from "./call_route.ts";
 import { errors } from "./error.ts";
 import { respondError } from "./http.ts";
 import { createOriginRule } from "./origin.ts";
@@ -124,7 +124,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       const path = pathOf(request.url);
       if (!path.startsWith(endpoint)) return next();
       if (path.length === endpoint.length) {
-        describeRoute(endpoint);
+        noteEndpoint(endpoint);
         if (!isUpgrade(request)) return router.handler(request, context);
         if (upgradeToWebSocket(upgrader, request, context)) {
           return upgrader.response(request)!;
@@ -133,7 +133,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       }
       if (path[endpoint.length] !== "/") return next();
       const name = decode(path.slice(endpoint.length + 1));
-      describeRoute(`${endpoint}/:path`);
+      noteEndpoint(endpoint);
       return router.handler(request, context, name);
     },
     async close() {
@@ -143,11 +143,6 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     upgradeToWebSocket,
     getWebSocketConfig: () => websocket,
   };
-}
-
-/** `http.route` of the request's span (OpenTelemetry, HTTP server spans). */
-function describeRoute(pattern: string): void {
-  currentScope()?.span?.root.setAttribute("http.route", pattern);
 }
 
 function isUpgrade({ method, headers }: Request): boolean {

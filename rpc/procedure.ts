@@ -100,8 +100,8 @@ export interface Procedure<
   readonly "~types"?: { readonly output: Output };
 }
 
-/** A value, or a promise of it. */
-type MaybePromise<T> = T | Promise<T>;
+/** A value, or a promise of it, such as the queries of many drivers are. */
+type MaybePromise<T> = T | PromiseLike<T>;
 
 /** What a subscription streams, without the ids. */
 export type Untracked<T> = T extends Tracked<infer Value> ? Value : T;

@@ -50,6 +50,17 @@ Deno.test("summarize() adds up self time per layer, in their order", () => {
   assertEquals([errorCount, spanCount, key], [1, 3, "root"]);
 });
 
+Deno.test("summarize() tells calls apart that go to one address", () => {
+  const pathOf = (routePattern?: string) =>
+    summarize(trace(span("POST /api/rpc", 0, 10), {
+      pathname: "/api/rpc",
+      ...(routePattern ? { routePattern } : {}),
+    })).path;
+  assertEquals(pathOf("/api/rpc/notes.add"), "/api/rpc/notes.add");
+  assertEquals(pathOf("/api/:any"), "/api/rpc");
+  assertEquals(pathOf(), "/api/rpc");
+});
+
 Deno.test("summarizePacked() says the same as summarize()", async () => {
   const traces = sampleTraces({ count: 60, seed: 4 });
   const packed = summarizePacked(await unpackTraces(await packTraces(traces)));

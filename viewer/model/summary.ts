@@ -65,13 +65,15 @@ function entryOf(
   load: () => SerializedTrace,
 ): TraceEntry {
   const { id, name, startTime, duration, spanCount, errorCount } = index;
+  const { pathname = name, routePattern: route = "" } = index;
   return {
     key: index.rootSpanId,
     id,
     name,
     method: index.method ?? "",
-    path: index.pathname ?? name,
-    route: index.routePattern ?? "",
+    // All calls go to one address; their route says what was called there.
+    path: route.startsWith(`${pathname}/`) ? route : pathname,
+    route,
     statusCode: index.statusCode ?? 0,
     startTime,
     duration,
