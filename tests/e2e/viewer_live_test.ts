@@ -81,8 +81,9 @@ Deno.test("the viewer of a running Atlas", async (t) => {
         other.page.waitForResponse(/\/api\/rpc\?/),
         other.page.locator("#q").fill("ger"),
       ]);
-      await waitForText(page, "#trace-list .path", "/api/rpc");
-      await openTrace(page, "/api/rpc");
+      const search = "/api/rpc/countries.search";
+      await waitForText(page, "#trace-list .path", search);
+      await openTrace(page, search);
       await selectSpan(page, "fetch GET /api/rpc");
       await waitForText(page, "#details header .tag", "browser");
       await selectSpan(page, "SELECT country");
@@ -452,7 +453,7 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     await using view = await newViewerPage(browser);
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
-    await view.page.route("**/api?id=*", async (route) => {
+    await view.page.route("**/api?traceId=*", async (route) => {
       asked.resolve();
       await answer.promise;
       await route.continue();

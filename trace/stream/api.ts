@@ -29,7 +29,7 @@ const HEADERS = {
  * `tracePlugin`, which does.
  *
  * - `GET` gives `{ traces, total }`, the newest first. The query narrows it:
- *   `method`, `path` (text that the path contains), `status` (`404` or `4xx`),
+ *   `traceId` (those that share it), `method`, `path` (text that the path contains), `status` (`404` or `4xx`),
  *   `layer`, `minDuration` (milliseconds), `after` (epoch milliseconds; begun
  *   later), `limit` (default 100).
  * - `GET ?id=…` gives one trace, or 404.

@@ -17,6 +17,7 @@ const DEFAULT_LIMIT = 100;
  * @returns The filter, or what is wrong with the query.
  */
 export function readTraceFilter(query: URLSearchParams): TraceFilter | string {
+  const traceId = query.get("traceId");
   const method = query.get("method")?.toUpperCase();
   const path = query.get("path");
   const status = query.get("status");
@@ -35,9 +36,10 @@ export function readTraceFilter(query: URLSearchParams): TraceFilter | string {
   }
 
   function matches(
-    { metadata, duration, startTime, spans }: TraceData,
+    { id, metadata, duration, startTime, spans }: TraceData,
   ): boolean {
-    return (method === undefined || metadata.method === method) &&
+    return (traceId === null || id === traceId) &&
+      (method === undefined || metadata.method === method) &&
       (path === null || (metadata.pathname ?? "").includes(path)) &&
       (status === null || hasStatus(metadata.statusCode, status)) &&
       duration >= Number(minDuration) && startTime > Number(after) &&

@@ -57,8 +57,6 @@ const LAST_RETRY = 15_000;
 let socket: WebSocket | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
-/** How many traces the server told of when the page connected. */
-let initialCount = 0;
 let queue: string[] = [];
 let scheduled = false;
 /** When messages were last taken in, on the clock of `performance`. */
@@ -87,18 +85,16 @@ export function reconnect(): void {
 
 /** Asks the server for one trace by its id, and adds it if it is there. */
 export async function fetchTrace(id: string): Promise<void> {
-  // Asked in vain, the console of the browser would show an error.
-  const count = await ask("limit=0");
-  if (count === undefined || count.total <= initialCount) return;
-  const trace = await ask(`id=${encodeURIComponent(id)}`);
-  if (trace !== undefined) addEntries(readEntries(trace));
+  // Not by `id`: asked in vain, the browser's console would show a 404.
+  const found = await ask(`traceId=${encodeURIComponent(id)}`);
+  if (found !== undefined) addEntries(readEntries(found));
 }
 
-/** What the server says of its traces; `undefined` if it doesn't answer. */
-async function ask(query: string): Promise<{ total: number } | undefined> {
+/** The traces that the server has; `undefined` if it doesn't answer. */
+async function ask(query: string): Promise<unknown> {
   try {
     const response = await fetch(`${base()}/api?${query}`);
-    return response.ok ? await response.json() : undefined;
+    return response.ok ? (await response.json()).traces : undefined;
   } catch {
     return undefined;
   }
@@ -170,7 +166,6 @@ function sortOut(
   switch (message.type) {
     case "initial":
       failures = 0;
-      initialCount = message.traces.length;
       connection.value = { kind: "live" };
       show(readEntries(message.traces));
       break;

@@ -90,7 +90,9 @@ Deno.test("GET gives the traces, the newest first, in a form that can be read ba
 });
 
 Deno.test("GET narrows the traces by each filter, and by several at once", async () => {
-  const ask = api(sample());
+  const tracer = sample();
+  const ask = api(tracer);
+  const { id } = tracer.getTraces()[0]!;
   const all = ["BREW /coffee", "GET /countries", "POST /countries"];
   const cases: [string, string[]][] = [
     ["?method=POST", ["POST /countries"]],
@@ -102,6 +104,8 @@ Deno.test("GET narrows the traces by each filter, and by several at once", async
       "POST /countries",
       "GET /countries/fr",
     ]],
+    [`?traceId=${id}`, ["GET /"]],
+    [`?traceId=${"0".repeat(31)}1`, []],
     ["?path=fr", ["GET /countries/fr"]],
     ["?path=%2Fcoffee", ["BREW /coffee"]],
     ["?path=/Countries", []],
