@@ -42,10 +42,10 @@ export interface RPCPlugin extends Plugin {
    * @param ctx What handlers get as `ctx`.
    * @returns Whether the upgrade was made.
    */
-  // deno-lint-ignore no-explicit-any -- applications type their own context
   upgradeToWebSocket(
     server: UpgradeServer,
     request: Request,
+    // deno-lint-ignore no-explicit-any -- applications type their own context
     ctx: any,
   ): boolean;
   /** The handler to give to such a server. */
@@ -85,8 +85,9 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   const { websocket } = router;
   const upgrader = createUpgrader<WSConnectionData>({
     ...websocket,
-    open({ data }) {
-      connections.add(data);
+    open(ws) {
+      connections.add(ws.data);
+      websocket.open?.(ws);
     },
     close(ws, code, reason) {
       connections.delete(ws.data);
