@@ -61,9 +61,11 @@ export interface OptionalSubscribeFunction<Input, Output, Options> {
 // of three hundred the compiler works out those that are used.
 
 /** A procedure, as far as these types look at it. */
-type Callable = Pick<Procedure<ProcedureKind>, "kind" | "input"> & {
-  readonly "~types"?: unknown;
-};
+export type CallableProcedure =
+  & Pick<Procedure<ProcedureKind>, "kind" | "input">
+  & {
+    readonly "~types"?: unknown;
+  };
 
 /** What a procedure's callers pass. */
 export type InputOf<P> = P extends { readonly input: infer S } ? SchemaInput<S>
@@ -80,36 +82,45 @@ export type Delivered<P, How extends Delivery> = How extends "json"
 
 /** The calls of a router's definition. */
 export type Calls<Def, How extends Delivery, Options, SubscribeOptions> = {
-  readonly [K in keyof Def]: Def[K] extends Callable
+  readonly [K in keyof Def]: Def[K] extends CallableProcedure
     ? CallsOf<Def[K], How, Options, SubscribeOptions>
     : Def[K] extends { readonly _def: infer Nested }
       ? Calls<Nested, How, Options, SubscribeOptions>
     : Calls<Def[K], How, Options, SubscribeOptions>;
 };
 
-type CallsOf<P extends Callable, How extends Delivery, Options, SubOptions> =
-  P["kind"] extends "query" ? Query<P, How, Options>
-    : P["kind"] extends "mutation" ? Mutation<P, How, Options>
-    : [SubOptions] extends [never] ? never
-    : Subscription<P, How, SubOptions>;
+/** How one procedure is called. */
+export type CallsOf<
+  P extends CallableProcedure,
+  How extends Delivery,
+  Options,
+  SubOptions,
+> = P["kind"] extends "query" ? QueryCalls<P, How, Options>
+  : P["kind"] extends "mutation" ? MutationCalls<P, How, Options>
+  : [SubOptions] extends [never] ? never
+  : SubscriptionCalls<P, How, SubOptions>;
 
-interface Query<P, How extends Delivery, Options> {
+/** A query, to those who call it. */
+export interface QueryCalls<P, How extends Delivery, Options> {
   /** Asks for the query's output. */
   readonly query: CallOf<P, How, Options>;
 }
 
-interface Mutation<P, How extends Delivery, Options> {
+/** A mutation, to those who call it. */
+export interface MutationCalls<P, How extends Delivery, Options> {
   /** Runs the mutation. */
   readonly mutate: CallOf<P, How, Options>;
 }
 
-interface Subscription<P, How extends Delivery, Options> {
+/** A subscription, to those who call it. */
+export interface SubscriptionCalls<P, How extends Delivery, Options> {
   /** Subscribes. */
   readonly subscribe: undefined extends InputOf<P>
     ? OptionalSubscribeFunction<InputOf<P>, Delivered<P, How>, Options>
     : SubscribeFunction<InputOf<P>, Delivered<P, How>, Options>;
 }
 
-type CallOf<P, How extends Delivery, Options> = undefined extends InputOf<P>
-  ? OptionalCallFunction<InputOf<P>, Delivered<P, How>, Options>
+/** The function that calls one procedure. */
+export type CallOf<P, How extends Delivery, Options> = undefined extends
+  InputOf<P> ? OptionalCallFunction<InputOf<P>, Delivered<P, How>, Options>
   : CallFunction<InputOf<P>, Delivered<P, How>, Options>;

@@ -18,15 +18,21 @@
  */
 
 export type {
+  CallableProcedure,
   CallFunction,
+  CallOf,
   Calls,
+  CallsOf,
   Delivered,
   Delivery,
   InputOf,
+  MutationCalls,
   OptionalCallFunction,
   OptionalSubscribeFunction,
   OutputOf,
+  QueryCalls,
   SubscribeFunction,
+  SubscriptionCalls,
   SubscriptionHandlers,
 } from "./calls.ts";
 export { createClient, createHTTPClient } from "./client/create_client.ts";
@@ -40,5 +46,6 @@ export type {
   ReconnectOptions,
   SubscribeOptions,
   TransformerOption,
+  WireOf,
 } from "./client/types.ts";
-export type { Jsonify } from "./json.ts";
+export type { Collection, JsonElement, Jsonify, Unsendable } from "./json.ts";

@@ -27,7 +27,7 @@ export type inferOutput<P> = OutputOf<P>;
 export type inferRouterInputs<R> = R extends { readonly _def: infer Def } ? {
     readonly [K in keyof Def]: Def[K] extends { readonly kind: unknown }
       ? InputOf<Def[K]>
-      : inferRouterInputs<Nested<Def[K]>>;
+      : inferRouterInputs<AsRouter<Def[K]>>;
   }
   : never;
 
@@ -36,15 +36,17 @@ export type inferRouterInputs<R> = R extends { readonly _def: infer Def } ? {
  * output, or the output itself if the router has a transformer.
  */
 export type inferRouterOutputs<R> = R extends Router<infer Def, infer As>
-  ? Outputs<Def, As>
+  ? DefOutputs<Def, As>
   : never;
 
-type Outputs<Def, As extends Wire> = {
+/** What a client gets, for each procedure of a definition. */
+export type DefOutputs<Def, As extends Wire> = {
   readonly [K in keyof Def]: Def[K] extends { readonly kind: unknown }
     ? Delivered<Def[K], As>
-    : Def[K] extends { readonly _def: infer Inner } ? Outputs<Inner, As>
-    : Outputs<Def[K], As>;
+    : Def[K] extends { readonly _def: infer Inner } ? DefOutputs<Inner, As>
+    : DefOutputs<Def[K], As>;
 };
 
-type Nested<T> = T extends { readonly _def: unknown } ? T
+/** A router, or a definition in the form of one. */
+export type AsRouter<T> = T extends { readonly _def: unknown } ? T
   : { readonly _def: T };

@@ -11,6 +11,9 @@
  * ```
  */
 export type Jsonify<T> = unknown extends T ? T
+  // Most outputs are JSON already. To see that in one look is a tenth of the
+  // compiler's work of taking them apart.
+  : T extends JSONValue ? T
   : T extends string | number | boolean | null | undefined ? T
   : T extends { toJSON(...args: never): infer J } ? Jsonify<J>
   : T extends bigint ? never
@@ -24,9 +27,21 @@ export type Jsonify<T> = unknown extends T ? T
     }
   : never;
 
-type Unsendable = symbol | ((...args: never) => unknown);
+/** What JSON leaves as it is. */
+export type JSONValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JSONValue[]
+  | { readonly [key: string]: JSONValue | undefined };
 
-type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
+/** What JSON leaves out. */
+export type Unsendable = symbol | ((...args: never) => unknown);
 
-/** An array has no gaps in JSON. */
-type JsonElement<T> = T extends undefined | Unsendable ? null : Jsonify<T>;
+/** What JSON makes an empty object of. */
+export type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
+
+/** An element of an array after it has travelled: there are no gaps in JSON. */
+export type JsonElement<T> = T extends undefined | Unsendable ? null
+  : Jsonify<T>;

@@ -29,15 +29,21 @@ export type {
   DirectSubscribeOptions,
 } from "./caller.ts";
 export type {
+  CallableProcedure,
   CallFunction,
+  CallOf,
   Calls,
+  CallsOf,
   Delivered,
   Delivery,
   InputOf,
+  MutationCalls,
   OptionalCallFunction,
   OptionalSubscribeFunction,
   OutputOf,
+  QueryCalls,
   SubscribeFunction,
+  SubscriptionCalls,
   SubscriptionHandlers,
 } from "./calls.ts";
 export { createChannel } from "./channel.ts";
@@ -49,12 +55,14 @@ export type {
 export { errors, RPCError } from "./error.ts";
 export type { RPCErrorCode, RPCErrorOptions, RPCFailure } from "./error.ts";
 export type {
+  AsRouter,
+  DefOutputs,
   inferInput,
   inferOutput,
   inferRouterInputs,
   inferRouterOutputs,
 } from "./infer.ts";
-export type { Jsonify } from "./json.ts";
+export type { Collection, JsonElement, Jsonify, Unsendable } from "./json.ts";
 export type {
   JSONSchema,
   SchemaDirection,
@@ -83,13 +91,17 @@ export type {
   AddedFields,
   CallInfo,
   HandlerArgs,
+  MaybePromise,
+  Merge,
   MiddlewareArgs,
   NextResult,
+  NoFields,
   OutputProcedureBuilder,
   Procedure,
   ProcedureBuilder,
   ProcedureKind,
   ProcedureMiddleware,
+  Stream,
   SubscriptionArgs,
   Untracked,
 } from "./procedure.ts";
@@ -104,7 +116,14 @@ export { rateLimit } from "./rate_limit.ts";
 export type { RateLimitOptions } from "./rate_limit.ts";
 export type { ErrorReport } from "./report.ts";
 export { createRouter } from "./router.ts";
-export type { Router, RouterDef, RouterOptions, Wire } from "./router.ts";
+export type {
+  AnyProcedure,
+  AnyRouter,
+  Router,
+  RouterDef,
+  RouterOptions,
+  Wire,
+} from "./router.ts";
 export type {
   ParseSchema,
   Schema,

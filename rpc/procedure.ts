@@ -58,8 +58,9 @@ export type AddedFields =
   & { readonly [key: string]: unknown }
   & { readonly [K in keyof SubscriptionArgs<never, never>]?: never };
 
-// deno-lint-ignore ban-types -- nothing added: any other type would forbid fields
-type NoFields = {};
+/** No fields were added. */
+// deno-lint-ignore ban-types -- any other type would forbid fields
+export type NoFields = {};
 
 /** What `next()` gives; a middleware returns it. */
 export interface NextResult<Added> {
@@ -101,13 +102,13 @@ export interface Procedure<
 }
 
 /** A value, or a promise of it, such as the queries of many drivers are. */
-type MaybePromise<T> = T | PromiseLike<T>;
+export type MaybePromise<T> = T | PromiseLike<T>;
 
 /** What a subscription streams, without the ids. */
 export type Untracked<T> = T extends Tracked<infer Value> ? Value : T;
 
 /** What the handler of a subscription returns: most often a generator. */
-type Stream<T> = MaybePromise<AsyncIterable<T>>;
+export type Stream<T> = MaybePromise<AsyncIterable<T>>;
 
 /**
  * Makes procedures. Every method leaves the builder as it is, so that one can
@@ -132,30 +133,26 @@ export interface ProcedureBuilder<Context, Added> {
 
   /** A procedure that reads. Clients call it with GET, so it must not write. */
   query<Output>(
-    handler: (args: HandlerArgs<undefined, Context> & Added) => MaybePromise<
-      Output
-    >,
+    handler: (args: HandlerArgs<undefined, Context> & Added) => Output,
   ): Procedure<"query", undefined, Output>;
   /** A procedure that reads, with input. */
   query<S extends Schema, Output>(
     input: S,
     handler: (
       args: HandlerArgs<SchemaOutput<S>, Context> & Added,
-    ) => MaybePromise<Output>,
+    ) => Output,
   ): Procedure<"query", S, Output>;
 
   /** A procedure that writes. */
   mutation<Output>(
-    handler: (args: HandlerArgs<undefined, Context> & Added) => MaybePromise<
-      Output
-    >,
+    handler: (args: HandlerArgs<undefined, Context> & Added) => Output,
   ): Procedure<"mutation", undefined, Output>;
   /** A procedure that writes, with input. */
   mutation<S extends Schema, Output>(
     input: S,
     handler: (
       args: HandlerArgs<SchemaOutput<S>, Context> & Added,
-    ) => MaybePromise<Output>,
+    ) => Output,
   ): Procedure<"mutation", S, Output>;
 
   /** A procedure that streams what its async generator yields. */
@@ -227,7 +224,8 @@ export interface OutputProcedureBuilder<Context, Added, Out> {
 }
 
 /** Fields added later replace those of the same name. */
-type Merge<Added, More> = keyof Added & keyof More extends never ? Added & More
+export type Merge<Added, More> = keyof Added & keyof More extends never
+  ? Added & More
   : Omit<Added, keyof More> & More;
 
 type Middlewares = Procedure["middlewares"];

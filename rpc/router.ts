@@ -14,10 +14,14 @@ export interface RouterDef {
   readonly [key: string]: AnyProcedure | RouterDef | AnyRouter;
 }
 
-// Just enough to tell them apart: what a procedure is made of was checked when
-// it was made, and need not be compared again for each place it stands in.
-type AnyProcedure = Pick<Procedure, "kind" | "handler">;
-type AnyRouter = Pick<Router, "handler">;
+/**
+ * Any procedure. Just enough to tell: what it is made of was checked when it
+ * was made, and need not be compared again for each place that it stands in.
+ */
+export type AnyProcedure = Pick<Procedure, "kind" | "handler">;
+
+/** Any router. */
+export type AnyRouter = Pick<Router, "handler">;
 
 /** How values travel: as plain JSON, or through a transformer. */
 export type Wire = "json" | "transformed";
@@ -95,6 +99,25 @@ export function createRouter<Def extends RouterDef>(
   def: Def,
   options?: RouterOptions & { readonly transformer?: undefined },
 ): Router<Def, "json">;
+/**
+ * Combines procedures and further routers into one API, whose values travel
+ * through a transformer.
+ *
+ * @param def Procedures and routers by name.
+ * @param options The transformer, an error log, and limits.
+ * @throws {TypeError} As without a transformer.
+ *
+ * @example
+ * ```ts
+ * import { createRouter, procedure } from "@quartet/kit/rpc";
+ * import * as devalue from "devalue";
+ *
+ * const api = createRouter({
+ *   now: procedure.query(() => new Date()),
+ * }, { transformer: devalue });
+ * console.assert(api["~wire"] === "transformed");
+ * ```
+ */
 export function createRouter<Def extends RouterDef>(
   def: Def,
   options: RouterOptions & { readonly transformer: Transformer },

@@ -84,5 +84,7 @@ export type HTTPClient<R> = R extends { readonly _def: infer Def }
   ? Calls<Def, WireOf<R>, CallOptions, never>
   : never;
 
-type WireOf<R> = R extends { readonly "~wire"?: infer As extends Wire } ? As
+/** How values travel between a router and its client. */
+export type WireOf<R> = R extends { readonly "~wire"?: infer As extends Wire }
+  ? As
   : "json";
