@@ -48,4 +48,10 @@ export type {
   TransformerOption,
   WireOf,
 } from "./client/types.ts";
-export type { Collection, JsonElement, Jsonify, Unsendable } from "./json.ts";
+export type {
+  Collection,
+  JsonElement,
+  Jsonify,
+  JSONValue,
+  Unsendable,
+} from "./json.ts";

@@ -62,7 +62,13 @@ export type {
   inferRouterInputs,
   inferRouterOutputs,
 } from "./infer.ts";
-export type { Collection, JsonElement, Jsonify, Unsendable } from "./json.ts";
+export type {
+  Collection,
+  JsonElement,
+  Jsonify,
+  JSONValue,
+  Unsendable,
+} from "./json.ts";
 export type {
   JSONSchema,
   SchemaDirection,
