@@ -18,6 +18,7 @@ const EXAMPLES = [
   "dev.ts",
   "mod.ts",
   "README.md",
+  "docs",
 ];
 
 const CHECKS: Readonly<Record<string, readonly string[]>> = {
