@@ -219,8 +219,8 @@ Deno.test("A body must say that it is JSON in UTF-8", async () => {
       "text/json",
       "text/plain, application/json",
       "application/json, text/plain",
-      `application/json${" ".repeat(200_000)}x`,
-      `application/json;${" ".repeat(200_000)}charset`,
+      `application/json${" ".repeat(2_000_000)}x`,
+      `application/json;${" ".repeat(2_000_000)}charset`,
     ]
   ) assertEquals(await send(type), "PARSE_ERROR", type?.slice(0, 60));
 });

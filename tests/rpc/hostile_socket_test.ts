@@ -246,6 +246,51 @@ Deno.test("An id can be used again in the same tick, and only its last subscript
   await until(() => ended.length === started.length - 1);
 });
 
+Deno.test("A subscription that ends late neither speaks under its old id nor frees it", async () => {
+  const gate = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<void>();
+  const router = createRouter({
+    gated: procedure
+      .output(
+        z.number().transform(async (n) => {
+          if (n === 0) await gate.promise;
+          return n;
+        }),
+      )
+      .subscription(z.number(), async function* ({ input, signal }) {
+        try {
+          yield input;
+          await new Promise((resolve) =>
+            signal.addEventListener("abort", resolve)
+          );
+        } finally {
+          if (input === 0) late.resolve();
+        }
+      }),
+  });
+  await using server = await serveRouter(router);
+  await using client = await connect(server);
+  client.send(subscribe("a", "gated", 0));
+  client.send({ type: "unsubscribe", id: "a" });
+  client.send(subscribe("a", "gated", 1));
+  assertEquals((await client.next()).data, 1);
+  gate.resolve();
+  await late.promise;
+  assertEquals(await client.settle(), []);
+  client.send(subscribe("a", "gated", 2));
+  assertEquals((await client.next()).error?.code, "DUPLICATE_ID");
+});
+
+Deno.test("A client that reads its answers may ask as often as it likes", async () => {
+  await using server = await serveRouter(router);
+  await using client = await connect(server);
+  for (let i = 0; i < 50; i++) {
+    for (let n = 0; n < 1_000; n++) client.send({ type: "ping" });
+    await client.take(1_000);
+  }
+  assertEquals(await client.settle(), []);
+});
+
 Deno.test("What is unsubscribed twice, or was never subscribed, is no error", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);

@@ -101,6 +101,25 @@ function createGenerators(log = errorLog()) {
         count("catches everything");
       }
     }),
+    "is let go by return()": procedure.subscription(() => {
+      const released = Promise.withResolvers<void>();
+      let first = true;
+      return {
+        [Symbol.asyncIterator]: () => ({
+          async next() {
+            if (!first) await released.promise;
+            const done = !first;
+            first = false;
+            return { done, value: "ready" };
+          },
+          return() {
+            count("is let go by return()");
+            released.resolve();
+            return Promise.resolve({ done: true as const, value: undefined });
+          },
+        }),
+      };
+    }),
     "is an iterator by hand": procedure.subscription(({ signal }) => {
       let first = true;
       return {
