@@ -7,12 +7,18 @@ export type Authorize = (
   info: ConnectionInfo | undefined,
 ) => boolean | Promise<boolean>;
 
-/** What proxies add to the requests that they hand on (RFC 7239 and before). */
+/**
+ * What proxies add to the requests that they hand on (RFC 7239; RFC 9110,
+ * section 7.6.3; and habits).
+ */
 const PROXY_HEADERS = [
   "forwarded",
+  "via",
   "x-forwarded-for",
   "x-forwarded-host",
+  "x-forwarded-proto",
   "x-real-ip",
+  "cf-connecting-ip",
 ];
 
 /**
@@ -31,7 +37,8 @@ export function isLocalRequest(
   info: ConnectionInfo | undefined,
 ): boolean {
   if (PROXY_HEADERS.some((name) => request.headers.has(name))) return false;
-  const host = request.headers.get("host") ?? new URL(request.url).host;
+  const host = request.headers.get("host") ?? URL.parse(request.url)?.host;
+  if (host === undefined) return false;
   if (!isLoopbackName(host.replace(/:\d+$/, ""))) return false;
   const origin = request.headers.get("origin");
   if (origin !== null && !isOriginOf(origin, host)) return false;
@@ -50,8 +57,11 @@ function isLoopbackName(name: string): boolean {
 }
 
 function isLoopbackAddress(address: string): boolean {
-  return /^(::ffff:)?127(\.\d{1,3}){3}$/.test(address) || address === "::1";
+  return LOOPBACK.test(address) || address === "::1";
 }
+
+const LOOPBACK =
+  /^(?:::ffff:)?127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
 
 function isOriginOf(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;

@@ -52,6 +52,9 @@ Deno.test("a Host that is not this machine's keeps out pages whose name was poin
       "localhost:8000.evil.example",
       "localhost@evil.example",
       "128.0.0.1:8000",
+      "127.0.0.256",
+      "127.999.1.1:8000",
+      "127.0.0.01",
       "0.0.0.0:8000",
       "192.168.0.1:8000",
       "[::2]:8000",
@@ -189,7 +192,10 @@ Deno.test("a request that came through a proxy is not from this machine", async 
   for (
     const name of [
       "forwarded",
+      "cf-connecting-ip",
+      "via",
       "x-forwarded-for",
+      "x-forwarded-proto",
       "X-Forwarded-Host",
       "x-real-ip",
     ]
