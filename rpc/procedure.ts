@@ -133,26 +133,30 @@ export interface ProcedureBuilder<Context, Added> {
 
   /** A procedure that reads. Clients call it with GET, so it must not write. */
   query<Output>(
-    handler: (args: HandlerArgs<undefined, Context> & Added) => Output,
+    handler: (args: HandlerArgs<undefined, Context> & Added) => MaybePromise<
+      Output
+    >,
   ): Procedure<"query", undefined, Output>;
   /** A procedure that reads, with input. */
   query<S extends Schema, Output>(
     input: S,
     handler: (
       args: HandlerArgs<SchemaOutput<S>, Context> & Added,
-    ) => Output,
+    ) => MaybePromise<Output>,
   ): Procedure<"query", S, Output>;
 
   /** A procedure that writes. */
   mutation<Output>(
-    handler: (args: HandlerArgs<undefined, Context> & Added) => Output,
+    handler: (args: HandlerArgs<undefined, Context> & Added) => MaybePromise<
+      Output
+    >,
   ): Procedure<"mutation", undefined, Output>;
   /** A procedure that writes, with input. */
   mutation<S extends Schema, Output>(
     input: S,
     handler: (
       args: HandlerArgs<SchemaOutput<S>, Context> & Added,
-    ) => Output,
+    ) => MaybePromise<Output>,
   ): Procedure<"mutation", S, Output>;
 
   /** A procedure that streams what its async generator yields. */

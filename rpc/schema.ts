@@ -47,6 +47,9 @@ export interface ParseSchema<Output = unknown> {
  * costs more than everything else about a procedure.
  */
 export type Schema =
+  // Zod's first: it has the other property as well, but what that is takes the
+  // compiler longer to work out than the rest of the procedure.
+  | { readonly _zod: object }
   | { readonly "~standard": object }
   | { readonly parse: (value: unknown) => unknown };
 
@@ -83,7 +86,9 @@ export type SchemaOutput<S> = S extends
  */
 export function check(schema: Schema, value: unknown): Check | Promise<Check> {
   try {
-    if (!("~standard" in schema)) return settle(schema.parse(value), parsed);
+    if (!("~standard" in schema)) {
+      return settle((schema as ParseSchema).parse(value), parsed);
+    }
     const { "~standard": standard } = schema as StandardSchema;
     if (standard.vendor === "zod" && isSlowZod(schema)) {
       return settle(schema.safeParseAsync(value), zodChecked);
