@@ -5,7 +5,16 @@
  * @module
  */
 
-const BENCHES = ["trace/spans", "trace/http", "viewer/size", "viewer/speed"];
+const BENCHES = [
+  "trace/spans",
+  "trace/http",
+  "viewer/size",
+  "viewer/speed",
+  "rpc/http",
+  "rpc/subscriptions",
+  "rpc/size",
+  "types/instantiations",
+];
 
 const wanted = BENCHES.filter((name) =>
   Deno.args.length === 0 || Deno.args.some((prefix) => name.startsWith(prefix))

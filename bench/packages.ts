@@ -1,0 +1,42 @@
+/**
+ * Packages for tools that know nothing of Deno's cache, such as esbuild and
+ * the TypeScript compiler: a folder with a `node_modules`, in the versions
+ * that this repository has pinned.
+ *
+ * @module
+ */
+
+import config from "../deno.json" with { type: "json" };
+
+/** The root of the repository. */
+export const ROOT = new URL("..", import.meta.url);
+
+/** A folder with packages; it is gone at the end of the block that made it. */
+export interface Packages extends AsyncDisposable {
+  /** The path of the folder. */
+  readonly path: string;
+}
+
+/** Makes a folder with packages that `deno.json` names. */
+export async function installPackages(
+  names: readonly (keyof typeof config.imports)[],
+): Promise<Packages> {
+  const path = await Deno.makeTempDir({ prefix: "packages-" });
+  const dependencies = Object.fromEntries(names.map((name) => {
+    const specifier = config.imports[name];
+    return [name, specifier.slice(specifier.lastIndexOf("@") + 1)];
+  }));
+  await Deno.writeTextFile(
+    `${path}/package.json`,
+    JSON.stringify({ private: true, type: "module", dependencies }),
+  );
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["install", "--quiet"],
+    cwd: path,
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  return {
+    path,
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * How many calls a second a router answers, beside other libraries and a bare
+ * handler: in one process, and over real HTTP if `wrk` is on the path.
+ *
+ * Run it with `deno task bench rpc/http`. Arguments of the file itself: how
+ * many rounds over HTTP (default 9; 0 leaves it out), and turns in process
+ * (default 201; 0 leaves that out).
+ *
+ * @module
+ */
+
+import { compare, medianOf } from "../compare.ts";
+import { PEERS, postOf } from "./peers.ts";
+import type { Peer } from "./peers.ts";
+
+const ROUNDS = Number(Deno.args[0] ?? 9);
+const TURNS = Number(Deno.args[1] ?? 201);
+const METHODS = ["GET", "POST"] as const;
+type Method = typeof METHODS[number];
+
+const peers = new Map(
+  Object.entries(PEERS).map(([name, create]) => [name, create()]),
+);
+await checkAnswers();
+if (TURNS > 0) { for (const method of METHODS) await measureInProcess(method); }
+if (ROUNDS > 0) await measureOverHTTP();
+
+function requestOf(peer: Peer, method: Method, base: string): Request {
+  return method === "GET"
+    ? new Request(base + peer.get)
+    : new Request(base + peer.post.path, postOf(peer));
+}
+
+/** Who answers something else is not compared. */
+async function checkAnswers(): Promise<void> {
+  for (const method of METHODS) {
+    const answers = new Map<string, string>();
+    for (const [name, peer] of peers) {
+      const response = await peer.fetch(
+        requestOf(peer, method, "http://127.0.0.1"),
+      );
+      const body = await response.json();
+      const value = body.data ?? body.json ?? body.result?.data ?? body;
+      answers.set(name, `${response.status} ${JSON.stringify(value)}`);
+    }
+    if (new Set(answers.values()).size > 1) {
+      throw new Error(
+        `The answers differ:\n${
+          [...answers].map((entry) => entry.join(": ")).join("\n")
+        }`,
+      );
+    }
+  }
+}
+
+async function measureInProcess(method: Method): Promise<void> {
+  const candidates: Record<string, () => Promise<unknown>> = {};
+  for (const [name, peer] of peers) {
+    const init = method === "POST" ? postOf(peer) : {};
+    const path = method === "POST" ? peer.post.path : peer.get;
+    const url = `http://127.0.0.1:8000${path}`;
+    candidates[name] = async () => {
+      const response = await peer.fetch(new Request(url, init));
+      return await response.text();
+    };
+  }
+  const measurements = await compare(candidates, { turns: TURNS, calls: 100 });
+  printRates(
+    `${method}, in process`,
+    measurements.map(({ name, median }) => [name, 1e9 / median]),
+  );
+}
+
+interface Running {
+  readonly name: string;
+  readonly peer: Peer;
+  readonly process: Deno.ChildProcess;
+  readonly base: string;
+  readonly rates: Record<Method, number[]>;
+}
+
+async function start([name, peer]: [string, Peer]): Promise<Running> {
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", new URL("http_server.ts", import.meta.url).href, name],
+    stdout: "piped",
+  }).spawn();
+  const reader = process.stdout.getReader();
+  const port = new TextDecoder().decode((await reader.read()).value).trim();
+  reader.releaseLock();
+  const base = `http://127.0.0.1:${port}`;
+  return { name, peer, process, base, rates: { GET: [], POST: [] } };
+}
+
+async function measureOverHTTP(): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const servers: Running[] = [];
+  try {
+    for (const entry of peers) servers.push(await start(entry));
+    for (const server of servers) {
+      for (const method of METHODS) await load(server, method, 2, folder);
+    }
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const method of METHODS) {
+        for (const server of servers) {
+          server.rates[method].push(await load(server, method, 1, folder));
+        }
+      }
+    }
+  } finally {
+    for (const { process } of servers) process.kill();
+    for (const { process } of servers) {
+      await process.stdout.cancel();
+      await process.status;
+    }
+    await Deno.remove(folder, { recursive: true });
+  }
+  for (const method of METHODS) {
+    printRates(
+      `${method}, over HTTP`,
+      servers.map(({ name, rates }) => [name, medianOf(rates[method])]),
+    );
+  }
+}
+
+/** Requests a second. */
+async function load(
+  { peer, base }: Running,
+  method: Method,
+  seconds: number,
+  folder: string,
+): Promise<number> {
+  const args = ["-t1", "-c32", `-d${seconds}s`];
+  if (method === "POST") {
+    const { body } = postOf(peer);
+    const script = `${folder}/post.lua`;
+    await Deno.writeTextFile(
+      script,
+      `wrk.method = "POST"
+wrk.headers["content-type"] = "application/json"
+wrk.body = ${JSON.stringify(body)}`,
+    );
+    args.push("-s", script);
+  }
+  const path = method === "GET" ? peer.get : peer.post.path;
+  const { stdout } = await new Deno.Command("wrk", {
+    args: [...args, base + path],
+  })
+    .output();
+  const text = new TextDecoder().decode(stdout);
+  if (/Non-2xx/.test(text)) throw new Error(text);
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)![1]);
+}
+
+/** The first is the bare handler. */
+function printRates(
+  title: string,
+  rates: readonly (readonly [name: string, rate: number])[],
+): void {
+  console.log(`\n${title}: throughput beside the bare handler's`);
+  for (const [name, rate] of rates) {
+    console.log(
+      `  ${name.padEnd(16)} ${rate.toFixed(0).padStart(8)} calls/s  ${
+        (rate / rates[0]![1]).toFixed(2)
+      }`,
+    );
+  }
+}
