@@ -5,7 +5,7 @@
  * @module
  */
 
-import { currentScope, runSpan } from "../app/scope.ts";
+import { currentScope, isThenable, runSpan } from "../app/scope.ts";
 import type { Attributes, ObservedSpan } from "../app/scope.ts";
 import { RPCError } from "./error.ts";
 import type { CallInfo, Procedure, ProcedureKind } from "./procedure.ts";
@@ -118,18 +118,35 @@ class HandlerArguments implements CallInfo<unknown> {
  * Runs a procedure, in a span of its own if the caller is traced.
  *
  * @param input What the caller sent, unchecked.
- * @returns What the handler returns, or a promise of it.
- * @throws What a middleware or the handler throws, or `VALIDATION_ERROR`.
+ * @param finish Makes the answer of the output; if it fails, the call has.
+ * @returns The answer; a promise of it if anything had to be waited for.
+ * @throws What a middleware, the handler or `finish` throws, or
+ * `VALIDATION_ERROR`.
  */
-export function perform(
+export function perform<T>(
   endpoint: Endpoint,
   call: Call,
   input: unknown,
-): unknown {
+  finish: (output: unknown) => T,
+): T | Promise<T> {
   const parent = currentScope()?.span;
-  if (parent === undefined) return run(endpoint, call, input);
-  const span = parent.child(`rpc:${call.path}`, "rpc", spanAttributes(call));
-  return inSpan(span, call, () => run(endpoint, call, input));
+  if (parent !== undefined) {
+    const span = parent.child(`rpc:${call.path}`, "rpc", spanAttributes(call));
+    return inSpan(
+      span,
+      call,
+      async () => finish(await run(endpoint, call, input)),
+    );
+  }
+  const output = run(endpoint, call, input);
+  return isThenable(output) ? finishLater(output, finish) : finish(output);
+}
+
+async function finishLater<T>(
+  output: PromiseLike<unknown>,
+  finish: (output: unknown) => T,
+): Promise<T> {
+  return finish(await output);
 }
 
 /** What a span tells of a call from its beginning. */

@@ -110,7 +110,7 @@ async function complete(
   input: unknown,
 ): Promise<unknown> {
   try {
-    return await perform(endpoint, call, input);
+    return await perform(endpoint, call, input, (output) => output);
   } finally {
     call.settled = true;
   }
@@ -121,7 +121,12 @@ async function* iterate(
   call: Call,
   input: unknown,
 ): AsyncGenerator<unknown> {
-  const stream = toIterator(await perform(endpoint, call, input), call.path);
+  const stream = await perform(
+    endpoint,
+    call,
+    input,
+    (output) => toIterator(output, call.path),
+  );
   try {
     for (;;) {
       const { done, value } = await stream.next();

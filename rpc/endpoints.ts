@@ -8,6 +8,7 @@
  */
 
 import type { Endpoint } from "./call.ts";
+import type { Router } from "./router.ts";
 
 /** The procedures of a router by dotted path, and by the keys of a path. */
 export interface Endpoints extends ReadonlyMap<string, Endpoint> {
@@ -103,12 +104,10 @@ function collect(
   }
 }
 
-/** A router stands for its definition. */
+/** A router stands for its definition; no other object may have a `_def`. */
 function nested(value: object): object {
-  const { _def: def } = value as { _def?: unknown };
-  return typeof def === "object" && def !== null && !isProcedure(def)
-    ? def
-    : value;
+  const { _def, handler, websocket } = value as Partial<Router>;
+  return _def !== undefined && handler && websocket ? _def : value;
 }
 
 function isProcedure(value: unknown): value is Endpoint["procedure"] {
@@ -120,12 +119,16 @@ function isPlain(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** `then` would make a promise of the client's path when it is awaited. */
+/**
+ * `then` would make a promise of the client's path when it is awaited, and
+ * `_def` a router of the object that holds it.
+ */
 function checkKey(key: string, path: readonly string[]): void {
-  if (key !== "" && key !== "then" && !key.includes(".")) return;
+  const isTaken = key === "" || key === "then" || key === "_def";
+  if (!isTaken && !key.includes(".")) return;
   throw new TypeError(
     `Cannot create router: ${JSON.stringify(key)} in ${
       path.join(".") || "the router"
-    } can't be the name of a procedure: it must not be empty, "then", or hold a dot`,
+    } can't be the name of a procedure: it must not be empty, "then" or "_def", or hold a dot`,
   );
 }

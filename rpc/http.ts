@@ -5,7 +5,6 @@
  * @module
  */
 
-import { isThenable } from "../app/scope.ts";
 import { Call, perform } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
 import { noteCall } from "./call_route.ts";
@@ -179,10 +178,10 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     const call = new Call(endpoint, ctx, new RequestSource(request));
     try {
       noteCall(endpoint.path);
-      const output = perform(endpoint, call, input);
-      if (isThenable(output)) return answerLater(call, output);
+      const envelope = perform(endpoint, call, input, success);
+      if (typeof envelope !== "string") return answerLater(call, envelope);
       call.settled = true;
-      return success(output);
+      return envelope;
     } catch (error) {
       call.settled = true;
       throw report(error, call);
@@ -191,10 +190,10 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
 
   async function answerLater(
     call: Call,
-    output: PromiseLike<unknown>,
+    envelope: Promise<string>,
   ): Promise<string> {
     try {
-      return success(await output);
+      return await envelope;
     } catch (error) {
       throw report(error, call);
     } finally {

@@ -12,7 +12,10 @@ import type { Tracked } from "./tracked.ts";
 /** Reads, writes, or streams. */
 export type ProcedureKind = "query" | "mutation" | "subscription";
 
-/** What middlewares and handlers learn about a call. */
+/**
+ * What middlewares and handlers learn about a call. `request` and `signal` are
+ * made when they are read, so a copy made by spreading is without them.
+ */
 export interface CallInfo<Context> {
   /** What the host hands to each request; see `rpcPlugin` and `createCaller`. */
   readonly ctx: Context;

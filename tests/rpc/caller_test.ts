@@ -152,6 +152,7 @@ Deno.test("createRouter() refuses names that can't be part of a path, and what i
       { then: fine },
       { a: { "b.c": fine } },
       { a: { then: { b: fine } } },
+      { a: { _def: { b: fine }, c: fine } },
     ]
   ) {
     assertThrows(

@@ -30,6 +30,7 @@ const router = createRouter({
     throw new RPCError("BUSY", "Come back later", 503);
   }),
   broken: procedure.query(() => Promise.reject(new Error("inside"))),
+  unsendable: procedure.query(() => 1n),
   refused: procedure.query(() => {
     throw new Response(null, { status: 401 });
   }),
@@ -145,6 +146,7 @@ for (
     ["refused", undefined, "ok", undefined],
     ["busy", undefined, "error", "BUSY"],
     ["broken", undefined, "error", undefined],
+    ["unsendable", undefined, "error", undefined],
   ] as const
 ) {
   Deno.test(`The span of a call that ends with ${code ?? path} is ${status === "ok" ? "no failed one" : "a failed one"}`, async () => {
