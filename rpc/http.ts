@@ -5,6 +5,7 @@
  * @module
  */
 
+import { readBody, readText, toBodyError } from "../app/read_body.ts";
 import { Call, perform } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
 import { noteCall } from "./call_route.ts";
@@ -21,8 +22,6 @@ import {
   readPath,
 } from "./messages.ts";
 import { readQueryString } from "./query_string.ts";
-import { cutOff, readBody, readText } from "./read_body.ts";
-import type { RawBody } from "./read_body.ts";
 import type { Reporter } from "./report.ts";
 import type { Transformer } from "./transformer.ts";
 
@@ -59,13 +58,12 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
         answer = answerGet(request, ctx, path);
       } else if (method === "POST") {
         checkContentType(request.headers);
-        let body: RawBody;
+        let text: string;
         try {
-          body = await readBody(request, maxBodySize);
+          text = readText(await readBody(request, maxBodySize), maxBodySize);
         } catch (error) {
-          cutOff(error);
+          throw bodyFailure(error);
         }
-        const text = readText(body, maxBodySize);
         answer = answerPost(request, ctx, path, text);
       } else throw methodNotAllowed(method);
       if (typeof answer !== "string") answer = await answer;
@@ -258,6 +256,13 @@ function checkContentType(headers: Headers): void {
 const MAX_TYPE = 128;
 const JSON_TYPE =
   /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
+
+function bodyFailure(cause: unknown): RPCError {
+  const { problem, message } = toBodyError(cause);
+  return problem === "TOO_LARGE"
+    ? new RPCError("PAYLOAD_TOO_LARGE", message, 413)
+    : parseError(message);
+}
 
 function methodNotAllowed(method: string): RPCError {
   return new RPCError(

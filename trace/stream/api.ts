@@ -1,9 +1,9 @@
 import type { ConnectionInfo } from "../../app/context.ts";
 import { errorResponse } from "../../app/error_response.ts";
+import { readBodyText, toBodyError } from "../../app/read_body.ts";
 import { isLocalRequest, refuse } from "../access.ts";
 import type { Authorize } from "../access.ts";
 import type { Collector } from "../collector.ts";
-import { readBody } from "../read_body.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { Tracer } from "../types.ts";
 import { readTraceFilter } from "./trace_filter.ts";
@@ -95,13 +95,15 @@ async function collect(
   collector: Collector,
   request: Request,
 ): Promise<Response> {
-  const text = await readBody(request, MAX_BODY);
-  if (text === undefined) {
-    return errorResponse(
-      413,
-      "PAYLOAD_TOO_LARGE",
-      `The body must be at most ${MAX_BODY} bytes`,
-    );
+  let text: string;
+  try {
+    text = await readBodyText(request, MAX_BODY);
+  } catch (error) {
+    // Most often a page that was closed while it sent its last spans.
+    const { problem, message } = toBodyError(error);
+    return problem === "TOO_LARGE"
+      ? errorResponse(413, "PAYLOAD_TOO_LARGE", message)
+      : errorResponse(400, "PARSE_ERROR", message);
   }
   let message: unknown;
   try {

@@ -287,6 +287,16 @@ Deno.test("POST takes the spans of a browser, as text of any type, as a beacon s
   assertEquals(tracer.getTraces()[0]?.spans.size, 3);
 });
 
+Deno.test("POST of a page that was closed meanwhile is a bad request, not a failure", async () => {
+  const { post } = posting();
+  const body = new ReadableStream({
+    pull: (controller) => controller.error(new Error("connection reset")),
+  });
+  const { status, body: result } = await post(body);
+  assertEquals([status, result.error.code], [400, "PARSE_ERROR"]);
+  assertMatch(result.error.message, /cut off/);
+});
+
 Deno.test("POST says what is wrong with spans, and takes the others", async () => {
   const { root, post } = posting();
   const { traceId } = root;

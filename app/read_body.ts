@@ -1,14 +1,51 @@
-import { RPCError } from "./error.ts";
+/**
+ * Reads the bodies of requests, never much more of one than a limit.
+ *
+ * @module
+ */
+
+/** Why a body could not be read. */
+export class BodyError extends Error {
+  /** Always `BodyError`. */
+  override readonly name = "BodyError";
+  /** What was wrong with the body, or with its connection. */
+  readonly problem: "TOO_LARGE" | "NOT_UTF8" | "CUT_OFF";
+
+  /** Makes an error whose message is fit for the client. */
+  constructor(
+    problem: BodyError["problem"],
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.problem = problem;
+  }
+}
+
+/**
+ * Reads the body of a request as text.
+ *
+ * @param limit How many bytes it may have.
+ * @throws {BodyError} If it has more, is not UTF-8, or was cut off.
+ */
+export async function readBodyText(
+  request: Request,
+  limit: number,
+): Promise<string> {
+  try {
+    return readText(await readBody(request, limit), limit);
+  } catch (error) {
+    throw toBodyError(error);
+  }
+}
 
 /** A body that was read: text, or bytes of which nobody has looked at one. */
 export type RawBody = string | Uint8Array;
 
 /**
- * Reads the body of a request, never much more than `limit` bytes of it. It is
- * in two parts, this and {@linkcode readText}, and the caller does the waiting,
- * because one more async function between takes 0.1 µs.
- *
- * @throws {RPCError} `PAYLOAD_TOO_LARGE`, or `PARSE_ERROR` if it is not UTF-8.
+ * The first half of {@linkcode readBodyText}, for those to whom one async
+ * function more, 0.1 µs, is too much: they wait themselves, call
+ * {@linkcode readText}, and make of errors what {@linkcode toBodyError} does.
  */
 export function readBody(request: Request, limit: number): Promise<RawBody> {
   const { headers } = request;
@@ -20,11 +57,7 @@ export function readBody(request: Request, limit: number): Promise<RawBody> {
   return request.bytes();
 }
 
-/**
- * The text of a body that was read.
- *
- * @throws {RPCError} `PAYLOAD_TOO_LARGE`, or `PARSE_ERROR` if it is not UTF-8.
- */
+/** The second half: the text of a body that was read. */
 export function readText(body: RawBody, limit: number): string {
   return typeof body === "string"
     ? checkLength(body, limit)
@@ -84,7 +117,7 @@ async function readStream(request: Request, limit: number): Promise<string> {
   let text = "";
   let size = 0;
   for (;;) {
-    const { done, value } = await reader.read().catch(cutOff);
+    const { done, value } = await reader.read();
     try {
       if (done) return text + decoder.decode();
       size += value.length;
@@ -100,28 +133,17 @@ async function readStream(request: Request, limit: number): Promise<string> {
   }
 }
 
-/**
- * Says of a failure to read that the connection broke or the body was read
- * before, unless it is one that says for itself what it is.
- */
-export function cutOff(cause: unknown): never {
-  if (cause instanceof RPCError) throw cause;
-  throw new RPCError(
-    "PARSE_ERROR",
-    "Cannot read the body: it was cut off or read before",
-    400,
-    { cause },
-  );
+/** What fails otherwise is the connection, or a body that was read before. */
+export function toBodyError(cause: unknown): BodyError {
+  if (cause instanceof BodyError) return cause;
+  const message = "Cannot read the body: it was cut off or read before";
+  return new BodyError("CUT_OFF", message, { cause });
 }
 
-function tooLarge(limit: number): RPCError {
-  return new RPCError(
-    "PAYLOAD_TOO_LARGE",
-    `The body is longer than ${limit} bytes`,
-    413,
-  );
+function tooLarge(limit: number): BodyError {
+  return new BodyError("TOO_LARGE", `The body must be at most ${limit} bytes`);
 }
 
-function notUTF8(): RPCError {
-  return new RPCError("PARSE_ERROR", "Cannot read the body: it must be UTF-8");
+function notUTF8(): BodyError {
+  return new BodyError("NOT_UTF8", "Cannot read the body: it must be UTF-8");
 }
