@@ -122,7 +122,7 @@ export function createWebSocketHandler(
     if (isLonger(message, maxMessageSize)) {
       throw new RPCError(
         "PAYLOAD_TOO_LARGE",
-        `The message is longer than ${maxMessageSize} bytes`,
+        `The message must be at most ${maxMessageSize} bytes`,
         413,
       );
     }

@@ -306,7 +306,7 @@ Deno.test("A body may be as long as the limit says, in bytes, with and without C
       assertEquals(status, 413, char);
       assertEquals(body.error, {
         code: "PAYLOAD_TOO_LARGE",
-        message: "The body is longer than 10000 bytes",
+        message: "The body must be at most 10000 bytes",
       });
     }
   }

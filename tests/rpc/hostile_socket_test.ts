@@ -177,7 +177,7 @@ Deno.test("A message may be as long as the limit says, in bytes, in one frame or
         await client.send(split(message(size, char)[0]));
         assertEquals(shape((await client.next())?.error), [
           "PAYLOAD_TOO_LARGE",
-          "The message is longer than 65536 bytes",
+          "The message must be at most 65536 bytes",
         ]);
       }
     }
