@@ -23,5 +23,6 @@
  */
 
 export * from "./app/mod.ts";
+export * from "./data/mod.ts";
 export * from "./rpc/mod.ts";
 export * from "./trace/mod.ts";

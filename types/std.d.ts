@@ -24,6 +24,13 @@ declare module "@std/http/cookie" {
   export function setCookie(headers: Headers, cookie: Cookie): void;
 }
 
+declare module "@std/crypto/timing-safe-equal" {
+  export function timingSafeEqual(
+    a: ArrayBufferView | ArrayBufferLike | DataView,
+    b: ArrayBufferView | ArrayBufferLike | DataView,
+  ): boolean;
+}
+
 declare module "@std/assert" {
   // deno-lint-ignore no-explicit-any -- mirrors the official signature
   type ErrorClass<E extends Error> = abstract new (...args: any[]) => E;

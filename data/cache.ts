@@ -1,0 +1,215 @@
+import { createCachedFunction } from "./cached_function.ts";
+import type {
+  AsyncFunction,
+  CacheAccess,
+  CachedFunction,
+} from "./cached_function.ts";
+import { show } from "./check.ts";
+import { Engine } from "./engine.ts";
+import { createMemoryStore } from "./memory_store.ts";
+import type { MemoryStoreOptions } from "./memory_store.ts";
+import { readPolicy } from "./options.ts";
+import type { CachedOptions, UnstableCacheOptions } from "./options.ts";
+import { readScopes } from "./revalidation.ts";
+import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
+import { createHandler } from "./revalidation_handler.ts";
+import type { Scopes } from "./scope_table.ts";
+import type { CacheStore } from "./store.ts";
+import { StoreGuard } from "./store_guard.ts";
+
+/** Settings of a cache. */
+export interface CacheOptions extends MemoryStoreOptions {
+  /**
+   * Where records are kept. It brings its own limits. Default: the memory of
+   * this process, with the limits given here.
+   */
+  readonly store?: CacheStore;
+  /**
+   * Gets what failed behind the callers' backs: the store, once per outage, or
+   * a computation that nobody waits for. Default: `console.error`.
+   */
+  readonly onError?: (error: unknown, doing: string) => void;
+  /** Where the time is read, in milliseconds. Default: `Date.now`. */
+  readonly now?: () => number;
+  /** Draws from 0 to 1, without 1. Default: `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** How a cache has fared since it was made. */
+export interface CacheStats {
+  /** Calls that were given a fresh value. */
+  readonly hits: number;
+  /** Calls that were given an expired value. */
+  readonly staleHits: number;
+  /** Calls that had to wait for a computation, failed ones included. */
+  readonly misses: number;
+  /** Records that gave way to others. */
+  readonly evictions: number;
+  /** Records in memory. */
+  readonly entries: number;
+  /** What they take, in bytes, estimated. */
+  readonly bytes: number;
+}
+
+/** A cache: what the functions of the module do, with records of its own. */
+export interface Cache {
+  /** As the function {@linkcode cached} of the module. */
+  cached<T>(
+    key: string,
+    fn: () => T | Promise<T>,
+    options: CachedOptions,
+  ): Promise<T>;
+  /** As the function {@linkcode unstable_cache} of the module. */
+  unstable_cache<F extends AsyncFunction>(
+    fn: F,
+    keyParts: readonly string[],
+    options?: UnstableCacheOptions,
+  ): CachedFunction<F>;
+  /** As the function {@linkcode revalidateTag} of the module. */
+  revalidateTag(...tags: string[]): Promise<RevalidateResult>;
+  /** As the function {@linkcode revalidatePath} of the module. */
+  revalidatePath(...paths: string[]): Promise<RevalidateResult>;
+  /** As the function {@linkcode revalidate} of the module. */
+  revalidate(options: RevalidateOptions): Promise<RevalidateResult>;
+  /** As the function {@linkcode onDemandRevalidate} of the module. */
+  onDemandRevalidate(...tagsOrPaths: string[]): Promise<RevalidateResult>;
+  /** As the function {@linkcode createRevalidationHandler} of the module. */
+  createRevalidationHandler(
+    secret?: string,
+  ): (request: Request) => Promise<Response>;
+  /** As the function {@linkcode cacheStats} of the module. */
+  stats(): CacheStats;
+  /** Closes the store's connections, if it has any. */
+  close(): Promise<void>;
+}
+
+/** What the module's own functions need of a cache. */
+export interface CacheParts extends CacheAccess {
+  readonly cache: Cache;
+}
+
+/**
+ * Makes a cache of one's own, beside the one that the functions of the module
+ * share.
+ *
+ * @param options Where it keeps its records, and how many.
+ * @throws {TypeError} If a limit is not a positive number.
+ *
+ * @example
+ * ```ts
+ * import { createCache } from "@quartet/kit/data";
+ *
+ * const cache = createCache({ maxEntries: 1_000 });
+ * const load = () => cache.cached("answer", () => 42, { maxAge: 60 });
+ *
+ * console.assert(await load() + await load() === 84);
+ * console.assert(cache.stats().hits === 1);
+ * ```
+ */
+export function createCache(options: CacheOptions = {}): Cache {
+  return createParts(options).cache;
+}
+
+/** Makes a cache and gives what is inside as well. */
+export function createParts(options: CacheOptions): CacheParts {
+  const {
+    store = createMemoryStore(options),
+    onError = logError,
+    now = Date.now,
+    random = Math.random,
+  } = options;
+  const guard = new StoreGuard(store, onError);
+  const engine = new Engine(guard, { now, random }, onError);
+  const access = { engine, invalidate };
+
+  async function invalidate(
+    scopes: Scopes,
+    { tags = [], paths = [] }: RevalidateOptions = {},
+  ): Promise<RevalidateResult> {
+    const timestamp = now();
+    const success = await guard.invalidate(scopes);
+    return {
+      success,
+      revalidated: { tags: [...tags], paths: [...paths] },
+      timestamp,
+    };
+  }
+
+  /** `async`, so that what can't be invalidated is a rejection. */
+  async function revalidate(
+    options: RevalidateOptions,
+  ): Promise<RevalidateResult> {
+    return await invalidate(readScopes(options), options);
+  }
+
+  const cache: Cache = {
+    cached: (key, fn, options) => callCached(engine, key, fn, options),
+    unstable_cache: (fn, keyParts, options) =>
+      createCachedFunction(() => access, fn, keyParts, options),
+    revalidateTag: (...tags) => revalidate({ tags }),
+    revalidatePath: (...paths) => revalidate({ paths }),
+    revalidate,
+    onDemandRevalidate: (...tagsOrPaths) =>
+      revalidate(Object.groupBy(
+        tagsOrPaths,
+        (name) => String(name).startsWith("/") ? "paths" : "tags",
+      )),
+    createRevalidationHandler: (secret) => createHandler(revalidate, secret),
+    stats: () => ({
+      hits: engine.counts.hit,
+      staleHits: engine.counts.stale,
+      misses: engine.counts.miss,
+      evictions: store.evictions,
+      entries: store.entries,
+      bytes: store.bytes,
+    }),
+    close: async () => await store.close?.(),
+  };
+  return { cache, ...access };
+}
+
+/** Calls through a cache by key. See `cached`. */
+export function callCached<T>(
+  engine: Engine,
+  key: string,
+  fn: () => T | Promise<T>,
+  options: CachedOptions,
+): Promise<T> {
+  const place = typeof key === "string" ? storeKey(key) : "";
+  if (options.maxAge !== 0 && options.clone !== true && place !== "") {
+    const hit = engine.hit(place);
+    if (hit !== undefined) return hit as Promise<T>;
+  }
+  try {
+    const doing = "call through the cache";
+    if (typeof key !== "string") {
+      throw new TypeError(
+        `Cannot ${doing}: key must be a string, received ${show(key)}`,
+      );
+    }
+    if (typeof fn !== "function") {
+      throw new TypeError(
+        `Cannot ${doing}: fn must be a function, received ${show(fn)}`,
+      );
+    }
+    const policy = readPolicy(options, ["maxAge", options.maxAge], doing);
+    const call = { key: place, scopeKey: place, policy, compute: fn };
+    return (policy.maxAge === 0
+      ? engine.pass(place, fn)
+      : engine.call(call)) as Promise<T>;
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+/** Keys of calls with arguments begin with `[`, those of pages with `{`. */
+function storeKey(key: string): string {
+  const first = key.charCodeAt(0);
+  return first === 91 || first === 123 || first === 0 || first !== first
+    ? `\0${key}`
+    : key;
+}
+
+function logError(error: unknown, doing: string): void {
+  console.error("The cache could not %s:", doing, error);
+}

@@ -1,0 +1,142 @@
+import { encodeCall } from "./argument_key.ts";
+import { show } from "./check.ts";
+import type { Engine } from "./engine.ts";
+import { readPolicy } from "./options.ts";
+import type { UnstableCacheOptions } from "./options.ts";
+import type { RevalidateResult } from "./revalidation.ts";
+import type { Scopes } from "./scope_table.ts";
+
+/** A function that gives a promise. */
+// deno-lint-ignore no-explicit-any -- whatever its arguments are
+export type AsyncFunction = (...args: any[]) => Promise<unknown>;
+
+/** A function whose results are kept, and what it can do beside that. */
+export type CachedFunction<F extends AsyncFunction> = F & {
+  /**
+   * Invalidates the result of a call with these arguments, for every `this`.
+   *
+   * @throws {TypeError} If the arguments can't be part of a key.
+   */
+  invalidate(...args: Parameters<F>): Promise<RevalidateResult>;
+  /**
+   * The key of a call with these arguments: what the traces show.
+   *
+   * @throws {TypeError} If the arguments can't be part of a key.
+   */
+  key(...args: Parameters<F>): string;
+};
+
+/** What a cached function needs of its cache, which may change. */
+export interface CacheAccess {
+  readonly engine: Engine;
+  invalidate(scopes: Scopes): Promise<RevalidateResult>;
+}
+
+const DEFAULT_LIFETIME = 3_600;
+
+/** Makes a cached function. See `unstable_cache`. */
+export function createCachedFunction<F extends AsyncFunction>(
+  access: () => CacheAccess,
+  fn: F,
+  keyParts: readonly string[],
+  options: UnstableCacheOptions = {},
+): CachedFunction<F> {
+  const doing = "create cached function";
+  if (typeof fn !== "function") {
+    throw new TypeError(
+      `Cannot ${doing}: fn must be a function, received ${show(fn)}`,
+    );
+  }
+  checkKeyParts(keyParts, doing);
+  const { revalidate = DEFAULT_LIFETIME } = options;
+  const policy = readPolicy(options, ["revalidate", revalidate], doing);
+  // Without a name of its own a function may be taken for no other.
+  const name = keyParts.length === 0
+    ? `\0${identify(fn)}`
+    : JSON.stringify(keyParts);
+  const takesThis = usesThis(fn);
+  const isKept = policy.maxAge !== 0;
+  const isQuick = isKept && !policy.clone;
+
+  function keyOf(args: unknown[]): string {
+    args.unshift(name);
+    return encodeCall(args, 1);
+  }
+
+  function run(this: unknown, ...args: unknown[]): Promise<unknown> {
+    let key: string;
+    try {
+      key = encodeCall([name, ...args], 1);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const { engine } = access();
+    const scopeKey = key;
+    if (takesThis && isObject(this)) key = `${key}@${identify(this)}`;
+    if (isQuick) {
+      const hit = engine.hit(key);
+      if (hit !== undefined) return hit;
+    }
+    const compute = () => fn.apply(this, args);
+    return isKept
+      ? engine.call({ key, scopeKey, policy, compute })
+      : engine.pass(key, compute);
+  }
+
+  return Object.defineProperties(run, {
+    name: { value: fn.name, configurable: true },
+    length: { value: fn.length, configurable: true },
+    key: { value: (...args: unknown[]) => keyOf(args) },
+    invalidate: {
+      // `async`, so that arguments without a key are a rejection here too.
+      value: async (...args: unknown[]) =>
+        await access().invalidate({ keys: [keyOf(args)] }),
+    },
+  }) as unknown as CachedFunction<F>;
+}
+
+function checkKeyParts(keyParts: unknown, doing: string): void {
+  if (Array.isArray(keyParts)) {
+    const odd = keyParts.findIndex((part) => typeof part !== "string");
+    if (odd === -1) return;
+    throw new TypeError(
+      `Cannot ${doing}: keyParts[${odd}] must be a string, received ${
+        show(keyParts[odd])
+      }`,
+    );
+  }
+  throw new TypeError(
+    `Cannot ${doing}: keyParts must be an array of strings, received ${
+      show(keyParts)
+    }`,
+  );
+}
+
+/**
+ * Whether a function can see its `this`. There are three ways to write that.
+ * One that can't shares its values among all objects that it is a method of,
+ * and among processes; else each object has its own.
+ */
+function usesThis(fn: AsyncFunction): boolean {
+  return /\b(?:this|super|eval)\b|\[native code\]/.test(
+    Function.prototype.toString.call(fn),
+  );
+}
+
+/** Not a module, of which a function is no method. */
+function isObject(value: unknown): value is object {
+  return typeof value === "object"
+    ? value !== null && Reflect.get(value, Symbol.toStringTag) !== "Module"
+    : typeof value === "function";
+}
+
+/** Ids of objects, which no other process has. */
+const ids = new WeakMap<object, string>();
+const PROCESS = crypto.randomUUID();
+let lastId = 0;
+
+function identify(object: object): string {
+  let id = ids.get(object);
+  if (id === undefined) ids.set(object, id = `${PROCESS}:${++lastId}`);
+  return id;
+}

@@ -1,0 +1,192 @@
+/**
+ * The store in memory: the least recently used give way, counted in entries and
+ * in bytes.
+ *
+ * ```
+ *   entries: Map   key ──▶ entry
+ *   recency:       newest ⇄ entry ⇄ entry ⇄ … ⇄ oldest
+ * ```
+ *
+ * Recency is a list through the entries. To delete and set a key again, as is
+ * often done to have it last in a `Map`, leaves a hole each time, and V8 takes
+ * 50 µs to find its way around them in a map of 10,000.
+ *
+ * There is no timer. What has expired or was invalidated is dropped when it is
+ * asked for, or gives way because nobody asks for it.
+ *
+ * @module
+ */
+
+import { byteSize } from "./byte_size.ts";
+import { checkPositive } from "./check.ts";
+import { DEFAULT_MAX_SCOPES, ScopeTable } from "./scope_table.ts";
+import type { Scopes } from "./scope_table.ts";
+import type { CacheRecord, CacheStore } from "./store.ts";
+
+/** How much a memory store holds. */
+export interface MemoryStoreOptions {
+  /** How many entries at most. Default 10,000. */
+  readonly maxEntries?: number;
+  /** How many bytes at most, estimated. Default 64 MiB. */
+  readonly maxBytes?: number;
+  /** The largest entry that is kept, in bytes. Default: an eighth of all. */
+  readonly maxEntryBytes?: number;
+  /**
+   * How many invalidated tags, paths and keys are remembered, of each kind.
+   * When there are more, the oldest are forgotten, and with them all entries
+   * that are older than those invalidations. Default 100,000.
+   */
+  readonly maxScopes?: number;
+}
+
+/** What an entry takes beside its value and its key, in bytes. */
+const ENTRY_BYTES = 200;
+
+class Entry implements CacheRecord {
+  newer: Entry | undefined;
+  older: Entry | undefined;
+  readonly scopeKey: string;
+  readonly value: unknown;
+  readonly began: number;
+  readonly tags: readonly string[];
+  readonly paths: readonly string[];
+  readonly freshUntil: number;
+  readonly keepUntil: number;
+  checked: number;
+
+  constructor(
+    readonly key: string,
+    record: CacheRecord,
+    readonly bytes: number,
+  ) {
+    this.scopeKey = record.scopeKey;
+    this.value = record.value;
+    this.began = record.began;
+    this.tags = record.tags;
+    this.paths = record.paths;
+    this.freshUntil = record.freshUntil;
+    this.keepUntil = record.keepUntil;
+    this.checked = record.checked;
+    this.newer = undefined;
+    this.older = undefined;
+  }
+}
+
+/**
+ * Makes a store in the memory of this process.
+ *
+ * @param options How much it holds.
+ * @throws {TypeError} If a limit is not a positive number.
+ *
+ * @example
+ * ```ts
+ * import { createCache, createMemoryStore } from "@quartet/kit/data";
+ *
+ * const cache = createCache({ store: createMemoryStore({ maxEntries: 2 }) });
+ * for (const name of ["a", "b", "c"]) {
+ *   await cache.cached(name, () => name, { maxAge: 60 });
+ * }
+ * console.assert(cache.stats().entries === 2);
+ * ```
+ */
+export function createMemoryStore(
+  options: MemoryStoreOptions = {},
+): CacheStore {
+  const {
+    maxEntries = 10_000,
+    maxBytes = 64 * 1024 * 1024,
+    maxEntryBytes = maxBytes / 8,
+    maxScopes = DEFAULT_MAX_SCOPES,
+  } = options;
+  const limits = { maxEntries, maxBytes, maxEntryBytes, maxScopes };
+  for (const [name, limit] of Object.entries(limits)) {
+    checkPositive(limit, name, "create memory store");
+  }
+  return new MemoryStore(limits);
+}
+
+class MemoryStore implements CacheStore {
+  readonly scopes: ScopeTable;
+  readonly #limits: Required<MemoryStoreOptions>;
+  #map = new Map<string, Entry>();
+  #newest: Entry | undefined;
+  #oldest: Entry | undefined;
+  #bytes = 0;
+  #evictions = 0;
+
+  constructor(limits: Required<MemoryStoreOptions>) {
+    this.#limits = limits;
+    this.scopes = new ScopeTable(limits.maxScopes);
+  }
+
+  get entries(): number {
+    return this.#map.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get evictions(): number {
+    return this.#evictions;
+  }
+
+  peek(key: string): CacheRecord | undefined {
+    const entry = this.#map.get(key);
+    if (entry !== undefined && entry !== this.#newest) {
+      this.#unlink(entry);
+      this.#link(entry);
+    }
+    return entry;
+  }
+
+  set(key: string, record: CacheRecord): void {
+    const { maxEntries, maxBytes, maxEntryBytes } = this.#limits;
+    const limit = Math.min(maxBytes, maxEntryBytes);
+    const bytes = ENTRY_BYTES + key.length * 2 + byteSize(record.value, limit);
+    this.delete(key);
+    if (bytes > limit) return;
+    const entry = new Entry(key, record, bytes);
+    this.#map.set(key, entry);
+    this.#link(entry);
+    this.#bytes += bytes;
+    while (this.#map.size > maxEntries || this.#bytes > maxBytes) {
+      this.delete(this.#oldest!.key);
+      this.#evictions++;
+    }
+  }
+
+  delete(key: string): void {
+    const entry = this.#map.get(key);
+    if (entry === undefined) return;
+    this.#map.delete(key);
+    this.#unlink(entry);
+    this.#bytes -= entry.bytes;
+  }
+
+  invalidate(scopes: Scopes): void {
+    this.scopes.invalidate(scopes);
+    if (scopes.all !== true) return;
+    // Not `clear()`: that would visit all of them.
+    this.#map = new Map();
+    this.#newest = this.#oldest = undefined;
+    this.#bytes = 0;
+  }
+
+  #link(entry: Entry): void {
+    const next = this.#newest;
+    entry.older = next;
+    if (next === undefined) this.#oldest = entry;
+    else next.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink(entry: Entry): void {
+    const { newer, older } = entry;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    entry.newer = entry.older = undefined;
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * A cache of data that is invalidated by tag, by path, or entirely.
+ *
+ * @example
+ * ```ts
+ * import { revalidateTag, tags, unstable_cache } from "@quartet/kit/data";
+ *
+ * const names = new Map([[1, "Ada"]]);
+ * const getName = unstable_cache(
+ *   (id: number) => Promise.resolve(names.get(id)),
+ *   ["name"],
+ *   { tags: [tags.collection("user")], revalidate: 60 },
+ * );
+ *
+ * console.assert(await getName(1) === "Ada");
+ * names.set(1, "Grace");
+ * console.assert(await getName(1) === "Ada");
+ * await revalidateTag("user");
+ * console.assert(await getName(1) === "Grace");
+ * ```
+ *
+ * @module
+ */
+
+export { createCache } from "./cache.ts";
+export type { Cache, CacheOptions, CacheStats } from "./cache.ts";
+export type { AsyncFunction, CachedFunction } from "./cached_function.ts";
+export {
+  cached,
+  cacheStats,
+  configureCache,
+  createRevalidationHandler,
+  onDemandRevalidate,
+  revalidate,
+  revalidatePath,
+  revalidateTag,
+  unstable_cache,
+} from "./default_cache.ts";
+export { CacheError } from "./error.ts";
+export type { CacheErrorCode } from "./error.ts";
+export { createMemoryStore } from "./memory_store.ts";
+export type { MemoryStoreOptions } from "./memory_store.ts";
+export type {
+  CachedOptions,
+  FreshnessOptions,
+  UnstableCacheOptions,
+} from "./options.ts";
+export type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
+export { ScopeTable } from "./scope_table.ts";
+export type { Dated, Scopes } from "./scope_table.ts";
+export type { CacheRecord, CacheStore, ReleaseLock } from "./store.ts";
+export { tags } from "./tags.ts";
+export type { Tags } from "./tags.ts";

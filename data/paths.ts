@@ -1,0 +1,81 @@
+/**
+ * Paths as scopes: in one spelling, whether they come from a request or from
+ * whoever invalidates them.
+ *
+ * @module
+ */
+
+import { pathOf } from "../app/path.ts";
+import type { RequestContext } from "../app/context.ts";
+
+/** What needs no more than a look: no dots, no escapes, no query. */
+const PLAIN = /^(?:\/[\w~!$&'()*+,;=:@-]+)+$/;
+
+/**
+ * The one spelling of a path: without query, fragment and trailing slashes,
+ * escaped as a URL parser does, with the escapes that RFC 3986, section 6.2.2,
+ * calls equivalent made equal. `/café/` is `/caf%C3%A9`.
+ */
+export function normalizePath(path: string): string {
+  if (path === "/" || PLAIN.test(path)) return path;
+  const parsed = URL.parse(`http://localhost${path}`)?.pathname ?? path;
+  const spelled = parsed.replaceAll(/%[\da-f]{2}/gi, (escape) => {
+    const char = String.fromCharCode(parseInt(escape.slice(1), 16));
+    return /[\w.~-]/.test(char) ? char : escape.toUpperCase();
+  });
+  let end = spelled.length;
+  while (end > 1 && spelled.charCodeAt(end - 1) === 47 /* / */) end--;
+  return spelled.slice(0, end);
+}
+
+/** The scopes `/`, `/posts/`, … of everything that has `path` below it. */
+export function prefixesOf(path: string): string[] {
+  const prefixes = ["/"];
+  for (let i = path.indexOf("/", 1); i !== -1; i = path.indexOf("/", i + 1)) {
+    prefixes.push(path.slice(0, i + 1));
+  }
+  return prefixes;
+}
+
+/** A path that somebody wants to invalidate: exact, or all below one. */
+export type PathScope = { readonly path: string } | { readonly prefix: string };
+
+/**
+ * Reads a path or a pattern that ends in `/*`.
+ *
+ * @returns The scope, or what is wrong with it: "… must …".
+ */
+export function readPattern(pattern: string): PathScope | string {
+  const cut = pattern.search(/[?#]/);
+  const path = cut === -1 ? pattern : pattern.slice(0, cut);
+  if (!path.startsWith("/")) return 'must begin with "/"';
+  if (!path.endsWith("*")) return { path: normalizePath(path) };
+  if (!path.endsWith("/*")) {
+    return 'must end in "/*" to take all paths below one';
+  }
+  const parent = normalizePath(path.slice(0, -1));
+  return { prefix: parent === "/" ? parent : `${parent}/` };
+}
+
+const known = new WeakMap<RequestContext, string>();
+
+/** The path of the request that is being handled, if its context tells it. */
+export function pathOfContext(context: RequestContext): string | undefined {
+  const path = known.get(context);
+  if (path !== undefined) return path;
+  const url = urlOf(context);
+  if (url === undefined) return undefined;
+  const normalized = normalizePath(pathOf(url));
+  known.set(context, normalized);
+  return normalized;
+}
+
+/** Ours has the request as `request`, Hono's as `req`. */
+function urlOf(context: RequestContext): string | undefined {
+  const { request, req } = context as {
+    readonly request?: { readonly url?: unknown };
+    readonly req?: { readonly url?: unknown };
+  };
+  const url = request?.url ?? req?.url;
+  return typeof url === "string" ? url : undefined;
+}

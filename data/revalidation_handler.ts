@@ -1,0 +1,139 @@
+import { errorResponse } from "../app/error_response.ts";
+import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
+import { show } from "./check.ts";
+import { readScopes } from "./revalidation.ts";
+import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
+
+/** The largest body that is read, in bytes. */
+const MAX_BODY = 64 * 1024;
+
+/** Makes the handler. See `createRevalidationHandler`. */
+export function createHandler(
+  revalidate: (options: RevalidateOptions) => Promise<RevalidateResult>,
+  secret: string | undefined,
+): (request: Request) => Promise<Response> {
+  const isAllowed = createGate(secret);
+
+  return async function handleRevalidation(request) {
+    if (request.method !== "POST") {
+      return errorResponse(
+        405,
+        "METHOD_NOT_ALLOWED",
+        "Revalidation takes POST",
+        { allow: "POST" },
+      );
+    }
+    if (!await isAllowed(request)) {
+      return errorResponse(
+        401,
+        "UNAUTHORIZED",
+        "The Authorization header must be Bearer and the secret",
+        { "www-authenticate": "Bearer" },
+      );
+    }
+    const options = await readOptions(request);
+    if (options instanceof Response) return options;
+    const result = await revalidate(options);
+    if (result.success) return Response.json(result);
+    // The store has told `onError` what it is; the sender can try again.
+    return errorResponse(
+      503,
+      "REVALIDATION_FAILED",
+      "Not every server could be told; send this again",
+    );
+  };
+}
+
+type Gate = (request: Request) => boolean | Promise<boolean>;
+
+function createGate(secret: string | undefined): Gate {
+  if (secret === undefined) {
+    console.warn(
+      "createRevalidationHandler() has no secret: whoever reaches its route can empty the cache",
+    );
+    return () => true;
+  }
+  if (typeof secret !== "string" || secret === "") {
+    throw new TypeError(
+      `Cannot create revalidation handler: secret must be a string that is not empty, received ${
+        typeof secret === "string" ? '""' : show(secret)
+      }`,
+    );
+  }
+  const expected = digest(encoder.encode(secret));
+  return async (request) => {
+    const header = request.headers.get("authorization") ?? "";
+    // RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, 11.1).
+    const given = /^bearer +(.+)$/i.exec(header)?.[1] ?? "";
+    // Digests are of one length, and nobody can choose how they begin.
+    return timingSafeEqual(await digest(bytesOfHeader(given)), await expected);
+  };
+}
+
+const encoder = new TextEncoder();
+
+/** A header holds one byte a character (Fetch, "isomorphic decode"). */
+function bytesOfHeader(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
+
+function digest(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
+  return crypto.subtle.digest("SHA-256", bytes);
+}
+
+/** What the body asks for, or the response that refuses it. */
+async function readOptions(
+  request: Request,
+): Promise<RevalidateOptions | Response> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^application\/json *(;|$)/i.test(type.trim())) {
+    return refuse("Content-Type must be application/json");
+  }
+  const text = await readText(request);
+  if (text instanceof Response) return text;
+  let options: unknown;
+  try {
+    options = JSON.parse(text);
+  } catch {
+    return refuse("The body must be JSON");
+  }
+  try {
+    readScopes(options);
+    return options as RevalidateOptions;
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+/** Reads never much more than the limit. */
+async function readText(request: Request): Promise<string | Response> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let size = 0;
+  try {
+    if (Number(request.headers.get("content-length")) > MAX_BODY) {
+      return tooLarge();
+    }
+    for await (const chunk of request.body ?? []) {
+      size += chunk.length;
+      // Leaving the loop cancels the body.
+      if (size > MAX_BODY) return tooLarge();
+      text += decoder.decode(chunk, { stream: true });
+    }
+    return text + decoder.decode();
+  } catch {
+    return refuse("The body must be UTF-8 and not cut off");
+  }
+}
+
+function refuse(message: string): Response {
+  return errorResponse(400, "BAD_REQUEST", message);
+}
+
+function tooLarge(): Response {
+  return errorResponse(
+    413,
+    "PAYLOAD_TOO_LARGE",
+    `The body is longer than ${MAX_BODY} bytes`,
+  );
+}

@@ -1,0 +1,201 @@
+/**
+ * Invalidation by sequence number instead of by search.
+ *
+ * Every invalidation gets the next number. A scope (a tag, an exact path, all
+ * paths below one, a key, everything) remembers the number of its last one. An
+ * entry remembers the number that was the latest when its computation *began*,
+ * and is valid while no scope that it belongs to has a later one.
+ *
+ * ```
+ *   number    1        2        3
+ *   ──────────┼────────┼────────┼──────────▶ time
+ *         tag a    tag b    tag a
+ *               └─ computes x with tag a ─┘   began at 1, a is at 3: invalid
+ *                        └─ y, tag a ─────    began at 2, a is at 3: invalid
+ *               └─ z, tag b: began at 1, b is at 2: invalid
+ *                                 └─ w, a ─   began at 3, a is at 3: valid
+ * ```
+ *
+ * What follows from it:
+ *
+ * - An invalidation writes one number per scope, whether ten entries belong to
+ *   it or ten million. Nobody looks for them; they are found out when asked for.
+ * - The number is taken before the function runs. What the function read may be
+ *   older than an invalidation that came in the meantime, so a result whose
+ *   computation was under way then is invalid before it can be stored.
+ * - A number that is too small only costs a computation; a stale value is never
+ *   served for it. So a process may learn of the invalidations of others late
+ *   and still begin with the number that it knows.
+ * - A scope can be forgotten as soon as everything that began before its number
+ *   counts as invalid. That is what the floor is for: see {@linkcode Recent}.
+ *
+ * @module
+ */
+
+import { prefixesOf } from "./paths.ts";
+
+/** What is invalidated at once, or what an entry belongs to. */
+export interface Scopes {
+  /** Tags. */
+  readonly tags?: readonly string[];
+  /** Exact paths, normalized. */
+  readonly paths?: readonly string[];
+  /** Paths below which everything is meant: `/posts/` is `/posts/*`. */
+  readonly prefixes?: readonly string[];
+  /** Keys. */
+  readonly keys?: readonly string[];
+  /** Everything there is. */
+  readonly all?: boolean;
+}
+
+/** What tells whether an entry is valid: its scopes, and when it began. */
+export interface Dated {
+  /** The number of the latest invalidation when the computation began. */
+  readonly began: number;
+  /** The key by which `invalidate(...args)` finds it. */
+  readonly scopeKey: string;
+  /** The tags that it belongs to. */
+  readonly tags: readonly string[];
+  /** The paths that it belongs to, normalized. */
+  readonly paths: readonly string[];
+}
+
+/** How many scopes are remembered unless told otherwise. */
+export const DEFAULT_MAX_SCOPES = 100_000;
+
+/** When what was last invalidated, as far as this process knows. */
+export class ScopeTable {
+  readonly #tags: Recent;
+  readonly #paths: Recent;
+  readonly #prefixes: Recent;
+  readonly #keys: Recent;
+  #sequence = 0;
+  #pathSequence = 0;
+  #floor = 0;
+
+  /**
+   * Makes a table in which nothing has been invalidated.
+   *
+   * @param maxScopes How many scopes of each kind to remember.
+   */
+  constructor(maxScopes: number = DEFAULT_MAX_SCOPES) {
+    const raise = (number: number) => this.raiseFloor(number);
+    this.#tags = new Recent(maxScopes, raise);
+    this.#paths = new Recent(maxScopes, raise);
+    this.#prefixes = new Recent(maxScopes, raise);
+    this.#keys = new Recent(maxScopes, raise);
+  }
+
+  /** The number of the latest invalidation: what a computation begins with. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** The number of the latest invalidation of any path. */
+  get pathSequence(): number {
+    return this.#pathSequence;
+  }
+
+  /** How many scopes are remembered. */
+  get size(): number {
+    return this.#tags.size + this.#paths.size + this.#prefixes.size +
+      this.#keys.size;
+  }
+
+  /**
+   * Notes an invalidation.
+   *
+   * @param scopes What is invalid from now on.
+   * @param number Its number, if somebody else has given it one. Default: the
+   * next one. It need not be whole.
+   * @returns Its number.
+   */
+  invalidate(scopes: Scopes, number: number = this.#sequence + 1): number {
+    // First: a full table raises the floor to numbers that were given before.
+    if (number > this.#sequence) this.#sequence = number;
+    const { tags, paths, prefixes, keys, all } = scopes;
+    if (tags !== undefined) this.#tags.note(tags, number);
+    if (paths !== undefined) this.#paths.note(paths, number);
+    if (prefixes !== undefined) this.#prefixes.note(prefixes, number);
+    if (keys !== undefined) this.#keys.note(keys, number);
+    if (paths?.length || prefixes?.length) this.#pathSequence = this.#sequence;
+    if (all === true) this.raiseFloor(number);
+    return number;
+  }
+
+  /** Makes everything invalid that began before `number`. */
+  raiseFloor(number: number): void {
+    if (number > this.#floor) this.#floor = number;
+    if (number > this.#sequence) this.#sequence = number;
+  }
+
+  /** Whether none of its scopes was invalidated since it began. */
+  isValid({ began, scopeKey, tags, paths }: Dated): boolean {
+    if (began < this.#floor || this.#keys.last(scopeKey) > began) return false;
+    for (let i = 0; i < tags.length; i++) {
+      if (this.#tags.last(tags[i]!) > began) return false;
+    }
+    if (this.#pathSequence <= began) return true;
+    for (let i = 0; i < paths.length; i++) {
+      if (this.lastOfPath(paths[i]!) > began) return false;
+    }
+    return true;
+  }
+
+  /** The number of the last invalidation that took a path. */
+  lastOfPath(path: string): number {
+    let last = this.#paths.last(path);
+    if (this.#prefixes.size === 0) return last;
+    for (const prefix of prefixesOf(path)) {
+      const number = this.#prefixes.last(prefix);
+      if (number > last) last = number;
+    }
+    return last;
+  }
+}
+
+/**
+ * A bounded map from scopes to numbers, in two generations. When the young one
+ * is full, the old one is forgotten and the floor rises above every number in
+ * it: of what began before, nobody can say any more whether it is valid. That
+ * costs some computations, never a stale value, and no search.
+ */
+class Recent {
+  readonly #limit: number;
+  readonly #raise: (floor: number) => void;
+  #young = new Map<string, number>();
+  #old = new Map<string, number>();
+  /** The largest number of each generation. */
+  #youngLast = 0;
+  #oldLast = 0;
+
+  constructor(limit: number, raise: (floor: number) => void) {
+    this.#limit = Math.max(1, limit / 2);
+    this.#raise = raise;
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  note(names: readonly string[], number: number): void {
+    for (const name of names) {
+      // Those of other processes may come in another order than their numbers.
+      if (number <= this.last(name)) continue;
+      if (this.#young.size >= this.#limit && !this.#young.has(name)) {
+        this.#raise(this.#oldLast);
+        this.#old = this.#young;
+        this.#oldLast = this.#youngLast;
+        this.#young = new Map();
+        this.#youngLast = 0;
+      }
+      this.#young.set(name, number);
+      if (number > this.#youngLast) this.#youngLast = number;
+    }
+  }
+
+  last(name: string): number {
+    if (this.#young.size === 0) return this.#old.get(name) ?? 0;
+    return this.#young.get(name) ?? this.#old.get(name) ?? 0;
+  }
+}

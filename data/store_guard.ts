@@ -1,0 +1,114 @@
+import type { CacheRecord, CacheStore, ReleaseLock } from "./store.ts";
+import type { Scopes, ScopeTable } from "./scope_table.ts";
+
+/** Gets what failed behind the callers' backs. */
+export type ErrorListener = (error: unknown, doing: string) => void;
+
+/** The lock on a key, or `none` where there are none. */
+export type Lock = ReleaseLock | "none";
+
+/** How long a store may take to answer, in milliseconds. */
+const STORE_TIMEOUT = 1_000;
+
+/**
+ * A store that can't fail a call: what it throws, rejects with, or keeps to
+ * itself for too long is told to `onError`, once until it works again, and
+ * taken for nothing found or nothing done.
+ */
+export class StoreGuard {
+  readonly scopes: ScopeTable;
+  /** Whether there is anything beyond memory. */
+  readonly isShared: boolean;
+  readonly #store: CacheStore;
+  readonly #onError: ErrorListener;
+  #isDown = false;
+
+  constructor(store: CacheStore, onError: ErrorListener) {
+    this.#store = store;
+    this.#onError = onError;
+    this.scopes = store.scopes;
+    this.isShared = store.get !== undefined;
+  }
+
+  peek(key: string): CacheRecord | undefined {
+    try {
+      return this.#store.peek(key);
+    } catch (error) {
+      this.#failed(error);
+      return undefined;
+    }
+  }
+
+  async get(key: string): Promise<CacheRecord | undefined> {
+    const result = await this.#ask(() => this.#store.get!(key));
+    return result.value;
+  }
+
+  /** Gives a promise only if the store does. */
+  set(key: string, record: CacheRecord): void | Promise<unknown> {
+    return this.#do(() => this.#store.set(key, record));
+  }
+
+  delete(key: string): void | Promise<unknown> {
+    return this.#do(() => this.#store.delete(key));
+  }
+
+  /** Whether it is known wherever it has to be. */
+  async invalidate(scopes: Scopes): Promise<boolean> {
+    const result = await this.#ask(() => this.#store.invalidate(scopes));
+    return !result.failed;
+  }
+
+  /** The store sees to it that this doesn't take too long. */
+  async lock(key: string): Promise<Lock | undefined> {
+    if (this.#store.lock === undefined) return "none";
+    const result = await this.#ask(() => this.#store.lock!(key), Infinity);
+    return result.failed ? "none" : result.value;
+  }
+
+  async release(release: ReleaseLock): Promise<void> {
+    await this.#ask(release);
+  }
+
+  #do(run: () => void | Promise<void>): void | Promise<unknown> {
+    try {
+      const result = run();
+      if (result !== undefined) return this.#ask(() => result);
+      this.#isDown = false;
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  async #ask<T>(
+    run: () => T | Promise<T>,
+    timeout: number = STORE_TIMEOUT,
+  ): Promise<{ value?: T; failed: boolean }> {
+    try {
+      const result = run();
+      const value = result instanceof Promise && timeout !== Infinity
+        ? await within(result, timeout)
+        : await result;
+      this.#isDown = false;
+      return { value, failed: false };
+    } catch (error) {
+      this.#failed(error);
+      return { failed: true };
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (this.#isDown) return;
+    this.#isDown = true;
+    this.#onError(error, "use the store");
+  }
+}
+
+function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`The store has not answered for ${ms} ms`)),
+    ms,
+  );
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
