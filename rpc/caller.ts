@@ -1,10 +1,12 @@
-import { Call, checkOutput, perform } from "./call.ts";
+import { Call } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
 import type { Calls } from "./calls.ts";
 import { listEndpoints } from "./endpoints.ts";
 import { errors } from "./error.ts";
 import { createPathProxy } from "./path_proxy.ts";
+import { perform } from "./perform.ts";
 import type { ProcedureKind } from "./procedure.ts";
+import { checkOutput } from "./run.ts";
 import { toIterator } from "./subscription.ts";
 import { Tracked } from "./tracked.ts";
 

@@ -17,24 +17,7 @@
  * @module
  */
 
-export type {
-  CallableProcedure,
-  CallFunction,
-  CallOf,
-  Calls,
-  CallsOf,
-  Delivered,
-  Delivery,
-  InputOf,
-  MutationCalls,
-  OptionalCallFunction,
-  OptionalSubscribeFunction,
-  OutputOf,
-  QueryCalls,
-  SubscribeFunction,
-  SubscriptionCalls,
-  SubscriptionHandlers,
-} from "./calls.ts";
+export type * from "./calls.ts";
 export { createClient, createHTTPClient } from "./client/create_client.ts";
 export { RPCClientError } from "./client/error.ts";
 export type {
@@ -48,10 +31,4 @@ export type {
   TransformerOption,
   WireOf,
 } from "./client/types.ts";
-export type {
-  Collection,
-  JsonElement,
-  Jsonify,
-  JSONValue,
-  Unsendable,
-} from "./json.ts";
+export type * from "./json.ts";

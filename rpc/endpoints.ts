@@ -8,7 +8,6 @@
  */
 
 import type { Endpoint } from "./call.ts";
-import type { Router } from "./router.ts";
 
 /** The procedures of a router by dotted path, and by the keys of a path. */
 export interface Endpoints extends ReadonlyMap<string, Endpoint> {
@@ -106,7 +105,10 @@ function collect(
 
 /** A router stands for its definition; no other object may have a `_def`. */
 function nested(value: object): object {
-  const { _def, handler, websocket } = value as Partial<Router>;
+  const { _def, handler, websocket } = value as Record<
+    string,
+    object | undefined
+  >;
   return _def !== undefined && handler && websocket ? _def : value;
 }
 

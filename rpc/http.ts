@@ -6,7 +6,7 @@
  */
 
 import { readBody, readText, toBodyError } from "../app/read_body.ts";
-import { Call, perform } from "./call.ts";
+import { Call } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
 import { noteCall } from "./call_route.ts";
 import type { Endpoints } from "./endpoints.ts";
@@ -21,6 +21,7 @@ import {
   readObject,
   readPath,
 } from "./messages.ts";
+import { perform } from "./perform.ts";
 import { readQueryString } from "./query_string.ts";
 import type { Reporter } from "./report.ts";
 import type { Transformer } from "./transformer.ts";

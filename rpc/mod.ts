@@ -28,30 +28,13 @@ export type {
   DirectCallOptions,
   DirectSubscribeOptions,
 } from "./caller.ts";
-export type {
-  CallableProcedure,
-  CallFunction,
-  CallOf,
-  Calls,
-  CallsOf,
-  Delivered,
-  Delivery,
-  InputOf,
-  MutationCalls,
-  OptionalCallFunction,
-  OptionalSubscribeFunction,
-  OutputOf,
-  QueryCalls,
-  SubscribeFunction,
-  SubscriptionCalls,
-  SubscriptionHandlers,
-} from "./calls.ts";
-export { createChannel } from "./channel.ts";
+export type * from "./calls.ts";
+export { createChannel } from "./channel/channel.ts";
 export type {
   Channel,
   ChannelOptions,
   ChannelSubscribeOptions,
-} from "./channel.ts";
+} from "./channel/channel.ts";
 export { errors, RPCError } from "./error.ts";
 export type { RPCErrorCode, RPCErrorOptions, RPCFailure } from "./error.ts";
 export type {
@@ -62,20 +45,14 @@ export type {
   inferRouterInputs,
   inferRouterOutputs,
 } from "./infer.ts";
-export type {
-  Collection,
-  JsonElement,
-  Jsonify,
-  JSONValue,
-  Unsendable,
-} from "./json.ts";
+export type * from "./json.ts";
 export type {
   JSONSchema,
   SchemaDirection,
   ToJSONSchema,
-} from "./json_schema.ts";
-export { createOpenAPIDocument } from "./openapi.ts";
-export type { OpenAPIOptions } from "./openapi.ts";
+} from "./openapi/json_schema.ts";
+export { createOpenAPIDocument } from "./openapi/openapi.ts";
+export type { OpenAPIOptions } from "./openapi/openapi.ts";
 export type {
   OpenAPIComponents,
   OpenAPIContent,
@@ -89,7 +66,7 @@ export type {
   OpenAPIResponse,
   OpenAPIServer,
   OpenAPITag,
-} from "./openapi_document.ts";
+} from "./openapi/openapi_document.ts";
 export { rpcPlugin } from "./plugin.ts";
 export type { RPCPlugin, RPCPluginOptions, UpgradeServer } from "./plugin.ts";
 export { procedure } from "./procedure.ts";
@@ -142,4 +119,4 @@ export type {
 } from "./schema.ts";
 export { Tracked, tracked } from "./tracked.ts";
 export type { Transformer } from "./transformer.ts";
-export type { WSConnectionData } from "./websocket.ts";
+export type { WSConnectionData } from "./connection.ts";

@@ -10,7 +10,7 @@ import { createOriginRule } from "./origin.ts";
 import type { Router } from "./router.ts";
 import { rememberTrace } from "./socket_trace.ts";
 import { abortAll } from "./websocket.ts";
-import type { WSConnectionData } from "./websocket.ts";
+import type { WSConnectionData } from "./connection.ts";
 
 /** What is served, and where. */
 export interface RPCPluginOptions {

@@ -6,7 +6,7 @@ import { reporter } from "./report.ts";
 import type { ErrorReport } from "./report.ts";
 import type { Transformer } from "./transformer.ts";
 import { createWebSocketHandler } from "./websocket.ts";
-import type { WSConnectionData } from "./websocket.ts";
+import type { WSConnectionData } from "./connection.ts";
 
 /** Procedures and further routers by name, to any depth. */
 export interface RouterDef {

@@ -5,16 +5,18 @@
  * @module
  */
 
-import { Call, checkOutput, inSpan, run, spanAttributes } from "./call.ts";
+import { Call } from "./call.ts";
 import type { Endpoint } from "./call.ts";
 import { stringifyError } from "./error.ts";
 import type { RPCError } from "./error.ts";
 import { pause, turn } from "./pause.ts";
+import { inSpan, spanAttributes } from "./perform.ts";
 import type { Reporter } from "./report.ts";
+import { checkOutput, run } from "./run.ts";
 import { traceOf } from "./socket_trace.ts";
 import { Tracked } from "./tracked.ts";
 import type { Transformer } from "./transformer.ts";
-import type { Socket } from "./websocket.ts";
+import type { Socket } from "./connection.ts";
 
 /** Bytes waiting to be sent at which a generator is not asked for more. */
 const HIGH_WATER = 1_048_576;

@@ -4,8 +4,9 @@
  * @module
  */
 
-import type { ServerWebSocket, WebSocketHandler } from "../app/websocket.ts";
+import type { WebSocketHandler } from "../app/websocket.ts";
 import type { Endpoint } from "./call.ts";
+import type { Socket, WSConnectionData } from "./connection.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { RPCError } from "./error.ts";
 import {
@@ -23,17 +24,6 @@ import { errorMessage, streamTo } from "./subscription.ts";
 import { MAX_EVENT_ID } from "./tracked.ts";
 import type { Transformer } from "./transformer.ts";
 
-/** What belongs to one connection. */
-export interface WSConnectionData {
-  /** What aborts each running subscription, by its id. */
-  subscriptions: Map<string, AbortController>;
-  /** What handlers get as `ctx`. */
-  // deno-lint-ignore no-explicit-any -- applications type their own context
-  ctx: any;
-  /** A copy of the request that opened the connection, made before it did. */
-  originalRequest?: Request;
-}
-
 /** What the WebSocket side of a router needs to know. */
 export interface WebSocketOptions {
   readonly endpoints: Endpoints;
@@ -42,9 +32,6 @@ export interface WebSocketOptions {
   readonly maxSubscriptions: number;
   readonly maxMessageSize: number;
 }
-
-/** A connection of a router. */
-export type Socket = ServerWebSocket<WSConnectionData>;
 
 const PONG = '{"type":"pong"}';
 

@@ -9,7 +9,7 @@ import { createRedisChannel } from "@quartet/kit/rpc/redis";
 import { tracked } from "@quartet/kit/rpc";
 import type { Channel } from "@quartet/kit/rpc";
 import { createClient } from "redis";
-import { RedisReader } from "../../rpc/redis_reader.ts";
+import { RedisReader } from "../../rpc/channel/redis_reader.ts";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
 import type { RedisServer } from "../redis_server.ts";
 import { assertLost, range, take } from "./channel_contract.ts";

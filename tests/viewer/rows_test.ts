@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import {
-  listGroups,
   listRows,
+  longestGroup,
   pathTo,
   type RowOptions,
 } from "../../viewer/model/rows.ts";
@@ -89,13 +89,14 @@ Deno.test("pathTo() names all that may hide a span", () => {
   });
 });
 
-Deno.test("listGroups() puts the most expensive group first", () => {
+Deno.test("longestGroup() finds the most expensive group", () => {
   const made = buildTree(trace(span("root", 0, 100, [
     ...[0, 1, 2].map((i) => query("SELECT a", i, i + 1)),
     ...[10, 20, 30].map((i) => query("SELECT b", i, i + 9)),
   ])));
   assertEquals(
-    listGroups(made).map(({ node }) => statementOf(node.span)),
-    ["SELECT b", "SELECT a"],
+    statementOf(longestGroup(made)!.node.span),
+    "SELECT b",
   );
+  assertEquals(longestGroup(buildTree(trace(span("root", 0, 1)))), undefined);
 });

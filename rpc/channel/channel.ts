@@ -12,7 +12,7 @@ import {
   MessageRing,
 } from "./message_ring.ts";
 import { RingReader } from "./ring_reader.ts";
-import { Tracked } from "./tracked.ts";
+import { Tracked } from "../tracked.ts";
 
 /** Where a subscriber of a channel begins. */
 export interface ChannelSubscribeOptions {

@@ -18,8 +18,8 @@ import {
 } from "./redis_stream.ts";
 import type { Entry, RedisClient, RedisStream } from "./redis_stream.ts";
 import { RingReader } from "./ring_reader.ts";
-import { Tracked } from "./tracked.ts";
-import type { Transformer } from "./transformer.ts";
+import { Tracked } from "../tracked.ts";
+import type { Transformer } from "../transformer.ts";
 
 export type { Channel, ChannelSubscribeOptions, RedisClient };
 export type { Tracked, Transformer };

@@ -1,5 +1,5 @@
-import { RPCError } from "./error.ts";
-import type { Tracked } from "./tracked.ts";
+import { RPCError } from "../error.ts";
+import type { Tracked } from "../tracked.ts";
 
 /** Somebody who has seen every message and waits for the next one. */
 export interface Waiter {

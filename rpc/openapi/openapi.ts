@@ -1,6 +1,6 @@
 import { isAlwaysSent, mayBeAbsent } from "./absence.ts";
-import type { Endpoint } from "./call.ts";
-import { listEndpoints } from "./endpoints.ts";
+import type { Endpoint } from "../call.ts";
+import { listEndpoints } from "../endpoints.ts";
 import { describeSchema } from "./json_schema.ts";
 import type {
   JSONSchema,
@@ -15,8 +15,8 @@ import type {
   OpenAPIPathItem,
   OpenAPIServer,
 } from "./openapi_document.ts";
-import type { Router } from "./router.ts";
-import type { Schema } from "./schema.ts";
+import type { Router } from "../router.ts";
+import type { Schema } from "../schema.ts";
 import { createSchemaComponents } from "./schema_components.ts";
 
 /** What a document says beside the procedures. */

@@ -1,9 +1,9 @@
 import { MessageRing } from "./message_ring.ts";
-import { pause } from "./pause.ts";
+import { pause } from "../pause.ts";
 import { after, compareIds, news, pageSize } from "./redis_stream.ts";
 import { persist, tail } from "./redis_stream.ts";
 import type { Entry, RedisStream } from "./redis_stream.ts";
-import type { Tracked } from "./tracked.ts";
+import type { Tracked } from "../tracked.ts";
 
 /** How long after a connection was given up the next is opened, in ms. */
 const REOPEN_AFTER = 100;

@@ -1,0 +1,15 @@
+import type { ServerWebSocket } from "../app/websocket.ts";
+
+/** What belongs to one connection. */
+export interface WSConnectionData {
+  /** What aborts each running subscription, by its id. */
+  subscriptions: Map<string, AbortController>;
+  /** What handlers get as `ctx`. */
+  // deno-lint-ignore no-explicit-any -- applications type their own context
+  ctx: any;
+  /** A copy of the request that opened the connection, made before it did. */
+  originalRequest?: Request;
+}
+
+/** A connection of a router. */
+export type Socket = ServerWebSocket<WSConnectionData>;
