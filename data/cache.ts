@@ -1,3 +1,5 @@
+import { createResponseCache } from "./cache_response.ts";
+import type { CacheResponseOptions } from "./cache_response.ts";
 import { createCachedFunction } from "./cached_function.ts";
 import type {
   AsyncFunction,
@@ -5,7 +7,7 @@ import type {
   CachedFunction,
 } from "./cached_function.ts";
 import { show } from "./check.ts";
-import { Engine } from "./engine.ts";
+import { Engine, lifetime } from "./engine.ts";
 import { createMemoryStore } from "./memory_store.ts";
 import type { MemoryStoreOptions } from "./memory_store.ts";
 import { readPolicy } from "./options.ts";
@@ -13,6 +15,8 @@ import type { CachedOptions, UnstableCacheOptions } from "./options.ts";
 import { readScopes } from "./revalidation.ts";
 import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 import { createHandler } from "./revalidation_handler.ts";
+import type { RequestContext } from "../app/context.ts";
+import type { Middleware } from "../app/middleware.ts";
 import type { Scopes } from "./scope_table.ts";
 import type { CacheStore } from "./store.ts";
 import { StoreGuard } from "./store_guard.ts";
@@ -77,6 +81,8 @@ export interface Cache {
   createRevalidationHandler(
     secret?: string,
   ): (request: Request) => Promise<Response>;
+  /** As the function {@linkcode cacheResponse} of the module. */
+  cacheResponse(options: CacheResponseOptions): Middleware<RequestContext>;
   /** As the function {@linkcode cacheStats} of the module. */
   stats(): CacheStats;
   /** Closes the store's connections, if it has any. */
@@ -120,7 +126,7 @@ export function createParts(options: CacheOptions): CacheParts {
   } = options;
   const guard = new StoreGuard(store, onError);
   const engine = new Engine(guard, { now, random }, onError);
-  const access = { engine, invalidate };
+  const access = { engine, invalidate, now };
 
   async function invalidate(
     scopes: Scopes,
@@ -155,6 +161,7 @@ export function createParts(options: CacheOptions): CacheParts {
         (name) => String(name).startsWith("/") ? "paths" : "tags",
       )),
     createRevalidationHandler: (secret) => createHandler(revalidate, secret),
+    cacheResponse: (options) => createResponseCache(() => access, options),
     stats: () => ({
       hits: engine.counts.hit,
       staleHits: engine.counts.stale,
@@ -193,7 +200,7 @@ export function callCached<T>(
       );
     }
     const policy = readPolicy(options, ["maxAge", options.maxAge], doing);
-    const call = { key: place, scopeKey: place, policy, compute: fn };
+    const call = { key: place, scopeKey: place, policy, compute: fn, lifetime };
     return (policy.maxAge === 0
       ? engine.pass(place, fn)
       : engine.call(call)) as Promise<T>;

@@ -1,5 +1,6 @@
 import { encodeCall } from "./argument_key.ts";
 import { show } from "./check.ts";
+import { lifetime } from "./engine.ts";
 import type { Engine } from "./engine.ts";
 import { readPolicy } from "./options.ts";
 import type { UnstableCacheOptions } from "./options.ts";
@@ -29,6 +30,7 @@ export type CachedFunction<F extends AsyncFunction> = F & {
 /** What a cached function needs of its cache, which may change. */
 export interface CacheAccess {
   readonly engine: Engine;
+  readonly now: () => number;
   invalidate(scopes: Scopes): Promise<RevalidateResult>;
 }
 
@@ -53,33 +55,45 @@ export function createCachedFunction<F extends AsyncFunction>(
   // Without a name of its own a function may be taken for no other.
   const name = keyParts.length === 0
     ? `\0${identify(fn)}`
-    : JSON.stringify(keyParts);
+    : keyParts.map((part) => part.replaceAll(/[\\,]/g, "\\$&")).join();
   const takesThis = usesThis(fn);
   const isKept = policy.maxAge !== 0;
   const isQuick = isKept && !policy.clone;
 
-  function keyOf(args: unknown[]): string {
-    args.unshift(name);
-    return encodeCall(args, 1);
-  }
+  const keyOf = (args: readonly unknown[]) => encodeCall([name, ...args], 1);
 
   function run(this: unknown, ...args: unknown[]): Promise<unknown> {
     let key: string;
     try {
-      key = encodeCall([name, ...args], 1);
+      // Spreading takes as long as all the rest of this line.
+      key = args.length === 1
+        ? encodeCall([name, args[0]], 1)
+        : encodeCall([name, ...args], 1);
     } catch (error) {
       return Promise.reject(error);
     }
     const { engine } = access();
-    const scopeKey = key;
-    if (takesThis && isObject(this)) key = `${key}@${identify(this)}`;
+    const place = takesThis && isObject(this)
+      ? `${key}@${identify(this)}`
+      : key;
     if (isQuick) {
-      const hit = engine.hit(key);
+      const hit = engine.hit(place);
       if (hit !== undefined) return hit;
     }
-    const compute = () => fn.apply(this, args);
+    return compute(engine, place, key, this, args);
+  }
+
+  /** Apart, because a closure costs even a call that doesn't get to it. */
+  function compute(
+    engine: Engine,
+    key: string,
+    scopeKey: string,
+    self: unknown,
+    args: unknown[],
+  ): Promise<unknown> {
+    const compute = () => fn.apply(self, args);
     return isKept
-      ? engine.call({ key, scopeKey, policy, compute })
+      ? engine.call({ key, scopeKey, policy, compute, lifetime })
       : engine.pass(key, compute);
   }
 

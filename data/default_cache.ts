@@ -4,6 +4,10 @@
  * @module
  */
 
+import type { RequestContext } from "../app/context.ts";
+import type { Middleware } from "../app/middleware.ts";
+import { createResponseCache } from "./cache_response.ts";
+import type { CacheResponseOptions } from "./cache_response.ts";
 import { callCached, createParts } from "./cache.ts";
 import type { CacheOptions, CacheStats } from "./cache.ts";
 import { createCachedFunction } from "./cached_function.ts";
@@ -245,4 +249,41 @@ export function createRevalidationHandler(
   secret?: string,
 ): (request: Request) => Promise<Response> {
   return createHandler(revalidate, secret);
+}
+
+/**
+ * Makes a middleware that keeps whole pages: answers to GET, by their address
+ * and the request headers of `vary`, as a shared cache does (RFC 9111). It adds
+ * `ETag`, `Age`, `Date` and `Cache-Control`, and answers conditional requests
+ * with 304. POST, PUT, PATCH and DELETE that succeed invalidate their path.
+ *
+ * What sets a cookie, is `private`, `no-store` or `no-cache`, answers a request
+ * with `Authorization` without saying `public`, varies by what `vary` doesn't
+ * name, or has more than 4 MiB is passed on and not kept. A page that depends on
+ * who asks must say so in one of these ways: cookies alone are no sign of it.
+ *
+ * @param options How long pages are fresh, in seconds.
+ * @throws {TypeError} If an option is not what it must be.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ * import { cacheResponse } from "@quartet/kit/data";
+ *
+ * let calls = 0;
+ * const app = createApp()
+ *   .use(cacheResponse({ maxAge: 60, tags: ["pages"] }))
+ *   .route({ path: "/", handler: () => new Response(`${++calls}`) });
+ *
+ * const get = () => app.fetch(new Request("http://localhost/"));
+ * await get();
+ * const response = await get();
+ * console.assert(await response.text() === "1");
+ * console.assert(response.headers.get("cache-control") === "public, max-age=60");
+ * ```
+ */
+export function cacheResponse(
+  options: CacheResponseOptions,
+): Middleware<RequestContext> {
+  return createResponseCache(() => current, options);
 }

@@ -35,6 +35,15 @@ export interface Call {
   readonly scopeKey: string;
   readonly policy: Policy;
   readonly compute: () => unknown;
+  /** How long a value is fresh, in milliseconds; 0: it is not kept. */
+  readonly lifetime: (value: unknown, policy: Policy) => number;
+}
+
+/** The lifetime of what a function returns. */
+export function lifetime(value: unknown, policy: Policy): number {
+  return value === undefined || value === null
+    ? policy.negativeMaxAge
+    : policy.maxAge;
 }
 
 /** Time and chance, in the hands of whoever makes the cache. */
@@ -93,6 +102,17 @@ export class Engine {
     if (freshUntil !== Infinity && freshUntil <= this.#now()) return undefined;
     this.counts.hit++;
     return Promise.resolve(record.value);
+  }
+
+  /** The value, if it is at hand and fresh; it counts as a hit. */
+  peek(key: string): unknown {
+    const record = this.#store.peek(key);
+    if (
+      record === undefined || !this.#isValid(record, currentScope()) ||
+      record.freshUntil <= this.#now()
+    ) return undefined;
+    this.counts.hit++;
+    return record.value;
   }
 
   /** A call that is not known to be a hit. */
@@ -266,15 +286,15 @@ export class Engine {
 
   async #compute(
     flight: Flight,
-    { key, policy, compute }: Call,
+    call: Call,
     release?: () => unknown,
   ): Promise<unknown> {
     // From here on the function reads; what is invalidated later, it may have
     // read before. See the drawing in scope_table.ts.
     flight.began = this.#table.sequence;
     try {
-      const value = await compute();
-      const kept = this.#keep(key, flight, policy, value);
+      const value = await call.compute();
+      const kept = this.#keep(flight, call, value);
       // Callers don't wait for the store; the next process waits for the lock.
       if (kept instanceof Promise && release !== undefined) {
         kept.then(release);
@@ -287,14 +307,11 @@ export class Engine {
   }
 
   #keep(
-    key: string,
     flight: Flight,
-    policy: Policy,
+    { key, policy, lifetime }: Call,
     value: unknown,
   ): void | Promise<unknown> {
-    const maxAge = value === undefined || value === null
-      ? policy.negativeMaxAge
-      : policy.maxAge;
+    const maxAge = lifetime(value, policy);
     if (maxAge === 0 || !this.#table.isValid(flight)) return;
     // A computation that was given up may end after one that came later.
     const other = this.#store.peek(key);

@@ -22,11 +22,15 @@
  * @module
  */
 
+export type { ConnectionInfo, RequestContext } from "../app/context.ts";
+export type { Middleware, Next } from "../app/middleware.ts";
+export type { CacheResponseOptions } from "./cache_response.ts";
 export { createCache } from "./cache.ts";
 export type { Cache, CacheOptions, CacheStats } from "./cache.ts";
 export type { AsyncFunction, CachedFunction } from "./cached_function.ts";
 export {
   cached,
+  cacheResponse,
   cacheStats,
   configureCache,
   createRevalidationHandler,

@@ -1,0 +1,195 @@
+/**
+ * A response that can be kept: when that is allowed, and how it is given again.
+ *
+ * @module
+ */
+
+/** A response that was read. */
+export interface Page {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** When it was made, in milliseconds of the Unix epoch. */
+  readonly time: number;
+  /** How old it was then, in seconds, if another cache had it before. */
+  readonly age: number;
+}
+
+/** Statuses whose meaning doesn't depend on the one request (RFC 9110, 15.1). */
+const STATUSES: ReadonlySet<number> = new Set([
+  200,
+  203,
+  300,
+  301,
+  308,
+  404,
+  410,
+]);
+
+/** The largest body that is kept, in bytes. */
+const MAX_BODY = 4 * 1024 * 1024;
+
+/** The directives of a `Cache-Control` header (RFC 9111, section 5.2). */
+export function readCacheControl(
+  header: string | null,
+): ReadonlyMap<string, string> {
+  const directives = new Map<string, string>();
+  for (
+    const [, name, quoted, plain] of (header ?? "").matchAll(
+      /([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]*)))?/g,
+    )
+  ) directives.set(name!.toLowerCase(), quoted ?? plain ?? "");
+  return directives;
+}
+
+/**
+ * Whether this cache may keep a response, which it shares among all clients
+ * (RFC 9111, section 3), and for how long.
+ *
+ * @param maxAge What the middleware was told, in seconds.
+ * @param vary The names of request headers that the key holds.
+ * @returns Seconds; `undefined` if it may not be kept.
+ */
+export function lifetimeOf(
+  request: Request,
+  response: Response,
+  maxAge: number,
+  vary: readonly string[],
+): number | undefined {
+  const { headers } = response;
+  const control = readCacheControl(headers.get("cache-control"));
+  const isFit = STATUSES.has(response.status) &&
+    !["no-store", "no-cache", "private"].some((name) => control.has(name)) &&
+    // Not forbidden, but it would hand one visitor's session to all others.
+    !headers.has("set-cookie") &&
+    // A stream of events has no end.
+    !/^text\/event-stream\b/i.test(headers.get("content-type") ?? "") &&
+    (!request.headers.has("authorization") ||
+      ["public", "s-maxage", "must-revalidate"].some((n) => control.has(n))) &&
+    (headers.get("vary") ?? "").split(",").every((name) =>
+      name.trim() === "" || vary.includes(name.trim().toLowerCase())
+    );
+  if (!isFit) return undefined;
+  // Section 4.2.1: the first of these counts.
+  for (const name of ["s-maxage", "max-age"]) {
+    const value = control.get(name);
+    if (value !== undefined) return /^\d+$/.test(value) ? Number(value) : 0;
+  }
+  const expires = headers.get("expires");
+  if (expires === null) return maxAge;
+  const seconds = (Date.parse(expires) -
+    Date.parse(headers.get("date") ?? new Date().toUTCString())) / 1_000;
+  return seconds > 0 ? seconds : 0;
+}
+
+/**
+ * Reads a response. If its body is too large, gives a response that still has
+ * all of it.
+ */
+export async function readPage(
+  response: Response,
+  time: number,
+  vary: readonly string[],
+): Promise<Page | Response> {
+  const { status, statusText, headers } = response;
+  const body = await readBody(response);
+  if (body instanceof ReadableStream) {
+    return new Response(body, { status, statusText, headers });
+  }
+  const kept = new Headers(headers);
+  if (!kept.has("etag")) kept.set("etag", await etagOf(body));
+  if (!kept.has("date")) kept.set("date", new Date(time).toUTCString());
+  if (vary.length > 0) kept.set("vary", vary.join(", "));
+  const age = Number(kept.get("age") ?? 0);
+  return {
+    status,
+    statusText,
+    headers: [...kept],
+    body,
+    time,
+    age: age > 0 ? age : 0,
+  };
+}
+
+async function readBody(
+  response: Response,
+): Promise<Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  if (response.body === null) return new Uint8Array();
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks.push(value);
+    size += value.length;
+    if (size <= MAX_BODY) continue;
+    return new ReadableStream({
+      async pull(controller) {
+        const chunk = chunks.shift() ?? (await reader.read()).value;
+        if (chunk === undefined) controller.close();
+        else controller.enqueue(chunk);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+  }
+  const body = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return body;
+}
+
+/** Strong: the same bytes have the same tag, on every server. */
+async function etagOf(body: Uint8Array<ArrayBuffer>): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
+  return `"${hash.subarray(0, 16).toHex()}"`;
+}
+
+/** Gives a page for a request: all of it, its headers, or 304. */
+export function respond(
+  request: Request,
+  page: Page,
+  now: number,
+  cacheControl: string,
+): Response {
+  const { status, statusText, body } = page;
+  const headers = new Headers(
+    page.headers.map(([name, value]) => [name, value]),
+  );
+  // Section 4.2.3: how old it was when it came, and how long it was here.
+  const age = Math.floor(page.age + Math.max(0, now - page.time) / 1_000);
+  if (age > 0) headers.set("age", `${age}`);
+  if (!headers.has("cache-control")) headers.set("cache-control", cacheControl);
+  if (status === 200 && isUnchanged(request.headers, headers)) {
+    // RFC 9110, section 15.4.5: what describes the content stays away.
+    for (const name of [...headers.keys()]) {
+      if (/^content-(?!location)/.test(name)) headers.delete(name);
+    }
+    return new Response(null, { status: 304, headers });
+  }
+  if (request.method === "HEAD") {
+    headers.set("content-length", `${body.length}`);
+    return new Response(null, { status, statusText, headers });
+  }
+  const hasBody = status !== 204 && body.length > 0;
+  return new Response(hasBody ? body : null, { status, statusText, headers });
+}
+
+/** Preconditions in their order (RFC 9110, section 13.2.2). */
+function isUnchanged(asked: Headers, page: Headers): boolean {
+  const tags = asked.get("if-none-match");
+  if (tags !== null) {
+    const own = page.get("etag")?.replace(/^W\//, "");
+    // The weak comparison (section 8.8.3.2); a tag may hold a comma.
+    return tags.trim() === "*" ||
+      [...tags.matchAll(/(?:W\/)?("[^"]*")/g)].some(([, tag]) => tag === own);
+  }
+  const since = asked.get("if-modified-since");
+  const modified = page.get("last-modified");
+  return since !== null && modified !== null &&
+    Date.parse(modified) <= Date.parse(since);
+}
