@@ -23,7 +23,10 @@ export interface AppOptions {
    * Gets what a handler or middleware threw, once an error. The response says
    * nothing of it. Default: `console.error`.
    */
-  readonly onError?: (error: unknown, request: Request) => void;
+  readonly onError?: (
+    error: unknown,
+    request: Request,
+  ) => void | Promise<void>;
 }
 
 /** A server's worth of middlewares, routes and plugins. */
@@ -143,9 +146,9 @@ export function createApp(options: AppOptions = {}): App {
   }
 
   /** A logger that fails must not cost the request its answer. */
-  function report(error: unknown, request: Request): void {
+  async function report(error: unknown, request: Request): Promise<void> {
     try {
-      onError(error, request);
+      await onError(error, request);
     } catch (failure) {
       console.error("onError failed:", failure);
     }

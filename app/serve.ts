@@ -40,7 +40,7 @@ export interface Server {
   readonly address: Deno.NetAddr;
   /**
    * Resolves when the server has shut down and its fetcher is closed; rejects
-   * if the fetcher failed to close.
+   * if the fetcher failed to close, or the server to go on listening.
    */
   readonly finished: Promise<void>;
   /** Refuses new requests, finishes the running ones, closes the fetcher. */
@@ -102,7 +102,13 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
     }
     return stopping;
   }
-  server.finished.then(shutdown, shutdown).catch(() => {});
+  // It fails when it can't accept connections any more, for want of file
+  // descriptors for instance. That must not look like the end of its work.
+  let broken: { readonly error: unknown } | undefined;
+  server.finished.then(shutdown, (error) => {
+    broken = { error };
+    return shutdown();
+  }).catch(() => {});
 
   /**
    * Handlers first: they may need what the fetcher holds. Then the fetcher,
@@ -123,7 +129,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
       const down = late ? server.finished : server.shutdown();
       await Promise.race([down, overdue.promise]);
       server.unref();
-      const failure = await closed;
+      const failure = broken ?? await closed;
       if (failure !== undefined) throw failure.error;
     } finally {
       clearTimeout(timer);

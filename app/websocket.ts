@@ -81,6 +81,7 @@ const CLOSE_TIMEOUT = 1_000;
  * ```
  */
 export function createUpgrader<T>(handler: WebSocketHandler<T>): Upgrader<T> {
+  guardProcess();
   const connections = new Set<Connection<T>>();
   const responses = new WeakMap<Request, Response>();
   let emptied = Promise.withResolvers<void>();
@@ -116,6 +117,25 @@ export function createUpgrader<T>(handler: WebSocketHandler<T>): Upgrader<T> {
     },
     close: () => closing ??= closeAll().finally(() => closing = undefined),
   };
+}
+
+let guarded = false;
+
+/**
+ * Deno puts a message together from any number of frames, and one that is
+ * longer than a string can be ends the process: what it throws then reaches no
+ * socket's listener. One client must not be able to do that to the others.
+ */
+function guardProcess(): void {
+  if (guarded) return;
+  guarded = true;
+  addEventListener("unhandledrejection", (event) => {
+    const { reason } = event;
+    if (!(reason instanceof TypeError)) return;
+    if (!reason.stack?.includes("ext:deno_websocket")) return;
+    event.preventDefault();
+    console.error("A WebSocket could not be read any further:", reason);
+  });
 }
 
 /** The client's half of the handshake, as RFC 6455, section 4.1, has it. */

@@ -398,3 +398,54 @@ Deno.test("shutdown() does not wait for an upload that nobody reads", async () =
   await server.shutdown();
   await server.finished;
 });
+
+Deno.test({
+  name: "a server that can't accept connections any more fails, and says why",
+  // Elsewhere no shell limits the files of a process.
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    const script = `
+      import { serve } from ${
+      JSON.stringify(import.meta.resolve("../../app/serve.ts"))
+    };
+      serve({ fetch: () => new Response() }, {
+        port: 0,
+        onListen: ({ port }) => console.log("port", port),
+      });
+    `;
+    const file = await Deno.makeTempFile({ suffix: ".ts" });
+    await Deno.writeTextFile(file, script);
+    // Deno raises the soft limit to the hard one, so this lowers both.
+    const child = new Deno.Command("sh", {
+      args: [
+        "-c",
+        'ulimit -n 100; exec "$0" run -A --no-check "$1"',
+        Deno.execPath(),
+        file,
+      ],
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const reader = child.stdout.pipeThrough(new TextDecoderStream())
+      .getReader();
+    const { value = "" } = await reader.read();
+    const port = Number(/\d+/.exec(value)![0]);
+    const connections: Deno.Conn[] = [];
+    try {
+      for (let i = 0; i < 200; i++) {
+        connections.push(await Deno.connect({ hostname: "127.0.0.1", port }));
+      }
+    } catch {
+      // It is full before that.
+    }
+    const stderr = await new Response(child.stderr).text();
+    const { code } = await child.status;
+    for (const connection of connections) connection.close();
+    await reader.cancel();
+    await Deno.remove(file);
+    assert(code !== 0, `${code}`);
+    assertStringIncludes(stderr, "Too many open files");
+  },
+});
