@@ -21,12 +21,9 @@ export interface AppOptions {
   readonly trace?: Plugin;
   /**
    * Gets what a handler or middleware threw, once an error. The response says
-   * nothing of it. Default: `console.error`.
+   * nothing of it, and waits for nothing either. Default: `console.error`.
    */
-  readonly onError?: (
-    error: unknown,
-    request: Request,
-  ) => void | Promise<void>;
+  readonly onError?: (error: unknown, request: Request) => unknown;
 }
 
 /** A server's worth of middlewares, routes and plugins. */
