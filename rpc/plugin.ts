@@ -34,6 +34,19 @@ export interface UpgradeServer {
 /** The plugin that {@linkcode rpcPlugin} makes. */
 export interface RPCPlugin extends Plugin {
   /**
+   * Answers a request to the endpoint, socket or not, for servers that this
+   * plugin is not installed on. Call `close` when such a server shuts down.
+   *
+   * @param request The request.
+   * @param ctx What handlers get as `ctx`.
+   * @returns The response, or `undefined` if the request goes elsewhere.
+   */
+  handle(
+    request: Request,
+    // deno-lint-ignore no-explicit-any -- applications type their own context
+    ctx?: any,
+  ): Response | Promise<Response> | undefined;
+  /**
    * Makes a socket of a request to the endpoint that asks for one, for servers
    * that this plugin is not installed on.
    *
@@ -119,24 +132,30 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     return pathOf(request.url) === endpoint;
   }
 
+  function handle(
+    request: Request,
+    ctx: unknown,
+  ): Response | Promise<Response> | undefined {
+    const path = pathOf(request.url);
+    if (!path.startsWith(endpoint)) return undefined;
+    if (path.length > endpoint.length) {
+      if (path[endpoint.length] !== "/") return undefined;
+      noteEndpoint(endpoint);
+      const name = decode(path.slice(endpoint.length + 1));
+      return router.handler(request, ctx, name);
+    }
+    noteEndpoint(endpoint);
+    if (!isUpgrade(request)) return router.handler(request, ctx);
+    if (upgradeToWebSocket(upgrader, request, ctx)) {
+      return upgrader.response(request)!;
+    }
+    return refuseUpgrade(isAllowed(request));
+  }
+
   return {
     name: "rpc",
-    middleware(request, context, next) {
-      const path = pathOf(request.url);
-      if (!path.startsWith(endpoint)) return next();
-      if (path.length === endpoint.length) {
-        noteEndpoint(endpoint);
-        if (!isUpgrade(request)) return router.handler(request, context);
-        if (upgradeToWebSocket(upgrader, request, context)) {
-          return upgrader.response(request)!;
-        }
-        return refuseUpgrade(isAllowed(request));
-      }
-      if (path[endpoint.length] !== "/") return next();
-      const name = decode(path.slice(endpoint.length + 1));
-      noteEndpoint(endpoint);
-      return router.handler(request, context, name);
-    },
+    middleware: (request, context, next) => handle(request, context) ?? next(),
+    handle,
     async close() {
       for (const data of connections) abortAll(data, "The server shuts down");
       await upgrader.close();
