@@ -6,7 +6,7 @@ import type {
   CacheAccess,
   CachedFunction,
 } from "./cached_function.ts";
-import { show } from "./check.ts";
+import { checkPositive, show } from "./check.ts";
 import { Engine, lifetime } from "./engine.ts";
 import { createMemoryStore } from "./memory_store.ts";
 import type { MemoryStoreOptions } from "./memory_store.ts";
@@ -28,6 +28,11 @@ export interface CacheOptions extends MemoryStoreOptions {
    * this process, with the limits given here.
    */
   readonly store?: CacheStore;
+  /**
+   * How long a store may take to answer, in seconds. Then the function is
+   * called as if nothing had been kept. Default 1.
+   */
+  readonly storeTimeout?: number;
   /**
    * Gets what failed behind the callers' backs: the store, once per outage, or
    * a computation that nobody waits for. Default: `console.error`.
@@ -120,11 +125,13 @@ export function createCache(options: CacheOptions = {}): Cache {
 export function createParts(options: CacheOptions): CacheParts {
   const {
     store = createMemoryStore(options),
+    storeTimeout = 1,
     onError = logError,
     now = Date.now,
     random = Math.random,
   } = options;
-  const guard = new StoreGuard(store, onError);
+  checkPositive(storeTimeout, "storeTimeout", "create cache");
+  const guard = new StoreGuard(store, onError, storeTimeout * 1_000);
   const engine = new Engine(guard, { now, random }, onError);
   const access = { engine, invalidate, now };
 
@@ -183,7 +190,8 @@ export function callCached<T>(
   options: CachedOptions,
 ): Promise<T> {
   const place = typeof key === "string" ? storeKey(key) : "";
-  if (options.maxAge !== 0 && options.clone !== true && place !== "") {
+  // A hit looks at nothing that it doesn't need; a miss looks at everything.
+  if (place !== "" && options?.maxAge !== 0 && options?.clone !== true) {
     const hit = engine.hit(place);
     if (hit !== undefined) return hit as Promise<T>;
   }
@@ -199,7 +207,7 @@ export function callCached<T>(
         `Cannot ${doing}: fn must be a function, received ${show(fn)}`,
       );
     }
-    const policy = readPolicy(options, ["maxAge", options.maxAge], doing);
+    const policy = readPolicy(options, ["maxAge", options?.maxAge], doing);
     const call = { key: place, scopeKey: place, policy, compute: fn, lifetime };
     return (policy.maxAge === 0
       ? engine.pass(place, fn)

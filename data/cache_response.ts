@@ -56,8 +56,8 @@ export function createResponseCache(
   options: CacheResponseOptions,
 ): Middleware<RequestContext> {
   const doing = "create response cache";
+  const policy = readPolicy(options, ["maxAge", options?.maxAge], doing);
   const { maxAge, clientMaxAge = maxAge } = options;
-  const policy = readPolicy(options, ["maxAge", maxAge], doing);
   readPolicy({}, ["clientMaxAge", clientMaxAge], doing);
   const { vary: given = [] } = options;
   checkStrings(given, "vary", doing);

@@ -50,7 +50,7 @@ export function createCachedFunction<F extends AsyncFunction>(
     );
   }
   checkKeyParts(keyParts, doing);
-  const { revalidate = DEFAULT_LIFETIME } = options;
+  const revalidate = options?.revalidate ?? DEFAULT_LIFETIME;
   const policy = readPolicy(options, ["revalidate", revalidate], doing);
   // Without a name of its own a function may be taken for no other.
   const name = keyParts.length === 0

@@ -94,12 +94,18 @@ export function readPolicy(
   maxAge: readonly [name: string, value: number | false],
   doing: string,
 ): Policy {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(
+      `Cannot ${doing}: options must be an object, received ${show(options)}`,
+    );
+  }
+  const mayLast = [maxAge[0], "negativeMaxAge"];
   const time = (name: string, value: unknown): number => {
-    if (value === false && /maxAge|revalidate/i.test(name)) return Infinity;
+    if (value === false && mayLast.includes(name)) return Infinity;
     if (typeof value === "number" && value >= 0) return value * 1_000;
     throw new TypeError(
       `Cannot ${doing}: ${name} must be seconds, 0 or more${
-        name === maxAge[0] ? ", or false" : ""
+        mayLast.includes(name) ? ", or false" : ""
       }, received ${show(value)}`,
     );
   };

@@ -7,9 +7,6 @@ export type ErrorListener = (error: unknown, doing: string) => void;
 /** The lock on a key, or `none` where there are none. */
 export type Lock = ReleaseLock | "none";
 
-/** How long a store may take to answer, in milliseconds. */
-const STORE_TIMEOUT = 1_000;
-
 /**
  * A store that can't fail a call: what it throws, rejects with, or keeps to
  * itself for too long is told to `onError`, once until it works again, and
@@ -23,8 +20,12 @@ export class StoreGuard {
   readonly #onError: ErrorListener;
   #isDown = false;
 
-  constructor(store: CacheStore, onError: ErrorListener) {
+  readonly #timeout: number;
+
+  /** `timeout` is how long the store may take to answer, in milliseconds. */
+  constructor(store: CacheStore, onError: ErrorListener, timeout: number) {
     this.#store = store;
+    this.#timeout = timeout;
     this.#onError = onError;
     this.scopes = store.scopes;
     this.isShared = store.get !== undefined;
@@ -82,7 +83,7 @@ export class StoreGuard {
 
   async #ask<T>(
     run: () => T | Promise<T>,
-    timeout: number = STORE_TIMEOUT,
+    timeout: number = this.#timeout,
   ): Promise<{ value?: T; failed: boolean }> {
     try {
       const result = run();

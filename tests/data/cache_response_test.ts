@@ -1,0 +1,351 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import type { App, Context } from "@quartet/kit/app";
+import { cacheResponse } from "@quartet/kit/data";
+import type { CacheResponseOptions } from "@quartet/kit/data";
+import { settle, timedCache } from "./helpers.ts";
+
+/** An app whose one handler is what a test says. */
+function subject(
+  handle: (call: number, request: Request) => Response | Promise<Response>,
+  options: Partial<CacheResponseOptions> = {},
+) {
+  const timed = timedCache();
+  let calls = 0;
+  const app: App = createApp({ onError() {} })
+    .use(timed.cache.cacheResponse({ maxAge: 60, ...options }))
+    .route({
+      path: "/**",
+      method: "*",
+      handler: (request: Request, _context: Context) =>
+        handle(++calls, request),
+    });
+  return {
+    ...timed,
+    app,
+    get calls() {
+      return calls;
+    },
+    get: (path = "/", init: RequestInit = {}) =>
+      app.fetch(new Request(`http://localhost${path}`, init)),
+  };
+}
+
+const page = (call: number) => new Response(`page ${call}`);
+
+Deno.test("A page is made once for its lifetime, with ETag, Age and Cache-Control", async () => {
+  const it = subject(page);
+  const first = await it.get();
+  assertEquals(await first.text(), "page 1");
+  assertEquals(first.headers.get("cache-control"), "public, max-age=60");
+  assertEquals(first.headers.has("age"), false);
+  assert(/^"[\da-f]{32}"$/.test(first.headers.get("etag")!));
+  it.pass(59.9);
+  const second = await it.get();
+  assertEquals(await second.text(), "page 1");
+  assertEquals(second.headers.get("age"), "59");
+  assertEquals(second.headers.get("etag"), first.headers.get("etag"));
+  assertEquals(second.headers.get("date"), first.headers.get("date"));
+  assertEquals(
+    second.headers.get("content-type"),
+    "text/plain;charset=UTF-8",
+  );
+  it.pass(0.1);
+  assertEquals(await (await it.get()).text(), "page 2");
+});
+
+Deno.test("Pages are kept by their whole address", async () => {
+  const it = subject((_, { url }) => new Response(url));
+  for (const path of ["/", "/?", "/?a=1", "/?a=2", "/a", "/a/", "/A"]) {
+    for (let i = 0; i < 2; i++) {
+      const text = await (await it.get(path)).text();
+      assertEquals(text, `http://localhost${path}`);
+    }
+  }
+  assertEquals(it.calls, 7);
+  const other = await it.app.fetch(new Request("http://other.example/"));
+  assertEquals(await other.text(), "http://other.example/");
+});
+
+Deno.test("A conditional request gets 304 if the page is the same", async () => {
+  const it = subject((call) =>
+    new Response(`page ${call}`, {
+      headers: {
+        "last-modified": "Tue, 01 Jan 2030 00:00:00 GMT",
+        "content-language": "en",
+        "x-other": "1",
+      },
+    })
+  );
+  const { headers } = await it.get();
+  const etag = headers.get("etag")!;
+  const asked: readonly (readonly [Record<string, string>, number])[] = [
+    [{ "if-none-match": etag }, 304],
+    [{ "if-none-match": `W/${etag}` }, 304],
+    [{ "if-none-match": `"a,b", ${etag}` }, 304],
+    [{ "if-none-match": "*" }, 304],
+    [{ "if-none-match": '"other"' }, 200],
+    [{ "if-none-match": etag.slice(1, -1) }, 200],
+    [{ "if-modified-since": "Tue, 01 Jan 2030 00:00:00 GMT" }, 304],
+    [{ "if-modified-since": "Tue, 01 Jan 2029 00:00:00 GMT" }, 200],
+    [{ "if-modified-since": "nonsense" }, 200],
+    // The tag counts, not the date.
+    [{
+      "if-none-match": '"other"',
+      "if-modified-since": "Tue, 01 Jan 2030 00:00:00 GMT",
+    }, 200],
+  ];
+  it.pass(5);
+  for (const [headers, status] of asked) {
+    const response = await it.get("/", { headers });
+    assertEquals(response.status, status, JSON.stringify(headers));
+    if (status === 304) {
+      assertEquals(await response.text(), "");
+      assertEquals(response.headers.get("etag"), etag);
+      assertEquals(response.headers.get("age"), "5");
+      assertEquals(response.headers.get("cache-control"), "public, max-age=60");
+      assertEquals(response.headers.has("content-type"), false);
+      assertEquals(response.headers.has("content-language"), false);
+    } else await response.text();
+  }
+  assertEquals(it.calls, 1);
+});
+
+Deno.test("vary keeps apart what the named headers tell apart", async () => {
+  const it = subject(
+    (_, { headers }) => new Response(headers.get("accept-language")),
+    { vary: ["Accept-Language"] },
+  );
+  for (const language of ["en", "fr", "en", "fr"]) {
+    const headers = { "accept-language": language };
+    const response = await it.get("/", { headers });
+    assertEquals(await response.text(), language);
+    assertEquals(response.headers.get("vary"), "accept-language");
+  }
+  assertEquals(it.calls, 2);
+});
+
+Deno.test("What may not be shared is passed on and not kept", async () => {
+  const responses: Record<string, () => Response> = {
+    "a cookie": () => new Response("x", { headers: { "set-cookie": "a=b" } }),
+    "private": () =>
+      new Response("x", { headers: { "cache-control": "private" } }),
+    "no-store": () =>
+      new Response("x", {
+        headers: { "cache-control": "max-age=9, No-Store" },
+      }),
+    "no-cache": () =>
+      new Response("x", { headers: { "cache-control": 'no-cache="x"' } }),
+    "another Vary": () => new Response("x", { headers: { vary: "cookie" } }),
+    "Vary: *": () => new Response("x", { headers: { vary: "*" } }),
+    "max-age=0": () =>
+      new Response("x", { headers: { "cache-control": "max-age=0" } }),
+    "s-maxage=0": () =>
+      new Response("x", {
+        headers: { "cache-control": "max-age=9, s-maxage=0" },
+      }),
+    "expired": () => new Response("x", { headers: { expires: "0" } }),
+    "a failure": () => new Response("x", { status: 500 }),
+    "a redirect for now": () => new Response("x", { status: 302 }),
+    "events": () =>
+      new Response("x", { headers: { "content-type": "text/event-stream" } }),
+  };
+  for (const [name, make] of Object.entries(responses)) {
+    const it = subject(make);
+    for (let i = 0; i < 2; i++) {
+      const response = await it.get();
+      assertEquals(await response.text(), "x", name);
+    }
+    assertEquals(it.calls, 2, name);
+    assertEquals(it.cache.stats().entries, 0, name);
+  }
+});
+
+Deno.test("100 requests at once make one page, or each its own if it may not be shared", async () => {
+  const shared = subject(async (call) => {
+    await settle();
+    return new Response(`${call}`);
+  });
+  const texts = await Promise.all(
+    Array.from({ length: 100 }, async () => (await shared.get()).text()),
+  );
+  assertEquals(new Set(texts), new Set(["1"]));
+
+  const own = subject(async (_, { headers }) => {
+    await settle();
+    return new Response(headers.get("x-user"), {
+      headers: { "set-cookie": `user=${headers.get("x-user")}` },
+    });
+  });
+  await Promise.all(Array.from({ length: 100 }, async (_, i) => {
+    const response = await own.get("/", { headers: { "x-user": `${i}` } });
+    assertEquals(response.headers.get("set-cookie"), `user=${i}`);
+    assertEquals(await response.text(), `${i}`);
+  }));
+});
+
+Deno.test("A request with Authorization is answered for itself, unless the page is public", async () => {
+  const it = subject((call, { headers }) =>
+    new Response(`${call}`, {
+      headers: headers.has("x-public") ? { "cache-control": "public" } : {},
+    })
+  );
+  const headers = { authorization: "Bearer x" };
+  assertEquals(await (await it.get("/", { headers })).text(), "1");
+  assertEquals(await (await it.get("/", { headers })).text(), "2");
+  assertEquals(await (await it.get()).text(), "3");
+  const open = { ...headers, "x-public": "1" };
+  assertEquals(await (await it.get("/p", { headers: open })).text(), "4");
+  assertEquals(await (await it.get("/p")).text(), "4");
+});
+
+Deno.test("A page's own Cache-Control counts more than maxAge", async () => {
+  const it = subject((call) =>
+    new Response(`${call}`, {
+      headers: { "cache-control": "public, max-age=5, s-maxage=10" },
+    })
+  );
+  const { headers } = await it.get();
+  assertEquals(
+    headers.get("cache-control"),
+    "public, max-age=5, s-maxage=10",
+  );
+  it.pass(9);
+  assertEquals(await (await it.get()).text(), "1");
+  it.pass(1);
+  assertEquals(await (await it.get()).text(), "2");
+});
+
+Deno.test("clientMaxAge 0 lets browsers ask each time", async () => {
+  const it = subject(page, { clientMaxAge: 0 });
+  const { headers } = await it.get();
+  assertEquals(headers.get("cache-control"), "public, no-cache");
+  await it.get();
+  assertEquals(it.calls, 1);
+});
+
+Deno.test("Tags and paths invalidate pages, and so does what changes them", async () => {
+  const it = subject(page, { tags: ["pages"] });
+  const text = async (path: string) => await (await it.get(path)).text();
+  assertEquals(await text("/a/b?c=1"), "page 1");
+  await it.cache.revalidatePath("/a/b");
+  assertEquals(await text("/a/b?c=1"), "page 2");
+  await it.cache.revalidatePath("/a/*");
+  assertEquals(await text("/a/b?c=1"), "page 3");
+  await it.cache.revalidateTag("pages");
+  assertEquals(await text("/a/b?c=1"), "page 4");
+  await it.get("/a/b", { method: "POST" });
+  assertEquals(await text("/a/b?c=1"), "page 6");
+  await it.get("/a/b", { method: "OPTIONS" });
+  assertEquals(await text("/a/b?c=1"), "page 6");
+});
+
+Deno.test("A change that was refused invalidates nothing", async () => {
+  const it = subject((call, { method }) =>
+    new Response(`${call}`, { status: method === "POST" ? 403 : 200 })
+  );
+  await it.get();
+  await it.get("/", { method: "POST" });
+  assertEquals(await (await it.get()).text(), "1");
+});
+
+Deno.test("A stale page is given while a new one is made, or if that fails", async () => {
+  let status = 200;
+  const it = subject((call) => new Response(`${call}`, { status }), {
+    staleWhileRevalidate: 10,
+    staleIfError: 100,
+  });
+  await it.get();
+  it.pass(65);
+  const stale = await it.get();
+  assertEquals(await stale.text(), "1");
+  assertEquals(stale.headers.get("age"), "65");
+  await settle();
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(await (await it.get()).text(), "2");
+  status = 503;
+  it.pass(100);
+  assertEquals(await (await it.get()).text(), "2");
+  it.pass(100);
+  const failed = await it.get();
+  assertEquals([failed.status, await failed.text()], [503, "4"]);
+});
+
+Deno.test("HEAD is answered from the page that is kept, and makes none", async () => {
+  const it = subject(page);
+  await (await it.get("/", { method: "HEAD" })).text();
+  assertEquals(it.cache.stats().entries, 0);
+  await it.get();
+  const head = await it.get("/", { method: "HEAD" });
+  assertEquals(it.calls, 2);
+  assertEquals(await head.text(), "");
+  assertEquals(head.headers.get("content-length"), "6");
+  assert(head.headers.has("etag"));
+});
+
+Deno.test("no-store and Range pass by the cache", async () => {
+  const it = subject(page);
+  for (
+    const headers of [{ "cache-control": "no-store" }, { range: "bytes=0-1" }]
+  ) {
+    await it.get("/", { headers });
+  }
+  assertEquals([it.calls, it.cache.stats().entries], [2, 0]);
+});
+
+Deno.test("A body that is too large to keep arrives whole", async () => {
+  const size = 6 * 1024 * 1024;
+  const it = subject(() => {
+    let left = size / 1024;
+    return new Response(
+      new ReadableStream({
+        pull(controller) {
+          if (left-- === 0) controller.close();
+          else controller.enqueue(new Uint8Array(1024).fill(7));
+        },
+      }),
+    );
+  });
+  for (let i = 1; i <= 2; i++) {
+    const bytes = await (await it.get()).bytes();
+    assertEquals([bytes.length, bytes[0], bytes.at(-1)], [size, 7, 7]);
+    assertEquals(it.calls, i);
+  }
+});
+
+Deno.test("Over a socket, a page and its 304 are well-formed", async () => {
+  const it = subject((call) =>
+    Response.json({ call, text: "x".repeat(5_000) })
+  );
+  const server = await it.app.serve({ port: 0, onListen() {}, signals: false });
+  const url = `http://127.0.0.1:${server.address.port}/page`;
+  const first = await fetch(url);
+  const { call } = await first.json();
+  const etag = first.headers.get("etag")!;
+  const again = await fetch(url, { headers: { "if-none-match": etag } });
+  assertEquals([again.status, await again.text(), call], [304, "", 1]);
+  const head = await fetch(url, { method: "HEAD" });
+  assertEquals([head.status, await head.text()], [200, ""]);
+  const redirect = await fetch(url);
+  assertEquals((await redirect.json()).call, 1);
+  await server.shutdown();
+});
+
+Deno.test("cacheResponse() refuses what it can't use", () => {
+  // deno-lint-ignore no-explicit-any -- what JavaScript may pass
+  const make = (options?: any) => () => cacheResponse(options);
+  assertThrows(make({}), TypeError, "maxAge must be seconds");
+  assertThrows(make({ maxAge: -1 }), TypeError, "received -1");
+  assertThrows(
+    make({ maxAge: 1, vary: "a" }),
+    TypeError,
+    "vary must be an array",
+  );
+  assertThrows(make({ maxAge: 1, tags: [1] }), TypeError, "tags[0]");
+  assertThrows(
+    make({ maxAge: 1, clientMaxAge: -1 }),
+    TypeError,
+    "clientMaxAge",
+  );
+  assertThrows(make(), TypeError, "options must be an object");
+});

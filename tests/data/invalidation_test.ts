@@ -1,0 +1,308 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import { createCache, createMemoryStore } from "@quartet/kit/data";
+import type { Cache, RevalidateOptions } from "@quartet/kit/data";
+import { counter, settle, timedCache } from "./helpers.ts";
+
+/** Whether an invalidation takes a value with these tags and paths. */
+async function takes(
+  options: RevalidateOptions,
+  scopes: { tags?: string[]; paths?: string[] },
+): Promise<boolean> {
+  const { cache } = timedCache();
+  const fn = counter();
+  const load = () => cache.cached("k", fn, { maxAge: 60, ...scopes });
+  await load();
+  await cache.revalidate(options);
+  return await load() === 2;
+}
+
+Deno.test("A tag takes what has it, and only that", async () => {
+  assert(await takes({ tags: ["a"] }, { tags: ["a"] }));
+  assert(await takes({ tags: ["x", "a"] }, { tags: ["b", "a", "c"] }));
+  assert(!await takes({ tags: ["a"] }, { tags: ["ab", "A", "a:b", "/a"] }));
+  assert(!await takes({ tags: ["a"] }, { paths: ["/a"] }));
+  assert(!await takes({ tags: ["/a"] }, { paths: ["/a"] }));
+  assert(!await takes({}, { tags: ["a"], paths: ["/"] }));
+  assert(!await takes({ all: false }, { tags: ["a"] }));
+  assert(await takes({ all: true }, {}));
+  assert(await takes({ tags: ["__proto__"] }, { tags: ["__proto__"] }));
+});
+
+Deno.test("A path is taken exactly, or with all that is below it", async () => {
+  const cases: readonly (readonly [string, string, boolean])[] = [
+    ["/posts", "/posts", true],
+    ["/posts/", "/posts", true],
+    ["/posts", "/posts/", true],
+    ["/posts///", "/posts", true],
+    ["/posts?page=2#top", "/posts", true],
+    ["/posts", "/posts?page=2", true],
+    ["/posts", "/posts/1", false],
+    ["/posts", "/", false],
+    ["/", "/", true],
+    ["/", "/posts", false],
+    ["/posts/*", "/posts/1", true],
+    ["/posts/*", "/posts/1/comments", true],
+    ["/posts/*", "/posts/1/", true],
+    ["/posts/*", "/postscript", false],
+    ["/posts/*", "/posts", false],
+    ["/posts/*", "/blog/posts/1", false],
+    ["/posts/1/*", "/posts/1/comments/2", true],
+    ["/posts/1/*", "/posts/12/comments", false],
+    ["/posts/*?x", "/posts/1", true],
+    ["/*", "/", true],
+    ["/*", "/posts/1", true],
+    ["/a/*/b", "/a/x/b", false],
+    ["/a/*/b", "/a/*/b", true],
+    ["/café", "/caf%C3%A9", true],
+    ["/caf%c3%a9", "/café", true],
+    ["/%70osts", "/posts", true],
+    ["/a%2fb", "/a%2Fb", true],
+    ["/a%2Fb", "/a/b", false],
+    ["/a/../posts", "/posts", true],
+    ["//host/x", "//host/x", true],
+    ["/.well-known/*", "/.well-known/x.json", true],
+    ["/Posts", "/posts", false],
+  ];
+  for (const [pattern, path, expected] of cases) {
+    const taken = await takes({ paths: [pattern] }, { paths: [path] });
+    assertEquals(taken, expected, `${pattern} and ${path}`);
+  }
+});
+
+Deno.test("What can't be invalidated is refused, as a rejection", async () => {
+  const { cache } = timedCache();
+  // deno-lint-ignore no-explicit-any -- what JavaScript may pass
+  const revalidate = (options: any) => cache.revalidate(options);
+  const cases: readonly (readonly [unknown, string])[] = [
+    [undefined, "options must be an object"],
+    [null, "received null"],
+    [[], "received an array"],
+    ["posts", 'received "posts"'],
+    [{ tags: "posts" }, 'tags must be an array of strings, received "posts"'],
+    [{ tags: [1] }, "tags[0] must be a string that is not empty, received 1"],
+    [{ tags: ["a", ""] }, "tags[1] must be a string that is not empty"],
+    [{ tags: null }, "tags must be an array of strings, received null"],
+    [{ tags: { length: 1, 0: "a" } }, "received an object"],
+    [{ paths: "/" }, 'paths must be an array of strings, received "/"'],
+    [{ paths: ["posts"] }, 'a path must begin with "/", received "posts"'],
+    [{ paths: ["*"] }, 'a path must begin with "/", received "*"'],
+    [{ paths: ["/posts*"] }, 'must end in "/*"'],
+    [{ paths: ["https://x/"] }, 'must begin with "/"'],
+    [{ all: "false" }, 'all must be true or false, received "false"'],
+    [{ all: 1 }, "received 1"],
+    [{ tag: ["a"] }, 'must be tags, paths or all, received "tag"'],
+  ];
+  const fn = counter();
+  const load = () => cache.cached("k", fn, { maxAge: 60, tags: ["p", "o"] });
+  await load();
+  for (const [options, message] of cases) {
+    await assertRejects(() => revalidate(options), TypeError, message);
+  }
+  assertEquals(await load(), 1, "nothing was taken");
+  // deno-lint-ignore no-explicit-any -- what JavaScript may pass
+  await assertRejects(() => cache.revalidateTag(1 as any), TypeError);
+  await assertRejects(() => cache.revalidatePath("posts"), TypeError);
+  // deno-lint-ignore no-explicit-any -- what JavaScript may pass
+  await assertRejects(() => cache.onDemandRevalidate(null as any), TypeError);
+});
+
+/** A function that waits until it is let go. */
+function gated() {
+  const gates: PromiseWithResolvers<string>[] = [];
+  return {
+    gates,
+    fn: () => {
+      gates.push(Promise.withResolvers());
+      return gates.at(-1)!.promise;
+    },
+  };
+}
+
+const INVALIDATIONS: Record<string, (cache: Cache) => Promise<unknown>> = {
+  "its tag": (cache) => cache.revalidateTag("a"),
+  "its path": (cache) => cache.revalidatePath("/posts/1"),
+  "a prefix of its path": (cache) => cache.revalidatePath("/posts/*"),
+  "everything": (cache) => cache.revalidate({ all: true }),
+};
+
+for (const [name, invalidate] of Object.entries(INVALIDATIONS)) {
+  Deno.test(`A computation that began before ${name} was invalidated is never fresh, and nobody joins it`, async () => {
+    const { cache } = timedCache();
+    const { gates, fn } = gated();
+    const load = () =>
+      cache.cached("k", fn, { maxAge: 60, tags: ["a"], paths: ["/posts/1"] });
+    const before = load();
+    const joined = load();
+    await invalidate(cache);
+    const after = load();
+    assertEquals(gates.length, 2);
+    gates[1]!.resolve("new");
+    assertEquals(await after, "new");
+    // The old one ends last, and still doesn't count.
+    gates[0]!.resolve("old");
+    assertEquals([await before, await joined], ["old", "old"]);
+    assertEquals(await load(), "new");
+    assertEquals(gates.length, 2);
+  });
+
+  Deno.test(`The other way round: the old one ends before the new one, with ${name}`, async () => {
+    const { cache } = timedCache();
+    const { gates, fn } = gated();
+    const load = () =>
+      cache.cached("k", fn, { maxAge: 60, tags: ["a"], paths: ["/posts/1"] });
+    const before = load();
+    await invalidate(cache);
+    gates[0]!.resolve("old");
+    assertEquals(await before, "old");
+    assertEquals(cache.stats().entries, 0, "it was not kept");
+    const after = load();
+    gates[1]!.resolve("new");
+    assertEquals(await after, "new");
+  });
+
+  Deno.test(`A refresh behind a stale value that began before ${name} was invalidated is not kept`, async () => {
+    const { cache, pass } = timedCache();
+    const { gates, fn } = gated();
+    const load = () =>
+      cache.cached("k", fn, {
+        maxAge: 60,
+        staleWhileRevalidate: 60,
+        staleIfError: 600,
+        tags: ["a"],
+        paths: ["/posts/1"],
+      });
+    const first = load();
+    gates[0]!.resolve("first");
+    await first;
+    pass(61);
+    assertEquals(await load(), "first", "stale, and refreshed behind");
+    assertEquals(gates.length, 2);
+    await invalidate(cache);
+    const after = load();
+    assertEquals(gates.length, 3, "it waits for its own");
+    gates[1]!.resolve("second");
+    await settle();
+    gates[2]!.resolve("third");
+    assertEquals([await after, await load()], ["third", "third"]);
+    assertEquals(gates.length, 3);
+  });
+}
+
+Deno.test("A stale value that was invalidated is not given, even on errors", async () => {
+  const { cache, pass } = timedCache();
+  let fails = false;
+  const load = () =>
+    cache.cached("k", () => {
+      if (fails) throw new Error("down");
+      return "old";
+    }, {
+      maxAge: 60,
+      staleIfError: 600,
+      staleWhileRevalidate: 10,
+      tags: ["a"],
+    });
+  await load();
+  fails = true;
+  pass(61);
+  assertEquals(await load(), "old");
+  await cache.revalidateTag("a");
+  await assertRejects(load, Error, "down");
+});
+
+Deno.test("What is called for a request belongs to the request's path", async () => {
+  const cache = createCache();
+  const fn = counter();
+  const load = cache.unstable_cache(fn, ["x"]);
+  const app = createApp({
+    routes: [{ path: "/posts/:id", loader: async () => ({ n: await load() }) }],
+  });
+  const get = async (path: string): Promise<number> => {
+    const response = await app.fetch(new Request(`http://localhost${path}`));
+    return (await response.json()).n;
+  };
+  assertEquals([await get("/posts/1"), await get("/posts/1/?a=b")], [1, 1]);
+  await cache.revalidatePath("/posts/2", "/posts", "/posts/1/*");
+  assertEquals(await get("/posts/1"), 1);
+  await cache.revalidatePath("/posts/1");
+  assertEquals(await get("/posts/1"), 2);
+  await cache.revalidatePath("/posts/*");
+  assertEquals(await get("/posts/1"), 3);
+  // It was computed for another path, but this one asks for it as well.
+  assertEquals(await get("/posts/2"), 3);
+  await cache.revalidatePath("/posts/2");
+  assertEquals(await get("/posts/2"), 4);
+  assertEquals(await load(), 4);
+});
+
+Deno.test("Scopes that are forgotten cost computations, never a stale value", async () => {
+  const cache = createCache({
+    store: createMemoryStore({ maxScopes: 10, maxEntries: 1_000 }),
+  });
+  const versions = new Map<string, number>();
+  const load = (name: string) =>
+    cache.cached(name, () => versions.get(name) ?? 0, {
+      maxAge: 60,
+      tags: [`t${name}`],
+    });
+  for (let i = 0; i < 100; i++) await load(`${i}`);
+  for (let i = 0; i < 100; i++) {
+    versions.set(`${i}`, 1);
+    await cache.revalidateTag(`t${i}`);
+  }
+  for (let i = 0; i < 100; i++) assertEquals(await load(`${i}`), 1);
+  const { misses } = cache.stats();
+  for (let i = 0; i < 100; i++) assertEquals(await load(`${i}`), 1);
+  assertEquals(cache.stats().misses, misses, "all are fresh again");
+});
+
+Deno.test("Random invalidations among random calls never leave a stale value", async () => {
+  let seed = 7;
+  const random = (n: number) => (seed = (seed * 48_271) % 2_147_483_647) % n;
+  const store = createMemoryStore({ maxScopes: 20, maxEntries: 50 });
+  const cache = createCache({ store });
+  const version = { tag: new Array(30).fill(0), path: new Array(30).fill(0) };
+  let all = 0;
+  const pending: (() => void)[] = [];
+  const current = (i: number) =>
+    `${version.tag[i % 30]} ${version.path[i % 7]} ${all}`;
+  for (let step = 0; step < 20_000; step++) {
+    const i = random(100);
+    const choice = random(20);
+    if (choice === 0) {
+      version.tag[i % 30]++;
+      await cache.revalidateTag(`${i % 30}`);
+    } else if (choice === 1) {
+      version.path[i % 7]++;
+      await cache.revalidatePath(
+        `/p/${i % 7}/*`,
+      );
+    } else if (choice === 2 && step % 50 === 0) {
+      all++;
+      await cache.revalidate({ all: true });
+    } else if (choice < 8) {
+      // One that takes its time: what it has read may be old when it ends.
+      const gate = Promise.withResolvers<void>();
+      pending.push(gate.resolve);
+      cache.cached(`${i}`, async () => {
+        const read = current(i);
+        await gate.promise;
+        return read;
+      }, { maxAge: 60, tags: [`${i % 30}`], paths: [`/p/${i % 7}/x`] });
+      if (pending.length > 20) { for (const go of pending.splice(0, 10)) go(); }
+    } else {
+      for (const go of pending.splice(0)) go();
+      await settle();
+      const value = await cache.cached(`${i}`, () => current(i), {
+        maxAge: 60,
+        tags: [`${i % 30}`],
+        paths: [`/p/${i % 7}/x`],
+      });
+      assertEquals(value, current(i), `step ${step}`);
+    }
+  }
+  for (const go of pending) go();
+  await settle();
+  const { hits, misses } = cache.stats();
+  assert(hits > 1_000 && misses > 1_000, `${hits} hits, ${misses} misses`);
+});

@@ -1,0 +1,83 @@
+import { createMemoryStore, ScopeTable } from "@quartet/kit/data";
+import type { CacheRecord, CacheStore, Scopes } from "@quartet/kit/data";
+
+/**
+ * What the processes share that have a shared store: here a map and a counter
+ * in place of a server, whose messages take a turn of the event loop.
+ */
+export class Hub {
+  readonly records = new Map<string, CacheRecord>();
+  readonly #locks = new Map<string, Promise<void>>();
+  readonly #members = new Set<(scopes: Scopes, number: number) => void>();
+  readonly #table = new ScopeTable();
+  readonly #log: (readonly [Scopes, number])[] = [];
+  /** What every operation fails with, while it is down. */
+  failure: Error | undefined;
+  /** Whether operations never end. */
+  hangs = false;
+
+  /** One process's store. */
+  open(): CacheStore {
+    const memory = createMemoryStore();
+    const hear = (scopes: Scopes, number: number) =>
+      void memory.scopes.invalidate(scopes, number);
+    for (const [scopes, number] of this.#log) hear(scopes, number);
+    this.#members.add(hear);
+    const reach = async () => {
+      if (this.hangs) await new Promise(() => {});
+      await undefined;
+      if (this.failure !== undefined) throw this.failure;
+    };
+    return {
+      scopes: memory.scopes,
+      get entries() {
+        return memory.entries;
+      },
+      get bytes() {
+        return memory.bytes;
+      },
+      get evictions() {
+        return memory.evictions;
+      },
+      peek: (key) => memory.peek(key),
+      get: async (key) => {
+        await reach();
+        const record = this.records.get(key);
+        if (record !== undefined) memory.set(key, record);
+        return record;
+      },
+      set: async (key, record) => {
+        memory.set(key, record);
+        await reach();
+        this.records.set(key, record);
+      },
+      delete: async (key) => {
+        memory.delete(key);
+        await reach();
+        this.records.delete(key);
+      },
+      // Half a step here at once; the whole one when the others know.
+      invalidate: async (scopes) => {
+        memory.scopes.invalidate(scopes, memory.scopes.sequence + 2 ** -20);
+        await reach();
+        const number = this.#table.invalidate(scopes);
+        this.#log.push([scopes, number]);
+        for (const hear of this.#members) hear(scopes, number);
+      },
+      lock: async (key) => {
+        await reach();
+        const held = this.#locks.get(key);
+        if (held !== undefined) {
+          await held;
+          return undefined;
+        }
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#locks.set(key, promise);
+        return () => {
+          this.#locks.delete(key);
+          resolve();
+        };
+      },
+    };
+  }
+}

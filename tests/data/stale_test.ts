@@ -1,0 +1,159 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { CacheError } from "@quartet/kit/data";
+import type { CachedOptions } from "@quartet/kit/data";
+import { settle, timedCache } from "./helpers.ts";
+
+/** A value in a cache, computed by whatever a test says. */
+function subject(options: Partial<CachedOptions>) {
+  const timed = timedCache();
+  let compute: () => unknown = () => "first";
+  let calls = 0;
+  return {
+    ...timed,
+    get calls() {
+      return calls;
+    },
+    will(next: () => unknown) {
+      compute = next;
+    },
+    load: () =>
+      timed.cache.cached("k", () => (calls++, compute()), {
+        maxAge: 60,
+        ...options,
+      }),
+  };
+}
+
+const fail = () => {
+  throw new Error("down");
+};
+
+Deno.test("staleWhileRevalidate gives the old value and computes one new one behind it", async () => {
+  const it = subject({ staleWhileRevalidate: 30 });
+  await it.load();
+  const gate = Promise.withResolvers<string>();
+  it.will(() => gate.promise);
+  it.pass(60);
+  const values = await Promise.all(Array.from({ length: 100 }, it.load));
+  assertEquals(new Set(values), new Set(["first"]));
+  assertEquals(it.calls, 2);
+  gate.resolve("second");
+  await settle();
+  assertEquals([await it.load(), it.calls], ["second", 2]);
+  const { hits, staleHits, misses } = it.cache.stats();
+  assertEquals([hits, staleHits, misses], [1, 100, 1]);
+});
+
+Deno.test("After staleWhileRevalidate the caller waits", async () => {
+  const it = subject({ staleWhileRevalidate: 30 });
+  await it.load();
+  it.will(() => "second");
+  it.pass(90);
+  assertEquals(await it.load(), "second");
+});
+
+Deno.test("A refresh that fails is told, leaves the old value, and is tried again", async () => {
+  const it = subject({ staleWhileRevalidate: 30 });
+  await it.load();
+  it.will(fail);
+  it.pass(60);
+  assertEquals(await it.load(), "first");
+  await settle();
+  assertEquals(it.errors.map(String), ["Error: down"]);
+  it.will(() => "second");
+  assertEquals(await it.load(), "first");
+  await settle();
+  assertEquals([await it.load(), it.calls], ["second", 3]);
+});
+
+Deno.test("staleIfError gives the old value if there is no new one", async () => {
+  const it = subject({ staleIfError: 30 });
+  await it.load();
+  it.will(fail);
+  it.pass(89.9);
+  assertEquals(await it.load(), "first");
+  assertEquals(it.cache.stats().staleHits, 1);
+  it.pass(0.1);
+  await assertRejects(it.load, Error, "down");
+  it.will(() => "second");
+  assertEquals(await it.load(), "second");
+});
+
+Deno.test("staleAfter gives the old value if the new one takes its time", async () => {
+  const it = subject({ staleIfError: 30, staleAfter: 0.001 });
+  await it.load();
+  it.pass(61);
+  const gate = Promise.withResolvers<string>();
+  it.will(() => gate.promise);
+  assertEquals(await it.load(), "first");
+  gate.resolve("second");
+  await settle();
+  assertEquals([await it.load(), it.calls], ["second", 2]);
+});
+
+Deno.test("A refresh that fails after staleAfter harms nobody", async () => {
+  const it = subject({ staleIfError: 30, staleAfter: 0.001 });
+  await it.load();
+  it.pass(61);
+  const gate = Promise.withResolvers<string>();
+  it.will(() => gate.promise);
+  assertEquals(await it.load(), "first");
+  gate.reject(new Error("down"));
+  await settle();
+  it.will(() => "second");
+  assertEquals(await it.load(), "second");
+});
+
+Deno.test("timeout ends the wait for all callers, and the next one begins anew", async () => {
+  const it = subject({ timeout: 0.001 });
+  const late = Promise.withResolvers<string>();
+  it.will(() => late.promise);
+  const all = await Promise.allSettled([it.load(), it.load(), it.load()]);
+  for (const one of all) {
+    assert(one.status === "rejected");
+    assert(one.reason instanceof CacheError);
+    assertEquals(one.reason.code, "TIMEOUT");
+    assertEquals(
+      one.reason.message,
+      'Cannot compute "k": it must be done within 1 ms',
+    );
+  }
+  assertEquals(it.calls, 1);
+  it.will(() => "second");
+  assertEquals(await it.load(), "second");
+  // What was given up doesn't replace what came later.
+  it.pass(61);
+  late.resolve("late");
+  await settle();
+  assertEquals(it.cache.stats().entries, 1);
+});
+
+Deno.test("What comes after its timeout is kept all the same", async () => {
+  const it = subject({ timeout: 0.001 });
+  const late = Promise.withResolvers<string>();
+  it.will(() => late.promise);
+  await assertRejects(it.load, CacheError);
+  late.resolve("late");
+  await settle();
+  assertEquals([await it.load(), it.calls], ["late", 1]);
+});
+
+Deno.test("After a timeout, staleIfError gives the old value", async () => {
+  const it = subject({ timeout: 0.001, staleIfError: 30 });
+  await it.load();
+  it.pass(61);
+  it.will(() => new Promise(() => {}));
+  assertEquals(await it.load(), "first");
+});
+
+Deno.test("A function that hangs does not poison its key, even without a timeout", async () => {
+  const it = subject({});
+  it.will(() => new Promise(() => {}));
+  it.load();
+  it.load();
+  assertEquals(it.calls, 1);
+  it.pass(31);
+  it.will(() => "second");
+  assertEquals(await it.load(), "second");
+  assertEquals([await it.load(), it.calls], ["second", 2]);
+});

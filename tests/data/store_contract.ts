@@ -1,0 +1,268 @@
+/**
+ * What every store has to do, as tests. Each store's test file runs them.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { createCache } from "@quartet/kit/data";
+import type { CacheRecord, CacheStore } from "@quartet/kit/data";
+
+/** A store under test. */
+export interface StoreUnderTest extends AsyncDisposable {
+  /**
+   * Opens the store as one process would. If it is shared, all that are opened
+   * share their records.
+   */
+  open(): Promise<CacheStore>;
+  /** Resolves once all that was published has arrived everywhere. */
+  settled(): Promise<void>;
+}
+
+/** Makes a record of a store's present. */
+export function recordOf(
+  store: CacheStore,
+  value: unknown,
+  more: Partial<CacheRecord> = {},
+): CacheRecord {
+  const { sequence } = store.scopes;
+  return {
+    value,
+    began: sequence,
+    checked: sequence,
+    scopeKey: "k",
+    tags: ["a", "b"],
+    paths: ["/posts/1"],
+    freshUntil: Date.now() + 60_000,
+    keepUntil: Date.now() + 60_000,
+    ...more,
+  };
+}
+
+const find = async (store: CacheStore, key: string) =>
+  store.peek(key) ?? await store.get?.(key);
+
+/** Registers the tests of a store. */
+export function testStore(
+  name: string,
+  isShared: boolean,
+  make: () => Promise<StoreUnderTest>,
+): void {
+  const test = (
+    what: string,
+    fn: (subject: StoreUnderTest) => Promise<void>,
+  ) =>
+    Deno.test(`${name}: ${what}`, async () => {
+      await using subject = await make();
+      await fn(subject);
+    });
+  const testShared = (
+    what: string,
+    fn: (subject: StoreUnderTest) => Promise<void>,
+  ) => isShared && test(what, fn);
+
+  test("gives back what was set, and nothing else", async ({ open }) => {
+    const store = await open();
+    assertEquals(await find(store, "k"), undefined);
+    const record = recordOf(store, { a: [1, "x", null] });
+    await store.set("k", record);
+    const found = await find(store, "k");
+    assert(found !== undefined);
+    for (const name of Object.keys(record) as (keyof CacheRecord)[]) {
+      assertEquals(found[name], record[name], name);
+    }
+    assertEquals(await find(store, "K"), undefined);
+    assertEquals(await find(store, "__proto__"), undefined);
+    assertEquals([store.entries, store.bytes > 0], [1, true]);
+    await store.close?.();
+  });
+
+  test("keeps values with their types", async ({ open }) => {
+    const store = await open();
+    const values = [
+      undefined,
+      null,
+      0,
+      -0,
+      NaN,
+      Infinity,
+      1n,
+      "",
+      "💥",
+      "\0",
+      true,
+      false,
+      [],
+      {},
+      [undefined],
+      new Date(5),
+      new Map([[1, { a: new Set([2n]) }]]),
+      new Uint8Array([1, 2]),
+      { __proto__: null, a: 1 },
+    ];
+    for (const [i, value] of values.entries()) {
+      await store.set(`k${i}`, recordOf(store, value));
+      const found = await find(store, `k${i}`);
+      assert(found !== undefined, Deno.inspect(value));
+      assertEquals(found.value, value);
+    }
+    await store.close?.();
+  });
+
+  test("takes every key", async ({ open }) => {
+    const store = await open();
+    const keys = [
+      "",
+      ":",
+      "a:b",
+      "a",
+      "\0",
+      "💥",
+      "é",
+      "e\u0301",
+      "x".repeat(5_000),
+    ];
+    for (const key of keys) await store.set(key, recordOf(store, key));
+    for (const key of keys) {
+      assertEquals((await find(store, key))?.value, key);
+    }
+    await store.close?.();
+  });
+
+  test("replaces and deletes", async ({ open }) => {
+    const store = await open();
+    await store.set("k", recordOf(store, 1));
+    await store.set("k", recordOf(store, 2));
+    assertEquals((await find(store, "k"))?.value, 2);
+    assertEquals(store.entries, 1);
+    await store.delete("k");
+    await store.delete("k");
+    assertEquals(await find(store, "k"), undefined);
+    assertEquals([store.entries, store.bytes], [0, 0]);
+    await store.close?.();
+  });
+
+  test("notes an invalidation before invalidate() returns", async ({ open }) => {
+    const store = await open();
+    for (
+      const scopes of [
+        { tags: ["a"] },
+        { paths: ["/posts/1"] },
+        { prefixes: ["/posts/"] },
+        { keys: ["k"] },
+        { all: true },
+      ]
+    ) {
+      const record = recordOf(store, 1);
+      assert(store.scopes.isValid(record));
+      const told = store.invalidate(scopes);
+      assert(!store.scopes.isValid(record), JSON.stringify(scopes));
+      assert(store.scopes.isValid(recordOf(store, 2)));
+      await told;
+      assert(!store.scopes.isValid(record));
+    }
+    await store.close?.();
+  });
+
+  test("serves a cache", async ({ open }) => {
+    const store = await open();
+    const cache = createCache({ store });
+    let calls = 0;
+    const load = () =>
+      cache.cached("k", () => ++calls, { maxAge: 60, tags: ["a"] });
+    assertEquals([await load(), await load()], [1, 1]);
+    await cache.revalidateTag("a");
+    assertEquals([await load(), await load()], [2, 2]);
+    await cache.close();
+  });
+
+  testShared("another process finds the record", async ({ open }) => {
+    const [one, other] = [await open(), await open()];
+    await one.set("k", recordOf(one, { a: 1n }));
+    assertEquals((await other.get!("k"))?.value, { a: 1n });
+    assertEquals(other.peek("k")?.value, { a: 1n }, "and keeps it in memory");
+    await one.close?.();
+    await other.close?.();
+  });
+
+  testShared("another process learns of an invalidation", async (subject) => {
+    const [one, other] = [await subject.open(), await subject.open()];
+    const caches = [one, other].map((store) => createCache({ store }));
+    let version = 1;
+    const load = (cache: typeof caches[0]) =>
+      cache!.cached("k", () => version, { maxAge: 60, tags: ["a"] });
+    assertEquals(await load(caches[0]!), 1);
+    assertEquals(await load(caches[1]!), 1);
+    version = 2;
+    await caches[0]!.revalidateTag("a");
+    await subject.settled();
+    assertEquals(await load(caches[1]!), 2);
+    assertEquals(await load(caches[0]!), 2);
+    for (const cache of caches) await cache.close();
+  });
+
+  testShared(
+    "a process that comes later knows of earlier invalidations",
+    async (subject) => {
+      const one = await subject.open();
+      const record = recordOf(one, 1);
+      await one.set("k", record);
+      await one.invalidate({ tags: ["a"] });
+      const other = await subject.open();
+      const found = await other.get!("k");
+      assert(found === undefined || !other.scopes.isValid(found));
+      await one.close?.();
+      await other.close?.();
+    },
+  );
+
+  testShared(
+    "one process computes, the others wait for it",
+    async ({ open }) => {
+      const stores = [await open(), await open(), await open()];
+      const caches = stores.map((store) => createCache({ store }));
+      let calls = 0;
+      const gate = Promise.withResolvers<void>();
+      const started = Promise.withResolvers<void>();
+      const all = Promise.all(
+        caches.map((cache) =>
+          cache.cached("k", async () => {
+            started.resolve();
+            await gate.promise;
+            return ++calls;
+          }, { maxAge: 60 })
+        ),
+      );
+      await started.promise;
+      gate.resolve();
+      assertEquals(await all, [1, 1, 1]);
+      for (const cache of caches) {
+        await cache.close();
+      }
+    },
+  );
+
+  testShared(
+    "a computation that fails lets the next process compute",
+    async ({ open }) => {
+      const caches = [await open(), await open()].map((store) =>
+        createCache({ store })
+      );
+      let calls = 0;
+      const results = await Promise.allSettled(
+        caches.map((cache) =>
+          cache.cached("k", async () => {
+            await undefined;
+            if (++calls === 1) throw new Error("down");
+            return calls;
+          }, { maxAge: 60 })
+        ),
+      );
+      assertEquals(
+        results.map(({ status }) => status).sort(),
+        ["fulfilled", "rejected"],
+      );
+      for (const cache of caches) await cache.close();
+    },
+  );
+}

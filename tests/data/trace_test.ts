@@ -1,0 +1,68 @@
+import { assert, assertEquals } from "@std/assert";
+import { createTracer } from "@quartet/kit/trace";
+import type { SpanData } from "@quartet/kit/trace";
+import { settle, timedCache } from "./helpers.ts";
+
+Deno.test("Each look-up is a cache.get span of the data layer with what it found", async () => {
+  const { cache, pass } = timedCache();
+  const tracer = createTracer();
+  const load = () =>
+    tracer.withSpan(
+      "request",
+      "request",
+      () =>
+        cache.cached("posts", () =>
+          tracer.withSpan("db.query", "database", () => Promise.resolve(1)), {
+          maxAge: 60,
+          staleWhileRevalidate: 60,
+        }),
+    );
+  const spans = (): SpanData[][] =>
+    tracer.getTraces().map(({ spans }) => [...spans.values()]);
+  const last = (name: string) =>
+    spans().flat().filter((span) => span.name === name);
+
+  await load();
+  let [get] = last("cache.get");
+  assertEquals(get!.layer, "data");
+  assertEquals(get!.attributes, {
+    "app.cache.key": "posts",
+    "app.cache.result": "miss",
+  });
+  assertEquals(last("db.query")[0]!.parentId, get!.id, "the work is below it");
+
+  await load();
+  assertEquals(
+    last("cache.get").map((span) => span.attributes["app.cache.result"])
+      .sort(),
+    ["hit", "miss"],
+  );
+  pass(60);
+  await load();
+  await settle();
+  get = last("cache.get").find((span) =>
+    span.attributes["app.cache.result"] === "stale"
+  );
+  assert(get !== undefined);
+  const [refresh] = last("cache.refresh");
+  assertEquals(refresh?.layer, "data");
+  assertEquals(
+    last("db.query").map(({ parentId }) => parentId).includes(refresh!.id),
+    true,
+  );
+});
+
+Deno.test("Calls of a wrapped function show their key, and failures their error", async () => {
+  const { cache } = timedCache();
+  const tracer = createTracer();
+  const fn = cache.unstable_cache(
+    (_id: number) => Promise.reject(new Error("down")),
+    ["post"],
+  );
+  await tracer.withSpan("request", "request", () => fn(7).catch(() => {}));
+  const [get] = [...tracer.getTraces()[0]!.spans.values()]
+    .filter(({ name }) => name === "cache.get");
+  assertEquals(get!.attributes["app.cache.key"], fn.key(7));
+  assertEquals(get!.attributes["app.cache.result"], "miss");
+  assertEquals(get!.status, "error");
+});

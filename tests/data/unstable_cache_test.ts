@@ -1,0 +1,230 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { createCache, unstable_cache } from "@quartet/kit/data";
+import { timedCache } from "./helpers.ts";
+
+Deno.test("unstable_cache() keeps calls with different arguments apart", async () => {
+  const { cache } = timedCache();
+  let calls = 0;
+  const add = cache.unstable_cache(
+    (a: number, b = 0) => (calls++, Promise.resolve(a + b)),
+    ["add"],
+  );
+  assertEquals(await add(1, 2), 3);
+  assertEquals(await add(1, 3), 4);
+  assertEquals(await add(1), 1);
+  assertEquals(await add(1, 2), 3);
+  assertEquals(calls, 3);
+});
+
+Deno.test("unstable_cache() keeps results for an hour unless told otherwise", async () => {
+  const { cache, pass } = timedCache();
+  let calls = 0;
+  const fn = () => Promise.resolve(++calls);
+  const hour = cache.unstable_cache(fn, ["hour"]);
+  await hour();
+  pass(3_599);
+  assertEquals(await hour(), 1);
+  pass(1);
+  assertEquals(await hour(), 2);
+  const minute = cache.unstable_cache(fn, ["minute"], { revalidate: 60 });
+  await minute();
+  pass(60);
+  assertEquals(await minute(), 4);
+  const forever = cache.unstable_cache(fn, ["ever"], { revalidate: false });
+  await forever();
+  pass(1e9);
+  assertEquals(await forever(), 5);
+});
+
+Deno.test("revalidate: 0 never hits", async () => {
+  const { cache } = timedCache();
+  let calls = 0;
+  const fn = cache.unstable_cache(
+    () => Promise.resolve(++calls),
+    ["never"],
+    { revalidate: 0 },
+  );
+  assertEquals([await fn(), await fn()], [1, 2]);
+  await Promise.all([fn(), fn()]);
+  assertEquals(calls, 4);
+  assertEquals(cache.stats(), {
+    hits: 0,
+    staleHits: 0,
+    misses: 4,
+    evictions: 0,
+    entries: 0,
+    bytes: 0,
+  });
+});
+
+Deno.test("The wrapped function has the type, name and length of the function", async () => {
+  const { cache } = timedCache();
+  async function identity<T>(value: T, _more?: string): Promise<T> {
+    return await value;
+  }
+  const same: typeof identity = cache.unstable_cache(identity, ["identity"]);
+  const value: { a: number } = await same({ a: 1 });
+  assertEquals(value, { a: 1 });
+  assertEquals([same.name, same.length], ["identity", 2]);
+});
+
+Deno.test("invalidate() takes one call and leaves the others", async () => {
+  const { cache } = timedCache();
+  const calls: number[] = [];
+  const fn = cache.unstable_cache(
+    (options: { id: number; in?: string }) => {
+      calls.push(options.id);
+      return Promise.resolve();
+    },
+    ["x"],
+  );
+  await fn({ id: 1, in: "en" });
+  await fn({ id: 2 });
+  const { success } = await fn.invalidate({ in: "en", id: 1 });
+  assertEquals(success, true);
+  await fn({ id: 1, in: "en" });
+  await fn({ id: 2 });
+  assertEquals(calls, [1, 2, 1]);
+});
+
+Deno.test("invalidate() also takes a call that is under way", async () => {
+  const { cache } = timedCache();
+  const gates: PromiseWithResolvers<string>[] = [];
+  const fn = cache.unstable_cache((_id: number) => {
+    gates.push(Promise.withResolvers());
+    return gates.at(-1)!.promise;
+  }, ["x"]);
+  const first = fn(1);
+  await fn.invalidate(1);
+  const second = fn(1);
+  gates[0]!.resolve("old");
+  assertEquals(await first, "old");
+  gates[1]!.resolve("new");
+  assertEquals([await second, await fn(1)], ["new", "new"]);
+  assertEquals(gates.length, 2);
+});
+
+class Shop {
+  calls = 0;
+  constructor(readonly name: string) {}
+
+  price = cacheOf("price", async function (this: Shop, item: string) {
+    this.calls++;
+    return await `${item} at ${this.name}`;
+  });
+  arrow = cacheOf(
+    "arrow",
+    async (item: string) => await `${item} in ${this.name}`,
+  );
+}
+
+const shared = createCache();
+
+function cacheOf<F extends (item: string) => Promise<string>>(
+  name: string,
+  fn: F,
+) {
+  return shared.unstable_cache(fn, [name]);
+}
+
+Deno.test("Two instances of a class don't share values", async () => {
+  const [one, other] = [new Shop("One"), new Shop("Other")];
+  for (let i = 0; i < 2; i++) {
+    assertEquals(await one.price("tea"), "tea at One");
+    assertEquals(await other.price("tea"), "tea at Other");
+    assertEquals(await one.arrow("tea"), "tea in One");
+    assertEquals(await other.arrow("tea"), "tea in Other");
+  }
+  assertEquals([one.calls, other.calls], [1, 1]);
+});
+
+Deno.test("A method on the prototype keeps its this, and invalidate() takes all of them", async () => {
+  const { cache } = timedCache();
+  let calls = 0;
+  class Counter {
+    constructor(readonly step: number) {}
+    declare times: (n: number) => Promise<number>;
+  }
+  const times = cache.unstable_cache(
+    function (this: Counter, n: number) {
+      calls++;
+      return Promise.resolve(n * this.step);
+    },
+    ["times"],
+  );
+  Counter.prototype.times = times;
+  const [two, three] = [new Counter(2), new Counter(3)];
+  assertEquals([await two.times(5), await three.times(5)], [10, 15]);
+  assertEquals([await two.times(5), await three.times(5)], [10, 15]);
+  assertEquals(calls, 2);
+  await times.invalidate(5);
+  assertEquals([await two.times(5), await three.times(5)], [10, 15]);
+  assertEquals(calls, 4);
+});
+
+Deno.test("A function that doesn't look at its this shares its values among all objects", async () => {
+  const { cache } = timedCache();
+  let calls = 0;
+  const load = cache.unstable_cache(
+    (id: number) => Promise.resolve(id + 0 * calls++),
+    ["load"],
+  );
+  const [a, b] = [{ load }, { load }];
+  await a.load(1);
+  await b.load(1);
+  await load(1);
+  assertEquals(calls, 1);
+});
+
+Deno.test("Functions with the same key parts share values, and with none don't", async () => {
+  const { cache } = timedCache();
+  const make = (parts: string[], value: number) =>
+    cache.unstable_cache(() => Promise.resolve(value), parts);
+  assertEquals(await make(["a"], 1)(), 1);
+  assertEquals(await make(["a"], 2)(), 1);
+  assertEquals(await make([], 1)(), 1);
+  assertEquals(await make([], 2)(), 2);
+});
+
+Deno.test("Two caches share nothing", async () => {
+  const [one, other] = [timedCache().cache, timedCache().cache];
+  let calls = 0;
+  const fn = () => Promise.resolve(++calls);
+  assertEquals(await one.unstable_cache(fn, ["a"])(), 1);
+  assertEquals(await other.unstable_cache(fn, ["a"])(), 2);
+  await one.revalidate({ all: true });
+  assertEquals(await other.unstable_cache(fn, ["a"])(), 2);
+});
+
+Deno.test("A function that fails, at once or later, is asked again", async () => {
+  const { cache } = timedCache();
+  let calls = 0;
+  const fn = cache.unstable_cache((late: boolean) => {
+    if (++calls % 2 === 0) return Promise.resolve(calls);
+    if (late) return Promise.reject(new Error("later"));
+    throw new Error("at once");
+  }, ["x"]);
+  await assertRejects(() => fn(false), Error, "at once");
+  assertEquals(await fn(false), 2);
+  await assertRejects(() => fn(true), Error, "later");
+  assertEquals(await fn(true), 4);
+});
+
+Deno.test("unstable_cache() refuses what it can't use", () => {
+  // deno-lint-ignore no-explicit-any -- what JavaScript may pass
+  const wrap = (...args: any[]) => (unstable_cache as any)(...args);
+  const fn = () => Promise.resolve();
+  const cases: readonly (readonly [unknown[], string])[] = [
+    [[1, ["a"]], "fn must be a function, received 1"],
+    [[fn], "keyParts must be an array of strings, received undefined"],
+    [[fn, "a"], 'keyParts must be an array of strings, received "a"'],
+    [[fn, ["a", 1]], "keyParts[1] must be a string, received 1"],
+    [[fn, ["a"], { revalidate: -1 }], "revalidate must be seconds"],
+    [[fn, ["a"], { revalidate: "60" }], 'received "60"'],
+    [[fn, ["a"], { tags: "posts" }], "tags must be an array of strings"],
+    [[fn, ["a"], null], "options must be an object, received null"],
+  ];
+  for (const [args, message] of cases) {
+    assertThrows(() => wrap(...args), TypeError, message);
+  }
+});
