@@ -75,3 +75,8 @@ export function useLayoutEffect(
     });
   }, inputs);
 }
+
+/** Runs something once what has just been drawn is on the screen. */
+export function afterPaint(run: () => void): void {
+  requestAnimationFrame(() => setTimeout(run));
+}

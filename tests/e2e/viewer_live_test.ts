@@ -15,6 +15,7 @@ import type { Page } from "./browser.ts";
 import { startBrowser } from "./browser.ts";
 import { traceWith } from "./client_page.ts";
 import {
+  addressOf,
   assertQuiet,
   listedPaths,
   newViewerPage,
@@ -66,12 +67,12 @@ Deno.test("the viewer of a running Atlas", async (t) => {
         await page.locator("#details header").innerText(),
         /database/,
       );
-      const { hash } = new URL(page.url());
+      const { hash } = new URL(await addressOf(page));
 
       await selectSpan(page, "page:load");
       await waitForText(page, "#details header .tag", "browser");
       assertEquals(
-        traceOf(page),
+        await traceOf(page),
         new URLSearchParams(hash.slice(1)).get("trace"),
       );
 
@@ -261,10 +262,10 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       "GET /countries/fra",
     ]);
     await spans.locator("[role=row]", { hasText: "only B" }).first().waitFor();
-    const address = page.url();
+    const address = await addressOf(page);
     await page.getByRole("button", { name: "Swap" }).click();
     await spans.locator("[role=row]", { hasText: "only A" }).first().waitFor();
-    assertNotEquals(page.url(), address);
+    assertNotEquals(await addressOf(page), address);
     await page.reload();
     await spans.locator("[role=row]", { hasText: "only A" }).first().waitFor();
     await page.getByRole("button", { name: "Close the comparison" }).click();
@@ -418,12 +419,12 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     await selectSpan(page, "loader:/countries/:code");
     await page.getByRole("button", { name: "Flame graph" }).click();
     await page.locator("#flame").waitFor();
-    const link = page.url();
+    const link = await addressOf(page);
     assertMatch(link, /#trace=[0-9a-f]+&span=[0-9a-f]{16}&view=flame$/);
     await page.reload();
     await waitForText(page, "#details h3", "loader:/countries/:code");
     await page.locator("#flame").waitFor();
-    assertEquals(page.url(), link);
+    assertEquals(await addressOf(page), link);
 
     await using other = await openViewer(
       browser,
@@ -438,7 +439,7 @@ Deno.test("the viewer of a running Atlas", async (t) => {
 
     await page.getByRole("button", { name: "Close the trace" }).click();
     await page.locator("#details").waitFor({ state: "detached" });
-    assertEquals(page.url(), atlas.viewer);
+    assertEquals(await addressOf(page), atlas.viewer);
     await page.goBack();
     await waitForText(page, ".trace-header h2", "/countries/fra");
     await page.goForward();
@@ -717,8 +718,10 @@ async function drop(page: Page, files: Record<string, string>): Promise<void> {
   }, files);
 }
 
-function traceOf(page: Page): string | null {
-  return new URLSearchParams(new URL(page.url()).hash.slice(1)).get("trace");
+async function traceOf(page: Page): Promise<string | null> {
+  return new URLSearchParams(new URL(await addressOf(page)).hash.slice(1)).get(
+    "trace",
+  );
 }
 
 function byStart(a: { startTime: number }, b: { startTime: number }): number {

@@ -4,6 +4,7 @@ import { makeFolder } from "../dev/dev_command.ts";
 import { startBrowser } from "./browser.ts";
 import { until } from "./client_page.ts";
 import {
+  addressOf,
   assertQuiet,
   newViewerPage,
   openTrace,
@@ -53,10 +54,10 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
     await waitForText(page, "#details", "FROM country");
     await selectSpan(page, "page:load");
     await waitForText(page, "#details header .tag", "browser");
-    const link = page.url();
+    const link = await addressOf(page);
     await page.reload();
     await waitForText(page, "#details h3", "page:load");
-    assertEquals(page.url(), link);
+    assertEquals(await addressOf(page), link);
 
     await page.keyboard.press("Escape");
     await page.locator("#search").fill("");

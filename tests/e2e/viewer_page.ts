@@ -322,3 +322,11 @@ export async function walkByKeyboard(page: Page): Promise<void> {
     );
   }
 }
+
+/** The address of a page, which follows what has been painted. */
+export async function addressOf(page: Page): Promise<string> {
+  await page.evaluate(
+    "new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20)))",
+  );
+  return page.url();
+}

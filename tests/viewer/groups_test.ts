@@ -1,15 +1,16 @@
 import { assertEquals } from "@std/assert";
-import { groupSiblings, statementShape } from "../../viewer/model/groups.ts";
+import { groupedUnits, statementShape } from "../../viewer/model/groups.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
 import { query, type Sketch, span, trace } from "./make_trace.ts";
 
 function groupsOf(children: readonly Sketch[]) {
   const tree = buildTree(trace(span("root", 0, 1000, children)));
-  return groupSiblings(tree.nodes[0]!.children)
-    .map(({ members }) => [members[0]!.span.name, members.length] as const);
+  return groupedUnits(tree.nodes[0]!.children)
+    .flatMap(({ group }) => group === undefined ? [] : [group.members])
+    .map((members) => [members[0]!.span.name, members.length] as const);
 }
 
-Deno.test("groupSiblings() finds the queries of a loop", () => {
+Deno.test("groupedUnits() finds the queries of a loop", () => {
   const loop = Array.from(
     { length: 24 },
     (_, i) => query(`SELECT * FROM users WHERE id = ${i}`, i, i + 1),
@@ -17,7 +18,7 @@ Deno.test("groupSiblings() finds the queries of a loop", () => {
   assertEquals(groupsOf(loop), [["db.query", 24]]);
 });
 
-Deno.test("groupSiblings() keeps two queries that alternate apart", () => {
+Deno.test("groupedUnits() keeps two queries that alternate apart", () => {
   const loop = Array.from(
     { length: 12 },
     (_, i) => query(`SELECT * FROM ${i % 2 ? "a" : "b"} LIMIT ${i}`, i, i + 1),
@@ -25,11 +26,11 @@ Deno.test("groupSiblings() keeps two queries that alternate apart", () => {
   assertEquals(groupsOf(loop), [["db.query", 6], ["db.query", 6]]);
 });
 
-Deno.test("groupSiblings() leaves two of a kind alone", () => {
+Deno.test("groupedUnits() leaves two of a kind alone", () => {
   assertEquals(groupsOf([query("a", 0, 1), query("a", 1, 2)]), []);
 });
 
-Deno.test("groupSiblings() doesn't join what is far apart", () => {
+Deno.test("groupedUnits() doesn't join what is far apart", () => {
   const others = Array.from({ length: 9 }, (_, i) => span(`x${i}`, 10 + i, 11));
   assertEquals(
     groupsOf([
@@ -42,7 +43,7 @@ Deno.test("groupSiblings() doesn't join what is far apart", () => {
   );
 });
 
-Deno.test("groupSiblings() tells layers apart", () => {
+Deno.test("groupedUnits() tells layers apart", () => {
   const of = (layer: "rpc" | "data", at: number) =>
     span("same", at, at + 1, [], { layer });
   assertEquals(

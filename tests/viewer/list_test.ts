@@ -40,13 +40,13 @@ function accepts(filters: Partial<Filters>, change: Partial<TraceEntry> = {}) {
   return createFilter({ ...NO_FILTERS, ...filters })(entry(change));
 }
 
-Deno.test("summarize() adds up self time per layer, in their order", () => {
+Deno.test("summarize() adds up self time per layer, the most first", () => {
   const made = trace(span("root", 0, 10, [
     span("a", 1, 3, [], { layer: "database" }),
     span("b", 4, 5, [], { layer: "auth", status: "error" }),
   ], { layer: "request" }));
   const { layers, errorCount, spanCount, key } = summarize(made);
-  assertEquals(layers, [["request", 7], ["auth", 1], ["database", 2]]);
+  assertEquals(layers, [["request", 7], ["database", 2], ["auth", 1]]);
   assertEquals([errorCount, spanCount, key], [1, 3, "root"]);
 });
 

@@ -5,51 +5,76 @@
  * @module
  */
 
+/** How many bytes are decompressed at a time. */
+const CHUNK = 64 * 1024;
+
 /** Compresses `bytes`. */
 export async function gzip(
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new Blob([bytes]).stream()
     .pipeThrough(new CompressionStream("gzip"));
-  return await collect(stream, Infinity);
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/**
- * Decompresses `bytes`, and gives up as soon as the result passes `limit`
- * bytes: a few kilobytes can be made to inflate a thousandfold.
- */
+/** Decompresses `bytes` as {@linkcode startGunzip} does, to the end. */
 export async function gunzip(
   bytes: Uint8Array<ArrayBuffer>,
   limit: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([bytes]).stream()
-    .pipeThrough(new DecompressionStream("gzip"));
-  return await collect(stream, limit);
+  return await startGunzip(bytes, limit)();
 }
 
-async function collect(
-  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+/**
+ * Decompresses: from the start to the first chunk that is enough, or
+ * to the end. The next call goes on from there, and gives the whole from the
+ * start again.
+ */
+export type ReadOn = (
+  isEnough?: (chunk: Uint8Array) => boolean,
+) => Promise<Uint8Array<ArrayBuffer>>;
+
+/**
+ * Decompresses `bytes` as far as it is asked to, and gives up as soon as the
+ * result passes `limit` bytes: a few kilobytes can be made to inflate a
+ * thousandfold.
+ */
+export function startGunzip(
+  bytes: Uint8Array<ArrayBuffer>,
   limit: number,
-): Promise<Uint8Array<ArrayBuffer>> {
+): ReadOn {
+  let at = 0;
+  // Not a blob's stream: its chunks are larger, and come from elsewhere.
+  const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      if (at < bytes.length) controller.enqueue(bytes.subarray(at, at + CHUNK));
+      else controller.close();
+      at += CHUNK;
+    },
+  });
+  // Not `for await`: older browsers can't iterate over streams.
+  const reader = source.pipeThrough(new DecompressionStream("gzip"))
+    .getReader();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  // Not `for await`: older browsers can't iterate over streams.
-  const reader = stream.getReader();
-  while (true) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    chunks.push(value);
-    length += value.length;
-    if (length > limit) {
-      await reader.cancel();
-      throw new RangeError(`more than ${limit} bytes in it`);
+  return async (isEnough = () => false) => {
+    while (true) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      chunks.push(value);
+      length += value.length;
+      if (length > limit) {
+        await reader.cancel();
+        throw new RangeError(`more than ${limit} bytes in it`);
+      }
+      if (isEnough(value)) break;
     }
-  }
-  const result = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    result.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return result;
+    const result = new Uint8Array(length);
+    let offset = 0;
+    for (const chunk of chunks) {
+      result.set(chunk, offset);
+      offset += chunk.length;
+    }
+    return result;
+  };
 }

@@ -13,7 +13,12 @@ import { Numbering, packSpans, packTime, packTimes } from "./span_packer.ts";
 import { indexTrace } from "./trace_index.ts";
 
 export type { TraceIndexEntry } from "./trace_index.ts";
-export { type PackedTraces, unpackTraces } from "./unpack.ts";
+export {
+  type OpenedTraces,
+  openTraces,
+  type PackedTraces,
+  unpackTraces,
+} from "./unpack.ts";
 
 /**
  * Packs traces into compressed base64 text, which is safe inside a

@@ -38,6 +38,9 @@ type SpanRow = [
   },
 ];
 
+/** A span that is being read. */
+type Draft = { -readonly [Key in keyof SpanData]: SpanData[Key] };
+
 /** Reads what `packSpans` and `packTimes` wrote for one trace. */
 export function unpackSpans(
   head: { id: string; rootSpanId: string; startTime: number },
@@ -55,8 +58,7 @@ export function unpackSpans(
       parentId = toText(spanIds[parent]);
       children[parent]!.push(toText(spanIds[i]));
     }
-    const { droppedAttributes, droppedEvents } = rest;
-    const span: SpanData = {
+    const span: Draft = {
       id: toText(spanIds[i]),
       traceId: toText(rest.traceId ?? head.id),
       parentId: parentId === null ? null : toText(parentId),
@@ -76,18 +78,10 @@ export function unpackSpans(
       })),
       children: rest.children?.map(toText) ?? children[i]!,
     };
-    if (droppedAttributes === undefined && droppedEvents === undefined) {
-      return span;
+    for (const key of ["droppedAttributes", "droppedEvents"] as const) {
+      if (rest[key] !== undefined) span[key] = toCount(rest[key]);
     }
-    return {
-      ...span,
-      ...droppedAttributes !== undefined && {
-        droppedAttributes: toCount(droppedAttributes),
-      },
-      ...droppedEvents !== undefined && {
-        droppedEvents: toCount(droppedEvents),
-      },
-    };
+    return span;
   });
   if (spanIds.length !== read.length) missing();
   return read;

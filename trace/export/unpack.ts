@@ -1,7 +1,7 @@
-import type { Layer, SerializedTrace, TraceMetadata } from "../types.ts";
+import type { SerializedTrace } from "../types.ts";
 import { decodeBase64 } from "./base64.ts";
 import { describe } from "./describe.ts";
-import { gunzip } from "./gzip.ts";
+import { type ReadOn, startGunzip } from "./gzip.ts";
 import { isLayer } from "./layers.ts";
 import { damaged, MARK, MAX_PAYLOAD } from "./packed_format.ts";
 import { readMetadata } from "./semantics.ts";
@@ -22,15 +22,21 @@ export interface PackedTraces {
   trace(i: number): SerializedTrace;
 }
 
-/** An index entry, and what else is known of a trace without its spans. */
-interface Stored {
-  readonly entry: TraceIndexEntry;
-  readonly endTime: number;
-  readonly metadata: TraceMetadata;
+/** Packed traces of which only the index has been read yet. */
+export interface OpenedTraces extends PackedTraces {
+  /**
+   * Reads the rest. Until that is done, `trace()` throws.
+   *
+   * @throws {TypeError} If the text is damaged.
+   */
+  complete(): Promise<void>;
 }
 
 /** Gives the line at a place as text. */
 type ReadLine = (place: number) => string;
+
+/** How many lines stand before those of the traces. */
+const HEAD_LINES = 5;
 
 /**
  * Unpacks the text that {@linkcode packTraces} made, as far as a list needs
@@ -48,16 +54,49 @@ type ReadLine = (place: number) => string;
  * ```
  */
 export async function unpackTraces(text: string): Promise<PackedTraces> {
-  const bytes = await decompress(text);
-  const ends = lineEnds(bytes);
-  const decoder = new TextDecoder();
-  const line: ReadLine = (place) =>
-    decoder.decode(bytes.subarray((ends[place - 1] ?? -1) + 1, ends[place]));
-  if (line(0) !== MARK) throw damaged("another format or version");
-  return trusting(() => readPayload(line, ends.length));
+  const { complete, ...packed } = await openTraces(text);
+  await complete();
+  return packed;
 }
 
-/** Where each line ends: nobody needs all of them as texts at once. */
+/**
+ * Like {@linkcode unpackTraces}, but reads no more than the index at first: of
+ * many traces that is a fifth. Damage further on is found by `complete()`.
+ *
+ * @throws {TypeError} If the text is anything else, or damaged so far.
+ */
+export async function openTraces(text: string): Promise<OpenedTraces> {
+  const readOn = decompress(text);
+  let count = 0;
+  const head = await readOn((chunk) => {
+    count += lineEnds(chunk).length - 1;
+    return count >= HEAD_LINES;
+  });
+  let line = lineReader(head, lineEnds(head));
+  if (line(0) !== MARK) throw damaged("another format or version");
+  const { index, decode } = trusting(() => readHead(line));
+  return {
+    index,
+    async complete() {
+      const bytes = await readOn();
+      const ends = lineEnds(bytes);
+      if (ends.length !== HEAD_LINES + 3 * index.length) {
+        throw damaged("lines missing");
+      }
+      line = lineReader(bytes, ends);
+    },
+    trace: (i) => decode(i, line),
+  };
+}
+
+/** Reads lines by their place: nobody needs all of them as texts at once. */
+function lineReader(bytes: Uint8Array, ends: readonly number[]): ReadLine {
+  const decoder = new TextDecoder();
+  return (place) =>
+    decoder.decode(bytes.subarray((ends[place - 1] ?? -1) + 1, ends[place]));
+}
+
+/** Where each line ends. */
 function lineEnds(bytes: Uint8Array): number[] {
   const ends: number[] = [];
   const find = (from: number) => bytes.indexOf(10, from);
@@ -75,17 +114,21 @@ function trusting<T>(read: () => T): T {
   }
 }
 
-function readPayload(line: ReadLine, lineCount: number): PackedTraces {
-  const parse = (place: number) => JSON.parse(line(place));
-  const [shapes, strings, heads, rows] = [1, 2, 3, 4].map(parse);
+function readHead(line: ReadLine): {
+  index: TraceIndexEntry[];
+  decode: (i: number, line: ReadLine) => SerializedTrace;
+} {
+  const [shapes, strings, heads, rows] = [1, 2, 3, 4].map((place) =>
+    JSON.parse(line(place))
+  );
   shapes.forEach((keys: unknown[]) => keys.forEach(toText));
-  if (lineCount !== 5 + 3 * rows.length) throw damaged("lines missing");
+  const ends: number[] = [];
   let last = 0;
-  const list: Stored[] = rows.map((row: unknown[], i: number): Stored => {
+  const index = rows.map((row: unknown[], i: number): TraceIndexEntry => {
     const { startTime, endTime, duration } = unpackTime(row, 0, last);
     last = startTime;
-    const metadata = readMetadata(row[7])!;
-    const entry = {
+    ends.push(endTime);
+    return {
       id: toText(heads[2 * i]),
       rootSpanId: toText(heads[2 * i + 1]),
       name: toText(strings[row[3] as number]),
@@ -93,25 +136,24 @@ function readPayload(line: ReadLine, lineCount: number): PackedTraces {
       duration,
       spanCount: toCount(row[4]),
       errorCount: toCount(row[5]),
-      ...requestOf(metadata),
-      layers: (row[6] as unknown[][]).map(readLayer),
+      ...requestOf(readMetadata(row[7])!),
+      layers: toLayers(row[6]),
     };
-    return { entry, endTime, metadata };
   });
   return {
-    index: list.map(({ entry }) => entry),
-    trace(i) {
-      const stored = list[i];
-      if (stored === undefined) {
+    index,
+    decode(i, line) {
+      const entry = index[i];
+      if (entry === undefined) {
         throw new RangeError(
           `Cannot unpack a trace: i must be a place in an index of ` +
-            `${list.length} traces, received ${describe(i)}`,
+            `${index.length} traces, received ${i}`,
         );
       }
-      const { entry: { id, rootSpanId, startTime, duration }, endTime } =
-        stored;
-      const trace = { id, rootSpanId, startTime, endTime, duration };
-      const column = (n: number) => parse(5 + n * list.length + i);
+      const { id, rootSpanId, startTime, duration } = entry;
+      const trace = { id, rootSpanId, startTime, endTime: ends[i]!, duration };
+      const column = (n: number) =>
+        JSON.parse(line(HEAD_LINES + n * index.length + i));
       return trusting(() => ({
         ...trace,
         spans: unpackSpans(
@@ -119,18 +161,23 @@ function readPayload(line: ReadLine, lineCount: number): PackedTraces {
           { ids: column(0), times: column(1), spans: column(2) },
           { strings, shapes },
         ),
-        metadata: { ...stored.metadata },
+        metadata: readMetadata(rows[i][7])!,
       }));
     },
   };
 }
 
-function readLayer([layer, time]: unknown[]): readonly [Layer, number] {
-  if (!isLayer(layer)) throw damaged("an unknown layer");
-  return [layer, toCount(time)];
+/** The same value if it is a list of layers and numbers. */
+function toLayers(value: unknown): TraceIndexEntry["layers"] {
+  for (const pair of value as unknown[][]) {
+    if (!isLayer(pair[0]) || pair.length !== 2) throw damaged("layers");
+    toCount(pair[1]);
+  }
+  return value as TraceIndexEntry["layers"];
 }
 
-async function decompress(text: string): Promise<Uint8Array> {
+/** Damage in what is decompressed is reported in our words. */
+function decompress(text: string): ReadOn {
   if (typeof text !== "string") {
     throw new TypeError(
       "Cannot unpack traces: the text must be a string, " +
@@ -143,10 +190,13 @@ async function decompress(text: string): Promise<Uint8Array> {
   } catch {
     throw damaged("characters that aren't base64");
   }
-  try {
-    return await gunzip(bytes, MAX_PAYLOAD);
-  } catch (error) {
-    if (error instanceof RangeError) throw damaged(error.message);
-    throw damaged("bytes that aren't whole gzip");
-  }
+  const readOn = startGunzip(bytes, MAX_PAYLOAD);
+  return async (isEnough) => {
+    try {
+      return await readOn(isEnough);
+    } catch (error) {
+      if (error instanceof RangeError) throw damaged(error.message);
+      throw damaged("bytes that aren't whole gzip");
+    }
+  };
 }

@@ -6,7 +6,10 @@
 
 import type { ComponentChildren, ComponentProps } from "preact";
 import type { Layer } from "../../trace/types.ts";
+import { inline } from "../jsx.ts";
 import { Icon, type IconName } from "./icon.tsx";
+
+inline(Cell, Chip, Flag, Icon, Indent, Status, Swatch, Tool, Twist);
 
 /** A square of a layer's colour. */
 export function Swatch({ layer }: { layer: Layer }) {
@@ -85,8 +88,8 @@ interface CellProps {
 }
 
 /** A cell of a row. */
-export function Cell({ of, title, children }: CellProps) {
-  return <span role="gridcell" class={of} title={title}>{children}</span>;
+export function Cell({ of, ...props }: CellProps) {
+  return <span role="gridcell" class={of} {...props} />;
 }
 
 /** The status of a response in the colour of its class. */

@@ -15,8 +15,7 @@ function content() {
       <>
         <h2>The traces of this page can't be read</h2>
         <p>
-          The file was cut short or changed since it was exported. Export it
-          again, or open another file.
+          The file was cut short or changed. Export it again, or open another.
         </p>
         <pre>{data.message.slice(0, 1000)}</pre>
         <OpenFiles />

@@ -1,12 +1,15 @@
+import { inline } from "../jsx.ts";
 import { formatShare } from "../model/format.ts";
-import type { LayerTime } from "../model/layers.ts";
+import { inLayerOrder, type LayerTime } from "../model/layers.ts";
+
+inline(LayerBar);
 
 /** A bar of the shares that the layers have in a trace's self time. */
 export function LayerBar({ layers }: { layers: readonly LayerTime[] }) {
   const total = layers.reduce((sum, [, time]) => sum + time, 0);
   if (total <= 0) return <span class="layer-bar" />;
   let share = 0;
-  const stops = layers.map(([layer, time]) => {
+  const stops = inLayerOrder(layers).map(([layer, time]) => {
     const from = share;
     share += time / total;
     const percent = (value: number) => `${(value * 100).toFixed(1)}%`;
@@ -14,7 +17,6 @@ export function LayerBar({ layers }: { layers: readonly LayerTime[] }) {
   });
   const text = layers
     .filter(([, time]) => time > 0)
-    .toSorted((a, b) => b[1] - a[1])
     .map(([layer, time]) => `${layer} ${formatShare(time / total)}`)
     .join(", ");
   return (

@@ -1,15 +1,17 @@
 import { formatDuration, formatShare } from "../model/format.ts";
+import { inLayerOrder } from "../model/layers.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { hiddenLayers, isolateLayer, toggleLayer } from "../state/selection.ts";
 import { Chip, Swatch } from "./controls.tsx";
 
 /** The layers of a trace with their self times. A click hides one. */
 export function LayerLegend({ entry }: { entry: TraceEntry }) {
-  const total = entry.layers.reduce((sum, [, time]) => sum + time, 0);
-  const present = entry.layers.map(([layer]) => layer);
+  const layers = inLayerOrder(entry.layers);
+  const total = layers.reduce((sum, [, time]) => sum + time, 0);
+  const present = layers.map(([layer]) => layer);
   return (
     <div class="legend" role="group" aria-label="Layers">
-      {entry.layers.map(([layer, time]) => (
+      {layers.map(([layer, time]) => (
         <Chip
           class=""
           key={layer}

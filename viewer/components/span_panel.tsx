@@ -8,7 +8,12 @@ import { totalLength } from "../model/intervals.ts";
 import type { Unit } from "../model/rows.ts";
 import { formatSql } from "../model/sql.ts";
 import { cutText } from "../model/text.ts";
-import { isFailed, type SpanNode, type TraceTree } from "../model/tree.ts";
+import {
+  isFailed,
+  selfTimeOf,
+  type SpanNode,
+  type TraceTree,
+} from "../model/tree.ts";
 import { copyCurl, copyJson, currentCurl } from "../state/copying.ts";
 import { copyText } from "../state/files.ts";
 import { selectedRow } from "../state/selection.ts";
@@ -93,7 +98,8 @@ function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
   const { span } = node;
   const path = useMemo(() => criticalPath(tree), [tree]);
   const onPath = totalLength(path.get(node) ?? []);
-  const share = span.duration === 0 ? 0 : node.selfTime / span.duration;
+  const self = selfTimeOf(node);
+  const share = span.duration === 0 ? 0 : self / span.duration;
   return (
     <section aria-label="Times">
       <dl class="facts">
@@ -106,7 +112,7 @@ function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
         <dd>{formatDuration(span.duration)}</dd>
         <dt>Self time</dt>
         <dd>
-          {formatDuration(node.selfTime)}
+          {formatDuration(self)}
           <span class="muted">{formatShare(share)}</span>
         </dd>
         <dt>Critical path</dt>

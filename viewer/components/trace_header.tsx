@@ -15,10 +15,10 @@ import {
   closeTrace,
   failures,
   grouped,
-  groups,
   markedKey,
   markOrCompare,
   matches,
+  repeated,
   revealSpan,
   selectedRow,
   showCritical,
@@ -136,7 +136,7 @@ function ViewButton({ id, label }: { id: TraceView; label: string }) {
 function Findings() {
   const errors = failures.value.length;
   const found = matches.value.length;
-  const repeated = groups.value[0];
+  const group = repeated.value;
   return (
     <div class="findings">
       {errors > 0 && (
@@ -157,18 +157,18 @@ function Findings() {
           {found === 1 ? "1 match" : `${formatCount(found)} matches`}
         </Chip>
       )}
-      {repeated !== undefined && (
+      {group !== undefined && (
         <Chip
           class="finding"
-          title="The same span again and again: go to the first"
+          title="Repeated spans: go to the first"
           onClick={() => {
-            revealSpan(repeated.node.index);
-            if (grouped.value) selectedRow.value = repeated.id;
+            revealSpan(group.node.index);
+            if (grouped.value) selectedRow.value = group.id;
           }}
         >
-          {cutText(repeated.node.span.name, 40)}
-          {` × ${formatCount(membersOf(repeated).length)}, `}
-          {formatDuration(unitTime(repeated))}
+          {cutText(group.node.span.name, 40)}
+          {` × ${formatCount(membersOf(group).length)}, `}
+          {formatDuration(unitTime(group))}
         </Chip>
       )}
     </div>

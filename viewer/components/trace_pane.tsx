@@ -76,8 +76,7 @@ function BrokenTrace({ message }: { message: string }) {
     <section class="trace-pane empty" aria-label="Trace">
       <h2>This trace can't be read</h2>
       <p>
-        Its record is damaged; the others are not affected. Export the file
-        again if you can.
+        Its record is damaged; the others are not affected.
       </p>
       <pre>{message.slice(0, 1000)}</pre>
       <Chip onClick={closeTrace}>Show the list</Chip>

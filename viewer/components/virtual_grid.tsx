@@ -35,7 +35,8 @@ interface VirtualGridProps<Item> {
 export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
   const { items, rowHeight, active = -1, rowId } = props;
   const ref = useRef<HTMLDivElement | null>(null);
-  const view = useSignal({ first: 0, end: 40 });
+  // About as many as there is room for, until the element says how many.
+  const view = useSignal({ first: 0, end: Math.ceil(innerHeight / rowHeight) });
   // Kept, because asking the element would lay out the page again each time.
   const box = useRef({ scrollTop: 0, height: 0 });
 

@@ -1,5 +1,6 @@
 import type { SpanData } from "../../trace/types.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
+import { inline } from "../jsx.ts";
 import { detailOf } from "../model/attributes.ts";
 import { formatCount, formatDuration } from "../model/format.ts";
 import type { Interval } from "../model/intervals.ts";
@@ -13,8 +14,10 @@ import {
 } from "../model/rows.ts";
 import { cutText } from "../model/text.ts";
 import type { TimeRange } from "../model/time_range.ts";
-import { selfOf } from "../model/tree.ts";
+import { selfOf, selfTimeOf } from "../model/tree.ts";
 import { Cell, Flag, Indent, Swatch, Twist } from "./controls.tsx";
+
+inline(Marks, NameCell, UnitBar);
 
 /** How many events are marked on a bar. */
 const MAX_MARKS = 12;
@@ -39,7 +42,7 @@ export function waterfallRowId(row: Row): string {
 export function WaterfallRow(props: WaterfallRowProps) {
   const { row, position, visible, selected, match, critical } = props;
   const failed = isFailedUnit(row);
-  const self = membersOf(row).reduce((sum, { selfTime }) => sum + selfTime, 0);
+  const self = membersOf(row).reduce((sum, node) => sum + selfTimeOf(node), 0);
   const classes = [
     "row",
     selected ? "selected" : "",

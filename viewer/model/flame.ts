@@ -10,7 +10,7 @@
  */
 
 import type { Layer } from "../../trace/types.ts";
-import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
+import { isFailed, selfTimeOf, type SpanNode, type TraceTree } from "./tree.ts";
 
 /** A box of the flame graph. */
 export interface Frame {
@@ -63,7 +63,7 @@ export function flameFrames(tree: TraceTree): Frame[] {
 function addChildren(frames: Frame[], frame: Frame): void {
   const byKey = new Map<string, Frame>();
   for (const node of frame.nodes) {
-    frame.selfTime += node.selfTime;
+    frame.selfTime += selfTimeOf(node);
     if (isFailed(node.span)) frame.failures++;
     for (const child of node.children) {
       const key = `${child.span.layer}\n${child.span.name}`;

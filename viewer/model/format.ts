@@ -5,8 +5,6 @@
  * @module
  */
 
-const count = new Intl.NumberFormat("en-US");
-
 /** A duration in milliseconds, such as `840 µs`, `12.3 ms` or `1.25 s`. */
 export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms)) return "–";
@@ -37,7 +35,8 @@ function significant(value: number): string {
 
 /** A whole number with separators, such as `10,000`. */
 export function formatCount(value: number): string {
-  return count.format(value);
+  // By hand: to have it done by `Intl` takes 10 ms, the first time.
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** A number with its noun, such as `1 span` or `2,400 spans`. */

@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { SpanData } from "../../trace/types.ts";
 import { statementOf } from "./attributes.ts";
 import type { SpanNode } from "./tree.ts";
 
@@ -26,60 +27,78 @@ export interface SpanGroup {
   readonly members: readonly SpanNode[];
 }
 
+/** What a row stands for: a span, or repeated siblings. */
+export interface Unit {
+  /** The span's id, or the group's. */
+  readonly id: string;
+  /** The span; of a group, the first member. */
+  readonly node: SpanNode;
+  /** The group, if it is one. */
+  readonly group: SpanGroup | undefined;
+}
+
+/** A span by itself. */
+export function unitOf(node: SpanNode): Unit {
+  return { id: node.span.id, node, group: undefined };
+}
+
 /**
- * Finds the groups among the children of a span.
+ * The children of a span, repeated ones as groups.
  *
  * Siblings are alike if name, layer and statement are the same. Statements
  * that differ only in their literals are the same.
  */
-export function groupSiblings(children: readonly SpanNode[]): SpanGroup[] {
-  if (children.length < MIN_GROUP_SIZE) return [];
-  const known = cache.get(children);
-  if (known !== undefined) return known;
-  const found = findGroups(children);
-  cache.set(children, found);
-  return found;
+export function groupedUnits(children: readonly SpanNode[]): readonly Unit[] {
+  let units = cache.get(children);
+  if (!units) cache.set(children, units = findUnits(children));
+  return units;
 }
 
 /** Rows, findings and searches ask for the groups of the same spans. */
-const cache = new WeakMap<readonly SpanNode[], SpanGroup[]>();
+const cache = new WeakMap<readonly SpanNode[], Unit[]>();
 
-function findGroups(children: readonly SpanNode[]): SpanGroup[] {
-  const runs: { members: SpanNode[]; at: number }[] = [];
-  const open = new Map<string, { members: SpanNode[]; at: number }>();
-  // Statements repeat, and finding the shape of one takes a while.
-  const shapes = new Map<string, string>();
-  for (const [at, node] of children.entries()) {
-    const signature = signatureOf(node, shapes);
-    const run = open.get(signature);
-    if (run !== undefined && at - run.at <= MAX_DISTANCE) {
-      run.members.push(node);
-      run.at = at;
-    } else {
-      const started = { members: [node], at };
-      runs.push(started);
-      open.set(signature, started);
-    }
+function findUnits(children: readonly SpanNode[]): Unit[] {
+  // Of each child, the list of those that it is in one group with.
+  const runs: SpanNode[][] = [];
+  for (let at = 0; at < children.length; at++) {
+    const node = children[at]!;
+    let before = at - 1;
+    while (
+      before >= 0 && at - before <= MAX_DISTANCE &&
+      !isAlike(node.span, children[before]!.span)
+    ) before--;
+    const run = at - before <= MAX_DISTANCE ? runs[before] ?? [] : [];
+    run.push(node);
+    runs.push(run);
   }
-  return runs
-    .filter(({ members }) => members.length >= MIN_GROUP_SIZE)
-    .map(({ members }) => ({
-      id: `group:${members[0]!.span.id}`,
-      members,
-    }));
+  const units: Unit[] = [];
+  runs.forEach((members, at) => {
+    const node = children[at]!;
+    if (members.length < MIN_GROUP_SIZE) units.push(unitOf(node));
+    else if (members[0] === node) {
+      const id = `group:${node.span.id}`;
+      units.push({ id, node, group: { id, members } });
+    }
+  });
+  return units;
 }
 
-function signatureOf(
-  { span }: SpanNode,
-  shapes: Map<string, string>,
-): string {
+function isAlike(a: SpanData, b: SpanData): boolean {
+  return a.name === b.name && a.layer === b.layer && shapeOf(a) === shapeOf(b);
+}
+
+/** Statements repeat, and finding the shape of one takes a while. */
+const shapes = new Map<string, string>();
+
+function shapeOf(span: SpanData): string {
   const statement = statementOf(span) ?? "";
   let shape = shapes.get(statement);
   if (shape === undefined) {
-    shape = statementShape(statement);
-    shapes.set(statement, shape);
+    // As many as a trace may have; they aren't to pile up from many traces.
+    if (shapes.size > 999) shapes.clear();
+    shapes.set(statement, shape = statementShape(statement));
   }
-  return `${span.layer}\n${span.name}\n${shape}`;
+  return shape;
 }
 
 /** A statement with `?` in place of its literals. */

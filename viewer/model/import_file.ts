@@ -7,7 +7,7 @@
 
 import type { SerializedTrace } from "../../trace/types.ts";
 import { fromOTLP } from "../../trace/export/otlp.ts";
-import { unpackTraces } from "../../trace/export/pack.ts";
+import { openTraces } from "../../trace/export/pack.ts";
 import { deserializeTrace } from "../../trace/serialize.ts";
 import { summarize, summarizePacked, type TraceEntry } from "./summary.ts";
 
@@ -20,12 +20,15 @@ const BLOCK =
  *
  * @throws {TypeError} If it holds no traces; the message says what was wrong.
  */
-export async function importText(text: string): Promise<TraceEntry[]> {
+export async function importText(text: string): Promise<readonly TraceEntry[]> {
   const block = BLOCK.exec(text);
   if (block !== null && /^\s*</.test(text)) {
     const from = block.index + block[0].length;
     const content = text.slice(from, text.indexOf("<", from));
-    return await readDataBlock(block[1]!, content);
+    if (block[1] === "none") return [];
+    const { entries, complete } = await readDataBlock(block[1]!, content);
+    await complete();
+    return entries;
   }
   if (/^\s*</.test(text)) {
     throw new TypeError(
@@ -35,25 +38,34 @@ export async function importText(text: string): Promise<TraceEntry[]> {
   return readTraces(parseJson(text)).map(summarize);
 }
 
+/** What a page came with. */
+export interface DataBlock {
+  /** What the list shows. */
+  readonly entries: readonly TraceEntry[];
+  /**
+   * Reads what the list doesn't need: until then no trace can be opened.
+   *
+   * @throws {TypeError} If it is damaged.
+   */
+  complete(): Promise<void>;
+}
+
 /**
  * Reads the data block of a page.
  *
- * @param encoding What its `data-encoding` says: `json`, `packed` or `none`.
+ * @param encoding What its `data-encoding` says: `json`, or else `packed`.
  * @throws {TypeError} If the block is damaged.
  */
 export async function readDataBlock(
   encoding: string,
   content: string,
-): Promise<TraceEntry[]> {
-  if (encoding === "none") return [];
-  if (encoding === "json") return readTraces(parseJson(content)).map(summarize);
-  if (encoding === "packed") {
-    return summarizePacked(await unpackTraces(content.trim()));
+): Promise<DataBlock> {
+  if (encoding === "json") {
+    const entries = readTraces(parseJson(content)).map(summarize);
+    return { entries, complete: async () => {} };
   }
-  throw new TypeError(
-    `Cannot read the data block: data-encoding must be "json", "packed" or ` +
-      `"none", received "${encoding}"`,
-  );
+  const packed = await openTraces(content);
+  return { entries: summarizePacked(packed), complete: packed.complete };
 }
 
 /**

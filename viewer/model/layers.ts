@@ -26,7 +26,7 @@ export const LAYERS: readonly Layer[] = [
 /** Milliseconds of self time that a layer took. */
 export type LayerTime = readonly [layer: Layer, selfTime: number];
 
-/** The place of a layer in {@linkcode LAYERS}, for sorting. */
-export function layerOrder(layer: Layer): number {
-  return LAYERS.indexOf(layer);
+/** Times in the order of {@linkcode LAYERS}. */
+export function inLayerOrder(times: readonly LayerTime[]): LayerTime[] {
+  return times.toSorted((a, b) => LAYERS.indexOf(a[0]) - LAYERS.indexOf(b[0]));
 }

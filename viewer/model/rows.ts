@@ -6,18 +6,10 @@
  */
 
 import type { Layer } from "../../trace/types.ts";
-import { groupSiblings, type SpanGroup } from "./groups.ts";
+import { groupedUnits, type Unit, unitOf } from "./groups.ts";
 import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
 
-/** What a row stands for: a span, or repeated siblings. */
-export interface Unit {
-  /** The span's id, or the group's. */
-  readonly id: string;
-  /** The span; of a group, the first member. */
-  readonly node: SpanNode;
-  /** The group, if it is one. */
-  readonly group: SpanGroup | undefined;
-}
+export { type Unit, unitOf } from "./groups.ts";
 
 /** A row of the waterfall. */
 export interface Row extends Unit {
@@ -45,50 +37,33 @@ export interface RowOptions {
 export function listRows(tree: TraceTree, options: RowOptions): Row[] {
   const { collapsed, expandedGroups, hiddenLayers, grouped } = options;
   const rows: Row[] = [];
-  const stack = tree.nodes.slice(0, 1)
-    .map((node) => ({ unit: unitOf(node), depth: 0 }));
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const { unit, depth } = next;
+  const stack = tree.nodes.slice(0, 1).map(unitOf);
+  const depths = [0];
+  for (let unit = stack.pop(); unit !== undefined; unit = stack.pop()) {
     const { id, node, group } = unit;
+    const depth = depths.pop()!;
     const hidden = hiddenLayers.has(node.span.layer);
     const expandable = group !== undefined || node.children.length > 0;
-    const expanded = hidden ||
+    const expanded = expandable &&
       (group === undefined ? !collapsed.has(id) : expandedGroups.has(id));
-    if (!hidden) {
-      const row = { id, node, group, depth, expandable };
-      rows.push({ ...row, expanded: expandable && expanded });
-    }
-    if (!expanded) continue;
+    if (!hidden) rows.push({ id, node, group, depth, expandable, expanded });
+    if (!expandable || !(expanded || hidden)) continue;
     const below = group?.members.map(unitOf) ??
       unitsOf(node.children, grouped);
     for (let i = below.length - 1; i >= 0; i--) {
-      stack.push({ unit: below[i]!, depth: hidden ? depth : depth + 1 });
+      stack.push(below[i]!);
+      depths.push(hidden ? depth : depth + 1);
     }
   }
   return rows;
-}
-
-/** A span by itself. */
-export function unitOf(node: SpanNode): Unit {
-  return { id: node.span.id, node, group: undefined };
 }
 
 /** The children of a span, repeated ones as groups if that is wanted. */
 export function unitsOf(
   children: readonly SpanNode[],
   grouped: boolean,
-): Unit[] {
-  const groups = grouped ? groupSiblings(children) : [];
-  if (groups.length === 0) return children.map(unitOf);
-  const groupOf = new Map<SpanNode, SpanGroup>();
-  for (const group of groups) {
-    for (const member of group.members) groupOf.set(member, group);
-  }
-  return children.flatMap((node) => {
-    const group = groupOf.get(node);
-    if (group === undefined) return unitOf(node);
-    return group.members[0] === node ? { id: group.id, node, group } : [];
-  });
+): readonly Unit[] {
+  return grouped ? groupedUnits(children) : children.map(unitOf);
 }
 
 /** The spans that a row stands for. */
@@ -121,19 +96,24 @@ export function pathTo(node: SpanNode): {
     if (parent === null) break;
     spans.push(parent.span.id);
     const member = at;
-    const group = groupSiblings(parent.children)
-      .find(({ members }) => members.includes(member));
-    if (group !== undefined) groups.push(group.id);
+    const unit = groupedUnits(parent.children)
+      .find(({ group }) => group?.members.includes(member));
+    if (unit !== undefined) groups.push(unit.id);
   }
   return { spans, groups };
 }
 
-/** All groups of a trace as rows, the longest summed time first. */
-export function listGroups(tree: TraceTree): Unit[] {
-  return tree.nodes
-    .flatMap(({ children }) =>
-      groupSiblings(children)
-        .map((group) => ({ id: group.id, node: group.members[0]!, group }))
-    )
-    .sort((a, b) => unitTime(b) - unitTime(a));
+/** The group of a trace that took the longest in sum. */
+export function longestGroup(tree: TraceTree): Unit | undefined {
+  let longest: Unit | undefined;
+  let most = -1;
+  for (const { children } of tree.nodes) {
+    if (children.length === 0) continue;
+    for (const unit of groupedUnits(children)) {
+      if (unit.group === undefined || unitTime(unit) <= most) continue;
+      longest = unit;
+      most = unitTime(unit);
+    }
+  }
+  return longest;
 }

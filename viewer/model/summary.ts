@@ -11,7 +11,7 @@ import {
   type TraceIndexEntry,
 } from "../../trace/export/trace_index.ts";
 import type { SerializedTrace } from "../../trace/types.ts";
-import { layerOrder, type LayerTime } from "./layers.ts";
+import type { LayerTime } from "./layers.ts";
 
 /** A trace in the list. */
 export interface TraceEntry {
@@ -37,7 +37,7 @@ export interface TraceEntry {
   readonly spanCount: number;
   /** How many of them failed. */
   readonly errorCount: number;
-  /** Self time per layer, in the order of the layers. */
+  /** Self time per layer, the most first. */
   readonly layers: readonly LayerTime[];
   /** Whether the request is still running. */
   readonly pending: boolean;
@@ -79,9 +79,7 @@ function entryOf(
     duration,
     spanCount,
     errorCount,
-    layers: index.layers.toSorted((a, b) =>
-      layerOrder(a[0]) - layerOrder(b[0])
-    ),
+    layers: index.layers,
     pending: false,
     load,
   };

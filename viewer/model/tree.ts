@@ -23,10 +23,6 @@ export interface SpanNode {
   parent: SpanNode | null;
   /** The spans directly below, by start time. */
   children: SpanNode[];
-  /** The index of the last descendant; `index` without children. */
-  last: number;
-  /** How long none of the children it waits for ran, in milliseconds. */
-  selfTime: number;
   /** How many spans below have failed. */
   errorsBelow: number;
 }
@@ -50,6 +46,14 @@ export function selfOf({ span, children }: SpanNode): Interval[] {
   return selfSegments(span, children.map((child) => child.span));
 }
 
+/** How long none of the children that a span waits for ran, in milliseconds. */
+export function selfTimeOf(node: SpanNode): number {
+  // A leaf takes its duration, which comes from a finer clock.
+  return node.children.length === 0
+    ? node.span.duration
+    : totalLength(selfOf(node));
+}
+
 /** Whether a span counts as failed. */
 export function isFailed(span: SpanData): boolean {
   return span.status !== "ok";
@@ -66,48 +70,45 @@ export function isFailed(span: SpanData): boolean {
 export function buildTree(trace: SerializedTrace): TraceTree {
   const all = trace.spans.map(createNode);
   const byId = new Map<string, SpanNode>();
-  for (const node of all) {
-    if (!byId.has(node.span.id)) byId.set(node.span.id, node);
-  }
+  // Backwards, so that of spans with the same id the first one stays.
+  for (let i = all.length - 1; i >= 0; i--) byId.set(all[i]!.span.id, all[i]!);
   const top = linkParents(all, byId, trace.rootSpanId);
-  for (const node of all) {
-    if (node.children.length > 1) {
-      node.children.sort((a, b) => a.span.startTime - b.span.startTime);
-    }
-  }
   const nodes = top === undefined ? [] : orderDepthFirst(top);
-  for (const node of nodes) {
-    // A leaf takes its duration, which comes from a finer clock.
-    node.selfTime = node.children.length === 0
-      ? node.span.duration
-      : totalLength(selfOf(node));
-  }
-  countErrors(nodes);
 
-  let start = Infinity;
-  let end = -Infinity;
-  for (const { span } of nodes) {
+  let { startTime: start, startTime: end } = top?.span ?? trace;
+  // Backwards: children before their parents.
+  for (let i = nodes.length - 1; i >= 0; i--) {
+    const { span, parent, errorsBelow } = nodes[i]!;
+    if (parent !== null) {
+      parent.errorsBelow += errorsBelow + Number(isFailed(span));
+    }
     start = Math.min(start, span.startTime);
     end = Math.max(end, span.endTime);
   }
-  if (nodes.length === 0) start = end = trace.startTime;
   return { trace, nodes, byId, start, end };
 }
+
+/** The children of all who have none: most spans, and a list each adds up. */
+const NONE: SpanNode[] = [];
+
+/** The depth of a span of which nothing is known yet. */
+const ADRIFT = -1;
+
+/** The depth of a span that is about to be settled. */
+const WALKED = -2;
 
 function createNode(span: SpanData): SpanNode {
   return {
     span,
     index: 0,
-    depth: 0,
+    depth: ADRIFT,
     parent: null,
-    children: [],
-    last: 0,
-    selfTime: 0,
+    children: NONE,
     errorsBelow: 0,
   };
 }
 
-/** Sets `parent` and `children` of all nodes and returns the top one. */
+/** Sets `parent`, `depth` and `children` of all nodes; returns the top one. */
 function linkParents(
   all: readonly SpanNode[],
   byId: ReadonlyMap<string, SpanNode>,
@@ -120,63 +121,50 @@ function linkParents(
     const parent = parentId === null ? undefined : byId.get(parentId);
     if (parent !== node) node.parent = parent ?? null;
   }
-  const top = cutAbove(root);
-  const reachesTop = new Set([top]);
+  let top = root;
+  // No further than there are spans: above the root may be a circle.
+  for (let i = all.length; i > 1 && top.parent !== null; i--) top = top.parent;
+  top.parent = null;
+  top.depth = 0;
+  settle(root, root);
   for (const node of all) {
-    // As it nearly always is: parents are recorded before their children.
-    if (node.parent !== null && reachesTop.has(node.parent)) {
-      reachesTop.add(node);
-      continue;
-    }
-    const path = new Set<SpanNode>();
-    let at = node;
-    while (!reachesTop.has(at) && at.parent !== null && !path.has(at)) {
-      path.add(at);
-      at = at.parent;
-    }
-    // `at` ends a chain or closes a circle: it becomes an orphan of the root.
-    if (!reachesTop.has(at)) at.parent = root;
-    reachesTop.add(at);
-    for (const visited of path) reachesTop.add(visited);
+    settle(node, root);
+    const { parent } = node;
+    if (parent === null) continue;
+    if (parent.children === NONE) parent.children = [node];
+    else parent.children.push(node);
   }
-  for (const node of all) node.parent?.children.push(node);
   return top;
 }
 
-/** The topmost ancestor of `node`; a circle above it is cut open. */
-function cutAbove(node: SpanNode): SpanNode {
-  const seen = new Set<SpanNode>();
-  let top = node;
-  while (top.parent !== null && !seen.has(top.parent)) {
-    seen.add(top);
-    top = top.parent;
+/** Sets the depth of a span, and of those above it that have none yet. */
+function settle(node: SpanNode, root: SpanNode): void {
+  let at = node;
+  let steps = 0;
+  for (; at.depth === ADRIFT; steps++) {
+    // Until its depth is known, it says that the way up led through here.
+    at.depth = WALKED;
+    // What ends a chain or closes a circle becomes an orphan of the root.
+    if (at.parent === null || at.parent.depth === WALKED) at.parent = root;
+    at = at.parent;
   }
-  top.parent = null;
-  return top;
+  for (let above = node; above !== at; above = above.parent!) {
+    above.depth = at.depth + steps--;
+  }
 }
 
 function orderDepthFirst(top: SpanNode): SpanNode[] {
   const nodes: SpanNode[] = [];
   const stack = [top];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    node.depth = node.parent === null ? 0 : node.parent.depth + 1;
     node.index = nodes.length;
     nodes.push(node);
+    if (node.children.length > 1) {
+      node.children.sort((a, b) => a.span.startTime - b.span.startTime);
+    }
     for (let i = node.children.length - 1; i >= 0; i--) {
       stack.push(node.children[i]!);
     }
   }
-  for (let i = nodes.length - 1; i >= 0; i--) {
-    const node = nodes[i]!;
-    node.last = node.children.at(-1)?.last ?? node.index;
-  }
   return nodes;
-}
-
-function countErrors(nodes: readonly SpanNode[]): void {
-  for (let i = nodes.length - 1; i > 0; i--) {
-    const node = nodes[i]!;
-    node.parent!.errorsBelow += node.errorsBelow +
-      (isFailed(node.span) ? 1 : 0);
-  }
 }

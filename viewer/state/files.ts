@@ -84,7 +84,7 @@ export function chooseFiles(): void {
   const input = document.createElement("input");
   input.type = "file";
   input.multiple = true;
-  input.accept = ".json,.jsonl,.ndjson,.html,.otlp,application/json,text/html";
+  input.accept = ".json,.jsonl,.ndjson,.html,.otlp";
   input.onchange = () => importFiles(input.files ?? []);
   input.click();
 }

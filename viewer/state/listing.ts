@@ -18,7 +18,7 @@ import {
 } from "../model/route_stats.ts";
 import { createSearch, normalizeQuery } from "../model/search.ts";
 import { NEWEST_FIRST, type Order, sortEntries } from "../model/sort.ts";
-import { entries, pending } from "./traces.ts";
+import { dataState, entries, pending } from "./traces.ts";
 
 /** Which half of the page the list shows. */
 export type ListTab = "traces" | "routes";
@@ -109,7 +109,7 @@ let preparing = false;
 
 /** Prepares all traces for the search, in slices. */
 export function prepareSearch(): void {
-  if (preparing) return;
+  if (preparing || dataState.value.kind === "loading") return;
   preparing = true;
   let at = 0;
   let shownAt = performance.now();
@@ -139,5 +139,6 @@ export function prepareSearch(): void {
 // New traces are looked through as well while something is looked for.
 effect(() => {
   entries.value;
+  dataState.value;
   if (query.value !== "") untracked(prepareSearch);
 });

@@ -9,8 +9,8 @@ import type { Layer } from "../../trace/types.ts";
 import { type ComparedRow, compareTrees } from "../model/compare.ts";
 import { criticalPath } from "../model/critical_path.ts";
 import {
-  listGroups,
   listRows,
+  longestGroup,
   pathTo,
   type Row,
   type Unit,
@@ -21,7 +21,7 @@ import { type TimeRange, wholeRange } from "../model/time_range.ts";
 import { buildTree, isFailed, type TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
 import { query } from "./listing.ts";
-import { entries, findEntry, pending } from "./traces.ts";
+import { dataState, entries, findEntry, pending } from "./traces.ts";
 
 /** The trace that a link or a click asks for; empty for none. */
 export const wantedTrace = signal("");
@@ -94,10 +94,8 @@ export const critical = computed(() =>
   tree.value === undefined ? undefined : criticalPath(tree.value)
 );
 
-/** The repeated siblings of the open trace. */
-export const groups = computed(() =>
-  tree.value === undefined ? [] : listGroups(tree.value)
-);
+/** The repeated siblings of the open trace that took the longest. */
+export const repeated = computed(() => tree.value && longestGroup(tree.value));
 
 /** The rows of the waterfall. */
 export const rows = computed<readonly Row[]>(() =>
@@ -186,7 +184,9 @@ function lookUp(id: string): TraceEntry | undefined {
 }
 
 function openUp(entry: TraceEntry | undefined): Opened | undefined {
-  if (entry === undefined) return undefined;
+  if (entry === undefined || dataState.value.kind === "loading") {
+    return undefined;
+  }
   try {
     return { kind: "tree", entry, tree: buildTree(entry.load()) };
   } catch (error) {

@@ -52,6 +52,7 @@ const known = new Map<string, TraceEntry>();
 
 /** The trace with a key, or the newest with a trace id. */
 export function findEntry(id: string): TraceEntry | undefined {
+  if (id === "") return undefined;
   return known.get(id) ??
     entries.value.findLast((entry) => entry.id === id) ??
     pending.value.findLast((entry) => entry.key === id || entry.id === id);
@@ -153,11 +154,7 @@ export function clearPending(): void {
 /** Forgets all traces. */
 export function clearEntries(): void {
   known.clear();
-  batch(() => {
-    entries.value = [];
-    held.value = [];
-    pending.value = [];
-  });
+  entries.value = held.value = pending.value = [];
 }
 
 /** What the list holds, in words. */

@@ -6,6 +6,7 @@
  */
 
 import { batch, effect, signal } from "@preact/signals";
+import { afterPaint } from "../hooks.ts";
 import { cutText } from "../model/text.ts";
 import { formatUrlState, parseUrlState } from "../model/url_state.ts";
 import { connection, fetchTrace } from "./live.ts";
@@ -36,17 +37,9 @@ let askedFor = "";
 export function startUrlSync(): void {
   applyHash();
   addEventListener("hashchange", applyHash);
-  effect(writeHash);
+  effect(follow);
   effect(selectWantedSpan);
   effect(fetchWanted);
-  effect(writeTitle);
-}
-
-function writeTitle(): void {
-  const entry = opened.value?.entry;
-  document.title = entry === undefined
-    ? "Traces"
-    : `${entry.method} ${cutText(entry.path, 80)} · Traces`.trim();
 }
 
 function applyHash(): void {
@@ -66,27 +59,43 @@ function applyHash(): void {
 
 /** Links name a trace by its id where that is enough. */
 function linkId(key: string): string {
-  const entry = findEntry(key);
-  if (entry === undefined) return key;
-  return findNewest(entry.id) === key ? entry.id : key;
+  const id = findEntry(key)?.id;
+  return id !== undefined && keyOf(id) === key ? id : key;
 }
 
 function keyOf(id: string): string {
-  return id === "" ? "" : findEntry(id)?.key ?? id;
-}
-
-function findNewest(id: string): string | undefined {
-  return findEntry(id)?.key;
+  return findEntry(id)?.key ?? id;
 }
 
 function currentHash(): string {
   const row = selectedRow.value;
   return formatUrlState({
-    trace: wantedTrace.value === "" ? "" : linkId(wantedTrace.value),
+    trace: linkId(wantedTrace.value),
     span: wantedSpan.value || (row.startsWith("group:") ? "" : row),
     view: view.value,
-    compare: wantedCompare.value === "" ? "" : linkId(wantedCompare.value),
+    compare: linkId(wantedCompare.value),
   });
+}
+
+/** Whether address and title are about to be written. */
+let writing = false;
+
+/** Writes them once what they stand for is on the screen: it takes a while. */
+function follow(): void {
+  currentHash();
+  opened.value;
+  if (writing) return;
+  writing = true;
+  afterPaint(write);
+}
+
+function write(): void {
+  writing = false;
+  writeHash();
+  const entry = opened.value?.entry;
+  document.title = entry === undefined
+    ? "Traces"
+    : `${entry.method} ${cutText(entry.path, 80)} · Traces`.trim();
 }
 
 function writeHash(): void {
@@ -115,7 +124,7 @@ function selectWantedSpan(): void {
 function fetchWanted(): void {
   const id = wantedTrace.value;
   entries.value;
-  const entry = id === "" ? undefined : findEntry(id);
+  const entry = findEntry(id);
   if (id === "" || entry !== undefined) {
     askedFor = "";
     missing.value = false;
