@@ -8,7 +8,7 @@
 export interface Page {
   readonly status: number;
   readonly statusText: string;
-  readonly headers: readonly (readonly [string, string])[];
+  readonly headers: [string, string][];
   readonly body: Uint8Array<ArrayBuffer>;
   /** When it was made, in milliseconds of the Unix epoch. */
   readonly time: number;
@@ -157,9 +157,7 @@ export function respond(
   cacheControl: string,
 ): Response {
   const { status, statusText, body } = page;
-  const headers = new Headers(
-    page.headers.map(([name, value]) => [name, value]),
-  );
+  const headers = new Headers(page.headers);
   // Section 4.2.3: how old it was when it came, and how long it was here.
   const age = Math.floor(page.age + Math.max(0, now - page.time) / 1_000);
   if (age > 0) headers.set("age", `${age}`);

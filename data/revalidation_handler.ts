@@ -60,13 +60,17 @@ function createGate(secret: string | undefined): Gate {
       }`,
     );
   }
-  const expected = digest(encoder.encode(secret));
+  // When first asked for: nothing is under way before.
+  let expected: Promise<ArrayBuffer> | undefined;
   return async (request) => {
     const header = request.headers.get("authorization") ?? "";
     // RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, 11.1).
     const given = /^bearer +(.+)$/i.exec(header)?.[1] ?? "";
     // Digests are of one length, and nobody can choose how they begin.
-    return timingSafeEqual(await digest(bytesOfHeader(given)), await expected);
+    return timingSafeEqual(
+      await digest(bytesOfHeader(given)),
+      await (expected ??= digest(encoder.encode(secret))),
+    );
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { createApp } from "@quartet/kit/app";
 import type { App, Context } from "@quartet/kit/app";
+import { createCache, tags } from "@quartet/kit/data";
 import { createOpenAPIDocument, rpcPlugin } from "@quartet/kit/rpc";
 import { createApi } from "./api.ts";
 import { findBorders, findCountry, searchCountries } from "./countries.ts";
@@ -17,12 +18,19 @@ import { visitors } from "./visitor.ts";
 export interface AtlasOptions {
   /** The SQLite file; `:memory:` keeps everything in memory. */
   readonly database: string;
+  /**
+   * What a webhook has to bring to `/api/revalidate`. Default: a random one,
+   * so that nobody can use it.
+   */
+  readonly revalidateSecret?: string | undefined;
 }
 
 /** Makes the demo app. */
 export function createAtlas(options: AtlasOptions): App {
   const database = openDatabase(options.database);
   const router = createApi(database);
+  const cache = createCache();
+  const { revalidateSecret = crypto.randomUUID() } = options;
   const openAPI = createOpenAPIDocument(router, {
     title: "Atlas",
     version: "1.0.0",
@@ -32,6 +40,18 @@ export function createAtlas(options: AtlasOptions): App {
     const visitor: string | undefined = context.get("visitor");
     return visitor === undefined ? [] : listFavourites(database, visitor);
   };
+
+  /** A country and its neighbours, the same for all visitors. */
+  const loadCountry = (code: string) =>
+    cache.cached(`country:${code}`, () => {
+      const country = findCountry(database, code);
+      return country && { country, borders: findBorders(database, code) };
+    }, {
+      maxAge: 3600,
+      staleWhileRevalidate: 60,
+      tags: [tags.collection("country"), tags.resource("country", code)],
+      paths: [`/countries/${code}`],
+    });
 
   return createApp({
     plugins: [
@@ -51,12 +71,11 @@ export function createAtlas(options: AtlasOptions): App {
       },
       {
         path: "/countries/:code",
-        loader({ params, context }) {
-          const country = findCountry(database, params.code!);
-          if (!country) return html(NotFoundPage(), 404);
-          const borders = findBorders(database, country.code);
+        async loader({ params, context }) {
+          const found = await loadCountry(params.code!.toUpperCase());
+          if (!found) return html(NotFoundPage(), 404);
           const favourites = favouritesOf(context);
-          return html(CountryPage({ country, borders, favourites }));
+          return html(CountryPage({ ...found, favourites }));
         },
       },
       {
@@ -65,6 +84,12 @@ export function createAtlas(options: AtlasOptions): App {
           const query = url.searchParams.get("q") ?? "";
           return Response.json(searchCountries(database, query));
         },
+      },
+      {
+        // Whoever edits the countries elsewhere says here what has changed.
+        path: "/api/revalidate",
+        method: "*",
+        handler: cache.createRevalidationHandler(revalidateSecret),
       },
       { path: "/api/openapi.json", handler: () => Response.json(openAPI) },
       {

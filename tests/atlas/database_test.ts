@@ -86,7 +86,7 @@ Deno.test("closing the app closes its database's file", async () => {
   console.error = error;
 });
 
-Deno.test("A page's queries are in its trace, under its loader", async () => {
+Deno.test("A page's queries are in its trace, under its loader and the cache", async () => {
   const tracer = createTracer();
   const atlas = createAtlas({ database: ":memory:" });
   const host = createApp({ trace: tracePlugin(tracer) });
@@ -97,12 +97,13 @@ Deno.test("A page's queries are in its trace, under its loader", async () => {
   const [trace, ...others] = tracer.getTraces();
   assertEquals(others, []);
   const spans = [...trace!.spans.values()];
-  const loader = spans.find(({ layer }) => layer === "data")!;
-  assertEquals(loader.name, "loader:/countries/:code");
+  const [loader, cache] = spans.filter(({ layer }) => layer === "data");
+  assertEquals(loader!.name, "loader:/countries/:code");
+  assertEquals([cache!.name, cache!.parentId], ["cache.get", loader!.id]);
   const queries = spans.filter(({ layer }) => layer === "database");
   assertEquals(queries.length, 2);
   for (const { parentId, attributes, status } of queries) {
-    assertEquals([parentId, status], [loader.id, "ok"]);
+    assertEquals([parentId, status], [cache!.id, "ok"]);
     assertEquals(attributes["db.system.name"], "sqlite");
     const text = String(attributes["db.query.text"]);
     assert(/FROM (country|border)/.test(text), text);
