@@ -6,6 +6,9 @@
  */
 
 const BENCHES = [
+  "data/hits",
+  "data/invalidate",
+  "data/soak",
   "trace/spans",
   "trace/http",
   "viewer/size",
@@ -25,7 +28,12 @@ if (wanted.length === 0) {
 }
 for (const name of wanted) {
   const { success } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", new URL(`${name}.ts`, import.meta.url).href],
+    args: [
+      "run",
+      "-A",
+      "--v8-flags=--expose-gc",
+      new URL(`${name}.ts`, import.meta.url).href,
+    ],
     stdout: "inherit",
     stderr: "inherit",
   }).spawn().status;
