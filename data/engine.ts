@@ -63,6 +63,8 @@ interface Flight {
   readonly paths: readonly string[];
   /** When it was set going. */
   readonly since: number;
+  /** The record of the key when the function was called. */
+  before: CacheRecord | undefined;
   result: Result;
   readonly promise: Promise<unknown>;
 }
@@ -240,6 +242,7 @@ export class Engine {
         ? policy.paths
         : [...policy.paths, path],
       since: this.#now(),
+      before: undefined,
       result: "miss",
       promise,
     };
@@ -292,6 +295,7 @@ export class Engine {
     // From here on the function reads; what is invalidated later, it may have
     // read before. See the drawing in scope_table.ts.
     flight.began = this.#table.sequence;
+    flight.before = this.#store.peek(call.key);
     try {
       const value = await call.compute();
       const kept = this.#keep(flight, call, value);
@@ -313,9 +317,12 @@ export class Engine {
   ): void | Promise<unknown> {
     const maxAge = lifetime(value, policy);
     if (maxAge === 0 || !this.#table.isValid(flight)) return;
-    // A computation that was given up may end after one that came later.
+    // A computation that was given up may end after a later one has begun, or
+    // has ended: what that one found is newer.
+    const later = this.#flights.get(key);
+    if (later !== undefined && later !== flight) return;
     const other = this.#store.peek(key);
-    if (other !== undefined && other.began > flight.began) return;
+    if (other !== undefined && other !== flight.before) return;
     const { began, scopeKey, tags, paths } = flight;
     const share = policy.jitter === 0 ? 1 : 1 - policy.jitter * this.#random();
     const freshUntil = maxAge === Infinity

@@ -98,6 +98,7 @@ const DIFFERENT: readonly (readonly unknown[])[] = [
   [sparse(2, { 0: 1 })],
   [sparse(2, { 1: 1 })],
   [[1, undefined]],
+  [[1]],
   [Object.assign([1], { name: 1 })],
   [[[1], { name: 1 }]],
   [new ArrayBuffer(2)],

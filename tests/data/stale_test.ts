@@ -91,6 +91,18 @@ Deno.test("staleAfter gives the old value if the new one takes its time", async 
   assertEquals([await it.load(), it.calls], ["second", 2]);
 });
 
+Deno.test("An old value that is invalidated while staleAfter runs is not given", async () => {
+  const it = subject({ staleIfError: 30, staleAfter: 0.001, tags: ["a"] });
+  await it.load();
+  it.pass(61);
+  const gate = Promise.withResolvers<string>();
+  it.will(() => gate.promise);
+  const waiting = it.load();
+  await it.cache.revalidateTag("a");
+  setTimeout(gate.resolve, 5, "second");
+  assertEquals(await waiting, "second");
+});
+
 Deno.test("A refresh that fails after staleAfter harms nobody", async () => {
   const it = subject({ staleIfError: 30, staleAfter: 0.001 });
   await it.load();
@@ -122,10 +134,9 @@ Deno.test("timeout ends the wait for all callers, and the next one begins anew",
   it.will(() => "second");
   assertEquals(await it.load(), "second");
   // What was given up doesn't replace what came later.
-  it.pass(61);
   late.resolve("late");
   await settle();
-  assertEquals(it.cache.stats().entries, 1);
+  assertEquals([await it.load(), it.calls], ["second", 2]);
 });
 
 Deno.test("What comes after its timeout is kept all the same", async () => {
@@ -136,6 +147,20 @@ Deno.test("What comes after its timeout is kept all the same", async () => {
   late.resolve("late");
   await settle();
   assertEquals([await it.load(), it.calls], ["late", 1]);
+});
+
+Deno.test("What comes after its timeout doesn't replace what a later computation finds", async () => {
+  const it = subject({ timeout: 0.001 });
+  const [late, later] = [1, 2].map(() => Promise.withResolvers<string>());
+  it.will(() => late!.promise);
+  await assertRejects(it.load, CacheError);
+  it.will(() => later!.promise);
+  const second = it.load();
+  late!.resolve("late");
+  await settle();
+  later!.resolve("later");
+  assertEquals([await second, await it.load()], ["later", "later"]);
+  assertEquals(it.calls, 2);
 });
 
 Deno.test("After a timeout, staleIfError gives the old value", async () => {
