@@ -7,7 +7,8 @@ import type {
   CachedFunction,
 } from "./cached_function.ts";
 import { checkPositive, show } from "./check.ts";
-import { Engine, lifetime } from "./engine.ts";
+import { lifetime } from "./call.ts";
+import { Engine } from "./engine.ts";
 import { createMemoryStore } from "./memory_store.ts";
 import type { MemoryStoreOptions } from "./memory_store.ts";
 import { readPolicy } from "./options.ts";

@@ -1,6 +1,6 @@
 import { encodeCall } from "./argument_key.ts";
 import { show } from "./check.ts";
-import { lifetime } from "./engine.ts";
+import { lifetime } from "./call.ts";
 import type { Engine } from "./engine.ts";
 import { readPolicy } from "./options.ts";
 import type { UnstableCacheOptions } from "./options.ts";

@@ -17,57 +17,14 @@
 
 import { currentScope, observe, runSpan } from "../app/scope.ts";
 import type { ObservedSpan, Scope } from "../app/scope.ts";
+import type { Call, Flight, Result, Surroundings } from "./call.ts";
 import { CacheError } from "./error.ts";
+import { isDoneWithin, withTimeout } from "./timing.ts";
 import { pathOfContext } from "./paths.ts";
 import type { Policy } from "./options.ts";
 import type { ScopeTable } from "./scope_table.ts";
 import type { CacheRecord } from "./store.ts";
 import type { ErrorListener, Lock, StoreGuard } from "./store_guard.ts";
-
-/** How a call ended. */
-export type Result = "hit" | "stale" | "miss";
-
-/** A call of a cached function. */
-export interface Call {
-  /** Where the record is. */
-  readonly key: string;
-  /** What `invalidate(...args)` names. */
-  readonly scopeKey: string;
-  readonly policy: Policy;
-  readonly compute: () => unknown;
-  /** How long a value is fresh, in milliseconds; 0: it is not kept. */
-  readonly lifetime: (value: unknown, policy: Policy) => number;
-}
-
-/** The lifetime of what a function returns. */
-export function lifetime(value: unknown, policy: Policy): number {
-  return value === undefined || value === null
-    ? policy.negativeMaxAge
-    : policy.maxAge;
-}
-
-/** Time and chance, in the hands of whoever makes the cache. */
-export interface Surroundings {
-  /** The time, in milliseconds of the Unix epoch. */
-  readonly now: () => number;
-  /** A number from 0 to 1, without 1. */
-  readonly random: () => number;
-}
-
-/** A computation under way, and whatever is known about its result. */
-interface Flight {
-  /** As in a record. */
-  began: number;
-  readonly scopeKey: string;
-  readonly tags: readonly string[];
-  readonly paths: readonly string[];
-  /** When it was set going. */
-  readonly since: number;
-  /** The record of the key when the function was called. */
-  before: CacheRecord | undefined;
-  result: Result;
-  readonly promise: Promise<unknown>;
-}
 
 /** How long callers wait for a computation that somebody else began, in ms. */
 const JOIN_LIMIT = 30_000;
@@ -257,7 +214,15 @@ export class Engine {
       : this.#compute(flight, call);
     const { timeout } = policy;
     resolve(
-      timeout === undefined ? computed : withTimeout(computed, timeout, key),
+      timeout === undefined
+        ? computed
+        : withTimeout(computed, timeout, () =>
+          new CacheError(
+            "TIMEOUT",
+            `Cannot compute ${
+              JSON.stringify(key)
+            }: it must be done within ${timeout} ms`,
+          )),
     );
     return flight;
   }
@@ -364,39 +329,6 @@ export class Engine {
 function requestPath(scope: Scope | undefined): string | undefined {
   const context = scope?.context;
   return context === undefined ? undefined : pathOfContext(context);
-}
-
-/** Whether a promise settles within so many milliseconds. */
-async function isDoneWithin(
-  promise: Promise<unknown>,
-  ms: number,
-): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(resolve, ms, false);
-  const done = () => true;
-  const inTime = await Promise.race([promise.then(done, done), late]);
-  clearTimeout(timer);
-  return inTime;
-}
-
-function withTimeout(
-  promise: Promise<unknown>,
-  ms: number,
-  key: string,
-): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(
-        new CacheError(
-          "TIMEOUT",
-          `Cannot compute ${
-            JSON.stringify(key)
-          }: it must be done within ${ms} ms`,
-        ),
-      );
-    }, ms);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
 
 /** `async`, so that what can't be copied is a rejection. */

@@ -1,5 +1,6 @@
 import type { CacheRecord, CacheStore, ReleaseLock } from "./store.ts";
 import type { Scopes, ScopeTable } from "./scope_table.ts";
+import { withTimeout } from "./timing.ts";
 
 /** Gets what failed behind the callers' backs. */
 export type ErrorListener = (error: unknown, doing: string) => void;
@@ -88,7 +89,11 @@ export class StoreGuard {
     try {
       const result = run();
       const value = result instanceof Promise && timeout !== Infinity
-        ? await within(result, timeout)
+        ? await withTimeout(
+          result,
+          timeout,
+          () => new Error(`The store has not answered for ${timeout} ms`),
+        )
         : await result;
       this.#isDown = false;
       return { value, failed: false };
@@ -103,13 +108,4 @@ export class StoreGuard {
     this.#isDown = true;
     this.#onError(error, "use the store");
   }
-}
-
-function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`The store has not answered for ${ms} ms`)),
-    ms,
-  );
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
