@@ -302,15 +302,15 @@ export class Engine {
       freshUntil,
       keepUntil: freshUntil +
         Math.max(policy.staleWhileRevalidate, policy.staleIfError),
-      checked: this.#table.sequence,
+      checked: this.#table.version,
     });
   }
 
   #isValid(record: CacheRecord, scope: Scope | undefined): boolean {
-    const { sequence } = this.#table;
-    if (record.checked !== sequence) {
+    const { version } = this.#table;
+    if (record.checked !== version) {
       if (!this.#table.isValid(record)) return false;
-      record.checked = sequence;
+      record.checked = version;
     }
     return this.#isNewerThanPath(record.began, scope);
   }

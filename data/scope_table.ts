@@ -69,6 +69,7 @@ export class ScopeTable {
   readonly #paths: Recent;
   readonly #prefixes: Recent;
   readonly #keys: Recent;
+  #version = 0;
   #sequence = 0;
   #pathSequence = 0;
   #floor = 0;
@@ -91,6 +92,14 @@ export class ScopeTable {
     return this.#sequence;
   }
 
+  /**
+   * Changes with every invalidation, also with one whose number comes late. As
+   * long as it is the same, what was valid still is.
+   */
+  get version(): number {
+    return this.#version;
+  }
+
   /** The number of the latest invalidation of any path. */
   get pathSequence(): number {
     return this.#pathSequence;
@@ -111,6 +120,7 @@ export class ScopeTable {
    * @returns Its number.
    */
   invalidate(scopes: Scopes, number: number = this.#sequence + 1): number {
+    this.#version++;
     // First: a full table raises the floor to numbers that were given before.
     if (number > this.#sequence) this.#sequence = number;
     const { tags, paths, prefixes, keys, all } = scopes;
@@ -125,6 +135,7 @@ export class ScopeTable {
 
   /** Makes everything invalid that began before `number`. */
   raiseFloor(number: number): void {
+    this.#version++;
     if (number > this.#floor) this.#floor = number;
     if (number > this.#sequence) this.#sequence = number;
   }

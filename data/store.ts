@@ -9,9 +9,9 @@ export interface CacheRecord extends Dated {
   /** Until when it may be of use, even stale. A store may drop it then. */
   readonly keepUntil: number;
   /**
-   * The number of the latest invalidation at which the record was found valid.
-   * It spares looking up the record's scopes until there is a later one. A
-   * store that makes a record out of bytes begins with `began`.
+   * The version of the scope table at which the record was found valid. It
+   * spares looking up the record's scopes until there is another invalidation.
+   * A store that makes a record out of bytes begins with -1.
    */
   checked: number;
 }

@@ -256,6 +256,24 @@ Deno.test("Scopes that are forgotten cost computations, never a stale value", as
   assertEquals(cache.stats().misses, misses, "all are fresh again");
 });
 
+Deno.test("An invalidation of another process takes a value, however late it is heard of", async () => {
+  const store = createMemoryStore();
+  const cache = createCache({ store });
+  const fn = counter();
+  const load = () =>
+    cache.cached("k", fn, { maxAge: 60, tags: ["a"], paths: ["/p"] });
+  await load();
+  store.scopes.invalidate({ tags: ["other"] }, 10);
+  assertEquals(await load(), 1);
+  store.scopes.invalidate({ tags: ["a"] }, 7);
+  assertEquals(await load(), 2);
+  // It began after 10 was heard of, so after 8 and 9 were given.
+  store.scopes.invalidate({ tags: ["a"], paths: ["/p"] }, 9);
+  assertEquals(await load(), 2);
+  store.scopes.raiseFloor(11);
+  assertEquals(await load(), 3);
+});
+
 Deno.test("Random invalidations among random calls never leave a stale value", async () => {
   let seed = 7;
   const random = (n: number) => (seed = (seed * 48_271) % 2_147_483_647) % n;
