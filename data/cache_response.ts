@@ -50,6 +50,16 @@ class Unkept {
   }
 }
 
+/** What stands for an error, so that an old page may be given instead. */
+class FailedPage extends Error {
+  readonly page: Unkept;
+
+  constructor(response: Response) {
+    super(`The page has status ${response.status}`);
+    this.page = new Unkept(response);
+  }
+}
+
 /** Makes the middleware. See `cacheResponse`. */
 export function createResponseCache(
   access: () => CacheAccess,
@@ -94,7 +104,7 @@ export function createResponseCache(
       const response = await next();
       const lifetime = lifetimeOf(request, response, maxAge, vary);
       // A failure, for which an old page may be given (RFC 5861, section 4).
-      if (response.status >= 500) throw new Unkept(response);
+      if (response.status >= 500) throw new FailedPage(response);
       if (lifetime === undefined) return new Unkept(response);
       const page = await readPage(response, now(), vary);
       if (page instanceof Response) return new Unkept(page);
@@ -115,7 +125,7 @@ export function createResponseCache(
 }
 
 function unwrap(error: unknown): Unkept {
-  if (error instanceof Unkept) return error;
+  if (error instanceof FailedPage) return error.page;
   throw error;
 }
 

@@ -271,6 +271,21 @@ Deno.test("A stale page is given while a new one is made, or if that fails", asy
   assertEquals([failed.status, await failed.text()], [503, "4"]);
 });
 
+Deno.test("A page that can't be made again is told of, and the old one stays", async () => {
+  let status = 200;
+  const it = subject((call) => new Response(`${call}`, { status }), {
+    staleWhileRevalidate: 10,
+  });
+  await it.get();
+  status = 502;
+  it.pass(65);
+  for (let i = 0; i < 2; i++) {
+    assertEquals(await (await it.get()).text(), "1");
+    await settle();
+  }
+  assertEquals(it.errors.map(String)[0], "Error: The page has status 502");
+});
+
 Deno.test("HEAD is answered from the page that is kept, and makes none", async () => {
   const it = subject(page);
   await (await it.get("/", { method: "HEAD" })).text();
