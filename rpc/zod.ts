@@ -26,7 +26,7 @@ export function isSlowZod(schema: object): schema is ZodSchema {
   let slow = known.get(schema);
   if (slow === undefined) {
     slow = typeof (schema as Partial<ZodSchema>).safeParseAsync ===
-        "function" && mayWait(schema, new Set());
+        "function" && mayWait(schema);
     known.set(schema, slow);
   }
   return slow;
@@ -37,24 +37,62 @@ const known = new WeakMap<object, boolean>();
 /** The types of schemas and checks that call a function, or await. */
 const SLOW: readonly unknown[] = ["custom", "transform", "promise"];
 
-function mayWait(node: unknown, seen: Set<object>): boolean {
-  if (typeof node !== "object" || node === null || seen.has(node)) return false;
-  seen.add(node);
-  if (Array.isArray(node)) return node.some((item) => mayWait(item, seen));
-  if (node instanceof Map || node instanceof Set) {
-    return mayWait([...node], seen);
+/**
+ * Where schemas and checks stand in a definition. Nothing else is looked at:
+ * `defaultValue`, for one, runs the application's function when it is read.
+ */
+const PARTS = [
+  ...["checks", "schema", "shape", "catchall", "element", "items", "rest"],
+  ...["keyType", "valueType", "options", "left", "right", "in", "out"],
+  ...["innerType", "input", "output"],
+];
+
+/**
+ * How many schemas and checks are looked at. A factory of recursive schemas
+ * makes new ones without end; to wait for those is right in any case.
+ */
+const MAX_NODES = 1_000;
+
+function mayWait(schema: object): boolean {
+  const nodes = new Set<object>([schema]);
+  try {
+    // A set gives what is added to it meanwhile as well.
+    for (const node of nodes) {
+      if (isSlow(node) || nodes.size > MAX_NODES) return true;
+      for (const part of partsOf(node)) {
+        if (typeof part === "object" && part !== null) nodes.add(part);
+      }
+    }
+    return false;
+  } catch {
+    // A getter or a lazy schema of the application failed.
+    return true;
   }
-  const { _zod: zod } = node as { _zod?: { def?: Record<string, unknown> } };
-  if (zod === undefined) {
-    // A schema of zod 3 tells nothing. What else is here is a shape.
-    return "safeParseAsync" in node || mayWait(Object.values(node), seen);
-  }
-  const { def = {} } = zod;
-  if (SLOW.includes(def.type) || SLOW.includes(def.check)) return true;
+}
+
+interface Node {
+  readonly _zod?: {
+    readonly def?: { readonly [key: string]: unknown };
+    readonly innerType?: unknown;
+  };
+}
+
+function isSlow(node: Node): boolean {
+  // A schema of zod 3 tells nothing.
+  if (node._zod === undefined) return "safeParseAsync" in node;
+  const { def = {} } = node._zod;
   // A codec transforms although its type is that of any pipe.
-  if (typeof def.transform === "function") return true;
-  if (def.type === "lazy") {
-    return mayWait((def.getter as () => unknown)(), seen);
+  return SLOW.includes(def.type) || SLOW.includes(def.check) ||
+    typeof def.transform === "function";
+}
+
+function partsOf(node: Node): Iterable<unknown> {
+  // What is no schema is a shape, or a list of options.
+  if (node._zod === undefined) {
+    return node instanceof Map ? node.values() : Object.values(node);
   }
-  return mayWait(Object.values(def), seen);
+  const { def = {} } = node._zod;
+  // As zod reads it: it keeps what the getter has made.
+  if (def.type === "lazy") return [node._zod.innerType];
+  return PARTS.map((key) => def[key]);
 }

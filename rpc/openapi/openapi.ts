@@ -217,7 +217,11 @@ function checkOptions(options: OpenAPIOptions): void {
 }
 
 function cannot(reason: string, cause?: unknown): TypeError {
-  const message = cause instanceof Error ? `: ${cause.message}` : "";
+  const message = cause instanceof RangeError
+    ? ": it has no end; a schema that refers to itself must be one object, not a function that makes a new one each time"
+    : cause instanceof Error
+    ? `: ${cause.message}`
+    : "";
   return new TypeError(
     `Cannot create OpenAPI document: ${reason}${message}`,
     cause === undefined ? {} : { cause },

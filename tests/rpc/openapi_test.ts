@@ -187,6 +187,19 @@ Deno.test("createOpenAPIDocument() keeps the references of recursive schemas ins
   assertEquals(resolve(document), []);
 });
 
+Deno.test("createOpenAPIDocument() says whose schema has no end", () => {
+  const endless = (): z.ZodType =>
+    z.object({ children: z.array(z.lazy(endless)) });
+  const router = createRouter({
+    tree: procedure.query(endless(), () => 1),
+  });
+  assertThrows(
+    () => createOpenAPIDocument(router, { title: "A", version: "1" }),
+    TypeError,
+    "Cannot create OpenAPI document: the input of tree can't be described: it has no end; a schema that refers to itself must be one object",
+  );
+});
+
 Deno.test("createOpenAPIDocument() shares schemas with an id, and tells different ones apart", async () => {
   const Post = z.object({ id: z.int() }).meta({ id: "Post" });
   const Draft = z.object({ title: z.string().default("") })
