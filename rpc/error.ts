@@ -19,7 +19,7 @@ export interface RPCErrorOptions {
   /** Anything more that the caller should know; sent as JSON. */
   readonly details?: unknown;
   /** Headers for the response, such as `Retry-After`. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: HeadersInit;
   /** What led to this error. It stays on the server. */
   readonly cause?: unknown;
 }
@@ -55,7 +55,7 @@ export class RPCError extends Error {
   readonly status: number;
   /** More about it, sent to the caller as JSON. */
   readonly details: unknown;
-  /** Headers that the HTTP response gets. */
+  /** Headers that the HTTP response gets, by names in lower case. */
   readonly headers: Readonly<Record<string, string>> | undefined;
 
   /**
@@ -66,7 +66,7 @@ export class RPCError extends Error {
    * @param status The HTTP status, 400 to 599. Default 400.
    * @param options Details, headers and the cause.
    * @throws {TypeError} If the code is empty, the status out of its range, or
-   * a header none that HTTP can carry.
+   * a header none that HTTP can carry or one of the response's own.
    */
   constructor(
     code: RPCErrorCode | (string & Record<never, never>),
@@ -87,12 +87,11 @@ export class RPCError extends Error {
         `Cannot create RPCError: status must be an integer from 400 to 599, received ${status}`,
       );
     }
-    // Here, where the stack says who did it, and not when it is sent.
-    if (options.headers !== undefined) new Headers(options.headers);
     this.code = code;
     this.status = status;
     this.details = options.details;
-    this.headers = options.headers;
+    // Here, where the stack says who did it, and not when it is sent.
+    this.headers = options.headers && copyHeaders(options.headers);
   }
 
   /** What callers get to see of it. */
@@ -141,6 +140,42 @@ export function stringifyError(error: RPCError): string {
   } catch {
     const { code, message } = error;
     return JSON.stringify({ code, message });
+  }
+}
+
+/** What the response says of itself, or its connection of itself. */
+const OWN_HEADERS = [
+  "connection",
+  "content-length",
+  "content-type",
+  "transfer-encoding",
+];
+
+function copyHeaders(init: HeadersInit): Readonly<Record<string, string>> {
+  const headers = new Headers(init);
+  for (const name of OWN_HEADERS) {
+    if (!headers.has(name)) continue;
+    throw new TypeError(
+      `Cannot create RPCError: headers must not hold ${name}, which the response has itself`,
+    );
+  }
+  if (headers.getSetCookie().length > 1) {
+    throw new TypeError(
+      "Cannot create RPCError: headers must hold at most one set-cookie",
+    );
+  }
+  return Object.freeze(Object.fromEntries(headers));
+}
+
+/** `instanceof`, also for a thrown proxy that throws when it is asked. */
+export function isA<T>(
+  value: unknown,
+  type: abstract new (...args: never) => T,
+): value is T {
+  try {
+    return value instanceof type;
+  } catch {
+    return false;
   }
 }
 

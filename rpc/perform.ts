@@ -8,7 +8,7 @@
 import { currentScope, isThenable, runSpan } from "../app/scope.ts";
 import type { Attributes, ObservedSpan } from "../app/scope.ts";
 import type { Call, Endpoint } from "./call.ts";
-import { RPCError } from "./error.ts";
+import { isA, RPCError } from "./error.ts";
 import { run } from "./run.ts";
 
 /**
@@ -71,7 +71,7 @@ export async function inSpan<T>(
       return await fn();
     } catch (error) {
       thrown = { error };
-      if (error instanceof RPCError) {
+      if (isA(error, RPCError)) {
         span.setAttribute("rpc.status_code", error.code);
       }
       if (isFault(error)) span.error(error);
@@ -82,6 +82,6 @@ export async function inSpan<T>(
 }
 
 function isFault(error: unknown): boolean {
-  if (error instanceof RPCError) return error.status >= 500;
-  return !(error instanceof Response);
+  if (isA(error, RPCError)) return error.status >= 500;
+  return !isA(error, Response);
 }

@@ -1,7 +1,11 @@
-import { fromResponse, internalError, RPCError } from "./error.ts";
+import { isThenable } from "../app/scope.ts";
+import { fromResponse, internalError, isA, RPCError } from "./error.ts";
 import type { CallInfo } from "./procedure.ts";
 
-/** Gets what a procedure threw and the call that it threw it in. */
+/**
+ * Gets what a procedure threw and the call that it threw it in. A promise that
+ * it returns is not waited for.
+ */
 export type ErrorReport = (error: unknown, call: CallInfo<unknown>) => void;
 
 /** Makes of whatever was thrown what the caller may see. */
@@ -18,9 +22,12 @@ interface ReportedCall extends CallInfo<unknown> {
  */
 export function reporter(onError: ErrorReport = logError): Reporter {
   return (error, call) => {
-    if (error instanceof RPCError) return error;
+    if (isA(error, RPCError)) {
+      if (faults.has(error)) tell(onError, error.cause, call);
+      return error;
+    }
     // Others, such as a redirection, mean nothing to who calls a procedure.
-    if (error instanceof Response && error.status >= 400) {
+    if (isA(error, Response) && error.status >= 400) {
       return fromResponse(error);
     }
     // A procedure that gives up because its caller did has done right.
@@ -29,16 +36,26 @@ export function reporter(onError: ErrorReport = logError): Reporter {
   };
 }
 
+const faults = new WeakSet<RPCError>();
+
+/** Marks an error whose cause is for the log, although it has an answer. */
+export function noteFault(error: RPCError): void {
+  faults.add(error);
+}
+
 /** A log that fails must not cost the caller its answer. */
 function tell(
   onError: ErrorReport,
   error: unknown,
   call: CallInfo<unknown>,
 ): void {
-  try {
-    onError(error, call);
-  } catch (failure) {
+  const failed = (failure: unknown) =>
     console.error("onError failed:", failure);
+  try {
+    const told: unknown = onError(error, call);
+    if (isThenable(told)) Promise.resolve(told).catch(failed);
+  } catch (failure) {
+    failed(failure);
   }
 }
 

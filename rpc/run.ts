@@ -9,6 +9,7 @@ import type { ObservedSpan } from "../app/scope.ts";
 import type { Call, Endpoint } from "./call.ts";
 import { RPCError } from "./error.ts";
 import type { CallInfo, ProcedureKind } from "./procedure.ts";
+import { noteFault } from "./report.ts";
 import { check, sanitizeValidationError } from "./schema.ts";
 import type { Check } from "./schema.ts";
 
@@ -143,13 +144,25 @@ function accept(
     "app.rpc.valid": checked.valid,
     "app.rpc.validation_duration": performance.now() - began,
   });
-  if (!checked.valid) {
-    throw new RPCError("VALIDATION_ERROR", "Input validation failed", 400, {
-      details: sanitizeValidationError(checked.error),
-    });
-  }
+  if (!checked.valid) throw validationError(checked);
   args.input = checked.value;
   return answer(procedure, args, span);
+}
+
+function validationError({ error, fault }: Check & { valid: false }): unknown {
+  if (fault === "malformed") return error;
+  const failure = new RPCError(
+    "VALIDATION_ERROR",
+    "Input validation failed",
+    400,
+    {
+      details: sanitizeValidationError(error),
+      ...(fault === undefined ? {} : { cause: error }),
+    },
+  );
+  // The caller gets the answer that a refusal has, but somebody should know.
+  if (fault === "thrown") noteFault(failure);
+  return failure;
 }
 
 function answer(
@@ -193,9 +206,11 @@ export async function checkOutput(
   if (output === undefined) return value;
   const checked = await check(output, value);
   if (checked.valid) return checked.value;
+  if (checked.fault === "malformed") throw checked.error;
   throw new TypeError(
     `Cannot answer ${path}: its output schema refuses what the handler gave: ${
       JSON.stringify(sanitizeValidationError(checked.error))
     }`,
+    checked.fault === undefined ? {} : { cause: checked.error },
   );
 }

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { isThenable } from "../app/scope.ts";
 import { isSlowZod } from "./zod.ts";
 import type { ZodResult } from "./zod.ts";
 
@@ -87,43 +88,64 @@ export type SchemaOutput<S> = S extends
 export function check(schema: Schema, value: unknown): Check | Promise<Check> {
   try {
     if (!("~standard" in schema)) {
-      return settle((schema as ParseSchema).parse(value), parsed);
+      return settle((schema as ParseSchema).parse(value), parsed, refused);
     }
     const { "~standard": standard } = schema as StandardSchema;
     if (standard.vendor === "zod" && isSlowZod(schema)) {
-      return settle(schema.safeParseAsync(value), zodChecked);
+      return settle(schema.safeParseAsync(value), zodChecked, thrown);
     }
-    return settle(standard.validate(value), validated);
+    return settle(standard.validate(value), validated, thrown);
   } catch (error) {
-    return { valid: false, error };
+    return "~standard" in schema ? thrown(error) : refused(error);
   }
 }
 
 /** The outcome of {@linkcode check}. */
 export type Check =
   | { readonly valid: true; readonly value: unknown }
-  | { readonly valid: false; readonly error: unknown };
+  | {
+    readonly valid: false;
+    readonly error: unknown;
+    /**
+     * What is wrong besides the value: the schema threw although it refuses by
+     * issues, or gave something that is no result.
+     */
+    readonly fault?: "thrown" | "malformed";
+  };
 
-/** Awaits only what is a promise: most schemas answer at once. */
+/** Awaits only what can be awaited: most schemas answer at once. */
 function settle<T>(
-  result: T | Promise<T>,
+  result: T | PromiseLike<T>,
   toCheck: (result: T) => Check,
+  failed: (error: unknown) => Check,
 ): Check | Promise<Check> {
-  if (!(result instanceof Promise)) return toCheck(result);
-  return result.then(toCheck, (error) => ({ valid: false, error }));
+  if (!isThenable(result)) return toCheck(result);
+  return Promise.resolve(result as PromiseLike<T>).then(toCheck, failed);
 }
+
+const refused = (error: unknown): Check => ({ valid: false, error });
+
+/** Another schema's refusal, thrown inside of this one, is one as well. */
+const thrown = (error: unknown): Check =>
+  Array.isArray((error as { issues?: unknown } | null | undefined)?.issues)
+    ? refused(error)
+    : { valid: false, error, fault: "thrown" };
 
 const parsed = (value: unknown): Check => ({ valid: true, value });
 
-const validated = (result: SchemaResult): Check =>
-  result.issues === undefined
-    ? { valid: true, value: result.value }
-    : { valid: false, error: result };
+const validated = (result: SchemaResult): Check => {
+  if (typeof result === "object" && result !== null) {
+    if (result.issues !== undefined) return refused(result);
+    if ("value" in result) return { valid: true, value: result.value };
+  }
+  const error = new TypeError(
+    "Cannot check value: the schema gave neither a value nor issues",
+  );
+  return { valid: false, error, fault: "malformed" };
+};
 
 const zodChecked = (result: ZodResult): Check =>
-  result.success
-    ? { valid: true, value: result.data }
-    : { valid: false, error: result.error };
+  result.success ? { valid: true, value: result.data } : refused(result.error);
 
 /** What is told to a caller of a value that a schema refused. */
 export type ValidationDetails =

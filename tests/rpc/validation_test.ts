@@ -297,6 +297,126 @@ Deno.test("The log is told what an output schema had against a value, without th
   );
 });
 
+Deno.test("Recursive schemas of zod check, also those that are made anew at each level", async () => {
+  const lazy = (): z.ZodType =>
+    z.object({ n: z.number(), children: z.array(z.lazy(lazy)) });
+  // deno-lint-ignore no-explicit-any -- a type that has itself in it
+  const shape = (): any =>
+    z.object({
+      n: z.number(),
+      get children() {
+        return z.array(shape());
+      },
+    });
+  const value = { n: 1, children: [{ n: 2, children: [] }] };
+  const wrong = { n: 1, children: [{ n: "2", children: [] }] };
+  for (const schema of [lazy(), shape()]) {
+    assertEquals((await send(schema, value)).data, { input: value });
+    assertEquals(await detailsOf(schema, wrong), [{
+      path: ["children", 0, "n"],
+      message: "Invalid input: expected number, received string",
+      code: "invalid_type",
+    }]);
+  }
+});
+
+Deno.test("The functions for defaults are called when a value is missing, and only then", async () => {
+  let calls = 0;
+  const next = () => ++calls;
+  const schema = z.object({
+    a: z.number().default(next),
+    b: z.number().prefault(next),
+    c: z.number().catch(next),
+  });
+  const given = { a: 10, b: 20, c: 30 };
+  assertEquals((await send(schema, given)).data, { input: given });
+  assertEquals(calls, 0);
+  const { data } = await send(schema, {});
+  assertEquals(data, { input: { a: 1, b: 2, c: 3 } });
+});
+
+/** A schema by the standard with this function. */
+function standard(validate: (value: unknown) => unknown): Schema {
+  return { "~standard": { version: 1, vendor: "test", validate } };
+}
+
+Deno.test("What a schema gives is waited for, whatever kind of promise it is", async () => {
+  const later = (result: unknown) => ({
+    then: (resolve: (result: unknown) => void) => resolve(result),
+  });
+  const issues = [{ message: "no" }];
+  assertEquals(await detailsOf(standard(() => later({ issues })), 1), issues);
+  const good = standard((value) => later({ value }));
+  assertEquals((await send(good, 1)).data, { input: 1 });
+  const parse = () => ({
+    then: (_: unknown, reject: (error: unknown) => void) =>
+      reject(new Error("no")),
+  });
+  assertEquals(await detailsOf({ parse }, 1), { message: "no" });
+});
+
+Deno.test("A schema that gives no result lets nothing through, and the log is told", async () => {
+  for (const result of [undefined, null, true, "value", {}]) {
+    const log = errorLog();
+    for (const validate of [() => result, () => Promise.resolve(result)]) {
+      let reached = false;
+      const router = createRouter({
+        query: procedure.query(standard(validate), () => {
+          reached = true;
+        }),
+      }, log);
+      const { status, body } = await ask(router, {}, "?path=query&input=1");
+      assertEquals([status, body.error], [500, {
+        code: "INTERNAL_ERROR",
+        message: "Internal server error",
+      }]);
+      assert(!reached);
+    }
+    assertEquals(
+      log.logged.map(String),
+      Array(2).fill(
+        "TypeError: Cannot check value: the schema gave neither a value nor issues",
+      ),
+    );
+  }
+});
+
+Deno.test("The log is told of what a schema throws that refuses by issues, and of no refusal", async () => {
+  const failure = new Error("No connection");
+  const fail = () => {
+    throw failure;
+  };
+  const log = errorLog();
+  const inner = z.number();
+  const router = createRouter({
+    sync: procedure.query(standard(fail), () => 1),
+    async: procedure.query(
+      z.string().refine(() => Promise.reject(failure)),
+      () => 1,
+    ),
+    parse: procedure.query({ parse: fail }, () => 1),
+    refuses: procedure.query(z.number(), () => 1),
+    nested: procedure.query(
+      z.string().transform((text) => inner.parse(text)),
+      () => 1,
+    ),
+  }, log);
+  const details = async (path: string) => {
+    const answer = await ask(router, {}, `?path=${path}&input="a"`);
+    assertEquals([answer.status, answer.body.error.code], [
+      400,
+      "VALIDATION_ERROR",
+    ]);
+    return answer.body.error.details;
+  };
+  for (const path of ["parse", "refuses", "nested"]) await details(path);
+  assertEquals(log.logged, []);
+  for (const path of ["sync", "async"]) {
+    assertEquals(await details(path), { message: "No connection" });
+  }
+  assertEquals(log.logged, [failure, failure]);
+});
+
 Deno.test("A schema that is none is refused when the procedure is defined", () => {
   for (const schema of [null, 5, {}, { validate() {} }, "string"]) {
     assertThrows(
