@@ -1,4 +1,5 @@
 import type { ObservedSpan } from "../app/scope.ts";
+import { isA } from "./error.ts";
 import type { CallInfo, Procedure, ProcedureKind } from "./procedure.ts";
 import type { Schema } from "./schema.ts";
 
@@ -20,9 +21,10 @@ export class Call implements CallInfo<unknown> {
   /** The span of this call, when it is traced. */
   span: ObservedSpan | undefined = undefined;
   /** Whether the procedure is done, so that nobody can leave it any more. */
-  settled = false;
+  #settled = false;
   readonly #source: CallSource;
-  #signal: AbortSignal | undefined = undefined;
+  #controller: AbortController | undefined = undefined;
+  #unfollow: (() => void) | undefined = undefined;
 
   constructor(
     { path, procedure }: Endpoint,
@@ -48,25 +50,41 @@ export class Call implements CallInfo<unknown> {
    * more to make than the call, and Deno aborts it after success as well.
    */
   get signal(): AbortSignal {
-    return this.#signal ??= this.#follow(this.#source.signal);
+    return (this.#controller ??= this.#follow(this.#source.signal)).signal;
+  }
+
+  /** Notes that the procedure is done. */
+  settle(): void {
+    this.#settled = true;
+    this.#unfollow?.();
+  }
+
+  /** Tells the procedure that its caller has left, unless it is done. */
+  abandon(reason: unknown): void {
+    if (this.#settled) return;
+    (this.#controller ??= new AbortController()).abort(reason);
+    this.settle();
   }
 
   /** Whether `error` is how the procedure says that its caller has gone. */
   isAbandonedBy(error: unknown): boolean {
-    const signal = this.#signal;
+    const signal = this.#controller?.signal;
     if (!signal?.aborted) return false;
     return error === signal.reason ||
-      (error instanceof Error && error.name === "AbortError");
+      (isA(error, Error) && error.name === "AbortError");
   }
 
-  #follow(source: AbortSignal): AbortSignal {
+  #follow(source: AbortSignal): AbortController {
     const controller = new AbortController();
-    const abort = () => {
-      if (!this.settled) controller.abort(source.reason);
-    };
+    if (this.#settled) return controller;
+    const abort = () => controller.abort(source.reason);
     if (source.aborted) abort();
-    else source.addEventListener("abort", abort, { once: true });
-    return controller.signal;
+    else {
+      source.addEventListener("abort", abort, { once: true });
+      // The source may outlive a great many calls.
+      this.#unfollow = () => source.removeEventListener("abort", abort);
+    }
+    return controller;
   }
 }
 

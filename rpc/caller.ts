@@ -114,7 +114,7 @@ async function complete(
   try {
     return await perform(endpoint, call, input, (output) => output);
   } finally {
-    call.settled = true;
+    call.settle();
   }
 }
 

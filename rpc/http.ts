@@ -10,7 +10,7 @@ import { Call } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
 import { noteCall } from "./call_route.ts";
 import type { Endpoints } from "./endpoints.ts";
-import { RPCError, stringifyError } from "./error.ts";
+import { isA, RPCError, stringifyError } from "./error.ts";
 import {
   describe,
   findByKeys,
@@ -42,8 +42,19 @@ export type HTTPHandler = (
   path?: string,
 ) => Promise<Response>;
 
-/** Made once: Deno reads it faster than `Response.json` makes its own. */
-const OK: ResponseInit = { headers: { "content-type": "application/json" } };
+/**
+ * An answer is its caller's alone; whoever knows better sets another
+ * `Cache-Control` in a middleware of the host.
+ *
+ * Made once: Deno reads it faster than `Response.json` makes its own.
+ */
+const OK = {
+  headers: {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+  },
+};
 
 /** Makes the handler of a router. */
 export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
@@ -70,7 +81,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
       if (typeof answer !== "string") answer = await answer;
       return new Response(method === "HEAD" ? null : answer, OK);
     } catch (error) {
-      if (!(error instanceof RPCError)) throw error;
+      if (!(isA(error, RPCError))) throw error;
       return respondError(error, method);
     }
   };
@@ -157,7 +168,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
         const fields = readObject(call, "A call of a batch");
         return await answerCall(request, ctx, fields);
       } catch (error) {
-        if (!(error instanceof RPCError)) throw error;
+        if (!(isA(error, RPCError))) throw error;
         // The batch has one status; that of the call goes with its envelope.
         return `{"ok":false,"status":${error.status},"error":${
           stringifyError(error)
@@ -179,10 +190,10 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
       noteCall(endpoint.path);
       const envelope = perform(endpoint, call, input, success);
       if (typeof envelope !== "string") return answerLater(call, envelope);
-      call.settled = true;
+      call.settle();
       return envelope;
     } catch (error) {
-      call.settled = true;
+      call.settle();
       throw report(error, call);
     }
   }
@@ -196,7 +207,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     } catch (error) {
       throw report(error, call);
     } finally {
-      call.settled = true;
+      call.settle();
     }
   }
 
@@ -279,7 +290,7 @@ export function respondError(error: RPCError, method: string): Response {
   const { status, headers } = error;
   return new Response(method === "HEAD" ? null : failure(error), {
     status,
-    headers: { ...headers, "content-type": "application/json" },
+    headers: { ...OK.headers, ...headers },
   });
 }
 

@@ -117,6 +117,24 @@ Deno.test("A caller hands over the request and signal that it was given", async 
   );
 });
 
+Deno.test("Calls that are done leave no listener on a signal that goes on", async () => {
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...args: Parameters<typeof add>) => {
+    listeners++;
+    add(...args);
+  };
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+    listeners--;
+    remove(...args);
+  };
+  const caller = createCaller(router, undefined, { signal });
+  for (let i = 0; i < 3; i++) await caller.signal.query();
+  assertEquals(listeners, 0);
+});
+
 Deno.test("A caller refuses paths and kinds that its router hasn't", async () => {
   // deno-lint-ignore no-explicit-any -- what the types would not let through
   const caller = createCaller(router) as any;

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createRouter, errors, procedure, RPCError } from "@quartet/kit/rpc";
 import { z } from "zod";
 import {
+  ask,
   connect,
   errorLog,
   postOf,
@@ -363,10 +364,54 @@ Deno.test("An RPCError with a status, code or header that HTTP hasn't can't be m
     assertThrows(() => new RPCError(code as string, "x"), TypeError);
   }
   for (
-    const headers of [{ "a b": "c" }, { a: "b\r\nc: d" }, { a: "\u{1f600}" }]
+    const headers of [
+      { "a b": "c" },
+      { a: "b\r\nc: d" },
+      { a: "\u{1f600}" },
+      { "Content-Type": "text/html" },
+      { "content-length": "5" },
+      { "transfer-encoding": "chunked" },
+      { connection: "close" },
+      [["set-cookie", "a=1"], ["set-cookie", "b=2"]],
+    ] as HeadersInit[]
   ) {
     assertThrows(() => new RPCError("X", "x", 400, { headers }), TypeError);
   }
+});
+
+Deno.test("An RPCError takes headers of any kind and keeps a copy", async () => {
+  const given = new Headers({ "Retry-After": "5" });
+  const error = new RPCError("BUSY", "Later", 503, { headers: given });
+  given.set("retry-after", "a\tb");
+  const router = createRouter({
+    fail: procedure.query(() => {
+      throw error;
+    }),
+  });
+  assertEquals(error.headers, { "retry-after": "5" });
+  assertThrows(() => Object.assign(error.headers!, { "a b": "c" }), TypeError);
+  const { status, headers } = await ask(router, {}, queryOf("fail"));
+  assertEquals([status, headers.get("retry-after")], [503, "5"]);
+});
+
+Deno.test("No answer is kept by caches or taken for another type, unless its error or the host says so", async () => {
+  await using server = await serveRouter(router);
+  for (const path of ["ping", "broken", "no"]) {
+    for (const method of ["GET", "HEAD"]) {
+      const { headers } = await server.request({ method }, queryOf(path));
+      assertEquals(headers.get("cache-control"), "no-store");
+      assertEquals(headers.get("x-content-type-options"), "nosniff");
+    }
+  }
+  const cached = createRouter({
+    fail: procedure.query(() => {
+      throw new RPCError("GONE", "Gone", 410, {
+        headers: { "Cache-Control": "max-age=60" },
+      });
+    }),
+  });
+  const { headers } = await ask(cached, {}, queryOf("fail"));
+  assertEquals(headers.get("cache-control"), "max-age=60");
 });
 
 Deno.test("The failures of a batch stand beside its successes, each with its own code", async () => {

@@ -115,7 +115,11 @@ for (const [how, procedure] of Object.entries(calls)) {
     ]);
     assertEquals(log.logged.length, 2);
     for (const { headers } of [single, batch]) {
-      assertEquals([...headers.keys()], ["content-type"]);
+      assertEquals([...headers.keys()], [
+        "cache-control",
+        "content-type",
+        "x-content-type-options",
+      ]);
     }
   });
 }
@@ -260,6 +264,7 @@ Deno.test("A subscription that gives up when its client does is no error", async
 });
 
 Deno.test("A log that fails costs nobody an answer", async () => {
+  let rejects = false;
   const printed: unknown[][] = [];
   const { error } = console;
   console.error = (...args) => printed.push(args);
@@ -270,7 +275,7 @@ Deno.test("A log that fails costs nobody an answer", async () => {
       stream: procedure.subscription(async function* () {
         fail();
       }),
-    }, { onError: fail });
+    }, { onError: (error) => rejects ? Promise.reject(error) : fail() });
     await using server = await serveRouter(router);
     assertEquals((await server.get("fail")).body.error, INTERNAL);
     await using client = await connect(server);
@@ -278,13 +283,27 @@ Deno.test("A log that fails costs nobody an answer", async () => {
     assertEquals(await client.settle(), [
       { type: "error", id: "a", error: INTERNAL },
     ]);
+    rejects = true;
+    assertEquals((await server.get("fail")).body.error, INTERNAL);
+    await until(() => printed.length === 3);
   } finally {
     console.error = error;
   }
   assertEquals(printed.map(([text]) => text), [
     "onError failed:",
     "onError failed:",
+    "onError failed:",
   ]);
+});
+
+Deno.test("A thrown value that throws when it is asked what it is, is an INTERNAL_ERROR", async () => {
+  const router = createRouter({
+    fail: procedure.query(() => {
+      throw new Proxy({}, { getPrototypeOf: fail });
+    }),
+  }, { onError() {} });
+  const { status, body } = await ask(router, {}, queryOf("fail"));
+  assertEquals([status, body.error], [500, INTERNAL]);
 });
 
 Deno.test("Without onError, what fails is printed with the procedure's name", async () => {
