@@ -46,6 +46,12 @@ const MAX_UNREAD = 4_194_304;
 /** What Deno holds for a message to send, at least, in bytes. */
 const MIN_SIZE = 128;
 
+/**
+ * How many times longer than allowed a message may be before its sender is cut
+ * off. Who sends a little too much by mistake is answered and goes on.
+ */
+const MAX_EXCESS = 16;
+
 /** What is known of a connection beside its data, which its host makes. */
 interface State {
   /**
@@ -77,6 +83,9 @@ export function createWebSocketHandler(
       } catch (error) {
         if (!(error instanceof RPCError)) throw error;
         answer(ws, errorMessage(id ?? idAtStart(message), error));
+        if (message.length > MAX_EXCESS * maxMessageSize) {
+          ws.close(1009, "The message is too long");
+        }
       }
     },
     close({ data }) {
