@@ -118,7 +118,23 @@ async function complete(
   }
 }
 
-async function* iterate(
+function iterate(
+  endpoint: Endpoint,
+  call: Call,
+  input: unknown,
+): AsyncGenerator<unknown> {
+  const iterator = values(endpoint, call, input);
+  const leave = iterator.return.bind(iterator);
+  // A generator that waits would keep the one waiting who wants it to stop:
+  // the procedure is told by its signal.
+  iterator.return = (value) => {
+    call.abandon(new DOMException("The subscription was left", "AbortError"));
+    return leave(value);
+  };
+  return iterator;
+}
+
+async function* values(
   endpoint: Endpoint,
   call: Call,
   input: unknown,
@@ -140,6 +156,7 @@ async function* iterate(
       );
     }
   } finally {
+    call.settle();
     await stream.return?.();
   }
 }

@@ -62,7 +62,10 @@ async function runMiddlewares(
   input: unknown,
 ): Promise<unknown> {
   const { middlewares } = procedure;
+  const { kind } = procedure;
   let fields: Record<string, unknown> = {};
+  let stream: unknown;
+  let failed = false;
   const results = new WeakSet<object>();
 
   const step = async (index: number): Promise<{ output: unknown }> => {
@@ -71,6 +74,10 @@ async function runMiddlewares(
     if (middleware === undefined) {
       const result = { output: await handle(procedure, call, args, input) };
       results.add(result);
+      if (kind === "subscription") {
+        stream = result.output;
+        if (failed) endStream(stream);
+      }
       return result;
     }
     let called = false;
@@ -94,7 +101,23 @@ async function runMiddlewares(
     );
   };
 
-  return (await step(0)).output;
+  try {
+    return (await step(0)).output;
+  } catch (error) {
+    failed = true;
+    endStream(stream);
+    throw error;
+  }
+}
+
+/** Ends a stream that nobody is going to read, such as one of a channel. */
+async function endStream(stream: unknown): Promise<void> {
+  const iterable = Object(stream) as Partial<AsyncIterable<unknown>>;
+  try {
+    await iterable[Symbol.asyncIterator]?.().return?.();
+  } catch {
+    // The failure that made it useless is the one to tell of.
+  }
 }
 
 const OWN_FIELDS: readonly string[] = [

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   createCaller,
+  createChannel,
   createRouter,
   errors,
   procedure,
@@ -115,6 +116,46 @@ Deno.test("A caller hands over the request and signal that it was given", async 
     error.message,
     "Cannot read request: the procedure was called by createCaller() without one",
   );
+});
+
+Deno.test("Who leaves a caller's subscription aborts its signal, also while a value is waited for", async () => {
+  const reasons: string[] = [];
+  const router = createRouter({
+    stream: procedure.subscription(async function* ({ signal }) {
+      signal.addEventListener("abort", () => reasons.push(signal.reason.name));
+      yield 1;
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    }),
+  });
+  const caller = createCaller(router);
+  for await (const _ of caller.stream.subscribe()) break;
+  assertEquals(reasons, ["AbortError"]);
+  const iterator = caller.stream.subscribe()[Symbol.asyncIterator]();
+  assertEquals(await iterator.next(), { done: false, value: 1 });
+  const waiting = iterator.next();
+  await new Promise((resolve) => setTimeout(resolve));
+  await iterator.return!();
+  assertEquals(await waiting, { done: true, value: undefined });
+  assertEquals(reasons, ["AbortError", "AbortError"]);
+});
+
+Deno.test("A stream whose middleware fails after next() is ended", async () => {
+  const channel = createChannel<number>();
+  const router = createRouter({
+    late: procedure
+      .use(async ({ next }) => {
+        await next();
+        throw new Error("after");
+      })
+      .subscription(({ signal }) => channel.subscribe(signal)),
+  });
+  const caller = createCaller(router);
+  await assertRejects(
+    () => Array.fromAsync(caller.late.subscribe()),
+    Error,
+    "after",
+  );
+  assertEquals(channel.subscribers, 0);
 });
 
 Deno.test("Calls that are done leave no listener on a signal that goes on", async () => {
