@@ -14,7 +14,11 @@ export interface RateLimitOptions<Context = RequestContext> {
    * Where the host doesn't tell, everybody shares one window.
    */
   readonly key?: (call: CallInfo<Context>) => string | Promise<string>;
-  /** How many keys are remembered; the oldest give way. Default 100,000. */
+  /**
+   * How many keys are remembered; the oldest give way, also those at their
+   * limit. Who can make up keys can so have a fresh window for one that isn't
+   * used meanwhile: name callers by what they can't choose. Default 100,000.
+   */
   readonly maxKeys?: number;
   /** Where the time is read, in milliseconds. Default: `performance.now`. */
   readonly now?: () => number;
@@ -65,7 +69,17 @@ export function rateLimit<Context = RequestContext>(
   // with the older one, so no timer and no search is needed to forget.
   let young = new Map<string, Window>();
   let old = new Map<string, Window>();
-  let turn = now() + windowMs;
+  let last = now();
+  let ahead = 0;
+  let turn = last + windowMs;
+
+  /** A clock that was put back goes on from where it was. */
+  function time(): number {
+    const read = now() + ahead;
+    if (read > last) last = read;
+    else if (read < last) ahead += last - read;
+    return last;
+  }
 
   function windowOf(name: string, time: number): Window {
     if (time >= turn || young.size >= maxKeys / 2) {
@@ -83,10 +97,10 @@ export function rateLimit<Context = RequestContext>(
 
   return async (call) => {
     const name = await key(call);
-    const time = now();
-    const window = windowOf(name, time);
+    const at = time();
+    const window = windowOf(name, at);
     if (window.calls >= limit) {
-      const seconds = Math.max(1, Math.ceil((window.end - time) / 1_000));
+      const seconds = Math.max(1, Math.ceil((window.end - at) / 1_000));
       throw new RPCError("RATE_LIMITED", "Too many requests", 429, {
         headers: { "retry-after": `${seconds}` },
         details: { retryAfter: seconds },

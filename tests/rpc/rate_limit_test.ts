@@ -82,6 +82,19 @@ Deno.test("A window begins with its first call and isn't lengthened by refused o
   assertEquals(await at(1e9), "pong");
 });
 
+Deno.test("A clock that is put back neither lengthens a window nor ends it", async () => {
+  const { router, clock } = limited({ limit: 1 });
+  const { ping } = createCaller(router);
+  clock.time = 1e6;
+  assertEquals(await outcome(ping.query()), "pong");
+  clock.time = 0;
+  assertEquals(await outcome(ping.query()), "RATE_LIMITED");
+  clock.time = 9_999;
+  assertEquals(await outcome(ping.query()), "RATE_LIMITED");
+  clock.time = 10_000;
+  assertEquals(await outcome(ping.query()), "pong");
+});
+
 Deno.test("Each key has a window of its own, named by a function that may wait", async () => {
   const { router, clock } = limited({
     key: async ({ ctx }) => await Promise.resolve(`${ctx}`),
