@@ -18,8 +18,11 @@
  */
 
 export type * from "./calls.ts";
+export { batching } from "./client/batch.ts";
+export type { Batching, Enqueue } from "./client/batch.ts";
 export { createClient, createHTTPClient } from "./client/create_client.ts";
 export { RPCClientError } from "./client/error.ts";
+export type { Answer, Exchange } from "./client/exchange.ts";
 export type {
   CallOptions,
   Client,
@@ -31,4 +34,6 @@ export type {
   TransformerOption,
   WireOf,
 } from "./client/types.ts";
+export type { RPCFailure } from "./error.ts";
 export type * from "./json.ts";
+export type { CallMessage } from "./protocol.ts";

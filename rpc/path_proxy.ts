@@ -23,8 +23,8 @@ export function createPathProxy(
     get: (_, key) =>
       typeof key === "symbol"
         ? path
-        // Only promises have a `then`; without this, `await rpc` would call it.
-        : key === "then"
+        // Without this, `await rpc` and `JSON.stringify(rpc)` would call it.
+        : key === "then" || key === "toJSON"
         ? undefined
         : createPathProxy(call, [...path, key]),
     apply: (_, _this, args) => call(path, ...args),

@@ -2,44 +2,56 @@ import type { CallMessage } from "../protocol.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 
 /** Adds a call to the next batch and gives its answer. */
-export type Enqueue = (
-  message: CallMessage,
-  signal?: AbortSignal,
-) => Promise<Answer>;
+export type Enqueue = (message: CallMessage) => Promise<Answer>;
 
-/** Makes what collects the calls of a tick and sends `max` of them as one. */
-export type Batching = (
-  url: string,
-  max: number,
-  exchange: Exchange,
-) => Enqueue;
+/** Makes what collects the calls of a tick and sends them as one. */
+export type Batching = (url: string, exchange: Exchange) => Enqueue;
 
-/** The one way to do it; a client without batches doesn't bring it along. */
-export const batching: Batching = (url, max, exchange) => {
-  const waiting: [CallMessage, (answer: Promise<Answer>) => void][] = [];
+/**
+ * Sends the calls of a tick as one request, up to 50 of them: as many as a
+ * router takes unless it is told otherwise. The answers come when the last of
+ * the calls is done. It is the client's option `batch`; a page without that
+ * doesn't load it.
+ *
+ * @example
+ * ```ts
+ * import { createRouter, procedure } from "@quartet/kit/rpc";
+ * import { batching, createClient } from "@quartet/kit/rpc/client";
+ *
+ * const api = createRouter({ ping: procedure.query(() => "pong") });
+ * let requests = 0;
+ * const rpc = createClient<typeof api>({
+ *   httpEndpoint: "http://localhost/api/rpc",
+ *   batch: batching,
+ *   fetch(url, init) {
+ *     requests++;
+ *     return api.handler(new Request(url, init));
+ *   },
+ * });
+ * await Promise.all([rpc.ping.query(), rpc.ping.query()]);
+ * console.assert(requests === 1);
+ * ```
+ */
+export function batching(url: string, exchange: Exchange): Enqueue {
+  let batch: CallMessage[] = [];
+  let sending: Promise<Answer>;
 
-  function send(calls: typeof waiting): void {
-    const answer = exchange(url, {}, {
-      batch: calls.map(([message]) => message),
-    });
-    calls.forEach(([, resolve], i) =>
-      resolve(
-        answer.then((all) => all.ok ? (all.data as Answer[])[i]! : all),
-      )
-    );
-  }
-
-  return (message, signal) =>
-    new Promise((resolve, reject) => {
-      signal?.throwIfAborted();
+  return async (message) => {
+    const mine = batch;
+    const index = mine.push(message) - 1;
+    if (index === 0) {
       // Once the microtasks of this tick have made all the calls they make.
-      if (!waiting.length) {
+      sending = new Promise((resolve) =>
         setTimeout(() => {
-          while (waiting.length) send(waiting.splice(0, max));
-        });
-      }
-      waiting.push([message, resolve]);
-      // The others still want their answers, so the batch goes on without it.
-      signal?.addEventListener("abort", () => reject(signal.reason));
-    });
-};
+          batch = [];
+          resolve(exchange(url, {}, { batch: mine }));
+        })
+      );
+    }
+    if (index === 49) batch = [];
+    const all = await sending;
+    if (!all.ok) return all;
+    const answers = all.data as Answer[] | null | undefined;
+    return { status: all.status, ...answers?.[index] };
+  };
+}

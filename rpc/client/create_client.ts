@@ -1,5 +1,4 @@
 import { createPathProxy } from "../path_proxy.ts";
-import { batching } from "./batch.ts";
 import { createSend } from "./http.ts";
 import type { Send } from "./http.ts";
 import { iterate } from "./iterate.ts";
@@ -10,7 +9,6 @@ import type {
   ClientOptions,
   HTTPClient,
   HTTPClientOptions,
-  PlainOptions,
   TransformerOption,
 } from "./types.ts";
 
@@ -19,7 +17,8 @@ import type {
  * import it with `import type`, and no code of the server comes along.
  *
  * Calls reject with an {@linkcode RPCClientError}; one that is given up, with
- * the reason of its signal.
+ * the reason of its signal; one whose input can't be sent, with the error of
+ * `JSON.stringify` or the transformer.
  *
  * @typeParam R The router's type, `typeof api`.
  * @param options Where the router is, and how to call it.
@@ -45,9 +44,8 @@ export function createClient<R>(
   options: ClientOptions & TransformerOption<R>,
 ): Client<R> {
   const subscribe = createSubscribe(options);
-  const send = createSend(options, batching);
+  const send = createSend(options);
   return createCalls(
-    options,
     send,
     (path, input, more) =>
       more?.onData
@@ -59,8 +57,8 @@ export function createClient<R>(
 }
 
 /**
- * Makes a client without subscriptions and batches, for pages where every byte counts: it
- * is half the size of {@linkcode createClient} and the same otherwise.
+ * Makes a client without subscriptions, for pages where every byte counts: it is
+ * half the size of {@linkcode createClient} and the same otherwise.
  *
  * @typeParam R The router's type, `typeof api`.
  * @param options Where the router is, and how to call it.
@@ -82,7 +80,7 @@ export function createClient<R>(
 export function createHTTPClient<R>(
   options: HTTPClientOptions & TransformerOption<R>,
 ): HTTPClient<R> {
-  return createCalls(options, createSend(options)) as HTTPClient<R>;
+  return createCalls(createSend(options)) as HTTPClient<R>;
 }
 
 type SubscribeCall = (
@@ -92,17 +90,21 @@ type SubscribeCall = (
 ) => unknown;
 
 function createCalls(
-  { transformer }: PlainOptions,
   send: Send,
   subscribe?: SubscribeCall,
 ): unknown {
   return createPathProxy((path, input, more) => {
     const procedure = path.slice(0, -1);
     const method = path.at(-1)!;
-    if (transformer) input = transformer.stringify(input);
-    // What is neither of these three is for the router to refuse.
-    return subscribe && method === "subscribe"
-      ? subscribe(procedure, input, more)
-      : send(procedure, method === "mutate" ? "mutation" : method, input, more);
+    if (method === "query") return send(procedure, method, input, more);
+    if (method === "mutate") return send(procedure, "mutation", input, more);
+    if (method === "subscribe" && subscribe) {
+      return subscribe(procedure, input, more);
+    }
+    throw new TypeError(
+      `Cannot call ${
+        path.join(".")
+      }(): end with .query(), .mutate() or .subscribe()`,
+    );
   });
 }

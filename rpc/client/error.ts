@@ -21,14 +21,25 @@ export class RPCClientError extends Error {
   /** More about it, as the server sent it. */
   declare readonly details: unknown;
 
-  /** Makes an error of what the server sent, or of what the client found. */
+  /**
+   * Makes an error of what the server sent, or of what the client found. Where
+   * that says nothing, the answer itself was bad.
+   */
   constructor(
-    failure: RPCFailure,
+    failure: Partial<RPCFailure> | false | null | undefined,
     status: number,
     path: string,
     cause?: unknown,
   ) {
-    super(failure.message, { cause });
-    Object.assign(this, failure, { name: "RPCClientError", status, path });
+    // Nothing else that a server sends gets onto an error.
+    const { code = "BAD_RESPONSE", message, details } = failure || {};
+    super(message ?? `Bad answer, HTTP ${status}`, { cause });
+    Object.assign(this, {
+      name: "RPCClientError",
+      code,
+      status,
+      path,
+      details,
+    });
   }
 }

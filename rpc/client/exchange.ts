@@ -1,14 +1,21 @@
-import type { Envelope } from "../protocol.ts";
+import type { RPCFailure } from "../error.ts";
 import type { CallOptions, HTTPClientOptions } from "./types.ts";
 
-/** What came of a call, with the status it had or would have had alone. */
-export type Answer = Envelope & {
+/** What came of a call: nothing here has been looked at. */
+export interface Answer {
+  /** Whether there is an output. */
+  readonly ok?: boolean;
+  /** The output. */
+  readonly data?: unknown;
+  /** What failed. */
+  readonly error?: RPCFailure | false | undefined;
+  /** The HTTP status that the call had or would have had alone. */
   readonly status: number;
   /** What kept the router's own answer from coming. */
   readonly cause?: unknown;
-};
+}
 
-/** Sends a request, a POST if it has a body. It rejects if it is given up. */
+/** Sends a request, a POST if it has a body. */
 export type Exchange = (
   url: string,
   options: CallOptions,
@@ -31,18 +38,14 @@ export function createExchange(
       headers.set("content-type", "application/json");
     }
     let status = 0;
-    let cause: unknown;
     try {
       const response = await (send ?? fetch)(url, init);
       status = response.status;
-      const answer = await response.json();
-      if (answer.ok === !!answer.ok) return { ...answer, status };
-    } catch (error) {
-      signal?.throwIfAborted();
-      cause = error;
+      return { ...await response.json(), status };
+    } catch (cause) {
+      const error = !status &&
+        { code: "NETWORK_ERROR", message: "No answer" };
+      return { ok: false, status, cause, error };
     }
-    const code = status ? "BAD_RESPONSE" : "NETWORK_ERROR";
-    const message = status ? `HTTP ${status} without an answer` : "No answer";
-    return { ok: false, error: { code, message }, status, cause };
   };
 }

@@ -11,18 +11,18 @@ export function iterate(
   let values: unknown[] = [];
   /** Empty, or with what failed. */
   let ended: Error[] | undefined;
-  let wake = () => {};
+  let wake: (() => void) | undefined;
 
   const end = (...errors: Error[]) => {
     ended ??= errors;
-    wake();
+    wake?.();
   };
 
   const iterator = (async function* () {
     const stop = subscribe({
       onData(value) {
         values.push(value);
-        wake();
+        wake?.();
       },
       onError: end,
       onComplete: end,
@@ -36,8 +36,10 @@ export function iterate(
         values = [];
         yield* taken;
         if (values.length) continue;
-        if (ended?.length) throw ended[0];
-        if (ended) return;
+        if (ended) {
+          if (ended[0]) throw ended[0];
+          return;
+        }
         await new Promise<void>((resolve) => wake = resolve);
       }
     } finally {
@@ -46,10 +48,12 @@ export function iterate(
   })();
 
   // A generator that waits would keep the one waiting who wants it to stop.
-  const leave = iterator.return.bind(iterator);
-  iterator.return = (value) => {
-    end();
-    return leave(value);
-  };
+  for (const method of ["return", "throw"] as const) {
+    const leave = iterator[method].bind(iterator);
+    iterator[method] = (value) => {
+      end();
+      return leave(value);
+    };
+  }
   return iterator;
 }

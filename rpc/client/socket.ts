@@ -83,34 +83,51 @@ export function createSubscribe(
 
   async function connect(): Promise<void> {
     let mine: typeof socket = socket = {};
+    let silent = 0;
+    let hopeless = 0;
+    if (heartbeat) {
+      timer = setInterval(
+        () =>
+          socket?.readyState !== 1 || silent++
+            ? lost(mine)
+            : send({ type: "ping" }),
+        heartbeat,
+      );
+    }
     try {
-      const url = typeof wsEndpoint === "function"
-        ? await wsEndpoint()
-        : wsEndpoint ??
-          new URL(httpEndpoint, globalThis.location?.href).href
-            .replace("http", "ws");
+      const given =
+        await (typeof wsEndpoint === "function" ? wsEndpoint() : wsEndpoint);
       if (mine !== socket) return;
-      const opened = mine = socket = new WebSocket(url);
-      let silent = 0;
+      // What throws from here on will throw at each attempt.
+      hopeless = Infinity;
+      const opened = mine = socket = new WebSocket(
+        given ??
+          `${new URL(httpEndpoint, globalThis.location?.href)}`.replace(
+            "http",
+            "ws",
+          ),
+      );
       opened.onopen = () => {
         for (const { message } of subscriptions.values()) send(message);
-        if (heartbeat) {
-          timer = setInterval(
-            () => silent++ ? lost(opened) : send({ type: "ping" }),
-            heartbeat,
-          );
-        }
       };
       opened.onmessage = ({ data }) => {
-        failures = silent = 0;
         if (opened !== socket) return;
-        const received: Received = JSON.parse(data);
+        let received: Received;
+        try {
+          received = JSON.parse(data);
+          // Whatever has no such thing comes from no router.
+          received.type.at(0);
+        } catch (error) {
+          return lost(opened, error);
+        }
+        failures = silent = 0;
         subscriptions.get(received.id!)?.receive(received);
       };
       opened.onclose = () => lost(opened);
       // Deno takes an error that nobody prevents for an uncaught one.
       opened.onerror = (event) => event.preventDefault();
     } catch (error) {
+      failures += hopeless;
       lost(mine, error);
     }
   }
@@ -136,9 +153,16 @@ export function createSubscribe(
     } else {
       failures = 0;
       const code = "CONNECTION_LOST";
-      const message = "The connection is lost";
+      const message = "Connection lost";
       for (const { receive } of [...subscriptions.values()]) {
-        receive({ type: "error", error: { code, message }, cause });
+        try {
+          receive({ type: "error", error: { code, message }, cause });
+        } catch (error) {
+          // One that fails must not keep the others from being told.
+          queueMicrotask(() => {
+            throw error;
+          });
+        }
       }
     }
   }
@@ -146,13 +170,8 @@ export function createSubscribe(
   return (path, input, handlers) => {
     const id = `${++ids}`;
     const { signal, lastEventId, onError = console.error } = handlers;
-    const message: Subscription["message"] = {
-      type: "subscribe",
-      id,
-      path,
-      input,
-      lastEventId,
-    };
+    const name = path.join(".");
+    let message: Subscription["message"];
     const end = () => {
       signal?.removeEventListener("abort", stop);
       if (subscriptions.delete(id) && !subscriptions.size) disconnect();
@@ -163,21 +182,43 @@ export function createSubscribe(
       handlers.onStop?.();
     };
     const receive = ({ type, data, eventId, error, cause }: Received) => {
+      // Another's handler may have ended it.
+      if (!subscriptions.has(id)) return;
       if (type === "data") {
         if (eventId) message.lastEventId = eventId;
-        return handlers.onData(decode(transformer, data));
+        let value: unknown;
+        try {
+          value = decode(transformer, data, 0, name);
+        } catch (error) {
+          send({ type: "unsubscribe", id });
+          end();
+          return onError(error as Error);
+        }
+        handlers.onData(value);
+      } else if (type === "error") {
+        end();
+        onError(new RPCClientError(error, 0, name, cause));
+      } else if (type === "complete") {
+        end();
+        handlers.onComplete?.();
       }
-      end();
-      if (error) {
-        onError(new RPCClientError(error, 0, path.join("."), cause));
-      } else handlers.onComplete?.();
     };
     if (signal?.aborted) stop();
     else {
-      signal?.addEventListener("abort", stop);
-      subscriptions.set(id, { message, receive });
-      if (socket) send(message);
-      else connect();
+      try {
+        if (transformer) input = transformer.stringify(input);
+        // The input as it is now: it is sent again on each new socket.
+        message = JSON.parse(
+          JSON.stringify({ type: "subscribe", id, path, input, lastEventId }),
+        );
+        signal?.addEventListener("abort", stop);
+        subscriptions.set(id, { message, receive });
+        if (socket) send(message);
+        else connect();
+      } catch (error) {
+        // The caller gets what unsubscribes before it gets an error.
+        queueMicrotask(() => onError(error as Error));
+      }
     }
     return stop;
   };

@@ -1,6 +1,7 @@
 import type { Calls } from "../calls.ts";
 import type { Wire } from "../router.ts";
 import type { Transformer } from "../transformer.ts";
+import type { Batching } from "./batch.ts";
 
 /** Settings of a client that calls over HTTP. */
 export interface HTTPClientOptions {
@@ -13,15 +14,12 @@ export interface HTTPClientOptions {
   ) => Response | Promise<Response>;
   /** Headers of every request; a function is asked for each. */
   readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>);
+  /** `batching` sends the calls of one tick as one request. */
+  readonly batch?: Batching;
 }
 
 /** Settings of a client. */
 export interface ClientOptions extends HTTPClientOptions {
-  /**
-   * Whether calls that are made in one tick go out as one request. A number
-   * says how many at most; `true` is 50, a router's own limit. Default `false`.
-   */
-  readonly batch?: boolean | number;
   /**
    * Where subscriptions go; a function is asked for each connection, so that
    * it can put a fresh token into the URL. Default: `httpEndpoint` with `ws:`
@@ -32,7 +30,8 @@ export interface ClientOptions extends HTTPClientOptions {
   readonly reconnect?: false | ReconnectOptions;
   /**
    * Time between two pings, in milliseconds. A server that is silent for two
-   * of them counts as gone. `false` sends none. Default 30,000.
+   * of them counts as gone, and so does one that isn't connected after one.
+   * `false` sends none and waits for good. Default 30,000.
    */
   readonly heartbeat?: number | false;
 }

@@ -1,6 +1,13 @@
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import { createRouter, errors, procedure, RPCError } from "@quartet/kit/rpc";
 import {
+  batching,
   createClient,
   createHTTPClient,
   RPCClientError,
@@ -137,7 +144,7 @@ Deno.test("A call of a batch can be given up; the others get their answers", asy
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({
     httpEndpoint: server.url,
-    batch: true,
+    batch: batching,
   });
   const controller = new AbortController();
   const { signal } = controller;
@@ -169,7 +176,7 @@ Deno.test("batch sends the calls of a tick as one request", async () => {
   const requests: unknown[] = [];
   const rpc = createClient<typeof api>({
     httpEndpoint: server.url,
-    batch: 3,
+    batch: batching,
     fetch(url, init) {
       requests.push(init.body && JSON.parse(init.body as string));
       return fetch(url, init);
@@ -183,7 +190,7 @@ Deno.test("batch sends the calls of a tick as one request", async () => {
     rpc.math.double.query(4),
     rpc.header.query("x-alone", { headers: { "x-alone": "yes" } }),
   ]);
-  assertEquals(requests.length, 3);
+  assertEquals(requests.length, 2);
   assertEquals(results.map((r) => r.status === "fulfilled" ? r.value : null), [
     2,
     null,
@@ -199,13 +206,13 @@ Deno.test("batch sends the calls of a tick as one request", async () => {
 
   // Another tick, another request.
   assertEquals(await rpc.math.double.query(5), 10);
-  assertEquals(requests.length, 4);
+  assertEquals(requests.length, 3);
 });
 
 Deno.test("A batch that fails as a whole fails each of its calls", async () => {
   const rpc = createClient<typeof api>({
     httpEndpoint: "http://localhost/api/rpc",
-    batch: true,
+    batch: batching,
     fetch: () => new Response("bad gateway", { status: 502 }),
   });
   const results = await Promise.all([
@@ -232,11 +239,165 @@ Deno.test("A client is no promise, and no part of it is", async () => {
   assertEquals(await math.double.query(3), 6);
 });
 
-Deno.test("A path that does not end in a call is refused by the router", async () => {
-  await using server = await serveRouter(api);
+Deno.test("A path that does not end in a call is refused before it is sent", () => {
   // deno-lint-ignore no-explicit-any -- what the types don't let through
-  const rpc = createClient<typeof api>({ httpEndpoint: server.url }) as any;
-  assertEquals((await failureOf(rpc.math.double(1))).code, "NOT_FOUND");
-  assertEquals((await failureOf(rpc.math.double.run(1))).code, "PARSE_ERROR");
-  assertEquals((await failureOf(rpc.__proto__.query())).code, "NOT_FOUND");
+  const rpc = createClient<typeof api>({ httpEndpoint: "/api/rpc" }) as any;
+  for (const call of [rpc.math.double, rpc.math.double.run, rpc]) {
+    assertThrows(() => call(1), TypeError, "Cannot call ");
+  }
+  // deno-lint-ignore no-explicit-any -- as above
+  const http = createHTTPClient<typeof api>({ httpEndpoint: "/" }) as any;
+  assertThrows(() => http.math.subscribe(), TypeError, "math.subscribe");
 });
+
+Deno.test("A client can be printed, compared and made JSON of without a call", async () => {
+  const rpc = createClient<typeof api>({
+    httpEndpoint: "http://localhost/api/rpc",
+    fetch: () => {
+      throw new Error("a request was made");
+    },
+  });
+  assertEquals(JSON.stringify({ rpc, math: rpc.math }), "{}");
+  Deno.inspect(rpc);
+  assertThrows(() => `${rpc}`, TypeError);
+  await rpc;
+});
+
+Deno.test("batch takes a function and nothing else", () => {
+  assertThrows(
+    () =>
+      createClient<typeof api>({
+        httpEndpoint: "/",
+        // @ts-expect-error -- it is an import now
+        batch: true,
+      }),
+    TypeError,
+    "batch is not a function",
+  );
+});
+
+Deno.test("A batched call is given up after it left, and leaves nothing at its signal", async () => {
+  const answer = Promise.withResolvers<Response>();
+  const left = Promise.withResolvers<void>();
+  const rpc = createClient<typeof api>({
+    httpEndpoint: "http://localhost/api/rpc",
+    batch: batching,
+    fetch() {
+      left.resolve();
+      return answer.promise;
+    },
+  });
+  const { signal, ...controller } = controlled();
+  const given = rpc.math.double.query(1, { signal });
+  const other = controlled();
+  const kept = rpc.math.double.query(2, { signal: other.signal });
+  await left.promise;
+  const reason = new Error("not needed any more");
+  controller.abort(reason);
+  assertStrictEquals(await assertRejects(() => given), reason);
+  answer.resolve(
+    Response.json({ ok: true, data: [null, { ok: true, data: 4 }] }),
+  );
+  assertEquals(await kept, 4);
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(other.listeners(), 0);
+  const late = rpc.math.double.query(1, { signal });
+  assertStrictEquals(await assertRejects(() => late), reason);
+});
+
+Deno.test("Bad answers of a batch, and failures without an error, are BAD_RESPONSE", async () => {
+  for (
+    const body of [
+      { ok: true },
+      { ok: true, data: null },
+      { ok: true, data: [] },
+      { ok: true, data: [null, 5] },
+      { ok: true, data: [{ ok: false }, { ok: false, error: null }] },
+      { ok: false },
+    ]
+  ) {
+    const rpc = createClient<typeof api>({
+      httpEndpoint: "http://localhost/api/rpc",
+      batch: batching,
+      fetch: () => Response.json(body),
+    });
+    const calls = [rpc.math.double.query(1), rpc.refuse.query()];
+    for (const failure of await Promise.all(calls.map(failureOf))) {
+      assertEquals([failure.code, failure.status], ["BAD_RESPONSE", 200]);
+    }
+  }
+});
+
+Deno.test("Headers and a fetch that never come don't keep a call from being given up", async () => {
+  for (
+    const options of [
+      { headers: () => new Promise<never>(() => {}) },
+      { fetch: () => new Promise<never>(() => {}) },
+    ]
+  ) {
+    const httpEndpoint = "http://localhost/api/rpc";
+    const rpc = createHTTPClient<typeof api>({ httpEndpoint, ...options });
+    const { signal, abort } = controlled();
+    const call = rpc.math.double.query(1, { signal });
+    const reason = new Error("enough");
+    abort(reason);
+    assertStrictEquals(await assertRejects(() => call), reason);
+  }
+});
+
+Deno.test("An endpoint with a query keeps it", async () => {
+  const urls: string[] = [];
+  const rpc = createClient<typeof api>({
+    httpEndpoint: "http://localhost/api/rpc?tenant=1",
+    fetch(url) {
+      urls.push(url);
+      return Response.json({ ok: true });
+    },
+  });
+  await rpc.math.double.query(1);
+  assertEquals(urls, [
+    "http://localhost/api/rpc?tenant=1&path=math.double&input=1",
+  ]);
+});
+
+Deno.test("An input that JSON can't carry rejects the call", async () => {
+  const rpc = createClient<typeof api>({ httpEndpoint: "/" });
+  await assertRejects(() => rpc.math.double.query(1n as never), TypeError);
+});
+
+Deno.test("A server sets code, message and details of an error and nothing else", async () => {
+  const error = { code: "X", message: "m", stack: "s", path: "p", status: 1 };
+  const rpc = createClient<typeof api>({
+    httpEndpoint: "http://localhost/api/rpc",
+    fetch: () =>
+      Response.json({ ok: false, error: { ...error, name: "n" } }, {
+        status: 400,
+      }),
+  });
+  const failure = await failureOf(rpc.refuse.query());
+  const { name, path, status, stack } = failure;
+  assertEquals([name, path, status], ["RPCClientError", "refuse", 400]);
+  assert(stack !== "s");
+});
+
+/** A signal that counts its listeners. */
+function controlled() {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let count = 0;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...args: Parameters<typeof add>) => {
+    count++;
+    add(...args);
+  };
+  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+    count--;
+    remove(...args);
+  };
+  return {
+    signal,
+    abort: (reason: Error) => controller.abort(reason),
+    listeners: () => count,
+  };
+}

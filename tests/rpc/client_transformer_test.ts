@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { createRouter, procedure } from "@quartet/kit/rpc";
-import { createClient } from "@quartet/kit/rpc/client";
+import { batching, createClient } from "@quartet/kit/rpc/client";
 import * as devalue from "devalue";
 import superjson from "superjson";
 import { z } from "zod";
@@ -34,7 +34,7 @@ for (const [name, transformer] of Object.entries({ devalue, superjson })) {
       const rpc = createClient<typeof api>({
         httpEndpoint: server.url,
         transformer,
-        batch,
+        ...(batch ? { batch: batching } : {}),
       });
       assertEquals(await rpc.echo.query(value), value);
       assertEquals(await rpc.echo.query("x".repeat(5_000)), "x".repeat(5_000));

@@ -1,0 +1,96 @@
+/** What a client makes of servers, inputs and handlers that are wrong. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { createClient } from "@quartet/kit/rpc/client";
+import type { ClientOptions, RPCClientError } from "@quartet/kit/rpc/client";
+import { createRouter, procedure } from "@quartet/kit/rpc";
+import { z } from "zod";
+
+const api = createRouter({
+  x: procedure.subscription(z.any(), async function* () {
+    yield 1;
+  }),
+});
+
+/** A server that answers each subscription with these messages. */
+function serveMessages(...messages: (string | Uint8Array<ArrayBuffer>)[]) {
+  return Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => {
+      const { socket, response } = Deno.upgradeWebSocket(request);
+      socket.onmessage = ({ data }) => {
+        if (JSON.parse(data).type !== "subscribe") return;
+        for (const message of messages) socket.send(message);
+      };
+      return response;
+    },
+  );
+}
+
+/** What a subscription fails with. */
+async function failureOf(
+  options: ClientOptions,
+  input: unknown = 1,
+): Promise<Error> {
+  const rpc = createClient<typeof api>(options);
+  return await assertRejects(async () => {
+    for await (const _ of rpc.x.subscribe(input)) { /* none comes */ }
+  }, Error);
+}
+
+for (const garbage of ["<html>", "null", "{}", "5", new Uint8Array([1])]) {
+  Deno.test(`A connection that brings ${garbage} is lost`, async () => {
+    await using server = serveMessages(garbage);
+    const failure = await failureOf({
+      httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
+      reconnect: { attempts: 2, delay: 1 },
+    }) as RPCClientError;
+    assertEquals(failure.code, "CONNECTION_LOST");
+  });
+}
+
+Deno.test("Unknown messages are ignored; an error without one is BAD_RESPONSE", async () => {
+  await using server = serveMessages(
+    '{"type":"notice","id":"1"}',
+    '{"type":"error","id":"1"}',
+  );
+  const failure = await failureOf({
+    httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
+  }) as RPCClientError;
+  assertEquals([failure.code, failure.path], ["BAD_RESPONSE", "x"]);
+});
+
+Deno.test("A value that can't be decoded ends its subscription", async () => {
+  await using server = serveMessages('{"type":"data","id":"1","data":"{"}');
+  const failure = await failureOf({
+    httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
+    transformer: JSON,
+  } as ClientOptions) as RPCClientError;
+  assertEquals(failure.code, "BAD_RESPONSE");
+});
+
+Deno.test("An input that can't be sent fails its subscription", async () => {
+  const failure = await failureOf({ httpEndpoint: "http://127.0.0.1:9/" }, 1n);
+  assertEquals(failure.name, "TypeError");
+});
+
+Deno.test("An endpoint that is no URL fails at once", async () => {
+  for (const options of [{}, { wsEndpoint: "not a url" }]) {
+    const failure = await failureOf({ httpEndpoint: "/api", ...options });
+    assertEquals((failure as RPCClientError).code, "CONNECTION_LOST");
+  }
+});
+
+Deno.test("An iterator that waits ends when an error is thrown into it", async () => {
+  await using server = serveMessages();
+  const rpc = createClient<typeof api>({
+    httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
+  });
+  const iterator = rpc.x.subscribe(1);
+  const waiting = iterator.next();
+  await assertRejects(
+    () => iterator.throw!(new Error("enough")),
+    Error,
+    "enough",
+  );
+  assertEquals((await waiting).done, true);
+});
