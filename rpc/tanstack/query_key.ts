@@ -68,13 +68,37 @@ export function pathOf(target: object, method?: string): readonly string[] {
  * beyond that would be equal there, or an error.
  */
 export function toKey(value: unknown): unknown {
-  if (typeof value === "bigint") return { bigint: `${value}` };
+  if (typeof value === "bigint") return tag("bigint", `${value}`);
+  if (typeof value === "number") {
+    return Number.isFinite(value) && !Object.is(value, -0)
+      ? value
+      : tag("number", Object.is(value, -0) ? "-0" : `${value}`);
+  }
   if (typeof value !== "object" || value === null) return value;
-  if (value instanceof Map) return { map: [...value].map(toKey) };
-  if (value instanceof Set) return { set: [...value].map(toKey) };
-  if (Array.isArray(value)) return value.map(toKey);
-  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(
+  if (value instanceof Map) return tag("map", list([...value]));
+  if (value instanceof Set) return tag("set", list([...value]));
+  if (value instanceof Date) return tag("date", `${value.getTime()}`);
+  if (value instanceof RegExp) return tag("regexp", `${value}`);
+  if (Array.isArray(value)) return list(value);
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return value;
+  const made = Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [key, toKey(inner)]),
+  );
+  return TAG in made ? tag("object", made) : made;
+}
+
+/** No input has this form: an object with such a key is tagged itself. */
+const TAG = "~type";
+
+function tag(type: string, value: unknown): unknown {
+  return { [TAG]: type, value };
+}
+
+/** In a list, JSON would make `null` of `undefined`. */
+function list(values: readonly unknown[]): unknown {
+  return Array.from(
+    values,
+    (value) => value === undefined ? tag("undefined", 0) : toKey(value),
   );
 }

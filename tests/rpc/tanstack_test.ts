@@ -419,3 +419,22 @@ function isType<Wanted>() {
       (<T>() => T extends Given ? 1 : 2) ? [] : [never]
   ): void => {};
 }
+
+Deno.test("queryKey() keeps apart what looks alike as JSON", () => {
+  const rpc = createClient<API>({ httpEndpoint: "/" });
+  const inputs = [
+    [null, NaN, Infinity, -Infinity],
+    [0, -0],
+    [new Map([["a", 1]]), { map: [["a", 1]] }, { "~type": "map" }],
+    [1n, { bigint: "1" }, { "~type": "bigint", value: "1" }],
+    [new Date(0), new Date(0).toISOString()],
+    [[undefined], [null]],
+    [/a/, /b/, {}],
+  ];
+  for (const alike of inputs) {
+    const keys = alike.map((input) =>
+      JSON.stringify(queryKey(rpc.posts.byId.query, input as number))
+    );
+    assertEquals(new Set(keys).size, alike.length, keys.join());
+  }
+});
