@@ -401,3 +401,21 @@ function controlled() {
     listeners: () => count,
   };
 }
+
+Deno.test("A batch takes as many calls as a router does; the others go in the next", async () => {
+  const sizes: number[] = [];
+  const rpc = createClient<typeof api>({
+    httpEndpoint: "http://localhost/api/rpc",
+    batch: batching,
+    fetch(url, init) {
+      sizes.push(JSON.parse(init.body as string).batch.length);
+      return api.handler(new Request(url, init));
+    },
+  });
+  const numbers = Array.from({ length: 120 }, (_, i) => i);
+  const doubled = await Promise.all(
+    numbers.map((n) => rpc.math.double.query(n)),
+  );
+  assertEquals(doubled, numbers.map((n) => n * 2));
+  assertEquals(sizes, [50, 50, 20]);
+});
