@@ -446,6 +446,29 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     await page.locator(".trace-header").waitFor({ state: "detached" });
   });
 
+  await step(
+    "follows a link while the address is written",
+    async (view, atlas) => {
+      const { page } = view;
+      await ask(atlas, "/countries/fra", "/countries/deu");
+      await waitForCount(page, "2 traces");
+      await openTrace(page, "/countries/fra");
+      await selectSpan(page, "loader:/countries/:code");
+      const link = await addressOf(page);
+      await page.getByRole("button", { name: "Close the trace" }).click();
+      await page.locator("#details").waitFor({ state: "detached" });
+      assertEquals(await addressOf(page), atlas.viewer);
+
+      // The page writes its address a frame after a click: the link comes between.
+      await page.evaluate((hash) => {
+        requestAnimationFrame(() => setTimeout(() => location.hash = hash));
+        document.querySelector<HTMLElement>("#trace-list [data-key]")!.click();
+      }, new URL(link).hash);
+      await waitForText(page, "#details h3", "loader:/countries/:code");
+      assertEquals(await addressOf(page), link);
+    },
+  );
+
   await t.step("asks the server for a linked trace that is old", async () => {
     const tracer = createTracer({ maxTraces: 1_100 });
     for (let i = 0; i < 1_100; i++) tracer.startTrace(`job:${i}`).end();

@@ -27,6 +27,9 @@ import { dataState, entries, findEntry } from "./traces.ts";
 /** A span that a link asks for and that isn't selected yet. */
 const wantedSpan = signal("");
 
+/** The address's hash as it was last read or written here. */
+let knownHash = "";
+
 /** Whether the wanted trace is neither here nor at the server. */
 export const missing = signal(false);
 
@@ -43,8 +46,9 @@ export function startUrlSync(): void {
 }
 
 function applyHash(): void {
-  const state = parseUrlState(location.hash);
-  if (location.hash === currentHash()) return;
+  knownHash = location.hash;
+  if (knownHash === currentHash()) return;
+  const state = parseUrlState(knownHash);
   batch(() => {
     if (state.trace === "") {
       closeTrace();
@@ -100,12 +104,13 @@ function write(): void {
 
 function writeHash(): void {
   const hash = currentHash();
-  if (hash === location.hash) return;
+  // Somebody may have changed it since, of which the event is still to come.
+  if (hash === knownHash || location.hash !== knownHash) return;
   const address = `${location.pathname}${location.search}${hash}`;
   // Opening and closing can be undone with the back button; steps can't.
-  const opens = (location.hash === "") !== (hash === "");
-  if (opens) history.pushState(null, "", address);
+  if (hash === "" || knownHash === "") history.pushState(null, "", address);
   else history.replaceState(null, "", address);
+  knownHash = hash;
 }
 
 function selectWantedSpan(): void {
