@@ -1,0 +1,108 @@
+import { errorResponse } from "../app/error_response.ts";
+
+/** What can go wrong in authentication itself. */
+export type AuthErrorCode =
+  | "UNKNOWN_PROVIDER"
+  | "INVALID_CREDENTIALS"
+  | "OAUTH_STATE_MISMATCH"
+  | "OAUTH_FAILED"
+  | "RATE_LIMITED"
+  | "CONFIG";
+
+const STATUS: Readonly<Record<AuthErrorCode, number>> = {
+  UNKNOWN_PROVIDER: 400,
+  INVALID_CREDENTIALS: 401,
+  OAUTH_STATE_MISMATCH: 400,
+  OAUTH_FAILED: 502,
+  RATE_LIMITED: 429,
+  CONFIG: 500,
+};
+
+/** What an {@linkcode AuthError} may carry beside code and message. */
+export interface AuthErrorOptions extends ErrorOptions {
+  /** In how many seconds another attempt may succeed. */
+  readonly retryAfter?: number;
+}
+
+/**
+ * Why nobody could be signed in, or the plugin not be created.
+ *
+ * | code | status | cause |
+ * | --- | --- | --- |
+ * | `UNKNOWN_PROVIDER` | 400 | no provider has this id, or none of this type |
+ * | `INVALID_CREDENTIALS` | 401 | the provider lets nobody in by these |
+ * | `OAUTH_STATE_MISMATCH` | 400 | this browser has not begun this sign-in, or too long ago |
+ * | `OAUTH_FAILED` | 502 | the OAuth provider failed, or answered nonsense |
+ * | `RATE_LIMITED` | 429 | too many failed attempts |
+ * | `CONFIG` | 500 | a setting is wrong; thrown at creation |
+ *
+ * The message is fit for the client, the cause is not. A handler need not catch
+ * it: the plugin answers with its status.
+ *
+ * @example
+ * ```ts
+ * import { AuthError } from "@quartet/kit/auth";
+ *
+ * const error = new AuthError("INVALID_CREDENTIALS", "Wrong e-mail or password");
+ * console.assert(error.status === 401);
+ * ```
+ */
+export class AuthError extends Error {
+  /** Always `AuthError`. */
+  override readonly name = "AuthError";
+  /** A stable name for programs. */
+  readonly code: AuthErrorCode;
+  /** The HTTP status that goes with the code. */
+  readonly status: number;
+  /** In how many seconds another attempt may succeed, if that is known. */
+  readonly retryAfter: number | undefined;
+
+  /**
+   * Makes an error.
+   *
+   * @param code A stable name for programs.
+   * @param message One sentence that the client may read.
+   * @param options What led to it, for the log.
+   */
+  constructor(
+    code: AuthErrorCode,
+    message: string,
+    options: AuthErrorOptions = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.status = STATUS[code];
+    this.retryAfter = options.retryAfter;
+  }
+
+  /** The answer to the request that has failed by it. */
+  toResponse(): Response {
+    const { code, status, message, retryAfter } = this;
+    return errorResponse(
+      status,
+      code,
+      message,
+      retryAfter === undefined
+        ? undefined
+        : { "retry-after": String(Math.max(1, Math.ceil(retryAfter))) },
+    );
+  }
+}
+
+/** What creation throws of a setting, naming it. */
+export function configError(problem: string, cause?: unknown): AuthError {
+  return new AuthError(
+    "CONFIG",
+    `Cannot create auth plugin: ${problem}`,
+    cause === undefined ? {} : { cause },
+  );
+}
+
+/** What somebody sees who is not who they say. It tells nothing more. */
+export function invalidCredentials(cause?: unknown): AuthError {
+  return new AuthError(
+    "INVALID_CREDENTIALS",
+    "Invalid credentials",
+    cause === undefined ? {} : { cause },
+  );
+}

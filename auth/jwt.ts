@@ -1,0 +1,132 @@
+/**
+ * JSON Web Tokens by HS256 (RFC 7519), and nothing but those: what a token
+ * says of its own algorithm is never followed (RFC 8725, section 3.1).
+ *
+ * @module
+ */
+
+import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import type { KeyRing } from "./key_ring.ts";
+
+/** The claims of a session token. */
+export interface JWTPayload {
+  /** Subject: the user's id (RFC 7519, section 4.1.2). */
+  sub: string;
+  /** Issued at, in seconds of the Unix epoch (section 4.1.6). */
+  iat: number;
+  /** Expires at, in seconds of the Unix epoch (section 4.1.4). */
+  exp: number;
+  /** The session's id. */
+  sid?: string;
+  /** Any other claim. */
+  [key: string]: unknown;
+}
+
+/** What a token is held against. */
+export interface TokenRules {
+  /** The time, in seconds of the Unix epoch. */
+  readonly now: number;
+  /** By how many seconds the clocks of servers may differ. */
+  readonly tolerance: number;
+  /** The `iss` that a token must have; without one, it must have none. */
+  readonly issuer: string | undefined;
+  /** What `aud` must be or hold; without it, a token must have none. */
+  readonly audience: string | undefined;
+}
+
+/** The longest token that is looked at, in characters. */
+export const MAX_TOKEN_LENGTH = 8 * 1024;
+
+const HEADER = encodeBase64url(JSON.stringify({ alg: "HS256", typ: "JWT" }));
+const SIGNATURE_LENGTH = 43;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Makes a token of the claims. */
+export async function signToken(
+  payload: JWTPayload,
+  keys: KeyRing,
+): Promise<string> {
+  const data = `${HEADER}.${encodeBase64url(JSON.stringify(payload))}`;
+  const signature = await keys.sign(encoder.encode(data));
+  return `${data}.${encodeBase64url(new Uint8Array(signature))}`;
+}
+
+/**
+ * The claims of a token whose form and signature are right, or `undefined`.
+ * Whether they are valid now is asked with {@linkcode areClaimsValid}.
+ */
+export async function verifyToken(
+  token: string,
+  keys: KeyRing,
+): Promise<JWTPayload | undefined> {
+  if (token.length > MAX_TOKEN_LENGTH) return undefined;
+  const headerEnd = token.indexOf(".");
+  const payloadEnd = token.length - SIGNATURE_LENGTH - 1;
+  // Exactly two dots, the second one where the signature of 32 bytes begins.
+  if (
+    headerEnd < 1 || payloadEnd <= headerEnd + 1 ||
+    token.indexOf(".", headerEnd + 1) !== payloadEnd
+  ) {
+    return undefined;
+  }
+  if (!isHeader(token.slice(0, headerEnd))) return undefined;
+  const signature = decodeBase64url(token.slice(payloadEnd + 1));
+  const payload = decodeBase64url(token.slice(headerEnd + 1, payloadEnd));
+  if (signature === undefined || payload === undefined) return undefined;
+  const data = encoder.encode(token.slice(0, payloadEnd));
+  if (!await keys.verify(signature, data)) return undefined;
+  return parsePayload(payload);
+}
+
+/** Whether the claims hold now, for this issuer and audience. */
+export function areClaimsValid(
+  payload: JWTPayload,
+  { now, tolerance, issuer, audience }: TokenRules,
+): boolean {
+  const { exp, iat, nbf, iss, aud } = payload;
+  // RFC 7519, section 4.1.4: on or after `exp`, it is over.
+  return now - tolerance < exp &&
+    iat <= now + tolerance &&
+    (nbf === undefined || typeof nbf === "number" && nbf <= now + tolerance) &&
+    iss === issuer &&
+    (aud === audience ||
+      audience !== undefined && Array.isArray(aud) && aud.includes(audience));
+}
+
+/** Headers of other makers may lack `typ` or have it first, and no more. */
+function isHeader(text: string): boolean {
+  if (text === HEADER) return true;
+  if (text.length > 100) return false;
+  const header = parseObject(decodeBase64url(text));
+  if (header === undefined || header["alg"] !== "HS256") return false;
+  const { alg: _, typ, ...rest } = header;
+  return (typ === undefined || typ === "JWT") && Object.keys(rest).length === 0;
+}
+
+function parsePayload(bytes: Uint8Array): JWTPayload | undefined {
+  const payload = parseObject(bytes);
+  if (payload === undefined) return undefined;
+  const { sub, iat, exp, sid } = payload;
+  const isOurs = typeof sub === "string" && sub !== "" && isTime(iat) &&
+    isTime(exp) && (sid === undefined || typeof sid === "string");
+  return isOurs ? payload as JWTPayload : undefined;
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value) && value > 0;
+}
+
+function parseObject(
+  bytes: Uint8Array | undefined,
+): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(bytes));
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? value as Record<string, unknown>
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * The keys that a secret stands for. The first secret signs and seals; all of
+ * them verify and open, so that secrets can be rotated without signing anybody
+ * out.
+ *
+ * @module
+ */
+
+import { Buffer } from "node:buffer";
+import {
+  createCipheriv,
+  createDecipheriv,
+  hkdfSync,
+  randomBytes,
+} from "node:crypto";
+import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { isProduction } from "./environment.ts";
+import { configError } from "./error.ts";
+
+/** The least that HS256 asks for (RFC 7518, section 3.2). */
+const LEAST_BYTES = 32;
+const HMAC = { name: "HMAC", hash: "SHA-256" } as const;
+const CIPHER = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Signs, seals, and undoes both. */
+export interface KeyRing {
+  /** The HMAC-SHA-256 of the data by the first secret. */
+  sign(data: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer>;
+  /** Whether the signature is that of the data by any of the secrets. */
+  verify(
+    signature: Uint8Array<ArrayBuffer>,
+    data: Uint8Array<ArrayBuffer>,
+  ): Promise<boolean>;
+  /**
+   * Encrypts a text, so that its holder can neither read nor change it.
+   *
+   * @param purpose What it is for. Nothing sealed for one purpose opens for
+   * another, nor is it a signed token.
+   */
+  seal(purpose: string, text: string): string;
+  /** The text that was sealed for this purpose, or `undefined`. */
+  open(purpose: string, sealed: string): string | undefined;
+}
+
+/**
+ * Makes the keys.
+ *
+ * @throws {AuthError} `CONFIG` if there is no secret, or a short one outside
+ * development.
+ */
+export function createKeyRing(secret: string | readonly string[]): KeyRing {
+  const secrets = readSecrets(secret);
+  // Imported when first used: creating a plugin then never fails later.
+  let keys: Promise<CryptoKey>[] | undefined;
+  const hmacKeys = () => keys ??= secrets.map(importKey);
+  const sealingKeys = new Map<string, Uint8Array>();
+
+  function sealingKey(index: number, purpose: string): Uint8Array {
+    const name = `${index}:${purpose}`;
+    let key = sealingKeys.get(name);
+    if (key === undefined) {
+      // RFC 5869: keys for different purposes tell nothing of each other.
+      const info = `@quartet/kit auth: ${purpose}`;
+      key = new Uint8Array(hkdfSync("sha256", secrets[index]!, "", info, 32));
+      sealingKeys.set(name, key);
+    }
+    return key;
+  }
+
+  return {
+    async sign(data) {
+      return await crypto.subtle.sign("HMAC", await hmacKeys()[0]!, data);
+    },
+    async verify(signature, data) {
+      for (const key of hmacKeys()) {
+        if (await crypto.subtle.verify("HMAC", await key, signature, data)) {
+          return true;
+        }
+      }
+      return false;
+    },
+    seal(purpose, text) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, sealingKey(0, purpose), nonce);
+      const parts = [nonce, cipher.update(text, "utf8"), cipher.final()];
+      return encodeBase64url(Buffer.concat([...parts, cipher.getAuthTag()]));
+    },
+    open(purpose, sealed) {
+      const bytes = decodeBase64url(sealed);
+      if (bytes === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) {
+        return undefined;
+      }
+      for (let index = 0; index < secrets.length; index++) {
+        const text = decrypt(sealingKey(index, purpose), bytes);
+        if (text !== undefined) return text;
+      }
+      return undefined;
+    },
+  };
+}
+
+function decrypt(key: Uint8Array, bytes: Uint8Array): string | undefined {
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, key, nonce);
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    const start = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([start, decipher.final()]).toString();
+  } catch {
+    return undefined;
+  }
+}
+
+function importKey(secret: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", secret, HMAC, false, [
+    "sign",
+    "verify",
+  ]);
+}
+
+function readSecrets(
+  secret: string | readonly string[],
+): Uint8Array<ArrayBuffer>[] {
+  const list: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
+  if (list.length === 0) {
+    throw configError(
+      "session.secret must be a string, or an array of at least one, received an empty array",
+    );
+  }
+  return list.map((text, i) => {
+    const name = Array.isArray(secret)
+      ? `session.secret[${i}]`
+      : "session.secret";
+    if (typeof text !== "string" || text === "") {
+      throw configError(
+        `${name} must be a non-empty string, received ${
+          text === "" ? "an empty one" : text === null ? "null" : typeof text
+        }`,
+      );
+    }
+    const bytes = new TextEncoder().encode(text);
+    if (bytes.length < LEAST_BYTES && isProduction()) {
+      throw configError(
+        `${name} must be at least ${LEAST_BYTES} bytes long in production, received ${bytes.length}; make one with: openssl rand -base64 32`,
+      );
+    }
+    return bytes;
+  });
+}

@@ -1,0 +1,67 @@
+import type { BaseUser, User } from "./user.ts";
+
+/** What a provider adds to its authorization URL beside the state. */
+export interface AuthorizationParameters {
+  /** The PKCE challenge, by the method `S256` (RFC 7636, section 4.2). */
+  readonly codeChallenge: string;
+  /** Ties an id token to this sign-in (OpenID Connect Core, section 2). */
+  readonly nonce: string;
+}
+
+/** What came back from an OAuth provider, with what was kept for it. */
+export interface OAuthCallback {
+  /** The authorization code. */
+  readonly code: string;
+  /** The state; it has been checked. */
+  readonly state: string;
+  /** The redirect URI of the authorization URL. */
+  readonly redirectUri: string;
+  /** The verifier of the PKCE challenge (RFC 7636, section 4.1). */
+  readonly codeVerifier?: string | undefined;
+  /** The nonce of the authorization URL. */
+  readonly nonce?: string | undefined;
+}
+
+/** A way to find out who somebody is. */
+export interface AuthProvider<U extends BaseUser = User> {
+  /** Names the provider in `signIn()`; no two providers share one. */
+  readonly id: string;
+  /** A name for people to read. */
+  readonly name: string;
+  /** How it authenticates: by what it is handed, or by way of a third party. */
+  readonly type: "credentials" | "oauth";
+  /** The one redirect URI that is allowed, if only one is. OAuth only. */
+  readonly redirectUri?: string | undefined;
+  /** Authenticates; `null` means failure. OAuth providers always give `null`. */
+  authorize(credentials: Record<string, unknown>): Promise<U | null>;
+  /** The address to send the user to. OAuth only. */
+  getAuthorizationUrl?(
+    state: string,
+    redirectUri: string,
+    parameters?: AuthorizationParameters,
+  ): string;
+  /** Completes the OAuth callback; `null` means failure. OAuth only. */
+  handleCallback?(callback: OAuthCallback): Promise<U | null>;
+  /**
+   * Authenticates a request by what it carries, for that request only and
+   * without a cookie. `undefined` if it carries nothing for this provider;
+   * `null` if that is not valid, and then the request is anonymous.
+   */
+  authenticate?(request: Request): Promise<U | null> | undefined;
+}
+
+/** The answer of a token endpoint (RFC 6749, section 5.1). */
+export interface OAuthTokens {
+  /** For requests to the provider's API. Never leaves the server. */
+  readonly accessToken: string;
+  /** `Bearer`, nearly always. */
+  readonly tokenType: string;
+  /** How long the access token is valid, in seconds. */
+  readonly expiresIn?: number | undefined;
+  /** Gets another access token. */
+  readonly refreshToken?: string | undefined;
+  /** What was granted, where the provider tells. */
+  readonly scope?: string | undefined;
+  /** Who the user is, signed by the provider (OpenID Connect). */
+  readonly idToken?: string | undefined;
+}
