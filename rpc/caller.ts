@@ -62,30 +62,34 @@ export function createCaller<R extends { readonly _def: object }>(
 ): Caller<R> {
   const endpoints = listEndpoints(router._def);
 
-  return createPathProxy((path, input, callOptions) => {
-    const kind = METHODS[path.at(-1) ?? ""];
-    const name = path.slice(0, -1).join(".");
+  const method = <T>(
+    kind: ProcedureKind,
+    begin: (endpoint: Endpoint, call: Call, input: unknown) => T,
+  ) =>
+  (
+    path: readonly string[],
+    input: unknown,
+    callOptions?: DirectSubscribeOptions,
+  ): T => {
+    const name = path.join(".");
     const endpoint = endpoints.get(name);
     if (endpoint === undefined) throw errors.notFound("Procedure not found");
     if (endpoint.procedure.kind !== kind) {
       throw new TypeError(
-        `Cannot call ${
-          path.join(".")
-        }(): ${name} is a ${endpoint.procedure.kind}`,
+        `Cannot call ${name} as a ${kind}: it is a ${endpoint.procedure.kind}`,
       );
     }
     const call = new Call(endpoint, ctx, sourceOf(options, callOptions));
-    return kind === "subscription"
-      ? iterate(endpoint, call, input)
-      : complete(endpoint, call, input);
+    return begin(endpoint, call, input);
+  };
+
+  return createPathProxy({
+    __proto__: null,
+    query: method("query", complete),
+    mutate: method("mutation", complete),
+    subscribe: method("subscription", iterate),
   }) as Caller<R>;
 }
-
-const METHODS: { readonly [method: string]: ProcedureKind } = {
-  query: "query",
-  mutate: "mutation",
-  subscribe: "subscription",
-};
 
 function sourceOf(
   { request, signal }: CallerOptions,

@@ -19,7 +19,7 @@
 
 export type * from "./calls.ts";
 export { batching } from "./client/batch.ts";
-export type { Batching, Enqueue } from "./client/batch.ts";
+export type { Batching } from "./client/batch.ts";
 export { createClient, createHTTPClient } from "./client/create_client.ts";
 export { RPCClientError } from "./client/error.ts";
 export type { Answer, Exchange } from "./client/exchange.ts";

@@ -4,29 +4,52 @@
  */
 export const PATH: unique symbol = Symbol("path");
 
-/** What is called: the keys up to it, and what it is called with. */
-export type PathCall = (
-  path: readonly string[],
-  // deno-lint-ignore no-explicit-any -- the types of a client say what fits
-  ...args: any[]
-) => unknown;
+/** What a path may end in, and what that calls. */
+export type Methods = {
+  readonly [method: string]:
+    | ((
+      procedure: readonly string[],
+      // deno-lint-ignore no-explicit-any -- the types of a client say what fits
+      input: any,
+      // deno-lint-ignore no-explicit-any -- as above
+      options: any,
+    ) => unknown)
+    | null
+    | undefined;
+};
 
 /**
- * Makes an object that has every property, to any depth, and calls `call` with
- * the path to the one that is called.
+ * Makes an object that has every property, to any depth, and calls the method
+ * that a path ends in with the path up to it. A property is the same each time
+ * it is read, so that frameworks which compare see that nothing has changed.
+ *
+ * @param methods Without a prototype, so that it has what it lists only.
  */
 export function createPathProxy(
-  call: PathCall,
+  methods: Methods,
   path: readonly string[] = [],
 ): unknown {
+  // A function as `then` would make a call of `await rpc`, one as `toJSON` of
+  // `JSON.stringify(rpc)`.
+  const parts: Record<string, unknown> = {
+    __proto__: null,
+    then: undefined,
+    toJSON: undefined,
+  };
   return new Proxy(() => {}, {
     get: (_, key) =>
       typeof key === "symbol"
         ? path
-        // Without this, `await rpc` and `JSON.stringify(rpc)` would call it.
-        : key === "then" || key === "toJSON"
-        ? undefined
-        : createPathProxy(call, [...path, key]),
-    apply: (_, _this, args) => call(path, ...args),
+        : key in parts
+        ? parts[key]
+        : parts[key] = createPathProxy(methods, [...path, key]),
+    apply(_, _this, [input, options]) {
+      const procedure = [...path];
+      const call = methods[procedure.pop()!];
+      if (call) return call(procedure, input, options);
+      throw new TypeError(
+        `Cannot call ${path.join(".")}: no query, mutate or subscribe`,
+      );
+    },
   });
 }

@@ -1,11 +1,8 @@
 import type { CallMessage } from "../protocol.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 
-/** Adds a call to the next batch and gives its answer. */
-export type Enqueue = (message: CallMessage) => Promise<Answer>;
-
-/** Makes what collects the calls of a tick and sends them as one. */
-export type Batching = (url: string, exchange: Exchange) => Enqueue;
+/** Makes, of what sends messages, what collects those of a tick and sends them as one. */
+export type Batching = (exchange: Exchange) => Exchange;
 
 /**
  * Sends the calls of a tick as one request, up to 50 of them: as many as a
@@ -32,19 +29,19 @@ export type Batching = (url: string, exchange: Exchange) => Enqueue;
  * console.assert(requests === 1);
  * ```
  */
-export function batching(url: string, exchange: Exchange): Enqueue {
+export function batching(exchange: Exchange): Exchange {
   let batch: CallMessage[] = [];
   let sending: Promise<Answer>;
 
   return async (message) => {
     const mine = batch;
-    const index = mine.push(message) - 1;
+    const index = mine.push(message as CallMessage) - 1;
     if (index === 0) {
       // Once the microtasks of this tick have made all the calls they make.
       sending = new Promise((resolve) =>
         setTimeout(() => {
           batch = [];
-          resolve(exchange(url, {}, { batch: mine }));
+          resolve(exchange({ batch: mine }, {}));
         })
       );
     }

@@ -1,6 +1,6 @@
 import { createPathProxy } from "../path_proxy.ts";
+import type { Methods } from "../path_proxy.ts";
 import { createSend } from "./http.ts";
-import type { Send } from "./http.ts";
 import { iterate } from "./iterate.ts";
 import { createSubscribe } from "./socket.ts";
 import type { Handlers } from "./socket.ts";
@@ -45,15 +45,17 @@ export function createClient<R>(
 ): Client<R> {
   const subscribe = createSubscribe(options);
   const send = createSend(options);
-  return createCalls(
-    send,
-    (path, input, more) =>
+  return createPathProxy({
+    __proto__: null,
+    query: send("query"),
+    mutate: send("mutation"),
+    subscribe: (path, input, more?: Partial<Handlers>) =>
       more?.onData
         ? subscribe(path, input, more as Handlers)
         : iterate((handlers) =>
           subscribe(path, input, { ...more, ...handlers })
         ),
-  ) as Client<R>;
+  } as Methods) as Client<R>;
 }
 
 /**
@@ -80,31 +82,10 @@ export function createClient<R>(
 export function createHTTPClient<R>(
   options: HTTPClientOptions & TransformerOption<R>,
 ): HTTPClient<R> {
-  return createCalls(createSend(options)) as HTTPClient<R>;
-}
-
-type SubscribeCall = (
-  path: readonly string[],
-  input: unknown,
-  more?: Partial<Handlers>,
-) => unknown;
-
-function createCalls(
-  send: Send,
-  subscribe?: SubscribeCall,
-): unknown {
-  return createPathProxy((path, input, more) => {
-    const procedure = path.slice(0, -1);
-    const method = path.at(-1)!;
-    if (method === "query") return send(procedure, method, input, more);
-    if (method === "mutate") return send(procedure, "mutation", input, more);
-    if (method === "subscribe" && subscribe) {
-      return subscribe(procedure, input, more);
-    }
-    throw new TypeError(
-      `Cannot call ${
-        path.join(".")
-      }(): end with .query(), .mutate() or .subscribe()`,
-    );
-  });
+  const send = createSend(options);
+  return createPathProxy({
+    __proto__: null,
+    query: send("query"),
+    mutate: send("mutation"),
+  } as Methods) as HTTPClient<R>;
 }

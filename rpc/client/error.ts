@@ -32,8 +32,12 @@ export class RPCClientError extends Error {
     cause?: unknown,
   ) {
     // Nothing else that a server sends gets onto an error.
-    const { code = "BAD_RESPONSE", message, details } = failure || {};
-    super(message ?? `Bad answer, HTTP ${status}`, { cause });
+    const {
+      code = "BAD_RESPONSE",
+      message = `Cannot call ${path}: ${code} ${status}`,
+      details,
+    } = failure || {};
+    super(message, { cause });
     Object.assign(this, {
       name: "RPCClientError",
       code,

@@ -8,43 +8,39 @@ import type { Handlers } from "./socket.ts";
 export function iterate(
   subscribe: (handlers: Handlers) => () => void,
 ): AsyncIterableIterator<unknown> {
-  let values: unknown[] = [];
+  const values: unknown[] = [];
   /** Empty, or with what failed. */
   let ended: Error[] | undefined;
-  let wake: (() => void) | undefined;
+  let wake: ((again: true) => void) | undefined;
 
   const end = (...errors: Error[]) => {
     ended ??= errors;
-    wake?.();
+    wake?.(true);
   };
 
   const iterator = (async function* () {
     const stop = subscribe({
       onData(value) {
         values.push(value);
-        wake?.();
+        wake?.(true);
       },
       onError: end,
       onComplete: end,
       onStop: end,
     });
     try {
-      for (;;) {
+      do {
         // All that have come so far: taking them off one by one would move
         // the others each time.
-        const taken = values;
-        values = [];
-        yield* taken;
-        if (values.length) continue;
-        if (ended) {
-          if (ended[0]) throw ended[0];
-          return;
-        }
-        await new Promise<void>((resolve) => wake = resolve);
-      }
+        yield* values.splice(0);
+      } while (
+        values.length ||
+        !ended && await new Promise<boolean>((resolve) => wake = resolve)
+      );
     } finally {
       stop();
     }
+    if (ended![0]) throw ended![0];
   })();
 
   // A generator that waits would keep the one waiting who wants it to stop.

@@ -9,7 +9,6 @@
 import type { SubscriptionHandlers } from "../calls.ts";
 import type { RPCFailure } from "../error.ts";
 import type { ClientMessage, ServerMessage } from "../protocol.ts";
-import { decode } from "./decode.ts";
 import { RPCClientError } from "./error.ts";
 import type { PlainOptions, SubscribeOptions } from "./types.ts";
 
@@ -27,46 +26,37 @@ export type SubscribeTo = (
   handlers: Handlers,
 ) => () => void;
 
-interface Subscription {
-  /** What is sent on each new socket. */
-  readonly message: Omit<Subscribe, "lastEventId"> & {
-    lastEventId: string | undefined;
-  };
-  /** Gets what the server says of it. */
-  readonly receive: (received: Received) => void;
-}
-
-type Subscribe = ClientMessage & { readonly type: "subscribe" };
+/** What is sent on each new socket. */
+type Subscribe = Omit<ClientMessage & { type: "subscribe" }, "lastEventId"> & {
+  lastEventId: string | undefined;
+};
 
 /** Any message of the server: each has some of these fields. */
 interface Received {
-  readonly type: ServerMessage["type"];
+  readonly type?: ServerMessage["type"];
   readonly id?: string;
   readonly data?: unknown;
   readonly eventId?: string;
-  readonly error?: RPCFailure;
+  readonly error?: Partial<RPCFailure> | undefined;
   readonly cause?: unknown;
 }
 
-/** Undefined fields don't travel. */
-type Outgoing = ClientMessage | Subscription["message"];
+/** Tells a subscription what the server says of it, or that a socket is open. */
+type Receive = (received?: Received) => void;
 
 /** Makes what subscribes. */
 export function createSubscribe(
   {
     httpEndpoint,
-    wsEndpoint,
-    reconnect,
+    wsEndpoint = httpEndpoint,
+    reconnect = {},
     heartbeat = 30_000,
     transformer,
   }: PlainOptions,
 ): SubscribeTo {
-  const {
-    attempts = reconnect === false ? 0 : Infinity,
-    delay = 500,
-    maxDelay = 30_000,
-  } = reconnect || {};
-  const subscriptions = new Map<string, Subscription>();
+  const { attempts = Infinity, delay = 500, maxDelay = 30_000 } = reconnect ||
+    { attempts: 0 };
+  const subscriptions = new Map<string, Receive>();
   /**
    * The present one, or what stands for the next one until that is opened.
    * What an older one still does has no effect.
@@ -77,8 +67,11 @@ export function createSubscribe(
   let failures = 0;
   let ids = 0;
 
-  function send(message: Outgoing): void {
-    if (socket?.readyState === 1) socket.send!(JSON.stringify(message));
+  /** Sends a message if the socket is open, and gives whether it is. */
+  function send(message: ClientMessage | Subscribe): boolean {
+    const isOpen = socket?.readyState === 1;
+    if (isOpen) socket!.send!(JSON.stringify(message));
+    return isOpen;
   }
 
   async function connect(): Promise<void> {
@@ -87,41 +80,30 @@ export function createSubscribe(
     let hopeless = 0;
     if (heartbeat) {
       timer = setInterval(
-        () =>
-          socket?.readyState !== 1 || silent++
-            ? lost(mine)
-            : send({ type: "ping" }),
+        () => (silent++ || !send({ type: "ping" })) && lost(mine),
         heartbeat,
       );
     }
     try {
-      const given =
+      const url =
         await (typeof wsEndpoint === "function" ? wsEndpoint() : wsEndpoint);
       if (mine !== socket) return;
       // What throws from here on will throw at each attempt.
       hopeless = Infinity;
-      const opened = mine = socket = new WebSocket(
-        given ??
-          `${new URL(httpEndpoint, globalThis.location?.href)}`.replace(
-            "http",
-            "ws",
-          ),
-      );
-      opened.onopen = () => {
-        for (const { message } of subscriptions.values()) send(message);
-      };
+      const opened = mine = socket = new WebSocket(url);
+      opened.onopen = () => subscriptions.forEach((receive) => receive());
       opened.onmessage = ({ data }) => {
         if (opened !== socket) return;
-        let received: Received;
+        let received;
         try {
           received = JSON.parse(data);
           // Whatever has no such thing comes from no router.
-          received.type.at(0);
+          received.type.at(0).at(0);
         } catch (error) {
           return lost(opened, error);
         }
         failures = silent = 0;
-        subscriptions.get(received.id!)?.receive(received);
+        subscriptions.get(received.id)?.(received);
       };
       opened.onclose = () => lost(opened);
       // Deno takes an error that nobody prevents for an uncaught one.
@@ -152,17 +134,10 @@ export function createSubscribe(
       );
     } else {
       failures = 0;
-      const code = "CONNECTION_LOST";
-      const message = "Connection lost";
-      for (const { receive } of [...subscriptions.values()]) {
-        try {
-          receive({ type: "error", error: { code, message }, cause });
-        } catch (error) {
-          // One that fails must not keep the others from being told.
-          queueMicrotask(() => {
-            throw error;
-          });
-        }
+      const error = { code: "CONNECTION_LOST" };
+      for (const receive of subscriptions.values()) {
+        // Each by itself: one that fails must not keep the others from it.
+        queueMicrotask(() => receive({ type: "error", error, cause }));
       }
     }
   }
@@ -170,39 +145,48 @@ export function createSubscribe(
   return (path, input, handlers) => {
     const id = `${++ids}`;
     const { signal, lastEventId, onError = console.error } = handlers;
-    const name = path.join(".");
-    let message: Subscription["message"];
-    const end = () => {
+    let message: Subscribe | undefined;
+
+    /** Ends the subscription, unless it has ended, and tells of it. */
+    const end = (
+      tell: ((error: Error) => void) | undefined,
+      error?: Error,
+      unsubscribe?: boolean,
+    ) => {
+      if (!subscriptions.delete(id)) return;
       signal?.removeEventListener("abort", stop);
-      if (subscriptions.delete(id) && !subscriptions.size) disconnect();
+      if (unsubscribe && message) send({ type: "unsubscribe", id });
+      if (!subscriptions.size) disconnect();
+      tell?.(error!);
     };
-    const stop = () => {
-      if (subscriptions.has(id)) send({ type: "unsubscribe", id });
-      end();
-      handlers.onStop?.();
-    };
-    const receive = ({ type, data, eventId, error, cause }: Received) => {
-      // Another's handler may have ended it.
-      if (!subscriptions.has(id)) return;
-      if (type === "data") {
-        if (eventId) message.lastEventId = eventId;
-        let value: unknown;
-        try {
-          value = decode(transformer, data, 0, name);
-        } catch (error) {
-          send({ type: "unsubscribe", id });
-          end();
-          return onError(error as Error);
-        }
-        handlers.onData(value);
-      } else if (type === "error") {
-        end();
-        onError(new RPCClientError(error, 0, name, cause));
-      } else if (type === "complete") {
-        end();
-        handlers.onComplete?.();
-      }
-    };
+    const stop = () => end(handlers.onStop, undefined, true);
+    const fail = (
+      error: Received["error"],
+      cause: unknown,
+      unsubscribe?: boolean,
+    ) =>
+      end(
+        onError,
+        new RPCClientError(error, 0, path.join("."), cause),
+        unsubscribe,
+      );
+
+    subscriptions.set(
+      id,
+      ({ type, data, eventId, error, cause } = {}) => {
+        if (type === "data") {
+          if (eventId) message!.lastEventId = eventId;
+          try {
+            if (transformer && data) data = transformer.parse(data as string);
+          } catch (cause) {
+            return fail(undefined, cause, true);
+          }
+          handlers.onData(data);
+        } else if (type === "error") fail(error, cause);
+        else if (type === "complete") end(handlers.onComplete);
+        else if (!type) send(message!);
+      },
+    );
     if (signal?.aborted) stop();
     else {
       try {
@@ -212,12 +196,11 @@ export function createSubscribe(
           JSON.stringify({ type: "subscribe", id, path, input, lastEventId }),
         );
         signal?.addEventListener("abort", stop);
-        subscriptions.set(id, { message, receive });
-        if (socket) send(message);
+        if (socket) send(message!);
         else connect();
       } catch (error) {
         // The caller gets what unsubscribes before it gets an error.
-        queueMicrotask(() => onError(error as Error));
+        queueMicrotask(() => end(onError, error as Error));
       }
     }
     return stop;

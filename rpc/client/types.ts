@@ -22,10 +22,11 @@ export interface HTTPClientOptions {
 export interface ClientOptions extends HTTPClientOptions {
   /**
    * Where subscriptions go; a function is asked for each connection, so that
-   * it can put a fresh token into the URL. Default: `httpEndpoint` with `ws:`
-   * or `wss:`.
+   * it can put a fresh token into the URL. Default: `httpEndpoint`, which
+   * browsers take for its `ws:` or `wss:` since May 2024; older ones need to be
+   * told that.
    */
-  readonly wsEndpoint?: string | (() => string | Promise<string>);
+  readonly wsEndpoint?: string | URL | (() => string | Promise<string>);
   /** What to do when the socket breaks. `false` gives up at once. */
   readonly reconnect?: false | ReconnectOptions;
   /**

@@ -73,6 +73,73 @@ Deno.test("An input that can't be sent fails its subscription", async () => {
   assertEquals(failure.name, "TypeError");
 });
 
+Deno.test("Who stops a subscription that could not be sent hears no more of it", async () => {
+  const rpc = createClient<typeof api>({ httpEndpoint: "http://127.0.0.1:9/" });
+  const told: Error[] = [];
+  const subscribe = () =>
+    rpc.x.subscribe(1n, { onData() {}, onError: (error) => told.push(error) });
+  subscribe()();
+  const kept = subscribe();
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(told.map(({ name }) => name), ["TypeError"]);
+  kept();
+});
+
+Deno.test("A handler that throws when the connection is lost is heard of, and so is the loss by the others", async () => {
+  const uncaught: unknown[] = [];
+  const listen = (event: ErrorEvent) => {
+    event.preventDefault();
+    uncaught.push(event.error);
+  };
+  addEventListener("error", listen);
+  const rpc = createClient<typeof api>({
+    httpEndpoint: "http://localhost",
+    wsEndpoint: "not a url",
+  });
+  const bug = new Error("a bug in a handler");
+  const lost = await new Promise<Error>((resolve) => {
+    rpc.x.subscribe(1, {
+      onData() {},
+      onError() {
+        throw bug;
+      },
+    });
+    rpc.x.subscribe(2, { onData() {}, onError: resolve });
+  });
+  removeEventListener("error", listen);
+  assertEquals((lost as RPCClientError).code, "CONNECTION_LOST");
+  assertEquals(uncaught, [bug]);
+});
+
+Deno.test("Who subscribes anew when the connection is lost gets another one", async () => {
+  await using server = serveMessages('{"type":"data","id":"3","data":"new"}');
+  let attempts = 0;
+  const rpc = createClient<typeof api>({
+    httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
+    wsEndpoint: () =>
+      attempts++ === 0 ? "not a url" : `ws://127.0.0.1:${server.addr.port}/`,
+  });
+  const seen = await new Promise<unknown[]>((resolve) => {
+    const seen: unknown[] = [];
+    rpc.x.subscribe(1, {
+      onData() {},
+      onError() {
+        const stop = rpc.x.subscribe(3, {
+          onData(value) {
+            stop();
+            resolve([...seen, value]);
+          },
+        });
+      },
+    });
+    rpc.x.subscribe(2, {
+      onData() {},
+      onError: (error) => seen.push((error as RPCClientError).code),
+    });
+  });
+  assertEquals(seen, ["CONNECTION_LOST", "new"]);
+});
+
 Deno.test("An endpoint that is no URL fails at once", async () => {
   for (const options of [{}, { wsEndpoint: "not a url" }]) {
     const failure = await failureOf({ httpEndpoint: "/api", ...options });

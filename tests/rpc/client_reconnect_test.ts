@@ -179,3 +179,70 @@ Deno.test("A server that answers pings is kept", async () => {
   unsubscribe();
   assertEquals(seen, Array.from(seen, (_, i) => i));
 });
+
+Deno.test("A handshake that nobody answers is given up after the time of a ping", async () => {
+  using timers = fakeTimers();
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = listener.accept();
+  const rpc = createClient<Counting>({
+    httpEndpoint: `http://127.0.0.1:${listener.addr.port}/`,
+    heartbeat: 10_000,
+  });
+  const unsubscribe = rpc.count.subscribe(undefined, { onData() {} });
+  using _first = await accepted;
+  timers.advance(9_999);
+  assertEquals(timers.waits, [10_000]);
+  timers.advance(1);
+  assert(timers.waits.every((ms) => ms <= 500), `${timers.waits}`);
+  // And begins again.
+  const again = listener.accept();
+  timers.advance(500);
+  using _second = await again;
+  unsubscribe();
+  assertEquals(timers.waits, []);
+});
+
+Deno.test("A wsEndpoint that never answers is given up after the time of a ping", async () => {
+  using timers = fakeTimers();
+  let asked = 0;
+  const rpc = createClient<Counting>({
+    httpEndpoint: "http://127.0.0.1:9/",
+    wsEndpoint: () => {
+      asked++;
+      return new Promise<never>(() => {});
+    },
+    heartbeat: 10_000,
+    reconnect: { attempts: 1 },
+  });
+  const reading = assertRejects(async () => {
+    for await (const _ of rpc.count.subscribe()) { /* none comes */ }
+  }, RPCClientError);
+  await until(() => asked === 1);
+  timers.advance(10_000);
+  timers.advance(500);
+  await until(() => asked === 2);
+  timers.advance(10_000);
+  assertEquals((await reading).code, "CONNECTION_LOST");
+  assertEquals(timers.waits, []);
+});
+
+Deno.test("An answer of wsEndpoint that comes too late opens nothing", async () => {
+  const { WebSocket } = globalThis;
+  let opened = 0;
+  globalThis.WebSocket = class {
+    constructor() {
+      opened++;
+    }
+  } as unknown as typeof WebSocket;
+  const late = Promise.withResolvers<string>();
+  const rpc = createClient<Counting>({
+    httpEndpoint: "http://127.0.0.1:9/",
+    wsEndpoint: () => late.promise,
+  });
+  const unsubscribe = rpc.count.subscribe(undefined, { onData() {} });
+  unsubscribe();
+  late.resolve("ws://127.0.0.1:9/");
+  await new Promise((resolve) => setTimeout(resolve));
+  globalThis.WebSocket = WebSocket;
+  assertEquals(opened, 0);
+});

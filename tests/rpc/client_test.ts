@@ -263,6 +263,27 @@ Deno.test("A client can be printed, compared and made JSON of without a call", a
   await rpc;
 });
 
+Deno.test("A part of a client is the same each time, whatever its name", async () => {
+  const named = createRouter({
+    name: procedure.query(() => "name"),
+    length: { constructor: procedure.query(() => "constructor") },
+    query: { query: procedure.query(() => "query") },
+    ["__proto__"]: procedure.query(() => "proto"),
+  });
+  const rpc = createHTTPClient<typeof named>({
+    httpEndpoint: "http://localhost/api/rpc",
+    fetch: (url, init) => named.handler(new Request(url, init)),
+  });
+  assertStrictEquals(rpc.length.constructor, rpc.length.constructor);
+  assertStrictEquals(rpc.name.query, rpc.name.query);
+  // As a hook hands it to a component that compares.
+  const { query } = rpc.name;
+  assertEquals(await query(), "name");
+  assertEquals(await rpc.length.constructor.query(), "constructor");
+  assertEquals(await rpc.query.query.query(), "query");
+  assertEquals(await rpc.__proto__.query(), "proto");
+});
+
 Deno.test("batch takes a function and nothing else", () => {
   assertThrows(
     () =>
