@@ -2,7 +2,8 @@
  * Calls of a router's client as options for TanStack Query, version 5, in any
  * framework: `useQuery(queryOptions(rpc.posts.list.query, { page: 1 }))`.
  *
- * TanStack Query itself is not imported; any of its packages will do.
+ * Nothing of TanStack Query is loaded, only types of its core are looked at:
+ * any of its packages will do.
  *
  * @example
  * ```ts
@@ -44,7 +45,7 @@ export type {
   Variables,
 } from "./tanstack/mutation_options.ts";
 export { queryKey } from "./tanstack/query_key.ts";
-export type { QueryKey } from "./tanstack/query_key.ts";
+export type { KeyOf, KeyOfAll, QueryKey } from "./tanstack/query_key.ts";
 export { queryOptions } from "./tanstack/query_options.ts";
 export type { QueryExtras, QueryOptions } from "./tanstack/query_options.ts";
 export type {

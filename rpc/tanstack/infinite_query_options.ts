@@ -1,5 +1,6 @@
+import type { InfiniteData } from "@tanstack/query-core";
 import { pathOf, toKey } from "./query_key.ts";
-import type { QueryKey } from "./query_key.ts";
+import type { KeyOf } from "./query_key.ts";
 import type { CallLike, DataOf, ErrorOption, Overridden } from "./types.ts";
 
 /** How pages follow each other, and further options of TanStack Query's. */
@@ -27,7 +28,7 @@ export interface InfiniteQueryExtras<Data, PageParam> {
 /** What {@linkcode infiniteQueryOptions} gives. */
 export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
   /** Path and input of the first page. */
-  readonly queryKey: QueryKey;
+  readonly queryKey: KeyOf<InfiniteData<Data, PageParam>>;
   /** Calls the query for a page. */
   readonly queryFn: (
     context: { readonly signal: AbortSignal; readonly pageParam: PageParam },

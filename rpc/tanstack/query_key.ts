@@ -1,8 +1,24 @@
+import type { DataTag } from "@tanstack/query-core";
+import type { RPCClientError } from "../client/error.ts";
 import { PATH } from "../path_proxy.ts";
-import type { CallLike } from "./types.ts";
+import type { CallLike, DataOf, OptionalCallLike } from "./types.ts";
 
 /** A key of TanStack Query's cache. */
 export type QueryKey = readonly unknown[];
+
+/**
+ * A key that says what is cached under it, so that `getQueryData(key)` and the
+ * like have a type.
+ */
+export type KeyOf<Data> = DataTag<QueryKey, Data, RPCClientError>;
+
+/**
+ * The key of a query that is called without input; of anything else the
+ * beginning of many keys, under which there is no telling what is cached.
+ */
+export type KeyOfAll<Target> = Target extends OptionalCallLike<infer Output>
+  ? KeyOf<DataOf<Output>>
+  : QueryKey;
 
 /**
  * Gives the key under which a query is cached, or the beginning of the keys of
@@ -22,23 +38,29 @@ export type QueryKey = readonly unknown[];
  * import { createClient } from "@quartet/kit/rpc/client";
  * import { createRouter, procedure } from "@quartet/kit/rpc";
  * import { queryKey } from "@quartet/kit/rpc/tanstack";
- * import { assertEquals } from "@std/assert";
  *
  * const api = createRouter({ posts: { list: procedure.query(() => []) } });
  * const rpc = createClient<typeof api>({ httpEndpoint: "/api/rpc" });
  *
- * assertEquals(queryKey(rpc.posts.list.query), ["posts", "list", "query"]);
- * assertEquals(queryKey(rpc.posts), ["posts"]);
+ * console.assert(queryKey(rpc.posts).join() === "posts");
+ * const list = queryKey(rpc.posts.list.query);
+ * console.assert(list.join() === "posts,list,query");
  * ```
  */
-export function queryKey<Input>(
-  target: CallLike<Input, unknown>,
-  input?: NoInfer<Input>,
-): QueryKey;
-/** Gives the beginning of the keys of a router's queries. */
-export function queryKey(target: object): QueryKey;
+export function queryKey<Target extends object>(
+  target: Target,
+): KeyOfAll<Target>;
+/** Gives the key of a query with this input. */
+export function queryKey<Input, Output>(
+  target: CallLike<Input, Output>,
+  input: NoInfer<Input>,
+): KeyOf<DataOf<Output>>;
 export function queryKey(target: object, input?: unknown): QueryKey {
-  const path = pathOf(target);
+  return keyOf(pathOf(target), input);
+}
+
+/** The key of what is at a path, with an input or for all of them. */
+export function keyOf(path: QueryKey, input: unknown): QueryKey {
   return input === undefined ? path : [...path, { input: toKey(input) }];
 }
 
@@ -66,8 +88,13 @@ export function pathOf(target: object, method?: string): readonly string[] {
 /**
  * TanStack Query tells keys apart by their JSON. What a transformer carries
  * beyond that would be equal there, or an error.
+ *
+ * @param around The objects that hold the value, from the outside in.
  */
-export function toKey(value: unknown): unknown {
+export function toKey(
+  value: unknown,
+  around: readonly object[] = [],
+): unknown {
   if (typeof value === "bigint") return tag("bigint", `${value}`);
   if (typeof value === "number") {
     return Number.isFinite(value) && !Object.is(value, -0)
@@ -75,15 +102,23 @@ export function toKey(value: unknown): unknown {
       : tag("number", Object.is(value, -0) ? "-0" : `${value}`);
   }
   if (typeof value !== "object" || value === null) return value;
-  if (value instanceof Map) return tag("map", list([...value]));
-  if (value instanceof Set) return tag("set", list([...value]));
+  const depth = around.indexOf(value);
+  if (depth !== -1) return tag("cycle", depth);
+  const within = [...around, value];
+  if (Array.isArray(value)) return list(value, within);
+  if (value instanceof Map) return tag("map", list([...value], within));
+  if (value instanceof Set) return tag("set", list([...value], within));
   if (value instanceof Date) return tag("date", `${value.getTime()}`);
-  if (value instanceof RegExp) return tag("regexp", `${value}`);
-  if (Array.isArray(value)) return list(value);
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return value;
+  const bytes = bytesOf(value);
+  if (bytes) return tag(Object.prototype.toString.call(value), bytes.join());
+  if (isText(value)) {
+    return tag(Object.prototype.toString.call(value), `${value}`);
+  }
+  if (typeof (value as { toJSON?: unknown }).toJSON === "function") {
+    return value;
+  }
   const made = Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, toKey(inner)]),
+    Object.entries(value).map(([key, inner]) => [key, toKey(inner, within)]),
   );
   return TAG in made ? tag("object", made) : made;
 }
@@ -96,9 +131,22 @@ function tag(type: string, value: unknown): unknown {
 }
 
 /** In a list, JSON would make `null` of `undefined`. */
-function list(values: readonly unknown[]): unknown {
+function list(values: readonly unknown[], around: readonly object[]): unknown {
   return Array.from(
     values,
-    (value) => value === undefined ? tag("undefined", 0) : toKey(value),
+    (value) => value === undefined ? tag("undefined", 0) : toKey(value, around),
   );
+}
+
+/** The bytes of a buffer, or of what is a view of one. */
+function bytesOf(value: object): Uint8Array | undefined {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (!ArrayBuffer.isView(value)) return undefined;
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+}
+
+/** Whether all there is to an object is its text, which JSON would leave out. */
+function isText(value: object): boolean {
+  return value instanceof RegExp || value instanceof Error ||
+    value instanceof URL || value instanceof URLSearchParams;
 }

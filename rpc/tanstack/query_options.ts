@@ -1,5 +1,5 @@
-import { pathOf, queryKey } from "./query_key.ts";
-import type { QueryKey } from "./query_key.ts";
+import { keyOf, pathOf } from "./query_key.ts";
+import type { KeyOf } from "./query_key.ts";
 import type {
   CallLike,
   DataOf,
@@ -19,10 +19,11 @@ export interface QueryExtras<Data> {
 /** What {@linkcode queryOptions} gives. */
 export interface QueryOptions<Data> extends ErrorOption {
   /** Path and input; see `queryKey`. */
-  readonly queryKey: QueryKey;
+  readonly queryKey: KeyOf<Data>;
   /**
    * Calls the query. Where the input is `skipToken` it is that token, which
-   * TanStack Query knows; a type that said so would have to be imported.
+   * TanStack Query knows; with a type that said so, `fetchQuery` would refuse
+   * the options of every query.
    */
   readonly queryFn: (
     context: { readonly signal: AbortSignal },
@@ -81,11 +82,11 @@ export function queryOptions(
   input?: unknown,
   options?: object,
 ): unknown {
-  pathOf(call, "query");
+  const path = pathOf(call, "query");
   // No input is a symbol: it has to be the token that says to wait.
   const skipped = typeof input === "symbol";
   return {
-    queryKey: queryKey(call, skipped ? undefined : input as never),
+    queryKey: keyOf(path, skipped ? undefined : input),
     queryFn: skipped
       ? input
       : async ({ signal }: { readonly signal: AbortSignal }) =>

@@ -301,6 +301,50 @@ test("infiniteQueryOptions() caches pages apart from the plain query, and below 
   }
 });
 
+test("Keys know what is cached under them", async ({ rpc, queries }) => {
+  type Post = { id: number; at: string };
+  const { queryKey: key } = queryOptions(rpc.posts.byId.query, 3);
+  await queries.fetchQuery(queryOptions(rpc.posts.byId.query, 3));
+  const post = queries.getQueryData(key);
+  isType<Post | undefined>()(post);
+  assertEquals(post?.id, 3);
+  isType<Post | undefined>()(
+    queries.getQueryData(queryKey(rpc.posts.byId.query, 3)),
+  );
+  isType<number | undefined>()(
+    queries.getQueryData(queryKey(rpc.posts.count.query)),
+  );
+  isType<string | null | undefined>()(
+    queries.getQueryData(queryKey(rpc.maybe.query, "a")),
+  );
+  isType<RPCClientError | null | undefined>()(
+    queries.getQueryState(key)?.error,
+  );
+  isType<unknown>()(queries.getQueryData(queryKey(rpc.posts.byId.query)));
+  isType<unknown>()(queries.getQueryData(queryKey(rpc.posts)));
+
+  queries.setQueryData(key, (old) => old && { ...old, id: old.id + 1 });
+  assertEquals(queries.getQueryData(key)?.id, 4);
+  // @ts-expect-error a post has no such form
+  queries.setQueryData(key, { id: "5" });
+
+  const pages = infiniteQueryOptions(
+    rpc.posts.page.query,
+    (after: number) => ({ after }),
+    { initialPageParam: 0, getNextPageParam: (page) => page.next },
+  );
+  await queries.fetchInfiniteQuery(pages);
+  const cached = queries.getQueryData(pages.queryKey);
+  isType<number[] | undefined>()(cached?.pageParams);
+  assertEquals(cached?.pages[0]?.ids, [1, 2]);
+
+  // Options of one's own replace ours, in the types as well.
+  const own = queryOptions(rpc.posts.byId.query, 3, {
+    queryKey: ["mine"] as const,
+  });
+  isType<readonly ["mine"]>()(own.queryKey);
+});
+
 test("mutationOptions() runs mutations and calls back", async ({ rpc, queries }) => {
   const told: unknown[] = [];
   const observer = new MutationObserver(
@@ -339,7 +383,7 @@ test("The helpers take what createCaller() gives, to fill a cache on the server"
   const caller = createCaller(createAPI(seen));
   const options = queryOptions(caller.posts.byId.query, 5);
   assertEquals((await queries.fetchQuery(options)).id, 5);
-  assertEquals(
+  assertEquals<unknown>(
     options.queryKey,
     queryOptions(seen.rpc.posts.byId.query, 5).queryKey,
   );
@@ -437,4 +481,75 @@ Deno.test("queryKey() keeps apart what looks alike as JSON", () => {
     );
     assertEquals(new Set(keys).size, alike.length, keys.join());
   }
+});
+
+Deno.test("queryKey() takes inputs that lead back to themselves", () => {
+  const rpc = createClient<API>({ httpEndpoint: "/" });
+  const key = (input: unknown) =>
+    JSON.stringify(queryKey(rpc.posts.byId.query, input as number));
+  interface Node {
+    name: string;
+    next?: unknown;
+  }
+  const toSelf: Node = { name: "a" };
+  toSelf.next = toSelf;
+  const again: Node = { name: "a" };
+  again.next = again;
+  const other: Node = { name: "b" };
+  other.next = other;
+  const inner: Node = { name: "a" };
+  inner.next = { name: "a", next: inner };
+  const throughMap = new Map<string, unknown>();
+  throughMap.set("self", throughMap);
+  const throughList: unknown[] = [];
+  throughList.push(throughList);
+
+  assertEquals(key(toSelf), key(again));
+  const all = [
+    toSelf,
+    other,
+    inner,
+    throughMap,
+    throughList,
+    new Set([toSelf]),
+  ];
+  assertEquals(new Set(all.map(key)).size, all.length);
+  // What stands in two places is no cycle.
+  const shared = { id: 1 };
+  assertEquals(key([shared, shared]), key([{ id: 1 }, { id: 1 }]));
+});
+
+Deno.test("queryKey() tells bytes, texts and instances apart", () => {
+  const rpc = createClient<API>({ httpEndpoint: "/" });
+  const key = (input: unknown) =>
+    JSON.stringify(queryKey(rpc.posts.byId.query, input as number));
+  class Point {
+    readonly at: ReadonlySet<number>;
+    constructor(...at: number[]) {
+      this.at = new Set(at);
+    }
+  }
+  const bytes = new Uint8Array([1, 2, 3, 4]);
+  const inputs = [
+    bytes,
+    bytes.subarray(1),
+    new Uint8Array([1, 2, 3, 5]),
+    new Int8Array([1, 2, 3, 4]),
+    bytes.buffer,
+    new ArrayBuffer(4),
+    new DataView(bytes.buffer),
+    new Float64Array([0]),
+    new Float64Array([-0]),
+    { 0: 1, 1: 2, 2: 3, 3: 4 },
+    new URL("http://localhost/a"),
+    "http://localhost/a",
+    new URLSearchParams("a=1"),
+    new URLSearchParams("a=2"),
+    new Error("a"),
+    new TypeError("a"),
+    new Point(1, 2),
+    new Point(1, 3),
+  ];
+  assertEquals(new Set(inputs.map(key)).size, inputs.length);
+  assertEquals(key(new Uint8Array([1, 2, 3, 4])), key(bytes));
 });
