@@ -110,10 +110,19 @@ function decode(bytes: Uint8Array, limit: number): string {
   }
 }
 
-async function readStream(request: Request, limit: number): Promise<string> {
-  if (request.body === null) return "";
+/**
+ * Reads the body of a request or of a response as text, as it comes.
+ *
+ * @param limit How many bytes it may have.
+ * @throws {BodyError} If it has more, or is not UTF-8.
+ */
+export async function readStream(
+  { body }: Pick<Body, "body">,
+  limit: number,
+): Promise<string> {
+  if (body === null) return "";
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  const reader = request.body.getReader();
+  const reader = body.getReader();
   let text = "";
   let size = 0;
   for (;;) {

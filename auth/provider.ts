@@ -20,6 +20,8 @@ export interface OAuthCallback {
   readonly codeVerifier?: string | undefined;
   /** The nonce of the authorization URL. */
   readonly nonce?: string | undefined;
+  /** Takes the reason for a `null`. It is for the log, not for the client. */
+  readonly onRefused?: ((reason: string) => void) | undefined;
 }
 
 /** A way to find out who somebody is. */

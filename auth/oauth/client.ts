@@ -1,0 +1,139 @@
+import { Buffer } from "node:buffer";
+import type {
+  AuthorizationParameters,
+  OAuthCallback,
+  OAuthTokens,
+} from "../provider.ts";
+import type { Transport } from "./http.ts";
+import { asObject, ProviderError, requestJSON } from "./http.ts";
+
+/** Sent with each request, since GitHub refuses those without. */
+const USER_AGENT = "@quartet/kit";
+/** What can stand in a header, as a bearer token does. */
+const VISIBLE = /^[\x21-\x7e]+$/;
+
+/** What an application is to a provider, checked and complete. */
+export interface ClientSettings {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly authorizationUrl: string;
+  readonly tokenUrl: string;
+  readonly scope: readonly string[];
+  /** More parameters of the authorization URL. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** How the secret is sent (RFC 6749, section 2.3.1). */
+  readonly clientAuthentication: "body" | "basic";
+  readonly transport: Transport;
+}
+
+/** An application's side of OAuth 2.0's authorization code grant. */
+export interface OAuthClient {
+  /** The address to send the user to (RFC 6749, section 4.1.1). */
+  authorizationUrl(
+    state: string,
+    redirectUri: string,
+    parameters?: AuthorizationParameters,
+  ): string;
+  /** Makes tokens of the code (section 4.1.3). */
+  exchangeCode(callback: OAuthCallback): Promise<OAuthTokens>;
+  /** Requests what the user has allowed the application to know. */
+  get(what: string, url: string, tokens: OAuthTokens): Promise<unknown>;
+}
+
+/** Makes the {@linkcode OAuthClient} of a provider. */
+export function createOAuthClient(settings: ClientSettings): OAuthClient {
+  const { clientId, clientSecret, transport } = settings;
+
+  return {
+    authorizationUrl(state, redirectUri, parameters) {
+      // What the URL has of its own stays (section 3.1).
+      const url = new URL(settings.authorizationUrl);
+      const { searchParams } = url;
+      for (const [name, value] of Object.entries(settings.parameters)) {
+        searchParams.set(name, value);
+      }
+      searchParams.set("response_type", "code");
+      searchParams.set("client_id", clientId);
+      searchParams.set("redirect_uri", redirectUri);
+      if (settings.scope.length > 0) {
+        searchParams.set("scope", settings.scope.join(" "));
+      }
+      searchParams.set("state", state);
+      if (parameters !== undefined) {
+        searchParams.set("code_challenge", parameters.codeChallenge);
+        searchParams.set("code_challenge_method", "S256");
+        if (settings.scope.includes("openid")) {
+          searchParams.set("nonce", parameters.nonce);
+        }
+      }
+      return url.href;
+    },
+    async exchangeCode({ code, redirectUri, codeVerifier }) {
+      const body = new URLSearchParams({
+        grant_type: "authorization_code",
+        code,
+        redirect_uri: redirectUri,
+      });
+      if (codeVerifier !== undefined) body.set("code_verifier", codeVerifier);
+      const headers = new Headers({
+        "accept": "application/json",
+        "user-agent": USER_AGENT,
+      });
+      if (settings.clientAuthentication === "basic") {
+        headers.set("authorization", basic(clientId, clientSecret));
+      } else {
+        body.set("client_id", clientId);
+        body.set("client_secret", clientSecret);
+      }
+      const what = "the token endpoint";
+      const init = { method: "POST", headers, body };
+      const { tokenUrl } = settings;
+      const answer = await requestJSON(what, tokenUrl, init, transport);
+      return readTokens(asObject(what, answer));
+    },
+    get(what, url, { accessToken }) {
+      const headers = {
+        "accept": "application/json",
+        "authorization": `Bearer ${accessToken}`,
+        "user-agent": USER_AGENT,
+      };
+      return requestJSON(what, url, { headers }, transport);
+    },
+  };
+}
+
+/** Section 2.3.1: both halves are encoded like a form's fields first. */
+function basic(clientId: string, clientSecret: string): string {
+  const encode = (text: string) => new URLSearchParams([["", text]]).toString();
+  const pair = `${encode(clientId).slice(1)}:${encode(clientSecret).slice(1)}`;
+  return `Basic ${Buffer.from(pair).toString("base64")}`;
+}
+
+/** Section 5.1. */
+function readTokens(answer: Record<string, unknown>): OAuthTokens {
+  const accessToken = answer["access_token"];
+  // Elsewhere it would be in the message of what fails by it.
+  if (typeof accessToken !== "string" || !VISIBLE.test(accessToken)) {
+    throw new ProviderError("the token endpoint gave no usable access_token");
+  }
+  const tokenType = answer["token_type"] ?? "Bearer";
+  if (String(tokenType).toLowerCase() !== "bearer") {
+    throw new ProviderError(
+      "the token endpoint gave an access_token that is no bearer token",
+    );
+  }
+  const expiresIn = Number(answer["expires_in"] ?? NaN);
+  return {
+    accessToken,
+    tokenType: "Bearer",
+    expiresIn: expiresIn >= 0 ? expiresIn : undefined,
+    refreshToken: textOf(answer["refresh_token"]),
+    scope: textOf(answer["scope"]),
+    idToken: textOf(answer["id_token"]),
+  };
+}
+
+/** A text that says something, or `undefined`. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,237 @@
+import type { CookieSettings } from "../cookie_settings.ts";
+import { AuthError, invalidCredentials } from "../error.ts";
+import type { KeyRing } from "../key_ring.ts";
+import type { AuthProvider, OAuthCallback } from "../provider.ts";
+import type { BaseUser } from "../user.ts";
+import { isRedirectUri, REDIRECT_URI } from "./address.ts";
+import type { PendingSignIn } from "./flow_cookie.ts";
+import { createFlowCookies, LIFETIME } from "./flow_cookie.ts";
+import { codeChallenge, digest, isEqual, randomValue } from "./pkce.ts";
+import { show } from "./show.ts";
+import { UsedStates } from "./used_states.ts";
+
+/** What codes consist of (RFC 6749, appendix A.11), and more than they have. */
+const CODE = /^[\x20-\x7e]{1,8192}$/;
+
+/** What the sign-ins of a plugin need. */
+export interface OAuthFlowOptions {
+  /** Seals what the browser keeps. */
+  readonly keys: KeyRing;
+  /** How the session's cookie is set; those of sign-ins follow it. */
+  readonly cookie: CookieSettings;
+  /** The time, in milliseconds of the Unix epoch. */
+  readonly now: () => number;
+}
+
+/** Where to send the user, and what the browser has to keep. */
+export interface OAuthStart {
+  /** The authorization URL. */
+  readonly url: string;
+  /** Values of `Set-Cookie`. */
+  readonly cookies: string[];
+}
+
+/** What the browser has brought back from the provider. */
+export interface OAuthAnswer {
+  /** The parameter `code` of the callback's URL. */
+  readonly code: string;
+  /** The parameter `state` of the callback's URL. */
+  readonly state: string;
+  /** The redirect URI of the start. Default: the provider's, if it has one. */
+  readonly redirectUri?: string | undefined;
+}
+
+/** The end of a sign-in. */
+export interface OAuthEnd<U extends BaseUser> {
+  /** Values of `Set-Cookie`, to be sent whether it has succeeded or not. */
+  readonly cookies: string[];
+  /** The user. Rejects with an {@linkcode AuthError} if there is none. */
+  readonly user: Promise<U>;
+}
+
+/** Sign-in by way of a third party: there and back again. */
+export interface OAuthFlow {
+  /**
+   * Begins a sign-in.
+   *
+   * @param redirectUri Where the provider sends the user afterwards. Default:
+   * the provider's, if it has one; then no other is allowed.
+   * @param cookieHeader The request's `Cookie` header.
+   * @throws {AuthError} `UNKNOWN_PROVIDER` if it isn't of type `oauth`.
+   * @throws {TypeError} If the redirect URI isn't fit to be one.
+   */
+  begin<U extends BaseUser>(
+    provider: AuthProvider<U>,
+    redirectUri: string | undefined,
+    cookieHeader: string | null,
+  ): OAuthStart;
+  /**
+   * Ends a sign-in. Only the browser that has begun it can, once, within 10
+   * minutes, for the same provider and redirect URI.
+   */
+  finish<U extends BaseUser>(
+    provider: AuthProvider<U>,
+    answer: OAuthAnswer,
+    cookieHeader: string | null,
+  ): OAuthEnd<U>;
+}
+
+/** Makes the {@linkcode OAuthFlow} of a plugin. */
+export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
+  const { keys, cookie, now } = options;
+  const cookies = createFlowCookies(keys, cookie);
+  // Twice, because the clock of the server that has begun one may be ahead.
+  const used = new UsedStates(2 * LIFETIME);
+
+  /** What the provider needs of a sign-in; throws what is wrong with it. */
+  function accept(
+    pending: PendingSignIn | string,
+    provider: string,
+    answer: OAuthAnswer,
+    redirectUri: string | undefined,
+  ): OAuthCallback {
+    if (typeof pending === "string") throw stateMismatch(pending);
+    if (!isEqual(pending.state, answer.state)) {
+      throw stateMismatch("the state is not the one in its cookie");
+    }
+    const time = now();
+    if (!used.use(pending.state, time)) {
+      throw stateMismatch("the state was used before");
+    }
+    const age = time - pending.begun;
+    if (Math.abs(age) >= LIFETIME) {
+      throw stateMismatch(
+        `the sign-in was begun ${Math.round(age / 1000)} s ago, and only ${
+          LIFETIME / 1000
+        } s are allowed`,
+      );
+    }
+    if (pending.provider !== provider) {
+      throw stateMismatch(
+        `the sign-in was begun with provider ${show(pending.provider)}, not ${
+          show(provider)
+        }`,
+      );
+    }
+    if (
+      typeof redirectUri !== "string" ||
+      !isEqual(digest(redirectUri), pending.redirect)
+    ) {
+      throw stateMismatch(
+        "the redirect URI is not the one that the sign-in was begun with",
+      );
+    }
+    const { code, state } = answer;
+    if (typeof code !== "string" || !CODE.test(code)) {
+      throw stateMismatch(
+        "the code must be a string of 1 to 8192 visible characters",
+      );
+    }
+    const { verifier: codeVerifier, nonce } = pending;
+    return { code, state, redirectUri, codeVerifier, nonce };
+  }
+
+  return {
+    begin(provider, requested, cookieHeader) {
+      if (provider.getAuthorizationUrl === undefined) {
+        throw notOAuth(provider.id);
+      }
+      const redirectUri = readRedirectUri(provider, requested);
+      const [state, verifier, nonce] = [
+        randomValue(),
+        randomValue(),
+        randomValue(),
+      ];
+      const url = provider.getAuthorizationUrl(state, redirectUri, {
+        codeChallenge: codeChallenge(verifier),
+        nonce,
+      });
+      const pending: PendingSignIn = {
+        state,
+        provider: provider.id,
+        redirect: digest(redirectUri),
+        verifier,
+        nonce,
+        begun: now(),
+      };
+      return { url, cookies: cookies.add(pending, cookieHeader) };
+    },
+    finish(provider, answer, cookieHeader) {
+      const { state, redirectUri = provider.redirectUri } = answer;
+      const pending = cookies.find(state, cookieHeader);
+      return {
+        cookies: cookies.remove(state),
+        user: complete(
+          provider,
+          () => accept(pending, provider.id, answer, redirectUri),
+        ),
+      };
+    },
+  };
+}
+
+async function complete<U extends BaseUser>(
+  provider: AuthProvider<U>,
+  accept: () => OAuthCallback,
+): Promise<U> {
+  if (provider.handleCallback === undefined) throw notOAuth(provider.id);
+  const callback = accept();
+  let refusal: unknown;
+  let user: U | null;
+  try {
+    user = await provider.handleCallback({
+      ...callback,
+      onRefused(reason) {
+        refusal = new Error(reason);
+      },
+    });
+  } catch (cause) {
+    throw new AuthError(
+      "OAUTH_FAILED",
+      "The sign-in provider has failed; please try again",
+      { cause },
+    );
+  }
+  if (user === null || user === undefined) throw invalidCredentials(refusal);
+  return user;
+}
+
+function readRedirectUri<U extends BaseUser>(
+  provider: AuthProvider<U>,
+  requested: string | undefined,
+): string {
+  const { redirectUri = requested } = provider;
+  if (!isRedirectUri(redirectUri)) {
+    throw new TypeError(
+      `Cannot begin sign-in: redirectUri must be ${REDIRECT_URI}, received ${
+        show(redirectUri)
+      }`,
+    );
+  }
+  if (requested !== undefined && requested !== redirectUri) {
+    throw new TypeError(
+      `Cannot begin sign-in: redirectUri must be ${
+        show(redirectUri)
+      }, the only one of provider ${show(provider.id)}, received ${
+        show(requested)
+      }`,
+    );
+  }
+  return redirectUri;
+}
+
+function notOAuth(id: string): AuthError {
+  return new AuthError(
+    "UNKNOWN_PROVIDER",
+    `Provider ${show(id)} has no OAuth sign-in`,
+  );
+}
+
+/** The reason is for the log; it holds neither state nor code. */
+function stateMismatch(reason: string): AuthError {
+  return new AuthError(
+    "OAUTH_STATE_MISMATCH",
+    "This sign-in was not begun in this browser, or too long ago; please try again",
+    { cause: new Error(reason) },
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * Requests to a provider. Whatever it answers, it takes no more time and memory
+ * than it is given, and what it says reaches the log at most.
+ *
+ * @module
+ */
+
+import { BodyError, readStream } from "../../app/read_body.ts";
+
+/** The largest answer that is read, in bytes. */
+const MAX_BODY = 1024 * 1024;
+const JSON_TYPE = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
+/** What an error code consists of (RFC 6749, section 5.2). */
+const NOT_ERROR_CODE = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
+
+/** How requests are sent. */
+export interface Transport {
+  /** Sends them. */
+  readonly fetch: typeof fetch;
+  /** How long each may take, its body included, in milliseconds. */
+  readonly timeout: number;
+}
+
+/** Why a provider's answer is of no use. For the log, not for the client. */
+export class ProviderError extends Error {
+  /** Always `ProviderError`. */
+  override readonly name = "ProviderError";
+  /** The status of the answer, if there was one. */
+  readonly status: number | undefined;
+
+  /** Makes an error. */
+  constructor(message: string, status?: number, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+/**
+ * Requests a JSON value.
+ *
+ * @param what Names the endpoint in errors, such as `the token endpoint`.
+ * @throws {ProviderError} If there is no answer in time, or it is a redirect,
+ * not JSON, an error, or larger than 1 MiB.
+ */
+export async function requestJSON(
+  what: string,
+  url: string,
+  init: RequestInit,
+  { fetch, timeout }: Transport,
+): Promise<unknown> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), timeout);
+  try {
+    // A redirect would carry the code, the secret or the token elsewhere.
+    const response = await fetch(url, {
+      ...init,
+      redirect: "manual",
+      signal: controller.signal,
+    });
+    return await readJSON(what, response);
+  } catch (cause) {
+    if (cause instanceof ProviderError) throw cause;
+    if (controller.signal.aborted) {
+      throw new ProviderError(`${what} took more than ${timeout} ms`);
+    }
+    if (cause instanceof BodyError) {
+      throw new ProviderError(`${what} failed: ${cause.message}`);
+    }
+    throw new ProviderError(`${what} can't be reached`, undefined, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readJSON(what: string, response: Response): Promise<unknown> {
+  const { status, headers } = response;
+  if (!JSON_TYPE.test(headers.get("content-type") ?? "")) {
+    await response.body?.cancel();
+    throw new ProviderError(
+      `${what} answered ${status} without JSON${
+        headers.has("location") ? ", with a redirect that isn't followed" : ""
+      }`,
+      status,
+    );
+  }
+  const text = await readStream(response, MAX_BODY);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ProviderError(`${what} answered ${status} with bad JSON`, status);
+  }
+  // GitHub reports errors with status 200.
+  const code = errorCode(value);
+  if (!response.ok || code !== undefined) {
+    throw new ProviderError(
+      `${what} answered ${status}${code === undefined ? "" : `: ${code}`}`,
+      status,
+    );
+  }
+  return value;
+}
+
+function errorCode(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  const { error } = value;
+  if (error === undefined || error === null) return undefined;
+  return typeof error === "string"
+    ? error.slice(0, 100).replace(NOT_ERROR_CODE, "?")
+    : "an error that is not a string";
+}
+
+/** Whether a value of JSON is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An object that was requested. */
+export function asObject(
+  what: string,
+  value: unknown,
+): Record<string, unknown> {
+  if (isObject(value)) return value;
+  throw new ProviderError(`${what} did not answer with an object`);
+}

@@ -1,0 +1,61 @@
+/**
+ * Checks of what provider factories are given, in the kit's grammar of errors.
+ *
+ * @module
+ */
+
+import { AuthError } from "../error.ts";
+import { show } from "../oauth/show.ts";
+
+/** What a factory throws of a setting. */
+export function providerError(label: string, problem: string): AuthError {
+  return new AuthError("CONFIG", `Cannot create ${label} provider: ${problem}`);
+}
+
+/** Throws unless a setting is what it must be. */
+export type Check = (
+  isRight: boolean,
+  name: string,
+  expected: string,
+  value: unknown,
+) => void;
+
+/**
+ * Makes the checks of a factory.
+ *
+ * @param label Names the provider in errors, such as `GitHub`.
+ */
+export function createCheck(label: string): Check {
+  return (isRight, name, expected, value) => {
+    if (isRight) return;
+    throw providerError(
+      label,
+      `${name} must be ${expected}, received ${show(value)}`,
+    );
+  };
+}
+
+/** The same for a setting that is a secret, of which nothing is shown. */
+export function checkSecret(check: Check, name: string, value: unknown): void {
+  const isText = typeof value === "string" && value !== "";
+  check(
+    isText,
+    name,
+    "a non-empty string",
+    value === "" ? value : typeof value,
+  );
+}
+
+/** Whether it is a text that says something. */
+export function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/** Checks a name that all providers have. */
+export function checkName(
+  check: Check,
+  name: "id" | "name",
+  value: unknown,
+): asserts value is string {
+  check(isText(value), name, "a non-empty string", value);
+}
