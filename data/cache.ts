@@ -178,7 +178,7 @@ export function createParts(options: CacheOptions): CacheParts {
       entries: store.entries,
       bytes: store.bytes,
     }),
-    close: async () => await store.close?.(),
+    close: () => guard.close(),
   };
   return { cache, ...access };
 }

@@ -29,6 +29,12 @@ import type { ErrorListener, Lock, StoreGuard } from "./store_guard.ts";
 /** How long callers wait for a computation that somebody else began, in ms. */
 const JOIN_LIMIT = 30_000;
 
+/**
+ * How often in succession a process waits for others that hold the lock and
+ * then fail, or die. Each wait takes as long as the lock is held at most.
+ */
+const MAX_WAITS = 2;
+
 /** The calls of one cache. */
 export class Engine {
   readonly counts: Record<Result, number> = { hit: 0, stale: 0, miss: 0 };
@@ -237,18 +243,24 @@ export class Engine {
     const isFound = (record: CacheRecord | undefined) =>
       record !== undefined && this.#isValid(record, scope) &&
       this.#now() < record.freshUntil;
-    let record = await this.#store.get(key);
     let lock: Lock | undefined;
-    if (!isFound(record)) {
-      lock = await this.#store.lock(key);
-      if (lock === undefined) record = await this.#store.get(key);
+    let release: (() => unknown) | undefined;
+    for (let waits = 0;; waits++) {
+      const record = await this.#store.get(key);
+      if (isFound(record)) {
+        release?.();
+        flight.result = "hit";
+        return record!.value;
+      }
+      // The second look is for what was kept just before the lock was ours. A
+      // process that waited in vain too often computes beside the others.
+      if (lock !== undefined || waits > MAX_WAITS) break;
+      const taken = lock = await this.#store.lock(key);
+      if (lock === "none") break;
+      if (typeof taken === "function") {
+        release = () => this.#store.release(taken);
+      }
     }
-    if (isFound(record)) {
-      flight.result = "hit";
-      return record!.value;
-    }
-    const release = () =>
-      typeof lock === "function" ? this.#store.release(lock) : undefined;
     return await this.#compute(flight, call, release);
   }
 

@@ -1,10 +1,12 @@
 /** What can go wrong in the cache itself. */
-export type CacheErrorCode = "TIMEOUT";
+export type CacheErrorCode = "TIMEOUT" | "RECURSION" | "NOT_DATA";
 
 /**
  * An error of the cache, not of the function that it calls.
  *
- * `code` is `TIMEOUT` if a computation has taken longer than its `timeout`.
+ * `code` is `TIMEOUT` if a computation has taken longer than its `timeout`;
+ * `RECURSION` if it would have to wait for its own result; `NOT_DATA` if a
+ * value can't be shared with other processes, which reaches only `onError`.
  */
 export class CacheError extends Error {
   /** A stable name for programs. */
@@ -17,9 +19,10 @@ export class CacheError extends Error {
    *
    * @param code A stable name for programs.
    * @param message One sentence for people.
+   * @param options What caused it.
    */
-  constructor(code: CacheErrorCode, message: string) {
-    super(message);
+  constructor(code: CacheErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }

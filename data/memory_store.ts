@@ -50,6 +50,7 @@ class Entry implements CacheRecord {
   readonly began: number;
   readonly tags: readonly string[];
   readonly paths: readonly string[];
+  readonly keys: readonly string[] | undefined;
   readonly freshUntil: number;
   readonly keepUntil: number;
   checked: number;
@@ -64,6 +65,7 @@ class Entry implements CacheRecord {
     this.began = record.began;
     this.tags = record.tags;
     this.paths = record.paths;
+    this.keys = record.keys;
     this.freshUntil = record.freshUntil;
     this.keepUntil = record.keepUntil;
     this.checked = record.checked;
@@ -92,6 +94,18 @@ class Entry implements CacheRecord {
 export function createMemoryStore(
   options: MemoryStoreOptions = {},
 ): CacheStore {
+  return new MemoryStore(readLimits(options, "create memory store"));
+}
+
+/**
+ * Checks how much a store may hold.
+ *
+ * @throws {TypeError} If a limit is not a positive number.
+ */
+export function readLimits(
+  options: MemoryStoreOptions,
+  doing: string,
+): Required<MemoryStoreOptions> {
   const {
     maxEntries = 10_000,
     maxBytes = 64 * 1024 * 1024,
@@ -100,12 +114,13 @@ export function createMemoryStore(
   } = options;
   const limits = { maxEntries, maxBytes, maxEntryBytes, maxScopes };
   for (const [name, limit] of Object.entries(limits)) {
-    checkPositive(limit, name, "create memory store");
+    checkPositive(limit, name, doing);
   }
-  return new MemoryStore(limits);
+  return limits;
 }
 
-class MemoryStore implements CacheStore {
+/** See {@linkcode createMemoryStore}. */
+export class MemoryStore implements CacheStore {
   readonly scopes: ScopeTable;
   readonly #limits: Required<MemoryStoreOptions>;
   #map = new Map<string, Entry>();
@@ -166,8 +181,12 @@ class MemoryStore implements CacheStore {
 
   invalidate(scopes: Scopes): void {
     this.scopes.invalidate(scopes);
-    if (scopes.all !== true) return;
-    // Not `clear()`: that would visit all of them.
+    if (scopes.all === true) this.clear();
+  }
+
+  /** Drops all records. */
+  clear(): void {
+    // Not `Map.clear()`: that would visit all of them.
     this.#map = new Map();
     this.#newest = this.#oldest = undefined;
     this.#bytes = 0;

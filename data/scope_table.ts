@@ -58,6 +58,8 @@ export interface Dated {
   readonly tags: readonly string[];
   /** The paths that it belongs to, normalized. */
   readonly paths: readonly string[];
+  /** The keys of what it was made from. */
+  readonly keys?: readonly string[] | undefined;
 }
 
 /** How many scopes are remembered unless told otherwise. */
@@ -141,11 +143,12 @@ export class ScopeTable {
   }
 
   /** Whether none of its scopes was invalidated since it began. */
-  isValid({ began, scopeKey, tags, paths }: Dated): boolean {
+  isValid({ began, scopeKey, tags, paths, keys }: Dated): boolean {
     if (began < this.#floor || this.#keys.last(scopeKey) > began) return false;
     for (let i = 0; i < tags.length; i++) {
       if (this.#tags.last(tags[i]!) > began) return false;
     }
+    if (keys?.some((key) => this.#keys.last(key) > began)) return false;
     if (this.#pathSequence <= began) return true;
     for (let i = 0; i < paths.length; i++) {
       if (this.lastOfPath(paths[i]!) > began) return false;

@@ -48,7 +48,11 @@ export interface CacheStore {
    * such method. What it finds, it keeps in memory as well.
    */
   get?(key: string): Promise<CacheRecord | undefined>;
-  /** Keeps a record, here and beyond, in place of the one under its key. */
+  /**
+   * Keeps a record, here and beyond, in place of the one under its key. Beyond
+   * memory only if it is known there what was invalidated before it began: a
+   * record of a process that has asked for nothing yet stays in memory.
+   */
   set(key: string, record: CacheRecord): void | Promise<void>;
   /** Drops a record. */
   delete(key: string): void | Promise<void>;
@@ -66,6 +70,6 @@ export interface CacheStore {
    * never takes longer than the time that a lock is held at most.
    */
   lock?(key: string): Promise<ReleaseLock | undefined>;
-  /** Closes connections. */
+  /** Closes connections. Calls that are under way may reject. */
   close?(): void | Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { CacheRecord, CacheStore, ReleaseLock } from "./store.ts";
+import { CacheError } from "./error.ts";
 import type { Scopes, ScopeTable } from "./scope_table.ts";
 import { withTimeout } from "./timing.ts";
 
@@ -19,9 +20,10 @@ export class StoreGuard {
   readonly isShared: boolean;
   readonly #store: CacheStore;
   readonly #onError: ErrorListener;
-  #isDown = false;
-
   readonly #timeout: number;
+  /** What callers don't wait for, but `close()` does. */
+  readonly #pending = new Set<Promise<unknown>>();
+  #isDown = false;
 
   /** `timeout` is how long the store may take to answer, in milliseconds. */
   constructor(store: CacheStore, onError: ErrorListener, timeout: number) {
@@ -69,14 +71,29 @@ export class StoreGuard {
   }
 
   async release(release: ReleaseLock): Promise<void> {
-    await this.#ask(release);
+    await this.#inBackground(this.#ask(release));
+  }
+
+  /** Closes the store when what is under way behind the callers is done. */
+  async close(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+    await this.#store.close?.();
+  }
+
+  #inBackground<T>(work: Promise<T>): Promise<T> {
+    this.#pending.add(work);
+    work.finally(() => this.#pending.delete(work));
+    return work;
   }
 
   #do(run: () => void | Promise<void>): void | Promise<unknown> {
     try {
       const result = run();
-      if (result !== undefined) return this.#ask(() => result);
-      this.#isDown = false;
+      if (result !== undefined) {
+        return this.#inBackground(this.#ask(() => result));
+      }
+      // What is done at once says nothing about what is beyond memory.
+      if (!this.isShared) this.#isDown = false;
     } catch (error) {
       this.#failed(error);
     }
@@ -104,6 +121,10 @@ export class StoreGuard {
   }
 
   #failed(error: unknown): void {
+    // The value is at fault, not the store.
+    if (error instanceof CacheError && error.code === "NOT_DATA") {
+      return this.#onError(error, "share a value");
+    }
     if (this.#isDown) return;
     this.#isDown = true;
     this.#onError(error, "use the store");

@@ -7,20 +7,26 @@ import { testStore } from "./store_contract.ts";
 
 const dispose = () => Promise.resolve();
 
-testStore("memory", false, () =>
-  Promise.resolve({
-    open: () => Promise.resolve(createMemoryStore()),
-    settled: dispose,
-    [Symbol.asyncDispose]: dispose,
-  }));
+testStore({
+  name: "memory",
+  isShared: false,
+  make: () =>
+    Promise.resolve({
+      open: () => Promise.resolve(createMemoryStore()),
+      [Symbol.asyncDispose]: dispose,
+    }),
+});
 
-testStore("a store beyond memory", true, () => {
-  const hub = new Hub();
-  return Promise.resolve({
-    open: () => Promise.resolve(hub.open()),
-    settled: settle,
-    [Symbol.asyncDispose]: dispose,
-  });
+testStore({
+  name: "a store beyond memory",
+  isShared: true,
+  make() {
+    const hub = new Hub();
+    return Promise.resolve({
+      open: () => Promise.resolve(hub.open()),
+      [Symbol.asyncDispose]: dispose,
+    });
+  },
 });
 
 /** A store of which every method throws. */

@@ -1,0 +1,27 @@
+/**
+ * What is used of a client of `npm:redis`, version 4 or later: what its
+ * `createClient` makes. The store only makes others of it, with the same
+ * settings.
+ */
+export interface RedisClient {
+  /** Opens the connection. */
+  connect(): Promise<unknown>;
+  /** Closes the connection, whatever is going on. */
+  destroy(): void;
+  /** Makes another one with the same settings. */
+  duplicate(): RedisClient;
+  /** Listens to failures of the connection. */
+  on(event: "error", listener: (error: Error) => void): unknown;
+  /** The command PING. */
+  ping(): Promise<unknown>;
+  /** The command EVAL. */
+  eval(
+    script: string,
+    options: { keys: string[]; arguments: string[] },
+  ): Promise<unknown>;
+  /** The command SUBSCRIBE. */
+  subscribe(
+    channel: string,
+    listener: (message: string) => void,
+  ): Promise<unknown>;
+}

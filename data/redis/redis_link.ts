@@ -1,0 +1,174 @@
+import { pause, withTimeout } from "../timing.ts";
+import type { RedisClient } from "./redis_client.ts";
+
+/** Runs a Lua script. */
+export type Run = (
+  script: string,
+  keys: string[],
+  args: string[],
+) => Promise<unknown>;
+
+/** What a link is made of. */
+export interface RedisLinkOptions {
+  /** What the connections are copies of. */
+  readonly client: RedisClient;
+  /** The channel to listen to. */
+  readonly channel: string;
+  /** How long an answer may take, in ms. */
+  readonly timeout: number;
+  /** Gets the messages. */
+  readonly onMessage: (message: string) => void;
+  /** Does what must be done before anybody else may run scripts. */
+  readonly onConnect: (run: Run) => Promise<void>;
+  /** Hears that it was lost. */
+  readonly onLost: () => void;
+  /** Is called from time to time. */
+  readonly onBeat: () => Promise<void>;
+}
+
+/** Between two looks whether both connections still work, in ms. */
+const BEAT = 5_000;
+/** Between two attempts to connect, in ms. */
+const MIN_PAUSE = 20;
+const MAX_PAUSE = 2_000;
+
+/**
+ * Two connections to one Redis: one for scripts, one that listens. Both work or
+ * none is used, so whoever hears nothing knows that there is nothing to hear.
+ *
+ * It doesn't leave reconnecting to the client: a client keeps commands back
+ * until there is a connection, and then they would reach a Redis of which
+ * nobody has asked yet what it has lost. While there is none, everything is
+ * refused at once.
+ */
+export class RedisLink {
+  readonly #options: RedisLinkOptions;
+  readonly #stop = new AbortController();
+  /** Runs scripts, while it works. */
+  #run: Run | undefined;
+  /** The first attempt to connect, and all that comes after it. */
+  #first: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
+  #failure: unknown;
+
+  /** Makes a link that connects when it is first used. */
+  constructor(options: RedisLinkOptions) {
+    this.#options = options;
+  }
+
+  /** Runs a script, or rejects at once if there is no connection. */
+  readonly run: Run = async (script, keys, args) => {
+    if (this.#first === undefined) this.#open();
+    await this.#first;
+    if (this.#run !== undefined) return await this.#run(script, keys, args);
+    throw new Error(
+      this.#stop.signal.aborted
+        ? "Cannot use the cache's store: it is closed"
+        : "Cannot use the cache's store: Redis can't be reached",
+      { cause: this.#failure },
+    );
+  };
+
+  /** Closes the connections. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  #open(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#first = promise;
+    this.#running = this.#keepOpen(resolve);
+  }
+
+  async #keepOpen(tried: () => void): Promise<void> {
+    const { signal } = this.#stop;
+    let ms = MIN_PAUSE;
+    while (!signal.aborted) {
+      try {
+        await this.#connect(() => {
+          ms = MIN_PAUSE;
+          tried();
+        });
+      } catch (error) {
+        this.#failure = error;
+      }
+      tried();
+      this.#options.onLost();
+      // In no step with the other processes, which have lost theirs as well.
+      await pause(ms * (0.5 + Math.random() / 2), signal);
+      ms = Math.min(2 * ms, MAX_PAUSE);
+    }
+    tried();
+  }
+
+  /** Connects, and rejects when one of the connections is lost. */
+  async #connect(connected: () => void): Promise<void> {
+    const { client, channel, timeout, onMessage, onConnect } = this.#options;
+    const { signal } = this.#stop;
+    const lost = Promise.withResolvers<never>();
+    lost.promise.catch(() => {});
+    const lose = () => lost.reject(new Error("The store was closed"));
+    signal.addEventListener("abort", lose);
+    if (signal.aborted) lose();
+    const open = () => {
+      const copy = client.duplicate();
+      copy.on("error", lost.reject);
+      return copy;
+    };
+    const commands = open();
+    const listener = open();
+    /** Not answering in time is as good as being gone. */
+    const inTime = <T>(work: Promise<T>): Promise<T> => {
+      const late = () => new Error(`Redis has not answered for ${timeout} ms`);
+      const result = withTimeout(
+        Promise.race([work, lost.promise]),
+        timeout,
+        late,
+      );
+      result.catch((error) => {
+        if (isOfConnection(error)) lost.reject(error);
+      });
+      return result;
+    };
+    const run: Run = (script, keys, args) =>
+      inTime(commands.eval(script, { keys, arguments: args }));
+    let beat: ReturnType<typeof setTimeout> | undefined;
+    try {
+      await inTime(Promise.all([commands.connect(), listener.connect()]));
+      // Whatever is published from here on is heard; onConnect() learns the rest.
+      await inTime(listener.subscribe(channel, onMessage));
+      await onConnect(run);
+      this.#run = run;
+      connected();
+      beat = setInterval(() => {
+        inTime(listener.ping()).catch(() => {});
+        this.#options.onBeat().catch(() => {});
+      }, BEAT);
+      await lost.promise;
+    } finally {
+      this.#run = undefined;
+      clearInterval(beat);
+      signal.removeEventListener("abort", lose);
+      for (const connection of [commands, listener]) destroy(connection);
+    }
+  }
+}
+
+/**
+ * Whether another connection may do better. What Redis answers begins with a
+ * word in capitals; these are of a server that isn't, or is no longer, the one
+ * to ask.
+ */
+function isOfConnection({ message }: Error): boolean {
+  return !/^[A-Z]+ /.test(message) ||
+    /^(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY) /.test(message);
+}
+
+function destroy(client: RedisClient): void {
+  try {
+    client.destroy();
+  } catch {
+    // Before version 6, for one that is closed already.
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * A store that several machines share, in Redis. Needs Redis 5 or later and a
+ * client of `npm:redis`.
+ *
+ * @module
+ */
+
+import { checkPositive, show } from "../check.ts";
+import { MemoryStore, readLimits } from "../memory_store.ts";
+import type { MemoryStoreOptions } from "../memory_store.ts";
+import type { Dated, Scopes, ScopeTable } from "../scope_table.ts";
+import { SharedStore } from "../shared/shared_store.ts";
+import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";
+import { channelOf, RedisBackend } from "./redis_backend.ts";
+import type { RedisClient } from "./redis_client.ts";
+import { RedisLink } from "./redis_link.ts";
+import { UnlockWaiters } from "./unlock_waiters.ts";
+
+export type {
+  CacheRecord,
+  CacheStore,
+  Dated,
+  MemoryStoreOptions,
+  RedisClient,
+  ReleaseLock,
+  Scopes,
+  ScopeTable,
+};
+
+/** Settings of a store in Redis. The limits are those of the memory in front. */
+export interface RedisStoreOptions extends MemoryStoreOptions {
+  /**
+   * A client of `npm:redis`. It stays the caller's, who need not connect it:
+   * the store makes two connections of its own with the same settings, when it
+   * is first used, and sees to it itself that they come back.
+   */
+  readonly client: RedisClient;
+  /**
+   * What the store's keys in Redis begin with. Stores of the same name share
+   * their records. Default `cache`.
+   */
+  readonly name?: string;
+  /**
+   * How long one process may keep the others waiting that want the same value,
+   * in seconds; then they compute it themselves. Default 10.
+   */
+  readonly lockTime?: number;
+  /**
+   * How long Redis may take to answer, in seconds. Then the connections count
+   * as lost. Default 2.
+   */
+  readonly timeout?: number;
+  /** Where the time is read, as in the cache. Default: `Date.now`. */
+  readonly now?: () => number;
+}
+
+/**
+ * Makes a store in Redis, with the memory of this process in front.
+ *
+ * What is in memory costs no round trip. An invalidation is known to the other
+ * processes about as soon as Redis has it, and one computation runs at a time
+ * among all processes. Values must be data: values as in JSON, `undefined`,
+ * `bigint`, `Date`, `Map`, `Set`, `RegExp`, `URL`, bytes and typed arrays. One
+ * that isn't is kept in memory only, and the cache's `onError` hears of it.
+ *
+ * While Redis is away, each process goes on with its memory and its own
+ * invalidations. When it is back, they first tell each other what they have
+ * missed. If Redis was restarted meanwhile, or replaced, it may have lost
+ * something, so everything from before is invalid.
+ *
+ * @param options The client, and how much to keep.
+ * @throws {TypeError} If an option is not what it must be.
+ *
+ * @example
+ * ```ts
+ * import { configureCache } from "@quartet/kit/data";
+ * import { createRedisStore } from "@quartet/kit/data/redis";
+ * import { createClient } from "redis";
+ *
+ * const client = createClient({ url: "redis://127.0.0.1:6379" });
+ * const store = createRedisStore({ client, name: "shop" });
+ * configureCache({ store });
+ * console.assert(store.entries === 0);
+ * ```
+ */
+export function createRedisStore(options: RedisStoreOptions): CacheStore {
+  const doing = "create Redis store";
+  const {
+    client,
+    name = "cache",
+    lockTime = 10,
+    timeout = 2,
+    now = Date.now,
+  } = options;
+  const limits = readLimits(options, doing);
+  if (typeof name !== "string" || name === "") {
+    throw new TypeError(
+      `Cannot ${doing}: name must be a string that is not empty, received ${
+        show(name)
+      }`,
+    );
+  }
+  if (typeof client?.duplicate !== "function") {
+    throw new TypeError(
+      `Cannot ${doing}: client must be one of npm:redis, received ${
+        show(client)
+      }`,
+    );
+  }
+  checkPositive(lockTime, "lockTime", doing);
+  checkPositive(timeout, "timeout", doing);
+  const waiters = new UnlockWaiters();
+
+  return new SharedStore({
+    memory: new MemoryStore(limits),
+    maxLength: limits.maxEntryBytes,
+    now,
+    open(store) {
+      const link = new RedisLink({
+        client,
+        channel: channelOf(name),
+        timeout: timeout * 1_000,
+        onMessage(message) {
+          // What can't be asked now is asked when there is a connection.
+          if (!waiters.hear(message)) store.sync().catch(() => {});
+        },
+        async onConnect(run) {
+          const direct = new RedisBackend({ ...parts, run });
+          await store.greet((since) => direct.hello(since), direct);
+        },
+        onLost: () => waiters.wakeAll(),
+        onBeat: () => store.sync(),
+      });
+      const parts = {
+        name,
+        maxScopes: limits.maxScopes,
+        lockTime: lockTime * 1_000,
+        waiters,
+        run: link.run,
+        close: () => link.close(),
+      };
+      return new RedisBackend(parts);
+    },
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * Scopes as texts, for stores that keep them as keys: a letter for the kind,
+ * then the name.
+ *
+ * @module
+ */
+
+import { prefixesOf } from "../paths.ts";
+import type { Dated, Scopes } from "../scope_table.ts";
+
+/** The name of the scope that everything belongs to. */
+export const EVERYTHING = "*";
+
+/** The names of scopes. With everything, nothing else counts. */
+export function namesOf(scopes: Scopes): string[] {
+  if (scopes.all === true) return [EVERYTHING];
+  const { tags = [], paths = [], prefixes = [], keys = [] } = scopes;
+  return [
+    ...tags.map((tag) => `t${tag}`),
+    ...paths.map((path) => `p${path}`),
+    ...prefixes.map((prefix) => `x${prefix}`),
+    ...keys.map((key) => `k${key}`),
+  ];
+}
+
+/** The scope of a name; nothing if it is of a kind that is not known. */
+export function scopesOf(name: string): Scopes {
+  const rest = [name.slice(1)];
+  switch (name[0]) {
+    case "t":
+      return { tags: rest };
+    case "p":
+      return { paths: rest };
+    case "x":
+      return { prefixes: rest };
+    case "k":
+      return { keys: rest };
+    case EVERYTHING:
+      return { all: true };
+    default:
+      return {};
+  }
+}
+
+/** The names of all scopes that a record belongs to. */
+export function scopesOfRecord(record: Dated): string[] {
+  const { scopeKey, keys = [], tags, paths } = record;
+  const prefixes = [...new Set(paths.flatMap(prefixesOf))];
+  return [
+    EVERYTHING,
+    ...namesOf({ tags, paths, prefixes, keys: [scopeKey, ...keys] }),
+  ];
+}

@@ -1,0 +1,98 @@
+import type { Scopes, ScopeTable } from "../scope_table.ts";
+import type { News, Position } from "./backend.ts";
+import { EVERYTHING, scopesOf } from "./scope_names.ts";
+
+/**
+ * How much one invalidation that the others don't know of yet counts. As long
+ * as fewer than 16,384 of them come together, all numbers below 2^39 are exact.
+ */
+const STEP = 2 ** -14;
+
+/**
+ * Enters what all processes have invalidated into the table of this one.
+ *
+ * The table's numbers are the shared ones plus a base. An invalidation of this
+ * process holds here at once, before it has a number that all know. It gets
+ * one between the last known and the next, so that what begins now is newer,
+ * and yet older than whatever the others have invalidated in the meantime:
+ *
+ * ```
+ *   shared      7                               8
+ *   ────────────┼───────┼───────┼───────────────┼────────▶
+ *   here      base + 7  │       │             base + 8
+ *                     tag a   tag b, not confirmed yet
+ * ```
+ *
+ * A new epoch gets a base that puts all of its numbers after all that there
+ * were, and everything from before counts as invalid.
+ */
+export class SharedNumbers {
+  readonly #table: ScopeTable;
+  #base = 0;
+  #epoch = "";
+  #known = 0;
+
+  /** Begins without an epoch: nothing is known of the others. */
+  constructor(table: ScopeTable) {
+    this.#table = table;
+  }
+
+  /** How much of what the others did is known here. */
+  get position(): Position {
+    return { epoch: this.#epoch, number: this.#known };
+  }
+
+  /** Notes what only this process knows. */
+  note(scopes: Scopes): void {
+    const number = this.#table.sequence + STEP;
+    // Out of room. What is unknown to all others makes everything invalid.
+    if (number >= this.#base + this.#known + 1) this.#rebase();
+    else this.#table.invalidate(scopes, number);
+  }
+
+  /**
+   * Notes what the others know.
+   *
+   * @returns Whether everything is invalid that there was.
+   */
+  learn({ epoch, number, scopes, more }: News): boolean {
+    const isNew = epoch !== this.#epoch;
+    if (isNew) {
+      this.#epoch = epoch;
+      this.#known = 0;
+      this.#rebase();
+    }
+    let all = isNew;
+    for (const [name, number] of scopes) {
+      this.#table.invalidate(scopesOf(name), this.#base + number);
+      if (name === EVERYTHING && number > this.#known) all = true;
+    }
+    const last = more ? scopes.at(-1)![1] : number;
+    if (last > this.#known) {
+      this.#known = last;
+      this.#table.invalidate({}, this.#base + last);
+    }
+    return all;
+  }
+
+  /**
+   * A number as the others know it, or one that is too small, which only costs
+   * a computation. Nothing if it is from before the epoch.
+   */
+  toShared(number: number): number | undefined {
+    const shared = Math.floor(number - this.#base);
+    return shared < 1 ? undefined : shared;
+  }
+
+  /** A number of the others, as this process knows it. */
+  toLocal(number: number): number {
+    return this.#base + number;
+  }
+
+  /** Everything that has a number here is before everything to come. */
+  #rebase(): void {
+    const next = Math.ceil(this.#table.sequence) + 1;
+    this.#base = next - this.#known;
+    this.#table.raiseFloor(next);
+  }
+}

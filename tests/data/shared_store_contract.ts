@@ -1,0 +1,394 @@
+/**
+ * What every store has to do that processes share beyond one machine's memory,
+ * as tests: those of `store_contract.ts` and these.
+ *
+ * @module
+ */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { CacheError, createCache } from "@quartet/kit/data";
+import type { Cache, Scopes } from "@quartet/kit/data";
+import { KEYS, recordOf, testStore, until, VALUES } from "./store_contract.ts";
+import type { ContractOptions, StoreUnderTest } from "./store_contract.ts";
+
+/** Registers the tests of a shared store. */
+export function testSharedStore(
+  { name, ignore = false, make }: Omit<ContractOptions, "isShared">,
+): void {
+  testStore({ name, ignore, make, isShared: true });
+  const test = (
+    what: string,
+    fn: (subject: StoreUnderTest) => Promise<void>,
+  ) =>
+    Deno.test({
+      name: `${name}: ${what}`,
+      ignore,
+      async fn() {
+        await using subject = await make();
+        await fn(subject);
+      },
+    });
+
+  test(
+    "another process gets values with their types",
+    async ({ open }) => {
+      const [one, other] = [await open(), await open()];
+      await one.get!("k");
+      for (const [i, value] of VALUES.entries()) {
+        await one.set(`k${i}`, recordOf(one, value));
+        const found = await other.get!(`k${i}`);
+        assert(found !== undefined, Deno.inspect(value));
+        assertEquals(found.value, value);
+        // What assertEquals() takes for equal.
+        assert(!Object.is(value, -0) || Object.is(found.value, -0));
+        if (typeof value !== "object" || value === null) continue;
+        assertEquals(
+          Object.getPrototypeOf(found.value),
+          Object.getPrototypeOf(value),
+        );
+        assertEquals(Object.keys(found.value!), Object.keys(value));
+      }
+      const shared = { a: 1 };
+      const circle: Record<string, unknown> = { one: shared, two: shared };
+      circle.self = circle;
+      await one.set("circle", recordOf(one, circle));
+      const found = (await other.get!("circle"))!.value as typeof circle;
+      assert(found.one === found.two && found.self === found);
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "another process finds every key, and only that",
+    async ({ open }) => {
+      const [one, other] = [await open(), await open()];
+      await one.get!("k");
+      for (const [i, key] of KEYS.entries()) {
+        assertEquals(await other.get!(key), undefined);
+        await one.set(key, recordOf(one, i));
+      }
+      for (const [i, key] of KEYS.entries()) {
+        assertEquals((await other.get!(key))?.value, i);
+      }
+      await one.delete(KEYS[0]!);
+      const third = await open();
+      assertEquals(await third.get!(KEYS[0]!), undefined);
+      assertEquals((await third.get!(KEYS[1]!))?.value, 1);
+      for (const store of [one, other, third]) await store.close?.();
+    },
+  );
+
+  test(
+    "another process gets all that is known of a record",
+    async ({ open }) => {
+      const [one, other] = [await open(), await open()];
+      await one.get!("k");
+      for (const lifetime of [60_000, Infinity]) {
+        const record = recordOf(one, 1, {
+          scopeKey: "scope",
+          tags: ["ä", "t:1", ""],
+          paths: ["/", "/posts/1"],
+          keys: ["k1"],
+          freshUntil: Date.now() + lifetime,
+          keepUntil: Date.now() + 2 * lifetime,
+        });
+        await one.set("k", record);
+        const found = (await other.get!("k"))!;
+        for (const name of ["scopeKey", "tags", "paths", "keys"] as const) {
+          assertEquals(found[name], record[name]);
+        }
+        for (const name of ["freshUntil", "keepUntil"] as const) {
+          const [a, b] = [found[name], record[name]];
+          // It is counted anew from when it was kept: clocks may differ.
+          assert(a === b || Math.abs(a - b) < 10_000, `${name}: ${a}, ${b}`);
+        }
+      }
+      await one.set("bare", recordOf(one, 1, { tags: [], paths: [] }));
+      assertEquals((await other.get!("bare"))?.keys, undefined);
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "a large value arrives as a whole, and a smaller one in its place",
+    async ({ open }) => {
+      const [one, other] = [await open(), await open()];
+      await one.get!("k");
+      const values = [60_000, 65_536, 200_000, 3_000_000, 100].map((length) =>
+        Array.from({ length }, (_, i) => "aé💥"[i % 3]).join("").slice(
+          0,
+          length,
+        )
+      );
+      for (const value of values) {
+        await one.set("k", recordOf(one, value));
+        assert((await other.get!("k"))?.value === value, `${value.length}`);
+      }
+      const bytes = crypto.getRandomValues(new Uint8Array(50_000));
+      await one.set("k", recordOf(one, bytes));
+      assertEquals((await other.get!("k"))?.value, bytes);
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "a value too large for the limit is in no process",
+    async ({ open }) => {
+      const [one, other] = [
+        await open({ maxEntryBytes: 10_000 }),
+        await open({ maxEntryBytes: 10_000 }),
+      ];
+      await one.get!("k");
+      await one.set("k", recordOf(one, "small"));
+      await one.set("k", recordOf(one, "x".repeat(20_000)));
+      assertEquals(one.peek("k"), undefined);
+      assertEquals(await other.get!("k"), undefined);
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "a value that is not data stays in memory, with a clear error",
+    async ({ open }) => {
+      class Money {
+        amount = 1;
+      }
+      const [one, other] = [await open(), await open()];
+      await one.get!("k");
+      const cases: readonly (readonly [unknown, string])[] = [
+        [new Money(), "value must be data (values as in JSON"],
+        [{ a: [new Money()] }, "value.a[0] must be data"],
+        [{ a: [new Money()] }, "received an instance of Money"],
+        [{ f() {} }, "value.f must be data"],
+        [{ f() {} }, "received a function"],
+        [new Map([["m", Symbol("s")]]), "received a symbol"],
+        [new Error("x"), "received an instance of Error"],
+        [
+          { [Symbol("s")]: 1 },
+          "received an object with other things than data",
+        ],
+      ];
+      for (const [value, message] of cases) {
+        const error = await assertRejects(
+          async () => await one.set("k", recordOf(one, value)),
+          CacheError,
+          message,
+        );
+        assertEquals(error.code, "NOT_DATA");
+        assertEquals(one.peek("k")?.value, value);
+        assertEquals(await other.get!("k"), undefined);
+      }
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "bytes bring nothing along of the buffer that they are cut from",
+    async ({ open }) => {
+      const [one, other] = [await open(), await open()];
+      await one.get!("k");
+      const pool = new TextEncoder().encode("secret public secret");
+      await one.set("k", recordOf(one, pool.subarray(7, 13)));
+      const { value } = (await other.get!("k"))!;
+      assert(value instanceof Uint8Array);
+      assertEquals(new TextDecoder().decode(value), "public");
+      assertEquals(value.buffer.byteLength, 6);
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test("what is of no use any more is not found", async ({ open }) => {
+    const [one, other] = [await open(), await open()];
+    await one.get!("k");
+    const past = { freshUntil: Date.now() - 2, keepUntil: Date.now() - 1 };
+    await one.set("k", recordOf(one, 1, past));
+    const found = await other.get!("k");
+    assert(found === undefined || found.keepUntil <= Date.now());
+    for (const store of [one, other]) await store.close?.();
+  });
+
+  test(
+    "a value that began before another process invalidated it is never valid",
+    async ({ open }) => {
+      const scopes: readonly Scopes[] = [
+        { tags: ["b"] },
+        { paths: ["/posts/1"] },
+        { prefixes: ["/posts/"] },
+        { prefixes: ["/"] },
+        { keys: ["k"] },
+        { keys: ["part"] },
+        { all: true },
+        { tags: ["x", "a"], paths: ["/y"] },
+      ];
+      const [one, other] = [await open(), await open()];
+      await one.get!("k");
+      for (const [i, scope] of scopes.entries()) {
+        const key = `k${i}`;
+        const record = recordOf(one, "old", { keys: ["part"] });
+        await other.invalidate(scope);
+        // It may not have heard of it yet; the others have.
+        await one.set(key, record);
+        const third = await open();
+        for (const store of [one, other, third]) {
+          const found = await store.get!(key);
+          assert(found === undefined || !store.scopes.isValid(found), key);
+        }
+        await third.close?.();
+        const newer = recordOf(one, "new", { keys: ["part"] });
+        await one.set(key, newer);
+        await one.set(key, record);
+        assertEquals((await other.get!(key))?.value, "new");
+        assert(other.scopes.isValid((await other.get!(key))!));
+      }
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "a process that comes later knows of thousands of invalidations",
+    async ({ open }) => {
+      const one = await open();
+      await one.get!("k");
+      const records = [0, 1_234, 2_999].map((i) =>
+        recordOf(one, i, { tags: [`t${i}`], paths: [], scopeKey: `k${i}` })
+      );
+      for (let i = 0; i < 3_000; i += 500) {
+        const tags = Array.from({ length: 500 }, (_, j) => `t${i + j}`);
+        await one.invalidate({ tags });
+      }
+      const other = await open();
+      await other.get!("k");
+      for (const record of records) {
+        const began = other.scopes.sequence - 3_000;
+        assert(!other.scopes.isValid({ ...record, began }));
+        assert(other.scopes.isValid({ ...record, tags: ["t"], began }));
+      }
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "scopes that are forgotten cost computations, never a stale value",
+    async ({ open }) => {
+      const limits = { maxScopes: 20 };
+      const one = await open(limits);
+      await one.get!("k");
+      for (let i = 0; i < 50; i++) {
+        await one.set(`k${i}`, recordOf(one, "old", { tags: [`t${i}`] }));
+      }
+      for (let i = 0; i < 50; i++) await one.invalidate({ tags: [`t${i}`] });
+      await one.set("new", recordOf(one, "new"));
+      const other = await open(limits);
+      for (let i = 0; i < 50; i++) {
+        const found = await other.get!(`k${i}`);
+        assert(found === undefined || !other.scopes.isValid(found), `${i}`);
+      }
+      const found = await other.get!("new");
+      assert(found !== undefined && other.scopes.isValid(found));
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "a process that comes later knows of the paths of earlier requests",
+    async ({ open }) => {
+      const one = await open();
+      await one.get!("k");
+      await one.set("k", recordOf(one, 1, { paths: ["/a"] }));
+      await one.invalidate({ paths: ["/b"] });
+      const other = await open();
+      const found = (await other.get!("k"))!;
+      assert(other.scopes.isValid(found));
+      assert(other.scopes.lastOfPath("/b") > found.began);
+      assert(other.scopes.lastOfPath("/c") <= found.began);
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "a lock is for one at a time, and for who holds it to release",
+    async ({ open }) => {
+      const [one, other] = [await open(), await open()];
+      const release = await one.lock!("k");
+      assert(release !== undefined);
+      const free = await other.lock!("K");
+      assert(free !== undefined, "another key");
+      const waiting = [other, one, other].map((store) => store.lock!("k"));
+      await release();
+      assertEquals(await Promise.all(waiting), [
+        undefined,
+        undefined,
+        undefined,
+      ]);
+      const next = await other.lock!("k");
+      assert(next !== undefined);
+      // Too late: it is somebody else's now.
+      await release();
+      const more = one.lock!("k");
+      await next();
+      assertEquals(await more, undefined);
+      await free();
+      for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "closing harms neither those who wait nor the other processes",
+    async ({ open }) => {
+      const [one, other] = [await open(), await open()];
+      const release = await one.lock!("k");
+      const waiting = other.lock!("k").catch(() => undefined);
+      await other.close?.();
+      assertEquals(await waiting, undefined);
+      await assertRejects(() => other.get!("k"));
+      await assertRejects(async () => await other.invalidate({ tags: ["a"] }));
+      await other.close?.();
+      await one.get!("k");
+      await one.set("k", recordOf(one, 1));
+      await release!();
+      const third = await open();
+      assertEquals((await third.get!("k"))?.value, 1);
+      for (const store of [one, third]) await store.close?.();
+    },
+  );
+
+  test(
+    "random calls and invalidations in three processes never find a stale value",
+    async ({ open }) => {
+      const stores = [await open(), await open(), await open()];
+      const caches = stores.map((store) => createCache({ store }));
+      let seed = 5;
+      const random = (n: number) =>
+        (seed = (seed * 48_271) % 2_147_483_647) % n;
+      const versions = new Array<number>(5).fill(0);
+      let computed = 0;
+      for (let step = 0; step < 400; step++) {
+        const i = random(5);
+        const at = random(3);
+        const load = (cache: Cache | undefined, slow: boolean) =>
+          cache!.cached(`k${random(2)}:${i}`, async () => {
+            computed++;
+            const version = versions[i];
+            // What it has read may be old when it ends.
+            if (slow) await new Promise((resolve) => setImmediate(resolve));
+            return version;
+          }, { maxAge: 60, tags: [`t${i}`] });
+        if (random(4) > 0) {
+          assertEquals(await load(caches[at], false), versions[i], `${step}`);
+          continue;
+        }
+        const slow = load(caches[random(3)], true);
+        const before = stores.map(({ scopes }) => scopes.version);
+        versions[i]!++;
+        await caches[at]!.revalidateTag(`t${i}`);
+        assertEquals(await load(caches[at], false), versions[i], `${step}`);
+        await until(() =>
+          stores.every(({ scopes }, j) => scopes.version > before[j]!)
+        );
+        await slow;
+      }
+      assert(computed < 300, `${computed}`);
+      for (const cache of caches) await cache.close();
+    },
+  );
+}
