@@ -34,6 +34,11 @@ export function checkStrings(
   }
 }
 
+/** Tags as every store can keep them: lone surrogates become U+FFFD. */
+export function normalizeTags(tags: readonly string[]): string[] {
+  return tags.map((tag) => tag.toWellFormed());
+}
+
 /** A value in an error: what it is, and not much of it. */
 export function show(value: unknown): string {
   if (typeof value === "string") {

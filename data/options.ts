@@ -1,4 +1,4 @@
-import { checkPositive, checkStrings, show } from "./check.ts";
+import { checkPositive, checkStrings, normalizeTags, show } from "./check.ts";
 import { readPattern } from "./paths.ts";
 
 /** What all ways of caching can be told. All times are in seconds. */
@@ -140,7 +140,7 @@ export function readPolicy(
 function readTags(tags: unknown, doing: string): readonly string[] {
   if (tags === undefined) return NONE;
   checkStrings(tags, "tags", doing);
-  return tags.length === 0 ? NONE : [...tags];
+  return tags.length === 0 ? NONE : normalizeTags(tags);
 }
 
 function readPaths(paths: unknown, doing: string): readonly string[] {

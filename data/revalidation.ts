@@ -1,4 +1,4 @@
-import { checkStrings, show } from "./check.ts";
+import { checkStrings, normalizeTags, show } from "./check.ts";
 import { readPattern } from "./paths.ts";
 import type { Scopes } from "./scope_table.ts";
 
@@ -79,5 +79,5 @@ export function readScopes(options: unknown): Scopes {
     if ("path" in scope) exact.push(scope.path);
     else prefixes.push(scope.prefix);
   }
-  return { tags, paths: exact, prefixes, all };
+  return { tags: normalizeTags(tags), paths: exact, prefixes, all };
 }

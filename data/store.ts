@@ -27,7 +27,7 @@ export type ReleaseLock = () => void | Promise<void>;
  * it decides that with {@linkcode CacheStore.scopes}. Whatever a method throws
  * or rejects with is reported once per outage and fails no call.
  *
- * Keys are any strings without lone surrogates, of any length.
+ * Keys are any strings, of any length; tags have no lone surrogates.
  */
 export interface CacheStore {
   /**

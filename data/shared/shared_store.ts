@@ -77,7 +77,7 @@ export class SharedStore implements CacheStore {
   async get(key: string): Promise<CacheRecord | undefined> {
     await this.#beforeReading();
     const { news, entry } = await this.#backend.get(
-      key,
+      placeOf(key),
       this.#numbers.position,
     );
     this.#learn(news);
@@ -109,15 +109,15 @@ export class SharedStore implements CacheStore {
     const ms = Math.min(Math.ceil(record.keepUntil - time), MAX_KEPT);
     if (ms <= 0) return;
     const text = writeRecord(record, time);
-    if (text.length > maxLength) return this.#backend.delete(key);
+    if (text.length > maxLength) return this.#backend.delete(placeOf(key));
     const { epoch } = this.#numbers.position;
     const scopes = scopesOfRecord(record);
-    return this.#backend.set(key, { epoch, began, text }, scopes, ms);
+    return this.#backend.set(placeOf(key), { epoch, began, text }, scopes, ms);
   }
 
   delete(key: string): Promise<void> {
     this.#memory.delete(key);
-    return this.#backend.delete(key);
+    return this.#backend.delete(placeOf(key));
   }
 
   async invalidate(scopes: Scopes): Promise<void> {
@@ -128,7 +128,7 @@ export class SharedStore implements CacheStore {
   }
 
   lock(key: string): Promise<ReleaseLock | undefined> {
-    return this.#backend.lock(key);
+    return this.#backend.lock(placeOf(key));
   }
 
   close(): Promise<void> {
@@ -209,4 +209,12 @@ export class SharedStore implements CacheStore {
       throw error;
     }
   }
+}
+
+/**
+ * A key as UTF-8 can say it. Lone surrogates would all become the same; no key
+ * of the cache begins like the escaped ones.
+ */
+function placeOf(key: string): string {
+  return key.isWellFormed() ? key : `\0s${JSON.stringify(key)}`;
 }

@@ -27,6 +27,8 @@ Deno.test("A tag takes what has it, and only that", async () => {
   assert(!await takes({ all: false }, { tags: ["a"] }));
   assert(await takes({ all: true }, {}));
   assert(await takes({ tags: ["__proto__"] }, { tags: ["__proto__"] }));
+  assert(await takes({ tags: ["\ud800"] }, { tags: ["\ud800"] }));
+  assert(!await takes({ tags: ["\ud800"] }, { tags: ["?", "x"] }));
 });
 
 Deno.test("A path is taken exactly, or with all that is below it", async () => {

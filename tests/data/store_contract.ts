@@ -72,6 +72,9 @@ export const KEYS: readonly string[] = [
   "💥",
   "é",
   "e\u0301",
+  "\ud800",
+  "\udbff",
+  "\ufffd",
   "x".repeat(5_000),
   "x".repeat(5_000) + "y",
 ];

@@ -1,0 +1,157 @@
+/**
+ * Records in Deno KV, where a value has at most 64 KiB.
+ *
+ * ```
+ *   [name, "value", key]     epoch, began, kept, and bytes or the id of parts
+ *   [name, "part", id, i]    bytes
+ * ```
+ *
+ * The parts of a large one are written first, under an id that nobody else
+ * uses, and then the head that names them. So whoever finds a head finds all
+ * of its parts, or finds that another head is there by now. Parts that are left
+ * behind, by a process that was killed between the two, go when their time is
+ * up.
+ *
+ * @module
+ */
+
+import type { FoundEntry, SharedEntry } from "../shared/backend.ts";
+import type { Kv, KvEntry, KvKey } from "./kv.ts";
+import { commit, keyPart, PAGE, page } from "./kv_keys.ts";
+
+/** What is under a record's key. */
+interface Head extends Pick<SharedEntry, "epoch" | "began"> {
+  /** When it was kept, in milliseconds of the Unix epoch. */
+  readonly kept: number;
+  /** The text in UTF-8, or where its parts are and how many. */
+  readonly text: Uint8Array | { readonly id: string; readonly count: number };
+}
+
+/** How many bytes a value holds; it has to have room for more than these. */
+const PART = 60_000;
+/** How many parts are written together, which may be 800 KiB. */
+const BATCH = 10;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The records of a store. */
+export class KvRecords {
+  readonly #kv: Kv;
+  readonly #name: string;
+  readonly #now: () => number;
+
+  /** Makes them, whether there are any or not. */
+  constructor(kv: Kv, name: string, now: () => number) {
+    this.#kv = kv;
+    this.#name = name;
+    this.#now = now;
+  }
+
+  /** Where the head of a record is. */
+  async keyOf(key: string): Promise<KvKey> {
+    return [this.#name, "value", await keyPart(key)];
+  }
+
+  /** The record of a head. */
+  async read({ value }: KvEntry): Promise<FoundEntry | undefined> {
+    if (value === null) return undefined;
+    const { epoch, began, kept, text } = value as Head;
+    const bytes = text instanceof Uint8Array
+      ? text
+      : await this.#join(text.id, text.count);
+    return bytes && {
+      epoch,
+      began,
+      text: decoder.decode(bytes),
+      age: Math.max(0, this.#now() - kept),
+    };
+  }
+
+  /** Keeps a record for so long, if what is there agrees with it. */
+  async write(
+    key: string,
+    { epoch, began, text }: SharedEntry,
+    ms: number,
+    metaKey: KvKey,
+    isValid: (meta: KvEntry) => boolean | Promise<boolean>,
+  ): Promise<void> {
+    const head = await this.keyOf(key);
+    const bytes = encoder.encode(text);
+    const placed = bytes.length <= PART ? bytes : await this.#split(bytes, ms);
+    const value: Head = { epoch, began, kept: this.#now(), text: placed };
+    for (;;) {
+      const [old, meta] = await this.#kv.getMany([head, metaKey]);
+      const other = old!.value as Head | null;
+      const isNewer = other?.epoch === epoch && other.began > began;
+      if (isNewer || !await isValid(meta!)) return await this.#drop(value);
+      const change = this.#kv.atomic()
+        .check({ key: head, versionstamp: old!.versionstamp })
+        .check({ key: metaKey, versionstamp: meta!.versionstamp })
+        .set(head, value, { expireIn: ms });
+      if (await commit(change)) return await this.#drop(other);
+    }
+  }
+
+  /** Drops a record. */
+  async delete(key: string): Promise<void> {
+    const head = await this.keyOf(key);
+    const [old] = await this.#kv.getMany([head]);
+    await commit(this.#kv.atomic().delete(head));
+    await this.#drop(old!.value as Head | null);
+  }
+
+  async #split(bytes: Uint8Array, expireIn: number): Promise<Head["text"]> {
+    const id = crypto.randomUUID();
+    const count = Math.ceil(bytes.length / PART);
+    for (let from = 0; from < count; from += BATCH) {
+      const change = this.#kv.atomic();
+      for (let i = from; i < Math.min(count, from + BATCH); i++) {
+        const part = bytes.slice(i * PART, (i + 1) * PART);
+        change.set(this.#partKey(id, i), part, { expireIn });
+      }
+      await commit(change);
+    }
+    return { id, count };
+  }
+
+  /** Nothing if one of the parts is gone. */
+  async #join(id: string, count: number): Promise<Uint8Array | undefined> {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    while (parts.length < count) {
+      const prefix = [this.#name, "part", id];
+      const entries = await page(this.#kv, prefix, parts.length, BATCH);
+      if (entries.length === 0) return undefined;
+      for (const { value } of entries) {
+        const part = value as Uint8Array;
+        parts.push(part);
+        length += part.length;
+      }
+    }
+    const bytes = new Uint8Array(length);
+    let offset = 0;
+    for (const part of parts) {
+      bytes.set(part, offset);
+      offset += part.length;
+    }
+    return bytes;
+  }
+
+  /** Deletes the parts of a head that is not, or no more, there. */
+  async #drop(head: Head | null): Promise<void> {
+    if (head === null || head.text instanceof Uint8Array) return;
+    const { id, count } = head.text;
+    for (let from = 0; from < count; from += PAGE) {
+      const change = this.#kv.atomic();
+      for (let i = from; i < Math.min(count, from + PAGE); i++) {
+        change.delete(this.#partKey(id, i));
+      }
+      await commit(change);
+    }
+  }
+
+  #partKey(id: string, i: number): KvKey {
+    return [this.#name, "part", id, i];
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * A store that the processes of one machine share, in a file of Deno KV.
+ *
+ * @module
+ */
+
+import { checkPositive, show } from "../check.ts";
+import { MemoryStore, readLimits } from "../memory_store.ts";
+import type { MemoryStoreOptions } from "../memory_store.ts";
+import type { Dated, Scopes, ScopeTable } from "../scope_table.ts";
+import { SharedStore } from "../shared/shared_store.ts";
+import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";
+import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
+import { KvBackend } from "./kv_backend.ts";
+
+export type {
+  CacheRecord,
+  CacheStore,
+  Dated,
+  Kv,
+  KvAtomicOperation,
+  KvEntry,
+  KvKey,
+  MemoryStoreOptions,
+  ReleaseLock,
+  Scopes,
+  ScopeTable,
+};
+
+/** Settings of a store in Deno KV. The limits are those of the memory in front. */
+export interface KvStoreOptions extends MemoryStoreOptions {
+  /** What `Deno.openKv(path)` gives. It stays the caller's, who closes it. */
+  readonly kv: Kv;
+  /**
+   * The first part of the store's keys. Stores of the same name share their
+   * records. Default `cache`.
+   */
+  readonly name?: string;
+  /**
+   * How often it is asked what other processes have invalidated, in seconds.
+   * So long, at most, one of them may go unnoticed. Default 0.05.
+   */
+  readonly interval?: number;
+  /**
+   * How long one process may keep the others waiting that want the same value,
+   * in seconds; then they compute it themselves. Default 10.
+   */
+  readonly lockTime?: number;
+  /** Where the time is read, as in the cache. Default: `Date.now`. */
+  readonly now?: () => number;
+}
+
+/**
+ * Makes a store in Deno KV, with the memory of this process in front.
+ *
+ * It is for several processes on one machine that open the same file: what is
+ * kept survives a restart, an invalidation is known to the others within the
+ * `interval`, and one computation runs at a time among all of them. Values must
+ * be data: values as in JSON, `undefined`, `bigint`, `Date`, `Map`, `Set`,
+ * `RegExp`, `URL`, bytes and typed arrays. One that isn't is kept in memory
+ * only, and the cache's `onError` hears of it. A value above the 64 KiB of Deno
+ * KV is kept in parts.
+ *
+ * `Deno.openKv` is there if the `deno.json` of the program has
+ * `"unstable": ["kv"]`, or with the flag `--unstable-kv`.
+ *
+ * @param options The database, and how much to keep.
+ * @throws {TypeError} If an option is not what it must be.
+ *
+ * @example
+ * ```ts
+ * import { createCache } from "@quartet/kit/data";
+ * import { createKvStore } from "@quartet/kit/data/kv";
+ *
+ * const kv = await Deno.openKv(":memory:");
+ * const cache = createCache({ store: createKvStore({ kv }) });
+ * const load = () => cache.cached("answer", () => 42, { maxAge: 60 });
+ * console.assert(await load() + await load() === 84);
+ * console.assert(cache.stats().misses === 1);
+ *
+ * await cache.close();
+ * kv.close();
+ * ```
+ */
+export function createKvStore(options: KvStoreOptions): CacheStore {
+  const doing = "create KV store";
+  const {
+    kv,
+    name = "cache",
+    interval = 0.05,
+    lockTime = 10,
+    now = Date.now,
+  } = options;
+  const limits = readLimits(options, doing);
+  if (typeof kv?.atomic !== "function") {
+    throw new TypeError(
+      `Cannot ${doing}: kv must be what Deno.openKv() gives, received ${
+        show(kv)
+      }`,
+    );
+  }
+  if (typeof name !== "string" || name === "") {
+    throw new TypeError(
+      `Cannot ${doing}: name must be a string that is not empty, received ${
+        show(name)
+      }`,
+    );
+  }
+  checkPositive(interval, "interval", doing);
+  checkPositive(lockTime, "lockTime", doing);
+
+  return new SharedStore({
+    memory: new MemoryStore(limits),
+    maxLength: limits.maxEntryBytes,
+    now,
+    open: (store) =>
+      new KvBackend({
+        kv,
+        name,
+        maxScopes: limits.maxScopes,
+        lockTime: lockTime * 1_000,
+        interval: interval * 1_000,
+        now,
+        onTick: () => store.sync(),
+      }),
+  });
+}
