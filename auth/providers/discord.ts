@@ -118,7 +118,9 @@ export function presetChat(
     settings,
     async (tokens, callback) => {
       if (guildId !== undefined && !await isMember(guildId, tokens)) {
-        callback.onRefused?.("the user is not a member of the guild guildId");
+        callback.onRefused?.(
+          "the user is not a member of the guild that guildId names",
+        );
         return null;
       }
       const what = "the user endpoint";

@@ -1,0 +1,120 @@
+/**
+ * The ways in which a provider can fail to answer as it should.
+ *
+ * @module
+ */
+
+/** One of these ways. */
+export type Fault =
+  /** Status 200, and an error in JSON. */
+  | "error"
+  /** Status 401, and an error in JSON. */
+  | "unauthorized"
+  /** Status 200, and a page. */
+  | "html"
+  /** JSON that breaks off. */
+  | "broken"
+  /** JSON without an end. */
+  | "huge"
+  /** JSON that is small until it is unpacked. */
+  | "bomb"
+  /** An array where there should be an object, and the reverse. */
+  | "other"
+  /** Headers, and then nothing more. */
+  | "stalled"
+  /** Nothing at all. */
+  | "silent"
+  /** A redirect to a place that would answer. */
+  | "redirect";
+
+/** All of them. */
+export const FAULTS: readonly Fault[] = [
+  "error",
+  "unauthorized",
+  "html",
+  "broken",
+  "huge",
+  "bomb",
+  "other",
+  "stalled",
+  "silent",
+  "redirect",
+];
+
+/** What a failing provider says; no visitor must ever see it. */
+export const PROVIDER_TEXT = "text-of-the-provider";
+
+const JSON_HEADERS = { "content-type": "application/json" };
+const ERROR = {
+  error: PROVIDER_TEXT,
+  error_description: `${PROVIDER_TEXT} <script>alert(1)</script>`,
+};
+
+/** Answers in one of these ways. */
+export async function answerWith(
+  fault: Fault,
+  request: Request,
+): Promise<Response> {
+  switch (fault) {
+    case "error":
+      return Response.json(ERROR);
+    case "unauthorized":
+      return Response.json(ERROR, { status: 401 });
+    case "html":
+      return new Response(`<!DOCTYPE html><p>${PROVIDER_TEXT}</p>`, {
+        headers: { "content-type": "text/html" },
+      });
+    case "broken":
+      return new Response(`{"id": 1, "sub": "${PROVIDER_TEXT}`, {
+        headers: JSON_HEADERS,
+      });
+    case "huge":
+      return new Response(endless(), { headers: JSON_HEADERS });
+    case "bomb":
+      return new Response(bomb(), {
+        headers: { ...JSON_HEADERS, "content-encoding": "gzip" },
+      });
+    case "other":
+      return Response.json("array of text and no object".split(" "));
+    case "stalled":
+      return new Response(begun(), { headers: JSON_HEADERS });
+    case "silent":
+      await new Promise((resolve) =>
+        request.signal.addEventListener("abort", resolve)
+      );
+      return new Response();
+    case "redirect":
+      return new Response(null, {
+        status: 307,
+        headers: { location: new URL("/stolen", request.url).href },
+      });
+  }
+}
+
+/** As much white space as anybody reads. */
+function endless(): ReadableStream<Uint8Array> {
+  const chunk = new TextEncoder().encode(" ".repeat(64 * 1024));
+  return new ReadableStream({
+    pull: (controller) => controller.enqueue(chunk),
+  });
+}
+
+/** A valid object of 64 MiB in 64 KiB. */
+function bomb(): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const blank = new TextEncoder().encode(" ".repeat(1024 * 1024));
+  const end = new TextEncoder().encode("{}");
+  let left = 64;
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      controller.enqueue(left-- > 0 ? blank : end);
+      if (left < 0) controller.close();
+    },
+  }).pipeThrough(new CompressionStream("gzip"));
+}
+
+/** A first character, and then nothing. */
+function begun(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
+  });
+}

@@ -1,0 +1,119 @@
+import type { JWTPayload } from "jose";
+import type { Client, Grant } from "./grants.ts";
+import type { Realm } from "./realm.ts";
+import type { SigningKey } from "./signing_key.ts";
+import { createSigningKey } from "./signing_key.ts";
+
+/** Google's name, as its id tokens have it. */
+const ISSUER = "https://accounts.google.com";
+
+/** How the id tokens differ from honest ones. */
+export interface IdTokenFault {
+  /** Claims in place of the honest ones; `undefined` leaves one out. */
+  readonly claims?: JWTPayload;
+  /** Changes the token after it was signed. */
+  readonly change?: (token: string) => string | undefined;
+  /** Signs it with a key that nobody has published, under the honest name. */
+  readonly isForeign?: boolean;
+}
+
+/** Google, with the switches that a test needs. */
+export interface Google extends Realm {
+  /** How id tokens are wrong, if they are to be. */
+  idTokenFault: IdTokenFault | undefined;
+  /** The `sub` that the user-info endpoint tells in place of the honest one. */
+  userInfoSubject: string | undefined;
+  /** How often the keys were asked for. */
+  readonly keyRequests: number;
+  /** Signs with a new key from now on; the old one is published no more. */
+  rotate(): void;
+}
+
+/** Google: the endpoints of sign-in, of the user and of its keys. */
+export function createGoogle(client: Client, now: () => number): Google {
+  // Made when first needed, because it takes a while.
+  let key: Promise<SigningKey> | undefined;
+  const currentKey = () => key ??= createSigningKey();
+  let keyRequests = 0;
+
+  async function idTokenOf(grant: Grant): Promise<string | undefined> {
+    const { claims, change, isForeign } = google.idTokenFault ?? {};
+    const seconds = Math.floor(now() / 1000);
+    const { kid, sign } = await currentKey();
+    const honest: JWTPayload = {
+      iss: ISSUER,
+      azp: client.id,
+      aud: client.id,
+      ...claimsOf(grant),
+      ...(grant.nonce === null ? {} : { nonce: grant.nonce }),
+      iat: seconds,
+      exp: seconds + 3600,
+    };
+    const all = JSON.parse(JSON.stringify({ ...honest, ...claims }));
+    const token = isForeign
+      ? await (await createSigningKey(kid)).sign(all)
+      : await sign(all);
+    return change === undefined ? token : change(token);
+  }
+
+  const google: Google = {
+    idTokenFault: undefined,
+    userInfoSubject: undefined,
+    get keyRequests() {
+      return keyRequests;
+    },
+    rotate() {
+      key = undefined;
+    },
+    title: "Google",
+    authorizePath: "/o/oauth2/v2/auth",
+    tokenPath: "/token",
+    answerToken: async ({ accessToken, grant }) =>
+      Response.json({
+        access_token: accessToken,
+        expires_in: 3599,
+        scope: grant.scope.join(" "),
+        token_type: "Bearer",
+        ...(grant.scope.includes("openid")
+          ? { id_token: await idTokenOf(grant) }
+          : {}),
+      }),
+    answerError: (code) =>
+      Response.json({ error: code, error_description: "Bad Request" }, {
+        status: code === "invalid_client" ? 401 : 400,
+      }),
+    async answer(path, grant) {
+      switch (path) {
+        case "/oauth2/v3/certs": {
+          keyRequests++;
+          return Response.json({ keys: [(await currentKey()).publicKey] });
+        }
+        case "/v1/userinfo": {
+          if (grant === undefined) {
+            return Response.json({ error: "invalid_request" }, { status: 401 });
+          }
+          const { hd: _, ...claims } = claimsOf(grant);
+          const sub = google.userInfoSubject ?? claims.sub;
+          return Response.json({ ...claims, sub });
+        }
+        default:
+          return undefined;
+      }
+    },
+  };
+  return google;
+}
+
+function claimsOf({ person, scope }: Grant): JWTPayload & { hd?: string } {
+  const { id, name, email, isEmailVerified, domain } = person;
+  return {
+    sub: id,
+    ...(scope.includes("email")
+      ? { email, email_verified: isEmailVerified }
+      : {}),
+    ...(scope.includes("profile") && name !== null
+      ? { name, picture: `https://lh3.googleusercontent.com/a/${id}` }
+      : {}),
+    ...(domain === null ? {} : { hd: domain }),
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * What tests of OAuth need: a running provider, a visitor who clicks on its
+ * page, a browser's cookies, and a clock that stands still.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import type { AuthProvider, BaseUser } from "@quartet/kit/auth";
+import { resolveCookie } from "../../auth/cookie_settings.ts";
+import type { CookieOptions } from "../../auth/cookie_settings.ts";
+import { createKeyRing } from "../../auth/key_ring.ts";
+import type { OAuthFlow } from "../../auth/oauth/flow.ts";
+import { createOAuthFlow } from "../../auth/oauth/flow.ts";
+import type { Client, OAuthServer } from "./oauth_server/mod.ts";
+import { createOAuthServer } from "./oauth_server/mod.ts";
+
+/** The secret of the flows. */
+export const SECRET = "a secret of at least thirty-two bytes";
+/** Where the application's callback is. Nothing listens there. */
+export const CALLBACK = "http://127.0.0.1:9/auth/callback";
+
+/** What the application is to the provider. */
+export const CLIENT: Client = {
+  id: "the-client",
+  secret: "the secret & of the client=%",
+  redirectUris: [CALLBACK, "https://app.example/callback"],
+};
+
+/** What all factories need. */
+const CREDENTIALS = { clientId: CLIENT.id, clientSecret: CLIENT.secret };
+
+/** A provider that listens on a port. Ends with the block it was started in. */
+export interface LocalProvider extends AsyncDisposable {
+  readonly origin: string;
+  readonly server: OAuthServer;
+  /** What the preset of GitHub is told to meet it. */
+  readonly github: typeof CREDENTIALS & { enterprise: { baseUrl: string } };
+  /** The same for Google. */
+  readonly google: typeof CREDENTIALS & Record<GoogleUrl, string>;
+  /** The same for Discord. */
+  readonly discord: typeof CREDENTIALS & Record<Url, string>;
+}
+
+type Url = "authorizationUrl" | "tokenUrl" | "userInfoUrl";
+type GoogleUrl = Url | "jwksUrl";
+
+/** Starts a provider on a free port. */
+export function startProvider(): LocalProvider {
+  const server = createOAuthServer({ client: CLIENT });
+  const listener = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    server.fetch,
+  );
+  const origin = `http://127.0.0.1:${listener.addr.port}`;
+  return {
+    origin,
+    server,
+    github: { ...CREDENTIALS, enterprise: { baseUrl: `${origin}/github` } },
+    google: {
+      ...CREDENTIALS,
+      authorizationUrl: `${origin}/google/o/oauth2/v2/auth`,
+      tokenUrl: `${origin}/google/token`,
+      userInfoUrl: `${origin}/google/v1/userinfo`,
+      jwksUrl: `${origin}/google/oauth2/v3/certs`,
+    },
+    discord: {
+      ...CREDENTIALS,
+      authorizationUrl: `${origin}/discord/oauth2/authorize`,
+      tokenUrl: `${origin}/discord/api/oauth2/token`,
+      userInfoUrl: `${origin}/discord/api/users/@me`,
+    },
+    [Symbol.asyncDispose]: () => listener.shutdown(),
+  };
+}
+
+/** What a provider sends back to the application. */
+export interface Answer {
+  readonly code: string;
+  readonly state: string;
+  readonly redirectUri: string;
+}
+
+/** Opens the provider's page and clicks on somebody's name. */
+export async function click(url: string, login: string): Promise<Answer> {
+  const page = await fetch(url);
+  const html = await page.text();
+  assertEquals(page.status, 200, html);
+  const form = new URLSearchParams();
+  for (const [, name, value] of html.matchAll(HIDDEN)) {
+    form.append(name!, unescape(value!));
+  }
+  form.append("login", login);
+  const response = await fetch(url, {
+    method: "POST",
+    body: form,
+    redirect: "manual",
+  });
+  await response.body?.cancel();
+  const back = new URL(response.headers.get("location")!);
+  const { searchParams } = back;
+  return {
+    code: searchParams.get("code") ?? "",
+    state: searchParams.get("state") ?? "",
+    redirectUri: back.origin + back.pathname,
+  };
+}
+
+const HIDDEN = /type="hidden" name="([^"]*)" value="([^"]*)"/g;
+
+function unescape(text: string): string {
+  return text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
+}
+
+/** The cookies of a browser. */
+export class Jar {
+  readonly cookies = new Map<string, string>();
+
+  /** Takes `Set-Cookie` values as a browser does. */
+  take(values: readonly string[]): void {
+    for (const value of values) {
+      const [, name = "", content = ""] = /^([^=]+)=([^;]*)/.exec(value)!;
+      if (/; Max-Age=0(;|$)/.test(value)) this.cookies.delete(name);
+      else this.cookies.set(name, content);
+    }
+  }
+
+  /** The `Cookie` header. */
+  get header(): string | null {
+    return this.cookies.size === 0
+      ? null
+      : Array.from(this.cookies, (pair) => pair.join("=")).join("; ");
+  }
+}
+
+/** A flow whose time stands still until a test moves it. */
+export interface TimedFlow extends OAuthFlow {
+  /** Moves the time on. */
+  pass(ms: number): void;
+}
+
+/** Makes such a flow. */
+export function timedFlow(
+  cookie?: CookieOptions,
+  secret: string | string[] = SECRET,
+): TimedFlow {
+  let time = 1_700_000_000_000;
+  const keys = createKeyRing(secret);
+  const settings = resolveCookie(cookie);
+  return {
+    ...createOAuthFlow({ keys, cookie: settings, now: () => time }),
+    pass(ms) {
+      time += ms;
+    },
+  };
+}
+
+/** Signs somebody in, all the way, in a browser of its own. */
+export async function signIn<U extends BaseUser>(
+  provider: AuthProvider<U>,
+  login: string,
+): Promise<U> {
+  const flow = timedFlow();
+  const jar = new Jar();
+  const { url, cookies } = flow.begin(provider, CALLBACK, jar.header);
+  jar.take(cookies);
+  const end = flow.finish(provider, await click(url, login), jar.header);
+  jar.take(end.cookies);
+  assertEquals(jar.header, null);
+  return await end.user;
+}
