@@ -23,6 +23,7 @@
  */
 
 export * from "./app/mod.ts";
+export * from "./auth/mod.ts";
 export * from "./data/mod.ts";
 export * from "./rpc/mod.ts";
 export * from "./trace/mod.ts";

@@ -44,7 +44,18 @@ const NOTHING: FoundCookie = {
  * first. Neither is trusted.
  */
 export function findCookie(header: string | null, name: string): FoundCookie {
-  if (header === null || !header.includes(name)) return NOTHING;
+  if (header === null) return NOTHING;
+  const at = header.indexOf(name);
+  if (at === -1) return NOTHING;
+  // Nearly always there is one, whole, and no other text like it.
+  const begin = at + name.length + 1;
+  if (header[begin - 1] === "=" && isStart(header, at)) {
+    const end = header.indexOf(";", begin);
+    const value = end === -1 ? header.slice(begin) : header.slice(begin, end);
+    if (end === -1 || header.indexOf(name, end) === -1) {
+      return { value, isAmbiguous: false, isPresent: true };
+    }
+  }
   let whole: string | undefined;
   let chunks: (string | undefined)[] | undefined;
   let isAmbiguous = false;
@@ -92,7 +103,7 @@ function* cookiesOf(header: string, name: string): Generator<RequestCookie> {
     }
     let end = header.indexOf(";", equals);
     if (end === -1) end = header.length;
-    yield { name: found, value: header.slice(equals + 1, end).trim() };
+    yield { name: found, value: header.slice(equals + 1, end) };
     start = end - 1;
   }
 }

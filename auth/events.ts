@@ -20,6 +20,9 @@ export type RejectionReason =
   /** The provider says that the key is not valid. */
   | "invalid_key";
 
+/** Why a guard refuses a request. */
+export type DenialReason = "anonymous" | "roles" | "cross_origin";
+
 /** Something that happened, told to `onEvent`. */
 export type AuthEvent = { readonly time: Date } & AuthOccurrence;
 
@@ -49,9 +52,44 @@ export type AuthOccurrence =
   | {
     readonly type: "access_denied";
     readonly userId?: string;
-    readonly reason: "anonymous" | "roles" | "cross_origin";
+    readonly reason: DenialReason;
   }
   | {
     readonly type: "claim_ignored";
     readonly name: string;
   };
+
+/** Tells of something that happens now. */
+export type Emit = (occurrence: AuthOccurrence) => void;
+
+/**
+ * Makes what tells the application and, with `debug`, the console.
+ *
+ * @param options Whom to tell, and the clock in milliseconds.
+ */
+export function createEmit(options: {
+  readonly debug: boolean;
+  readonly onEvent: ((event: AuthEvent) => unknown) | undefined;
+  readonly now: () => number;
+}): Emit {
+  const { debug, onEvent, now } = options;
+  async function tell(occurrence: AuthOccurrence): Promise<void> {
+    const { type, ...rest } = occurrence;
+    // As JSON, so that nothing in it can act on a terminal or forge a line.
+    if (debug) console.log(`[auth] ${type} ${toPrintable(rest)}`);
+    try {
+      await onEvent?.({ time: new Date(now()), ...occurrence });
+    } catch (error) {
+      console.error("onEvent of the auth plugin failed:", error);
+    }
+  }
+  return debug || onEvent !== undefined ? tell : () => {};
+}
+
+function toPrintable(value: unknown): string {
+  return JSON.stringify(value).replace(
+    // Those that JSON leaves as they are.
+    /[\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

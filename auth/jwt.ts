@@ -24,10 +24,8 @@ export interface JWTPayload {
 
 /** What a token is held against. */
 export interface TokenRules {
-  /** The time, in seconds of the Unix epoch. */
-  readonly now: number;
   /** By how many seconds the clocks of servers may differ. */
-  readonly tolerance: number;
+  readonly clockTolerance: number;
   /** The `iss` that a token must have; without one, it must have none. */
   readonly issuer: string | undefined;
   /** What `aud` must be or hold; without it, a token must have none. */
@@ -80,10 +78,15 @@ export async function verifyToken(
   return parsePayload(payload);
 }
 
-/** Whether the claims hold now, for this issuer and audience. */
+/**
+ * Whether the claims hold, for this issuer and audience.
+ *
+ * @param now The time, in seconds of the Unix epoch.
+ */
 export function areClaimsValid(
   payload: JWTPayload,
-  { now, tolerance, issuer, audience }: TokenRules,
+  now: number,
+  { clockTolerance: tolerance, issuer, audience }: TokenRules,
 ): boolean {
   const { exp, iat, nbf, iss, aud } = payload;
   // RFC 7519, section 4.1.4: on or after `exp`, it is over.

@@ -6,6 +6,7 @@
  */
 
 const BENCHES = [
+  "auth/sessions",
   "data/hits",
   "data/invalidate",
   "data/soak",

@@ -1,0 +1,118 @@
+import type { RequestContext } from "../app/context.ts";
+import type { AuthContext } from "./auth_context.ts";
+import type { OAuthCallback } from "./provider.ts";
+import { RequestAuth } from "./request_auth.ts";
+import type { BaseUser, Session, User } from "./user.ts";
+
+/** What the browser has brought back from an OAuth provider. */
+export type OAuthCallbackParameters = Pick<
+  OAuthCallback,
+  "code" | "state" | "redirectUri"
+>;
+
+/**
+ * The auth of a request.
+ *
+ * @param context The context of the request.
+ * @throws {TypeError} If the auth plugin isn't installed, or runs later.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ * import { createAuthPlugin, getAuth } from "@quartet/kit/auth";
+ *
+ * const app = createApp({
+ *   plugins: [createAuthPlugin({
+ *     session: { secret: "a secret of at least thirty-two bytes" },
+ *   })],
+ * });
+ * app.route({
+ *   path: "/",
+ *   loader: ({ context }) => getAuth(context).isAuthenticated(),
+ * });
+ *
+ * const response = await app.fetch(new Request("http://localhost/"));
+ * console.assert(await response.json() === false);
+ * ```
+ */
+export function getAuth(context: RequestContext): AuthContext {
+  return authOf(context);
+}
+
+/**
+ * The session of a request; `null` if it is anonymous.
+ *
+ * @param context The context of the request.
+ * @throws {TypeError} If the auth plugin isn't installed, or runs later.
+ */
+export function getSession(context: RequestContext): Session | null {
+  return getAuth(context).session;
+}
+
+/**
+ * The user of a request; `null` if it is anonymous.
+ *
+ * @param context The context of the request.
+ * @throws {TypeError} If the auth plugin isn't installed, or runs later.
+ */
+export function getUser(context: RequestContext): User | null {
+  return getAuth(context).getUser();
+}
+
+/**
+ * The address to send a browser to, for it to sign in with an OAuth provider.
+ * What the callback needs is kept in a cookie that the response sets.
+ *
+ * @param context The context of the request.
+ * @param provider The id of the provider.
+ * @param redirectUri Where the provider sends the browser back to: an absolute
+ * URL that is registered there. Default: that of the provider's settings.
+ * @throws {AuthError} `UNKNOWN_PROVIDER` if there is none of this id, or it is
+ * none for OAuth; `CONFIG` if the redirect URI is not one.
+ */
+export function getOAuthUrl(
+  context: RequestContext,
+  provider: string,
+  redirectUri?: string,
+): string {
+  return requestAuthOf(context).oauthUrl(provider, redirectUri);
+}
+
+/**
+ * Signs in whom an OAuth provider has sent back.
+ *
+ * @param context The context of the request.
+ * @param provider The id of the provider.
+ * @param callback `code` and `state` of the query string, and the redirect URI
+ * that {@linkcode getOAuthUrl} was called with.
+ * @throws {AuthError} `OAUTH_STATE_MISMATCH` if this browser has not begun this
+ * sign-in within the last ten minutes; `INVALID_CREDENTIALS` if the provider
+ * lets the user not in; `OAUTH_FAILED` if it fails.
+ */
+export function handleOAuthCallback(
+  context: RequestContext,
+  provider: string,
+  callback: OAuthCallbackParameters,
+): Promise<Session> {
+  return requestAuthOf(context).oauthCallback(provider, callback);
+}
+
+/** The same as {@linkcode getAuth}, for users of a type that is known. */
+export function authOf<U extends BaseUser>(
+  context: RequestContext,
+): AuthContext<U> {
+  const auth: AuthContext<U> | undefined = context.get("auth");
+  if (typeof auth === "object" && auth !== null) return auth;
+  throw new TypeError(
+    "Cannot get auth: the plugin of createAuthPlugin() must be installed, and run before whoever asks",
+  );
+}
+
+/** The plugin's own side of a request's auth. */
+export function requestAuthOf(context: RequestContext): RequestAuth<User> {
+  const auth = authOf<User>(context);
+  if (auth instanceof RequestAuth) return auth;
+  throw new TypeError(
+    'Cannot get auth: context.get("auth") must be what the auth plugin has set, received something else',
+  );
+}

@@ -1,0 +1,209 @@
+/**
+ * Who may use a route, as fragments of its `config`.
+ *
+ * @module
+ */
+
+import type { RequestContext } from "../app/context.ts";
+import { errorResponse } from "../app/error_response.ts";
+import type { AuthRule } from "../app/route.ts";
+import { observe } from "../app/scope.ts";
+import { requestAuthOf } from "./access.ts";
+import { configError } from "./error.ts";
+import { isSafeRedirect } from "./safe_redirect.ts";
+
+/** What anonymous requests get. Default: 401 with code `UNAUTHORIZED`. */
+export interface RequireAuthOptions {
+  /**
+   * Where they are sent, with 303: a path of this server, or an absolute URL
+   * by `https:` or `http:`.
+   */
+  readonly redirect?: string;
+  /** What they are answered instead. A `body` that is no string is JSON. */
+  readonly unauthorizedResponse?: {
+    /** The HTTP status, 400 to 599. */
+    readonly status: number;
+    /** The body. */
+    // deno-lint-ignore no-explicit-any -- the contract has it so
+    readonly body: any;
+  };
+}
+
+/** Which of the roles are needed. */
+export interface RequireRolesOptions {
+  /** Whether all of them are, and not just any. Default `false`. */
+  readonly requireAll?: boolean;
+}
+
+/** A fragment of a route's `config`. */
+export interface AuthFragment {
+  /** Enforced by the host before the route's code runs. */
+  readonly auth: AuthRule;
+}
+
+/**
+ * Lets a route answer those alone who are signed in.
+ *
+ * Like all guards it also refuses, with 403 `FORBIDDEN`, what a page of another
+ * origin makes a browser send by an unsafe method.
+ *
+ * @param options What anonymous requests get.
+ * @throws {AuthError} `CONFIG` if `redirect` leads elsewhere than it seems to,
+ * or the status is none of a refusal.
+ *
+ * @example
+ * ```ts
+ * import { requireAuth } from "@quartet/kit/auth";
+ *
+ * const route = {
+ *   path: "/account",
+ *   config: { ...requireAuth({ redirect: "/sign-in" }) },
+ *   loader: () => "secret",
+ * };
+ * console.assert(route.config.auth.required);
+ * ```
+ */
+export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
+  const { redirect, unauthorizedResponse } = options;
+  if (redirect !== undefined && !isSafeRedirect(redirect)) {
+    throw configError(
+      `redirect of requireAuth() must be a path such as "/sign-in" or an http(s) URL, received ${
+        JSON.stringify(redirect)
+      }`,
+    );
+  }
+  if (unauthorizedResponse !== undefined) {
+    const { status } = unauthorizedResponse;
+    if (!Number.isInteger(status) || status < 400 || status > 599) {
+      throw configError(
+        `unauthorizedResponse.status of requireAuth() must be an integer from 400 to 599, received ${status}`,
+      );
+    }
+  }
+  return fragment("auth:requireAuth", {
+    required: true,
+    redirect,
+    unauthorized: unauthorizedResponse,
+  });
+}
+
+/**
+ * Lets a route answer those alone who have a role. Anonymous requests get 401,
+ * others 403 with code `FORBIDDEN`.
+ *
+ * @param roles The roles, any of which is enough.
+ * @param options Whether all of them are needed.
+ * @throws {AuthError} `CONFIG` if `roles` is no array of at least one role.
+ *
+ * @example
+ * ```ts
+ * import { requireRoles } from "@quartet/kit/auth";
+ *
+ * const config = { ...requireRoles(["admin", "editor"]) };
+ * console.assert(config.auth.roles?.includes("editor"));
+ * ```
+ */
+export function requireRoles(
+  roles: readonly string[],
+  options: RequireRolesOptions = {},
+): AuthFragment {
+  const { requireAll = false } = options;
+  return fragment("auth:requireRoles", {
+    required: true,
+    roles: readRoles(roles, "requireRoles()"),
+    requireAll,
+  });
+}
+
+/**
+ * Lets a route answer everybody, signed in or not. Requests that a page of
+ * another origin makes a browser send by an unsafe method are refused, as by
+ * the other guards: sign-in routes want that.
+ *
+ * @example
+ * ```ts
+ * import { optionalAuth } from "@quartet/kit/auth";
+ *
+ * console.assert(optionalAuth().auth.required === false);
+ * ```
+ */
+export function optionalAuth(): AuthFragment {
+  return fragment("auth:optionalAuth", { required: false });
+}
+
+/** What a guard is told. */
+export type GuardRule = Omit<AuthRule, "check">;
+
+function fragment(name: string, rule: GuardRule): AuthFragment {
+  const auth: AuthRule = {
+    ...rule,
+    check: (request, context) =>
+      observe(name, "auth", (span) => {
+        const refusal = refuse(rule, request, context);
+        span?.setAttribute("auth.allowed", refusal === undefined);
+        return refusal;
+      }),
+  };
+  return { auth };
+}
+
+/** The response to whoever a rule doesn't let in. */
+export function refuse(
+  rule: GuardRule,
+  request: Request,
+  context: RequestContext,
+): Response | undefined {
+  const auth = requestAuthOf(context);
+  if (auth.isForged(request)) {
+    auth.deny("cross_origin");
+    return errorResponse(
+      403,
+      "FORBIDDEN",
+      "This request comes from a page of another origin",
+    );
+  }
+  if (!auth.isAuthenticated()) {
+    if (!rule.required) return undefined;
+    auth.deny("anonymous");
+    return unauthorized(rule);
+  }
+  const { roles, requireAll } = rule;
+  if (roles === undefined) return undefined;
+  const isAllowed = requireAll
+    ? auth.hasAllRoles(roles)
+    : auth.hasAnyRole(roles);
+  if (isAllowed) return undefined;
+  auth.deny("roles");
+  return errorResponse(403, "FORBIDDEN", "Insufficient permissions");
+}
+
+function unauthorized({ redirect, unauthorized }: GuardRule): Response {
+  if (redirect !== undefined) {
+    return new Response(null, { status: 303, headers: { location: redirect } });
+  }
+  if (unauthorized !== undefined) {
+    const { status, body } = unauthorized;
+    return typeof body === "string"
+      ? new Response(body, { status })
+      : Response.json(body ?? null, { status });
+  }
+  return errorResponse(401, "UNAUTHORIZED", "Authentication required", {
+    // RFC 9110, section 15.5.2: a 401 says how to do better.
+    "www-authenticate": "Bearer",
+  });
+}
+
+/** Checks a list of roles. */
+export function readRoles(roles: unknown, name: string): readonly string[] {
+  if (
+    Array.isArray(roles) && roles.length > 0 &&
+    roles.every((role) => typeof role === "string" && role !== "")
+  ) {
+    return Object.freeze([...roles]);
+  }
+  throw configError(
+    `roles of ${name} must be an array of at least one role, received ${
+      JSON.stringify(roles) ?? typeof roles
+    }`,
+  );
+}

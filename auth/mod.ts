@@ -1,0 +1,111 @@
+/**
+ * Authentication: who a request is from, and what it may do.
+ *
+ * Sign-in by credentials, OAuth and API keys; sessions in a signed token, in a
+ * store, or both; guards for routes.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ * import { createAuthPlugin, mock, requireRoles } from "@quartet/kit/auth";
+ *
+ * const auth = createAuthPlugin({
+ *   session: { secret: "a secret of at least thirty-two bytes" },
+ *   providers: [mock({ user: { id: "1", roles: ["admin"] } })],
+ * });
+ * const app = createApp({ plugins: [auth] });
+ * app.route({
+ *   path: "/admin",
+ *   config: { ...requireRoles(["admin"]) },
+ *   loader: () => "hello",
+ * });
+ *
+ * const response = await app.fetch(new Request("http://localhost/admin"));
+ * console.assert(response.status === 401);
+ * ```
+ *
+ * @module
+ */
+
+export type { ConnectionInfo, RequestContext } from "../app/context.ts";
+export type { Middleware, Next } from "../app/middleware.ts";
+export type { Plugin } from "../app/plugin.ts";
+export type { AuthRule, RouteArgs } from "../app/route.ts";
+export {
+  getAuth,
+  getOAuthUrl,
+  getSession,
+  getUser,
+  handleOAuthCallback,
+} from "./access.ts";
+export type { OAuthCallbackParameters } from "./access.ts";
+export type { AuthContext, AuthenticatedContext } from "./auth_context.ts";
+export type { CookieOptions } from "./cookie_settings.ts";
+export { AuthError } from "./error.ts";
+export type { AuthErrorCode, AuthErrorOptions } from "./error.ts";
+export type {
+  AuthEvent,
+  AuthOccurrence,
+  DenialReason,
+  RejectionReason,
+} from "./events.ts";
+export { optionalAuth, requireAuth, requireRoles } from "./guards.ts";
+export type {
+  AuthFragment,
+  RequireAuthOptions,
+  RequireRolesOptions,
+} from "./guards.ts";
+export type { JWTPayload } from "./jwt.ts";
+export type {
+  AuthCallbacks,
+  AuthConfig,
+  SessionConfig,
+  SessionStrategy,
+  SignInAttempt,
+  SignInLimiter,
+} from "./options.ts";
+export { createAuthPlugin } from "./plugin.ts";
+export type { AuthPlugin, SessionInfo } from "./plugin.ts";
+export type {
+  AuthorizationParameters,
+  AuthProvider,
+  OAuthCallback,
+  OAuthTokens,
+} from "./provider.ts";
+export { apiKey } from "./providers/api_key.ts";
+export type { ApiKeyOptions } from "./providers/api_key.ts";
+export { credentials } from "./providers/credentials.ts";
+export type { CredentialsOptions } from "./providers/credentials.ts";
+export { discord, presetChat } from "./providers/discord.ts";
+export type { DiscordOptions, DiscordProfile } from "./providers/discord.ts";
+export { github, presetCodeHost } from "./providers/github.ts";
+export type { GitHubOptions, GitHubProfile } from "./providers/github.ts";
+export { google, presetIdentity } from "./providers/google.ts";
+export type { GoogleOptions, GoogleProfile } from "./providers/google.ts";
+export { mock } from "./providers/mock.ts";
+export type { MockOptions } from "./providers/mock.ts";
+export { oauth } from "./providers/oauth.ts";
+export type {
+  IdTokenOptions,
+  OAuthOptions,
+  OAuthProfile,
+} from "./providers/oauth.ts";
+export type { OAuthClientOptions } from "./providers/oauth_options.ts";
+export type {
+  ProfileMapper,
+  ProfileOption,
+} from "./providers/oauth_provider.ts";
+export { safeRedirect } from "./safe_redirect.ts";
+export { createMemorySessionStore } from "./stores/memory_session_store.ts";
+export type {
+  MemorySessionStore,
+  MemorySessionStoreOptions,
+} from "./stores/memory_session_store.ts";
+export type { SessionRecord, SessionStore } from "./stores/session_store.ts";
+export type { BaseUser, Claims, Session, User } from "./user.ts";
+export { withAuth } from "./with_auth.ts";
+export type {
+  AuthorizedArgs,
+  AuthorizedHandler,
+  WithAuthOptions,
+} from "./with_auth.ts";

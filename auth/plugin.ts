@@ -1,0 +1,312 @@
+import type { ConnectionInfo, RequestContext } from "../app/context.ts";
+import type { Middleware } from "../app/middleware.ts";
+import type { Plugin } from "../app/plugin.ts";
+import type { RouteArgs } from "../app/route.ts";
+import { observe } from "../app/scope.ts";
+import type { ObservedSpan } from "../app/scope.ts";
+import { authOf } from "./access.ts";
+import type { AuthContext } from "./auth_context.ts";
+import type { AuthCore } from "./core.ts";
+import { Rejection } from "./credentials.ts";
+import { configError } from "./error.ts";
+import { createEmit } from "./events.ts";
+import type { Finding } from "./identify.ts";
+import { createDescriber, identify } from "./identify.ts";
+import { createKeyRing } from "./key_ring.ts";
+import { createOAuthFlow } from "./oauth/flow.ts";
+import type { AuthConfig, AuthSettings } from "./options.ts";
+import { resolveOptions } from "./options.ts";
+import type { AuthProvider } from "./provider.ts";
+import { RequestAuth } from "./request_auth.ts";
+import { withCookies } from "./response_cookies.ts";
+import { readOrigins } from "./same_origin.ts";
+import { Sessions } from "./sessions.ts";
+import { createMemorySessionStore } from "./stores/memory_session_store.ts";
+import type { SessionRecord, SessionStore } from "./stores/session_store.ts";
+import type { BaseUser, Session, User } from "./user.ts";
+import type { AuthorizedHandler, WithAuthOptions } from "./with_auth.ts";
+import { withAuth } from "./with_auth.ts";
+
+/** A session, as a list of somebody's sessions shows it. */
+export interface SessionInfo {
+  /** The session's id, as in `session.sessionId`. */
+  readonly id: string;
+  /** The id of the provider that has authenticated the user. */
+  readonly provider: string | undefined;
+  /** When the user has signed in. */
+  readonly createdAt: Date;
+  /** When the session was last refreshed. */
+  readonly refreshedAt: Date;
+  /** When it ends. */
+  readonly expiresAt: Date;
+}
+
+/**
+ * The auth of an app: a plugin for its host, and the kit's functions once more
+ * with the types of its users.
+ */
+export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
+  /** Always `auth`. */
+  readonly name: "auth";
+  /** What makes requests have an {@linkcode AuthContext}. */
+  readonly middleware: Middleware<RequestContext>;
+  /**
+   * The auth of a request that passes no middleware, such as one that opens a
+   * socket. Whoever calls it sets the cookies of `getCookieHeaders()`.
+   *
+   * @param info The connection, for `rateLimitSignIn()` to know the address.
+   * @returns At once where nothing has to be waited for, as with a token that
+   * was verified before.
+   */
+  authenticate(
+    request: Request,
+    info?: ConnectionInfo,
+  ): AuthContext<U> | Promise<AuthContext<U>>;
+  /** Like the function of this name, typed. */
+  getAuth(context: RequestContext): AuthContext<U>;
+  /** Like the function of this name, typed. */
+  getSession(context: RequestContext): Session<U> | null;
+  /** Like the function of this name, typed. */
+  getUser(context: RequestContext): U | null;
+  /** Like the function of this name, typed. */
+  withAuth<T>(
+    handler: AuthorizedHandler<T, U>,
+    options?: WithAuthOptions,
+  ): (args: RouteArgs) => Promise<T>;
+  /**
+   * The sessions of a user, the oldest first.
+   *
+   * @throws {AuthError} `CONFIG` with the strategy `jwt`, which keeps none.
+   */
+  listSessions(userId: string): Promise<SessionInfo[]>;
+  /**
+   * Signs a user out everywhere, at once.
+   *
+   * @returns How many sessions there were.
+   * @throws {AuthError} `CONFIG` with the strategy `jwt`, which keeps none.
+   */
+  revokeSessions(userId: string): Promise<number>;
+  /** Closes the store, if the plugin has made it. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes the auth of an app.
+ *
+ * @typeParam U The users, as the providers give them.
+ * @param config The ways to sign in, and how sessions last.
+ * @throws {AuthError} `CONFIG` with the name of the setting that is wrong.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ * import { createAuthPlugin, credentials, requireAuth } from "@quartet/kit/auth";
+ *
+ * const auth = createAuthPlugin({
+ *   session: { secret: "a secret of at least thirty-two bytes" },
+ *   providers: [
+ *     credentials({
+ *       authorize: ({ name, password }) =>
+ *         Promise.resolve(
+ *           name === "ada" && password === "engine" ? { id: "1", name } : null,
+ *         ),
+ *     }),
+ *   ],
+ * });
+ *
+ * const app = createApp({ plugins: [auth] });
+ * app.route({
+ *   path: "/sign-in",
+ *   action: async ({ request, context }) => {
+ *     const { userId } = await auth.getAuth(context)
+ *       .signIn("credentials", await request.json());
+ *     return { userId };
+ *   },
+ * });
+ * app.route({
+ *   path: "/me",
+ *   config: { ...requireAuth() },
+ *   loader: ({ context }) => auth.getUser(context),
+ * });
+ *
+ * const refused = await app.fetch(new Request("http://localhost/me"));
+ * console.assert(refused.status === 401);
+ * const signedIn = await app.fetch(
+ *   new Request("http://localhost/sign-in", {
+ *     method: "POST",
+ *     body: JSON.stringify({ name: "ada", password: "engine" }),
+ *   }),
+ * );
+ * const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!;
+ * const me = await app.fetch(
+ *   new Request("http://localhost/me", { headers: { cookie } }),
+ * );
+ * console.assert((await me.json()).name === "ada");
+ * ```
+ */
+export function createAuthPlugin<U extends BaseUser = User>(
+  config: AuthConfig<U>,
+): AuthPlugin<U> {
+  const settings = resolveOptions(config);
+  const { now = Date.now } = config;
+  const ownStore = storeOf(config, settings, now);
+  const store = config.session?.store ?? ownStore;
+  const core = createCore(config, settings, store, now);
+
+  function authenticate(
+    request: Request,
+    info?: ConnectionInfo,
+  ): RequestAuth<U> | Promise<RequestAuth<U>> {
+    const found = observe(
+      "auth:session",
+      "auth",
+      (span) =>
+        span === undefined
+          ? identify(core, request, now)
+          : identifyTraced(core, request, now, span),
+    );
+    return found instanceof Promise
+      ? found.then((finding) => authOfFinding(request, info, finding))
+      : authOfFinding(request, info, found);
+  }
+
+  function authOfFinding(
+    request: Request,
+    info: ConnectionInfo | undefined,
+    finding: Finding<U>,
+  ): RequestAuth<U> {
+    if (!(finding instanceof Rejection)) {
+      return new RequestAuth(core, request, info, finding);
+    }
+    const { reason, evidence } = finding;
+    core.emit({ type: "session_rejected", reason });
+    const auth = new RequestAuth<U>(core, request, info, undefined);
+    if (evidence === "cookie") auth.clearCookie();
+    return auth;
+  }
+
+  const middleware: Middleware<RequestContext> = async (
+    request,
+    context,
+    next,
+  ) => {
+    const found = authenticate(request, context.info);
+    const auth = found instanceof Promise ? await found : found;
+    context.set("auth", auth);
+    return await withCookies(auth, next);
+  };
+
+  return {
+    name: "auth",
+    middleware,
+    authenticate,
+    getAuth: (context) => authOf<U>(context),
+    getSession: (context) => authOf<U>(context).session,
+    getUser: (context) => authOf<U>(context).getUser(),
+    withAuth,
+    async listSessions(userId) {
+      return (await core.sessions.list(userId)).map(toInfo);
+    },
+    revokeSessions: (userId) => core.sessions.revoke(userId),
+    async close() {
+      await ownStore?.close?.();
+    },
+  };
+}
+
+function createCore<U extends BaseUser>(
+  config: AuthConfig<U>,
+  settings: AuthSettings,
+  store: SessionStore | undefined,
+  now: () => number,
+): AuthCore<U> {
+  const { callbacks = {}, debug = false, onEvent, signInLimiter } = config;
+  const emit = createEmit({ debug, onEvent, now });
+  const keys = createKeyRing(settings.secret);
+  const providers = readProviders(config.providers ?? []);
+  return {
+    settings,
+    providers,
+    requestProviders: [...providers.values()].filter(({ authenticate }) =>
+      authenticate !== undefined
+    ),
+    callbacks,
+    sessions: new Sessions({ settings, keys, store, callbacks, emit, now }),
+    flow: createOAuthFlow({ keys, cookie: settings.cookie, now }),
+    emit,
+    signInLimiter,
+    trustedOrigins: originsOf(config.trustedOrigins),
+    describe: createDescriber(callbacks),
+  };
+}
+
+function storeOf<U extends BaseUser>(
+  { session }: AuthConfig<U>,
+  { strategy }: AuthSettings,
+  now: () => number,
+): SessionStore | undefined {
+  if (strategy === "jwt" || session?.store !== undefined) return undefined;
+  return createMemorySessionStore({ now });
+}
+
+function readProviders<U extends BaseUser>(
+  list: readonly AuthProvider<U>[],
+): ReadonlyMap<string, AuthProvider<U>> {
+  const providers = new Map<string, AuthProvider<U>>();
+  for (const provider of list) {
+    const id: unknown = provider?.id;
+    if (typeof id !== "string" || id === "") {
+      throw configError(
+        "providers must hold what credentials(), github() and the like give, received something without an id",
+      );
+    }
+    if (typeof provider.authorize !== "function") {
+      throw configError(
+        `provider ${JSON.stringify(id)} must have a function authorize`,
+      );
+    }
+    if (providers.has(id)) {
+      throw configError(`two providers have the id ${JSON.stringify(id)}`);
+    }
+    providers.set(id, provider);
+  }
+  return providers;
+}
+
+function originsOf(origins: readonly string[] = []): ReadonlySet<string> {
+  try {
+    return readOrigins(origins);
+  } catch (error) {
+    throw configError((error as Error).message, error);
+  }
+}
+
+function identifyTraced<U extends BaseUser>(
+  core: AuthCore<U>,
+  request: Request,
+  now: () => number,
+  span: ObservedSpan,
+): Finding<U> | Promise<Finding<U>> {
+  const found = identify(core, request, now);
+  const note = (finding: Finding<U>) => {
+    span.setAttribute("auth.result", resultOf(finding));
+    return finding;
+  };
+  return found instanceof Promise ? found.then(note) : note(found);
+}
+
+function resultOf<U extends BaseUser>(finding: Finding<U>): string {
+  if (finding === undefined) return "anonymous";
+  return finding instanceof Rejection ? finding.reason : finding.evidence;
+}
+
+function toInfo(record: SessionRecord): SessionInfo {
+  const { id, payload, createdAt, refreshedAt, expiresAt } = record;
+  return {
+    id,
+    provider: payload["provider"] as string | undefined,
+    createdAt: new Date(createdAt),
+    refreshedAt: new Date(refreshedAt),
+    expiresAt: new Date(expiresAt),
+  };
+}

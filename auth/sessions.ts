@@ -1,0 +1,277 @@
+/**
+ * The life of sessions: begun, proved at each request, refreshed, ended.
+ *
+ * @module
+ */
+
+import {
+  payloadOf,
+  sessionOf,
+  sessionOfUser,
+  templateOf,
+  withClaims,
+} from "./claims.ts";
+import type { Evidence, Proof, ProvedSession } from "./credentials.ts";
+import { beginOf, createCredentials } from "./credentials.ts";
+import { AuthError } from "./error.ts";
+import type { Emit } from "./events.ts";
+import type { JWTPayload } from "./jwt.ts";
+import { MAX_TOKEN_LENGTH, signToken } from "./jwt.ts";
+import type { KeyRing } from "./key_ring.ts";
+import type { AuthCallbacks, AuthSettings } from "./options.ts";
+import { RecentResults } from "./recent_results.ts";
+import { createSessionId } from "./session_cookie.ts";
+import type { SessionRecord, SessionStore } from "./stores/session_store.ts";
+import type { BaseUser, Session } from "./user.ts";
+
+/** What sessions are made with. */
+export interface SessionsOptions<U extends BaseUser> {
+  readonly settings: AuthSettings;
+  readonly keys: KeyRing;
+  /** Absent with the strategy `jwt`. */
+  readonly store: SessionStore | undefined;
+  readonly callbacks: AuthCallbacks<U>;
+  readonly emit: Emit;
+  readonly now: () => number;
+}
+
+/** Begins, proves, refreshes and ends sessions. */
+export class Sessions<U extends BaseUser> {
+  readonly #settings: AuthSettings;
+  readonly #keys: KeyRing;
+  readonly #store: SessionStore | undefined;
+  readonly #callbacks: AuthCallbacks<U>;
+  readonly #emit: Emit;
+  readonly #now: () => number;
+  readonly #credentials;
+  /** Whoever asks for the same session while one refreshes it, or has, joins. */
+  readonly #refreshed = new RecentResults<ProvedSession | undefined>();
+
+  constructor(options: SessionsOptions<U>) {
+    const { settings, keys, store, now } = options;
+    this.#settings = settings;
+    this.#keys = keys;
+    this.#store = store;
+    this.#callbacks = options.callbacks;
+    this.#emit = options.emit;
+    this.#now = now;
+    this.#credentials = createCredentials(settings, keys, store, now);
+  }
+
+  /** Examines a cookie's value, or a bearer token. */
+  prove(
+    value: string,
+    evidence: "cookie" | "bearer",
+  ): Proof | Promise<Proof> {
+    return this.#credentials.prove(value, evidence);
+  }
+
+  /** Begins the session of a user who has authenticated. */
+  async begin(user: U, provider: string): Promise<ProvedSession> {
+    const { onSessionCreated, onSignIn } = this.#callbacks;
+    const time = this.#now();
+    const iat = Math.floor(time / 1000);
+    const sid = createSessionId();
+    const draft: Session<U> = {
+      ...sessionOfUser(user, provider),
+      sessionId: sid,
+      issuedAt: new Date(iat * 1000),
+      expiresAt: new Date(this.#expiry(iat, iat) * 1000),
+    };
+    const session = await onSessionCreated?.(draft) ?? draft;
+    const payload = await this.#claims(
+      payloadOf(session, {
+        ...this.#party,
+        sid,
+        iat,
+        exp: this.#expiryOf(session, iat),
+        auth_time: iat,
+      }),
+      session,
+      user,
+    );
+    await onSignIn?.(user);
+    const value = await this.#issue(payload);
+    const record = this.#recordOf(payload, time, time);
+    await this.#store?.set(record);
+    return this.#proved(payload, record, value, "cookie");
+  }
+
+  /**
+   * Whether a session is old enough to be refreshed, and would last longer by it.
+   */
+  isDue({ payload, record }: ProvedSession): boolean {
+    const now = this.#now() / 1000;
+    const since = Math.max(payload.iat, (record?.refreshedAt ?? 0) / 1000);
+    return now - since > this.#settings.updateAge &&
+      this.#expiry(Math.floor(now), beginOf(payload)) > payload.exp;
+  }
+
+  /**
+   * Gives the session a new term, if it {@linkcode isDue}. All that ask for the
+   * same session at about the same time get the same result.
+   *
+   * @returns The session as it is now; `undefined` if it was revoked meanwhile.
+   */
+  async refresh(session: ProvedSession): Promise<ProvedSession | undefined> {
+    if (!this.isDue(session)) return session;
+    const { sid, iat } = session.payload;
+    const key = sid === undefined ? session.value : `${sid} ${iat}`;
+    return await this.#refreshed.get(
+      key,
+      this.#now(),
+      () => this.#renew(session),
+    );
+  }
+
+  async #renew(old: ProvedSession): Promise<ProvedSession | undefined> {
+    const time = this.#now();
+    const iat = Math.floor(time / 1000);
+    const payload = await this.#claims(
+      { ...old.payload, iat, exp: this.#expiry(iat, beginOf(old.payload)) },
+      sessionOf<U>(old.payload, old.template),
+    );
+    const createdAt = old.record?.createdAt ?? beginOf(old.payload) * 1000;
+    const record = this.#recordOf(payload, createdAt, time);
+    const value = await this.#issue(payload);
+    if (this.#store !== undefined && !await this.#touch(record)) {
+      return undefined;
+    }
+    this.#emit({ type: "session_refreshed", userId: payload.sub });
+    return this.#proved(payload, record, value, old.evidence);
+  }
+
+  #proved(
+    payload: JWTPayload,
+    record: SessionRecord,
+    value: string,
+    evidence: Evidence,
+  ): ProvedSession {
+    return {
+      payload,
+      template: templateOf(payload),
+      record: this.#store && record,
+      value,
+      evidence,
+    };
+  }
+
+  async #touch(record: SessionRecord): Promise<boolean> {
+    const store = this.#store!;
+    if (store.touch !== undefined) return await store.touch(record);
+    if (await store.get(record.id) === undefined) return false;
+    await store.set(record);
+    return true;
+  }
+
+  /** Ends a session, as far as the strategy knows of it. */
+  async end({ payload }: ProvedSession): Promise<void> {
+    if (payload.sid !== undefined) await this.#store?.delete(payload.sid);
+  }
+
+  /** A token of the session, whatever its strategy. */
+  async token({ payload, value }: ProvedSession): Promise<string> {
+    return this.#settings.strategy === "cookie" && !value.startsWith("ey")
+      ? await signToken(payload, this.#keys)
+      : value;
+  }
+
+  /** For how long from now on the cookie is of use, in seconds. */
+  cookieAge({ payload }: ProvedSession): number {
+    return Math.max(0, Math.ceil(payload.exp - this.#now() / 1000));
+  }
+
+  /** The sessions of a user, the oldest first. */
+  async list(userId: string): Promise<readonly SessionRecord[]> {
+    const now = this.#now();
+    const records = await this.#demandStore("list").listByUser(userId);
+    return records.filter(({ expiresAt }) => expiresAt > now);
+  }
+
+  /** Ends all sessions of a user. */
+  async revoke(userId: string): Promise<number> {
+    const count = await this.#demandStore("revoke").deleteByUser(userId);
+    this.#emit({ type: "sessions_revoked", userId, count });
+    return count;
+  }
+
+  #demandStore(what: string): SessionStore {
+    if (this.#store !== undefined) return this.#store;
+    throw new AuthError(
+      "CONFIG",
+      `Cannot ${what} sessions: the strategy "jwt" keeps none on the server; use "hybrid" or "cookie"`,
+    );
+  }
+
+  get #party() {
+    const { issuer, audience } = this.#settings;
+    return { iss: issuer, aud: audience };
+  }
+
+  /** When a session ends that begins its term at `iat`, in seconds. */
+  #expiry(iat: number, begin: number): number {
+    const { maxAge, absoluteMaxAge } = this.#settings;
+    return Math.min(iat + maxAge, begin + absoluteMaxAge);
+  }
+
+  #expiryOf({ expiresAt }: Session<U>, iat: number): number {
+    const { absoluteMaxAge } = this.#settings;
+    if (!(expiresAt instanceof Date) || !(expiresAt.getTime() > iat * 1000)) {
+      throw new TypeError(
+        "Cannot sign in: expiresAt of the session that onSessionCreated returned must be a Date in the future",
+      );
+    }
+    return Math.min(
+      Math.floor(expiresAt.getTime() / 1000),
+      iat + absoluteMaxAge,
+    );
+  }
+
+  async #claims(
+    payload: JWTPayload,
+    session: Session<U>,
+    user?: U,
+  ): Promise<JWTPayload> {
+    const { jwt } = this.#callbacks;
+    if (jwt === undefined) return payload;
+    const token = structuredClone(payload);
+    const changed = await jwt(
+      user === undefined ? { token, session } : { token, session, user },
+    );
+    if (typeof changed !== "object" || changed === null) {
+      throw new TypeError(
+        `Cannot sign in: the jwt callback must return a payload, received ${
+          changed === null ? "null" : typeof changed
+        }`,
+      );
+    }
+    return withClaims(
+      payload,
+      changed,
+      (name) => this.#emit({ type: "claim_ignored", name }),
+    );
+  }
+
+  async #issue(payload: JWTPayload): Promise<string> {
+    const value = await this.#credentials.issue(payload);
+    if (value.length <= MAX_TOKEN_LENGTH) return value;
+    throw new TypeError(
+      `Cannot sign in: the session's token has ${value.length} characters, more than the ${MAX_TOKEN_LENGTH} that are accepted; keep less in the session, or use the strategy "cookie"`,
+    );
+  }
+
+  #recordOf(
+    payload: JWTPayload,
+    createdAt: number,
+    refreshedAt: number,
+  ): SessionRecord {
+    return {
+      id: payload.sid!,
+      userId: payload.sub,
+      payload,
+      createdAt,
+      refreshedAt,
+      expiresAt: payload.exp * 1000,
+    };
+  }
+}

@@ -1,0 +1,58 @@
+import type { RouteArgs } from "../app/route.ts";
+import { authOf } from "./access.ts";
+import type { AuthenticatedContext } from "./auth_context.ts";
+import { readRoles, refuse } from "./guards.ts";
+import type { BaseUser, User } from "./user.ts";
+
+/** What a handler under {@linkcode withAuth} is called with. */
+export interface AuthorizedArgs<U extends BaseUser = User> extends RouteArgs {
+  /** The auth of the request, for which somebody has signed in. */
+  readonly auth: AuthenticatedContext<U>;
+}
+
+/** A loader or an action for those who are signed in. */
+export type AuthorizedHandler<T, U extends BaseUser = User> = (
+  args: AuthorizedArgs<U>,
+) => T | Promise<T>;
+
+/** Who else is refused. */
+export interface WithAuthOptions {
+  /** The roles, any of which is enough. Default: none is needed. */
+  readonly roles?: readonly string[];
+}
+
+/**
+ * Wraps a loader or an action, so that it runs for those alone who are signed
+ * in. Others get the same answers as from `requireAuth()` and `requireRoles()`,
+ * thrown as a `Response`.
+ *
+ * @param handler The loader or action. It gets `auth` as well.
+ * @param options Which roles it takes.
+ * @throws {AuthError} `CONFIG` if `roles` is no array of at least one role.
+ *
+ * @example
+ * ```ts
+ * import { withAuth } from "@quartet/kit/auth";
+ *
+ * const route = {
+ *   path: "/me",
+ *   loader: withAuth(({ auth }) => ({ hello: auth.session.name })),
+ * };
+ * console.assert(typeof route.loader === "function");
+ * ```
+ */
+export function withAuth<T, U extends BaseUser = User>(
+  handler: AuthorizedHandler<T, U>,
+  options: WithAuthOptions = {},
+): (args: RouteArgs) => Promise<T> {
+  const roles = options.roles === undefined
+    ? undefined
+    : readRoles(options.roles, "withAuth()");
+  const rule = { required: true, roles };
+  return async ({ request, context, params }) => {
+    const refusal = refuse(rule, request, context);
+    if (refusal !== undefined) throw refusal;
+    const auth = authOf<U>(context) as AuthenticatedContext<U>;
+    return await handler({ request, context, auth, params });
+  };
+}
