@@ -70,7 +70,10 @@ export function startProvider(): LocalProvider {
       tokenUrl: `${origin}/discord/api/oauth2/token`,
       userInfoUrl: `${origin}/discord/api/users/@me`,
     },
-    [Symbol.asyncDispose]: () => listener.shutdown(),
+    [Symbol.asyncDispose]() {
+      server.close();
+      return listener.shutdown();
+    },
   };
 }
 

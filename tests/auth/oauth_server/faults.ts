@@ -18,7 +18,7 @@ export type Fault =
   | "huge"
   /** JSON that is small until it is unpacked. */
   | "bomb"
-  /** An array where there should be an object, and the reverse. */
+  /** JSON of another kind than it should be. */
   | "other"
   /** Headers, and then nothing more. */
   | "stalled"
@@ -50,10 +50,15 @@ const ERROR = {
   error_description: `${PROVIDER_TEXT} <script>alert(1)</script>`,
 };
 
-/** Answers in one of these ways. */
+/**
+ * Answers in one of these ways.
+ *
+ * @param closing Aborts when the server closes, for answers to wait for.
+ */
 export async function answerWith(
   fault: Fault,
   request: Request,
+  closing: AbortSignal,
 ): Promise<Response> {
   switch (fault) {
     case "error":
@@ -75,12 +80,12 @@ export async function answerWith(
         headers: { ...JSON_HEADERS, "content-encoding": "gzip" },
       });
     case "other":
-      return Response.json("array of text and no object".split(" "));
+      return Response.json("neither an object nor an array");
     case "stalled":
       return new Response(begun(), { headers: JSON_HEADERS });
     case "silent":
       await new Promise((resolve) =>
-        request.signal.addEventListener("abort", resolve)
+        closing.addEventListener("abort", resolve)
       );
       return new Response();
     case "redirect":

@@ -45,6 +45,8 @@ export interface OAuthServer {
   readonly faults: Map<string, Fault>;
   /** The requests so far, but for those of browsers. */
   readonly seen: readonly SeenRequest[];
+  /** Lets go of requests that are not answered. */
+  close(): void;
 }
 
 /** Makes an {@linkcode OAuthServer}. */
@@ -59,22 +61,25 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
   };
   const faults = new Map<string, Fault>();
   const seen: SeenRequest[] = [];
+  const closing = new AbortController();
 
   async function answer(request: Request): Promise<Response | undefined> {
     const { pathname } = new URL(request.url);
     const [, name = "", rest = ""] = /^\/(\w+)(\/.*)$/.exec(pathname) ?? [];
     const realm = Object.hasOwn(realms, name) ? realms[name] : undefined;
-    if (realm === undefined) return undefined;
-    if (rest === realm.authorizePath) {
+    if (realm !== undefined && rest === realm.authorizePath) {
       const { title } = realm;
       return authorize(request, { client, grants, people, realm: name, title });
     }
-    const isToken = rest === realm.tokenPath;
+    const isToken = rest === realm?.tokenPath;
     const form = isToken ? await readForm(request) : undefined;
     const { method, headers } = request;
     seen.push({ method, path: pathname, headers, form });
+    if (realm === undefined) return undefined;
     const fault = faults.get(pathname);
-    if (fault !== undefined) return await answerWith(fault, request);
+    if (fault !== undefined) {
+      return await answerWith(fault, request, closing.signal);
+    }
     if (!isToken) {
       return await realm.answer(rest, grants.of(name, request), request);
     }
@@ -89,6 +94,7 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
     google,
     faults,
     seen,
+    close: () => closing.abort(),
     fetch: async (request) =>
       await answer(request) ?? new Response("Not found", { status: 404 }),
   };

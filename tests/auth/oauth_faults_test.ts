@@ -1,0 +1,227 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  AuthError,
+  oauth,
+  presetChat,
+  presetCodeHost,
+  presetIdentity,
+} from "@quartet/kit/auth";
+import type { AuthProvider, BaseUser } from "@quartet/kit/auth";
+import type { Fault } from "./oauth_server/mod.ts";
+import { FAULTS, GUILD, PROVIDER_TEXT } from "./oauth_server/mod.ts";
+import type { LocalProvider } from "./oauth_setup.ts";
+import {
+  CALLBACK,
+  click,
+  CLIENT,
+  Jar,
+  signIn,
+  startProvider,
+  timedFlow,
+} from "./oauth_setup.ts";
+
+/** For those that never answer; the others have all the time they need. */
+const PATIENCE = 300;
+const SILENT: readonly Fault[] = ["stalled", "silent"];
+
+/** A provider, and the paths that it is asked at. */
+type Case = readonly [
+  make: (local: LocalProvider, timeout: number) => AuthProvider<BaseUser>,
+  paths: Readonly<Record<string, string>>,
+];
+
+const CASES: readonly Case[] = [
+  [
+    (local, timeout) => presetCodeHost({ ...local.github, timeout }),
+    {
+      "/github/login/oauth/access_token": "the token endpoint",
+      "/github/api/v3/user": "the user endpoint",
+      "/github/api/v3/user/emails": "the endpoint of e-mail addresses",
+    },
+  ],
+  [
+    (local, timeout) => presetIdentity({ ...local.google, timeout }),
+    {
+      "/google/token": "the token endpoint",
+      "/google/oauth2/v3/certs": "the endpoint of the issuer's keys",
+      "/google/v1/userinfo": "the user-info endpoint",
+    },
+  ],
+  [
+    (local, timeout) =>
+      presetChat({ ...local.discord, guildId: GUILD, timeout }),
+    {
+      "/discord/api/oauth2/token": "the token endpoint",
+      "/discord/api/users/@me": "the user endpoint",
+      [`/discord/api/users/@me/guilds/${GUILD}/member`]:
+        "the endpoint of guild members",
+    },
+  ],
+  [
+    (local, timeout) =>
+      oauth({
+        ...local.google,
+        id: "any",
+        name: "Any",
+        scope: ["openid"],
+        profileUrl: local.discord.userInfoUrl,
+        timeout,
+      }),
+    {
+      "/google/token": "the token endpoint",
+      "/google/v1/userinfo": "the user-info endpoint",
+      "/discord/api/users/@me": "the profile endpoint",
+    },
+  ],
+];
+
+/** What the log is told of each. */
+const REASONS: Readonly<Record<Fault, RegExp>> = {
+  error: /^the .+ answered 200: text-of-the-provider$/,
+  unauthorized: /^the .+ answered 401: text-of-the-provider$/,
+  html: /^the .+ answered 200 without JSON$/,
+  broken: /^the .+ answered 200 with bad JSON$/,
+  huge: /^the .+ failed: The body must be at most 1048576 bytes$/,
+  bomb: /^the .+ failed: The body must be at most 1048576 bytes$/,
+  other:
+    /^the .+ (did not answer with an (object|array)|gave no usable access_token|can't be verified: .+)$/,
+  stalled: /^the .+ took more than 300 ms$/,
+  silent: /^the .+ took more than 300 ms$/,
+  redirect: /^the .+ answered 307 without JSON, with a redirect/,
+};
+
+for (const [make, paths] of CASES) {
+  for (const [path, what] of Object.entries(paths)) {
+    Deno.test(`Nobody is signed in while ${path} fails`, async () => {
+      await using local = startProvider();
+      for (const fault of FAULTS) {
+        local.server.faults.set(path, fault);
+        const timeout = SILENT.includes(fault) ? PATIENCE : 30_000;
+        const provider = make(local, timeout);
+        const error = await failureOf(provider);
+        assertEquals(error.code, "OAUTH_FAILED", fault);
+        const reason = (error.cause as Error).message;
+        assertMatch(reason, REASONS[fault]);
+        if (fault !== "other") assert(reason.startsWith(what), reason);
+        const body = await error.toResponse().text();
+        assert(!body.includes(PROVIDER_TEXT), body);
+        assert(!local.server.seen.some(({ path }) => path === "/stolen"));
+      }
+    });
+  }
+}
+
+/** What a sign-in fails by; what it tells is free of secrets. */
+async function failureOf(
+  provider: AuthProvider<BaseUser>,
+): Promise<AuthError> {
+  const flow = timedFlow();
+  const jar = new Jar();
+  const { url, cookies } = flow.begin(provider, CALLBACK, null);
+  jar.take(cookies);
+  const answer = await click(url, "ada");
+  const { user } = flow.finish(provider, answer, jar.header);
+  const error = await user.then(() => undefined, (error) => error);
+  assert(error instanceof AuthError, `${error}`);
+  const text = Deno.inspect(error, { depth: 10 });
+  for (const secret of [CLIENT.secret, answer.code, answer.state]) {
+    assert(!text.includes(secret), text);
+  }
+  return error;
+}
+
+Deno.test("A provider that can't be reached signs nobody in", async () => {
+  const local = startProvider();
+  const provider = presetCodeHost(local.github);
+  await local[Symbol.asyncDispose]();
+  const callback = { code: "c", state: "s", redirectUri: CALLBACK };
+  const error = await provider.handleCallback!(callback)
+    .then(() => undefined, (error) => error);
+  assertEquals(error.message, "the token endpoint can't be reached");
+});
+
+Deno.test("An error code of a provider can't act on the log", async () => {
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    () =>
+      Response.json({
+        error: `\u001b[2J\r\nforged line "${"x".repeat(1000)}\u202e`,
+      }, { status: 400 }),
+  );
+  const origin = `http://127.0.0.1:${server.addr.port}`;
+  const provider = oauth({
+    id: "any",
+    name: "Any",
+    clientId: CLIENT.id,
+    clientSecret: CLIENT.secret,
+    authorizationUrl: `${origin}/authorize`,
+    tokenUrl: `${origin}/token`,
+    userInfoUrl: `${origin}/user`,
+  });
+  const error = await provider.handleCallback!({
+    code: "c",
+    state: "s",
+    redirectUri: CALLBACK,
+  }).then(() => Promise.reject(), (error) => error);
+  assertMatch(
+    error.message,
+    /^the token endpoint answered 400: \?\[2J\?\?forged line \?x+$/,
+  );
+  assert(error.message.length < 150);
+});
+
+Deno.test("Token endpoints that give no bearer token sign nobody in", async () => {
+  let answer: unknown;
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    ({ url }) =>
+      Response.json(url.endsWith("/token") ? answer : { sub: "1", name: "A" }),
+  );
+  const origin = `http://127.0.0.1:${server.addr.port}`;
+  const provider = oauth({
+    id: "any",
+    name: "Any",
+    clientId: CLIENT.id,
+    clientSecret: CLIENT.secret,
+    authorizationUrl: `${origin}/authorize`,
+    tokenUrl: `${origin}/token`,
+    userInfoUrl: `${origin}/user`,
+  });
+  const callback = { code: "c", state: "s", redirectUri: CALLBACK };
+  for (
+    const bad of [
+      {},
+      null,
+      [],
+      "token",
+      { access_token: "" },
+      { access_token: 5 },
+      { access_token: null },
+      { access_token: ["a"] },
+      { access_token: "a\r\nx-evil: 1" },
+      { access_token: "é" },
+      { access_token: "a", token_type: "DPoP" },
+      { access_token: "a", token_type: ["DPoP"] },
+    ]
+  ) {
+    answer = bad;
+    const error = await provider.handleCallback!(callback)
+      .then(() => undefined, (error) => error);
+    assertMatch(error.message, /^the token endpoint (gave|did not)/);
+    assert(!error.message.includes("evil"));
+  }
+  for (const good of [{}, { token_type: "bearer" }, { token_type: "BEARER" }]) {
+    answer = { access_token: "a", ...good, expires_in: "nonsense" };
+    const user = await provider.handleCallback!(callback);
+    assertEquals(user?.id, "1");
+  }
+});
+
+Deno.test("A provider that has recovered signs in again", async () => {
+  await using local = startProvider();
+  const provider = presetIdentity(local.google);
+  local.server.faults.set("/google/oauth2/v3/certs", "html");
+  assertEquals((await failureOf(provider)).code, "OAUTH_FAILED");
+  local.server.faults.clear();
+  assertEquals((await signIn(provider, "ada")).id, "1815");
+});
