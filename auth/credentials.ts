@@ -55,8 +55,8 @@ export type Proof = ProvedSession | Rejection;
 export interface Credentials {
   /** Examines a cookie's value, or a bearer token. */
   prove(value: string, evidence: "cookie" | "bearer"): Proof | Promise<Proof>;
-  /** The cookie's value for a session. */
-  issue(payload: JWTPayload): Promise<string>;
+  /** What proves a session in the same way. */
+  issue(payload: JWTPayload, evidence: Evidence): Promise<string>;
 }
 
 /** Makes the {@linkcode Credentials} of a strategy. */
@@ -160,8 +160,8 @@ export function createCredentials(
       strategy === "cookie" && evidence === "cookie"
         ? proveId(value)
         : proveToken(value, evidence),
-    issue: (payload) =>
-      strategy === "cookie"
+    issue: (payload, evidence) =>
+      strategy === "cookie" && evidence === "cookie"
         ? signSessionId(payload.sid!, keys)
         : signToken(payload, keys),
   };

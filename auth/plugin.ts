@@ -80,6 +80,13 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
    */
   listSessions(userId: string): Promise<SessionInfo[]>;
   /**
+   * Ends one session, at once. Whose it is, is for the caller to check.
+   *
+   * @param sessionId The id, as in a {@linkcode SessionInfo}.
+   * @throws {AuthError} `CONFIG` with the strategy `jwt`, which keeps none.
+   */
+  revokeSession(sessionId: string): Promise<void>;
+  /**
    * Signs a user out everywhere, at once.
    *
    * @returns How many sessions there were.
@@ -207,6 +214,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
     async listSessions(userId) {
       return (await core.sessions.list(userId)).map(toInfo);
     },
+    revokeSession: (sessionId) => core.sessions.revokeOne(sessionId),
     revokeSessions: (userId) => core.sessions.revoke(userId),
     async close() {
       await ownStore?.close?.();

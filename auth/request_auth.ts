@@ -179,12 +179,12 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
       const user = await authenticate();
       const proved = await sessions.begin(user, provider.id);
       const old = this.#identity;
-      this.#become(await this.#core.describe(proved));
-      this.#setSessionCookie(proved);
+      // First of all: if the old one can't be ended, nobody is signed in.
       if (old !== undefined && old.evidence !== "request") {
-        // Whoever knew the old session's id must not know the new one's.
         await sessions.end(old);
       }
+      this.#become(await this.#core.describe(proved));
+      this.#setSessionCookie(proved);
       emit({ type: "sign_in", provider: provider.id, userId: user.id });
       return this.session!;
     } catch (error) {

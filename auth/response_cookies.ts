@@ -13,9 +13,20 @@ export async function withCookies<U extends BaseUser>(
   next: Next,
 ): Promise<Response> {
   const response = await answer(next);
-  if (auth.isRefreshDue() && !isShared(response)) await auth.refreshSession();
+  if (auth.isRefreshDue() && !isShared(response)) await refresh(auth);
   const cookies = auth.getCookieHeaders();
   return cookies.length === 0 ? response : setCookies(response, cookies);
+}
+
+/** The session still holds, and so does the response. */
+async function refresh<U extends BaseUser>(
+  auth: RequestAuth<U>,
+): Promise<void> {
+  try {
+    await auth.refreshSession();
+  } catch (error) {
+    console.error("A session could not be refreshed:", error);
+  }
 }
 
 async function answer(next: Next): Promise<Response> {

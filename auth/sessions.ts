@@ -91,7 +91,7 @@ export class Sessions<U extends BaseUser> {
       user,
     );
     await onSignIn?.(user);
-    const value = await this.#issue(payload);
+    const value = await this.#issue(payload, "cookie");
     const record = this.#recordOf(payload, time, time);
     await this.#store?.set(record);
     return this.#proved(payload, record, value, "cookie");
@@ -133,7 +133,7 @@ export class Sessions<U extends BaseUser> {
     );
     const createdAt = old.record?.createdAt ?? beginOf(old.payload) * 1000;
     const record = this.#recordOf(payload, createdAt, time);
-    const value = await this.#issue(payload);
+    const value = await this.#issue(payload, old.evidence);
     if (this.#store !== undefined && !await this.#touch(record)) {
       return undefined;
     }
@@ -170,8 +170,8 @@ export class Sessions<U extends BaseUser> {
   }
 
   /** A token of the session, whatever its strategy. */
-  async token({ payload, value }: ProvedSession): Promise<string> {
-    return this.#settings.strategy === "cookie" && !value.startsWith("ey")
+  async token({ payload, value, evidence }: ProvedSession): Promise<string> {
+    return this.#settings.strategy === "cookie" && evidence === "cookie"
       ? await signToken(payload, this.#keys)
       : value;
   }
@@ -186,6 +186,11 @@ export class Sessions<U extends BaseUser> {
     const now = this.#now();
     const records = await this.#demandStore("list").listByUser(userId);
     return records.filter(({ expiresAt }) => expiresAt > now);
+  }
+
+  /** Ends the session of an id. */
+  async revokeOne(id: string): Promise<void> {
+    await this.#demandStore("revoke").delete(id);
   }
 
   /** Ends all sessions of a user. */
@@ -252,8 +257,8 @@ export class Sessions<U extends BaseUser> {
     );
   }
 
-  async #issue(payload: JWTPayload): Promise<string> {
-    const value = await this.#credentials.issue(payload);
+  async #issue(payload: JWTPayload, evidence: Evidence): Promise<string> {
+    const value = await this.#credentials.issue(payload, evidence);
     if (value.length <= MAX_TOKEN_LENGTH) return value;
     throw new TypeError(
       `Cannot sign in: the session's token has ${value.length} characters, more than the ${MAX_TOKEN_LENGTH} that are accepted; keep less in the session, or use the strategy "cookie"`,

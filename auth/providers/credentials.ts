@@ -32,7 +32,8 @@ export interface CredentialsOptions<U extends BaseUser = User> {
  * const provider = credentials({
  *   authorize({ name, pin }) {
  *     const user = typeof name === "string" ? users.get(name) : undefined;
- *     return user?.pin === pin ? { id: user.id, name: user.name } : null;
+ *     if (user === undefined || user.pin !== pin) return null;
+ *     return { id: user.id, name: user.name };
  *   },
  * });
  *
