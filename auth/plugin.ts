@@ -2,8 +2,7 @@ import type { ConnectionInfo, RequestContext } from "../app/context.ts";
 import type { Middleware } from "../app/middleware.ts";
 import type { Plugin } from "../app/plugin.ts";
 import type { RouteArgs } from "../app/route.ts";
-import { observe } from "../app/scope.ts";
-import type { ObservedSpan } from "../app/scope.ts";
+import { currentScope, observe } from "../app/scope.ts";
 import { authOf } from "./access.ts";
 import type { AuthContext } from "./auth_context.ts";
 import type { AuthCore } from "./core.ts";
@@ -164,14 +163,9 @@ export function createAuthPlugin<U extends BaseUser = User>(
     request: Request,
     info?: ConnectionInfo,
   ): RequestAuth<U> | Promise<RequestAuth<U>> {
-    const found = observe(
-      "auth:session",
-      "auth",
-      (span) =>
-        span === undefined
-          ? identify(core, request, now)
-          : identifyTraced(core, request, now, span),
-    );
+    const found = currentScope()?.span === undefined
+      ? identify(core, request, now)
+      : identifyTraced(core, request, now);
     return found instanceof Promise
       ? found.then((finding) => authOfFinding(request, info, finding))
       : authOfFinding(request, info, found);
@@ -293,14 +287,15 @@ function identifyTraced<U extends BaseUser>(
   core: AuthCore<U>,
   request: Request,
   now: () => number,
-  span: ObservedSpan,
 ): Finding<U> | Promise<Finding<U>> {
-  const found = identify(core, request, now);
-  const note = (finding: Finding<U>) => {
-    span.setAttribute("auth.result", resultOf(finding));
-    return finding;
-  };
-  return found instanceof Promise ? found.then(note) : note(found);
+  return observe("auth:session", "auth", (span) => {
+    const found = identify(core, request, now);
+    const note = (finding: Finding<U>) => {
+      span?.setAttribute("auth.result", resultOf(finding));
+      return finding;
+    };
+    return found instanceof Promise ? found.then(note) : note(found);
+  });
 }
 
 function resultOf<U extends BaseUser>(finding: Finding<U>): string {
