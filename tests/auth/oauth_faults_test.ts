@@ -26,12 +26,14 @@ const SILENT: readonly Fault[] = ["stalled", "silent"];
 
 /** A provider, and the paths that it is asked at. */
 type Case = readonly [
+  name: string,
   make: (local: LocalProvider, timeout: number) => AuthProvider<BaseUser>,
   paths: Readonly<Record<string, string>>,
 ];
 
 const CASES: readonly Case[] = [
   [
+    "GitHub",
     (local, timeout) => presetCodeHost({ ...local.github, timeout }),
     {
       "/github/login/oauth/access_token": "the token endpoint",
@@ -40,6 +42,7 @@ const CASES: readonly Case[] = [
     },
   ],
   [
+    "Google",
     (local, timeout) => presetIdentity({ ...local.google, timeout }),
     {
       "/google/token": "the token endpoint",
@@ -48,6 +51,7 @@ const CASES: readonly Case[] = [
     },
   ],
   [
+    "Discord",
     (local, timeout) =>
       presetChat({ ...local.discord, guildId: GUILD, timeout }),
     {
@@ -58,6 +62,7 @@ const CASES: readonly Case[] = [
     },
   ],
   [
+    "Another provider",
     (local, timeout) =>
       oauth({
         ...local.google,
@@ -90,9 +95,9 @@ const REASONS: Readonly<Record<Fault, RegExp>> = {
   redirect: /^the .+ answered 307 without JSON, with a redirect/,
 };
 
-for (const [make, paths] of CASES) {
+for (const [name, make, paths] of CASES) {
   for (const [path, what] of Object.entries(paths)) {
-    Deno.test(`Nobody is signed in while ${path} fails`, async () => {
+    Deno.test(`${name} signs nobody in while ${path} fails`, async () => {
       await using local = startProvider();
       for (const fault of FAULTS) {
         local.server.faults.set(path, fault);

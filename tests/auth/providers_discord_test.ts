@@ -1,0 +1,75 @@
+import { assertEquals } from "@std/assert";
+import { discord, presetChat } from "@quartet/kit/auth";
+import { GUILD } from "./oauth_server/mod.ts";
+import { CALLBACK, CLIENT, signIn, startProvider } from "./oauth_setup.ts";
+
+Deno.test("Discord signs in with the verified address", async () => {
+  await using local = startProvider();
+  const provider = presetChat(local.discord);
+  assertEquals(await signIn(provider, "ada"), {
+    id: "1815",
+    name: "Ada Lovelace",
+    email: "ada@example.com",
+    username: "ada",
+    picture:
+      "https://cdn.discordapp.com/avatars/1815/a_0123456789abcdef0123456789abcdef.png",
+  });
+  assertEquals(await signIn(provider, "mallory"), {
+    id: "666",
+    name: "mallory",
+    email: undefined,
+    username: "mallory",
+    picture: undefined,
+  });
+});
+
+Deno.test("Discord is asked with the defaults that it documents", () => {
+  const options = { clientId: CLIENT.id, clientSecret: CLIENT.secret };
+  const scopeOf = (given: Partial<Parameters<typeof presetChat>[0]>) => {
+    const provider = presetChat({ ...options, ...given });
+    const url = new URL(provider.getAuthorizationUrl!("s", CALLBACK));
+    assertEquals(
+      url.origin + url.pathname,
+      "https://discord.com/oauth2/authorize",
+    );
+    return url.searchParams.get("scope");
+  };
+  assertEquals(scopeOf({}), "identify email");
+  assertEquals(scopeOf({ scope: ["identify"] }), "identify");
+  const withGuild = "identify email guilds.members.read";
+  assertEquals(scopeOf({ guildId: GUILD }), withGuild);
+  assertEquals(
+    scopeOf({ guildId: GUILD, scope: ["guilds.members.read"] }),
+    "guilds.members.read",
+  );
+  assertEquals(discord, presetChat);
+  const { id, name, type } = discord(options);
+  assertEquals([id, name, type], ["discord", "Discord", "oauth"]);
+});
+
+Deno.test("Discord lets in members of the guild, and nobody else", async () => {
+  await using local = startProvider();
+  const provider = presetChat({ ...local.discord, guildId: GUILD });
+  assertEquals((await signIn(provider, "ada")).id, "1815");
+  const error = await signIn(provider, "grace").catch((error) => error);
+  assertEquals([error.code, error.status], ["INVALID_CREDENTIALS", 401]);
+  assertEquals(
+    error.cause.message,
+    "the user is not a member of the guild that guildId names",
+  );
+  // Who isn't told whether somebody is a member lets nobody in.
+  const unsure = presetChat({ ...local.discord, guildId: GUILD });
+  const failed = await signIn({
+    ...unsure,
+    getAuthorizationUrl(...args) {
+      const url = new URL(unsure.getAuthorizationUrl!(...args));
+      url.searchParams.set("scope", "identify email");
+      return url.href;
+    },
+  }, "ada").catch((error) => error);
+  assertEquals(failed.code, "OAUTH_FAILED");
+  assertEquals(
+    failed.cause.message,
+    "the endpoint of guild members answered 403",
+  );
+});

@@ -1,0 +1,254 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { github, presetCodeHost } from "@quartet/kit/auth";
+import type { AuthProvider, GitHubOptions } from "@quartet/kit/auth";
+import { CALLBACK, CLIENT, signIn, startProvider } from "./oauth_setup.ts";
+
+const OPTIONS: GitHubOptions = {
+  clientId: CLIENT.id,
+  clientSecret: CLIENT.secret,
+};
+const PARAMETERS = { codeChallenge: "c".repeat(43), nonce: "n".repeat(43) };
+
+/** The authorization URL, as address and parameters. */
+function authorization<U extends { id: string }>(
+  provider: AuthProvider<U>,
+): [string, Record<string, string>] {
+  const url = new URL(
+    provider.getAuthorizationUrl!("the state", CALLBACK, PARAMETERS),
+  );
+  return [url.origin + url.pathname, Object.fromEntries(url.searchParams)];
+}
+
+Deno.test("GitHub signs in with the verified primary address", async () => {
+  await using local = startProvider();
+  const provider = presetCodeHost(local.github);
+  assertEquals(await signIn(provider, "ada"), {
+    id: "1815",
+    name: "Ada Lovelace",
+    email: "ada@example.com",
+    login: "ada",
+    picture: "https://avatars.githubusercontent.com/u/1815?v=4",
+  });
+  const { seen } = local.server;
+  assertEquals(seen.map(({ method, path }) => `${method} ${path}`), [
+    "POST /github/login/oauth/access_token",
+    "GET /github/api/v3/user",
+    "GET /github/api/v3/user/emails",
+  ]);
+  for (const { headers } of seen) {
+    assertEquals(headers.get("user-agent"), "@quartet/kit");
+    assertEquals(headers.get("accept"), "application/json");
+    assertEquals(headers.get("cookie"), null);
+  }
+});
+
+Deno.test("GitHub's user has no address that isn't verified, and a name all the same", async () => {
+  await using local = startProvider();
+  const user = await signIn(presetCodeHost(local.github), "mallory");
+  assertEquals(user.email, undefined);
+  assertEquals(user.name, "mallory");
+});
+
+Deno.test("GitHub isn't asked for addresses that the user hasn't allowed", async () => {
+  await using local = startProvider();
+  const provider = presetCodeHost({ ...local.github, scope: ["read:user"] });
+  assertEquals((await signIn(provider, "ada")).email, undefined);
+  assert(!local.server.seen.some(({ path }) => path.endsWith("/emails")));
+  const all = presetCodeHost({ ...local.github, scope: ["user"] });
+  assertEquals((await signIn(all, "ada")).email, "ada@example.com");
+});
+
+Deno.test("GitHub is asked with the defaults that it documents", () => {
+  const [address, parameters] = authorization(presetCodeHost(OPTIONS));
+  assertEquals(address, "https://github.com/login/oauth/authorize");
+  assertEquals(parameters, {
+    response_type: "code",
+    client_id: CLIENT.id,
+    redirect_uri: CALLBACK,
+    scope: "read:user user:email",
+    state: "the state",
+    code_challenge: PARAMETERS.codeChallenge,
+    code_challenge_method: "S256",
+  });
+  const provider = github(OPTIONS);
+  assertEquals(github, presetCodeHost);
+  assertEquals(
+    [provider.id, provider.name, provider.type, provider.redirectUri],
+    ["github", "GitHub", "oauth", undefined],
+  );
+});
+
+Deno.test("GitHub's authorization URL needs no challenge, and keeps its own query", () => {
+  const provider = presetCodeHost({
+    ...OPTIONS,
+    authorizationUrl: "https://proxy.example/github?prompt=select_account",
+  });
+  const url = new URL(provider.getAuthorizationUrl!("s", CALLBACK));
+  assertEquals(Object.fromEntries(url.searchParams), {
+    prompt: "select_account",
+    response_type: "code",
+    client_id: CLIENT.id,
+    redirect_uri: CALLBACK,
+    scope: "read:user user:email",
+    state: "s",
+  });
+});
+
+Deno.test("GitHub Enterprise is found on one's own server, and on ghe.com", async () => {
+  const cases = [
+    [undefined, "https://github.com", "https://api.github.com"],
+    ["https://github.com/", "https://github.com", "https://api.github.com"],
+    [
+      "https://git.example.com",
+      "https://git.example.com",
+      "https://git.example.com/api/v3",
+    ],
+    [
+      "https://git.example.com:8443/",
+      "https://git.example.com:8443",
+      "https://git.example.com:8443/api/v3",
+    ],
+    [
+      "https://octo.ghe.com",
+      "https://octo.ghe.com",
+      "https://api.octo.ghe.com",
+    ],
+    [
+      "https://OCTO.ghe.com//",
+      "https://octo.ghe.com",
+      "https://api.octo.ghe.com",
+    ],
+    [
+      "https://ghe.com.evil.example",
+      "https://ghe.com.evil.example",
+      "https://ghe.com.evil.example/api/v3",
+    ],
+  ] as const;
+  await using local = startProvider();
+  for (const [baseUrl, site, api] of cases) {
+    const asked: string[] = [];
+    const provider = presetCodeHost({
+      ...OPTIONS,
+      ...(baseUrl === undefined ? {} : { enterprise: { baseUrl } }),
+      // The addresses are those of GitHub; the answers come from here.
+      fetch(input, init) {
+        const url = new URL(String(input));
+        asked.push(url.href);
+        const path = url.pathname.replace(/^\/(?=user)/, "/api/v3/");
+        return fetch(`${local.origin}/github${path}${url.search}`, init);
+      },
+    });
+    const [address, parameters] = authorization(provider);
+    assertEquals(address, `${site}/login/oauth/authorize`);
+    const localUrl = `${local.origin}/github/login/oauth/authorize?`;
+    const user = await signIn({
+      ...provider,
+      getAuthorizationUrl: (state, redirectUri, given) =>
+        localUrl + new URLSearchParams({
+          ...parameters,
+          state,
+          redirect_uri: redirectUri,
+          code_challenge: given!.codeChallenge,
+        }),
+    }, "ada");
+    assertEquals(user.id, "1815");
+    assertEquals(asked, [
+      `${site}/login/oauth/access_token`,
+      `${api}/user`,
+      `${api}/user/emails?per_page=100`,
+    ]);
+  }
+});
+
+Deno.test("GitHub's endpoints can be given one by one", async () => {
+  await using local = startProvider();
+  const base = `${local.origin}/github`;
+  const provider = presetCodeHost({
+    ...OPTIONS,
+    id: "internal",
+    name: "Our GitHub",
+    authorizationUrl: `${base}/login/oauth/authorize`,
+    tokenUrl: `${base}/login/oauth/access_token`,
+    userInfoUrl: `${base}/api/v3/user`,
+  });
+  assertEquals((await signIn(provider, "grace")).email, "grace@navy.example");
+  assertEquals([provider.id, provider.name], ["internal", "Our GitHub"]);
+});
+
+Deno.test("profile() makes the application's own user, or lets nobody in", async () => {
+  await using local = startProvider();
+  const provider = presetCodeHost({
+    ...local.github,
+    profile: async ({ id, login }, tokens) => {
+      assertMatch(tokens.accessToken, /^[\w-]{36}$/);
+      assertEquals(tokens.tokenType, "Bearer");
+      assertEquals(tokens.scope, "read:user,user:email");
+      return await Promise.resolve(
+        login === "ada" ? { id: `github:${id}`, isAdmin: true } : null,
+      );
+    },
+  });
+  const user = await signIn(provider, "ada");
+  // Typed by what `profile` gives.
+  const isAdmin: boolean = user.isAdmin;
+  assertEquals([user.id, isAdmin], ["github:1815", true]);
+
+  const error = await signIn(provider, "grace").catch((error) => error);
+  assertEquals(error.code, "INVALID_CREDENTIALS");
+  assertEquals(error.cause.message, "profile() has given null");
+});
+
+Deno.test("A user without an id is nobody", async () => {
+  await using local = startProvider();
+  for (const id of [undefined, null, "", 1815, ["1815"]]) {
+    const provider = presetCodeHost({
+      ...local.github,
+      profile: () => ({ id: id as string }),
+    });
+    const error = await signIn(provider, "ada").catch((error) => error);
+    assertEquals(error.code, "OAUTH_FAILED");
+    assertMatch(
+      error.cause.message,
+      /^profile\(\) must give a user whose id is a non-empty string, received /,
+    );
+  }
+});
+
+Deno.test("OAuth providers never take a ready-made user", async () => {
+  await using local = startProvider();
+  const provider = presetCodeHost(local.github);
+  const user = { id: "1", email: "ada@example.com", roles: ["admin"] };
+  for (
+    const credentials of [
+      user,
+      { user },
+      { profile: user, tokens: { accessToken: "a" } },
+      { code: "c", state: "s", user },
+      {},
+    ]
+  ) {
+    assertEquals(await provider.authorize(credentials), null);
+  }
+  const callback = { code: "c", state: "s", redirectUri: CALLBACK, user };
+  const error = await provider.handleCallback!(callback)
+    .then(() => undefined, (error) => error);
+  assertEquals(
+    error.message,
+    "the token endpoint answered 200: bad_verification_code",
+  );
+});
+
+Deno.test("A code is bound to the verifier of its sign-in", async () => {
+  await using local = startProvider();
+  const provider = presetCodeHost(local.github);
+  const error = await signIn({
+    ...provider,
+    handleCallback: (callback) =>
+      provider.handleCallback!({ ...callback, codeVerifier: "v".repeat(43) }),
+  }, "ada").catch((error) => error);
+  assertEquals(error.code, "OAUTH_FAILED");
+  assertEquals(
+    error.cause.message,
+    "the token endpoint answered 200: bad_verification_code",
+  );
+});
