@@ -12,12 +12,13 @@ export function providerError(label: string, problem: string): AuthError {
   return new AuthError("CONFIG", `Cannot create ${label} provider: ${problem}`);
 }
 
-/** Throws unless a setting is what it must be. */
+/** Throws unless a setting is what it must be, and tells what it is. */
 export type Check = (
   isRight: boolean,
   name: string,
   expected: string,
   value: unknown,
+  shown?: string,
 ) => void;
 
 /**
@@ -26,24 +27,19 @@ export type Check = (
  * @param label Names the provider in errors, such as `GitHub`.
  */
 export function createCheck(label: string): Check {
-  return (isRight, name, expected, value) => {
+  return (isRight, name, expected, value, shown = show(value)) => {
     if (isRight) return;
     throw providerError(
       label,
-      `${name} must be ${expected}, received ${show(value)}`,
+      `${name} must be ${expected}, received ${shown}`,
     );
   };
 }
 
-/** The same for a setting that is a secret, of which nothing is shown. */
+/** Checks a setting that is a secret, of which nothing is told but its type. */
 export function checkSecret(check: Check, name: string, value: unknown): void {
-  const isText = typeof value === "string" && value !== "";
-  check(
-    isText,
-    name,
-    "a non-empty string",
-    value === "" ? value : typeof value,
-  );
+  const shown = value === "" ? '""' : typeof value;
+  check(isText(value), name, "a non-empty string", value, shown);
 }
 
 /** Whether it is a text that says something. */
