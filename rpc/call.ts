@@ -9,6 +9,8 @@ export interface CallSource {
   readonly request: Request;
   /** Aborted when the caller goes away; it may also be after the call. */
   readonly signal: AbortSignal;
+  /** What is added to the headers of the response. */
+  readonly responseHeaders: Headers;
   /** The id of the last value that a returning subscriber has seen. */
   readonly lastEventId?: string | undefined;
 }
@@ -39,6 +41,10 @@ export class Call implements CallInfo<unknown> {
 
   get request(): Request {
     return this.#source.request;
+  }
+
+  get responseHeaders(): Headers {
+    return this.#source.responseHeaders;
   }
 
   get lastEventId(): string | undefined {

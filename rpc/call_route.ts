@@ -8,6 +8,7 @@
 
 import { currentScope } from "../app/scope.ts";
 import type { ObservedSpan } from "../app/scope.ts";
+import type { RPCError } from "./error.ts";
 
 interface Route {
   readonly endpoint: string;
@@ -33,4 +34,15 @@ export function noteCall(path: string): void {
   const { endpoint } = route;
   const isOnly = ++route.calls === 1;
   root.setAttribute("http.route", isOnly ? `${endpoint}/${path}` : endpoint);
+}
+
+/** Notes why the present request came to no procedure. */
+export function noteRefusal({ code }: RPCError): void {
+  currentScope()?.span?.root.setAttribute("rpc.status_code", code);
+}
+
+/** Notes why one of the calls of a batch came to no procedure. */
+export function noteRefusedCall({ code }: RPCError): void {
+  const attributes = { "rpc.status_code": code };
+  currentScope()?.span?.root.event("rpc.refused", attributes);
 }

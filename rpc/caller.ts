@@ -16,6 +16,11 @@ export interface CallerOptions {
   readonly request?: Request;
   /** What handlers get as `signal`. Default: the request's. */
   readonly signal?: AbortSignal;
+  /**
+   * What handlers get as `responseHeaders`, to hand on what they set. Default:
+   * headers that nobody looks at.
+   */
+  readonly responseHeaders?: Headers;
 }
 
 /** Settings of one call on the server. */
@@ -41,7 +46,7 @@ export type Caller<R> = R extends { readonly _def: infer Def }
  *
  * @param router The router.
  * @param ctx What handlers get as `ctx`.
- * @param options The request and signal that handlers get.
+ * @param options The request, signal and response headers that handlers get.
  *
  * @example
  * ```ts
@@ -92,7 +97,7 @@ export function createCaller<R extends { readonly _def: object }>(
 }
 
 function sourceOf(
-  { request, signal }: CallerOptions,
+  { request, signal, responseHeaders }: CallerOptions,
   options: DirectSubscribeOptions = {},
 ): CallSource {
   return {
@@ -105,6 +110,9 @@ function sourceOf(
     get signal() {
       return options.signal ?? signal ?? request?.signal ??
         new AbortController().signal;
+    },
+    get responseHeaders() {
+      return responseHeaders ?? new Headers();
     },
     lastEventId: options.lastEventId,
   };

@@ -151,10 +151,15 @@ const OWN_HEADERS = [
   "transfer-encoding",
 ];
 
+/** The name of a header that is for nobody to set but the response itself. */
+export function ownHeaderIn(headers: Headers): string | undefined {
+  return OWN_HEADERS.find((name) => headers.has(name));
+}
+
 function copyHeaders(init: HeadersInit): Readonly<Record<string, string>> {
   const headers = new Headers(init);
-  for (const name of OWN_HEADERS) {
-    if (!headers.has(name)) continue;
+  const name = ownHeaderIn(headers);
+  if (name !== undefined) {
     throw new TypeError(
       `Cannot create RPCError: headers must not hold ${name}, which the response has itself`,
     );

@@ -8,7 +8,7 @@
 import { readBody, readText, toBodyError } from "../app/read_body.ts";
 import { Call } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
-import { noteCall } from "./call_route.ts";
+import { noteCall, noteRefusal, noteRefusedCall } from "./call_route.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { isA, RPCError, stringifyError } from "./error.ts";
 import {
@@ -24,6 +24,7 @@ import {
 import { perform } from "./perform.ts";
 import { readQueryString } from "./query_string.ts";
 import type { Reporter } from "./report.ts";
+import { addHeaders, checkHeaders, respond, respondError } from "./respond.ts";
 import type { Transformer } from "./transformer.ts";
 
 /** What the HTTP side of a router needs to know. */
@@ -42,23 +43,6 @@ export type HTTPHandler = (
   path?: string,
 ) => Promise<Response>;
 
-/** Made once: Deno reads it faster than `Response.json` makes its own. */
-const OK = { headers: { "content-type": "application/json" } };
-
-/**
- * An answer is its caller's alone, and a GET's would be kept by caches that
- * guess how long it is fresh (RFC 9111, section 4.2.2); a POST's never is. Who
- * knows better sets another `Cache-Control` in a middleware of the host.
- */
-const NO_STORE = "no-store";
-
-/** A second header in the constant costs ten times as much as setting it. */
-function respond(body: string | null, method: string): Response {
-  const response = new Response(method === "HEAD" ? null : body, OK);
-  if (method !== "POST") response.headers.set("cache-control", NO_STORE);
-  return response;
-}
-
 /** Makes the handler of a router. */
 export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   const { endpoints, transformer, report, maxBodySize, maxBatchSize } = options;
@@ -67,10 +51,11 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   // at once: each one more costs 0.1 µs, a tenth of the call.
   return async (request, ctx, path) => {
     const { method } = request;
+    const source = new RequestSource(request);
     try {
       let answer: string | Promise<string>;
       if (method === "GET" || method === "HEAD") {
-        answer = answerGet(request, ctx, path);
+        answer = answerGet(source, ctx, path);
       } else if (method === "POST") {
         checkContentType(request.headers);
         let text: string;
@@ -79,29 +64,30 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
         } catch (error) {
           throw bodyFailure(error);
         }
-        answer = answerPost(request, ctx, path, text);
+        answer = answerPost(source, ctx, path, text);
       } else throw methodNotAllowed(method);
       if (typeof answer !== "string") answer = await answer;
-      return respond(answer, method);
+      return respond(answer, method, source.added);
     } catch (error) {
       if (!(isA(error, RPCError))) throw error;
-      return respondError(error, method);
+      if (!source.arrived) noteRefusal(error);
+      return respondError(error, method, source.added);
     }
   };
 
   function answerGet(
-    request: Request,
+    source: RequestSource,
     ctx: unknown,
     name: string | undefined,
   ): string | Promise<string> {
-    const { path, input } = readQueryString(request.url);
+    const { path, input } = readQueryString(source.request.url);
     const named = name ?? path;
     if (named === null) {
       throw parseError("The query parameter path is missing");
     }
     const endpoint = findByName(endpoints, named);
     checkKind(endpoint, "query");
-    return answer(endpoint, request, ctx, readQueryInput(input));
+    return answer(endpoint, source, ctx, readQueryInput(input));
   }
 
   function readQueryInput(text: string | null): unknown {
@@ -112,31 +98,31 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   }
 
   function answerPost(
-    request: Request,
+    source: RequestSource,
     ctx: unknown,
     name: string | undefined,
     text: string,
   ): string | Promise<string> {
-    if (name !== undefined) return answerNamed(request, ctx, name, text);
+    if (name !== undefined) return answerNamed(source, ctx, name, text);
     const body = readObject(parseJSON(text, "The body"), "The body");
     return body.batch === undefined
-      ? answerCall(request, ctx, body)
-      : answerBatch(request, ctx, body.batch);
+      ? answerCall(source, ctx, body)
+      : answerBatch(source, ctx, body.batch);
   }
 
   function answerCall(
-    request: Request,
+    source: RequestSource,
     ctx: unknown,
     { path, type, input }: { readonly [key: string]: unknown },
   ): string | Promise<string> {
     const endpoint = findByKeys(endpoints, readPath(path));
     checkKind(endpoint, type);
-    return answer(endpoint, request, ctx, readInput(transformer, input));
+    return answer(endpoint, source, ctx, readInput(transformer, input));
   }
 
   /** The URL has the path, so the body is the input and nothing else. */
   function answerNamed(
-    request: Request,
+    source: RequestSource,
     ctx: unknown,
     name: string,
     text: string,
@@ -144,11 +130,11 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     const endpoint = findByName(endpoints, name);
     checkKind(endpoint, endpoint.procedure.kind);
     const input = text === "" ? undefined : parseJSON(text, "The body");
-    return answer(endpoint, request, ctx, readInput(transformer, input));
+    return answer(endpoint, source, ctx, readInput(transformer, input));
   }
 
   async function answerBatch(
-    request: Request,
+    source: RequestSource,
     ctx: unknown,
     batch: unknown,
   ): Promise<string> {
@@ -166,33 +152,43 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
         413,
       );
     }
-    const envelopes = await Promise.all(batch.map(async (call) => {
+    const sources = batch.map(() => new RequestSource(source.request));
+    const envelopes = await Promise.all(batch.map(async (call, index) => {
+      const source = sources[index]!;
       try {
         const fields = readObject(call, "A call of a batch");
-        return await answerCall(request, ctx, fields);
+        return await answerCall(source, ctx, fields);
       } catch (error) {
         if (!(isA(error, RPCError))) throw error;
+        if (!source.arrived) noteRefusedCall(error);
         // The batch has one status; that of the call goes with its envelope.
         return `{"ok":false,"status":${error.status},"error":${
           stringifyError(error)
         }}`;
       }
     }));
+    for (const { added } of sources) {
+      if (added !== undefined) addHeaders(source.responseHeaders, added);
+    }
     return `{"ok":true,"data":[${envelopes.join(",")}]}`;
   }
 
   /** Runs a procedure and gives the envelope of its success. */
   function answer(
     endpoint: Endpoint,
-    request: Request,
+    source: RequestSource,
     ctx: unknown,
     input: unknown,
   ): string | Promise<string> {
-    const call = new Call(endpoint, ctx, new RequestSource(request));
+    const call = new Call(endpoint, ctx, source);
+    source.arrived = true;
     try {
       noteCall(endpoint.path);
       const envelope = perform(endpoint, call, input, success);
-      if (typeof envelope !== "string") return answerLater(call, envelope);
+      if (typeof envelope !== "string") {
+        return answerLater(call, envelope, source);
+      }
+      if (source.added !== undefined) checkHeaders(source.added, call.path);
       call.settle();
       return envelope;
     } catch (error) {
@@ -203,10 +199,13 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
 
   async function answerLater(
     call: Call,
-    envelope: Promise<string>,
+    pending: Promise<string>,
+    source: RequestSource,
   ): Promise<string> {
     try {
-      return await envelope;
+      const envelope = await pending;
+      if (source.added !== undefined) checkHeaders(source.added, call.path);
+      return envelope;
     } catch (error) {
       throw report(error, call);
     } finally {
@@ -222,9 +221,13 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   }
 }
 
-/** Asks the request for its signal, which is dear, only when asked itself. */
+/** What of a request is dear to make is made only when it is asked for. */
 class RequestSource implements CallSource {
   readonly request: Request;
+  /** Whether a procedure was found, and called. */
+  arrived = false;
+  /** What procedures have set, if one has looked. */
+  added: Headers | undefined = undefined;
 
   constructor(request: Request) {
     this.request = request;
@@ -232,6 +235,10 @@ class RequestSource implements CallSource {
 
   get signal(): AbortSignal {
     return this.request.signal;
+  }
+
+  get responseHeaders(): Headers {
+    return this.added ??= new Headers();
   }
 }
 
@@ -286,18 +293,4 @@ function methodNotAllowed(method: string): RPCError {
     405,
     { headers: { allow: "GET, HEAD, POST" } },
   );
-}
-
-/** The response that tells of an error. */
-export function respondError(error: RPCError, method: string): Response {
-  const { status, headers } = error;
-  return new Response(method === "HEAD" ? null : failure(error), {
-    status,
-    headers: { "cache-control": NO_STORE, ...headers, ...OK.headers },
-  });
-}
-
-/** The envelope of a failure. */
-function failure(error: RPCError): string {
-  return `{"ok":false,"error":${stringifyError(error)}}`;
 }

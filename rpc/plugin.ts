@@ -3,10 +3,10 @@ import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
 import { createUpgrader } from "../app/websocket.ts";
 import type { WebSocketHandler } from "../app/websocket.ts";
-import { noteEndpoint } from "./call_route.ts";
+import { noteEndpoint, noteRefusal } from "./call_route.ts";
 import { errors } from "./error.ts";
-import { respondError } from "./http.ts";
 import { createOriginRule } from "./origin.ts";
+import { respondError } from "./respond.ts";
 import type { Router } from "./router.ts";
 import { rememberTrace } from "./socket_trace.ts";
 import { abortAll } from "./websocket.ts";
@@ -171,12 +171,11 @@ function isUpgrade({ method, headers }: Request): boolean {
 }
 
 function refuseUpgrade(allowed: boolean): Response {
-  return respondError(
-    allowed
-      ? errors.badRequest("The WebSocket handshake is malformed")
-      : errors.forbidden("Sockets are for pages of the same origin"),
-    "GET",
-  );
+  const error = allowed
+    ? errors.badRequest("The WebSocket handshake is malformed")
+    : errors.forbidden("Sockets are for pages of the same origin");
+  noteRefusal(error);
+  return respondError(error, "GET");
 }
 
 function hasRequest(ctx: unknown): ctx is Context {

@@ -13,8 +13,9 @@ import type { Tracked } from "./tracked.ts";
 export type ProcedureKind = "query" | "mutation" | "subscription";
 
 /**
- * What middlewares and handlers learn about a call. `request` and `signal` are
- * made when they are read, so a copy made by spreading is without them.
+ * What middlewares and handlers learn about a call. `request`, `signal` and
+ * `responseHeaders` are made when they are read, so a copy made by spreading is
+ * without them.
  */
 export interface CallInfo<Context> {
   /** What the host hands to each request; see `rpcPlugin` and `createCaller`. */
@@ -26,6 +27,14 @@ export interface CallInfo<Context> {
   readonly request: Request;
   /** Aborted when the caller is gone before the procedure is done. */
   readonly signal: AbortSignal;
+  /**
+   * Headers for the response, of a success and of a failure, such as cookies;
+   * those of an error that is thrown go before them. The one response of a
+   * batch gets those of all its calls, in their order. What is said of the
+   * body, such as its type, can't be set. A subscription has no response, so
+   * what it sets goes nowhere, and `createCaller` hands it to who calls.
+   */
+  readonly responseHeaders: Headers;
   /** The procedure's dotted path. */
   readonly path: string;
   /** The procedure's kind. */

@@ -96,7 +96,7 @@ export function rateLimit<Context = RequestContext>(
   }
 
   return async (call) => {
-    const name = await key(call);
+    const name = await shorten(await key(call));
     const at = time();
     const window = windowOf(name, at);
     if (window.calls >= limit) {
@@ -115,4 +115,19 @@ function addressOf({ ctx }: CallInfo<unknown>): string {
   const { info } = Object(ctx) as RequestContext;
   const address = info?.remoteAddr;
   return address !== undefined && "hostname" in address ? address.hostname : "";
+}
+
+/** So many characters of a key are kept as they are: any user's id or address. */
+const MAX_KEY = 64;
+
+/**
+ * What a caller can make long, such as a header, must not fill the memory. With
+ * its prefix a digest is longer than any key that is kept, so nobody can choose
+ * a key that is somebody else's.
+ */
+async function shorten(key: string): Promise<string> {
+  if (!(key?.length > MAX_KEY)) return key;
+  const bytes = new TextEncoder().encode(key);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return `SHA-256 ${new Uint8Array(digest).toHex()}`;
 }

@@ -1,3 +1,4 @@
+import { printableError } from "../app/printable.ts";
 import { isThenable } from "../app/scope.ts";
 import { fromResponse, internalError, isA, RPCError } from "./error.ts";
 import type { CallInfo } from "./procedure.ts";
@@ -59,6 +60,7 @@ function tell(
   }
 }
 
+/** What an error says may come from the caller. */
 function logError(error: unknown, { type, path }: CallInfo<unknown>): void {
-  console.error("%s %s failed:", type, path, error);
+  console.error("%s %s failed:", type, path, printableError(error));
 }

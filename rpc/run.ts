@@ -10,7 +10,7 @@ import type { Call, Endpoint } from "./call.ts";
 import { RPCError } from "./error.ts";
 import type { CallInfo, ProcedureKind } from "./procedure.ts";
 import { noteFault } from "./report.ts";
-import { check, sanitizeValidationError } from "./schema.ts";
+import { check, invalidFields, sanitizeValidationError } from "./schema.ts";
 import type { Check } from "./schema.ts";
 
 /** What a handler is called with, beside the fields of middlewares. */
@@ -36,6 +36,10 @@ class HandlerArguments implements CallInfo<unknown> {
 
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+
+  get responseHeaders(): Headers {
+    return this.#call.responseHeaders;
   }
 }
 
@@ -125,6 +129,7 @@ const OWN_FIELDS: readonly string[] = [
   "ctx",
   "request",
   "signal",
+  "responseHeaders",
   "path",
   "type",
   "lastEventId",
@@ -163,10 +168,15 @@ function accept(
   checked: Check,
   began: number,
 ): unknown {
-  span?.event("rpc.validation", {
-    "app.rpc.valid": checked.valid,
-    "app.rpc.validation_duration": performance.now() - began,
-  });
+  if (span !== undefined) {
+    span.event("rpc.validation", {
+      "app.rpc.valid": checked.valid,
+      "app.rpc.validation_duration": performance.now() - began,
+      "app.rpc.invalid_fields": checked.valid
+        ? undefined
+        : invalidFields(checked.error),
+    });
+  }
   if (!checked.valid) throw validationError(checked);
   args.input = checked.value;
   return answer(procedure, args, span);

@@ -172,6 +172,22 @@ export function sanitizeValidationError(error: unknown): ValidationDetails {
   return { message: error instanceof Error ? error.message : FALLBACK };
 }
 
+/** How many fields are named in a trace. */
+const MAX_FIELDS = 10;
+
+/** Names the fields that were refused, for the trace; never what was in them. */
+export function invalidFields(error: unknown): string | undefined {
+  const details = sanitizeValidationError(error);
+  if (!Array.isArray(details)) return undefined;
+  const names = new Set(
+    details.map(({ path }: ValidationIssue) => path?.join(".") ?? ""),
+  );
+  names.delete("");
+  const shown = [...names].slice(0, MAX_FIELDS);
+  if (names.size > MAX_FIELDS) shown.push("…");
+  return shown.join(", ") || undefined;
+}
+
 const FALLBACK = "Validation failed";
 
 function sanitizeIssue(issue: unknown): ValidationIssue {

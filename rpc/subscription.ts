@@ -60,6 +60,10 @@ export async function streamTo(
     get request() {
       return data.originalRequest ?? missingRequest();
     },
+    // The response is over: it made the socket.
+    get responseHeaders() {
+      return new Headers();
+    },
     signal,
     lastEventId,
   });

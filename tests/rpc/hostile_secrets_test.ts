@@ -3,7 +3,7 @@
  * did and nothing of it, and the log is told once.
  */
 
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { createRouter, procedure, RPCError } from "@quartet/kit/rpc";
 import type { RouterDef } from "@quartet/kit/rpc";
 import { z } from "zod";
@@ -317,6 +317,35 @@ Deno.test("Without onError, what fails is printed with the procedure's name", as
     console.error = error;
   }
   assertEquals(printed, [["%s %s failed:", "query", "50%s", failure]]);
+});
+
+Deno.test("Without onError, no control character of a caller reaches the console", async () => {
+  const printed: unknown[][] = [];
+  const { error } = console;
+  console.error = (...args) => printed.push(args);
+  try {
+    const router = createRouter({
+      fail: procedure.query(z.string(), ({ input }) => {
+        throw new Error(`No such name: ${input}`, { cause: input });
+      }),
+      text: procedure.query(z.string(), ({ input }) => {
+        throw input;
+      }),
+    });
+    const hostile = "\x1b[2J\x9b2J\u202e";
+    await ask(router, {}, queryOf("fail", hostile));
+    await ask(router, {}, queryOf("fail", "x\nGET / failed: forged"));
+    await ask(router, {}, queryOf("text", hostile));
+    await ask(router, {}, queryOf("fail", "ada"));
+  } finally {
+    console.error = error;
+  }
+  const [escapes, forged, text, plain] = printed.map((args) => args[3]);
+  assert(typeof escapes === "string" && typeof forged === "string");
+  assertMatch(escapes, /No such name: \\x1b\[2J\\x9b2J\\u202e\n {6}at /);
+  assertMatch(forged, /No such name: x\n {2}GET \/ failed: forged\n {6}at /);
+  assertEquals(text, "\\x1b[2J\\x9b2J\\u202e");
+  assert(plain instanceof Error);
 });
 
 Deno.test("A thrown Response becomes the failure that its status means, without its text and headers", async () => {

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   createCaller,
   createRouter,
@@ -189,6 +189,25 @@ Deno.test("Each call of a batch counts, and calls that are refused input count t
     ),
     [true, "VALIDATION_ERROR", "RATE_LIMITED", "RATE_LIMITED"],
   );
+});
+
+Deno.test("Long keys count like short ones, and are not kept", async () => {
+  const { router } = limited({ limit: 1, key: ({ ctx }) => ctx as never });
+  const call = (key: string) => outcome(createCaller(router, key).ping.query());
+  const long = (end: unknown) => `${end}`.padStart(400_000, "x");
+  assertEquals(await call(long("a")), "pong");
+  assertEquals(await call(long("b")), "pong");
+  assertEquals(await call(long("a")), "RATE_LIMITED");
+  // Nobody gets at the window of a long key by a short one.
+  const digest = new Uint8Array(
+    await crypto.subtle.digest("SHA-256", new TextEncoder().encode(long("a"))),
+  ).toHex();
+  assertEquals(await call(digest), "pong");
+
+  const before = Deno.memoryUsage().heapUsed;
+  for (let i = 0; i < 400; i++) await call(long(i));
+  const grown = Deno.memoryUsage().heapUsed - before;
+  assert(grown < 80_000_000, `${grown} bytes`);
 });
 
 Deno.test("rateLimit() wants positive numbers", () => {

@@ -20,6 +20,10 @@ const gate: { open?: () => void } = {};
 const router = createRouter({
   ping: procedure.query(() => observe("inside", "custom", () => "pong")),
   sized: procedure.query(z.object({ size: z.number() }), () => "sized"),
+  many: procedure.query(
+    z.object({ list: z.array(z.object({ n: z.number() })) }),
+    () => "many",
+  ),
   write: procedure.mutation(async () => {
     await Promise.resolve();
   }),
@@ -163,6 +167,79 @@ for (
     }
   });
 }
+
+Deno.test("The event of a check names the fields that were refused", async () => {
+  await using server = await startTraced();
+  await server.get("sized", { size: "x" });
+  await server.get("ping");
+  const trace = await traceWith(server.tracer, "rpc:sized");
+  const [event] = named(trace, "rpc:sized").events;
+  assertEquals(event!.attributes!["app.rpc.invalid_fields"], "size");
+  await server.get("many", {
+    list: Array.from({ length: 50 }, () => ({ n: "x" })),
+  });
+  const [many] =
+    named(await traceWith(server.tracer, "rpc:many"), "rpc:many").events;
+  assertEquals(
+    many!.attributes!["app.rpc.invalid_fields"],
+    Array.from({ length: 10 }, (_, i) => `list.${i}.n`).join(", ") + ", …",
+  );
+});
+
+Deno.test("A request that comes to no procedure says why in its trace", async () => {
+  await using server = await startTraced();
+  const refused: [code: string, request: () => Promise<unknown>][] = [
+    ["NOT_FOUND", () => server.get("no.such")],
+    ["PARSE_ERROR", () => server.post("{")],
+    ["METHOD_MISMATCH", () => server.get("write")],
+    ["METHOD_NOT_ALLOWED", () => server.request({ method: "DELETE" })],
+    [
+      "FORBIDDEN",
+      async () => {
+        const socket = new WebSocket(server.url.replace("http", "ws"), {
+          headers: { origin: "https://foreign.example" },
+        } as never);
+        await new Promise((resolve) => socket.onerror = resolve);
+      },
+    ],
+  ];
+  for (const [code, request] of refused) {
+    const before = server.tracer.getTraces().length;
+    await request();
+    await until(() => server.tracer.getTraces().length > before);
+    const trace = server.tracer.getTraces().at(-1);
+    const root = trace!.spans.get(trace!.rootSpanId)!;
+    assertEquals(root.attributes["rpc.status_code"], code);
+    assertEquals(trace!.spans.size, 1);
+  }
+  // What a procedure itself refuses is told by the span of its call.
+  await server.get("conflict");
+  const trace = await traceWith(server.tracer, "rpc:conflict");
+  const root = trace.spans.get(trace.rootSpanId)!;
+  assertEquals(root.attributes["rpc.status_code"], undefined);
+});
+
+Deno.test("Calls of a batch that come to no procedure say why in its trace", async () => {
+  await using server = await startTraced();
+  await server.post({
+    batch: [
+      { path: ["ping"], type: "query" },
+      { path: ["no", "such"], type: "query" },
+      { path: ["conflict"], type: "query" },
+      null,
+    ],
+  });
+  const trace = await traceWith(server.tracer, "rpc:ping");
+  const root = trace.spans.get(trace.rootSpanId)!;
+  assertEquals(root.attributes["rpc.status_code"], undefined);
+  assertEquals(
+    root.events.map(({ name, attributes }) => [
+      name,
+      attributes!["rpc.status_code"],
+    ]),
+    [["rpc.refused", "NOT_FOUND"], ["rpc.refused", "PARSE_ERROR"]],
+  );
+});
 
 Deno.test("A subscription is a record of its own in the trace of the request that opened its socket", async () => {
   await using server = await startTraced();

@@ -1,5 +1,6 @@
 import type { SpanData, TraceData } from "../types.ts";
-import { printable, truncate } from "./terminal.ts";
+import { printable } from "../../app/printable.ts";
+import { truncate } from "./terminal.ts";
 import type { Paint, Style } from "./terminal.ts";
 
 /** How a trace is printed. */

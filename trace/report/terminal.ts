@@ -1,6 +1,5 @@
 /**
- * Text for a terminal: colours where they are wanted, and never a control
- * character that came from outside.
+ * Text for a terminal: colours where they are wanted.
  *
  * @module
  */
@@ -45,25 +44,6 @@ export function wantsColor(
   const force = env("FORCE_COLOR");
   if (force !== undefined) return force !== "0" && force !== "false";
   return isTerminal;
-}
-
-/**
- * C0 and C1 controls, and characters that turn the direction of text or are
- * not seen: all of them can make a terminal show what isn't there.
- */
-const UNSAFE =
-  // deno-lint-ignore no-control-regex -- finding them is the point
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-
-/** Makes recorded text safe to print: one line, and no control characters. */
-export function printable(text: string): string {
-  return text.toWellFormed().replace(UNSAFE, escape);
-}
-
-function escape(character: string): string {
-  if (character === "\n") return "⏎";
-  const code = character.charCodeAt(0).toString(16);
-  return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u${code}`;
 }
 
 /** Cuts a text that is longer than `width` characters. */
