@@ -1,8 +1,11 @@
 import type { JWTPayload } from "../jwt.ts";
 
-/** A session, as a store keeps it. All of it is JSON. */
+/**
+ * A session, as a store keeps it. All of it is JSON, of at most 16,384
+ * characters in the stores of the kit. What a store gives may be frozen.
+ */
 export interface SessionRecord {
-  /** The session's id: 43 characters of base64url. */
+  /** The session's id: 43 characters of base64url. Made once, never again. */
   readonly id: string;
   /** Whose session it is. */
   readonly userId: string;
@@ -32,8 +35,8 @@ export interface SessionStore {
   /** Keeps a new session until its `expiresAt`. */
   set(record: SessionRecord): void | Promise<void>;
   /**
-   * Keeps a record in place of the one of the same id, if there still is one,
-   * in one step: otherwise a refresh could bring back what was revoked.
+   * Keeps a record in place of the one of the same id and user, if there still
+   * is one, in one step: otherwise a refresh could bring back what was revoked.
    *
    * @returns Whether there was one. Without this method a store is asked with
    * `get` and told with `set`.

@@ -1,0 +1,86 @@
+/**
+ * Session records as text, the same for all stores: what can be kept in memory
+ * during development can be kept in a database in production.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+import type { SessionRecord } from "./session_store.ts";
+
+/**
+ * The longest text, in characters. Even of two bytes each, with what is around
+ * them, they fit into a value of Deno KV, which may have 64 KiB.
+ */
+const MAX_LENGTH = 16 * 1024;
+
+/** The longest part of a key that is kept as it is. Deno KV's end at 2 KiB. */
+const MAX_PART_LENGTH = 128;
+const HASHED = "sha256:";
+
+/**
+ * The text of a record.
+ *
+ * @throws {TypeError} If it is no record, or too long to be kept.
+ */
+export function writeRecord(record: SessionRecord): string {
+  if (!isRecord(record)) {
+    throw new TypeError(
+      "Cannot keep session: a record must have id, userId, payload, and finite createdAt, refreshedAt and expiresAt",
+    );
+  }
+  const { id, userId, payload, createdAt, refreshedAt, expiresAt } = record;
+  const text = JSON.stringify(
+    { id, userId, payload, createdAt, refreshedAt, expiresAt },
+  );
+  if (text.length <= MAX_LENGTH) return text;
+  throw new TypeError(
+    `Cannot keep session: its JSON must be at most ${MAX_LENGTH} characters long, received ${text.length}; keep less of the user in the session`,
+  );
+}
+
+/**
+ * The record that has this id, or `undefined` if the text is of anything else:
+ * what another version or program has written there is nobody's session.
+ */
+export function readRecord(
+  text: unknown,
+  id: string,
+): SessionRecord | undefined {
+  if (typeof text !== "string") return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) && value.id === id ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is SessionRecord {
+  const record = Object(value) as SessionRecord;
+  const { id, userId, payload, createdAt, refreshedAt, expiresAt } = record;
+  return typeof id === "string" && typeof userId === "string" &&
+    typeof payload === "object" && payload !== null &&
+    [createdAt, refreshedAt, expiresAt].every(Number.isFinite);
+}
+
+/**
+ * An id as part of a key. Databases keep keys as UTF-8 and bound their length,
+ * so what is long or no well-formed text stands there as its hash: different
+ * ids are different keys, whatever they are.
+ */
+export function keyPart(id: string): string {
+  if (
+    id.length <= MAX_PART_LENGTH && id.isWellFormed() && !id.startsWith(HASHED)
+  ) {
+    return id;
+  }
+  // JSON escapes the halves of pairs that UTF-8 has no bytes for.
+  const hash = createHash("sha256").update(JSON.stringify(id));
+  return HASHED + hash.digest("base64url");
+}
+
+/** The oldest first; of the same age, as they are. */
+export function sortRecords(records: SessionRecord[]): SessionRecord[] {
+  return records.sort((a, b) => a.createdAt - b.createdAt);
+}

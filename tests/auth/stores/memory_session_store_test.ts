@@ -1,0 +1,159 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createMemorySessionStore } from "@quartet/kit/auth";
+import type { MemorySessionStoreOptions } from "@quartet/kit/auth";
+import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
+
+testSessionStore({
+  name: "createMemorySessionStore()",
+  make() {
+    const { store, clock } = timed();
+    return Promise.resolve({
+      clock,
+      open: () => store,
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    });
+  },
+});
+
+/** A store on a clock that only moves when it is told to. */
+function timed(options: MemorySessionStoreOptions = {}) {
+  const clock = { time: START };
+  const now = () => clock.time;
+  return { store: createMemorySessionStore({ now, ...options }), clock };
+}
+
+Deno.test("A memory store answers at once", () => {
+  const { store } = timed();
+  assertEquals(store.set(recordOf("a")), undefined);
+  assertEquals(store.get("a"), recordOf("a"));
+  assertEquals(store.touch(recordOf("a")), true);
+  assertEquals(store.listByUser("ada"), [recordOf("a")]);
+  assertEquals(store.deleteByUser("ada"), 1);
+  assertEquals(store.delete("a"), undefined);
+});
+
+Deno.test("10,001 sign-ins of one user evict nobody else", () => {
+  const { store } = timed();
+  for (let i = 0; i < 9_900; i++) store.set(recordOf(`${i}`, `user ${i}`));
+  for (let i = 0; i < 10_001; i++) store.set(recordOf(`ada ${i}`));
+  for (let i = 0; i < 9_900; i++) assert(store.get(`${i}`) !== undefined);
+  assertEquals(store.size, 10_000);
+  assertEquals(store.listByUser("ada").length, 100);
+  assert(store.get("ada 10000") !== undefined);
+  assertEquals(store.get("ada 9900"), undefined);
+});
+
+Deno.test("A user with too many sessions loses the one that was unused the longest", async () => {
+  const { store } = timed({ maxSessionsPerUser: 3 });
+  for (const id of ["a", "b", "c"]) store.set(recordOf(id));
+  store.get("a");
+  store.touch(recordOf("b"));
+  store.set(recordOf("d"));
+  assertEquals(await idsOf(store), ["a", "b", "d"]);
+  store.set(recordOf("e"));
+  assertEquals(await idsOf(store), ["b", "d", "e"]);
+});
+
+Deno.test("Replacing a session costs no other one its place", async () => {
+  const { store } = timed({ maxSessions: 2, maxSessionsPerUser: 2 });
+  for (const id of ["a", "b", "b", "a", "b"]) store.set(recordOf(id));
+  assertEquals((await idsOf(store)).toSorted(), ["a", "b"]);
+});
+
+Deno.test("A full store lets go of what was unused the longest", () => {
+  const { store } = timed({ maxSessions: 100 });
+  for (let i = 0; i < 1_000; i++) {
+    store.set(recordOf(`${i}`, `user ${i}`));
+    assert(store.get("0") !== undefined);
+    assertEquals(store.size, Math.min(100, i + 1));
+  }
+  for (let i = 0; i < 1_000; i++) {
+    const isKept = i === 0 || i > 900;
+    assertEquals(store.listByUser(`user ${i}`).length, isKept ? 1 : 0);
+    assertEquals(store.get(`${i}`) !== undefined, isKept);
+  }
+});
+
+Deno.test("Looking at a user's list is no use of a session", () => {
+  const { store } = timed({ maxSessions: 2 });
+  for (const id of ["a", "b"]) store.set(recordOf(id, id));
+  store.listByUser("a");
+  store.set(recordOf("c", "c"));
+  assertEquals(store.get("a"), undefined);
+});
+
+Deno.test("What is over makes room before what isn't", async () => {
+  const { store, clock } = timed({ maxSessions: 3, maxSessionsPerUser: 3 });
+  store.set(recordOf("a"));
+  const expiresAt = START + 1;
+  store.set(recordOf("b", "ada", { expiresAt }));
+  store.set(recordOf("c", "ada", { expiresAt }));
+  clock.time = expiresAt;
+  store.set(recordOf("d"));
+  assertEquals(await idsOf(store), ["a", "d"]);
+  assertEquals(store.size, 2);
+});
+
+Deno.test("What is over is dropped as new ones come, also when nobody asks for it", () => {
+  const { store, clock } = timed();
+  for (let i = 0; i < 1_000; i++) {
+    store.set(recordOf(`${i}`, `user ${i}`, { expiresAt: START + 1 + i }));
+  }
+  clock.time = START + 500;
+  store.set(recordOf("new"));
+  assertEquals(store.size, 501);
+  clock.time = START + 5_000;
+  store.set(recordOf("newer"));
+  assertEquals(store.size, 2);
+});
+
+Deno.test("A memory store's use, drop and eviction agree on the order", () => {
+  const { store } = timed({ maxSessions: 20, maxSessionsPerUser: 20 });
+  let order: string[] = [];
+  let seed = 1;
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  for (let step = 0; step < 20_000; step++) {
+    const id = `${random(40)}`;
+    const kept = order.includes(id);
+    const rest = order.filter((other) => other !== id);
+    switch (random(4)) {
+      case 0:
+        store.set(recordOf(id, `user ${id}`));
+        order = [...rest, id].slice(-20);
+        break;
+      case 1:
+        assertEquals(store.get(id) !== undefined, kept);
+        if (kept) order = [...rest, id];
+        break;
+      case 2:
+        assertEquals(store.touch(recordOf(id, `user ${id}`)), kept);
+        if (kept) order = [...rest, id];
+        break;
+      default:
+        if (random(2) === 0) store.delete(id);
+        else assertEquals(store.deleteByUser(`user ${id}`), kept ? 1 : 0);
+        order = rest;
+    }
+    assertEquals(store.size, order.length);
+  }
+});
+
+Deno.test("createMemorySessionStore() wants positive integers", () => {
+  for (const name of ["maxSessions", "maxSessionsPerUser"]) {
+    for (const value of [0, -1, 1.5, NaN, Infinity]) {
+      assertThrows(
+        () => createMemorySessionStore({ [name]: value }),
+        TypeError,
+        `Cannot create session store: ${name} must be a positive integer, received ${value}`,
+      );
+    }
+    assertThrows(
+      () => createMemorySessionStore({ [name]: "a secret" as never }),
+      TypeError,
+      `${name} must be a positive integer, received string`,
+    );
+  }
+});
