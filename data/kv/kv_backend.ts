@@ -73,25 +73,9 @@ export class KvBackend implements Backend {
     };
   }
 
-  async set(
-    key: string,
-    entry: SharedEntry,
-    scopes: readonly string[],
-    ms: number,
-  ): Promise<void> {
+  async set(key: string, entry: SharedEntry, ms: number): Promise<void> {
     this.#open();
-    const { metaKey } = this.#log;
-    const own = new Set(scopes);
-    let known: Position = { epoch: entry.epoch, number: entry.began };
-    await this.#records.write(key, entry, ms, metaKey, async (meta) => {
-      for (;;) {
-        const news = await this.#log.newsSince(known, meta);
-        if (news.epoch !== entry.epoch) return false;
-        if (news.scopes.some(([name]) => own.has(name))) return false;
-        if (!news.more) return true;
-        known = { epoch: news.epoch, number: news.scopes.at(-1)![1] };
-      }
-    });
+    await this.#records.write(key, entry, ms);
   }
 
   async delete(key: string): Promise<void> {

@@ -68,26 +68,24 @@ export class KvRecords {
     };
   }
 
-  /** Keeps a record for so long, if what is there agrees with it. */
+  /** Keeps a record for so long, unless there is one that began later. */
   async write(
     key: string,
     { epoch, began, text }: SharedEntry,
     ms: number,
-    metaKey: KvKey,
-    isValid: (meta: KvEntry) => boolean | Promise<boolean>,
   ): Promise<void> {
     const head = await this.keyOf(key);
     const bytes = encoder.encode(text);
     const placed = bytes.length <= PART ? bytes : await this.#split(bytes, ms);
     const value: Head = { epoch, began, kept: this.#now(), text: placed };
     for (;;) {
-      const [old, meta] = await this.#kv.getMany([head, metaKey]);
+      const [old] = await this.#kv.getMany([head]);
+      const { versionstamp } = old!;
       const other = old!.value as Head | null;
-      const isNewer = other?.epoch === epoch && other.began > began;
-      if (isNewer || !await isValid(meta!)) return await this.#drop(value);
-      const change = this.#kv.atomic()
-        .check({ key: head, versionstamp: old!.versionstamp })
-        .check({ key: metaKey, versionstamp: meta!.versionstamp })
+      if (other?.epoch === epoch && other.began > began) {
+        return await this.#drop(value);
+      }
+      const change = this.#kv.atomic().check({ key: head, versionstamp })
         .set(head, value, { expireIn: ms });
       if (await commit(change)) return await this.#drop(other);
     }

@@ -90,11 +90,10 @@ export class RedisBackend implements Backend {
   async set(
     key: string,
     { epoch, began, text }: SharedEntry,
-    scopes: readonly string[],
     ms: number,
   ): Promise<void> {
-    const args = [epoch, `${began}`, text, `${ms}`, ...scopes];
-    await this.#run(SET, [this.#valueKey(key)], args);
+    const keys = [this.#keys[0], this.#valueKey(key)];
+    await this.#parts.run(SET, keys, [epoch, `${began}`, text, `${ms}`]);
   }
 
   async delete(key: string): Promise<void> {
@@ -119,7 +118,8 @@ export class RedisBackend implements Backend {
     const token = crypto.randomUUID();
     // Before it is asked for: it may be free again before the answer is here.
     using waiter = waiters.add(key);
-    const left = await run(LOCK, [lock], [token, `${lockTime}`]) as number;
+    const keys = [lock, this.#keys[0]];
+    const left = await run(LOCK, keys, [token, `${lockTime}`]) as number;
     if (left === -1) {
       return async () => {
         const args = [token, channelOf(name), waiters.message(key)];

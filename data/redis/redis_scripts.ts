@@ -6,7 +6,7 @@
  *   <name>:meta        hash        epoch, number (the last one given), run
  *   <name>:scopes      sorted set  scope ▶ the number of its last invalidation
  *   <name>:value:<key> hash        epoch, began, text, ms (its lifetime)
- *   <name>:lock:<key>  hash        token, awaited
+ *   <name>:lock:<key>  hash        token, epoch, awaited
  *   <name>:news        channel     "" for news, or "u" and an unlocked key
  * ```
  *
@@ -71,21 +71,18 @@ local epoch, number, list = news()
 return { epoch, number, list, entry, redis.call("PTTL", KEYS[3]) }`;
 
 /**
- * Keeps the record KEYS[3] for ARGV[4] ms: ARGV[1] and [2] are its epoch and
- * the number that it began with, [3] is its text, the rest are its scopes.
+ * Keeps the record KEYS[2] for ARGV[4] ms: ARGV[1] and [2] are its epoch and
+ * the number that it began with, [3] is its text. KEYS[1] is meta.
  */
 export const SET = `
 if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return 0 end
-local began = tonumber(ARGV[2])
-for i = 5, #ARGV do
-  local number = redis.call("ZSCORE", KEYS[2], ARGV[i])
-  if number and tonumber(number) > began then return 0 end
+local other = redis.call("HMGET", KEYS[2], "epoch", "began")
+if other[1] == ARGV[1] and tonumber(other[2]) > tonumber(ARGV[2]) then
+  return 0
 end
-local other = redis.call("HMGET", KEYS[3], "epoch", "began")
-if other[1] == ARGV[1] and tonumber(other[2]) > began then return 0 end
-redis.call("HSET", KEYS[3], "epoch", ARGV[1], "began", ARGV[2], "text", ARGV[3],
+redis.call("HSET", KEYS[2], "epoch", ARGV[1], "began", ARGV[2], "text", ARGV[3],
   "ms", ARGV[4])
-redis.call("PEXPIRE", KEYS[3], ARGV[4])
+redis.call("PEXPIRE", KEYS[2], ARGV[4])
 return 1`;
 
 /** Drops the record KEYS[1]. */
@@ -115,14 +112,17 @@ return { news() }`;
 
 /**
  * Takes the lock KEYS[1] with the token ARGV[1] for ARGV[2] ms, or gives for
- * how many more somebody else has it, who is asked to say when it is free.
+ * how many more somebody else has it, who is asked to say when it is free. One
+ * of another epoch than that of KEYS[2] can't be released any more.
  */
 export const LOCK = `
-if redis.call("EXISTS", KEYS[1]) == 1 then
+local epoch = redis.call("HGET", KEYS[2], "epoch") or ""
+if redis.call("HGET", KEYS[1], "epoch") == epoch then
   redis.call("HSET", KEYS[1], "awaited", 1)
   return redis.call("PTTL", KEYS[1])
 end
-redis.call("HSET", KEYS[1], "token", ARGV[1])
+redis.call("DEL", KEYS[1])
+redis.call("HSET", KEYS[1], "token", ARGV[1], "epoch", epoch)
 redis.call("PEXPIRE", KEYS[1], ARGV[2])
 return -1`;
 

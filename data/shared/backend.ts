@@ -56,14 +56,10 @@ export interface Backend {
   ): Promise<{ readonly news: News; readonly entry: FoundEntry | undefined }>;
   /**
    * Keeps a record for so many milliseconds, unless there is one that began
-   * later, or one of the scopes was invalidated since it began.
+   * later. It may be invalid already, by what its process has not heard of yet:
+   * everybody who finds it sees that by the number that it began with.
    */
-  set(
-    key: string,
-    entry: SharedEntry,
-    scopes: readonly string[],
-    ms: number,
-  ): Promise<void>;
+  set(key: string, entry: SharedEntry, ms: number): Promise<void>;
   /** Drops a record. */
   delete(key: string): Promise<void>;
   /** Gives each of these scopes the next number, and tells all processes. */

@@ -5,8 +5,7 @@
  * @module
  */
 
-import { prefixesOf } from "../paths.ts";
-import type { Dated, Scopes } from "../scope_table.ts";
+import type { Scopes } from "../scope_table.ts";
 
 /** The name of the scope that everything belongs to. */
 export const EVERYTHING = "*";
@@ -40,14 +39,4 @@ export function scopesOf(name: string): Scopes {
     default:
       return {};
   }
-}
-
-/** The names of all scopes that a record belongs to. */
-export function scopesOfRecord(record: Dated): string[] {
-  const { scopeKey, keys = [], tags, paths } = record;
-  const prefixes = [...new Set(paths.flatMap(prefixesOf))];
-  return [
-    EVERYTHING,
-    ...namesOf({ tags, paths, prefixes, keys: [scopeKey, ...keys] }),
-  ];
 }

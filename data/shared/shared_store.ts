@@ -3,7 +3,7 @@ import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";
 import type { Scopes, ScopeTable } from "../scope_table.ts";
 import type { Backend, FoundEntry, News, Position } from "./backend.ts";
 import { readRecord, writeRecord } from "./record_text.ts";
-import { EVERYTHING, namesOf, scopesOfRecord } from "./scope_names.ts";
+import { EVERYTHING, namesOf } from "./scope_names.ts";
 import { SharedNumbers } from "./shared_numbers.ts";
 
 /**
@@ -111,8 +111,7 @@ export class SharedStore implements CacheStore {
     const text = writeRecord(record, time);
     if (text.length > maxLength) return this.#backend.delete(placeOf(key));
     const { epoch } = this.#numbers.position;
-    const scopes = scopesOfRecord(record);
-    return this.#backend.set(placeOf(key), { epoch, began, text }, scopes, ms);
+    return this.#backend.set(placeOf(key), { epoch, began, text }, ms);
   }
 
   delete(key: string): Promise<void> {

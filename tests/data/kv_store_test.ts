@@ -1,6 +1,8 @@
-import { assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createKvStore } from "@quartet/kit/data/kv";
+import { createCache } from "@quartet/kit/data";
 import type { CacheStore } from "@quartet/kit/data";
+import { startDeno } from "../helpers.ts";
 import { testSharedStore } from "./shared_store_contract.ts";
 
 testSharedStore({
@@ -42,4 +44,55 @@ Deno.test("createKvStore() refuses what it can't use", async () => {
     assertThrows(() => createKvStore(options), TypeError, message);
   }
   kv.close();
+});
+
+/** A file, a cache in this process, and a child that does something with it. */
+async function withChild(what: string) {
+  const dir = await Deno.makeTempDir();
+  const path = `${dir}/cache.db`;
+  const program = "tests/data/store_process.ts";
+  const child = startDeno(["run", "-A", program, path, "test", what]);
+  return {
+    child,
+    async open() {
+      const kv = await Deno.openKv(path);
+      const cache = createCache({ store: createKvStore({ kv, name: "test" }) });
+      return {
+        cache,
+        async [Symbol.asyncDispose]() {
+          await cache.close();
+          kv.close();
+        },
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await child[Symbol.asyncDispose]();
+      await Deno.remove(dir, { recursive: true });
+    },
+  };
+}
+
+Deno.test("createKvStore(): an invalidation in one process is seen by another one", async () => {
+  await using subject = await withChild("hear");
+  const { child } = subject;
+  await child.printed(/^kept$/m);
+  await using here = await subject.open();
+  assert((await here.cache.revalidateTag("a")).success);
+  await child.printed(/^seen$/m);
+  assertEquals([await child.code, child.stderr], [0, ""]);
+});
+
+Deno.test("createKvStore(): if a process is killed while it computes, one other does, once the lock has ended", async () => {
+  await using subject = await withChild("hang");
+  const { child } = subject;
+  await child.printed(/^computing$/m);
+  await using one = await subject.open();
+  await using other = await subject.open();
+  let computed = 0;
+  const calls = [one, other].map(({ cache }) =>
+    cache.cached("k", () => ++computed, { maxAge: 60 })
+  );
+  child.kill("SIGKILL");
+  await child.code;
+  assertEquals(await Promise.all(calls), [1, 1]);
 });

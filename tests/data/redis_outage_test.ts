@@ -1,0 +1,360 @@
+/**
+ * Caches in several processes while something happens to the Redis that they
+ * share, or to one of them. Each test has a server of its own.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { createCache } from "@quartet/kit/data";
+import type { Cache, CacheStore } from "@quartet/kit/data";
+import { createRedisStore } from "@quartet/kit/data/redis";
+import type { RedisStoreOptions } from "@quartet/kit/data/redis";
+import { createClient } from "redis";
+import { startDeno } from "../helpers.ts";
+import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import type { RedisServer } from "../redis_server.ts";
+import { until } from "./store_contract.ts";
+
+const NAME = "test";
+/** Settings of a server that has on disk whatever it has said yes to. */
+const DURABLE = ["--appendonly", "yes", "--appendfsync", "always"];
+
+/** A cache as one process would have it. */
+interface Process extends AsyncDisposable {
+  readonly cache: Cache;
+  readonly store: CacheStore;
+  /** What was told of the store. */
+  readonly errors: unknown[];
+}
+
+function open(url: string, options: Partial<RedisStoreOptions> = {}): Process {
+  const store = createRedisStore({
+    // Left to itself, a client waits before it notices that nobody needs it.
+    client: createClient({ url, socket: { reconnectStrategy: false } }),
+    name: NAME,
+    ...options,
+  });
+  const errors: unknown[] = [];
+  const cache = createCache({ store, onError: (error) => errors.push(error) });
+  return {
+    cache,
+    store,
+    errors,
+    [Symbol.asyncDispose]: () => cache.close(),
+  };
+}
+
+/** Data that is cached by its version. */
+class Source {
+  version = 1;
+  reads = 0;
+
+  load({ cache }: Process, key = "k"): Promise<number> {
+    return cache.cached(key, async () => {
+      this.reads++;
+      const { version } = this;
+      await undefined;
+      return version;
+    }, { maxAge: 600, tags: ["a"] });
+  }
+}
+
+/** Waits until the store of a process works, again or for the first time. */
+async function connected({ store }: Process): Promise<void> {
+  await until(() => store.get!("").then(() => true, () => false));
+}
+
+function test(
+  name: string,
+  settings: readonly string[],
+  fn: (redis: RedisServer) => Promise<void>,
+): void {
+  Deno.test({
+    name: needsRedis(name, hasRedisServer),
+    ignore: !hasRedisServer,
+    async fn() {
+      await using redis = await startRedis(settings);
+      await fn(redis);
+    },
+  });
+}
+
+/** Sends Redis a command. */
+async function send(url: string, ...command: string[]): Promise<unknown> {
+  const client = await createClient({ url }).connect();
+  try {
+    return await client.sendCommand(command);
+  } finally {
+    await client.close();
+  }
+}
+
+test(
+  "An invalidation in one process is seen by another one",
+  [],
+  async (redis) => {
+    await using child = startDeno([
+      "run",
+      "-A",
+      "tests/data/store_process.ts",
+      redis.url,
+      NAME,
+      "hear",
+    ]);
+    await using here = open(redis.url);
+    await child.printed(/^kept$/m);
+    const { success } = await here.cache.revalidateTag("a");
+    assert(success);
+    await child.printed(/^seen$/m);
+    assertEquals([await child.code, child.stderr], [0, ""]);
+  },
+);
+
+test(
+  "If a process is killed while it computes, one other does, once the lock has ended",
+  [],
+  async (redis) => {
+    const source = new Source();
+    await using child = startDeno([
+      "run",
+      "-A",
+      "tests/data/store_process.ts",
+      redis.url,
+      NAME,
+      "hang",
+    ]);
+    await child.printed(/^computing$/m);
+    await using one = open(redis.url);
+    await using other = open(redis.url);
+    const calls = Promise.all([source.load(one), source.load(other)]);
+    const lock = `${NAME}:lock:k`;
+    await until(async () =>
+      await send(redis.url, "HGET", lock, "awaited") === "1"
+    );
+    child.kill("SIGKILL");
+    await child.code;
+    assertEquals(await calls, [1, 1]);
+    assertEquals(source.reads, 1);
+    assertEquals([...one.errors, ...other.errors], []);
+  },
+);
+
+test(
+  "Nobody can tell a restart of Redis by failed calls, or by old values",
+  DURABLE,
+  async (redis) => {
+    const source = new Source();
+    const processes = [1, 2, 3].map(() => open(redis.url));
+    const [one, ...others] = processes as [Process, ...Process[]];
+    for (const process of processes) await source.load(process);
+    let stop = false;
+    let calls = 0;
+    const load = processes.map(async (process, i) => {
+      while (!stop) {
+        // Some are in memory, for some Redis has to be asked.
+        await source.load(process, `k${calls++ % 7}:${i % 2}:${calls % 500}`);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    for (let round = 0; round < 3; round++) {
+      const before = calls;
+      await until(() => calls > before + 100);
+      // It is told to all but for the last moment: Redis is killed with it.
+      source.version++;
+      const told = one.cache.revalidateTag("a");
+      await redis.crash();
+      const during = calls;
+      await until(() => calls > during + 100);
+      // And this one while Redis is away.
+      source.version++;
+      assertEquals((await others[0]!.cache.revalidateTag("a")).success, false);
+      assertEquals(await source.load(others[0]!), source.version);
+      await told;
+      await redis.restart();
+      for (const process of processes) await connected(process);
+      // Whoever was told first has told the others by now, or does so now.
+      for (const process of processes) {
+        await until(async () => await source.load(process) === source.version);
+      }
+      for (let i = 0; i < 20; i++) {
+        for (const process of processes) {
+          assertEquals(await source.load(process, `${i % 4}`), source.version);
+        }
+      }
+    }
+    stop = true;
+    await Promise.all(load);
+    for (const process of processes) {
+      assert(process.errors.length >= 1 && process.errors.length <= 6);
+      await process[Symbol.asyncDispose]();
+    }
+  },
+);
+
+test(
+  "What was invalidated after Redis last saved its data is not valid again after a crash",
+  [],
+  async (redis) => {
+    const source = new Source();
+    await using one = open(redis.url);
+    await using other = open(redis.url);
+    await source.load(one, "shared");
+    await source.load(other, "memory");
+    await send(redis.url, "SAVE");
+    source.version++;
+    await one.cache.revalidateTag("a");
+    await redis.crash();
+    await redis.restart();
+    // It has the value, and has never heard of the invalidation.
+    const keys = await send(redis.url, "KEYS", `${NAME}:value:*`) as string[];
+    assert(keys.includes(`${NAME}:value:shared`), keys.join());
+    await using late = open(redis.url);
+    for (const process of [late, other, one]) {
+      await connected(process);
+      for (const key of ["shared", "memory"]) {
+        assertEquals(await source.load(process, key), 2);
+      }
+    }
+    // A restart begins anew once: what is kept now is found again.
+    const { reads } = source;
+    await using later = open(redis.url);
+    assertEquals(await source.load(later, "shared"), 2);
+    assertEquals(source.reads, reads);
+  },
+);
+
+for (
+  const [what, ...command] of [
+    ["all of Redis", "FLUSHALL"],
+    ["the log of invalidations", "DEL", `${NAME}:scopes`],
+    ["the name of the epoch", "DEL", `${NAME}:meta`],
+  ] as [string, ...string[]][]
+) {
+  test(
+    `When ${what} is deleted, nothing from before is valid`,
+    [],
+    async (redis) => {
+      const source = new Source();
+      await using one = open(redis.url);
+      await using other = open(redis.url);
+      // Begins with high numbers, so that those to come are low.
+      await one.cache.revalidateTag(
+        ...Array.from({ length: 50 }, (_, i) => `${i}`),
+      );
+      await source.load(one);
+      await source.load(one, "old");
+      await source.load(other);
+      await one.cache.revalidateTag("a");
+      source.version++;
+      assertEquals(await source.load(one), 2);
+      await send(redis.url, ...command);
+      await using next = open(redis.url);
+      assertEquals(await source.load(next, "old"), 2);
+      source.version++;
+      await one.cache.revalidateTag("a");
+      await until(async () => await source.load(other) === 3);
+      assertEquals(await source.load(one), 3);
+      await using late = open(redis.url);
+      assertEquals(await source.load(late), 3);
+      assertEquals([...one.errors, ...other.errors], []);
+    },
+  );
+}
+
+test(
+  "A Redis that goes silent delays few calls, and fails none",
+  [],
+  async (redis) => {
+    const source = new Source();
+    await using one = open(redis.url, { timeout: 0.05 });
+    await using other = open(redis.url, { timeout: 0.05 });
+    await source.load(one);
+    await source.load(other);
+    redis.signal("SIGSTOP");
+    source.version++;
+    assertEquals((await one.cache.revalidateTag("a")).success, false);
+    for (let i = 0; i < 50; i++) {
+      assertEquals(
+        await source.load(one, `${i}`),
+        2,
+      );
+    }
+    assertEquals(await source.load(one), 2);
+    // It has not heard of it, and goes on with what it has.
+    assertEquals(await source.load(other), 1);
+    assertEquals(one.errors.length, 1);
+    redis.signal("SIGCONT");
+    await connected(one);
+    await connected(other);
+    await until(async () => await source.load(other) === 2);
+    assertEquals(one.errors.length, 1);
+  },
+);
+
+test(
+  "A fault is told once per outage, and an invalidation of each outage arrives",
+  DURABLE,
+  async (redis) => {
+    const source = new Source();
+    await using one = open(redis.url);
+    await using other = open(redis.url);
+    for (let outage = 1; outage <= 3; outage++) {
+      await source.load(one);
+      await redis.crash();
+      for (let i = 0; i < 10; i++) await source.load(one, `${outage}:${i}`);
+      for (let i = 0; i < 10; i++) await one.cache.revalidateTag(`${i}`);
+      assertEquals(one.errors.length, outage);
+      source.version++;
+      await one.cache.revalidateTag("a");
+      await redis.restart();
+      await connected(other);
+      await until(async () => await source.load(other) === source.version);
+      await connected(one);
+      assertEquals(await source.load(one), source.version);
+    }
+    const { message } = one.errors[0] as Error;
+    assert(!message.includes("127.0.0.1"), message);
+  },
+);
+
+test(
+  "A cache works before there is a Redis, and shares once there is",
+  DURABLE,
+  async (redis) => {
+    const source = new Source();
+    await redis.crash();
+    await using one = open(redis.url);
+    for (let i = 0; i < 5; i++) assertEquals(await source.load(one), 1);
+    assertEquals([source.reads, one.errors.length], [1, 1]);
+    source.version++;
+    await one.cache.revalidateTag("a");
+    assertEquals(await source.load(one), 2);
+    await redis.restart();
+    await connected(one);
+    // Nobody knows what others had invalidated before: it computes once more.
+    assertEquals(await source.load(one), 2);
+    const { reads } = source;
+    await using other = open(redis.url);
+    assertEquals(await source.load(other), 2);
+    assertEquals(source.reads, reads);
+  },
+);
+
+test(
+  "A value that can't be shared is told as what it is, not as an outage",
+  [],
+  async (redis) => {
+    class Money {}
+    await using one = open(redis.url);
+    const load = (key: string) =>
+      one.cache.cached(key, () => new Money(), { maxAge: 60 });
+    assert(await load("a") === await load("a"));
+    await load("b");
+    await until(() => one.errors.length === 2);
+    assertEquals(
+      one.errors.map((error) => (error as { code: string }).code),
+      ["NOT_DATA", "NOT_DATA"],
+    );
+  },
+);

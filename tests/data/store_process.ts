@@ -1,0 +1,45 @@
+/**
+ * One of several processes with one store. Arguments: the URL of a Redis or the
+ * path of a Deno KV file, the name of the store, and what to do:
+ *
+ * - `hear`: keeps a value, says `kept`, then says `seen` once the value was
+ *   invalidated by somebody else.
+ * - `hang`: says `computing` from within a computation that never ends.
+ *
+ * @module
+ */
+
+import { createCache } from "@quartet/kit/data";
+import { createKvStore } from "@quartet/kit/data/kv";
+import { createRedisStore } from "@quartet/kit/data/redis";
+import { createClient } from "redis";
+import { until } from "./store_contract.ts";
+
+const [place, name, what] = Deno.args as [string, string, string];
+// Long enough for others to find it held.
+const settings = { name, lockTime: 1 };
+await using stack = new AsyncDisposableStack();
+const store = place.startsWith("redis:")
+  ? createRedisStore({ ...settings, client: createClient({ url: place }) })
+  : createKvStore({
+    ...settings,
+    kv: stack.adopt(await Deno.openKv(place), (kv) => kv.close()),
+  });
+const cache = stack.adopt(createCache({ store }), (cache) => cache.close());
+const options = { maxAge: 60, tags: ["a"] };
+
+if (what === "hang") {
+  // Keeps the process there, whatever the store does.
+  setInterval(() => {}, 60_000);
+  await cache.cached("k", () => {
+    console.log("computing");
+    return new Promise(() => {});
+  }, options);
+}
+let computed = 0;
+const load = () => cache.cached("k", () => ++computed, options);
+await load();
+const { version } = store.scopes;
+console.log("kept");
+await until(() => store.scopes.version > version);
+console.log(await load() === 2 ? "seen" : "not seen");
