@@ -33,7 +33,7 @@ const TREACHEROUS = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Keys of secrets, in lower case and without separators. */
 const SECRET =
-  /^(password|passwd|pwd|passphrase)|(hash|tokens?|secrets?|apikey|privatekey)$/;
+  /passw(or)?d|passphrase|^pwd|(pwd|hash|salt|tokens?|secrets?|(api|private|secret|signing)keys?|(backup|recovery)codes?)$/;
 
 /** Whether a key sounds like that of a secret: `passwordHash`, `access_token`. */
 export function soundsSecret(key: string): boolean {
@@ -64,7 +64,11 @@ export function sessionOfUser<U extends BaseUser>(
   user: U,
   provider: string,
 ): Session<U> {
-  checkUser(user, provider);
+  checkUser(
+    user,
+    "id",
+    `of the user that provider ${JSON.stringify(provider)} gave`,
+  );
   // Rows of a database have `null` where there is nothing.
   const email = user.email ?? undefined;
   const name = user.name ?? undefined;
@@ -112,7 +116,11 @@ export function payloadOf<U extends BaseUser>(
   frame: PayloadFrame,
 ): JWTPayload {
   const { userId, email, name, roles, provider, claims } = session;
-  checkUser({ id: userId, email, name, roles }, provider ?? "");
+  checkUser(
+    { id: userId, email, name, roles },
+    "userId",
+    "of the session that onSessionCreated returned",
+  );
   const payload: JWTPayload = { sub: userId, iat: frame.iat, exp: frame.exp };
   const rest = { ...frame, email, name, roles, provider };
   for (const [key, value] of Object.entries(rest)) {
@@ -183,7 +191,8 @@ export function sessionOf<U extends BaseUser>(
   const session = { ...template };
   if (session.roles !== undefined) session.roles = session.roles.slice();
   if (session.claims !== undefined) {
-    session.claims = copyJSON(session.claims, "claims") as Claims;
+    // One level up from where `keep` has begun to count.
+    session.claims = copyJSON(session.claims, "claims", -1) as Claims;
   }
   session.issuedAt = new Date(iat * 1000);
   session.expiresAt = new Date(exp * 1000);
@@ -242,12 +251,24 @@ function copyJSON(value: unknown, key: string, depth = 0): unknown {
   return copy;
 }
 
-function checkUser(user: BaseUser, provider: string): void {
+/**
+ * Checks what a guard relies on of a session that a callback has built.
+ *
+ * @throws {TypeError} If a field of the session is of the wrong type.
+ */
+export function checkSession<U extends BaseUser>(session: Session<U>): void {
+  const { userId, email, name, roles } = session;
+  checkUser(
+    { id: userId, email, name, roles },
+    "userId",
+    "of what the session callback returned",
+  );
+}
+
+function checkUser(user: BaseUser, idName: string, whose: string): void {
   const wrong = (what: string, expected: string, value: unknown) => {
     throw new TypeError(
-      `Cannot sign in: ${what} of the user that provider ${
-        JSON.stringify(provider)
-      } gave must be ${expected}, received ${
+      `Cannot use session: ${what} ${whose} must be ${expected}, received ${
         value === ""
           ? "an empty string"
           : value === null
@@ -258,7 +279,7 @@ function checkUser(user: BaseUser, provider: string): void {
   };
   const { id, email, name, roles } = user;
   if (typeof id !== "string" || id === "") {
-    wrong("id", "a non-empty string", id);
+    wrong(idName, "a non-empty string", id);
   }
   if (typeof (email ?? "") !== "string") {
     wrong("email", "a string", email);

@@ -33,7 +33,12 @@ const SAME_SITE = { strict: "Strict", lax: "Lax", none: "None" } as const;
 const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/;
 const DOMAIN =
   /^\.?[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*$/i;
-const PATH = /^\/[\x21-\x3a\x3c-\x7e]*$/;
+/** Browsers ignore longer attributes (RFC 6265bis, section 5.6). */
+const PATH = /^\/[\x21-\x3a\x3c-\x7e]{0,1023}$/;
+/** What RFC 1035, section 2.3.4, allows of a name. */
+const MAX_DOMAIN = 253;
+/** Names of this length leave room for a value in what browsers take. */
+const MAX_NAME = 128;
 
 /**
  * Checks the options of the cookie.
@@ -49,7 +54,12 @@ export function resolveCookie(options: CookieOptions = {}): CookieSettings {
     path = "/",
     httpOnly = true,
   } = options;
-  check(typeof name === "string" && TOKEN.test(name), "name", name, "a token");
+  check(
+    typeof name === "string" && TOKEN.test(name) && name.length <= MAX_NAME,
+    "name",
+    name,
+    `a token of at most ${MAX_NAME} characters`,
+  );
   check(typeof secure === "boolean", "secure", secure, "a boolean");
   check(typeof httpOnly === "boolean", "httpOnly", httpOnly, "a boolean");
   check(
@@ -59,7 +69,9 @@ export function resolveCookie(options: CookieOptions = {}): CookieSettings {
     '"strict", "lax" or "none"',
   );
   check(
-    domain === undefined || typeof domain === "string" && DOMAIN.test(domain),
+    domain === undefined ||
+      typeof domain === "string" && domain.length <= MAX_DOMAIN &&
+        DOMAIN.test(domain),
     "domain",
     domain,
     "a host name",
@@ -68,7 +80,7 @@ export function resolveCookie(options: CookieOptions = {}): CookieSettings {
     typeof path === "string" && PATH.test(path),
     "path",
     path,
-    'a path that begins with "/"',
+    'a path of at most 1024 characters that begins with "/"',
   );
   if (sameSite === "none" && !secure) {
     throw configError(

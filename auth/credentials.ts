@@ -80,10 +80,10 @@ export function createCredentials(
     const known = tokens[evidence].get(value);
     if (known !== undefined) return check(known);
     return verifyToken(value, keys).then((payload) => {
-      if (payload === undefined || !isSessionPayload(payload)) {
+      const template = payload && readTemplate(payload);
+      if (payload === undefined || template === undefined) {
         return new Rejection("malformed", evidence);
       }
-      const template = templateOf(payload);
       const session: ProvedSession = {
         payload,
         template,
@@ -165,6 +165,17 @@ export function createCredentials(
         ? signSessionId(payload.sid!, keys)
         : signToken(payload, keys),
   };
+}
+
+/** The template of a payload, if a session can be built from it. */
+function readTemplate(payload: JWTPayload): SessionTemplate | undefined {
+  if (!isSessionPayload(payload)) return undefined;
+  try {
+    return templateOf(payload);
+  } catch {
+    // Nested deeper than sessions are. Other makers of tokens may not know.
+    return undefined;
+  }
 }
 
 /** When the user of a session has signed in, in seconds of the Unix epoch. */

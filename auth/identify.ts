@@ -5,7 +5,7 @@
  * @module
  */
 
-import { payloadOf, sessionOf, sessionOfUser } from "./claims.ts";
+import { checkSession, payloadOf, sessionOf, sessionOfUser } from "./claims.ts";
 import { findCookie } from "./cookies.ts";
 import type { AuthCore } from "./core.ts";
 import type { Proof, ProvedSession } from "./credentials.ts";
@@ -138,6 +138,8 @@ export function createDescriber<U extends BaseUser>(
         }`,
       );
     }
+    // A string of roles would otherwise be roles of one letter each.
+    checkSession(session);
     return { ...identity, session };
   };
 }

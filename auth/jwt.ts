@@ -37,6 +37,8 @@ export const MAX_TOKEN_LENGTH = 8 * 1024;
 
 const HEADER = encodeBase64url(JSON.stringify({ alg: "HS256", typ: "JWT" }));
 const SIGNATURE_LENGTH = 43;
+/** The last second that a `Date` can hold (ECMA-262, section 21.4.1.1). */
+const MAX_TIME = 8.64e12;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -118,7 +120,7 @@ function parsePayload(bytes: Uint8Array): JWTPayload | undefined {
 }
 
 function isTime(value: unknown): boolean {
-  return typeof value === "number" && Number.isFinite(value) && value > 0;
+  return typeof value === "number" && value > 0 && value <= MAX_TIME;
 }
 
 function parseObject(

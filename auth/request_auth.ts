@@ -178,12 +178,17 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     try {
       const user = await authenticate();
       const proved = await sessions.begin(user, provider.id);
-      const old = this.#identity;
+      const identity = await this.#core.describe(proved);
       // First of all: if the old one can't be ended, nobody is signed in.
-      if (old !== undefined && old.evidence !== "request") {
-        await sessions.end(old);
-      }
-      this.#become(await this.#core.describe(proved));
+      let old: Identity<U> | undefined;
+      do {
+        old = this.#identity;
+        if (old !== undefined && old.evidence !== "request") {
+          await sessions.end(old);
+        }
+        // Meanwhile the same request may have signed in another time.
+      } while (this.#identity !== old);
+      this.#become(identity);
       this.#setSessionCookie(proved);
       emit({ type: "sign_in", provider: provider.id, userId: user.id });
       return this.session!;
@@ -268,7 +273,9 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     if (provider !== undefined) return provider;
     throw new AuthError(
       "UNKNOWN_PROVIDER",
-      `There is no provider ${JSON.stringify(String(id).slice(0, 50))}`,
+      typeof id === "string"
+        ? `There is no provider ${JSON.stringify(id.slice(0, 50))}`
+        : "The id of a provider is a string",
     );
   }
 

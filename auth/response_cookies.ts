@@ -13,6 +13,8 @@ export async function withCookies<U extends BaseUser>(
   next: Next,
 ): Promise<Response> {
   const response = await answer(next);
+  // What switches protocols sets no cookies, and its request can't be read.
+  if (response.status < 200) return response;
   if (auth.isRefreshDue() && !isShared(response)) await refresh(auth);
   const cookies = auth.getCookieHeaders();
   return cookies.length === 0 ? response : setCookies(response, cookies);
@@ -48,9 +50,8 @@ function setCookies(response: Response, cookies: readonly string[]): Response {
   try {
     return addTo(response, missing);
   } catch (error) {
-    // The headers of `Response.redirect()` and of `fetch()` can't be changed,
-    // nor can a response be made anew that switches protocols.
-    if (!(error instanceof TypeError) || response.status < 200) return response;
+    // The headers of `Response.redirect()` and of `fetch()` can't be changed.
+    if (!(error instanceof TypeError)) throw error;
     return addTo(new Response(response.body, response), missing);
   }
 }

@@ -10,8 +10,17 @@ export function isSafeRedirect(location: unknown): location is string {
   }
   if (location.includes("\\")) return false;
   return location.startsWith("/")
-    ? !location.startsWith("//")
+    ? isPath(location)
     : /^https?:\/\/[^/]/i.test(location) && URL.canParse(location);
+}
+
+/**
+ * Whether it stays on this server, also for whoever takes the dots out of it
+ * and follows what is left: `/.//evil.example` then leads elsewhere.
+ */
+function isPath(location: string): boolean {
+  if (location.startsWith("//")) return false;
+  return !URL.parse(location, "http://here")?.pathname.startsWith("//");
 }
 
 /**

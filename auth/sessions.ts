@@ -90,8 +90,8 @@ export class Sessions<U extends BaseUser> {
       session,
       user,
     );
-    await onSignIn?.(user);
     const value = await this.#issue(payload, "cookie");
+    await onSignIn?.(user);
     const record = this.#recordOf(payload, time, time);
     await this.#store?.set(record);
     return this.#proved(payload, record, value, "cookie");
@@ -115,8 +115,9 @@ export class Sessions<U extends BaseUser> {
    */
   async refresh(session: ProvedSession): Promise<ProvedSession | undefined> {
     if (!this.isDue(session)) return session;
-    const { sid, iat } = session.payload;
-    const key = sid === undefined ? session.value : `${sid} ${iat}`;
+    const { payload, evidence, value } = session;
+    // With the strategy `cookie` the value stays the same.
+    const key = `${evidence} ${payload.iat} ${value}`;
     return await this.#refreshed.get(
       key,
       this.#now(),
