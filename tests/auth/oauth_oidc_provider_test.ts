@@ -1,0 +1,226 @@
+/**
+ * Sign-in by way of `oidc-provider`, which is a certified implementation of
+ * OpenID Connect and knows nothing of this kit.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import {
+  createAuthPlugin,
+  getOAuthUrl,
+  getUser,
+  handleOAuthCallback,
+  oauth,
+} from "@quartet/kit/auth";
+import type { OAuthOptions } from "@quartet/kit/auth";
+import { exportJWK, generateKeyPair } from "jose";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import Provider from "oidc-provider";
+import { parseCookie, startServer } from "./browser.ts";
+
+const CLIENT_SECRET = "a secret & of=the client%: +~";
+const CALLBACK = "/auth/callback";
+
+/** The provider, listening. Ends with the block that it was started in. */
+interface OIDCProvider extends AsyncDisposable {
+  readonly issuer: string;
+  /** Gets to know the application, as two clients of different habits. */
+  register(redirectUri: string): Promise<void>;
+}
+
+/** Starts the provider on a free port. */
+async function startOIDCProvider(): Promise<OIDCProvider> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  const issuer = `http://127.0.0.1:${port}`;
+  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  return {
+    issuer,
+    async register(redirectUri) {
+      const client = (method: string) => ({
+        client_id: method,
+        client_secret: CLIENT_SECRET,
+        redirect_uris: [redirectUri],
+        token_endpoint_auth_method: method,
+      });
+      const provider = new Provider(issuer, {
+        clients: [client("client_secret_basic"), client("client_secret_post")],
+        jwks: { keys: [{ ...await exportJWK(privateKey), alg: "RS256" }] },
+        cookies: { keys: ["the provider's own secret"] },
+        claims: { email: ["email", "email_verified"], profile: ["name"] },
+        pkce: { required: () => true },
+        ttl: {
+          AccessToken: 600,
+          Grant: 600,
+          IdToken: 600,
+          Interaction: 600,
+          Session: 600,
+        },
+        findAccount: (_: unknown, id: string) => ({
+          accountId: id,
+          claims: () => ({
+            sub: id,
+            name: "Ada Lovelace",
+            email: "ada@example.com",
+            email_verified: true,
+          }),
+        }),
+      });
+      server.on("request", provider.callback());
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/**
+ * A visitor at the provider: signs in on its pages, agrees, and gives the
+ * address that it is sent to in the end.
+ */
+async function visit(url: string, issuer: string): Promise<string> {
+  const cookies = new Map<string, string>();
+  let body: URLSearchParams | undefined;
+  for (let i = 0; i < 12; i++) {
+    const response = await fetch(url, {
+      redirect: "manual",
+      headers: {
+        cookie: Array.from(cookies, (pair) => pair.join("=")).join("; "),
+      },
+      ...(body === undefined ? {} : { method: "POST", body }),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [name, { value }] = parseCookie(line);
+      cookies.set(name, value);
+    }
+    const html = await response.text();
+    const location = response.headers.get("location");
+    if (location !== null) {
+      url = new URL(location, url).href;
+      body = undefined;
+      if (!url.startsWith(issuer)) return url;
+      continue;
+    }
+    const [, action] = /<form[^>]* action="([^"]+)"/.exec(html) ?? [];
+    const [, prompt] = /name="prompt" value="(\w+)"/.exec(html) ?? [];
+    assert(action !== undefined && prompt !== undefined, html);
+    url = new URL(action, url).href;
+    body = new URLSearchParams({ prompt, login: "ada", password: "engine" });
+  }
+  throw new Error("The provider asks without end");
+}
+
+/** Starts an app that signs in with the provider. */
+function startApp(issuer: string, given: Partial<OAuthOptions> = {}) {
+  const plugin = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+    providers: [oauth({
+      id: "oidc",
+      name: "OIDC",
+      clientId: "client_secret_basic",
+      clientSecret: CLIENT_SECRET,
+      clientAuthentication: "basic",
+      authorizationUrl: `${issuer}/auth`,
+      tokenUrl: `${issuer}/token`,
+      userInfoUrl: `${issuer}/me`,
+      idToken: { issuer, jwksUrl: `${issuer}/jwks` },
+      scope: ["openid", "email", "profile"],
+      ...given,
+    })],
+  });
+  const redirectUri = (request: Request) => new URL(CALLBACK, request.url).href;
+  return startServer(plugin, [
+    {
+      path: "/auth/start",
+      loader: ({ request, context }) =>
+        Response.redirect(
+          getOAuthUrl(context, "oidc", redirectUri(request)),
+          303,
+        ),
+    },
+    {
+      path: CALLBACK,
+      async loader({ request, context }) {
+        const { searchParams } = new URL(request.url);
+        const { userId } = await handleOAuthCallback(context, "oidc", {
+          code: searchParams.get("code") ?? "",
+          state: searchParams.get("state") ?? "",
+          redirectUri: redirectUri(request),
+        });
+        return { userId };
+      },
+    },
+    { path: "/me", loader: ({ context }) => getUser(context) },
+  ]);
+}
+
+for (
+  const [clientId, clientAuthentication] of [
+    ["client_secret_basic", "basic"],
+    ["client_secret_post", "body"],
+  ] as const
+) {
+  Deno.test(`Sign-in works with oidc-provider and ${clientId}`, async () => {
+    await using provider = await startOIDCProvider();
+    const { issuer } = provider;
+    await using app = await startApp(issuer, {
+      clientId,
+      clientAuthentication,
+    });
+    await provider.register(`${app.origin}${CALLBACK}`);
+    const browser = app.browser();
+    const start = await browser.ask("/auth/start");
+    await start.body?.cancel();
+    const back = await visit(start.headers.get("location")!, issuer);
+    assertEquals(back.slice(0, app.origin.length), app.origin);
+    const path = back.slice(app.origin.length);
+
+    // Whoever has the address and not the browser is turned away.
+    const stranger = await app.browser().ask(path);
+    assertEquals(stranger.status, 400);
+    await stranger.body?.cancel();
+
+    assertEquals(await browser.json(path), { userId: "ada" });
+    assertEquals(await browser.json("/me"), {
+      id: "ada",
+      name: "Ada Lovelace",
+      email: "ada@example.com",
+    });
+    const again = await browser.ask(path);
+    assertEquals(again.status, 400);
+    await again.body?.cancel();
+    assertEquals([...browser.cookies.keys()], ["app.session"]);
+  });
+}
+
+Deno.test("oidc-provider and the app agree on state, verifier and nonce", async () => {
+  await using provider = await startOIDCProvider();
+  const { issuer } = provider;
+  await using app = await startApp(issuer);
+  await provider.register(`${app.origin}${CALLBACK}`);
+  const changes: Readonly<Record<string, string>> = {
+    nonce: "n".repeat(43),
+    code_challenge: "c".repeat(43),
+    state: "s".repeat(43),
+  };
+  for (const [name, value] of Object.entries(changes)) {
+    const browser = app.browser();
+    const start = await browser.ask("/auth/start");
+    await start.body?.cancel();
+    const url = new URL(start.headers.get("location")!);
+    url.searchParams.set(name, value);
+    const back = await visit(url.href, issuer);
+    const answer = await browser.ask(back.slice(app.origin.length));
+    const { error } = await answer.json();
+    assertEquals(
+      [answer.status, error.code],
+      name === "state" ? [400, "OAUTH_STATE_MISMATCH"] : [502, "OAUTH_FAILED"],
+      name,
+    );
+    assertEquals(await browser.json("/me"), null);
+  }
+});
