@@ -17,7 +17,10 @@ import { minify } from "terser";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const target = join(here, "dist", "index.html");
 
-/** Gives the page as text. */
+/**
+ * Gives the page as text. The traces come last: so they can be listed while
+ * the browser is still reading them.
+ */
 export async function buildViewer(): Promise<string> {
   const [style, script] = await Promise.all([
     bundle("styles.css"),
@@ -35,8 +38,8 @@ export async function buildViewer(): Promise<string> {
 </head>
 <body>
 <div id="app"><p class="boot">Reading traces…</p></div>
-<script type="application/json" id="trace-data" data-encoding="none"></script>
 <script id="viewer-code">${script}</script>
+<script type="application/json" id="trace-data" data-encoding="none"></script>
 </body>
 </html>
 `;
@@ -103,7 +106,8 @@ async function squeeze(script: string): Promise<string> {
     toplevel: true,
     // No option that takes getters for pure: reading a signal subscribes to it.
     // Arrows are unsafe only for what is called by `new` without using `this`.
-    compress: { passes: 3, unsafe_arrows: true },
+    // No sequences: what is left as statements repeats more.
+    compress: { passes: 3, sequences: false, unsafe_arrows: true },
   });
   return code ?? "";
 }

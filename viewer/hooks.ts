@@ -76,6 +76,33 @@ export function useLayoutEffect(
   }, inputs);
 }
 
+/** Hears of the size of an element, when it is first drawn and when it changes. */
+export function useSize(
+  ref: { readonly current: Element | null },
+  hear: (size: DOMRectReadOnly) => void,
+): void {
+  const latest = useRef(hear);
+  latest.current = hear;
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([entry]) =>
+      latest.current(entry!.contentRect)
+    );
+    observer.observe(ref.current!);
+    return () => observer.disconnect();
+  }, []);
+}
+
+/** What the attribute `data-<name>` says of what was clicked on. */
+export function clicked(event: MouseEvent, name: string): string | undefined {
+  return (event.target as Element)
+    .closest<HTMLElement>(`[data-${name}]`)?.dataset[name];
+}
+
+/** Turns an option on or off. */
+export function flip(option: Signal<boolean>): void {
+  option.value = !option.value;
+}
+
 /** Runs something once what has just been drawn is on the screen. */
 export function afterPaint(run: () => void): void {
   requestAnimationFrame(() => setTimeout(run));

@@ -11,8 +11,9 @@ import { render } from "preact";
 import { App } from "./components/app.tsx";
 import { afterPaint } from "./hooks.ts";
 import { readDataBlock } from "./model/import_file.ts";
+import { messageOf } from "./model/text.ts";
 import { colors } from "./state/colors.ts";
-import { messageOf, startDropping } from "./state/files.ts";
+import { startDropping } from "./state/files.ts";
 import { startKeyboard } from "./state/keyboard.ts";
 import { startLive } from "./state/live.ts";
 import { startTheme } from "./state/theme.ts";
@@ -20,17 +21,18 @@ import { addEntries, clearEntries, dataState } from "./state/traces.ts";
 import { startUrlSync } from "./state/url_sync.ts";
 
 async function readPageData(): Promise<void> {
-  const block = document.querySelector<HTMLElement>("#trace-data")!;
-  const encoding = block.dataset.encoding ?? "none";
-  if (encoding === "none") {
-    if (location.protocol.startsWith("http")) startLive();
-    else dataState.value = { kind: "ready" };
-    draw();
-    return;
-  }
   try {
-    const content = block.textContent ?? "";
-    const { entries, complete } = await readDataBlock(encoding, content);
+    while (findBlock() === null && isParsing()) await parserReadsOn();
+    const block = findBlock();
+    if (block === null) throw new TypeError("Cannot read the page: it is cut");
+    const encoding = block.dataset.encoding ?? "none";
+    if (encoding === "none") {
+      if (location.protocol.startsWith("http")) startLive();
+      else dataState.value = { kind: "ready" };
+      draw();
+      return;
+    }
+    const { entries, complete } = await readDataBlock(encoding, textOf(block));
     addEntries(entries);
     draw();
     // The list is to be seen before the rest is read.
@@ -42,6 +44,41 @@ async function readPageData(): Promise<void> {
     dataState.value = { kind: "broken", message: messageOf(error) };
     draw();
   }
+}
+
+/** The element that holds the traces, once the parser has come to it. */
+function findBlock(): HTMLElement | null {
+  return document.querySelector("#trace-data");
+}
+
+/** The text of an element, piece by piece as the parser reads it. */
+async function* textOf(element: HTMLElement): AsyncGenerator<string> {
+  for (let at = 0, more = true; more;) {
+    more = isParsing();
+    const text = element.textContent ?? "";
+    yield text.slice(at);
+    at = text.length;
+    if (more) await parserReadsOn();
+  }
+}
+
+function isParsing(): boolean {
+  return document.readyState === "loading";
+}
+
+function parserReadsOn(): Promise<void> {
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      observer.disconnect();
+      resolve();
+    });
+    observer.observe(document.body, {
+      characterData: true,
+      childList: true,
+      subtree: true,
+    });
+    document.addEventListener("readystatechange", () => resolve());
+  });
 }
 
 /** Draws the page, in place of what says that it is being read. */

@@ -74,5 +74,5 @@ Deno.test("importText() says what is wrong with a file", async () => {
   await fails("12", "received number");
   await fails("null", "received null");
   await fails('{"a":1}', "");
-  await fails(page.replace('"none"', '"zip"'), "what packTraces() made");
+  await fails(page.replace('"none"', '"zip"'), 'received "zip"');
 });

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { selfSegments } from "../../viewer/model/self_time.ts";
+import { selfSegments } from "../../trace/export/self_time.ts";
 import { buildTree, selfTimeOf } from "../../viewer/model/tree.ts";
 import { span, trace } from "./make_trace.ts";
 

@@ -5,9 +5,6 @@
  * @module
  */
 
-/** How many bytes are decompressed at a time. */
-const CHUNK = 64 * 1024;
-
 /** Compresses `bytes`. */
 export async function gzip(
   bytes: Uint8Array<ArrayBuffer>,
@@ -22,34 +19,36 @@ export async function gunzip(
   bytes: Uint8Array<ArrayBuffer>,
   limit: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  return await startGunzip(bytes, limit)();
+  return await startGunzip([bytes].values(), limit)(() => false);
 }
 
 /**
- * Decompresses: from the start to the first chunk that is enough, or
- * to the end. The next call goes on from there, and gives the whole from the
- * start again.
+ * Decompresses: until `isEnough` says so of a chunk, or to the end. The next
+ * call goes on from there, and gives the whole from the start again.
  */
 export type ReadOn = (
-  isEnough?: (chunk: Uint8Array) => boolean,
+  isEnough: (chunk: Uint8Array) => boolean,
 ) => Promise<Uint8Array<ArrayBuffer>>;
 
+/** What gives one piece after the other, at once or when it has come. */
+export type Source<T> = Iterator<T> | AsyncIterator<T>;
+
 /**
- * Decompresses `bytes` as far as it is asked to, and gives up as soon as the
+ * Decompresses bytes as far as it is asked to, and gives up as soon as the
  * result passes `limit` bytes: a few kilobytes can be made to inflate a
  * thousandfold.
+ *
+ * @param pieces The bytes in pieces. Each is decompressed as a whole.
  */
 export function startGunzip(
-  bytes: Uint8Array<ArrayBuffer>,
+  pieces: Source<Uint8Array<ArrayBuffer>>,
   limit: number,
 ): ReadOn {
-  let at = 0;
-  // Not a blob's stream: its chunks are larger, and come from elsewhere.
   const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    pull(controller) {
-      if (at < bytes.length) controller.enqueue(bytes.subarray(at, at + CHUNK));
-      else controller.close();
-      at += CHUNK;
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
     },
   });
   // Not `for await`: older browsers can't iterate over streams.
@@ -57,7 +56,7 @@ export function startGunzip(
     .getReader();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  return async (isEnough = () => false) => {
+  return async (isEnough) => {
     while (true) {
       const { done, value } = await reader.read();
       if (done) break;

@@ -17,6 +17,7 @@ export {
   type OpenedTraces,
   openTraces,
   type PackedTraces,
+  type Pieces,
   unpackTraces,
 } from "./unpack.ts";
 

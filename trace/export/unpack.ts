@@ -32,6 +32,9 @@ export interface OpenedTraces extends PackedTraces {
   complete(): Promise<void>;
 }
 
+/** A text in pieces, which may be here already or still to come. */
+export type Pieces = Iterable<string> | AsyncIterable<string>;
+
 /** Gives the line at a place as text. */
 type ReadLine = (place: number) => string;
 
@@ -54,7 +57,13 @@ const HEAD_LINES = 5;
  * ```
  */
 export async function unpackTraces(text: string): Promise<PackedTraces> {
-  const { complete, ...packed } = await openTraces(text);
+  if (typeof text !== "string") {
+    throw new TypeError(
+      "Cannot unpack traces: the text must be a string, " +
+        `received ${describe(text)}`,
+    );
+  }
+  const { complete, ...packed } = await openTraces([text]);
   await complete();
   return packed;
 }
@@ -63,27 +72,36 @@ export async function unpackTraces(text: string): Promise<PackedTraces> {
  * Like {@linkcode unpackTraces}, but reads no more than the index at first: of
  * many traces that is a fifth. Damage further on is found by `complete()`.
  *
+ * @param pieces The text in pieces of any length.
  * @throws {TypeError} If the text is anything else, or damaged so far.
  */
-export async function openTraces(text: string): Promise<OpenedTraces> {
-  const readOn = decompress(text);
-  let count = 0;
-  const head = await readOn((chunk) => {
-    count += lineEnds(chunk).length - 1;
-    return count >= HEAD_LINES;
-  });
-  let line = lineReader(head, lineEnds(head));
+export async function openTraces(
+  pieces: Pieces,
+): Promise<OpenedTraces> {
+  const readOn = decompress(pieces);
+  const ends: number[] = [];
+  let length = 0;
+  const findEnds = (chunk: Uint8Array) => {
+    const find = (from: number) => chunk.indexOf(10, from);
+    for (let end = find(0); end >= 0; end = find(end + 1)) {
+      ends.push(length + end);
+    }
+    length += chunk.length;
+    return false;
+  };
+  const head = await readOn((chunk) =>
+    findEnds(chunk) || ends.length >= HEAD_LINES
+  );
+  let line = lineReader(head, ends);
   if (line(0) !== MARK) throw damaged("another format or version");
   const { index, decode } = trusting(() => readHead(line));
   return {
     index,
     async complete() {
-      const bytes = await readOn();
-      const ends = lineEnds(bytes);
-      if (ends.length !== HEAD_LINES + 3 * index.length) {
+      line = lineReader(await readOn(findEnds), ends);
+      if (ends.length + 1 !== HEAD_LINES + 3 * index.length) {
         throw damaged("lines missing");
       }
-      line = lineReader(bytes, ends);
     },
     trace: (i) => decode(i, line),
   };
@@ -94,15 +112,6 @@ function lineReader(bytes: Uint8Array, ends: readonly number[]): ReadLine {
   const decoder = new TextDecoder();
   return (place) =>
     decoder.decode(bytes.subarray((ends[place - 1] ?? -1) + 1, ends[place]));
-}
-
-/** Where each line ends. */
-function lineEnds(bytes: Uint8Array): number[] {
-  const ends: number[] = [];
-  const find = (from: number) => bytes.indexOf(10, from);
-  for (let end = find(0); end >= 0; end = find(end + 1)) ends.push(end);
-  ends.push(bytes.length);
-  return ends;
 }
 
 /** Runs a reader that only checks what it hands out. */
@@ -177,20 +186,8 @@ function toLayers(value: unknown): TraceIndexEntry["layers"] {
 }
 
 /** Damage in what is decompressed is reported in our words. */
-function decompress(text: string): ReadOn {
-  if (typeof text !== "string") {
-    throw new TypeError(
-      "Cannot unpack traces: the text must be a string, " +
-        `received ${describe(text)}`,
-    );
-  }
-  let bytes;
-  try {
-    bytes = decodeBase64(text.trim());
-  } catch {
-    throw damaged("characters that aren't base64");
-  }
-  const readOn = startGunzip(bytes, MAX_PAYLOAD);
+function decompress(pieces: Pieces): ReadOn {
+  const readOn = startGunzip(decode(pieces), MAX_PAYLOAD);
   return async (isEnough) => {
     try {
       return await readOn(isEnough);
@@ -199,4 +196,31 @@ function decompress(text: string): ReadOn {
       throw damaged("bytes that aren't whole gzip");
     }
   };
+}
+
+/** How many characters are decoded and decompressed at a time. */
+const SLICE = 2 ** 16;
+
+/** The bytes of base64 text that is cut anywhere. */
+async function* decode(
+  pieces: Pieces,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let rest = "";
+  const take = (length: number) => {
+    const text = rest.slice(0, length);
+    rest = rest.slice(length);
+    try {
+      return decodeBase64(text);
+    } catch {
+      throw new RangeError("characters that aren't base64");
+    }
+  };
+  for await (const piece of pieces) {
+    rest += piece.replace(/\s+/g, "");
+    // Four characters are three bytes.
+    while (rest.length > 3) {
+      yield take(Math.min(rest.length - rest.length % 4, SLICE));
+    }
+  }
+  if (rest !== "") yield take(4);
 }

@@ -5,10 +5,12 @@
  * `String.prototype.isWellFormed` is many times faster where there is one.
  */
 export function isWellFormed(text: string): boolean {
-  return text.isWellFormed?.() ?? !/\p{Surrogate}/u.test(text);
+  return text.isWellFormed?.() ?? !/[\ud800-\udfff]/u.test(text);
 }
 
 /** The same text with U+FFFD for each half of a surrogate pair. */
 export function toWellFormed(text: string): string {
-  return isWellFormed(text) ? text : text.replace(/\p{Surrogate}/gu, "\ufffd");
+  return isWellFormed(text)
+    ? text
+    : text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 }

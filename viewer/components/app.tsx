@@ -3,6 +3,7 @@ import { helpOpen } from "../state/keyboard.ts";
 import { listTab } from "../state/listing.ts";
 import { listHidden, wantedTrace } from "../state/selection.ts";
 import { dataState, entries, pending } from "../state/traces.ts";
+import { classes } from "./controls.tsx";
 import { EmptyState } from "./empty_state.tsx";
 import { FilterBar } from "./filter_bar.tsx";
 import { HelpDialog } from "./help_dialog.tsx";
@@ -16,13 +17,14 @@ import { TracePane } from "./trace_pane.tsx";
 export function App() {
   const open = wantedTrace.value !== "";
   const nothing = entries.value.length === 0 && pending.value.length === 0;
-  const classes = [
-    "app",
-    open ? "with-trace" : "",
-    open && listHidden.value ? "list-hidden" : "",
-  ].join(" ");
   return (
-    <div class={classes}>
+    <div
+      class={classes(
+        "app",
+        open && "with-trace",
+        open && listHidden.value && "list-hidden",
+      )}
+    >
       <TopBar />
       {nothing && !(open && dataState.value.kind === "ready")
         ? <EmptyState />

@@ -1,5 +1,5 @@
 import { batch } from "@preact/signals";
-import { useMemo } from "../hooks.ts";
+import { clicked, useMemo } from "../hooks.ts";
 import { type ComparedRow, compareLayers } from "../model/compare.ts";
 import {
   formatCount,
@@ -8,10 +8,11 @@ import {
   formatMoment,
   formatPlural,
 } from "../model/format.ts";
+import { mostOf } from "../model/numbers.ts";
 import { isFailedUnit, membersOf, type Unit, unitTime } from "../model/rows.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
-import type { TimeRange } from "../model/time_range.ts";
+import { type TimeRange, wholeRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
 import {
   comparison,
@@ -26,8 +27,10 @@ import {
 import {
   Cell,
   Chip,
+  classes,
   Flag,
   Indent,
+  Request,
   Status,
   Swatch,
   Tool,
@@ -81,8 +84,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
     >
       <span class="side-mark">{mark}</span>
       <span class="side-path">
-        <span class="method">{cutText(entry.method, 20)}</span>{" "}
-        {cutText(entry.path, 200)}
+        <Request {...entry} />
       </span>
       <span class="side-facts">
         <Status code={entry.statusCode} />
@@ -96,9 +98,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
 
 function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
   const layers = compareLayers(a.layers, b.layers);
-  const longest =
-    layers.reduce((most, row) => Math.max(most, row.a, row.b), 0) ||
-    1;
+  const longest = mostOf(layers, ({ a, b }) => Math.max(a, b)) || 1;
   return (
     <table class="compare-layers">
       <caption>Self time per layer</caption>
@@ -187,10 +187,9 @@ function rowId({ id }: ComparedRow): string {
 /** A click on what is of B selects the span of B. */
 function select(event: MouseEvent): void {
   const target = event.target as Element;
-  const index = target.closest<HTMLElement>("[data-index]")?.dataset.index;
-  const row = comparison.value?.rows[Number(index)];
+  const row = comparison.value?.rows[Number(clicked(event, "index"))];
   if (row === undefined) return;
-  if (target.closest("[data-twist]")) toggleRow(row);
+  if (clicked(event, "twist")) toggleRow(row);
   else if (row.b && target.closest(".pair-b")) selectedRow.value = row.b.id;
   else if (row.a && target.closest(".pair-a")) selectedRow.value = row.a.id;
   else selectRow(row);
@@ -200,20 +199,15 @@ function select(event: MouseEvent): void {
 function commonScale(
   rows: readonly ComparedRow[],
 ): readonly [a: TimeRange, b: TimeRange] {
-  const scales = [0, 1].map(() => ({ start: Infinity, end: -Infinity }));
-  for (const { a, b } of rows) {
-    for (const [side, unit] of [a, b].entries()) {
-      const scale = scales[side]!;
-      for (const { span } of unit ? membersOf(unit) : []) {
-        scale.start = Math.min(scale.start, span.startTime);
-        scale.end = Math.max(scale.end, span.endTime);
-      }
-    }
-  }
-  const [a, b] = scales.map(({ start }) => {
-    const length = Math.max(...scales.map(({ start, end }) => end - start));
-    return { start, end: start + (length || 1) };
+  const ranges = (["a", "b"] as const).map((side) => {
+    const nodes = rows.flatMap(({ [side]: unit }) =>
+      unit ? membersOf(unit) : []
+    );
+    const start = -mostOf(nodes, ({ span }) => -span.startTime, -Infinity);
+    return { start, end: mostOf(nodes, ({ span }) => span.endTime) };
   });
+  const length = mostOf(ranges, ({ start, end }) => end - start);
+  const [a, b] = ranges.map(({ start }) => wholeRange(start, start + length));
   return [a!, b!];
 }
 
@@ -234,7 +228,7 @@ function CompareRow({ row, index, scales, selected }: CompareRowProps) {
   const counts = new Set(there.map((unit) => membersOf(unit).length));
   return (
     <div
-      class={`row ${only && "only"} ${selected ? "selected" : ""}`}
+      class={classes("row", only && "only", selected && "selected")}
       role="row"
       id={rowId(row)}
       data-index={index}

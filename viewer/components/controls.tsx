@@ -7,9 +7,15 @@
 import type { ComponentChildren, ComponentProps } from "preact";
 import type { Layer } from "../../trace/types.ts";
 import { inline } from "../jsx.ts";
+import { cutText } from "../model/text.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
-inline(Cell, Chip, Flag, Icon, Indent, Status, Swatch, Tool, Twist);
+inline(Cell, Chip, Flag, Icon, Indent, Request, Status, Swatch, Tool, Twist);
+
+/** A list of classes for `class`; what is empty or false is left out. */
+export function classes(...names: (string | false)[]): string {
+  return names.filter(Boolean).join(" ");
+}
 
 /** A square of a layer's colour. */
 export function Swatch({ layer }: { layer: Layer }) {
@@ -98,6 +104,17 @@ export function Status({ code }: { code: number }) {
     <span class={`status status-${Math.floor(code / 100)}`}>
       {code === 0 ? "–" : code}
     </span>
+  );
+}
+
+/** The method of a request, and where it went; or another operation's name. */
+export function Request(
+  { method, path }: { method: string; path: string },
+) {
+  return (
+    <>
+      <span class="method">{cutText(method, 20)}</span> {cutText(path, 300)}
+    </>
   );
 }
 

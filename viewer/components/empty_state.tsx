@@ -52,8 +52,7 @@ function content() {
     <>
       <h2>Waiting for the first request</h2>
       <p>
-        The page is connected. Make a request to your app in another tab and it
-        shows up here.
+        Make a request to your app in another tab: it shows up here.
       </p>
     </>
   );

@@ -1,5 +1,6 @@
 import { useRef } from "../hooks.ts";
 import { formatPlural } from "../model/format.ts";
+import type { TraceEntry } from "../model/summary.ts";
 import {
   EXPORT_FORMATS,
   type ExportFormat,
@@ -15,11 +16,13 @@ export function ExportMenu() {
   const ref = useRef<HTMLDivElement | null>(null);
   const entry = opened.value?.entry;
   const count = shown.value.length;
-  const save = (which: "one" | "all", format: ExportFormat) => {
+  const save = (
+    entries: readonly TraceEntry[],
+    name: string,
+    format: ExportFormat,
+  ) => {
     ref.current!.hidePopover();
-    const picked = which === "all" ? shown.value : entry ? [entry] : [];
-    const name = which === "one" ? `trace-${entry!.id.slice(0, 8)}` : "traces";
-    exportTraces(picked, format, name);
+    exportTraces(entries, format, name);
   };
   return (
     <>
@@ -51,12 +54,13 @@ export function ExportMenu() {
         {entry !== undefined && (
           <Formats
             label="This trace"
-            onPick={(format) => save("one", format)}
+            onPick={(format) =>
+              save([entry], `trace-${entry.id.slice(0, 8)}`, format)}
           />
         )}
         <Formats
           label={`All listed: ${formatPlural(count, "trace")}`}
-          onPick={(format) => save("all", format)}
+          onPick={(format) => save(shown.value, "traces", format)}
         />
       </div>
     </>

@@ -1,5 +1,5 @@
 import type { Layer } from "../../trace/types.ts";
-import { useSignal } from "../hooks.ts";
+import { flip, useSignal } from "../hooks.ts";
 import { countFilters } from "../model/filter.ts";
 import { LAYERS } from "../model/layers.ts";
 import {
@@ -31,9 +31,7 @@ export function FilterBar() {
         class="filter-toggle"
         aria-expanded={open.value}
         aria-controls="filters"
-        onClick={() => {
-          open.value = !open.value;
-        }}
+        onClick={() => flip(open)}
       >
         <Icon name="filter" /> Filters{count > 0 ? ` (${count})` : ""}
       </Chip>

@@ -7,6 +7,7 @@ import {
   placeFrames,
 } from "../model/flame.ts";
 import { formatCount, formatDuration, formatShare } from "../model/format.ts";
+import { mostOf } from "../model/numbers.ts";
 import { cutText } from "../model/text.ts";
 import type { SpanNode, TraceTree } from "../model/tree.ts";
 import { colors, inkOn } from "../state/colors.ts";
@@ -52,7 +53,7 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
   }, [frames, top, selectedFrame, scrollTop.value, palette]);
 
   if (top === undefined) return null;
-  const depth = frames.reduce((most, frame) => Math.max(most, frame.depth), 0);
+  const depth = mostOf(frames, (frame) => frame.depth);
   const told = hovered.value ?? selectedFrame ?? top;
   const frameAt = (event: MouseEvent) => {
     const area = canvas.current!.getBoundingClientRect();
@@ -195,9 +196,7 @@ function title({ name, nodes }: Frame): string {
 
 /** How long it took, and what share of the whole that is. */
 function timeOf({ time }: Frame, whole: number): string {
-  return `${formatDuration(time)}, ${
-    formatShare(whole === 0 ? 0 : time / whole)
-  }`;
+  return `${formatDuration(time)}, ${formatShare(time, whole)}`;
 }
 
 function tell(frame: Frame, whole: number): string {

@@ -12,14 +12,14 @@ export function GroupFacts({ unit, whole }: { unit: Unit; whole: number }) {
     <section aria-label="Repeated spans">
       <p class="hint">
         The same span {members.length}{" "}
-        times below one parent. One question for all of them may do.
+        times below one parent: one question may do for all.
       </p>
       <dl class="facts">
         <dt>Together</dt>
         <dd>
           {formatDuration(total)}
           <span class="muted">
-            {formatShare(whole === 0 ? 0 : total / whole)} of the trace
+            {formatShare(total, whole)} of the trace
           </span>
         </dd>
         <dt>Shortest</dt>

@@ -11,6 +11,16 @@ const NAMES: Readonly<Record<string, string>> = {
   Escape: "Esc",
 };
 
+/** What else can be done, and how. */
+const MOUSE = {
+  Mouse: [
+    [["Drag"], "On the overview or the axis: zoom"],
+    [["Ctrl", "wheel"], "Zoom about the pointer"],
+    [["Shift", "wheel"], "Earlier, later"],
+    [["Double click"], "On a layer: show it alone"],
+  ],
+} as const;
+
 /** All keys and what they do. */
 export function HelpDialog() {
   const ref = useRef<HTMLDialogElement | null>(null);
@@ -37,11 +47,11 @@ export function HelpDialog() {
         <Tool icon="close" label="Close" onClick={close} />
       </header>
       <div class="help-columns" tabIndex={0} role="group" aria-label="Keys">
-        {Object.entries(BINDINGS).map(([section, bindings]) => (
+        {Object.entries({ ...BINDINGS, ...MOUSE }).map(([section, uses]) => (
           <section key={section}>
             <h3>{section}</h3>
             <dl>
-              {bindings.map(([keys, label]) => (
+              {uses.map(([keys, label]) => (
                 <div key={label}>
                   <dt>
                     {keys.map((key) => <kbd key={key}>{NAMES[key] ?? key}
@@ -53,27 +63,6 @@ export function HelpDialog() {
             </dl>
           </section>
         ))}
-        <section>
-          <h3>Mouse</h3>
-          <dl>
-            <div>
-              <dt>Drag</dt>
-              <dd>On the overview or the axis: zoom</dd>
-            </div>
-            <div>
-              <dt>Ctrl + wheel</dt>
-              <dd>Zoom about the pointer</dd>
-            </div>
-            <div>
-              <dt>Shift + wheel</dt>
-              <dd>Earlier, later</dd>
-            </div>
-            <div>
-              <dt>Double click</dt>
-              <dd>On a layer: show it alone</dd>
-            </div>
-          </dl>
-        </section>
       </div>
     </dialog>
   );

@@ -1,12 +1,13 @@
 import { inline } from "../jsx.ts";
 import { formatShare } from "../model/format.ts";
 import { inLayerOrder, type LayerTime } from "../model/layers.ts";
+import { sumOf } from "../model/numbers.ts";
 
 inline(LayerBar);
 
 /** A bar of the shares that the layers have in a trace's self time. */
 export function LayerBar({ layers }: { layers: readonly LayerTime[] }) {
-  const total = layers.reduce((sum, [, time]) => sum + time, 0);
+  const total = sumOf(layers, ([, time]) => time);
   if (total <= 0) return <span class="layer-bar" />;
   let share = 0;
   const stops = inLayerOrder(layers).map(([layer, time]) => {
@@ -17,7 +18,7 @@ export function LayerBar({ layers }: { layers: readonly LayerTime[] }) {
   });
   const text = layers
     .filter(([, time]) => time > 0)
-    .map(([layer, time]) => `${layer} ${formatShare(time / total)}`)
+    .map(([layer, time]) => `${layer} ${formatShare(time, total)}`)
     .join(", ");
   return (
     <span

@@ -1,5 +1,6 @@
 import { formatDuration, formatShare } from "../model/format.ts";
 import { inLayerOrder } from "../model/layers.ts";
+import { sumOf } from "../model/numbers.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { hiddenLayers, isolateLayer, toggleLayer } from "../state/selection.ts";
 import { Chip, Swatch } from "./controls.tsx";
@@ -7,7 +8,7 @@ import { Chip, Swatch } from "./controls.tsx";
 /** The layers of a trace with their self times. A click hides one. */
 export function LayerLegend({ entry }: { entry: TraceEntry }) {
   const layers = inLayerOrder(entry.layers);
-  const total = layers.reduce((sum, [, time]) => sum + time, 0);
+  const total = sumOf(layers, ([, time]) => time);
   const present = layers.map(([layer]) => layer);
   return (
     <div class="legend" role="group" aria-label="Layers">
@@ -17,7 +18,7 @@ export function LayerLegend({ entry }: { entry: TraceEntry }) {
           key={layer}
           aria-pressed={!hiddenLayers.value.has(layer)}
           title={`${layer}: ${formatDuration(time)} of self time, ${
-            formatShare(total === 0 ? 0 : time / total)
+            formatShare(time, total)
           }. Double click: this layer alone`}
           onClick={() => toggleLayer(layer)}
           onDblClick={() => isolateLayer(layer, present)}

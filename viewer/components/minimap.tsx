@@ -1,5 +1,6 @@
 import { useRef } from "../hooks.ts";
 import { formatDuration } from "../model/format.ts";
+import { clamp } from "../model/numbers.ts";
 import { clampRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { type Colors, colors } from "../state/colors.ts";
@@ -110,7 +111,7 @@ export function useDrag(select: (from: number, to: number) => void) {
   const from = useRef<number | undefined>(undefined);
   const shareOf = (event: PointerEvent & { currentTarget: HTMLElement }) => {
     const box = event.currentTarget.getBoundingClientRect();
-    return Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
+    return clamp((event.clientX - box.left) / box.width, 0, 1);
   };
   return {
     onPointerDown(event: PointerEvent & { currentTarget: HTMLElement }) {

@@ -1,10 +1,12 @@
+import { clicked } from "../hooks.ts";
 import { formatCount, formatDuration, formatShare } from "../model/format.ts";
+import { mostOf } from "../model/numbers.ts";
 import type { RouteColumn, RouteStats } from "../model/route_stats.ts";
 import { cutText } from "../model/text.ts";
 import { routeOrder, routes } from "../state/listing.ts";
 import { openRoute } from "../state/moves.ts";
 import { cursorKey } from "../state/selection.ts";
-import { Cell } from "./controls.tsx";
+import { Cell, Request } from "./controls.tsx";
 import { HeadCells, VirtualGrid } from "./virtual_grid.tsx";
 
 const COLUMNS: readonly (readonly [RouteColumn, string])[] = [
@@ -21,7 +23,7 @@ const COLUMNS: readonly (readonly [RouteColumn, string])[] = [
 export function RouteTable() {
   const list = routes.value;
   const cursor = cursorKey.value;
-  const longest = list.reduce((most, { p95 }) => Math.max(most, p95), 0) || 1;
+  const longest = mostOf(list, ({ p95 }) => p95) || 1;
   return (
     <VirtualGrid
       id="route-table"
@@ -53,8 +55,8 @@ function rowId({ key }: RouteStats): string {
 }
 
 function openClicked(event: MouseEvent): void {
-  const row = (event.target as Element).closest<HTMLElement>("[data-route]");
-  if (row?.dataset.route !== undefined) openRoute(row.dataset.route);
+  const route = clicked(event, "route");
+  if (route !== undefined) openRoute(route);
 }
 
 interface RouteRowProps {
@@ -75,8 +77,7 @@ function RouteRow({ stats, index, cursor, share }: RouteRowProps) {
       data-route={stats.key}
     >
       <Cell of="route" title={cutText(stats.key, 500)}>
-        <span class="method">{cutText(stats.method, 20)}</span>{" "}
-        {cutText(stats.route, 300)}
+        <Request method={stats.method} path={stats.route} />
       </Cell>
       <Cell of="count">{formatCount(stats.count)}</Cell>
       <Cell of="p50">{formatDuration(stats.p50)}</Cell>

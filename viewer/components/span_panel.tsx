@@ -4,7 +4,7 @@ import { useMemo, useSignal } from "../hooks.ts";
 import { exceptionOf, statementOf } from "../model/attributes.ts";
 import { criticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
-import { totalLength } from "../model/intervals.ts";
+import { totalLength } from "../../trace/export/self_time.ts";
 import type { Unit } from "../model/rows.ts";
 import { formatSql } from "../model/sql.ts";
 import { cutText } from "../model/text.ts";
@@ -96,10 +96,9 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
 
 function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
   const { span } = node;
-  const path = useMemo(() => criticalPath(tree), [tree]);
-  const onPath = totalLength(path.get(node) ?? []);
+  const path = useMemo(() => criticalPath(tree)(node), [tree, node]);
+  const onPath = totalLength(path ?? []);
   const self = selfTimeOf(node);
-  const share = span.duration === 0 ? 0 : self / span.duration;
   return (
     <section aria-label="Times">
       <dl class="facts">
@@ -113,13 +112,13 @@ function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
         <dt>Self time</dt>
         <dd>
           {formatDuration(self)}
-          <span class="muted">{formatShare(share)}</span>
+          <span class="muted">{formatShare(self, span.duration)}</span>
         </dd>
         <dt>Critical path</dt>
         <dd>
           {onPath > 0
             ? formatDuration(onPath)
-            : path.has(node)
+            : path
             ? "through its children"
             : "not on it"}
         </dd>

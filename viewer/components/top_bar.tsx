@@ -1,4 +1,4 @@
-import { useLayoutEffect, useSignal } from "../hooks.ts";
+import { flip, useLayoutEffect, useSignal } from "../hooks.ts";
 import { formatCount, formatShare } from "../model/format.ts";
 import { chooseFiles } from "../state/files.ts";
 import { helpOpen } from "../state/keyboard.ts";
@@ -44,9 +44,7 @@ export function TopBar() {
           icon="help"
           label="Keys"
           hotkey="?"
-          onClick={() => {
-            helpOpen.value = true;
-          }}
+          onClick={() => flip(helpOpen)}
         />
       </div>
     </header>
@@ -77,13 +75,20 @@ function Counts() {
 
 function ConnectionState() {
   const state = connection.value;
-  if (state.kind === "file") return null;
-  if (state.kind === "lost") return <LostState retryAt={state.retryAt} />;
-  if (state.kind === "connecting") {
-    return <p class="connection" id="connection">Connecting…</p>;
-  }
-  return (
+  return state.kind !== "file" && (
     <div class="connection" id="connection">
+      {state.kind === "lost"
+        ? <LostState retryAt={state.retryAt} />
+        : state.kind === "live"
+        ? <LiveState />
+        : "Connecting…"}
+    </div>
+  );
+}
+
+function LiveState() {
+  return (
+    <>
       <span class={paused.value ? "live-dot paused" : "live-dot"} />
       {paused.value ? "Paused" : "Live"}
       <Tool
@@ -96,7 +101,7 @@ function ConnectionState() {
       {paused.value && heldText.value !== "" && (
         <span class="muted">{heldText.value}</span>
       )}
-    </div>
+    </>
   );
 }
 
@@ -110,12 +115,12 @@ function LostState({ retryAt }: { retryAt: number }) {
   }, []);
   const seconds = Math.max(Math.ceil((retryAt - now.value) / 1000), 1);
   return (
-    <div class="connection" id="connection">
+    <>
       <span class="live-dot lost" />
       Disconnected
       <span class="muted">retrying in {seconds} s</span>
       <Chip class="link" onClick={reconnect}>Retry now</Chip>
-    </div>
+    </>
   );
 }
 

@@ -1,3 +1,4 @@
+import { flip } from "../hooks.ts";
 import {
   formatCount,
   formatDuration,
@@ -25,7 +26,7 @@ import {
   stepThrough,
   view,
 } from "../state/selection.ts";
-import { Chip, Status, Tool } from "./controls.tsx";
+import { Chip, Request, Status, Tool } from "./controls.tsx";
 
 /** What the open trace is, and what can be done with it. */
 export function TraceHeader(
@@ -42,8 +43,7 @@ export function TraceHeader(
           onClick={closeTrace}
         />
         <h2 title={cutText(entry.path, 500)}>
-          <span class="method">{cutText(entry.method, 20)}</span>{" "}
-          {cutText(entry.path, 300)}
+          <Request {...entry} />
         </h2>
         <TraceActions entry={entry} />
       </div>
@@ -63,7 +63,7 @@ export function TraceHeader(
         )}
         <span class="muted">{formatMoment(entry.startTime)}</span>
         <Chip
-          class="trace-id link"
+          class="trace-id"
           title="Copy the trace id"
           onClick={() => copyText(entry.id, "the trace id")}
         >
@@ -91,18 +91,14 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
       <Chip
         aria-pressed={showCritical.value}
         title="The chain of spans that decided when the trace ended (c)"
-        onClick={() => {
-          showCritical.value = !showCritical.value;
-        }}
+        onClick={() => flip(showCritical)}
       >
         Critical path
       </Chip>
       <Chip
         aria-pressed={grouped.value}
         title="Repeated siblings as one row (u)"
-        onClick={() => {
-          grouped.value = !grouped.value;
-        }}
+        onClick={() => flip(grouped)}
       >
         Group
       </Chip>

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo } from "../hooks.ts";
+import { clicked, useLayoutEffect, useMemo } from "../hooks.ts";
 import { formatClock, formatCount, formatDuration } from "../model/format.ts";
 import type { ListColumn } from "../model/sort.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
@@ -23,7 +23,7 @@ import {
   setListAtTop,
   showHeld,
 } from "../state/traces.ts";
-import { Cell, Chip, Status } from "./controls.tsx";
+import { Cell, Chip, classes, Status } from "./controls.tsx";
 import { LayerBar } from "./layer_bar.tsx";
 import { HeadCells, VirtualGrid } from "./virtual_grid.tsx";
 
@@ -88,8 +88,8 @@ function rowId(entry: TraceEntry): string {
 }
 
 function openClicked(event: MouseEvent): void {
-  const row = (event.target as Element).closest<HTMLElement>("[data-key]");
-  if (row?.dataset.key !== undefined) openTrace(row.dataset.key);
+  const key = clicked(event, "key");
+  if (key !== undefined) openTrace(key);
 }
 
 function showNew(): void {
@@ -111,17 +111,16 @@ function TraceRow(props: TraceRowProps) {
   // The same cells as last time are not compared again: when a trace comes in
   // live, all rows move and none changes.
   const cells = useMemo(() => traceCells(entry), [entry]);
-  const classes = [
-    "row",
-    selected ? "selected" : "",
-    cursor ? "cursor" : "",
-    isFailedTrace(entry) ? "failed" : "",
-    pending ? "pending" : "",
-    marked ? "marked" : "",
-  ].join(" ");
   return (
     <div
-      class={classes}
+      class={classes(
+        "row",
+        selected && "selected",
+        cursor && "cursor",
+        isFailedTrace(entry) && "failed",
+        pending && "pending",
+        marked && "marked",
+      )}
       role="row"
       id={rowId(entry)}
       aria-rowindex={index + 2}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import {
   closeTrace,
   comparison,
@@ -54,31 +55,37 @@ export function TracePane() {
 
 function MissingTrace() {
   return (
-    <section class="trace-pane empty" aria-label="Trace">
+    <NoTrace>
       {missing.value
         ? (
           <>
             <h2>This trace isn't here</h2>
             <p>
-              The link may be of another run of the server, or the trace was
-              dropped to make room for newer ones.
+              It may be of another run of the server, or have made room for
+              newer ones.
             </p>
           </>
         )
         : <p role="status">Looking for the trace…</p>}
-      <Chip onClick={closeTrace}>Show the list</Chip>
-    </section>
+    </NoTrace>
   );
 }
 
 function BrokenTrace({ message }: { message: string }) {
   return (
-    <section class="trace-pane empty" aria-label="Trace">
+    <NoTrace>
       <h2>This trace can't be read</h2>
-      <p>
-        Its record is damaged; the others are not affected.
-      </p>
+      <p>Its record is damaged; the others aren't.</p>
       <pre>{message.slice(0, 1000)}</pre>
+    </NoTrace>
+  );
+}
+
+/** What stands in place of a trace that can't be shown, and the way back. */
+function NoTrace({ children }: { children: ComponentChildren }) {
+  return (
+    <section class="trace-pane empty" aria-label="Trace">
+      {children}
       <Chip onClick={closeTrace}>Show the list</Chip>
     </section>
   );

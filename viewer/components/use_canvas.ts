@@ -1,4 +1,10 @@
-import { useLayoutEffect, useRef, useSignal } from "../hooks.ts";
+import {
+  afterPaint,
+  useLayoutEffect,
+  useRef,
+  useSignal,
+  useSize,
+} from "../hooks.ts";
 
 /** A canvas of the size of its box, in CSS pixels. */
 export interface Surface {
@@ -20,13 +26,11 @@ export function useCanvas(
 ): { current: HTMLCanvasElement | null } {
   const ref = useRef<HTMLCanvasElement | null>(null);
   const size = useSignal({ width: 0, height: 0 });
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(([entry]) => {
-      size.value = entry!.contentRect;
-    });
-    observer.observe(ref.current!);
-    return () => observer.disconnect();
-  }, []);
+  // What is around it is drawn first: text is waited for, a canvas isn't.
+  useSize(ref, (rect) =>
+    afterPaint(() => {
+      size.value = rect;
+    }));
   useLayoutEffect(() => {
     const { width, height } = size.value;
     const canvas = ref.current!;

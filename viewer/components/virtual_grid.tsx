@@ -1,6 +1,6 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useSignal } from "../hooks.ts";
+import { useLayoutEffect, useRef, useSignal, useSize } from "../hooks.ts";
 import { nextOrder, type Order } from "../model/sort.ts";
 import { scrollToRow, visibleWindow } from "../model/virtual.ts";
 import { Chip } from "./controls.tsx";
@@ -60,19 +60,13 @@ export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
     return height === 0 ||
       scrollToRow(active, scrollTop, height, rowHeight) === scrollTop;
   };
-  const latest = useRef({ update, reveal, isInView });
-  latest.current = { update, reveal, isInView };
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(([entry]) => {
-      // Whoever saw the active row goes on seeing it, also in less room.
-      const saw = latest.current.isInView();
-      box.current.height = entry!.contentRect.height - rowHeight;
-      latest.current.update();
-      if (saw) latest.current.reveal();
-    });
-    observer.observe(ref.current!);
-    return () => observer.disconnect();
-  }, []);
+  useSize(ref, ({ height }) => {
+    // Whoever saw the active row goes on seeing it, also in less room.
+    const saw = isInView();
+    box.current.height = height - rowHeight;
+    update();
+    if (saw) reveal();
+  });
   useLayoutEffect(update, [items.length]);
   useLayoutEffect(reveal, props.reveal ?? []);
 

@@ -1,5 +1,7 @@
 import type { CriticalPath } from "../model/critical_path.ts";
-import type { Interval } from "../model/intervals.ts";
+import type { Interval } from "../../trace/export/self_time.ts";
+import { clicked } from "../hooks.ts";
+import { clamp } from "../model/numbers.ts";
 import { membersOf, type Row } from "../model/rows.ts";
 import { axisTicks, panRange, zoomRange } from "../model/time_range.ts";
 import { setZoom } from "../state/keyboard.ts";
@@ -74,8 +76,8 @@ const NONE: readonly Interval[] = [];
 /** The same list as last time where possible: then the row isn't drawn anew. */
 function criticalParts(path: CriticalPath | undefined, { node, group }: Row) {
   if (path === undefined) return NONE;
-  if (group === undefined) return path.get(node) ?? NONE;
-  return group.members.flatMap((member) => path.get(member) ?? NONE);
+  if (group === undefined) return path(node) ?? NONE;
+  return group.members.flatMap((member) => path(member) ?? NONE);
 }
 
 function ticks() {
@@ -132,23 +134,20 @@ function GridLines() {
 }
 
 function clickedRow(event: MouseEvent) {
-  const id = (event.target as Element)
-    .closest<HTMLElement>("[data-row]")?.dataset.row;
+  const id = clicked(event, "row");
   return rows.value.find((row) => row.id === id);
 }
 
 function select(event: MouseEvent): void {
   const row = clickedRow(event);
   if (row === undefined) return;
-  if ((event.target as Element).closest("[data-twist]")) toggleRow(row);
+  if (clicked(event, "twist")) toggleRow(row);
   else selectedRow.value = row.id;
 }
 
 function toggleClicked(event: MouseEvent): void {
   const row = clickedRow(event);
-  if (row !== undefined && !(event.target as Element).closest("[data-twist]")) {
-    toggleRow(row);
-  }
+  if (row !== undefined && !clicked(event, "twist")) toggleRow(row);
 }
 
 function zoomWithWheel(event: WheelEvent): void {
@@ -161,10 +160,7 @@ function zoomWithWheel(event: WheelEvent): void {
   }
   const lane = (event.currentTarget as Element).querySelector(".axis")!
     .getBoundingClientRect();
-  const share = Math.min(
-    Math.max((event.clientX - lane.left) / lane.width, 0),
-    1,
-  );
+  const share = clamp((event.clientX - lane.left) / lane.width, 0, 1);
   const { start, end } = range.value;
   const about = start + (end - start) * share;
   setZoom(zoomRange(range.value, Math.exp(delta / 300), about, bounds.value));

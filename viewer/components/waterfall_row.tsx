@@ -3,7 +3,8 @@ import { isClientSpan } from "../../trace/export/semantics.ts";
 import { inline } from "../jsx.ts";
 import { detailOf } from "../model/attributes.ts";
 import { formatCount, formatDuration } from "../model/format.ts";
-import type { Interval } from "../model/intervals.ts";
+import type { Interval } from "../../trace/export/self_time.ts";
+import { mostOf, sumOf } from "../model/numbers.ts";
 import { barBox, stripes } from "../model/paint.ts";
 import {
   isFailedUnit,
@@ -15,7 +16,7 @@ import {
 import { cutText } from "../model/text.ts";
 import type { TimeRange } from "../model/time_range.ts";
 import { selfOf, selfTimeOf } from "../model/tree.ts";
-import { Cell, Flag, Indent, Swatch, Twist } from "./controls.tsx";
+import { Cell, classes, Flag, Indent, Swatch, Twist } from "./controls.tsx";
 
 inline(Marks, NameCell, UnitBar);
 
@@ -42,16 +43,15 @@ export function waterfallRowId(row: Row): string {
 export function WaterfallRow(props: WaterfallRowProps) {
   const { row, position, visible, selected, match, critical } = props;
   const failed = isFailedUnit(row);
-  const self = membersOf(row).reduce((sum, node) => sum + selfTimeOf(node), 0);
-  const classes = [
-    "row",
-    selected ? "selected" : "",
-    match ? "match" : "",
-    failed ? "failed" : "",
-  ].join(" ");
+  const self = sumOf(membersOf(row), selfTimeOf);
   return (
     <div
-      class={classes}
+      class={classes(
+        "row",
+        selected && "selected",
+        match && "match",
+        failed && "failed",
+      )}
       role="row"
       id={waterfallRowId(row)}
       data-row={row.id}
@@ -82,8 +82,7 @@ function NameCell({ row, failed }: { row: Row; failed: boolean }) {
   const { node, group } = row;
   const { span } = node;
   const detail = detailOf(span);
-  const below = membersOf(row)
-    .reduce((sum, { errorsBelow }) => sum + errorsBelow, 0);
+  const below = sumOf(membersOf(row), ({ errorsBelow }) => errorsBelow);
   return (
     <Cell of="name">
       <Indent depth={row.depth} />
@@ -138,8 +137,7 @@ export function UnitBar(props: UnitBarProps) {
   const { unit, visible, critical = [] } = props;
   const { node: { span }, group } = unit;
   const members = membersOf(unit);
-  const end = members
-    .reduce((end, { span }) => Math.max(end, span.endTime), -Infinity);
+  const end = mostOf(members, ({ span }) => span.endTime, -Infinity);
   const box = barBox(span.startTime, end, visible);
   if (box === undefined) return null;
   const color = `var(--layer-${span.layer})`;

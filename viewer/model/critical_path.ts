@@ -10,41 +10,56 @@
  */
 
 import { waitsFor } from "../../trace/export/semantics.ts";
-import type { Interval } from "./intervals.ts";
+import type { Interval } from "../../trace/export/self_time.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
-/** When each span was on the critical path, in order. */
-export type CriticalPath = ReadonlyMap<SpanNode, readonly Interval[]>;
+/**
+ * When a span was on the critical path, in order; `undefined` if it wasn't.
+ * Empty if it only waited for its children.
+ */
+export type CriticalPath = (node: SpanNode) => readonly Interval[] | undefined;
 
-/** Finds the critical path of a trace. Its intervals don't overlap. */
+/**
+ * Finds the critical path of a trace, as far as somebody asks for it: what is
+ * on it below a span is only looked for when a span there is shown.
+ */
 export function criticalPath(tree: TraceTree): CriticalPath {
-  const path = new Map<SpanNode, Interval[]>();
-  const top = tree.nodes[0];
-  if (top === undefined) return path;
+  const onPath = new Set(tree.nodes.slice(0, 1));
+  const known = new Map<SpanNode, readonly Interval[]>();
+  return (node) => {
+    const unknown: SpanNode[] = [];
+    for (
+      let at: SpanNode | null = node;
+      at !== null && !known.has(at);
+      at = at.parent
+    ) unknown.push(at);
+    for (const above of unknown.reverse()) {
+      if (!onPath.has(above)) return undefined;
+      known.set(above, walkBack(above, onPath));
+    }
+    return known.get(node);
+  };
+}
 
-  const stack: [SpanNode, number][] = [[top, top.span.endTime]];
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const [node, end] = next;
-    const segments: Interval[] = [];
-    let cursor = end;
-    for (const child of byLatestEnd(node.children)) {
-      const { startTime, endTime } = child.span;
-      // A child that outlives the moment its parent went on held nothing up.
-      if (endTime > cursor || endTime <= startTime) continue;
-      if (startTime < node.span.startTime) continue;
-      if (!waitsFor(node.span, child.span)) continue;
-      if (cursor > endTime) segments.push([endTime, cursor]);
-      stack.push([child, endTime]);
-      cursor = startTime;
-    }
-    if (cursor > node.span.startTime) {
-      segments.push([node.span.startTime, cursor]);
-    }
-    path.set(node, segments.reverse());
+/** When a span on the path did something itself; notes whom it waited for. */
+function walkBack(node: SpanNode, onPath: Set<SpanNode>): Interval[] {
+  const { span, children } = node;
+  const segments: Interval[] = [];
+  let cursor = span.endTime;
+  for (const child of byLatestEnd(children)) {
+    const { startTime, endTime } = child.span;
+    // A child that outlives the moment its parent went on held nothing up.
+    if (endTime > cursor || endTime <= startTime) continue;
+    if (startTime < span.startTime) continue;
+    if (!waitsFor(span, child.span)) continue;
+    if (cursor > endTime) segments.push([endTime, cursor]);
+    onPath.add(child);
+    cursor = startTime;
   }
-  return path;
+  if (cursor > span.startTime) segments.push([span.startTime, cursor]);
+  return segments.reverse();
 }
 
 function byLatestEnd(nodes: readonly SpanNode[]): SpanNode[] {
-  return [...nodes].sort((a, b) => b.span.endTime - a.span.endTime);
+  return nodes.toSorted((a, b) => b.span.endTime - a.span.endTime);
 }

@@ -39,13 +39,10 @@ export const NO_FILTERS: Filters = {
 
 /** How many filters are in use. */
 export function countFilters(filters: Filters): number {
-  return Number(filters.method !== "") +
-    Number(filters.statusClasses.length > 0) +
-    Number(filters.path !== "") +
-    Number(filters.layer !== "") +
-    Number(filters.minDuration > 0) +
-    Number(filters.errorsOnly) +
-    Number(filters.route !== "");
+  const names = Object.keys(NO_FILTERS) as (keyof Filters)[];
+  return names
+    .filter((name) => String(filters[name]) !== String(NO_FILTERS[name]))
+    .length;
 }
 
 /**

@@ -44,9 +44,9 @@ export function formatPlural(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** A share from 0 to 1, such as `12 %`, `0.4 %` or `<0.1 %`. */
-export function formatShare(share: number): string {
-  const percent = share * 100;
+/** A share, such as `12 %`, `0.4 %` or `<0.1 %`; of nothing, none. */
+export function formatShare(part: number, whole = 1): string {
+  const percent = whole === 0 ? 0 : part / whole * 100;
   if (percent === 0) return "0 %";
   if (percent < 0.1) return "<0.1 %";
   return `${percent.toFixed(percent < 10 ? 1 : 0)} %`;

@@ -6,7 +6,6 @@
  * @module
  */
 
-import type { SpanData } from "../../trace/types.ts";
 import { statementOf } from "./attributes.ts";
 import type { SpanNode } from "./tree.ts";
 
@@ -60,12 +59,18 @@ const cache = new WeakMap<readonly SpanNode[], Unit[]>();
 function findUnits(children: readonly SpanNode[]): Unit[] {
   // Of each child, the list of those that it is in one group with.
   const runs: SpanNode[][] = [];
+  const shapes = children.map(shapeOf);
+  const isAlike = (a: number, b: number) => {
+    const one = children[a]!.span;
+    const other = children[b]!.span;
+    return one.name === other.name && one.layer === other.layer &&
+      shapes[a] === shapes[b];
+  };
   for (let at = 0; at < children.length; at++) {
     const node = children[at]!;
     let before = at - 1;
     while (
-      before >= 0 && at - before <= MAX_DISTANCE &&
-      !isAlike(node.span, children[before]!.span)
+      before >= 0 && at - before <= MAX_DISTANCE && !isAlike(at, before)
     ) before--;
     const run = at - before <= MAX_DISTANCE ? runs[before] ?? [] : [];
     run.push(node);
@@ -83,20 +88,16 @@ function findUnits(children: readonly SpanNode[]): Unit[] {
   return units;
 }
 
-function isAlike(a: SpanData, b: SpanData): boolean {
-  return a.name === b.name && a.layer === b.layer && shapeOf(a) === shapeOf(b);
-}
-
 /** Statements repeat, and finding the shape of one takes a while. */
-const shapes = new Map<string, string>();
+const known = new Map<string, string>();
 
-function shapeOf(span: SpanData): string {
+function shapeOf({ span }: SpanNode): string {
   const statement = statementOf(span) ?? "";
-  let shape = shapes.get(statement);
+  let shape = known.get(statement);
   if (shape === undefined) {
     // As many as a trace may have; they aren't to pile up from many traces.
-    if (shapes.size > 999) shapes.clear();
-    shapes.set(statement, shape = statementShape(statement));
+    if (known.size > 999) known.clear();
+    known.set(statement, shape = statementShape(statement));
   }
   return shape;
 }

@@ -7,9 +7,10 @@
 
 import type { SerializedTrace } from "../../trace/types.ts";
 import { fromOTLP } from "../../trace/export/otlp.ts";
-import { openTraces } from "../../trace/export/pack.ts";
-import { deserializeTrace } from "../../trace/serialize.ts";
+import { openTraces, type Pieces } from "../../trace/export/pack.ts";
+import { deserializeTrace, serializeTrace } from "../../trace/serialize.ts";
 import { summarize, summarizePacked, type TraceEntry } from "./summary.ts";
+import { messageOf } from "./text.ts";
 
 /** Begins the block of a page that holds its traces. */
 const BLOCK =
@@ -21,21 +22,20 @@ const BLOCK =
  * @throws {TypeError} If it holds no traces; the message says what was wrong.
  */
 export async function importText(text: string): Promise<readonly TraceEntry[]> {
+  if (!/^\s*</.test(text)) return readTraces(parseJson(text)).map(summarize);
   const block = BLOCK.exec(text);
-  if (block !== null && /^\s*</.test(text)) {
-    const from = block.index + block[0].length;
-    const content = text.slice(from, text.indexOf("<", from));
-    if (block[1] === "none") return [];
-    const { entries, complete } = await readDataBlock(block[1]!, content);
-    await complete();
-    return entries;
-  }
-  if (/^\s*</.test(text)) {
+  if (block === null) {
     throw new TypeError(
       "Cannot read the page: it must be one that this viewer exported",
     );
   }
-  return readTraces(parseJson(text)).map(summarize);
+  const [begin, encoding] = block;
+  if (encoding === "none") return [];
+  const from = block.index + begin.length;
+  const content = text.slice(from, text.indexOf("<", from));
+  const { entries, complete } = await readDataBlock(encoding!, [content]);
+  await complete();
+  return entries;
 }
 
 /** What a page came with. */
@@ -53,19 +53,28 @@ export interface DataBlock {
 /**
  * Reads the data block of a page.
  *
- * @param encoding What its `data-encoding` says: `json`, or else `packed`.
- * @throws {TypeError} If the block is damaged.
+ * @param encoding What its `data-encoding` says: `json` or `packed`.
+ * @param pieces The block's content in pieces of any length.
+ * @throws {TypeError} If the block is damaged, or encoded in another way.
  */
 export async function readDataBlock(
   encoding: string,
-  content: string,
+  pieces: Pieces,
 ): Promise<DataBlock> {
   if (encoding === "json") {
-    const entries = readTraces(parseJson(content)).map(summarize);
+    let text = "";
+    for await (const piece of pieces) text += piece;
+    const entries = readTraces(parseJson(text)).map(summarize);
     return { entries, complete: async () => {} };
   }
-  const packed = await openTraces(content);
-  return { entries: summarizePacked(packed), complete: packed.complete };
+  if (encoding === "packed") {
+    const packed = await openTraces(pieces);
+    return { entries: summarizePacked(packed), complete: packed.complete };
+  }
+  throw new TypeError(
+    "Cannot read the page: data-encoding must be json or packed, received " +
+      JSON.stringify(encoding),
+  );
 }
 
 /**
@@ -85,8 +94,7 @@ export function readTraces(value: unknown): SerializedTrace[] {
 }
 
 function readTrace(value: unknown): SerializedTrace {
-  const trace = deserializeTrace(value);
-  return { ...trace, spans: [...trace.spans.values()] };
+  return serializeTrace(deserializeTrace(value));
 }
 
 function listOf(value: unknown): unknown[] {
@@ -127,8 +135,6 @@ function parseJson(text: string): unknown {
 }
 
 function notJson(cause: unknown): TypeError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new TypeError(`Cannot read the file: it must be JSON, ${reason}`, {
-    cause,
-  });
+  const reason = messageOf(cause);
+  return new TypeError(`Cannot read the file: it must be JSON, ${reason}`);
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Interval } from "./intervals.ts";
+import type { Interval } from "../../trace/export/self_time.ts";
 import type { TimeRange } from "./time_range.ts";
 
 /** Where a bar is, in percent of the visible range. */

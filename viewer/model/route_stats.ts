@@ -4,6 +4,7 @@
  * @module
  */
 
+import { comparison } from "./sort.ts";
 import { isFailedTrace, type TraceEntry } from "./summary.ts";
 
 /** How the requests of one route went. Times are in milliseconds. */
@@ -39,14 +40,8 @@ export function routeKey(entry: TraceEntry): string {
 
 /** Computes the statistics of each route. Running requests don't count. */
 export function routeStats(entries: readonly TraceEntry[]): RouteStats[] {
-  const byRoute = new Map<string, TraceEntry[]>();
-  for (const entry of entries) {
-    if (entry.pending) continue;
-    const key = routeKey(entry);
-    const list = byRoute.get(key);
-    if (list === undefined) byRoute.set(key, [entry]);
-    else list.push(entry);
-  }
+  const ended = entries.filter(({ pending }) => !pending);
+  const byRoute = Map.groupBy(ended, routeKey);
   return [...byRoute].map(([key, list]) => {
     const first = list[0]!;
     const durations = Float64Array.from(list, (entry) => entry.duration).sort();
@@ -82,11 +77,6 @@ export function sortRoutes(
   column: RouteColumn,
   descending: boolean,
 ): RouteStats[] {
-  const sign = descending ? -1 : 1;
-  return stats.toSorted((a, b) => {
-    const x = a[column];
-    const y = b[column];
-    const order = x < y ? -1 : x > y ? 1 : 0;
-    return sign * order || (a.key < b.key ? -1 : 1);
-  });
+  const order = comparison<RouteColumn, RouteStats>({ column, descending });
+  return stats.toSorted((a, b) => order(a, b) || (a.key < b.key ? -1 : 1));
 }

@@ -7,6 +7,7 @@
 
 import type { Layer } from "../../trace/types.ts";
 import { groupedUnits, type Unit, unitOf } from "./groups.ts";
+import { sumOf } from "./numbers.ts";
 import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
 
 export { type Unit, unitOf } from "./groups.ts";
@@ -73,7 +74,7 @@ export function membersOf({ node, group }: Unit): readonly SpanNode[] {
 
 /** How long the spans of a row took together, in milliseconds. */
 export function unitTime(unit: Unit): number {
-  return membersOf(unit).reduce((sum, { span }) => sum + span.duration, 0);
+  return sumOf(membersOf(unit), ({ span }) => span.duration);
 }
 
 /** Whether a span of a row failed. */

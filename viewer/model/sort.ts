@@ -51,18 +51,22 @@ export function nextOrder<Column extends string>(
 /** Orders entries; equal ones stay newest first. */
 export function sortEntries(
   entries: readonly TraceEntry[],
-  { column, descending }: ListOrder,
+  order: ListOrder,
 ): TraceEntry[] {
+  const newest = (a: TraceEntry, b: TraceEntry) => b.startTime - a.startTime;
   // The order that live traces are listed in: worth a way of its own.
-  if (column === "startTime" && descending) {
-    return entries.toSorted((a, b) => b.startTime - a.startTime);
+  if (order.column === "startTime" && order.descending) {
+    return entries.toSorted(newest);
   }
+  const compare = comparison<ListColumn, TraceEntry>(order);
+  return entries.toSorted((a, b) => compare(a, b) || newest(a, b));
+}
+
+/** Compares items by a column: below 0 if the first one comes first. */
+export function comparison<
+  Column extends string,
+  Item extends Readonly<Record<Column, string | number>>,
+>({ column, descending }: Order<Column>): (a: Item, b: Item) => number {
   const sign = descending ? -1 : 1;
-  return entries.toSorted((a, b) => {
-    const x = a[column];
-    const y = b[column];
-    if (x < y) return -sign;
-    if (x > y) return sign;
-    return b.startTime - a.startTime;
-  });
+  return ({ [column]: x }, { [column]: y }) => x < y ? -sign : x > y ? sign : 0;
 }

@@ -1,8 +1,13 @@
 /**
- * Long text, cut so that the page stays quick.
+ * Text of any length and origin, made fit to be shown.
  *
  * @module
  */
+
+/** What an error says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 /** How many UTF-16 units of a value are shown before it is asked for in full. */
 export const SHOWN_LENGTH = 2000;

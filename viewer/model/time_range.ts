@@ -4,6 +4,8 @@
  * @module
  */
 
+import { clamp } from "./numbers.ts";
+
 /** From a start to an end, both in epoch milliseconds. */
 export interface TimeRange {
   /** Its start. */
@@ -27,11 +29,8 @@ export function clampRange(
   bounds: TimeRange,
 ): TimeRange {
   const whole = bounds.end - bounds.start;
-  const length = Math.min(Math.max(Math.abs(b - a), MIN_LENGTH), whole);
-  const start = Math.min(
-    Math.max(Math.min(a, b), bounds.start),
-    bounds.end - length,
-  );
+  const length = clamp(Math.abs(b - a), MIN_LENGTH, whole);
+  const start = clamp(Math.min(a, b), bounds.start, bounds.end - length);
   return { start, end: start + length };
 }
 
@@ -59,10 +58,7 @@ export function panRange(
   bounds: TimeRange,
 ): TimeRange {
   const by = (range.end - range.start) * share;
-  const moved = Math.min(
-    Math.max(by, bounds.start - range.start),
-    bounds.end - range.end,
-  );
+  const moved = clamp(by, bounds.start - range.start, bounds.end - range.end);
   return { start: range.start + moved, end: range.end + moved };
 }
 

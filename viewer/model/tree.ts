@@ -8,8 +8,11 @@
  */
 
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
-import { type Interval, totalLength } from "./intervals.ts";
-import { selfSegments } from "./self_time.ts";
+import {
+  type Interval,
+  selfSegments,
+  selfTime,
+} from "../../trace/export/self_time.ts";
 
 /** A span with its place in the tree. */
 export interface SpanNode {
@@ -43,15 +46,16 @@ export interface TraceTree {
 
 /** When none of the children that a span waits for ran. */
 export function selfOf({ span, children }: SpanNode): Interval[] {
-  return selfSegments(span, children.map((child) => child.span));
+  return selfSegments(span, children.map(spanOf));
 }
 
 /** How long none of the children that a span waits for ran, in milliseconds. */
-export function selfTimeOf(node: SpanNode): number {
-  // A leaf takes its duration, which comes from a finer clock.
-  return node.children.length === 0
-    ? node.span.duration
-    : totalLength(selfOf(node));
+export function selfTimeOf({ span, children }: SpanNode): number {
+  return selfTime(span, children.map(spanOf));
+}
+
+function spanOf({ span }: SpanNode): SpanData {
+  return span;
 }
 
 /** Whether a span counts as failed. */
@@ -128,7 +132,10 @@ function linkParents(
   top.depth = 0;
   settle(root, root);
   for (const node of all) {
-    settle(node, root);
+    // Nearly all come after their parents.
+    if (node.parent !== null && node.parent.depth >= 0) {
+      node.depth = node.parent.depth + 1;
+    } else settle(node, root);
     const { parent } = node;
     if (parent === null) continue;
     if (parent.children === NONE) parent.children = [node];

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { clamp } from "./numbers.ts";
+
 /** A stretch of a list: `first` is in it, `end` is not. */
 export interface Window {
   /** The index of the first row. */
@@ -29,11 +31,8 @@ export function visibleWindow(
   const end = Math.ceil((scrollTop + viewHeight) / rowHeight) + OVERSCAN;
   const step = OVERSCAN / 2;
   return {
-    first: Math.min(
-      Math.max(Math.floor(first / step) * step, 0),
-      Math.max(rowCount - 1, 0),
-    ),
-    end: Math.min(Math.max(Math.ceil(end / step) * step, 0), rowCount),
+    first: clamp(Math.floor(first / step) * step, 0, Math.max(rowCount - 1, 0)),
+    end: clamp(Math.ceil(end / step) * step, 0, rowCount),
   };
 }
 

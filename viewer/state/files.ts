@@ -11,6 +11,7 @@ import { packTraces } from "../../trace/export/pack.ts";
 import { formatPlural } from "../model/format.ts";
 import { importText } from "../model/import_file.ts";
 import type { TraceEntry } from "../model/summary.ts";
+import { messageOf } from "../model/text.ts";
 import { complain, tell } from "./notices.ts";
 import { addEntries, dataState } from "./traces.ts";
 
@@ -161,9 +162,4 @@ function copySelection(text: string): void {
   field.remove();
   focused.focus();
   if (!copied) throw new Error("refused");
-}
-
-/** What an error says. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

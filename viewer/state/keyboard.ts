@@ -4,7 +4,9 @@
  * @module
  */
 
-import { type Signal, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
+import { flip } from "../hooks.ts";
+import { clamp } from "../model/numbers.ts";
 import { clampRange, panRange, zoomRange } from "../model/time_range.ts";
 import { chooseFiles } from "./files.ts";
 import {
@@ -98,10 +100,6 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["Y"], "Copy the request as curl", copyCurl],
   ],
 };
-
-function flip(option: Signal<boolean>): void {
-  option.value = !option.value;
-}
 
 function toggleTab(): void {
   listTab.value = listTab.value === "routes" ? "traces" : "routes";
@@ -224,7 +222,7 @@ function zoomBy(factor: number): void {
   const span = selected.value?.unit.node.span;
   const middle = span === undefined
     ? (start + end) / 2
-    : Math.min(Math.max((span.startTime + span.endTime) / 2, start), end);
+    : clamp((span.startTime + span.endTime) / 2, start, end);
   setZoom(zoomRange(range.value, factor, middle, bounds.value));
 }
 

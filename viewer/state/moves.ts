@@ -4,6 +4,7 @@
  * @module
  */
 
+import { clamp } from "../model/numbers.ts";
 import { listed, listTab, routes, setFilters } from "./listing.ts";
 import {
   cursorKey,
@@ -81,5 +82,5 @@ function step(from: number, by: number, length: number): number {
   // From nowhere a step down leads to the first row, a step up to the last.
   const start = from >= 0 || by === -Infinity ? from : by < 0 ? length : -1;
   const to = from < 0 && Math.abs(by) > 1 ? start + Math.sign(by) : start + by;
-  return Math.min(Math.max(to, 0), length - 1);
+  return clamp(to, 0, length - 1);
 }

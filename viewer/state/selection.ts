@@ -17,6 +17,7 @@ import {
 } from "../model/rows.ts";
 import { nextPlace, spanMatches } from "../model/search.ts";
 import type { TraceEntry } from "../model/summary.ts";
+import { messageOf } from "../model/text.ts";
 import { type TimeRange, wholeRange } from "../model/time_range.ts";
 import { buildTree, isFailed, type TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
@@ -190,8 +191,7 @@ function openUp(entry: TraceEntry | undefined): Opened | undefined {
   try {
     return { kind: "tree", entry, tree: buildTree(entry.load()) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { kind: "broken", entry, message };
+    return { kind: "broken", entry, message: messageOf(error) };
   }
 }
 

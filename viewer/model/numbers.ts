@@ -1,0 +1,31 @@
+/**
+ * What is done with numbers in many places.
+ *
+ * @module
+ */
+
+/** The nearest number from `least` to `most`; `most` if they contradict. */
+export function clamp(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most);
+}
+
+/** The sum of what `valueOf` gives for each item. */
+export function sumOf<T>(
+  items: readonly T[],
+  valueOf: (item: T) => number,
+): number {
+  let sum = 0;
+  for (const item of items) sum += valueOf(item);
+  return sum;
+}
+
+/** The most that `valueOf` gives for an item, and at least `least`. */
+export function mostOf<T>(
+  items: readonly T[],
+  valueOf: (item: T) => number,
+  least = 0,
+): number {
+  let most = least;
+  for (const item of items) most = Math.max(most, valueOf(item));
+  return most;
+}
