@@ -1,7 +1,7 @@
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider, OAuthTokens } from "../provider.ts";
-import type { BaseUser } from "../user.ts";
+import type { BaseUser, User } from "../user.ts";
 import type { OAuthClientOptions } from "./oauth_options.ts";
 import { resolveOAuth } from "./oauth_options.ts";
 import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
@@ -46,6 +46,8 @@ export type DiscordProfile = {
 /**
  * Makes a provider that signs users in with Discord.
  *
+ * The user is what {@linkcode DiscordProfile} has, or what `profile` makes of it.
+ *
  * @param options What Discord knows the application by.
  * @throws {AuthError} `CONFIG` if an option is wrong.
  *
@@ -65,10 +67,10 @@ export type DiscordProfile = {
 export function presetChat<U extends BaseUser>(
   options: DiscordOptions & ProfileOption<DiscordProfile, U>,
 ): AuthProvider<U>;
-/** The same, where users are what Discord knows of them. */
+/** The same, where users are what {@linkcode DiscordProfile} has. */
 export function presetChat(
   options: DiscordOptions,
-): AuthProvider<DiscordProfile>;
+): AuthProvider<User>;
 export function presetChat(
   options: DiscordOptions & Partial<ProfileOption<DiscordProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {

@@ -2,7 +2,7 @@ import { ENDPOINT, isEndpoint } from "../oauth/address.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, isObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider, OAuthTokens } from "../provider.ts";
-import type { BaseUser } from "../user.ts";
+import type { BaseUser, User } from "../user.ts";
 import { createCheck } from "./check.ts";
 import type { Endpoints, OAuthClientOptions } from "./oauth_options.ts";
 import { resolveOAuth } from "./oauth_options.ts";
@@ -45,6 +45,8 @@ export type GitHubProfile = {
 /**
  * Makes a provider that signs users in with GitHub or GitHub Enterprise.
  *
+ * The user is what {@linkcode GitHubProfile} has, or what `profile` makes of it.
+ *
  * @param options What GitHub knows the application by.
  * @throws {AuthError} `CONFIG` if an option is wrong.
  *
@@ -64,10 +66,10 @@ export type GitHubProfile = {
 export function presetCodeHost<U extends BaseUser>(
   options: GitHubOptions & ProfileOption<GitHubProfile, U>,
 ): AuthProvider<U>;
-/** The same, where users are what GitHub knows of them. */
+/** The same, where users are what {@linkcode GitHubProfile} has. */
 export function presetCodeHost(
   options: GitHubOptions,
-): AuthProvider<GitHubProfile>;
+): AuthProvider<User>;
 export function presetCodeHost(
   options:
     & GitHubOptions

@@ -2,7 +2,7 @@ import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
 import { createIdTokenVerifier } from "../oauth/id_token.ts";
 import type { AuthProvider } from "../provider.ts";
-import type { BaseUser } from "../user.ts";
+import type { BaseUser, User } from "../user.ts";
 import type { OAuthClientOptions } from "./oauth_options.ts";
 import { checkEndpoint, resolveOAuth } from "./oauth_options.ts";
 import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
@@ -53,6 +53,8 @@ export type GoogleProfile = {
  * Makes a provider that signs users in with Google. The id token is verified:
  * signature, issuer, audience, nonce and expiry.
  *
+ * The user is what {@linkcode GoogleProfile} has, or what `profile` makes of it.
+ *
  * @param options What Google knows the application by.
  * @throws {AuthError} `CONFIG` if an option is wrong.
  *
@@ -72,10 +74,10 @@ export type GoogleProfile = {
 export function presetIdentity<U extends BaseUser>(
   options: GoogleOptions & ProfileOption<GoogleProfile, U>,
 ): AuthProvider<U>;
-/** The same, where users are what Google knows of them. */
+/** The same, where users are what {@linkcode GoogleProfile} has. */
 export function presetIdentity(
   options: GoogleOptions,
-): AuthProvider<GoogleProfile>;
+): AuthProvider<User>;
 export function presetIdentity(
   options: GoogleOptions & Partial<ProfileOption<GoogleProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
