@@ -17,7 +17,7 @@
  * @module
  */
 
-import { readRecord, sortRecords, writeRecord } from "./record_text.ts";
+import { sortRecords, writeRecord } from "./record_text.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
 /** How many sessions a memory store holds. */
@@ -237,7 +237,7 @@ function isOver({ record }: Entry, time: number): boolean {
 
 /** A copy that nobody can change, so that it can be given to everybody. */
 function copyOf(record: SessionRecord): SessionRecord {
-  return deepFreeze(readRecord(writeRecord(record), record.id)!);
+  return deepFreeze(JSON.parse(writeRecord(record)) as SessionRecord);
 }
 
 function deepFreeze<T>(value: T): T {

@@ -14,6 +14,9 @@ import type { SessionRecord } from "./session_store.ts";
  */
 const MAX_LENGTH = 16 * 1024;
 
+/** The longest time that a database is told, 34 years in ms. */
+const MAX_TIME_LEFT = 2 ** 40;
+
 /** The longest part of a key that is kept as it is. Deno KV's end at 2 KiB. */
 const MAX_PART_LENGTH = 128;
 const HASHED = "sha256:";
@@ -40,17 +43,17 @@ export function writeRecord(record: SessionRecord): string {
 }
 
 /**
- * The record that has this id, or `undefined` if the text is of anything else:
- * what another version or program has written there is nobody's session.
+ * The record whose id is this part of a key, or `undefined` if the text is of
+ * anything else: what another program has written there is nobody's session.
  */
 export function readRecord(
   text: unknown,
-  id: string,
+  part: string,
 ): SessionRecord | undefined {
   if (typeof text !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) && value.id === id ? value : undefined;
+    return isRecord(value) && keyPart(value.id) === part ? value : undefined;
   } catch {
     return undefined;
   }
@@ -78,6 +81,11 @@ export function keyPart(id: string): string {
   // JSON escapes the halves of pairs that UTF-8 has no bytes for.
   const hash = createHash("sha256").update(JSON.stringify(id));
   return HASHED + hash.digest("base64url");
+}
+
+/** For how long a database has to keep a record, in whole milliseconds above 0. */
+export function timeLeft({ expiresAt }: SessionRecord, now: number): number {
+  return Math.max(1, Math.min(Math.ceil(expiresAt - now), MAX_TIME_LEFT));
 }
 
 /** The oldest first; of the same age, as they are. */

@@ -1,0 +1,211 @@
+/**
+ * Sessions in Deno KV: in a file on one machine, or distributed.
+ *
+ * ```
+ *   [...prefix, "id", id]              the record, as text
+ *   [...prefix, "user", userId, id]    that the user has, or had, this session
+ * ```
+ *
+ * @module
+ */
+
+import {
+  keyPart,
+  readRecord,
+  sortRecords,
+  timeLeft,
+  writeRecord,
+} from "./record_text.ts";
+import type { SessionRecord, SessionStore } from "./session_store.ts";
+
+export type { JWTPayload } from "../jwt.ts";
+export type { SessionRecord, SessionStore };
+
+/** A key of Deno KV. */
+export type KvKey =
+  readonly (string | number | bigint | boolean | Uint8Array)[];
+
+/** What is used of a transaction of Deno KV. */
+export interface KvTransaction {
+  /** It fails if an entry is not of this version any more. */
+  check(
+    entry: { readonly key: KvKey; readonly versionstamp: string | null },
+  ): KvTransaction;
+  /** Sets an entry. */
+  set(
+    key: KvKey,
+    value: unknown,
+    options: { expireIn: number },
+  ): KvTransaction;
+  /** Deletes an entry. */
+  delete(key: KvKey): KvTransaction;
+  /** Does all of it, or nothing. */
+  commit(): Promise<{ readonly ok: boolean }>;
+}
+
+/**
+ * What is used of a `Deno.Kv`. It is spelled out so that programs which don't
+ * run with `--unstable-kv` can be type-checked all the same.
+ */
+export interface KvDatabase {
+  /** Reads an entry, with strong consistency. */
+  get(
+    key: KvKey,
+  ): Promise<{ readonly value: unknown; readonly versionstamp: string | null }>;
+  /** Reads the entries whose keys begin with a prefix. */
+  list(
+    selector: { prefix: KvKey },
+  ): AsyncIterable<{ readonly key: readonly unknown[] }>;
+  /** Begins a transaction. */
+  atomic(): KvTransaction;
+}
+
+/** Settings of a session store in Deno KV. */
+export interface KvSessionStoreOptions {
+  /** The database. It stays the caller's: the store never closes it. */
+  readonly kv: KvDatabase;
+  /** What all keys begin with. Default `["sessions"]`. */
+  readonly prefix?: KvKey;
+  /** Where the time is read, in milliseconds. Default: `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** How many entries are read or deleted at a time. */
+const BATCH = 32;
+
+/**
+ * Makes a store in Deno KV. Sessions outlast the process, and all processes that
+ * open the same database share them.
+ *
+ * KV deletes what has expired, some time later. Until then nobody gets it.
+ *
+ * @param options The database, and where in it.
+ *
+ * @example
+ * ```ts
+ * import { createAuthPlugin } from "@quartet/kit/auth";
+ * import { createKvSessionStore } from "@quartet/kit/auth/kv";
+ *
+ * using kv = await Deno.openKv(":memory:");
+ * const auth = createAuthPlugin({
+ *   session: {
+ *     secret: "a secret of at least thirty-two bytes",
+ *     strategy: "hybrid",
+ *     store: createKvSessionStore({ kv }),
+ *   },
+ * });
+ *
+ * console.assert(await auth.revokeSessions("ada") === 0);
+ * ```
+ */
+export function createKvSessionStore(
+  { kv, prefix = ["sessions"], now = Date.now }: KvSessionStoreOptions,
+): SessionStore {
+  const recordKey = (part: string): KvKey => [...prefix, "id", part];
+  const userKey = (userId: string): KvKey => [
+    ...prefix,
+    "user",
+    keyPart(userId),
+  ];
+  const isOver = ({ expiresAt }: SessionRecord) => expiresAt <= now();
+
+  /** The record under a key, also one that is over, and its version. */
+  async function read(part: string): Promise<
+    { record: SessionRecord | undefined; versionstamp: string | null }
+  > {
+    const { value, versionstamp } = await kv.get(recordKey(part));
+    return { record: readRecord(value, part), versionstamp };
+  }
+
+  function keep(record: SessionRecord): KvTransaction {
+    const text = writeRecord(record);
+    const part = keyPart(record.id);
+    const options = { expireIn: timeLeft(record, now()) };
+    return kv.atomic()
+      .set(recordKey(part), text, options)
+      .set([...userKey(record.userId), part], 1, options);
+  }
+
+  /**
+   * Deletes a session of this user, whatever its version: a refresh either was
+   * before, or finds nothing.
+   *
+   * @returns What it was, if it was there.
+   */
+  async function drop(
+    part: string,
+    userId: string,
+  ): Promise<SessionRecord | undefined> {
+    const { record } = await read(part);
+    const transaction = kv.atomic().delete([...userKey(userId), part]);
+    // An id may have another user by now: then only the note is dropped.
+    const isTheirs = record !== undefined && record.userId !== userId;
+    if (!isTheirs) transaction.delete(recordKey(part));
+    await transaction.commit();
+    return isTheirs ? undefined : record;
+  }
+
+  /** Does something with each session that a user has, or had. */
+  async function eachOf<T>(
+    userId: string,
+    work: (part: string) => Promise<T>,
+  ): Promise<T[]> {
+    const results: T[] = [];
+    let batch: Promise<T>[] = [];
+    for await (const { key } of kv.list({ prefix: userKey(userId) })) {
+      batch.push(work(key.at(-1) as string));
+      if (batch.length < BATCH) continue;
+      results.push(...await Promise.all(batch));
+      batch = [];
+    }
+    return [...results, ...await Promise.all(batch)];
+  }
+
+  return {
+    async get(id) {
+      const { record } = await read(keyPart(id));
+      return record === undefined || isOver(record) ? undefined : record;
+    },
+
+    async set(record) {
+      await keep(record).commit();
+    },
+
+    async touch(record) {
+      const part = keyPart(record.id);
+      for (;;) {
+        const transaction = keep(record);
+        const { record: kept, versionstamp } = await read(part);
+        if (
+          kept === undefined || kept.userId !== record.userId || isOver(kept)
+        ) return false;
+        transaction.check({ key: recordKey(part), versionstamp });
+        const { ok } = await transaction.commit();
+        if (ok) return true;
+      }
+    },
+
+    async delete(id) {
+      const part = keyPart(id);
+      const { record } = await read(part);
+      if (record !== undefined) await drop(part, record.userId);
+    },
+
+    async deleteByUser(userId) {
+      const dropped = await eachOf(userId, (part) => drop(part, userId));
+      return dropped.filter((record) => record !== undefined && !isOver(record))
+        .length;
+    },
+
+    async listByUser(userId) {
+      const found = await eachOf(userId, read);
+      return sortRecords(
+        found.flatMap(({ record }) =>
+          record === undefined || record.userId !== userId || isOver(record)
+            ? []
+            : [record]
+        ),
+      );
+    },
+  };
+}
