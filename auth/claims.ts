@@ -5,6 +5,7 @@
  * @module
  */
 
+import { fixedDate } from "./fixed_date.ts";
 import type { JWTPayload } from "./jwt.ts";
 import type { BaseUser, Claims, Session, User } from "./user.ts";
 
@@ -165,7 +166,7 @@ export type SessionTemplate = Readonly<Session>;
 
 /** The template of a payload. */
 export function templateOf(payload: JWTPayload): SessionTemplate {
-  const { sub, sid, email, name, roles, provider } = payload as
+  const { sub, iat, exp, sid, email, name, roles, provider } = payload as
     & JWTPayload
     & Partial<Record<"email" | "name" | "provider", string>>
     & { roles?: string[] };
@@ -180,12 +181,13 @@ export function templateOf(payload: JWTPayload): SessionTemplate {
     if (!RESERVED.has(key)) keep(claims, key, value);
   }
   if (Object.keys(claims).length > 0) template.claims = claims;
+  template.issuedAt = fixedDate(iat);
+  template.expiresAt = fixedDate(exp);
   return template;
 }
 
 /** A session of its own for whoever asks. */
 export function sessionOf<U extends BaseUser>(
-  { iat, exp }: JWTPayload,
   template: SessionTemplate,
 ): Session<U> {
   const session = { ...template };
@@ -194,8 +196,6 @@ export function sessionOf<U extends BaseUser>(
     // One level up from where `keep` has begun to count.
     session.claims = copyJSON(session.claims, "claims", -1) as Claims;
   }
-  session.issuedAt = new Date(iat * 1000);
-  session.expiresAt = new Date(exp * 1000);
   return session as Session<U>;
 }
 
@@ -229,7 +229,7 @@ function copyJSON(value: unknown, key: string, depth = 0): unknown {
       return undefined;
   }
   if (value === null) return null;
-  if (depth > 20) {
+  if (depth >= 20) {
     throw new TypeError(
       `Cannot keep ${
         JSON.stringify(key)
