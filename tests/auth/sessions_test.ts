@@ -1,0 +1,472 @@
+/**
+ * The life of sessions: what ends them, what renews them, and that all
+ * strategies agree about it.
+ *
+ * @module
+ */
+
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
+import {
+  apiKey,
+  AuthError,
+  createMemorySessionStore,
+  getAuth,
+} from "@quartet/kit/auth";
+import type { SessionRecord, SessionStore } from "@quartet/kit/auth";
+import type { Browser } from "./browser.ts";
+import {
+  byName,
+  claimsOf,
+  createClock,
+  forge,
+  sign,
+  startAuth,
+  STRATEGIES,
+  USERS,
+} from "./harness.ts";
+import type { AuthServer, Me } from "./harness.ts";
+
+const COOKIE = "app.session";
+/** Those that keep something on the server. */
+const STORED = ["cookie", "hybrid"] as const;
+
+async function who(
+  { origin, errors }: AuthServer,
+  headers: Record<string, string>,
+): Promise<string | undefined> {
+  const response = await fetch(`${origin}/me`, { headers });
+  assertEquals(response.status, 200);
+  assertEquals(errors, []);
+  const { user }: Me = await response.json();
+  return user?.id;
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const cookieOf = ({ cookies }: Browser) => ({
+  cookie: `${COOKIE}=${cookies.get(COOKIE)!.value}`,
+});
+
+async function send(browser: Browser, path: string): Promise<void> {
+  const response = await browser.ask(path, { method: "POST" });
+  await response.body?.cancel();
+  assert(response.ok, `${path}: ${response.status}`);
+}
+
+Deno.test("hybrid: a token without sid is anonymous, also if its signature is right", async () => {
+  await using server = await startAuth({ session: { strategy: "hybrid" } });
+  const { token }: Me = await (await server.signIn()).json("/me");
+  const { sid, ...claims } = claimsOf(token!);
+  assertEquals(await who(server, bearer(await forge({ ...claims, sid }))), "1");
+  assertEquals(await who(server, bearer(await forge(claims))), undefined);
+  for (const wrong of ["", "x", "A".repeat(43), null, 1, [sid], { sid }]) {
+    const token = await forge({ ...claims, sid: wrong });
+    assertEquals(await who(server, bearer(token)), undefined);
+    assertEquals(
+      await who(server, { cookie: `${COOKIE}=${token}` }),
+      undefined,
+    );
+  }
+});
+
+Deno.test("A token of one user with the session of another is anonymous", async () => {
+  for (const strategy of STORED) {
+    await using server = await startAuth({ session: { strategy } });
+    const { token }: Me = await (await server.signIn("ada")).json("/me");
+    await server.signIn("bob");
+    const claims = claimsOf(token!);
+    const as = async (sub: string) =>
+      await who(server, bearer(await forge({ ...claims, sub })));
+    assertEquals(await as("2"), undefined);
+    assertEquals(await as("1"), "1");
+  }
+});
+
+Deno.test("What a store gives wrongly is not a session", async () => {
+  for (const strategy of STORED) {
+    const clock = createClock();
+    const inner = createMemorySessionStore({ now: clock.now });
+    let change = (record: SessionRecord): SessionRecord => record;
+    const store: SessionStore = {
+      get(id) {
+        const record = inner.get(id);
+        return record && change(record);
+      },
+      set: (record) => inner.set(record),
+      delete: (id) => inner.delete(id),
+      deleteByUser: (userId) => inner.deleteByUser(userId),
+      listByUser: (userId) => inner.listByUser(userId),
+    };
+    await using server = await startAuth({
+      clock,
+      session: { strategy, store },
+    });
+    const cookie = cookieOf(await server.signIn());
+    assertEquals(await who(server, cookie), "1");
+    const wrong: ((record: SessionRecord) => SessionRecord)[] = [
+      (record) => ({ ...record, userId: "2" }),
+      (record) => ({ ...record, expiresAt: clock.now() }),
+      (record) => ({ ...record, expiresAt: 0 }),
+    ];
+    if (strategy === "cookie") {
+      const claim =
+        (name: string, value: unknown) => (record: SessionRecord) => ({
+          ...record,
+          payload: { ...record.payload, [name]: value },
+        });
+      wrong.push(
+        claim("sub", "2"),
+        claim("sid", "another"),
+        claim("exp", clock.seconds),
+        claim("iat", clock.seconds + 1),
+      );
+    }
+    for (const wrongly of wrong) {
+      change = wrongly;
+      assertEquals(await who(server, cookie), undefined, `${wrongly}`);
+    }
+    change = (record) => record;
+    assertEquals(await who(server, cookie), "1");
+  }
+});
+
+Deno.test("A store that fails lets nobody in", async () => {
+  for (const strategy of STORED) {
+    const clock = createClock();
+    const store = createMemorySessionStore({ now: clock.now });
+    await using server = await startAuth({
+      clock,
+      session: { strategy, store },
+    });
+    const browser = await server.signIn();
+    const { get } = store;
+    store.get = () => {
+      throw new Error("The store is down");
+    };
+    const response = await browser.ask("/me");
+    assertEquals(response.status, 500);
+    assert(!(await response.text()).includes("store"));
+    store.get = get;
+    // Nor does it sign anybody out.
+    assertEquals((await browser.json("/me")).user.id, "1");
+  }
+});
+
+Deno.test("onSessionValidate is asked at each request, in all strategies and ways to be known", async () => {
+  for (const strategy of STRATEGIES) {
+    const asked: string[] = [];
+    let isValid = true;
+    await using server = await startAuth({
+      session: { strategy },
+      providers: [
+        byName(),
+        apiKey({ validate: () => Promise.resolve(USERS["bob"]!) }),
+      ],
+      callbacks: {
+        onSessionValidate({ userId }) {
+          asked.push(userId);
+          return isValid;
+        },
+      },
+    });
+    const browser = await server.signIn();
+    const { token }: Me = await browser.json("/me");
+    const shown = [cookieOf(browser), bearer(token!), { "x-api-key": "k" }];
+    for (const headers of shown) {
+      assert(await who(server, headers) !== undefined);
+    }
+    assertEquals(asked, ["1", "1", "1", "2"]);
+    isValid = false;
+    for (const headers of shown) {
+      assertEquals(await who(server, headers), undefined);
+    }
+    assertEquals(asked.length, 7);
+    // The cookie is of no use: the browser is to forget it.
+    await send(browser, "/refresh");
+    assertEquals(browser.cookies.size, 0);
+    isValid = true;
+    for (const headers of shown) {
+      assert(await who(server, headers) !== undefined);
+    }
+  }
+});
+
+Deno.test("A session ends at maxAge in all strategies, and its cookie is cleared then", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({
+      session: { strategy, maxAge: 60, updateAge: 60 },
+    });
+    const browser = await server.signIn();
+    assertEquals(browser.cookies.get(COOKIE)!.attributes["max-age"], "60");
+    const { token }: Me = await browser.json("/me");
+    server.clock.pass(59);
+    assertEquals(await who(server, cookieOf(browser)), "1");
+    assertEquals(await who(server, bearer(token!)), "1");
+    server.clock.pass(1);
+    assertEquals(await who(server, cookieOf(browser)), undefined);
+    assertEquals(await who(server, bearer(token!)), undefined);
+    assertEquals((await browser.json("/me")).isAuthenticated, false);
+    assertEquals(browser.cookies.size, 0);
+  }
+});
+
+Deno.test("A bearer token decides alone: beside a valid cookie an invalid one is anonymous", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } });
+    const cookie = cookieOf(await server.signIn("ada"));
+    const { token }: Me = await (await server.signIn("bob")).json("/me");
+    assertEquals(await who(server, cookie), "1");
+    assertEquals(await who(server, { ...cookie, ...bearer(token!) }), "2");
+    for (
+      const authorization of [
+        "Bearer",
+        "Bearer ",
+        "Bearer x",
+        "bearer x",
+        "BEARER x",
+        `Bearer ${token}x`,
+        `Bearer ${token} ${token}`,
+        `Bearer ${token}, Bearer ${token}`,
+        `Bearer "${token}"`,
+        `Bearer ${cookie.cookie.slice(COOKIE.length + 1, -1)}`,
+      ]
+    ) {
+      assertEquals(
+        await who(server, { ...cookie, authorization }),
+        undefined,
+        authorization,
+      );
+    }
+    // Those of others are theirs: `Basic` may be a proxy's.
+    for (const authorization of ["Basic eDp5", "Bearerx", "Digest a=b"]) {
+      assertEquals(await who(server, { ...cookie, authorization }), "1");
+    }
+    // What fails by a token says nothing about the cookie, which is kept.
+    const response = await fetch(`${server.origin}/me`, {
+      headers: { ...cookie, ...bearer("x") },
+    });
+    await response.body?.cancel();
+    assertEquals(response.headers.getSetCookie(), []);
+  }
+});
+
+Deno.test("With the strategy cookie a token is good as long as its session is, and is no cookie", async () => {
+  await using server = await startAuth({ session: { strategy: "cookie" } });
+  const browser = await server.signIn();
+  const { token }: Me = await browser.json("/me");
+  assertEquals(await who(server, bearer(token!)), "1");
+  assertEquals(await who(server, { cookie: `${COOKIE}=${token}` }), undefined);
+  const { value } = browser.cookies.get(COOKIE)!;
+  assertEquals(await who(server, bearer(value)), undefined);
+  await send(browser, "/sign-out");
+  assertEquals(await who(server, bearer(token!)), undefined);
+});
+
+Deno.test("With the strategy cookie getToken() gives a token, whatever the session's id begins with", async () => {
+  const clock = createClock();
+  const store = createMemorySessionStore({ now: clock.now });
+  await using server = await startAuth({
+    clock,
+    session: { strategy: "cookie", store },
+  });
+  await server.signIn();
+  const [record] = store.listByUser("1");
+  // As one in 4,096 does: like the header of a token.
+  const id = `ey${record!.id.slice(2)}`;
+  store.set({ ...record!, id, payload: { ...record!.payload, sid: id } });
+  const cookie = `${COOKIE}=${await sign(id)}`;
+  const response = await fetch(`${server.origin}/me`, { headers: { cookie } });
+  const { token }: Me = await response.json();
+  assertEquals(claimsOf(token!)["sid"], id);
+  assertEquals(await who(server, bearer(token!)), "1");
+});
+
+Deno.test("The cookie of the strategy cookie: a signature of this id, in one spelling", async () => {
+  await using server = await startAuth({ session: { strategy: "cookie" } });
+  const good = (await server.signIn()).cookies.get(COOKIE)!.value;
+  const [id, signature] = good.split(".") as [string, string];
+  const other = (await server.signIn()).cookies.get(COOKIE)!.value;
+  const { token }: Me = await (await server.signIn()).json("/me");
+  const is = (value: string) => who(server, { cookie: `${COOKIE}=${value}` });
+  assertEquals(await is(good), "1");
+  assertEquals(await is(await sign(id)), "1");
+  for (
+    const value of [
+      "",
+      id,
+      `${id}.`,
+      `.${signature}`,
+      `${id}.${other.split(".")[1]}`,
+      `${other.split(".")[0]}.${signature}`,
+      `${good}=`,
+      `${good}.`,
+      `${good}.${signature}`,
+      good.toLowerCase(),
+      `${id}.${"A".repeat(43)}`,
+      `"${good}"`,
+      encodeURIComponent(`${good}\n`),
+      await sign("A".repeat(43)),
+      await sign(id, "a secret of somebody else, just as long as ours"),
+      await sign(id, undefined, "SHA-512"),
+      await sign(`${id}x`),
+      await sign(id.slice(0, -1)),
+      await sign("../".padEnd(43, "x")),
+      await sign(`${id.slice(0, -1)}_`),
+      token!,
+      "x".repeat(20_000),
+    ]
+  ) {
+    assertEquals(await is(value), undefined, value);
+  }
+  assertEquals(await is(good), "1");
+});
+
+Deno.test("Signing in makes a new id and retires the old session", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } });
+    const browser = await server.signIn("ada");
+    const before = cookieOf(browser);
+    const first: Me = await browser.json("/me");
+    await (await browser.ask("/sign-in", { body: { user: "bob" } })).text();
+    const second: Me = await browser.json("/me");
+    assertEquals(second.user!.id, "2");
+    assertNotEquals(
+      second.session!["sessionId"],
+      first.session!["sessionId"],
+    );
+    assertEquals(browser.cookies.size, 1);
+    if (strategy === "jwt") {
+      // Nothing on the server can tell: it is good until it expires.
+      assertEquals(await who(server, before), "1");
+      continue;
+    }
+    assertEquals(await who(server, before), undefined);
+    assertEquals(await who(server, bearer(first.token!)), undefined);
+    assertEquals(await server.plugin.listSessions("1"), []);
+    assertEquals((await server.plugin.listSessions("2")).length, 1);
+  }
+});
+
+Deno.test("An id that somebody has planted in the browser is not the one that sign-in gives", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } });
+    const attacker = await server.signIn("eve");
+    const victim = server.browser();
+    victim.cookies.set(COOKIE, attacker.cookies.get(COOKIE)!);
+    await (await victim.ask("/sign-in", { body: { user: "ada" } })).text();
+    assertEquals((await victim.json("/me")).user.id, "1");
+    const mine = await who(server, cookieOf(attacker));
+    assertEquals(mine, strategy === "jwt" ? "3" : undefined);
+  }
+});
+
+Deno.test("Two sign-ins of one request leave one session", async () => {
+  for (const strategy of STORED) {
+    await using server = await startAuth({ session: { strategy } }, [{
+      path: "/twice",
+      async action({ context }) {
+        const auth = getAuth(context);
+        await Promise.all(
+          ["ada", "ada", "ada"].map((user) =>
+            auth.signIn("credentials", { user })
+          ),
+        );
+        return auth.session!.sessionId;
+      },
+    }]);
+    const browser = server.browser();
+    const id = await browser.json("/twice", { method: "POST" });
+    const sessions = await server.plugin.listSessions("1");
+    assertEquals(sessions.map((session) => session.id), [id]);
+    assertEquals((await browser.json("/me")).session.sessionId, id);
+  }
+});
+
+Deno.test("Signing out ends the session where there is a store, and only there", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } });
+    const browser = await server.signIn();
+    const { token }: Me = await browser.json("/me");
+    const cookie = cookieOf(browser);
+    await send(browser, "/sign-out");
+    assertEquals(browser.cookies.size, 0);
+    assertEquals((await browser.json("/me")).isAuthenticated, false);
+    const replayed = strategy === "jwt" ? "1" : undefined;
+    assertEquals(await who(server, cookie), replayed);
+    assertEquals(await who(server, bearer(token!)), replayed);
+    server.clock.pass(604800);
+    assertEquals(await who(server, cookie), undefined);
+  }
+});
+
+Deno.test("listSessions(), revokeSession() and revokeSessions() list and end them, at once", async () => {
+  for (const strategy of STORED) {
+    await using server = await startAuth({ session: { strategy } });
+    const { plugin, clock } = server;
+    const phone = await server.signIn("ada");
+    clock.pass(60);
+    const laptop = await server.signIn("ada");
+    const other = await server.signIn("bob");
+    const list = await plugin.listSessions("1");
+    const begin = new Date(clock.now() - 60_000);
+    assertEquals(list[0], {
+      id: (await phone.json("/me")).session.sessionId,
+      provider: "credentials",
+      createdAt: begin,
+      refreshedAt: begin,
+      expiresAt: new Date(begin.getTime() + 604_800_000),
+    });
+    assertEquals(list.length, 2);
+    await plugin.revokeSession(list[0]!.id);
+    assertEquals(await who(server, cookieOf(phone)), undefined);
+    assertEquals(await who(server, cookieOf(laptop)), "1");
+    assertEquals(await plugin.revokeSessions("1"), 1);
+    assertEquals(await plugin.revokeSessions("1"), 0);
+    assertEquals(await plugin.listSessions("1"), []);
+    assertEquals(await who(server, cookieOf(laptop)), undefined);
+    assertEquals(await who(server, cookieOf(other)), "2");
+    // The browser is told to forget what is of no use.
+    await (await laptop.ask("/me")).text();
+    assertEquals(laptop.cookies.size, 0);
+    assertEquals((await plugin.listSessions("2")).length, 1);
+    clock.pass(604800);
+    assertEquals(await plugin.listSessions("2"), []);
+  }
+});
+
+Deno.test("The strategy jwt says that it can't list or revoke", async () => {
+  await using server = await startAuth();
+  for (
+    const call of [
+      () => server.plugin.listSessions("1"),
+      () => server.plugin.revokeSession("x"),
+      () => server.plugin.revokeSessions("1"),
+    ]
+  ) {
+    const error = await assertRejects(call, AuthError);
+    assertEquals(error.code, "CONFIG");
+  }
+});
+
+Deno.test("10,001 sign-ins of one user evict nobody else", async () => {
+  for (const strategy of STORED) {
+    await using server = await startAuth({ session: { strategy } });
+    const { plugin } = server;
+    const others = [await server.signIn("bob"), await server.signIn("eve")];
+    let token: string | null = null;
+    for (let i = 0; i < 10_001; i++) {
+      const auth = await plugin.authenticate(new Request("http://localhost/"));
+      await auth.signIn("credentials", { user: "ada" });
+      if (i === 10_000) token = await auth.getToken();
+    }
+    assertEquals(await who(server, cookieOf(others[0]!)), "2");
+    assertEquals(await who(server, cookieOf(others[1]!)), "3");
+    assertEquals(await who(server, bearer(token!)), "1");
+    const count = (await plugin.listSessions("1")).length;
+    assert(count > 0 && count <= 100, `${count}`);
+  }
+});
