@@ -81,8 +81,8 @@ function validate<U extends BaseUser>(
   }
   return (async () => {
     const described = await describe(identity);
-    const { payload, template, evidence } = described;
-    const session = described.session ?? sessionOf<U>(payload, template);
+    const { template, evidence } = described;
+    const session = described.session ?? sessionOf<U>(template);
     if (await onSessionValidate?.(session) ?? true) return described;
     return new Rejection("refused", evidence);
   })();
@@ -129,7 +129,7 @@ export function createDescriber<U extends BaseUser>(
     const { payload, template } = identity;
     const session = await build({
       token: structuredClone(payload),
-      session: identity.session ?? sessionOf<U>(payload, template),
+      session: identity.session ?? sessionOf<U>(template),
     });
     if (typeof session !== "object" || session === null) {
       throw new TypeError(

@@ -50,7 +50,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     const identity = this.#identity;
     if (identity === undefined) return null;
     // Not before somebody asks: many requests never do.
-    return this.#session ??= sessionOf<U>(identity.payload, identity.template);
+    return this.#session ??= sessionOf<U>(identity.template);
   }
 
   isAuthenticated(): boolean {

@@ -130,7 +130,7 @@ export class Sessions<U extends BaseUser> {
     const iat = Math.floor(time / 1000);
     const payload = await this.#claims(
       { ...old.payload, iat, exp: this.#expiry(iat, beginOf(old.payload)) },
-      sessionOf<U>(old.payload, old.template),
+      sessionOf<U>(old.template),
     );
     const createdAt = old.record?.createdAt ?? beginOf(old.payload) * 1000;
     const record = this.#recordOf(payload, createdAt, time);

@@ -40,11 +40,14 @@ export interface Session<U extends BaseUser = User> {
   roles?: string[] | undefined;
   /** The user's other fields, and what the `jwt` callback has added. */
   claims?: Claims<U> | undefined;
-  /** When it ends, unless it is refreshed before. */
+  /**
+   * When it ends, unless it is refreshed before. A date that is to be changed
+   * has to be copied: this one throws.
+   */
   expiresAt?: Date | undefined;
   /** Names the session among all others; stays the same when refreshed. */
   sessionId?: string | undefined;
-  /** When it was begun, or last refreshed. */
+  /** When it was begun, or last refreshed. To be copied as well. */
   issuedAt?: Date | undefined;
   /** The id of the provider that has authenticated the user. */
   provider?: string | undefined;
