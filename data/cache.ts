@@ -211,7 +211,7 @@ export function callCached<T>(
     const policy = readPolicy(options, ["maxAge", options?.maxAge], doing);
     const call = { key: place, scopeKey: place, policy, compute: fn, lifetime };
     return (policy.maxAge === 0
-      ? engine.pass(place, fn)
+      ? engine.pass(call)
       : engine.call(call)) as Promise<T>;
   } catch (error) {
     return Promise.reject(error);

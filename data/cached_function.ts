@@ -92,9 +92,8 @@ export function createCachedFunction<F extends AsyncFunction>(
     args: unknown[],
   ): Promise<unknown> {
     const compute = () => fn.apply(self, args);
-    return isKept
-      ? engine.call({ key, scopeKey, policy, compute, lifetime })
-      : engine.pass(key, compute);
+    const call = { key, scopeKey, policy, compute, lifetime };
+    return isKept ? engine.call(call) : engine.pass(call);
   }
 
   return Object.defineProperties(run, {

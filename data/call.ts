@@ -1,8 +1,6 @@
 /** What the engine and those who call it share. */
 
 import type { Policy } from "./options.ts";
-import type { Dated } from "./scope_table.ts";
-import type { CacheRecord } from "./store.ts";
 
 /** How a call ended. */
 export type Result = "hit" | "stale" | "miss";
@@ -32,15 +30,4 @@ export interface Surroundings {
   readonly now: () => number;
   /** A number from 0 to 1, without 1. */
   readonly random: () => number;
-}
-
-/** A computation under way, and whatever is known about its result. */
-export interface Flight extends Dated {
-  began: number;
-  /** When it was set going. */
-  readonly since: number;
-  /** The record of the key when the function was called. */
-  before: CacheRecord | undefined;
-  result: Result;
-  readonly promise: Promise<unknown>;
 }

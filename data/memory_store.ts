@@ -158,7 +158,13 @@ export class MemoryStore implements CacheStore {
   set(key: string, record: CacheRecord): void {
     const { maxEntries, maxBytes, maxEntryBytes } = this.#limits;
     const limit = Math.min(maxBytes, maxEntryBytes);
-    const bytes = ENTRY_BYTES + key.length * 2 + byteSize(record.value, limit);
+    const { value, tags, paths, keys } = record;
+    // The scopes of a function are everybody's; those of parts are its own.
+    const scopes = keys === undefined
+      ? 0
+      : byteSize([tags, paths, keys], limit);
+    const bytes = ENTRY_BYTES + key.length * 2 + byteSize(value, limit) +
+      scopes;
     this.delete(key);
     if (bytes > limit) return;
     const entry = new Entry(key, record, bytes);

@@ -7,6 +7,7 @@
 
 import { pathOf } from "../app/path.ts";
 import type { RequestContext } from "../app/context.ts";
+import type { Scope } from "../app/scope.ts";
 
 /** What needs no more than a look: no dots, no escapes, no query. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,;=:@-]+)+$/;
@@ -60,7 +61,9 @@ export function readPattern(pattern: string): PathScope | string {
 const known = new WeakMap<RequestContext, string>();
 
 /** The path of the request that is being handled, if its context tells it. */
-export function pathOfContext(context: RequestContext): string | undefined {
+export function pathOfScope(scope: Scope | undefined): string | undefined {
+  const context = scope?.context;
+  if (context === undefined) return undefined;
   const path = known.get(context);
   if (path !== undefined) return path;
   const url = urlOf(context);

@@ -1,0 +1,262 @@
+/**
+ * Cached functions that call cached functions.
+ *
+ * @module
+ */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import { CacheError, createCache } from "@quartet/kit/data";
+import type { Cache } from "@quartet/kit/data";
+import { settle, timedCache } from "./helpers.ts";
+
+/** A page made of posts, each with tags of its own. */
+function pages(cache: Cache) {
+  const calls = { page: 0, post: 0 };
+  const post = cache.unstable_cache(
+    (id: number) => Promise.resolve(`post ${id}: ${++calls.post}`),
+    ["post"],
+    { tags: ["post"], paths: ["/posts/1"] },
+  );
+  const page = cache.unstable_cache(
+    async (...ids: number[]) => {
+      calls.page++;
+      return (await Promise.all(ids.map((id) => post(id)))).join();
+    },
+    ["page"],
+    { tags: ["page"] },
+  );
+  return { calls, post, page };
+}
+
+Deno.test("What is made of cached parts is invalid when one of them is", async () => {
+  const invalidations: Record<string, (it: Subject) => Promise<unknown>> = {
+    "the part's tag": ({ cache }) => cache.revalidateTag("post"),
+    "the part's path": ({ cache }) => cache.revalidatePath("/posts/1"),
+    "a prefix of the part's path": ({ cache }) =>
+      cache.revalidatePath("/posts/*"),
+    "the part itself": ({ post }) => post.invalidate(2),
+    "its own tag": ({ cache }) => cache.revalidateTag("page"),
+  };
+  type Subject = ReturnType<typeof pages> & { cache: Cache };
+  for (const [name, invalidate] of Object.entries(invalidations)) {
+    for (const first of ["no part", "a part"]) {
+      const cache = createCache();
+      const it = { cache, ...pages(cache) };
+      // A part that is there already counts as much as one that is computed.
+      if (first === "a part") await it.post(2);
+      await it.page(1, 2);
+      await it.page(1, 2);
+      assertEquals(it.calls, { page: 1, post: 2 });
+      await invalidate(it);
+      await it.page(1, 2);
+      assertEquals(it.calls.page, 2, `${name}, ${first}`);
+    }
+  }
+});
+
+Deno.test("What is made of other parts stays valid", async () => {
+  const cache = createCache();
+  const { calls, post, page } = pages(cache);
+  await page(1, 2);
+  await post(3);
+  await post.invalidate(3);
+  await cache.revalidateTag("other", "Post");
+  await cache.revalidatePath("/posts", "/page");
+  await page(1, 2);
+  assertEquals(calls.page, 1);
+});
+
+Deno.test("Parts of parts count, as do parts that somebody else computes just then", async () => {
+  const { cache } = timedCache();
+  const gate = Promise.withResolvers<void>();
+  let calls = 0;
+  const cached = (key: string, fn: () => unknown, tags: string[] = []) =>
+    cache.cached(key, fn, { maxAge: 60, tags });
+  const inner = () => cached("inner", () => gate.promise, ["inner"]);
+  const middle = () => cached("middle", inner);
+  const outer = () => cached("outer", async () => (await middle(), ++calls));
+  // Each joins the one that runs already.
+  const all = [inner(), middle(), outer()];
+  gate.resolve();
+  await Promise.all(all);
+  await cache.revalidateTag("inner");
+  assertEquals(await outer(), 2);
+});
+
+Deno.test("A part that is invalidated while the whole is computed makes it invalid, and nobody joins it", async () => {
+  const { cache } = timedCache();
+  const gate = Promise.withResolvers<void>();
+  const partRead = Promise.withResolvers<void>();
+  let calls = 0;
+  const whole = () =>
+    cache.cached("whole", async () => {
+      const call = ++calls;
+      await cache.cached("part", () => 1, { maxAge: 60, tags: ["part"] });
+      if (call > 1) return call;
+      partRead.resolve();
+      await gate.promise;
+      return call;
+    }, { maxAge: 60 });
+  const first = whole();
+  await partRead.promise;
+  await cache.revalidateTag("part");
+  assertEquals(await whole(), 2);
+  gate.resolve();
+  assertEquals([await first, await whole()], [1, 2]);
+});
+
+Deno.test("A stale part, and one of which nothing is kept, count as well", async () => {
+  const { cache, pass } = timedCache();
+  let calls = 0;
+  const part = () =>
+    cache.cached("part", () => 1, {
+      maxAge: 1,
+      staleWhileRevalidate: 600,
+      tags: ["stale"],
+    });
+  const passing = cache.unstable_cache(
+    () => Promise.resolve(1),
+    ["passing"],
+    { revalidate: 0, tags: ["passing"] },
+  );
+  const whole = () =>
+    cache.cached("whole", async () => {
+      await part();
+      await passing();
+      return ++calls;
+    }, { maxAge: 60 });
+  await part();
+  pass(2);
+  assertEquals([await whole(), await whole()], [1, 1]);
+  await cache.revalidateTag("stale");
+  assertEquals(await whole(), 2);
+  await cache.revalidateTag("passing");
+  assertEquals(await whole(), 3);
+});
+
+Deno.test("A page is invalid with the data that it was made of", async () => {
+  const cache = createCache();
+  const { calls, page } = pages(cache);
+  const app = createApp()
+    .use(cache.cacheResponse({ maxAge: 60 }))
+    .route({ path: "/", handler: async () => new Response(await page(1)) });
+  const get = async () =>
+    await (await app.fetch(new Request("http://localhost/"))).text();
+  assertEquals([await get(), await get()], ["post 1: 1", "post 1: 1"]);
+  await cache.revalidateTag("post");
+  assertEquals(await get(), "post 1: 2");
+  assertEquals(calls, { page: 2, post: 2 });
+});
+
+Deno.test("What belongs to another cache, or comes after the result, is no part", async () => {
+  const [cache, other] = [createCache(), createCache()];
+  const later = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  const whole = () =>
+    cache.cached("whole", async () => {
+      await other.cached("x", () => 1, { maxAge: 60, tags: ["other"] });
+      // It goes on when the result is there already.
+      later.promise.then(async () => {
+        await cache.cached("y", () => 1, { maxAge: 60, tags: ["later"] });
+        done.resolve();
+      });
+      return {};
+    }, { maxAge: 60 });
+  const value = await whole();
+  later.resolve();
+  await done.promise;
+  await cache.revalidateTag("later", "other");
+  assert(await whole() === value);
+});
+
+Deno.test("Thousands of parts are remembered, and counted as bytes", async () => {
+  const cache = createCache();
+  let calls = 0;
+  const part = cache.unstable_cache(
+    (i: number) => Promise.resolve(i),
+    ["part"],
+  );
+  const whole = () =>
+    cache.cached("whole", async () => {
+      for (let i = 0; i < 5_000; i++) await part(i);
+      return ++calls;
+    }, { maxAge: 60 });
+  await whole();
+  const before = cache.stats().bytes;
+  await part.invalidate(4_321);
+  assertEquals(await whole(), 2);
+  assert(before > 5_000 * (200 + 20), `${before}`);
+});
+
+async function refusesRecursion(call: () => Promise<unknown>, key: string) {
+  const error = await assertRejects(call, CacheError);
+  assertEquals(error.code, "RECURSION");
+  assertEquals(
+    error.message,
+    `Cannot compute ${
+      JSON.stringify(key)
+    }: it must not wait for its own result, and its function does`,
+  );
+}
+
+Deno.test("A function that waits for its own result is an error that poisons nothing", async () => {
+  const { cache } = timedCache();
+  const options = { maxAge: 60 };
+  let again = true;
+  const direct = (): Promise<unknown> =>
+    cache.cached("a", async () => again ? await direct() : 1, options);
+  await refusesRecursion(direct, "a");
+  const there = (): Promise<unknown> => cache.cached("b", back, options);
+  const back = (): Promise<unknown> =>
+    cache.cached("c", async () => again ? await there() : 1, options);
+  // The circle is closed where the first of them would begin to wait.
+  await refusesRecursion(there, "c");
+  again = false;
+  assertEquals([await direct(), await there()], [1, 1]);
+});
+
+Deno.test("Two functions that wait for each other are an error, whoever began them", async () => {
+  const { cache } = timedCache();
+  const gate = Promise.withResolvers<void>();
+  const load = (key: string, other: string): Promise<unknown> =>
+    cache.cached(key, async () => {
+      await gate.promise;
+      return await load(other, key);
+    }, { maxAge: 60 });
+  const all = Promise.allSettled([load("a", "b"), load("b", "a")]);
+  await settle();
+  gate.resolve();
+  for (const result of await all) {
+    assert(result.status === "rejected");
+    assertEquals((result.reason as CacheError).code, "RECURSION");
+  }
+});
+
+Deno.test("A function may call itself with other arguments, and wait for what others wait for", async () => {
+  const cache = createCache();
+  const factorial = cache.unstable_cache(
+    async (n: number): Promise<number> =>
+      n < 2 ? 1 : n * await factorial(n - 1),
+    ["factorial"],
+  );
+  assertEquals(await factorial(10), 3_628_800);
+  const part = () => cache.cached("part", () => settle(), { maxAge: 60 });
+  const whole = (key: string) =>
+    cache.cached(key, () => Promise.all([part(), part()]), { maxAge: 60 });
+  await Promise.all([whole("x"), whole("y"), part()]);
+});
+
+Deno.test("With an old value that may still be given, it is", async () => {
+  const { cache, pass } = timedCache();
+  let again = false;
+  const load = (): Promise<unknown> =>
+    cache.cached("k", async () => again ? [await load()] : "old", {
+      maxAge: 60,
+      staleIfError: 60,
+    });
+  await load();
+  again = true;
+  pass(61);
+  assertEquals(await load(), ["old"]);
+});
