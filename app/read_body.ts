@@ -33,7 +33,8 @@ export async function readBodyText(
   limit: number,
 ): Promise<string> {
   try {
-    return readText(await readBody(request, limit), limit);
+    const body = await read(request, limit, readStream);
+    return readText(body, limit);
   } catch (error) {
     throw toBodyError(error);
   }
@@ -46,12 +47,25 @@ export type RawBody = string | Uint8Array;
  * The first half of {@linkcode readBodyText}, for those to whom one async
  * function more, 0.1 µs, is too much: they wait themselves, call
  * {@linkcode readText}, and make of errors what {@linkcode toBodyError} does.
+ *
+ * A body in memory is not checked for UTF-8 here, nor cut off at the limit,
+ * which would take longer than all the rest: it comes from this program itself.
  */
 export function readBody(request: Request, limit: number): Promise<RawBody> {
+  return read(request, limit, (request) => request.text());
+}
+
+/** Reads a body, one in memory that doesn't say how long it is as told. */
+function read(
+  request: Request,
+  limit: number,
+  fromMemory: (request: Request, limit: number) => Promise<RawBody>,
+): Promise<RawBody> {
   const { headers } = request;
   const length = headers.get("content-length");
   if (length === null) {
-    return isFromNetwork(headers) ? readStream(request, limit) : request.text();
+    const how = isFromNetwork(headers) ? readStream : fromMemory;
+    return how(request, limit);
   }
   if (Number(length) > limit) throw tooLarge(limit);
   return request.bytes();

@@ -1,4 +1,6 @@
 import { errorResponse } from "../app/error_response.ts";
+import { readBodyText } from "../app/read_body.ts";
+import type { BodyError } from "../app/read_body.ts";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { show } from "./check.ts";
 import { readScopes } from "./revalidation.ts";
@@ -93,8 +95,15 @@ async function readOptions(
   if (!/^application\/json *(;|$)/i.test(type.trim())) {
     return refuse("Content-Type must be application/json");
   }
-  const text = await readText(request);
-  if (text instanceof Response) return text;
+  let text: string;
+  try {
+    text = await readBodyText(request, MAX_BODY);
+  } catch (error) {
+    const { problem, message } = error as BodyError;
+    return problem === "TOO_LARGE"
+      ? errorResponse(413, "PAYLOAD_TOO_LARGE", message)
+      : refuse(message);
+  }
   let options: unknown;
   try {
     options = JSON.parse(text);
@@ -109,35 +118,6 @@ async function readOptions(
   }
 }
 
-/** Reads never much more than the limit. */
-async function readText(request: Request): Promise<string | Response> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let text = "";
-  let size = 0;
-  try {
-    if (Number(request.headers.get("content-length")) > MAX_BODY) {
-      return tooLarge();
-    }
-    for await (const chunk of request.body ?? []) {
-      size += chunk.length;
-      // Leaving the loop cancels the body.
-      if (size > MAX_BODY) return tooLarge();
-      text += decoder.decode(chunk, { stream: true });
-    }
-    return text + decoder.decode();
-  } catch {
-    return refuse("The body must be UTF-8 and not cut off");
-  }
-}
-
 function refuse(message: string): Response {
   return errorResponse(400, "BAD_REQUEST", message);
-}
-
-function tooLarge(): Response {
-  return errorResponse(
-    413,
-    "PAYLOAD_TOO_LARGE",
-    `The body is longer than ${MAX_BODY} bytes`,
-  );
 }

@@ -160,6 +160,27 @@ Deno.test("The handler refuses everything else, and invalidates nothing", async 
   assertEquals(await load(), 1);
 });
 
+Deno.test("A body in memory is read no further than the limit, and must be UTF-8", async () => {
+  const { handler } = subject();
+  let pulled = 0;
+  let cancelled = false;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      pulled++;
+      controller.enqueue(new Uint8Array(1_024).fill(32));
+    },
+    cancel() {
+      cancelled = true;
+    },
+  });
+  const response = await handler(post(endless));
+  assertEquals([response.status, cancelled], [413, true]);
+  assert(pulled < 70, `${pulled}`);
+  const bytes = new TextEncoder().encode('{"tags":["é"]}');
+  assertEquals((await handler(post(bytes))).status, 200);
+  assertEquals((await handler(post(bytes.subarray(0, 10)))).status, 400);
+});
+
 Deno.test("An empty secret, or one that is no string, is refused at creation", () => {
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
   for (const secret of ["", null, 1, {}] as any[]) {

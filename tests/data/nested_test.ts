@@ -156,6 +156,7 @@ Deno.test("What belongs to another cache, or comes after the result, is no part"
   const whole = () =>
     cache.cached("whole", async () => {
       await other.cached("x", () => 1, { maxAge: 60, tags: ["other"] });
+      await cache.cached("x", () => 1, { maxAge: 60, tags: ["part"] });
       // It goes on when the result is there already.
       later.promise.then(async () => {
         await cache.cached("y", () => 1, { maxAge: 60, tags: ["later"] });
