@@ -1,0 +1,429 @@
+/**
+ * Sessions that are renewed: when, for how long, by whom, and that it brings
+ * back nothing that has ended.
+ *
+ * @module
+ */
+
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { createMemorySessionStore, getAuth } from "@quartet/kit/auth";
+import type { SessionConfig, SessionStore } from "@quartet/kit/auth";
+import type { Browser } from "./browser.ts";
+import { claimsOf, createClock, startAuth, STRATEGIES } from "./harness.ts";
+import type { Me } from "./harness.ts";
+
+const COOKIE = "app.session";
+const DAY = 24 * 60 * 60;
+const STORED = ["cookie", "hybrid"] as const;
+
+const valueOf = ({ cookies }: Browser) => cookies.get(COOKIE)?.value;
+
+async function send(browser: Browser, path: string): Promise<Response> {
+  const response = await browser.ask(path, { method: "POST" });
+  await response.body?.cancel();
+  return response;
+}
+
+Deno.test("A session is renewed by the first request after updateAge: a day, or half of maxAge if that is less", async () => {
+  const settings: [Partial<SessionConfig>, number][] = [
+    [{}, DAY],
+    [{ maxAge: DAY }, DAY / 2],
+    [{ updateAge: 60 }, 60],
+  ];
+  for (const strategy of STRATEGIES) {
+    for (const [session, age] of settings) {
+      await using server = await startAuth({
+        session: { strategy, ...session },
+      });
+      const { maxAge = 604800 } = session;
+      const browser = await server.signIn();
+      const begin = server.clock.now();
+      const first: Me = await browser.json("/me");
+
+      server.clock.pass(age);
+      await browser.json("/me");
+      assertEquals(browser.received, [], "not older than that");
+
+      server.clock.pass(1);
+      await browser.json("/me");
+      assertEquals(browser.received.length, 1);
+      const { attributes } = browser.cookies.get(COOKIE)!;
+      assertEquals(attributes["max-age"], String(maxAge));
+      await browser.json("/me");
+      assertEquals(browser.received, [], "it is young again");
+
+      const { session: renewed, token }: Me = await browser.json("/me");
+      assertEquals(renewed, {
+        ...first.session,
+        issuedAt: new Date(begin + (age + 1) * 1000).toISOString(),
+        expiresAt: new Date(begin + (age + 1 + maxAge) * 1000).toISOString(),
+      });
+      assertEquals(claimsOf(token!)["auth_time"], begin / 1000);
+      if (strategy !== "jwt") {
+        const [info] = await server.plugin.listSessions("1");
+        assertEquals(info!.createdAt.getTime(), begin);
+        assertEquals(info!.refreshedAt.getTime(), server.clock.now());
+        assertEquals(
+          info!.expiresAt.toISOString(),
+          renewed!["expiresAt"],
+          "the store keeps it as long",
+        );
+      }
+      // Beyond the first term.
+      server.clock.pass(maxAge - 1);
+      assertEquals((await browser.json("/me")).user.id, "1");
+    }
+  }
+});
+
+Deno.test("refreshSession() gives the session, renewed when it is due, and null to nobody", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({
+      session: { strategy, updateAge: 60 },
+    });
+    assertEquals(
+      await server.browser().json("/refresh", { method: "POST" }),
+      null,
+    );
+    const browser = await server.signIn();
+    const before: Me = await browser.json("/me");
+    const same = await browser.json("/refresh", { method: "POST" });
+    assertEquals(same, before.session);
+    assertEquals(browser.received, []);
+    server.clock.pass(61);
+    const renewed = await browser.json("/refresh", { method: "POST" });
+    assertEquals(
+      Date.parse(renewed.expiresAt) - Date.parse(same.expiresAt),
+      61_000,
+    );
+    assertEquals(renewed.sessionId, same.sessionId);
+    assertEquals(browser.received.length, 1);
+  }
+});
+
+Deno.test("A bearer token is renewed by refreshSession() alone, without a cookie", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({
+      session: { strategy, updateAge: 60 },
+    }, [{
+      path: "/token",
+      async action({ context }) {
+        const auth = getAuth(context);
+        await auth.refreshSession();
+        return await auth.getToken();
+      },
+    }]);
+    const { token }: Me = await (await server.signIn()).json("/me");
+    const ask = async (path: string, bearer: string, method = "GET") => {
+      const headers = { authorization: `Bearer ${bearer}` };
+      const url = `${server.origin}${path}`;
+      const response = await fetch(url, { method, headers });
+      assertEquals(response.headers.getSetCookie(), []);
+      return await response.json();
+    };
+    server.clock.pass(61);
+    assertEquals((await ask("/me", token!)).token.length, token!.length);
+    const renewed = await ask("/token", token!, "POST");
+    assertNotEquals(renewed, token);
+    assertEquals(claimsOf(renewed)["iat"], server.clock.seconds);
+    assertEquals((await ask("/me", renewed)).user.id, "1");
+  }
+});
+
+Deno.test("A token and its cookie that are renewed at the same time each stay what they are", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({
+      session: { strategy, updateAge: 60 },
+    }, [{
+      path: "/token",
+      async action({ context }) {
+        const auth = getAuth(context);
+        await auth.refreshSession();
+        return await auth.getToken();
+      },
+    }]);
+    const browser = await server.signIn();
+    const { token }: Me = await browser.json("/me");
+    server.clock.pass(61);
+    const response = await fetch(`${server.origin}/token`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+    });
+    assertEquals(claimsOf(await response.json())["sub"], "1");
+    await send(browser, "/refresh");
+    // Where there is a store, it says that the session is young already.
+    assertEquals(browser.received.length, strategy === "jwt" ? 1 : 0);
+    assertEquals((await browser.json("/me")).user.id, "1");
+  }
+});
+
+Deno.test("Of 50 parallel refreshes one does it, and all get its result", async () => {
+  for (const strategy of STRATEGIES) {
+    const clock = createClock();
+    const store = createMemorySessionStore({ now: clock.now });
+    let touched = 0;
+    const { touch } = store;
+    store.touch = (record) => {
+      touched++;
+      return touch.call(store, record);
+    };
+    let built = 0;
+    await using server = await startAuth({
+      clock,
+      session: {
+        strategy,
+        updateAge: 60,
+        ...(strategy === "jwt" ? {} : { store }),
+      },
+      callbacks: {
+        jwt: ({ token }) => ({ ...token, built: ++built }),
+      },
+    });
+    const browser = await server.signIn();
+    const cookie = `${COOKIE}=${valueOf(browser)}`;
+    clock.pass(61);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        const response = await fetch(
+          `${server.origin}${i % 2 ? "/refresh" : "/me"}`,
+          { method: i % 2 ? "POST" : "GET", headers: { cookie } },
+        );
+        await response.body?.cancel();
+        assertEquals(response.status, 200);
+        return response.headers.getSetCookie().join();
+      }),
+    );
+    assertEquals(built, 2);
+    assertEquals(touched, strategy === "jwt" ? 0 : 1);
+    // Whoever comes when the store has it as renewed is told nothing new.
+    const told = answers.filter((cookie) =>
+      strategy === "jwt" || cookie !== ""
+    );
+    assertEquals(new Set(told).size, 1);
+    assert(told[0]!.startsWith(COOKIE));
+    assertEquals(
+      server.events.filter(({ type }) => type === "session_refreshed").length,
+      1,
+    );
+    // One that was on its way meanwhile joins them.
+    const late = await fetch(`${server.origin}/me`, { headers: { cookie } });
+    await late.body?.cancel();
+    assertEquals(built, 2);
+  }
+});
+
+Deno.test("Refreshing can't bring back a session that is revoked meanwhile", async () => {
+  for (const strategy of STORED) {
+    for (const hasTouch of [true, false]) {
+      const clock = createClock();
+      const memory = createMemorySessionStore({ now: clock.now });
+      const bare: SessionStore = {
+        get: (id) => memory.get(id),
+        set: (record) => memory.set(record),
+        delete: (id) => memory.delete(id),
+        deleteByUser: (userId) => memory.deleteByUser(userId),
+        listByUser: (userId) => memory.listByUser(userId),
+      };
+      const entered = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      let isHeld = false;
+      await using server = await startAuth({
+        clock,
+        session: { strategy, updateAge: 60, store: hasTouch ? memory : bare },
+        callbacks: {
+          async jwt({ token }) {
+            if (isHeld) {
+              entered.resolve();
+              await gate.promise;
+            }
+            return token;
+          },
+        },
+      });
+      const browser = await server.signIn();
+      const before = valueOf(browser)!;
+      clock.pass(61);
+      isHeld = true;
+      const refreshing = browser.json("/refresh", { method: "POST" });
+      await entered.promise;
+      assertEquals(await server.plugin.revokeSessions("1"), 1);
+      gate.resolve();
+      assertEquals(await refreshing, null);
+      assertEquals(browser.cookies.size, 0, "the cookie is cleared");
+      assertEquals(memory.size, 0);
+      const cookie = `${COOKIE}=${before}`;
+      const response = await fetch(`${server.origin}/me`, {
+        headers: { cookie },
+      });
+      assertEquals((await response.json()).session, null);
+    }
+  }
+});
+
+Deno.test("After sign-outs and refreshes in parallel nobody is signed in", async () => {
+  for (const strategy of STORED) {
+    await using server = await startAuth({
+      session: { strategy, updateAge: 60 },
+    });
+    for (let round = 0; round < 20; round++) {
+      const browser = await server.signIn();
+      const cookie = `${COOKIE}=${valueOf(browser)}`;
+      server.clock.pass(61);
+      const paths = ["/refresh", "/me", "/sign-out", "/me", "/refresh"];
+      const cookies = await Promise.all(paths.map(async (path) => {
+        const response = await fetch(`${server.origin}${path}`, {
+          method: path === "/me" ? "GET" : "POST",
+          headers: { cookie },
+        });
+        await response.body?.cancel();
+        assert(response.ok);
+        return response.headers.getSetCookie();
+      }));
+      for (const line of [cookie, ...cookies.flat()]) {
+        const response = await fetch(`${server.origin}/me`, {
+          headers: { cookie: line.split(";")[0]! },
+        });
+        assertEquals((await response.json()).session, null);
+      }
+    }
+    assertEquals(await server.plugin.listSessions("1"), []);
+    assertEquals(server.errors, []);
+  }
+});
+
+Deno.test("1,000 parallel sign-ins make 1,000 sessions, each of who it is", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } });
+    const names = ["ada", "bob", "eve"];
+    const seen = await Promise.all(
+      Array.from({ length: 1000 }, async (_, i) => {
+        const auth = await server.plugin.authenticate(
+          new Request("http://localhost/"),
+        );
+        await auth.signIn("credentials", { user: names[i % 3] });
+        const [cookie] = auth.getCookieHeader()!.split(";");
+        const again = await server.plugin.authenticate(
+          new Request("http://localhost/", { headers: { cookie: cookie! } }),
+        );
+        return [again.session?.sessionId, again.session?.userId];
+      }),
+    );
+    const alive = seen.filter(([id]) => id !== undefined);
+    // A user keeps 100 at a time in the memory of the server.
+    if (strategy === "jwt") assertEquals(alive.length, 1000);
+    assertEquals(new Set(alive.map(([id]) => id)).size, alive.length);
+    for (const [i, [, userId]] of seen.entries()) {
+      if (userId !== undefined) assertEquals(userId, String(i % 3 + 1));
+    }
+    if (strategy !== "jwt") {
+      assertEquals((await server.plugin.listSessions("1")).length, 100);
+    }
+  }
+});
+
+Deno.test("Requests of 100 browsers at once over HTTP are each from who they are", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } });
+    const names = ["ada", "bob", "eve"];
+    await Promise.all(Array.from({ length: 100 }, async (_, i) => {
+      const browser = await server.signIn(names[i % 3]);
+      for (let round = 0; round < 3; round++) {
+        const { user }: Me = await browser.json("/me");
+        assertEquals(user!.id, String(i % 3 + 1));
+      }
+    }));
+  }
+});
+
+Deno.test("absoluteMaxAge ends a session, however often it was refreshed", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({
+      session: { strategy, maxAge: 100, updateAge: 10, absoluteMaxAge: 250 },
+    });
+    const browser = await server.signIn();
+    const { token }: Me = await browser.json("/me");
+    const terms: string[] = [];
+    for (let age = 0; age < 240; age += 20) {
+      server.clock.pass(20);
+      const { user }: Me = await browser.json("/me");
+      assertEquals(user!.id, "1", `${age}`);
+      const { attributes } = browser.cookies.get(COOKIE)!;
+      if (browser.received.length > 0) terms.push(`${attributes["max-age"]}`);
+    }
+    // At 160 s the end comes in sight; from then on nothing is gained by it.
+    assertEquals(terms, [
+      "100",
+      "100",
+      "100",
+      "100",
+      "100",
+      "100",
+      "100",
+      "90",
+    ]);
+    server.clock.pass(9);
+    assertEquals((await browser.json("/me")).user.id, "1");
+    const last = valueOf(browser);
+    server.clock.pass(1);
+    assertEquals((await browser.json("/me")).session, null);
+    for (
+      const headers of [
+        { cookie: `${COOKIE}=${last}` },
+        { authorization: `Bearer ${token}` },
+      ]
+    ) {
+      const response = await fetch(`${server.origin}/me`, { headers });
+      assertEquals((await response.json()).session, null);
+    }
+  }
+});
+
+Deno.test("A session that can't be refreshed still holds, and its request is answered", async () => {
+  const clock = createClock();
+  const store = createMemorySessionStore({ now: clock.now });
+  await using server = await startAuth({
+    clock,
+    session: { strategy: "hybrid", store, updateAge: 60 },
+  });
+  const browser = await server.signIn();
+  store.touch = () => {
+    throw new Error("The store is read-only");
+  };
+  clock.pass(61);
+  const { error } = console;
+  const logged: unknown[] = [];
+  console.error = (...args) => void logged.push(args);
+  try {
+    assertEquals((await browser.json("/me")).user.id, "1");
+  } finally {
+    console.error = error;
+  }
+  assertEquals(browser.received, []);
+  assertEquals(logged.length, 1);
+});
+
+Deno.test("A response for everybody doesn't carry a renewed cookie; one for its user is kept from caches", async () => {
+  const answer = (control?: string) => () =>
+    new Response("x", control ? { headers: { "cache-control": control } } : {});
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({
+      session: { strategy, updateAge: 60 },
+    }, [
+      { path: "/public", loader: answer("public, max-age=60") },
+      { path: "/shared", loader: answer("max-age=1, s-maxage=60") },
+      { path: "/plain", loader: answer() },
+      { path: "/own", loader: answer("no-store") },
+    ]);
+    const browser = await server.signIn();
+    const ask = async (path: string) => {
+      server.clock.pass(61);
+      const response = await browser.ask(path);
+      await response.body?.cancel();
+      return [browser.received.length, response.headers.get("cache-control")];
+    };
+    assertEquals(await ask("/public"), [0, "public, max-age=60"]);
+    assertEquals(await ask("/shared"), [0, "max-age=1, s-maxage=60"]);
+    assertEquals(await ask("/plain"), [1, "private"]);
+    assertEquals(await ask("/own"), [1, "no-store"]);
+  }
+});
