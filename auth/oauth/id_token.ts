@@ -39,8 +39,7 @@ export function createIdTokenVerifier(
 ): VerifyIdToken {
   const { clientId, jwksUrl } = rules;
   const keys = createRemoteJWKSet(new URL(jwksUrl), {
-    // The bounds are ours; its own timer must not come before.
-    timeoutDuration: 2 * transport.timeout,
+    // Its own signal is left aside: the bounds are those of all requests.
     async [customFetch](url, { headers }) {
       const what = "the endpoint of the issuer's keys";
       return Response.json(

@@ -223,6 +223,26 @@ Deno.test("A state is used once, also by who has a copy of the cookie", async ()
   }
 });
 
+Deno.test("A used state is not forgotten while its cookie is valid", async () => {
+  const { flow, jar, provider, answer } = begun();
+  await flow.finish(provider, answer, jar.header).user;
+  // At any time after the first, and so whenever the memory is turned over.
+  for (let minute = 0; minute < 60; minute++) {
+    flow.pass(60_000);
+    const { url, cookies } = flow.begin(provider, CALLBACK, null);
+    const later = new Jar();
+    later.take(cookies);
+    const state = new URL(url).searchParams.get("state")!;
+    const again = { ...answer, state };
+    await flow.finish(provider, again, later.header).user;
+    flow.pass(9 * 60_000);
+    assertEquals(
+      await failure(flow.finish(provider, again, later.header).user),
+      "OAUTH_STATE_MISMATCH: the state was used before",
+    );
+  }
+});
+
 Deno.test("A state is used up by a sign-in that fails", async () => {
   let calls = 0;
   const provider = fakeProvider({

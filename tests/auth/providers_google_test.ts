@@ -156,6 +156,14 @@ Deno.test("Google writes its name in two ways, and its audience too", async () =
   }
 });
 
+Deno.test("Google signs with RS256, and with nothing else", async () => {
+  await using local = startProvider();
+  local.server.google.rotate("PS256");
+  const error = await signIn(presetIdentity(local.google), "ada")
+    .catch((error) => error);
+  assertMatch(error.cause.message, /verified: "alg"/);
+});
+
 Deno.test("The nonce of an id token is that of the sign-in", async () => {
   await using local = startProvider();
   const provider = presetIdentity(local.google);

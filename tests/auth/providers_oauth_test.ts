@@ -196,6 +196,25 @@ Deno.test("An id token is verified where the application asks for it", async () 
   assertMatch(mixed.cause.message, /told of several users/);
 });
 
+Deno.test("Id tokens are signed by one of the algorithms that are allowed", async () => {
+  await using local = startProvider();
+  local.server.google.rotate("PS256");
+  const issuer = "https://accounts.google.com";
+  const { jwksUrl } = local.google;
+  for (const algorithms of [["PS256"], ["RS256", "PS256"], ["RS256"], []]) {
+    const provider = oauth({
+      ...localOptions(local),
+      scope: ["openid"],
+      idToken: algorithms.length === 0
+        ? { issuer, jwksUrl }
+        : { issuer, jwksUrl, algorithms },
+    });
+    const user = await signIn(provider, "ada").catch((error) => error.code);
+    const isAllowed = algorithms.includes("PS256");
+    assertEquals(user.id ?? user, isAllowed ? "1815" : "OAUTH_FAILED");
+  }
+});
+
 Deno.test("The client's secret is sent as the provider wants it", async () => {
   for (const clientAuthentication of ["body", "basic"] as const) {
     const requests: Request[] = [];

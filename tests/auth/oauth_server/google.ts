@@ -1,7 +1,7 @@
 import type { JWTPayload } from "jose";
 import type { Client, Grant } from "./grants.ts";
 import type { Realm } from "./realm.ts";
-import type { SigningKey } from "./signing_key.ts";
+import type { Algorithm, SigningKey } from "./signing_key.ts";
 import { createSigningKey } from "./signing_key.ts";
 
 /** Google's name, as its id tokens have it. */
@@ -25,15 +25,20 @@ export interface Google extends Realm {
   userInfoSubject: string | undefined;
   /** How often the keys were asked for. */
   readonly keyRequests: number;
-  /** Signs with a new key from now on; the old one is published no more. */
-  rotate(): void;
+  /**
+   * Signs with a new key from now on; the old one is published no more.
+   *
+   * @param algorithm Google's own is RS256, the default.
+   */
+  rotate(algorithm?: Algorithm): void;
 }
 
 /** Google: the endpoints of sign-in, of the user and of its keys. */
 export function createGoogle(client: Client, now: () => number): Google {
   // Made when first needed, because it takes a while.
   let key: Promise<SigningKey> | undefined;
-  const currentKey = () => key ??= createSigningKey();
+  let algorithm: Algorithm = "RS256";
+  const currentKey = () => key ??= createSigningKey(algorithm);
   let keyRequests = 0;
 
   async function idTokenOf(grant: Grant): Promise<string | undefined> {
@@ -51,7 +56,7 @@ export function createGoogle(client: Client, now: () => number): Google {
     };
     const all = JSON.parse(JSON.stringify({ ...honest, ...claims }));
     const token = isForeign
-      ? await (await createSigningKey(kid)).sign(all)
+      ? await (await createSigningKey(algorithm, kid)).sign(all)
       : await sign(all);
     return change === undefined ? token : change(token);
   }
@@ -62,7 +67,8 @@ export function createGoogle(client: Client, now: () => number): Google {
     get keyRequests() {
       return keyRequests;
     },
-    rotate() {
+    rotate(next = "RS256") {
+      algorithm = next;
       key = undefined;
     },
     title: "Google",

@@ -1,7 +1,10 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { JWK, JWTPayload } from "jose";
 
-/** A key by which id tokens are signed with RS256. */
+/** An algorithm of RSA. */
+export type Algorithm = "RS256" | "PS256";
+
+/** A key by which id tokens are signed. */
 export interface SigningKey {
   readonly kid: string;
   /** What is published of it. */
@@ -16,9 +19,10 @@ export interface SigningKey {
  * @param kid Names it among all keys.
  */
 export async function createSigningKey(
+  algorithm: Algorithm,
   kid: string = crypto.randomUUID(),
 ): Promise<SigningKey> {
-  const { privateKey, publicKey } = await generateKeyPair("RS256", {
+  const { privateKey, publicKey } = await generateKeyPair(algorithm, {
     extractable: true,
   });
   return {
@@ -26,12 +30,12 @@ export async function createSigningKey(
     publicKey: {
       ...await exportJWK(publicKey),
       kid,
-      alg: "RS256",
+      alg: algorithm,
       use: "sig",
     },
     sign: (claims) =>
       new SignJWT(claims)
-        .setProtectedHeader({ alg: "RS256", kid, typ: "JWT" })
+        .setProtectedHeader({ alg: algorithm, kid, typ: "JWT" })
         .sign(privateKey),
   };
 }
