@@ -30,6 +30,10 @@ const api = createRouter({
     length: input.length,
     method: request.method,
   })),
+  echo: procedure.query(z.any(), ({ input, request }) => ({
+    input: input as unknown,
+    method: request.method,
+  })),
   header: procedure.query(
     z.string(),
     ({ input, request }) => request.headers.get(input),
@@ -63,6 +67,23 @@ Deno.test("createClient() calls queries and mutations over HTTP", async () => {
     text: "ä & ?#+%",
     done: false,
   });
+});
+
+Deno.test("createClient() sends any text in a query's URL", async () => {
+  await using server = await serveRouter(api);
+  const rpc = createClient<typeof api>({ httpEndpoint: server.url });
+  for (
+    const input of [
+      "a b+c&input=d%20e#f?g;h",
+      "ä 😀 \u2028 \0 \x1b \ud800",
+      "\"\\/[]{}<>|^`~!*()'",
+      { "a&b": ["=", null, { "c+d": 1e21 }] },
+      null,
+      "",
+      0,
+      false,
+    ]
+  ) assertEquals(await rpc.echo.query(input), { input, method: "GET" });
 });
 
 Deno.test("createClient() sends a long query by POST", async () => {
