@@ -86,9 +86,17 @@ export function createOAuthClient(settings: ClientSettings): OAuthClient {
         body.set("client_secret", clientSecret);
       }
       const what = "the token endpoint";
-      const init = { method: "POST", headers, body };
-      const { tokenUrl } = settings;
-      const answer = await requestJSON(what, tokenUrl, init, transport);
+      const answer = await requestJSON(
+        what,
+        settings.tokenUrl,
+        { method: "POST", headers, body },
+        [
+          code,
+          clientSecret,
+          ...(codeVerifier === undefined ? [] : [codeVerifier]),
+        ],
+        transport,
+      );
       return readTokens(asObject(what, answer));
     },
     get(what, url, { accessToken }) {
@@ -97,7 +105,7 @@ export function createOAuthClient(settings: ClientSettings): OAuthClient {
         "authorization": `Bearer ${accessToken}`,
         "user-agent": USER_AGENT,
       };
-      return requestJSON(what, url, { headers }, transport);
+      return requestJSON(what, url, { headers }, [accessToken], transport);
     },
   };
 }

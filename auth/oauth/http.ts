@@ -39,6 +39,8 @@ export class ProviderError extends Error {
  * Requests a JSON value.
  *
  * @param what Names the endpoint in errors, such as `the token endpoint`.
+ * @param secrets What is sent and must not be in an error, should the provider
+ * say it back.
  * @throws {ProviderError} If there is no answer in time, or it is a redirect,
  * not JSON, an error, or larger than 1 MiB.
  */
@@ -46,6 +48,7 @@ export async function requestJSON(
   what: string,
   url: string,
   init: RequestInit,
+  secrets: readonly string[],
   { fetch, timeout }: Transport,
 ): Promise<unknown> {
   const controller = new AbortController();
@@ -57,7 +60,7 @@ export async function requestJSON(
       redirect: "manual",
       signal: controller.signal,
     });
-    return await readJSON(what, response);
+    return await readJSON(what, response, secrets);
   } catch (cause) {
     if (cause instanceof ProviderError) throw cause;
     if (controller.signal.aborted) {
@@ -72,7 +75,11 @@ export async function requestJSON(
   }
 }
 
-async function readJSON(what: string, response: Response): Promise<unknown> {
+async function readJSON(
+  what: string,
+  response: Response,
+  secrets: readonly string[],
+): Promise<unknown> {
   const { status, headers } = response;
   if (!JSON_TYPE.test(headers.get("content-type") ?? "")) {
     await response.body?.cancel();
@@ -91,7 +98,7 @@ async function readJSON(what: string, response: Response): Promise<unknown> {
     throw new ProviderError(`${what} answered ${status} with bad JSON`, status);
   }
   // GitHub reports errors with status 200.
-  const code = errorCode(value);
+  const code = errorCode(value, secrets);
   if (!response.ok || code !== undefined) {
     throw new ProviderError(
       `${what} answered ${status}${code === undefined ? "" : `: ${code}`}`,
@@ -101,13 +108,18 @@ async function readJSON(what: string, response: Response): Promise<unknown> {
   return value;
 }
 
-function errorCode(value: unknown): string | undefined {
+function errorCode(
+  value: unknown,
+  secrets: readonly string[],
+): string | undefined {
   if (!isObject(value)) return undefined;
   const { error } = value;
   if (error === undefined || error === null) return undefined;
-  return typeof error === "string"
-    ? error.slice(0, 100).replace(NOT_ERROR_CODE, "?")
-    : "an error that is not a string";
+  if (typeof error !== "string") return "an error that is not a string";
+  if (secrets.some((secret) => error.includes(secret))) {
+    return "an error that says back what was sent";
+  }
+  return error.slice(0, 100).replace(NOT_ERROR_CODE, "?");
 }
 
 /** Whether a value of JSON is an object. */

@@ -43,7 +43,7 @@ export function createIdTokenVerifier(
     async [customFetch](url, { headers }) {
       const what = "the endpoint of the issuer's keys";
       return Response.json(
-        await requestJSON(what, url, { headers }, transport),
+        await requestJSON(what, url, { headers }, [], transport),
       );
     },
   });

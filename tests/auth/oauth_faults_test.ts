@@ -175,6 +175,41 @@ Deno.test("An error code of a provider can't act on the log", async () => {
   assert(error.message.length < 150);
 });
 
+Deno.test("A provider that says back what it was sent tells the log nothing", async () => {
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    async (request) => {
+      const form = new URLSearchParams(await request.text());
+      const said = form.get(request.url.split("?")[1] ?? "") ??
+        request.headers.get("authorization")?.slice(7);
+      return request.url.endsWith("?access_token")
+        ? Response.json({ access_token: "the-access-token" })
+        : Response.json({ error: `no: ${said}` }, { status: 400 });
+    },
+  );
+  const origin = `http://127.0.0.1:${server.addr.port}`;
+  for (
+    const name of ["code", "client_secret", "code_verifier", "access_token"]
+  ) {
+    const provider = oauth({
+      id: "any",
+      name: "Any",
+      clientId: CLIENT.id,
+      clientSecret: CLIENT.secret,
+      authorizationUrl: `${origin}/authorize`,
+      tokenUrl: `${origin}/token?${name}`,
+      userInfoUrl: `${origin}/user`,
+    });
+    const error = await provider.handleCallback!({
+      code: "the-code",
+      state: "the-state",
+      redirectUri: CALLBACK,
+      codeVerifier: "v".repeat(43),
+    }).then(() => undefined, (error) => error);
+    assertMatch(error.message, /400: an error that says back what was sent$/);
+  }
+});
+
 Deno.test("Token endpoints that give no bearer token sign nobody in", async () => {
   let answer: unknown;
   await using server = Deno.serve(
