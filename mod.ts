@@ -2,7 +2,7 @@
  * Auth, request tracing, typed RPC and cache revalidation for Deno servers.
  *
  * Everything that a server needs, from one place. Each module is also an entry
- * point of its own: `@quartet/kit/app` and `@quartet/kit/trace`.
+ * point of its own: `@quartet/kit/app`, `/auth`, `/trace`, `/rpc` and `/data`.
  *
  * @example
  * ```ts
