@@ -12,6 +12,7 @@ const ENTRY_POINTS = Object.values<string>(
 
 const EXAMPLES = [
   "app",
+  "auth",
   "data",
   "rpc",
   "trace",
