@@ -24,7 +24,12 @@ export const CALLBACK = "http://127.0.0.1:9/auth/callback";
 export const CLIENT: Client = {
   id: "the-client",
   secret: "the secret & of the client=%",
-  redirectUris: [CALLBACK, "https://app.example/callback"],
+  redirectUris: [
+    CALLBACK,
+    ...["github", "google", "discord"].map((id) =>
+      `http://127.0.0.1/auth/${id}/callback`
+    ),
+  ],
 };
 
 /** What all factories need. */
