@@ -112,11 +112,14 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
     },
   );
 
-  await step("says that it was cut short", "cut.html", async ({ page }) => {
-    await waitForText(page, "#empty", "can't be read");
-    await page.getByRole("button", { name: "Keys" }).click();
-    await page.locator("#help").waitFor();
-  });
+  for (const name of ["cut.html", "begun.html"]) {
+    await step(`says that it was cut short, as ${name}`, name, async (view) => {
+      const { page } = view;
+      await waitForText(page, "#empty", "can't be read");
+      await page.getByRole("button", { name: "Keys" }).click();
+      await page.locator("#help").waitFor();
+    });
+  }
 
   /** Writes the pages, and tells how many traces the full ones hold. */
   async function writePages(path: string): Promise<number> {
@@ -171,6 +174,10 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
     await write(
       "cut.html",
       html.replace(/(data-encoding="packed">[^<]{2000})[^<]*/, "$1"),
+    );
+    await write(
+      "begun.html",
+      html.slice(0, html.indexOf(`data-encoding="packed">`) + 2_000),
     );
     return total;
   }

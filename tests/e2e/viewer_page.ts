@@ -191,8 +191,7 @@ export async function openTrace(
   page: Page,
   text: string | RegExp,
 ): Promise<void> {
-  await page.locator("#trace-list [data-key]", { hasText: text }).first()
-    .click();
+  await clickUntilSelected(page, "#trace-list [data-key]", text);
   await page.locator("#waterfall [data-row]").first().waitFor();
 }
 
@@ -201,9 +200,29 @@ export async function selectSpan(
   page: Page,
   text: string | RegExp,
 ): Promise<void> {
-  const row = page.locator("#waterfall [data-row]", { hasText: text }).first();
-  await row.locator(".label").click();
+  await clickUntilSelected(page, "#waterfall [data-row]", text, ".label");
   await page.locator("#details").waitFor();
+}
+
+/**
+ * Clicks on a row. What comes in live may move it away under the pointer; then
+ * another one was hit, and it is tried again.
+ */
+async function clickUntilSelected(
+  page: Page,
+  rows: string,
+  text: string | RegExp,
+  part?: string,
+): Promise<void> {
+  const row = page.locator(rows, { hasText: text }).first();
+  const selected = page.locator(`${rows}[aria-selected=true]`, {
+    hasText: text,
+  });
+  const end = performance.now() + PATIENCE;
+  do {
+    if (performance.now() > end) throw new Error(`Can't select ${text}`);
+    await (part === undefined ? row : row.locator(part)).click();
+  } while (await selected.count() === 0);
 }
 
 /** A traced job that failed, and asked the same again and again. */
@@ -325,8 +344,9 @@ export async function walkByKeyboard(page: Page): Promise<void> {
 
 /** The address of a page, which follows what has been painted. */
 export async function addressOf(page: Page): Promise<string> {
-  await page.evaluate(
-    "new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20)))",
+  return await page.evaluate<string>(
+    `new Promise((done) =>
+      requestAnimationFrame(() => setTimeout(() => done(location.href), 20))
+    )`,
   );
-  return page.url();
 }

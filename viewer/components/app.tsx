@@ -1,7 +1,8 @@
 import { Fragment } from "preact";
 import { helpOpen } from "../state/keyboard.ts";
 import { listTab } from "../state/listing.ts";
-import { listHidden, wantedTrace } from "../state/selection.ts";
+import { wantedTrace } from "../state/opened.ts";
+import { listHidden } from "../state/selection.ts";
 import { dataState, entries, pending } from "../state/traces.ts";
 import { classes } from "./controls.tsx";
 import { EmptyState } from "./empty_state.tsx";

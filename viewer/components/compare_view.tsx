@@ -14,15 +14,13 @@ import { summarize, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import { type TimeRange, wholeRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
+import { comparison, wantedCompare, wantedTrace } from "../state/opened.ts";
 import {
-  comparison,
   openTrace,
   selectedIndex,
   selectedRow,
   selectRow,
   toggleRow,
-  wantedCompare,
-  wantedTrace,
 } from "../state/selection.ts";
 import {
   Cell,

@@ -7,7 +7,7 @@ import {
   exportTraces,
 } from "../state/files.ts";
 import { shown } from "../state/listing.ts";
-import { opened } from "../state/selection.ts";
+import { opened } from "../state/opened.ts";
 import { Chip } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
 

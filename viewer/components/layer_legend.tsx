@@ -2,7 +2,7 @@ import { formatDuration, formatShare } from "../model/format.ts";
 import { inLayerOrder } from "../model/layers.ts";
 import { sumOf } from "../model/numbers.ts";
 import type { TraceEntry } from "../model/summary.ts";
-import { hiddenLayers, isolateLayer, toggleLayer } from "../state/selection.ts";
+import { hiddenLayers, isolateLayer, toggleLayer } from "../state/opened.ts";
 import { Chip, Swatch } from "./controls.tsx";
 
 /** The layers of a trace with their self times. A click hides one. */

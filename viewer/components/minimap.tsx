@@ -5,7 +5,7 @@ import { clampRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { type Colors, colors } from "../state/colors.ts";
 import { setZoom } from "../state/keyboard.ts";
-import { bounds, origin, range, zoom } from "../state/selection.ts";
+import { bounds, origin, range, zoom } from "../state/opened.ts";
 import { type Surface, useCanvas } from "./use_canvas.ts";
 
 /** The whole trace, small. Dragging over it zooms to what was dragged over. */

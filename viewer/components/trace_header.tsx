@@ -13,16 +13,18 @@ import type { TraceView } from "../model/url_state.ts";
 import { copyText } from "../state/files.ts";
 import { query } from "../state/listing.ts";
 import {
-  closeTrace,
   failures,
   grouped,
-  markedKey,
-  markOrCompare,
   matches,
   repeated,
+  showCritical,
+} from "../state/opened.ts";
+import {
+  closeTrace,
+  markedKey,
+  markOrCompare,
   revealSpan,
   selectedRow,
-  showCritical,
   stepThrough,
   view,
 } from "../state/selection.ts";

@@ -10,13 +10,8 @@ import {
   listOrder,
   query,
 } from "../state/listing.ts";
-import {
-  cursorKey,
-  markedKey,
-  openTrace,
-  wantedCompare,
-  wantedTrace,
-} from "../state/selection.ts";
+import { wantedCompare, wantedTrace } from "../state/opened.ts";
+import { cursorKey, markedKey, openTrace } from "../state/selection.ts";
 import {
   heldText,
   listAtTop,

@@ -1,11 +1,6 @@
 import type { ComponentChildren } from "preact";
-import {
-  closeTrace,
-  comparison,
-  opened,
-  selected,
-  view,
-} from "../state/selection.ts";
+import { comparison, opened } from "../state/opened.ts";
+import { closeTrace, selected, view } from "../state/selection.ts";
 import { missing } from "../state/url_sync.ts";
 import { CompareGrid, CompareHeader } from "./compare_view.tsx";
 import { Chip } from "./controls.tsx";

@@ -26,11 +26,14 @@ export function useCanvas(
 ): { current: HTMLCanvasElement | null } {
   const ref = useRef<HTMLCanvasElement | null>(null);
   const size = useSignal({ width: 0, height: 0 });
-  // What is around it is drawn first: text is waited for, a canvas isn't.
-  useSize(ref, (rect) =>
-    afterPaint(() => {
+  useSize(ref, (rect) => {
+    const resize = () => {
       size.value = rect;
-    }));
+    };
+    // What is around it is to be seen first: it is what one waits for.
+    if (size.peek().width === 0) afterPaint(resize);
+    else resize();
+  });
   useLayoutEffect(() => {
     const { width, height } = size.value;
     const canvas = ref.current!;

@@ -12,12 +12,10 @@ import {
   origin,
   range,
   rows,
-  selectedIndex,
-  selectedRow,
   showCritical,
-  toggleRow,
   tree,
-} from "../state/selection.ts";
+} from "../state/opened.ts";
+import { selectedIndex, selectedRow, toggleRow } from "../state/selection.ts";
 import { useDrag } from "./minimap.tsx";
 import { VirtualGrid } from "./virtual_grid.tsx";
 import { WaterfallRow, waterfallRowId } from "./waterfall_row.tsx";

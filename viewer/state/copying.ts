@@ -6,7 +6,8 @@
 
 import { curlCommand } from "../model/curl.ts";
 import { copyText } from "./files.ts";
-import { selected, tree } from "./selection.ts";
+import { tree } from "./opened.ts";
+import { selected } from "./selection.ts";
 
 /** Where a recorded request went if its span doesn't say. */
 function defaultOrigin(): string {

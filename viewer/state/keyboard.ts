@@ -18,28 +18,30 @@ import {
 } from "./moves.ts";
 import {
   bounds,
-  closeTrace,
-  cursorKey,
   failures,
   grouped,
-  listHidden,
-  markOrCompare,
   matches,
   opened,
   range,
-  selected,
-  selectedIndex,
-  selectedRow,
   showCritical,
   shownRows,
-  stepThrough,
-  toggleAll,
-  toggleRow,
   tree,
-  view,
   wantedCompare,
   wantedTrace,
   zoom,
+} from "./opened.ts";
+import {
+  closeTrace,
+  cursorKey,
+  listHidden,
+  markOrCompare,
+  selected,
+  selectedIndex,
+  selectedRow,
+  stepThrough,
+  toggleAll,
+  toggleRow,
+  view,
 } from "./selection.ts";
 import { copyCurl, copyJson } from "./copying.ts";
 import { listTab, queryText } from "./listing.ts";

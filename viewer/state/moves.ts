@@ -6,14 +6,13 @@
 
 import { clamp } from "../model/numbers.ts";
 import { listed, listTab, routes, setFilters } from "./listing.ts";
+import { shownRows, wantedTrace } from "./opened.ts";
 import {
   cursorKey,
   openTrace,
   selectedIndex,
   selectRow,
-  shownRows,
   toggleRow,
-  wantedTrace,
 } from "./selection.ts";
 
 /**

@@ -11,16 +11,18 @@ import { cutText } from "../model/text.ts";
 import { formatUrlState, parseUrlState } from "../model/url_state.ts";
 import { connection, fetchTrace } from "./live.ts";
 import {
-  closeTrace,
   comparison,
   opened,
+  tree,
+  wantedCompare,
+  wantedTrace,
+} from "./opened.ts";
+import {
+  closeTrace,
   openTrace,
   revealSpan,
   selectedRow,
-  tree,
   view,
-  wantedCompare,
-  wantedTrace,
 } from "./selection.ts";
 import { dataState, entries, findEntry } from "./traces.ts";
 

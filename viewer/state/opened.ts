@@ -1,0 +1,171 @@
+/**
+ * Which traces are open, and what of them is shown.
+ *
+ * @module
+ */
+
+import { computed, signal } from "@preact/signals";
+import type { Layer } from "../../trace/types.ts";
+import { type ComparedRow, compareTrees } from "../model/compare.ts";
+import { criticalPath } from "../model/critical_path.ts";
+import { listRows, longestGroup, type Row } from "../model/rows.ts";
+import { spanMatches } from "../model/search.ts";
+import type { TraceEntry } from "../model/summary.ts";
+import { messageOf } from "../model/text.ts";
+import { type TimeRange, wholeRange } from "../model/time_range.ts";
+import { buildTree, isFailed, type TraceTree } from "../model/tree.ts";
+import { query } from "./listing.ts";
+import { dataState, entries, findEntry, pending } from "./traces.ts";
+
+/** The trace that a link or a click asks for; empty for none. */
+export const wantedTrace = signal("");
+
+/** The trace to compare with; empty for none. */
+export const wantedCompare = signal("");
+
+/** Whether the critical path is marked. */
+export const showCritical = signal(true);
+
+/** Whether repeated siblings become one row. */
+export const grouped = signal(true);
+
+/** Layers whose spans aren't shown. */
+export const hiddenLayers = signal<ReadonlySet<Layer>>(new Set());
+
+/** Spans whose children aren't shown. */
+export const collapsed = signal<ReadonlySet<string>>(new Set());
+
+/** Groups whose members are shown. */
+export const expandedGroups = signal<ReadonlySet<string>>(new Set());
+
+/** The stretch that is zoomed to; `undefined` for the whole trace. */
+export const zoom = signal<TimeRange | undefined>(undefined);
+
+/** A trace that is open: its tree, or why there is none. */
+export type Opened =
+  | {
+    readonly kind: "tree";
+    readonly entry: TraceEntry;
+    readonly tree: TraceTree;
+  }
+  | {
+    readonly kind: "broken";
+    readonly entry: TraceEntry;
+    readonly message: string;
+  };
+
+const openEntry = computed(() => lookUp(wantedTrace.value));
+const compareEntry = computed(() => lookUp(wantedCompare.value));
+
+/** The open trace; `undefined` if none is, or it isn't here. */
+export const opened = computed(() => openUp(openEntry.value));
+
+/** The trace to compare with. */
+export const compared = computed(() => openUp(compareEntry.value));
+
+/** The tree of the open trace. */
+export const tree = computed(() =>
+  opened.value?.kind === "tree" ? opened.value.tree : undefined
+);
+
+/** The critical path of the open trace. */
+export const critical = computed(() =>
+  tree.value === undefined ? undefined : criticalPath(tree.value)
+);
+
+/** The repeated siblings of the open trace that took the longest. */
+export const repeated = computed(() => tree.value && longestGroup(tree.value));
+
+/** The rows of the waterfall. */
+export const rows = computed<readonly Row[]>(() =>
+  tree.value === undefined ? [] : listRows(tree.value, {
+    collapsed: collapsed.value,
+    expandedGroups: expandedGroups.value,
+    hiddenLayers: hiddenLayers.value,
+    grouped: grouped.value,
+  })
+);
+
+/** The comparison; `undefined` if none is open. */
+export const comparison = computed(() => {
+  const a = tree.value;
+  const other = compared.value;
+  if (a === undefined || other?.kind !== "tree") return undefined;
+  const b = other.tree;
+  const rows = compareTrees(a, b, {
+    grouped: grouped.value,
+    expandedGroups: expandedGroups.value,
+  });
+  return { a, b, rows };
+});
+
+/** The rows that the keyboard moves through. */
+export const shownRows = computed<readonly (Row | ComparedRow)[]>(() =>
+  comparison.value?.rows ?? rows.value
+);
+
+/** All of the open trace's time. */
+export const bounds = computed(() =>
+  wholeRange(tree.value?.start ?? 0, tree.value?.end ?? 0)
+);
+
+/** The part of it that is drawn. */
+export const range = computed(() => zoom.value ?? bounds.value);
+
+/** The moment that the axis calls 0: when the root span began. */
+export const origin = computed(() => tree.value?.trace.startTime ?? 0);
+
+/** Indices of the spans that contain the text that is looked for. */
+export const matches = computed(() => {
+  const wanted = query.value;
+  if (wanted === "" || tree.value === undefined) return [];
+  return tree.value.nodes
+    .filter(({ span }) => spanMatches(span, wanted))
+    .map(({ index }) => index);
+});
+
+/** Indices of the spans that failed. */
+export const failures = computed(() =>
+  tree.value?.nodes
+    .filter(({ span }) => isFailed(span))
+    .map(({ index }) => index) ?? []
+);
+
+function lookUp(id: string): TraceEntry | undefined {
+  if (id === "") return undefined;
+  // Read for their changes: the trace may come, or be replaced.
+  entries.value;
+  pending.value;
+  return findEntry(id);
+}
+
+function openUp(entry: TraceEntry | undefined): Opened | undefined {
+  if (entry === undefined || dataState.value.kind === "loading") {
+    return undefined;
+  }
+  try {
+    return { kind: "tree", entry, tree: buildTree(entry.load()) };
+  } catch (error) {
+    return { kind: "broken", entry, message: messageOf(error) };
+  }
+}
+
+/** Shows or hides a layer. */
+export function toggleLayer(layer: Layer): void {
+  hiddenLayers.value = toggled(hiddenLayers.value, layer);
+}
+
+/** Shows one layer alone, or all again if it was alone. */
+export function isolateLayer(layer: Layer, present: readonly Layer[]): void {
+  const others = present.filter((name) => name !== layer);
+  const alone = !hiddenLayers.value.has(layer) &&
+    others.every((name) => hiddenLayers.value.has(name));
+  hiddenLayers.value = new Set(alone ? [] : others);
+}
+
+/** The same set with an item more, or less if it was in there. */
+export function toggled<T>(set: ReadonlySet<T>, item: T): Set<T> {
+  const copy = new Set(set);
+  if (!copy.delete(item)) copy.add(item);
+  return copy;
+}
