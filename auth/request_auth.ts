@@ -288,7 +288,13 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   }
 
   get #cookieHeader(): string | null {
-    return this.#request.headers.get("cookie");
+    try {
+      return this.#request.headers.get("cookie");
+    } catch {
+      // Deno lets go of a request that has become a socket. What happens from
+      // then on has no response to set cookies anyway.
+      return null;
+    }
   }
 
   #setSessionCookie(proved: ProvedSession): void {
