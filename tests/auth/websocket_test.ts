@@ -1,0 +1,117 @@
+/** Sockets that are opened through the plugin. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { Route } from "@quartet/kit/app";
+import { getAuth, requireAuth } from "@quartet/kit/auth";
+import type { Browser } from "./browser.ts";
+import { startAuth, STRATEGIES } from "./harness.ts";
+import type { AuthServer } from "./harness.ts";
+
+/** Tells on each message who is there, and can sign out meanwhile. */
+const handler: Route["handler"] = (request, context) => {
+  const { socket, response } = Deno.upgradeWebSocket(request);
+  socket.onmessage = async ({ data }) => {
+    const auth = getAuth(context);
+    if (data === "sign out") await auth.signOut();
+    if (data === "refresh") await auth.refreshSession();
+    socket.send(JSON.stringify({
+      id: auth.session?.userId ?? null,
+      token: await auth.getToken() !== null,
+    }));
+  };
+  return response;
+};
+const ROUTES: readonly Route[] = [
+  { path: "/socket", handler },
+  { path: "/guarded", config: { ...requireAuth() }, handler },
+];
+
+/** Sends messages one after the other and gives the answers. */
+async function talk(
+  { origin }: AuthServer,
+  path: string,
+  cookies: Browser["cookies"],
+  messages: readonly string[],
+): Promise<unknown[] | "refused"> {
+  const cookie = Array.from(cookies, ([name, { value }]) => `${name}=${value}`)
+    .join("; ");
+  const socket = new WebSocket(`${origin.replace("http", "ws")}${path}`, {
+    headers: cookie === "" ? {} : { cookie },
+  });
+  const closed = Promise.withResolvers<void>();
+  socket.onclose = () => closed.resolve();
+  const opened = Promise.withResolvers<boolean>();
+  socket.onopen = () => opened.resolve(true);
+  socket.onerror = () => opened.resolve(false);
+  if (!await opened.promise) {
+    await closed.promise;
+    return "refused";
+  }
+  const answers: unknown[] = [];
+  for (const message of messages) {
+    const answer = Promise.withResolvers<string>();
+    socket.onmessage = ({ data }) => answer.resolve(data);
+    socket.send(message);
+    answers.push(JSON.parse(await answer.promise));
+  }
+  socket.close();
+  await closed.promise;
+  return answers;
+}
+
+Deno.test("A socket opens as who its request is from, and can sign out and refresh", async () => {
+  for (const strategy of STRATEGIES) {
+    for (const isDue of [false, true]) {
+      await using server = await startAuth({
+        session: { strategy, updateAge: 60 },
+      }, ROUTES);
+      const browser = await server.signIn();
+      if (isDue) server.clock.pass(61);
+      const ada = { id: "1", token: true };
+      const nobody = { id: null, token: false };
+      const messages = ["who", "refresh", "sign out", "who"];
+      for (const path of ["/socket", "/guarded"]) {
+        const { cookies } = await server.signIn();
+        if (isDue) server.clock.pass(61);
+        assertEquals(
+          await talk(server, path, cookies, messages),
+          [ada, ada, nobody, nobody],
+        );
+      }
+      assertEquals(await talk(server, "/socket", browser.cookies, ["who"]), [
+        ada,
+      ]);
+      assertEquals(server.errors, []);
+    }
+  }
+});
+
+Deno.test("A socket with garbage for a session is nobody's, and a guard doesn't open it", async () => {
+  await using server = await startAuth({}, ROUTES);
+  const cookies = new Map([["app.session", { value: "x", attributes: {} }]]);
+  const nobody = { id: null, token: false };
+  for (const jar of [cookies, new Map()]) {
+    assertEquals(await talk(server, "/socket", jar, ["who", "sign out"]), [
+      nobody,
+      nobody,
+    ]);
+    assertEquals(await talk(server, "/guarded", jar, ["who"]), "refused");
+  }
+  assertEquals(server.errors, []);
+});
+
+Deno.test("authenticate() knows a request that passes no middleware", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } });
+    const { value } = (await server.signIn()).cookies.get("app.session")!;
+    const request = new Request("http://localhost/", {
+      headers: { cookie: `app.session=${value}` },
+    });
+    const auth = await server.plugin.authenticate(request);
+    assertEquals(auth.session?.userId, "1");
+    assertEquals(auth.getCookieHeaders(), []);
+    await auth.signOut();
+    const [cookie] = auth.getCookieHeaders();
+    assert(cookie!.includes("Max-Age=0"));
+  }
+});
