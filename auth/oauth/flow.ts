@@ -137,23 +137,18 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
         throw notOAuth(provider.id);
       }
       const redirectUri = readRedirectUri(provider, requested);
-      const [state, verifier, nonce] = [
-        randomValue(),
-        randomValue(),
-        randomValue(),
-      ];
-      const url = provider.getAuthorizationUrl(state, redirectUri, {
-        codeChallenge: codeChallenge(verifier),
-        nonce,
-      });
       const pending: PendingSignIn = {
-        state,
+        state: randomValue(),
         provider: provider.id,
         redirect: digest(redirectUri),
-        verifier,
-        nonce,
+        verifier: randomValue(),
+        nonce: randomValue(),
         begun: now(),
       };
+      const url = provider.getAuthorizationUrl(pending.state, redirectUri, {
+        codeChallenge: codeChallenge(pending.verifier),
+        nonce: pending.nonce,
+      });
       return { url, cookies: cookies.add(pending, cookieHeader) };
     },
     finish(provider, answer, cookieHeader) {

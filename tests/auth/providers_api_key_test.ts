@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { apiKey } from "@quartet/kit/auth";
 import type { ApiKeyOptions } from "@quartet/kit/auth";
+import { exchange } from "../helpers.ts";
+import { byName, startAuth } from "./harness.ts";
 
 /** A provider with one key, and what it was asked to validate. */
 function keyed(options: Partial<ApiKeyOptions> = {}) {
@@ -133,4 +135,39 @@ Deno.test("A validate() that gives nothing lets nobody in; one that fails, fails
   const error = await failing.provider.authenticate!(valid)!
     .then(() => undefined, (error) => error);
   assertEquals(error.message, "down");
+});
+
+Deno.test("A key authenticates its request, and nothing after it", async () => {
+  const { provider } = keyed({ queryParam: "key" });
+  await using app = await startAuth({ providers: [provider, byName()] });
+  const browser = app.browser();
+  const headers = { "x-api-key": KEY };
+  const me = await browser.json("/me", { headers });
+  assertEquals([me.session.userId, me.session.provider], ["1", "apiKey"]);
+  assertEquals(browser.received, []);
+  const inQuery = await browser.json(`/me?key=${KEY}`);
+  assertEquals(inQuery.session.userId, "1");
+  assertEquals((await browser.json("/me")).session, null);
+  for (const path of ["/me?key=", "/me?key=%E0%A4%A", "/me?key=a&key=b"]) {
+    assertEquals((await browser.json(path)).session, null, path);
+  }
+});
+
+Deno.test("A header with a key that is sent twice authenticates nobody", async () => {
+  const { provider, asked } = keyed();
+  await using app = await startAuth({ providers: [provider] });
+  const answer = await exchange(
+    Number(new URL(app.origin).port),
+    [
+      "GET /me HTTP/1.1",
+      "Host: localhost",
+      `X-Api-Key: ${KEY}`,
+      `x-api-key: ${KEY}`,
+      "Connection: close",
+      "",
+      "",
+    ].join("\r\n"),
+  );
+  assertEquals(answer.includes('"session":null'), true, answer);
+  assertEquals(asked, []);
 });
