@@ -1,4 +1,5 @@
 import type { RequestContext } from "../app/context.ts";
+import { WindowTable } from "../app/window_table.ts";
 import { RPCError } from "./error.ts";
 import type { CallInfo, ProcedureMiddleware } from "./procedure.ts";
 
@@ -22,13 +23,6 @@ export interface RateLimitOptions<Context = RequestContext> {
   readonly maxKeys?: number;
   /** Where the time is read, in milliseconds. Default: `performance.now`. */
   readonly now?: () => number;
-}
-
-interface Window {
-  /** When it ends. */
-  readonly end: number;
-  /** How many calls were made in it. */
-  calls: number;
 }
 
 /**
@@ -65,48 +59,20 @@ export function rateLimit<Context = RequestContext>(
       `Cannot create rate limit: ${name} must be a positive number, received ${value}`,
     );
   }
-  // Two generations: what was not called upon for a whole window is dropped
-  // with the older one, so no timer and no search is needed to forget.
-  let young = new Map<string, Window>();
-  let old = new Map<string, Window>();
-  let last = now();
-  let ahead = 0;
-  let turn = last + windowMs;
-
-  /** A clock that was put back goes on from where it was. */
-  function time(): number {
-    const read = now() + ahead;
-    if (read > last) last = read;
-    else if (read < last) ahead += last - read;
-    return last;
-  }
-
-  function windowOf(name: string, time: number): Window {
-    if (time >= turn || young.size >= maxKeys / 2) {
-      old = time >= turn + windowMs ? new Map() : young;
-      young = new Map();
-      turn = time + windowMs;
-    }
-    let window = young.get(name) ?? old.get(name);
-    if (window === undefined || time >= window.end) {
-      window = { end: time + windowMs, calls: 0 };
-    }
-    young.set(name, window);
-    return window;
-  }
+  const table = new WindowTable({ windowMs, maxKeys, now });
 
   return async (call) => {
     const name = await shorten(await key(call));
-    const at = time();
-    const window = windowOf(name, at);
-    if (window.calls >= limit) {
+    const at = table.time();
+    const window = table.open(name, at);
+    if (window.count >= limit) {
       const seconds = Math.max(1, Math.ceil((window.end - at) / 1_000));
       throw new RPCError("RATE_LIMITED", "Too many requests", 429, {
         headers: { "retry-after": `${seconds}` },
         details: { retryAfter: seconds },
       });
     }
-    window.calls++;
+    window.count++;
     return await call.next();
   };
 }
