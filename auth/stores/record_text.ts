@@ -5,7 +5,7 @@
  * @module
  */
 
-import { createHash } from "node:crypto";
+import { keyPart } from "../key_part.ts";
 import type { SessionRecord } from "./session_store.ts";
 
 /**
@@ -16,10 +16,6 @@ const MAX_LENGTH = 16 * 1024;
 
 /** The longest time that a database is told, 34 years in ms. */
 const MAX_TIME_LEFT = 2 ** 40;
-
-/** The longest part of a key that is kept as it is. Deno KV's end at 2 KiB. */
-const MAX_PART_LENGTH = 128;
-const HASHED = "sha256:";
 
 /**
  * The text of a record.
@@ -65,22 +61,6 @@ function isRecord(value: unknown): value is SessionRecord {
   return typeof id === "string" && typeof userId === "string" &&
     typeof payload === "object" && payload !== null &&
     [createdAt, refreshedAt, expiresAt].every(Number.isFinite);
-}
-
-/**
- * An id as part of a key. Databases keep keys as UTF-8 and bound their length,
- * so what is long or no well-formed text stands there as its hash: different
- * ids are different keys, whatever they are.
- */
-export function keyPart(id: string): string {
-  if (
-    id.length <= MAX_PART_LENGTH && id.isWellFormed() && !id.startsWith(HASHED)
-  ) {
-    return id;
-  }
-  // JSON escapes the halves of pairs that UTF-8 has no bytes for.
-  const hash = createHash("sha256").update(JSON.stringify(id));
-  return HASHED + hash.digest("base64url");
 }
 
 /** For how long a database has to keep a record, in whole milliseconds above 0. */

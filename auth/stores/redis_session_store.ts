@@ -9,8 +9,8 @@
  * @module
  */
 
+import { keyPart } from "../key_part.ts";
 import {
-  keyPart,
   readRecord,
   sortRecords,
   timeLeft,
