@@ -1,0 +1,33 @@
+import { keyPart } from "./key_part.ts";
+
+/** What an address with a colon may consist of to be one of IPv6. */
+const IPV6 = /^[\da-f:.]+$/i;
+const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
+
+/**
+ * Whom to count an address as. Of IPv6 that is the network of 64 bits, since that
+ * is the least that one customer gets (RFC 6177), who can use a new address of it
+ * each time; one of IPv4, also if it is written in IPv6, is itself.
+ */
+export function networkOf(address: string): string {
+  const text = address.split("%", 1)[0]!;
+  const host = text.includes(":") && IPV6.test(text)
+    ? URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1)
+    : undefined;
+  if (host === undefined) return keyPart(address);
+  const mapped = MAPPED.exec(host);
+  if (mapped !== null) return dotted(mapped[1]!, mapped[2]!);
+  const [head = "", tail] = host.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail !== undefined) {
+    const count = tail === "" ? 0 : tail.split(":").length;
+    while (groups.length + count < 8) groups.push("0");
+    if (tail !== "") groups.push(...tail.split(":"));
+  }
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+function dotted(high: string, low: string): string {
+  const bits = [high, low].map((group) => parseInt(group, 16));
+  return bits.flatMap((value) => [value >> 8, value & 255]).join(".");
+}

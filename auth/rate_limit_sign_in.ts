@@ -1,0 +1,241 @@
+import { WindowTable } from "../app/window_table.ts";
+import type { Window } from "../app/window_table.ts";
+import { keyPart } from "./key_part.ts";
+import { networkOf } from "./network_of.ts";
+import type { SignInAttempt, SignInLimiter } from "./options.ts";
+import { show } from "./oauth/show.ts";
+
+/** How many failures, of whom. */
+export interface RateLimitSignInOptions {
+  /**
+   * How many failures an account may have from one address in a window. Success
+   * clears them. Default 10.
+   */
+  readonly perAccountAndAddress?: number;
+  /**
+   * How many failures an account may have in a window from all addresses
+   * together. Those from which somebody has signed in to it in the last 30 days
+   * don't count and are not limited by it. Default 100, the most that NIST SP
+   * 800-63B (section 3.2.2) lets anybody try in a row.
+   */
+  readonly perAccount?: number;
+  /**
+   * How many failures an address may have in a window, with all accounts
+   * together. Success doesn't clear them. Default 100.
+   */
+  readonly perAddress?: number;
+  /** How long a window lasts from its first attempt on, in ms. Default 15 minutes. */
+  readonly windowMs?: number;
+  /**
+   * Names the account that credentials are for; `undefined` if they are for none.
+   * What differs in case, accents, marks, white space or Unicode's compatible
+   * spellings counts as the same.
+   *
+   * Default: what stands in `email`, `username`, `userName`, `user`, `login`,
+   * `name`, `identifier`, `account`, `phone` and `id`, each being an account: a
+   * field that the provider doesn't look at is not a way around the limit. But
+   * if there are several, success clears nothing.
+   */
+  readonly account?: (
+    credentials: Readonly<Record<string, unknown>>,
+  ) => string | undefined;
+  /**
+   * How many accounts, addresses and pairs of them are remembered, each. The
+   * longest unused give way. Default 100,000.
+   */
+  readonly maxKeys?: number;
+  /** Where the time is read, in milliseconds. Default: `performance.now`. */
+  readonly now?: () => number;
+}
+
+const MINUTE = 60_000;
+/** How long an address counts as one that its account signs in from. */
+const FAMILIAR_MS = 30 * 24 * 60 * MINUTE;
+
+/** Where credentials commonly have the name of an account. */
+const FIELDS = [
+  "email",
+  "username",
+  "userName",
+  "user",
+  "login",
+  "name",
+  "identifier",
+  "account",
+  "phone",
+  "id",
+];
+
+/**
+ * Makes a limiter for the setting `signInLimiter`: too many failures, and
+ * attempts are refused with `RATE_LIMITED`, status 429 and `Retry-After`, without
+ * asking the provider.
+ *
+ * An attempt counts from its beginning and is taken back if it succeeds: a
+ * thousand guesses at once are no way around the limits. What the provider throws
+ * counts as a failure.
+ *
+ * It protects from guessing the password of one account, from one address or from
+ * many, and from trying one password on all accounts from one address. Nobody can
+ * lock an account's owner out for long: failures at another address refuse the
+ * owner only if the account has very many of them, and not at an address from
+ * which they have signed in before, as far as this process remembers.
+ *
+ * It does not protect from many addresses that try few passwords on each of many
+ * accounts, nor does it refuse passwords that everybody uses. It counts in the
+ * memory of this process. Of IPv6, a network of 64 bits is one address. Where the
+ * host doesn't tell addresses, all are one: then the limit of an account and an
+ * address is the only one, and anybody can use it up. Behind a proxy, see that
+ * the address is the client's and not the proxy's.
+ *
+ * @param options How many failures, of whom.
+ * @throws {TypeError} If a number is not positive.
+ *
+ * @example
+ * ```ts
+ * import {
+ *   createAuthPlugin,
+ *   credentials,
+ *   rateLimitSignIn,
+ * } from "@quartet/kit/auth";
+ *
+ * const limiter = rateLimitSignIn({ perAccountAndAddress: 1 });
+ * const auth = createAuthPlugin({
+ *   session: { secret: "a secret of at least thirty-two bytes" },
+ *   providers: [credentials({ authorize: () => Promise.resolve(null) })],
+ *   signInLimiter: limiter,
+ * });
+ * console.assert(auth.name === "auth");
+ *
+ * const guess = {
+ *   provider: "credentials",
+ *   credentials: { email: "ada@example.com", password: "1234" },
+ *   address: "192.0.2.1",
+ * };
+ * console.assert(limiter.check(guess) === undefined);
+ * console.assert(limiter.check(guess) === 15 * 60);
+ * ```
+ */
+export function rateLimitSignIn(
+  options: RateLimitSignInOptions = {},
+): SignInLimiter {
+  const {
+    perAccountAndAddress = 10,
+    perAccount = 100,
+    perAddress = 100,
+    windowMs = 15 * MINUTE,
+    maxKeys = 100_000,
+    account,
+    now = () => performance.now(),
+  } = options;
+  const limits = {
+    perAccountAndAddress,
+    perAccount,
+    perAddress,
+    windowMs,
+    maxKeys,
+  };
+  for (const [name, value] of Object.entries(limits)) {
+    if (value > 0 && Number.isFinite(value)) continue;
+    throw new TypeError(
+      `Cannot create sign-in limiter: ${name} must be a positive number, received ${
+        show(value)
+      }`,
+    );
+  }
+  const pairs = new WindowTable({ windowMs, maxKeys, now });
+  const accounts = new WindowTable({ windowMs, maxKeys, now });
+  const addresses = new WindowTable({ windowMs, maxKeys, now });
+  const familiar = new WindowTable({ windowMs: FAMILIAR_MS, maxKeys, now });
+  const accountsOf = account === undefined
+    ? commonAccounts
+    : (credentials: Readonly<Record<string, unknown>>) => {
+      const name = account(credentials);
+      return name === undefined ? [] : [normalize(name)];
+    };
+
+  /** Whom an attempt counts for. */
+  function namesOf({ provider, credentials, address }: SignInAttempt) {
+    const network = address ? networkOf(address) : undefined;
+    const names = accountsOf(credentials).map((name) => {
+      const account = `${provider}\n${keyPart(name)}`;
+      return { account, pair: `${account}\n${network ?? ""}` };
+    });
+    return { network, names };
+  }
+
+  return {
+    check(attempt) {
+      const { network, names } = namesOf(attempt);
+      const time = pairs.time();
+      const counted: { window: Window; limit: number }[] = [];
+      if (network !== undefined) {
+        const window = addresses.open(network, time);
+        counted.push({ window, limit: perAddress });
+      }
+      for (const { account, pair } of names) {
+        const window = pairs.open(pair, time);
+        counted.push({ window, limit: perAccountAndAddress });
+        if (familiar.find(pair, time) !== undefined) continue;
+        counted.push({
+          window: accounts.open(account, time),
+          limit: perAccount,
+        });
+      }
+      const reached = counted.filter(({ window, limit }) =>
+        window.count >= limit
+      );
+      if (reached.length > 0) {
+        const end = Math.max(...reached.map(({ window }) => window.end));
+        return Math.max(1, Math.ceil((end - time) / 1_000));
+      }
+      for (const { window } of counted) window.count++;
+      return undefined;
+    },
+
+    succeeded(attempt) {
+      const { network, names } = namesOf(attempt);
+      const time = pairs.time();
+      if (network !== undefined) takeBack(addresses.find(network, time));
+      for (const { account, pair } of names) {
+        const window = pairs.find(pair, time);
+        takeBack(window);
+        if (familiar.find(pair, time) === undefined) {
+          takeBack(accounts.find(account, time));
+        }
+        // Of several names one may be somebody else's, put there to be cleared.
+        if (names.length > 1) continue;
+        if (window !== undefined) window.count = 0;
+        if (network !== undefined) familiar.open(pair, time);
+      }
+    },
+  };
+}
+
+function takeBack(window: Window | undefined): void {
+  // A window that has begun meanwhile doesn't hold the attempt.
+  if (window !== undefined && window.count > 0) window.count--;
+}
+
+function commonAccounts(
+  credentials: Readonly<Record<string, unknown>>,
+): string[] {
+  const names = new Set<string>();
+  for (const field of FIELDS) {
+    const value = credentials[field];
+    if (
+      typeof value === "number" || typeof value === "string" && value !== ""
+    ) {
+      names.add(normalize(String(value)));
+    }
+  }
+  return [...names];
+}
+
+/**
+ * One spelling of all that a database may take for the same. To take some for the
+ * same that it tells apart does little harm.
+ */
+function normalize(name: string): string {
+  return name.normalize("NFKD").replace(/[\p{M}\p{Cf}\s]+/gu, "").toLowerCase();
+}

@@ -1,0 +1,381 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  createAuthPlugin,
+  credentials,
+  getAuth,
+  rateLimitSignIn,
+} from "@quartet/kit/auth";
+import type { RateLimitSignInOptions } from "@quartet/kit/auth";
+import { startServer } from "./browser.ts";
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+/** Who tries what, from where. */
+interface Try {
+  readonly email?: unknown;
+  readonly address?: string | undefined;
+  readonly provider?: string;
+  readonly more?: Record<string, unknown>;
+}
+
+/** A limiter on a clock that only moves when it is told to. */
+function limited(options: RateLimitSignInOptions = {}) {
+  const clock = { time: 0 };
+  const limiter = rateLimitSignIn({ now: () => clock.time, ...options });
+  const attemptOf = (
+    { email = "ada@example.com", provider = "credentials", more, ...rest }: Try,
+  ) => ({
+    provider,
+    credentials: { email, password: "x", ...more },
+    address: "address" in rest ? rest.address : "192.0.2.1",
+  });
+  return {
+    clock,
+    limiter,
+    /** An attempt that fails, or the seconds to wait. */
+    fail: (who: Try = {}) => limiter.check(attemptOf(who)),
+    /** An attempt that succeeds, or the seconds to wait. */
+    succeed(who: Try = {}): number | undefined {
+      const attempt = attemptOf(who);
+      const seconds = limiter.check(attempt);
+      if (seconds === undefined) limiter.succeeded(attempt);
+      return seconds;
+    },
+  };
+}
+
+/** How many attempts pass until one is refused, up to a bound. */
+function passes(attempt: (i: number) => number | undefined, bound = 1_000) {
+  let count = 0;
+  while (count < bound && attempt(count) === undefined) count++;
+  return count;
+}
+
+Deno.test("Ten failures of an account from an address are the most in 15 minutes", () => {
+  const { clock, fail, succeed } = limited();
+  assertEquals(passes(() => fail()), 10);
+  assertEquals(fail(), 900);
+  clock.time = 5 * MINUTE + 1;
+  assertEquals(fail(), 600);
+  assertEquals(succeed(), 600, "not even the right password is tried");
+  assertEquals(fail({ email: "bob@example.com" }), undefined);
+  assertEquals(fail({ address: "192.0.2.2" }), undefined);
+  assertEquals(fail({ provider: "other" }), undefined);
+  clock.time = 15 * MINUTE - 0.1;
+  assertEquals(fail(), 1);
+  clock.time = 15 * MINUTE;
+  assertEquals(passes(() => fail()), 10);
+});
+
+Deno.test("Refused attempts don't make it longer", () => {
+  const { clock, fail } = limited();
+  for (let i = 0; i < 1_000; i++) {
+    clock.time = i * MINUTE / 1_000;
+    fail();
+  }
+  clock.time = 15 * MINUTE;
+  assertEquals(fail(), undefined);
+});
+
+Deno.test("A thousand guesses at once are ten guesses", () => {
+  const { limiter } = limited();
+  const attempts = Array.from({ length: 1_000 }, () => ({
+    provider: "credentials",
+    credentials: { email: "ada@example.com" },
+    address: "192.0.2.1",
+  }));
+  const passed = attempts.filter((attempt) =>
+    limiter.check(attempt) === undefined
+  );
+  assertEquals(passed.length, 10);
+});
+
+Deno.test("Success clears an account's failures from there", () => {
+  const { fail, succeed } = limited();
+  for (let round = 0; round < 9; round++) {
+    assertEquals(passes(() => fail(), 9), 9);
+    assertEquals(succeed(), undefined);
+  }
+  assertEquals(passes(() => fail({ address: "192.0.2.2" })), 10);
+  assertEquals(succeed(), undefined);
+  assertEquals(fail({ address: "192.0.2.2" }), 900, "not those from elsewhere");
+});
+
+Deno.test("Signing in as often as one likes is no failure", () => {
+  const { succeed } = limited({ perAddress: 5, perAccount: 5 });
+  assertEquals(passes(() => succeed(), 500), 500);
+  assertEquals(passes((i) => succeed({ email: `${i}` }), 500), 500);
+});
+
+Deno.test("A hundred failures of an address are the most, with whatever accounts", () => {
+  const { clock, fail, succeed } = limited();
+  assertEquals(passes((i) => fail({ email: `user${i}` })), 100);
+  assertEquals(fail({ email: "another" }), 900);
+  assertEquals(fail({ email: "another", address: "192.0.2.2" }), undefined);
+  clock.time = 15 * MINUTE;
+  // An account of one's own clears nothing but its own failures.
+  const spray = (i: number) => {
+    if (i % 9 === 8) succeed({ email: "mallory" });
+    return fail({ email: `user${i}` });
+  };
+  assertEquals(passes(spray), 100);
+});
+
+Deno.test("A hundred failures of an account are the most, from whatever addresses", () => {
+  const { clock, fail } = limited();
+  const address = (i: number) => `10.0.${i >> 8}.${i & 255}`;
+  assertEquals(passes((i) => fail({ address: address(i) })), 100);
+  assertEquals(fail({ address: "198.51.100.1" }), 900);
+  assertEquals(fail({ email: "bob", address: "198.51.100.1" }), undefined);
+  clock.time = 15 * MINUTE;
+  assertEquals(fail({ address: "198.51.100.1" }), undefined);
+});
+
+Deno.test("An owner is let in where they have signed in before, whatever others do", () => {
+  const { clock, fail, succeed } = limited();
+  const home = "198.51.100.1";
+  const attack = (time: number) => {
+    clock.time = time;
+    passes((i) => fail({ address: `10.0.0.${i}` }));
+  };
+  assertEquals(succeed({ address: home }), undefined);
+  for (const time of [0, DAY, 29 * DAY]) {
+    attack(time);
+    assertEquals(fail({ address: "203.0.113.9" }), 900);
+    assertEquals(fail({ address: home }), undefined);
+    assertEquals(succeed({ address: home }), undefined);
+    // Whoever shares the address still gets no more than ten guesses.
+    assertEquals(passes(() => fail({ address: home })), 10);
+  }
+  attack(31 * DAY);
+  assertEquals(fail({ address: home }), 900, "it is forgotten after 30 days");
+  // That somebody is known there is known for their account only.
+  attack(60 * DAY);
+  clock.time += 15 * MINUTE;
+  assertEquals(succeed({ email: "bob", address: home }), undefined);
+  assertEquals(passes((i) => fail({ address: `10.0.1.${i}` })), 100);
+  assertEquals(fail({ address: home }), 900);
+});
+
+Deno.test("An account is the same in all its spellings", () => {
+  const { fail } = limited();
+  const spellings = [
+    "ada@example.com",
+    "ADA@EXAMPLE.COM",
+    " ada@example.com\t",
+    "\uff41da@example.com",
+    "a\u0301da@example.com",
+    "\u00e1da@example.com",
+    "ad\u200ba@example.com",
+    "ada\u00ad@example.com",
+    "\u{1d41a}da@example.com",
+    `ada@${" ".repeat(10_000)}example.com`,
+  ];
+  for (const email of spellings) assertEquals(fail({ email }), undefined);
+  for (const email of spellings) assertEquals(fail({ email }), 900);
+  assertEquals(fail({ email: "ada@example.org" }), undefined);
+});
+
+Deno.test("A field that the provider doesn't look at is no way around the limit", () => {
+  for (
+    const field of ["username", "user", "login", "name", "identifier", "phone"]
+  ) {
+    const { fail } = limited();
+    assertEquals(
+      passes((i) => fail({ email: `${i}`, more: { [field]: "bob" } })),
+      10,
+    );
+    assertEquals(fail({ email: "bob" }), 900);
+  }
+  const { limiter } = limited();
+  const check = (credentials: Record<string, unknown>) =>
+    limiter.check({ provider: "p", credentials, address: "192.0.2.1" });
+  assertEquals(passes(() => check({ id: 5 })), 10);
+  assertEquals(check({ id: "5" }), 900, "numbers and their text are the same");
+});
+
+Deno.test("Success with two names clears neither, since one may be somebody else's", () => {
+  const { fail, succeed } = limited();
+  assertEquals(passes(() => fail({ email: "bob" }), 9), 9);
+  const both = { email: "bob", more: { username: "mallory" } };
+  assertEquals(succeed(both), undefined);
+  assertEquals(passes(() => fail({ email: "bob" })), 1);
+  // Nor is the address one of bob's from then on.
+  passes((i) => fail({ email: "bob", address: `10.0.0.${i}` }));
+  const elsewhere = { ...both, address: "198.51.100.1" };
+  assertEquals(succeed(elsewhere), 900);
+  assertEquals(fail({ email: "bob", address: "198.51.100.1" }), 900);
+});
+
+Deno.test("Credentials without an account count for their address", () => {
+  const { limiter } = limited();
+  const values = [
+    {},
+    { password: "x" },
+    { email: "" },
+    { email: null, user: ["bob"], username: {}, login: true },
+    JSON.parse('{"__proto__":{"email":"bob"}}'),
+  ];
+  const check = (i: number) =>
+    limiter.check({
+      provider: "p",
+      credentials: values[i % values.length]!,
+      address: "192.0.2.1",
+    });
+  assertEquals(passes(check), 100);
+});
+
+Deno.test("An application can say itself what the account is", () => {
+  const { fail, succeed } = limited({
+    account: ({ tenant, email }) =>
+      tenant === undefined ? undefined : `${tenant}/${email}`,
+  });
+  const of = (tenant: string) => ({ more: { tenant, username: "u" } });
+  assertEquals(passes(() => fail(of("a")), 9), 9);
+  assertEquals(succeed(of("a")), undefined);
+  assertEquals(passes(() => fail(of("a"))), 10);
+  assertEquals(fail(of("A")), 900);
+  assertEquals(fail(of("b")), undefined);
+  assertEquals(passes(() => fail()), 80, "what remains of the address's");
+});
+
+Deno.test("A network of IPv6 counts as one address, however it is written", () => {
+  const limit = { perAddress: 1 };
+  const isSame = (a: string, b: string) => {
+    const { fail } = limited(limit);
+    fail({ email: "a", address: a });
+    return fail({ email: "b", address: b }) !== undefined;
+  };
+  for (
+    const [a, b] of [
+      ["2001:db8::1", "2001:db8::ffff:ffff:ffff:ffff"],
+      ["2001:db8::1", "2001:0DB8:0000:0:1:2:3:4"],
+      ["2001:db8:1:2:3::", "2001:db8:1:2::"],
+      ["fe80::1%eth0", "fe80::2%eth1"],
+      ["::1", "::2"],
+      ["::ffff:192.0.2.1", "192.0.2.1"],
+      ["::FFFF:c000:201", "192.0.2.1"],
+      ["0:0:0:0:0:ffff:192.0.2.1", "192.0.2.1"],
+      ["64:ff9b::192.0.2.1", "64:ff9b::1"],
+    ] as const
+  ) assert(isSame(a, b), `${a} ${b}`);
+  for (
+    const [a, b] of [
+      ["2001:db8::1", "2001:db8:0:1::1"],
+      ["2001:db8:1::", "2001:db8::1:0:0:0:0"],
+      ["::ffff:192.0.2.1", "::ffff:192.0.2.2"],
+      ["192.0.2.1", "192.0.2.10"],
+      ["::ffff:0:1", "::1"],
+      ["unix", "unix2"],
+      ["::x", "::y"],
+      [":::", "::"],
+      ["::1]/@[", "::2]/@["],
+      ["x".repeat(10_000), `${"x".repeat(10_000)}y`],
+      ["\ud800", "\ud801"],
+      ["__proto__", "constructor"],
+    ] as const
+  ) assert(!isSame(a, b), `${a} ${b}`);
+});
+
+Deno.test("Where no address is told, an account has its ten failures, and nobody else fewer", () => {
+  for (const address of [undefined, ""]) {
+    const { fail } = limited();
+    assertEquals(passes(() => fail({ address })), 10);
+    assertEquals(passes((i) => fail({ email: `${i}`, address }), 500), 500);
+  }
+});
+
+Deno.test("Success that comes after the window has ended takes nothing from the next", () => {
+  const { clock, limiter, fail } = limited();
+  const attempt = {
+    provider: "credentials",
+    credentials: { email: "bob" },
+    address: "192.0.2.1",
+  };
+  assertEquals(limiter.check(attempt), undefined);
+  clock.time = 15 * MINUTE;
+  limiter.succeeded(attempt);
+  limiter.succeeded(attempt);
+  assertEquals(passes((i) => fail({ email: `${i}` })), 100);
+});
+
+Deno.test("A clock that is put back neither lengthens a window nor ends it", () => {
+  const { clock, fail } = limited();
+  clock.time = DAY;
+  assertEquals(passes(() => fail()), 10);
+  clock.time = 0;
+  assertEquals(fail(), 900);
+  clock.time = 15 * MINUTE;
+  assertEquals(fail(), undefined);
+});
+
+Deno.test("Of very many accounts the longest unused are forgotten, and not the one under attack", () => {
+  const { fail } = limited({ maxKeys: 100, perAddress: 1e9 });
+  assertEquals(passes(() => fail({ email: "victim" })), 10);
+  for (let i = 0; i < 5_000; i++) {
+    assertEquals(fail({ email: `${i}${"x".repeat(500)}` }), undefined);
+    if (i % 10 === 0) assertEquals(fail({ email: "victim" }), 900);
+  }
+});
+
+Deno.test("rateLimitSignIn() wants positive numbers", () => {
+  for (
+    const name of [
+      "perAccountAndAddress",
+      "perAccount",
+      "perAddress",
+      "windowMs",
+      "maxKeys",
+    ]
+  ) {
+    for (const value of [0, -1, NaN, Infinity, "a"]) {
+      assertThrows(
+        () => rateLimitSignIn({ [name]: value }),
+        TypeError,
+        `Cannot create sign-in limiter: ${name} must be a positive number, received`,
+      );
+    }
+  }
+});
+
+Deno.test("A sign-in beyond the limit is answered with 429 and Retry-After, without asking the provider", async () => {
+  let asked = 0;
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+    providers: [credentials({
+      authorize({ password }) {
+        asked++;
+        return Promise.resolve(password === "right" ? { id: "1" } : null);
+      },
+    })],
+    signInLimiter: rateLimitSignIn({ perAccountAndAddress: 3, now: () => 0 }),
+  });
+  await using server = await startServer(auth, [{
+    path: "/sign-in",
+    method: "POST",
+    async handler(request, context) {
+      await getAuth(context).signIn("credentials", await request.json());
+      return new Response("hello");
+    },
+  }]);
+  const signIn = async (password: string) => {
+    const response = await fetch(`${server.origin}/sign-in`, {
+      method: "POST",
+      body: JSON.stringify({ email: "ada@example.com", password }),
+    });
+    await response.body?.cancel();
+    return [response.status, response.headers.get("retry-after")];
+  };
+  for (const password of ["a", "b"]) {
+    assertEquals(await signIn(password), [401, null]);
+  }
+  assertEquals(await signIn("right"), [200, null]);
+  const guesses = Array.from({ length: 50 }, (_, i) => signIn(`guess ${i}`));
+  const answers = await Promise.all(guesses);
+  assertEquals(answers.filter(([status]) => status === 401).length, 3);
+  assertEquals(answers.filter(([status]) => status === 429).length, 47);
+  assertEquals(asked, 6);
+  assertEquals(await signIn("right"), [429, "900"]);
+  assertEquals(asked, 6);
+});
