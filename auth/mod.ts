@@ -64,6 +64,8 @@ export type {
   SignInAttempt,
   SignInLimiter,
 } from "./options.ts";
+export { hashPassword, needsRehash, verifyPassword } from "./password.ts";
+export type { PasswordHashOptions } from "./password_hash.ts";
 export { createAuthPlugin } from "./plugin.ts";
 export type { AuthPlugin, SessionInfo } from "./plugin.ts";
 export type {
@@ -95,6 +97,8 @@ export type {
   ProfileMapper,
   ProfileOption,
 } from "./providers/oauth_provider.ts";
+export { rateLimitSignIn } from "./rate_limit_sign_in.ts";
+export type { RateLimitSignInOptions } from "./rate_limit_sign_in.ts";
 export { safeRedirect } from "./safe_redirect.ts";
 export { createMemorySessionStore } from "./stores/memory_session_store.ts";
 export type {
