@@ -1,3 +1,4 @@
+import { scryptSync } from "node:crypto";
 import {
   assert,
   assertEquals,
@@ -128,6 +129,16 @@ Deno.test("What is no string is no password", async () => {
       TypeError,
       `Cannot hash password: it must be a string of 1 to 1024 bytes, received ${typeof value}`,
     );
+  }
+});
+
+Deno.test("What is no password isn't even right where an empty one was hashed", async () => {
+  const salt = new Uint8Array(16);
+  const key = scryptSync("", salt, 32, { N: 1_024, r: 1, p: 1 });
+  const encode = (bytes: Uint8Array) => bytes.toBase64({ omitPadding: true });
+  const hash = `$scrypt$ln=10,r=1,p=1$${encode(salt)}$${encode(key)}`;
+  for (const password of ["", null, undefined, {}, "x".repeat(2_000)]) {
+    assertEquals(await verifyPassword(password, hash), false);
   }
 });
 

@@ -106,6 +106,7 @@ Deno.test("Signing in as often as one likes is no failure", () => {
   const { succeed } = limited({ perAddress: 5, perAccount: 5 });
   assertEquals(passes(() => succeed(), 500), 500);
   assertEquals(passes((i) => succeed({ email: `${i}` }), 500), 500);
+  assertEquals(passes((i) => succeed({ address: `10.0.0.${i}` }), 250), 250);
 });
 
 Deno.test("A hundred failures of an address are the most, with whatever accounts", () => {
@@ -286,7 +287,7 @@ Deno.test("Where no address is told, an account has its ten failures, and nobody
   }
 });
 
-Deno.test("Success that comes after the window has ended takes nothing from the next", () => {
+Deno.test("Success that comes late, or twice, makes no limit higher", () => {
   const { clock, limiter, fail } = limited();
   const attempt = {
     provider: "credentials",
@@ -295,8 +296,9 @@ Deno.test("Success that comes after the window has ended takes nothing from the 
   };
   assertEquals(limiter.check(attempt), undefined);
   clock.time = 15 * MINUTE;
-  limiter.succeeded(attempt);
-  limiter.succeeded(attempt);
+  for (let i = 0; i < 3; i++) limiter.succeeded(attempt);
+  assertEquals(fail(), undefined);
+  for (let i = 0; i < 3; i++) limiter.succeeded(attempt);
   assertEquals(passes((i) => fail({ email: `${i}` })), 100);
 });
 
