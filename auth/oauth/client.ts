@@ -136,7 +136,8 @@ function readTokens(answer: Record<string, unknown>): OAuthTokens {
     tokenType: "Bearer",
     expiresIn: expiresIn >= 0 ? expiresIn : undefined,
     refreshToken: textOf(answer["refresh_token"]),
-    scope: textOf(answer["scope"]),
+    // Empty where there are no scopes, as with the tokens of GitHub Apps.
+    scope: typeof answer["scope"] === "string" ? answer["scope"] : undefined,
     idToken: textOf(answer["id_token"]),
   };
 }

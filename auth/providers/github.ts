@@ -17,7 +17,8 @@ export interface GitHubOptions extends OAuthClientOptions {
   readonly name?: string;
   /**
    * What the user is asked to allow. Default `["read:user", "user:email"]`.
-   * Without `user:email` there is no e-mail address.
+   * Without `user:email` there is no e-mail address. A GitHub App has its
+   * permissions instead, and needs that to read e-mail addresses.
    */
   readonly scope?: readonly string[];
   /**
@@ -87,16 +88,25 @@ export function presetCodeHost(
     ((profile) => profile);
 
   async function findEmail(tokens: OAuthTokens): Promise<string | undefined> {
-    // GitHub tells what was granted, which may be less than was asked for.
+    // A GitHub App has permissions in place of scopes. Which ones, isn't told.
+    const isApp = tokens.scope === "";
+    // What was granted may be less than was asked for.
     const granted = tokens.scope?.split(/[\s,]+/) ?? scope;
     const isAllowed = granted.includes("user:email") ||
       granted.includes("user");
-    if (!isAllowed) return undefined;
+    if (!isApp && !isAllowed) return undefined;
     const url = new URL(userInfoUrl);
     url.pathname += "/emails";
     url.searchParams.set("per_page", "100");
     const what = "the endpoint of e-mail addresses";
-    const list = await client.get(what, url.href, tokens);
+    let list: unknown;
+    try {
+      list = await client.get(what, url.href, tokens);
+    } catch (error) {
+      const { status } = error as Partial<ProviderError>;
+      if (isApp && (status === 403 || status === 404)) return undefined;
+      throw error;
+    }
     if (!Array.isArray(list)) {
       throw new ProviderError(`${what} did not answer with an array`);
     }

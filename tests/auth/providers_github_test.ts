@@ -58,6 +58,20 @@ Deno.test("GitHub isn't asked for addresses that the user hasn't allowed", async
   assertEquals((await signIn(all, "ada")).email, "ada@example.com");
 });
 
+Deno.test("A GitHub App has no scopes, and an address if it may read it", async () => {
+  await using local = startProvider();
+  const provider = presetCodeHost(local.github);
+  for (const mayReadEmails of [true, false]) {
+    local.server.github.app = { mayReadEmails };
+    const user = await signIn(provider, "ada");
+    assertEquals(user.email, mayReadEmails ? "ada@example.com" : undefined);
+  }
+  // Other failures are failures for it too.
+  local.server.faults.set("/github/api/v3/user/emails", "unauthorized");
+  const error = await signIn(provider, "ada").catch((error) => error);
+  assertEquals(error.code, "OAUTH_FAILED");
+});
+
 Deno.test("GitHub is asked with the defaults that it documents", () => {
   const [address, parameters] = authorization(presetCodeHost(OPTIONS));
   assertEquals(address, "https://github.com/login/oauth/authorize");
@@ -229,7 +243,12 @@ Deno.test("OAuth providers never take a ready-made user", async () => {
   ) {
     assertEquals(await provider.authorize(credentials), null);
   }
-  const callback = { code: "c", state: "s", redirectUri: CALLBACK, user };
+  const callback = {
+    code: "ready-made",
+    state: "s",
+    redirectUri: CALLBACK,
+    user,
+  };
   const error = await provider.handleCallback!(callback)
     .then(() => undefined, (error) => error);
   assertEquals(

@@ -8,19 +8,29 @@ const ERRORS = {
   unsupported_grant_type: "unsupported_grant_type",
 } as const;
 
+/** GitHub, with the switch that a test needs. */
+export interface GitHub extends Realm {
+  /**
+   * Makes the client a GitHub App, whose tokens have no scopes, and says
+   * whether it may read e-mail addresses.
+   */
+  app: { readonly mayReadEmails: boolean } | undefined;
+}
+
 /**
  * GitHub Enterprise Server: the endpoints of sign-in, and those of its API that
  * tell of the user. GitHub and ghe.com differ from it in addresses only.
  */
-export function createGitHub(): Realm {
-  return {
+export function createGitHub(): GitHub {
+  const github: GitHub = {
+    app: undefined,
     title: "GitHub",
     authorizePath: "/login/oauth/authorize",
     tokenPath: "/login/oauth/access_token",
     answerToken({ accessToken, grant }, request) {
       const answer = {
         access_token: accessToken,
-        scope: grant.scope.join(","),
+        scope: github.app === undefined ? grant.scope.join(",") : "",
         token_type: "bearer",
       };
       // A form, unless JSON is asked for.
@@ -50,12 +60,13 @@ export function createGitHub(): Realm {
         case "/api/v3/user":
           return userOf(grant);
         case "/api/v3/user/emails":
-          return emailsOf(grant);
+          return emailsOf(grant, github.app);
         default:
           return undefined;
       }
     },
   };
+  return github;
 }
 
 function userOf({ person }: Grant): Response {
@@ -71,8 +82,15 @@ function userOf({ person }: Grant): Response {
   });
 }
 
-function emailsOf({ person, scope }: Grant): Response {
-  if (!scope.includes("user:email") && !scope.includes("user")) {
+function emailsOf({ person, scope }: Grant, app: GitHub["app"]): Response {
+  if (app !== undefined) {
+    if (!app.mayReadEmails) {
+      return Response.json({
+        message: "Resource not accessible by integration",
+        status: "403",
+      }, { status: 403 });
+    }
+  } else if (!scope.includes("user:email") && !scope.includes("user")) {
     return Response.json({ message: "Not Found", status: "404" }, {
       status: 404,
     });

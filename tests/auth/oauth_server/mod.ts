@@ -7,6 +7,7 @@
 
 export { FAULTS, PROVIDER_TEXT } from "./faults.ts";
 export type { Fault } from "./faults.ts";
+export type { GitHub } from "./github.ts";
 export type { Google, IdTokenFault } from "./google.ts";
 export type { Client } from "./grants.ts";
 export { GUILD, PEOPLE } from "./people.ts";

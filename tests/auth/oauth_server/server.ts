@@ -2,6 +2,7 @@ import { authorize } from "./authorize.ts";
 import { createDiscord } from "./discord.ts";
 import type { Fault } from "./faults.ts";
 import { answerWith } from "./faults.ts";
+import type { GitHub } from "./github.ts";
 import { createGitHub } from "./github.ts";
 import type { Google } from "./google.ts";
 import { createGoogle } from "./google.ts";
@@ -15,6 +16,8 @@ import type { Realm } from "./realm.ts";
 export interface OAuthServerOptions {
   /** The application that it serves. */
   readonly client: Client;
+  /** What its page calls it. Default: the provider that it is. */
+  readonly title?: string;
   /** Who can sign in. Default: `PEOPLE`. */
   readonly people?: readonly Person[];
   /** The time, in milliseconds of the Unix epoch. Default: `Date.now`. */
@@ -39,6 +42,8 @@ export interface SeenRequest {
 export interface OAuthServer {
   /** Answers a request. */
   fetch(request: Request): Promise<Response>;
+  /** The switch of GitHub. */
+  readonly github: GitHub;
   /** The switches of Google. */
   readonly google: Google;
   /** How to answer below a path in place of the honest way, by path. */
@@ -53,9 +58,10 @@ export interface OAuthServer {
 export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
   const { client, people = PEOPLE, now = Date.now } = options;
   const grants = createGrants(client, now);
+  const github = createGitHub();
   const google = createGoogle(client, now);
   const realms: Readonly<Record<string, Realm>> = {
-    github: createGitHub(),
+    github,
     google,
     discord: createDiscord(),
   };
@@ -68,7 +74,7 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
     const [, name = "", rest = ""] = /^\/(\w+)(\/.*)$/.exec(pathname) ?? [];
     const realm = Object.hasOwn(realms, name) ? realms[name] : undefined;
     if (realm !== undefined && rest === realm.authorizePath) {
-      const { title } = realm;
+      const { title = realm.title } = options;
       return authorize(request, { client, grants, people, realm: name, title });
     }
     const isToken = rest === realm?.tokenPath;
@@ -91,6 +97,7 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
   }
 
   return {
+    github,
     google,
     faults,
     seen,
