@@ -123,9 +123,10 @@ export function payloadOf<U extends BaseUser>(
     "of the session that onSessionCreated returned",
   );
   const payload: JWTPayload = { sub: userId, iat: frame.iat, exp: frame.exp };
-  const rest = { ...frame, email, name, roles, provider };
+  // A copy of the roles: a callback that changes the session's comes later.
+  const rest = { ...frame, email, name, roles: roles?.slice(), provider };
   for (const [key, value] of Object.entries(rest)) {
-    if (value !== undefined) payload[key] = value;
+    if (value !== undefined && value !== null) payload[key] = value;
   }
   for (const [key, value] of Object.entries(claims ?? {})) {
     if (!RESERVED.has(key)) keep(payload, key, value);

@@ -83,7 +83,10 @@ function validate<U extends BaseUser>(
     const described = await describe(identity);
     const { template, evidence } = described;
     const session = described.session ?? sessionOf<U>(template);
-    if (await onSessionValidate?.(session) ?? true) return described;
+    // A callback that finds nobody, and gives `undefined`, has not said yes.
+    if (onSessionValidate === undefined || await onSessionValidate(session)) {
+      return described;
+    }
     return new Rejection("refused", evidence);
   })();
 }
