@@ -1,0 +1,229 @@
+/** What a trace shows of auth, and what it must not show. */
+
+import { assert, assertEquals } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import {
+  apiKey,
+  createAuthPlugin,
+  getAuth,
+  getOAuthUrl,
+  handleOAuthCallback,
+  oauth,
+  optionalAuth,
+  requireAuth,
+  requireRoles,
+} from "@quartet/kit/auth";
+import { createTracer, serializeTrace, tracePlugin } from "@quartet/kit/trace";
+import type { SpanData, TracerImpl } from "@quartet/kit/trace";
+import { byName, createClock, SECRET, STRATEGIES, USERS } from "./harness.ts";
+import type { SessionStrategy } from "@quartet/kit/auth";
+
+/** An app that is traced, and a client that keeps its cookies. */
+function startTraced(strategy: SessionStrategy) {
+  const tracer = createTracer();
+  const clock = createClock();
+  const auth = createAuthPlugin({
+    session: { secret: SECRET, strategy, updateAge: 60 },
+    now: clock.now,
+    providers: [
+      byName(),
+      apiKey({
+        queryParam: "key",
+        validate: (key) =>
+          Promise.resolve(key === "k-815" ? USERS["bob"]! : null),
+      }),
+      oauth({
+        id: "somewhere",
+        name: "Somewhere",
+        clientId: "client",
+        clientSecret: "secret of the client",
+        authorizationUrl: "https://somewhere.example/authorize",
+        tokenUrl: "http://127.0.0.1:1/token",
+        userInfoUrl: "http://127.0.0.1:1/me",
+      }),
+    ],
+  });
+  const redirectUri = "https://app.example/callback";
+  const app = createApp({
+    trace: tracePlugin(tracer, { authorize: () => true }),
+    plugins: [auth],
+    routes: [
+      {
+        path: "/sign-in",
+        config: { ...optionalAuth() },
+        action: async ({ request, context }) =>
+          await getAuth(context).signIn("credentials", await request.json()),
+      },
+      {
+        path: "/sign-out",
+        action: ({ context }) => getAuth(context).signOut(),
+      },
+      { path: "/me", config: { ...requireAuth() }, loader: () => "me" },
+      {
+        path: "/admin",
+        config: { ...requireRoles(["admin"]) },
+        loader: () => 1,
+      },
+      {
+        path: "/token",
+        loader: ({ context }) => getAuth(context).getToken(),
+      },
+      {
+        path: "/start",
+        loader: ({ context }) => getOAuthUrl(context, "somewhere", redirectUri),
+      },
+      {
+        path: "/callback",
+        loader({ request, context }) {
+          const query = new URL(request.url).searchParams;
+          const [code, state] = [query.get("code")!, query.get("state")!];
+          return handleOAuthCallback(context, "somewhere", {
+            code,
+            state,
+            redirectUri,
+          });
+        },
+      },
+    ],
+  });
+  const jar = new Map<string, string>();
+
+  async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    const cookie = Array.from(jar, (pair) => pair.join("=")).join("; ");
+    if (cookie !== "") headers.set("cookie", cookie);
+    const request = new Request(`http://localhost${path}`, {
+      ...init,
+      headers,
+    });
+    const response = await app.fetch(request);
+    for (const line of response.headers.getSetCookie()) {
+      const [pair] = line.split(";");
+      const at = pair!.indexOf("=");
+      jar.set(pair!.slice(0, at), pair!.slice(at + 1));
+    }
+    return response;
+  }
+
+  return { tracer, app, clock, jar, ask };
+}
+
+/** The spans of the auth layer. */
+function authSpans(tracer: TracerImpl): SpanData[] {
+  return tracer.getTraces().flatMap((trace) => [...trace.spans.values()])
+    .filter(({ layer }) => layer === "auth");
+}
+
+Deno.test("Checks of auth are spans of the auth layer, with their results", async () => {
+  for (const strategy of STRATEGIES) {
+    const { tracer, app, ask } = startTraced(strategy);
+    const spansOf = async (path: string, init?: RequestInit) => {
+      const before = new Set(authSpans(tracer).map(({ id }) => id));
+      await (await ask(path, init)).body?.cancel();
+      return authSpans(tracer).filter(({ id }) => !before.has(id)).map((
+        { name, attributes },
+      ) => [name, ...Object.values(attributes)].join(" "));
+    };
+    const signIn = (user: string) => ({
+      method: "POST",
+      body: JSON.stringify({ user }),
+    });
+    assertEquals(await spansOf("/me"), [
+      "auth:session anonymous",
+      "auth:requireAuth false",
+    ]);
+    assertEquals(await spansOf("/sign-in", signIn("bob")), [
+      "auth:session anonymous",
+      "auth:optionalAuth true",
+      "auth:signIn credentials",
+    ]);
+    assertEquals(await spansOf("/me"), [
+      "auth:session cookie",
+      "auth:requireAuth true",
+    ]);
+    assertEquals(await spansOf("/admin"), [
+      "auth:session cookie",
+      "auth:requireRoles false",
+    ]);
+    assertEquals(
+      await spansOf("/admin", { headers: { authorization: "Bearer x" } }),
+      ["auth:session malformed", "auth:requireRoles false"],
+    );
+    assertEquals(await spansOf("/me", { headers: { "x-api-key": "k-815" } }), [
+      "auth:session request",
+      "auth:requireAuth true",
+    ]);
+    assertEquals(await spansOf("/sign-out", { method: "POST" }), [
+      "auth:session cookie",
+      "auth:signOut",
+    ]);
+    await app.close();
+  }
+});
+
+Deno.test("A failed sign-in is a span that has failed", async () => {
+  const { tracer, app, ask } = startTraced("jwt");
+  const response = await ask("/sign-in", { method: "POST", body: "{}" });
+  await response.body?.cancel();
+  assertEquals(response.status, 401);
+  const span = authSpans(tracer).find(({ name }) => name === "auth:signIn");
+  assertEquals(span!.status, "error");
+  await app.close();
+});
+
+Deno.test("No trace holds a token, a cookie, a key, a code, a state, a password or a session's id", async () => {
+  for (const strategy of STRATEGIES) {
+    const { tracer, app, clock, jar, ask } = startTraced(strategy);
+    const secrets = new Set([
+      SECRET,
+      "secret of the client",
+      "k-815",
+      "hunter2",
+      "c0de-4711",
+      "wrong-4711",
+    ]);
+    const text = async (path: string, init?: RequestInit) => {
+      const response = await ask(path, init);
+      for (const value of jar.values()) if (value !== "") secrets.add(value);
+      return await response.text();
+    };
+    const post = (body: unknown) => ({
+      method: "POST",
+      body: JSON.stringify(body),
+    });
+    await text("/sign-in", post({ user: "mallory", password: "hunter2" }));
+    const session = JSON.parse(
+      await text("/sign-in", post({ user: "ada", password: "hunter2" })),
+    );
+    secrets.add(session.sessionId);
+    const token = JSON.parse(await text("/token"));
+    secrets.add(token);
+    await text("/me", { headers: { authorization: `Bearer ${token}` } });
+    await text("/me", { headers: { authorization: "Bearer wrong-4711" } });
+    await text("/me", { headers: { "x-api-key": "wrong-4711" } });
+    await text("/me", { headers: { "x-api-key": "k-815" } });
+    await text("/me?key=k-815");
+    await text("/me?key=wrong-4711");
+    clock.pass(61);
+    await text("/me");
+    const url = new URL(JSON.parse(await text("/start")));
+    const state = url.searchParams.get("state")!;
+    secrets.add(state);
+    secrets.add(url.searchParams.get("nonce") ?? state);
+    await text(`/callback?code=c0de-4711&state=${state}`);
+    await text(`/callback?code=c0de-4711&state=${state}`);
+    await text("/sign-out", { method: "POST" });
+
+    const shown = tracer.getTraces().map((trace) =>
+      JSON.stringify(serializeTrace(trace))
+    ).join("\n");
+    assert(shown.includes("auth:callback"));
+    assert(secrets.size > 10);
+    for (const secret of secrets) {
+      for (const part of [secret, ...secret.split(".")]) {
+        assert(part.length < 5 || !shown.includes(part), part);
+      }
+    }
+    await app.close();
+  }
+});
