@@ -68,7 +68,8 @@ export function getUser(context: RequestContext): User | null {
  * @param redirectUri Where the provider sends the browser back to: an absolute
  * URL that is registered there. Default: that of the provider's settings.
  * @throws {AuthError} `UNKNOWN_PROVIDER` if there is none of this id, or it is
- * none for OAuth; `CONFIG` if the redirect URI is not one.
+ * none for OAuth.
+ * @throws {TypeError} If the redirect URI is not one, or not the provider's.
  */
 export function getOAuthUrl(
   context: RequestContext,
