@@ -16,21 +16,20 @@ const COOKIE = "app.session";
 /** All callbacks, noting their calls; those that are asynchronous take a turn. */
 function noting(isAsync: boolean) {
   const calls: { name: string; args: unknown }[] = [];
-  // deno-lint-ignore no-explicit-any -- one function for all of them
-  const note =
-    (name: string, result: (args: any) => unknown) => (args: any) => {
-      calls.push({ name, args: structuredClone(args) });
-      return isAsync
-        ? new Promise((resolve) => queueMicrotask(() => resolve(result(args))))
-        : result(args);
-    };
+  const note = <A>(name: string, result: (args: A) => unknown) => (args: A) => {
+    calls.push({ name, args: structuredClone(args) });
+    return isAsync
+      ? new Promise((resolve) => queueMicrotask(() => resolve(result(args))))
+      : result(args);
+  };
+  type Args = { token: unknown; session: unknown };
   const callbacks = {
     onSessionCreated: note("onSessionCreated", (session) => session),
     onSessionValidate: note("onSessionValidate", () => true),
     onSignIn: note("onSignIn", () => undefined),
     onSignOut: note("onSignOut", () => undefined),
-    jwt: note("jwt", ({ token }) => token),
-    session: note("session", ({ session }) => session),
+    jwt: note("jwt", ({ token }: Args) => token),
+    session: note("session", ({ session }: Args) => session),
   } as AuthCallbacks;
   return { calls, callbacks };
 }
