@@ -36,4 +36,4 @@ export type {
 } from "./client/types.ts";
 export type { RPCFailure } from "./error.ts";
 export type * from "./json.ts";
-export type { CallMessage } from "./protocol.ts";
+export type { BatchMessage, CallMessage } from "./protocol.ts";

@@ -37,6 +37,7 @@ export { infiniteQueryOptions } from "./tanstack/infinite_query_options.ts";
 export type {
   InfiniteQueryExtras,
   InfiniteQueryOptions,
+  Pages,
 } from "./tanstack/infinite_query_options.ts";
 export { mutationOptions } from "./tanstack/mutation_options.ts";
 export type {

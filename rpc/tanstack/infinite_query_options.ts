@@ -1,4 +1,3 @@
-import type { InfiniteData } from "@tanstack/query-core";
 import { pathOf, toKey } from "./query_key.ts";
 import type { KeyOf } from "./query_key.ts";
 import type { CallLike, DataOf, ErrorOption, Overridden } from "./types.ts";
@@ -25,10 +24,18 @@ export interface InfiniteQueryExtras<Data, PageParam> {
   readonly [option: string]: unknown;
 }
 
+/** What TanStack Query caches of an infinite query. */
+export interface Pages<Data, PageParam> {
+  /** The pages, in their order. */
+  readonly pages: Data[];
+  /** What each was asked for with. */
+  readonly pageParams: PageParam[];
+}
+
 /** What {@linkcode infiniteQueryOptions} gives. */
 export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
   /** Path and input of the first page. */
-  readonly queryKey: KeyOf<InfiniteData<Data, PageParam>>;
+  readonly queryKey: KeyOf<Pages<Data, PageParam>>;
   /** Calls the query for a page. */
   readonly queryFn: (
     context: { readonly signal: AbortSignal; readonly pageParam: PageParam },

@@ -8,7 +8,10 @@ export type QueryKey = readonly unknown[];
 
 /**
  * A key that says what is cached under it, so that `getQueryData(key)` and the
- * like have a type.
+ * like have a type. There is nothing more in the key itself, and what the tag
+ * is made of is TanStack Query's own business.
+ *
+ * @internal
  */
 export type KeyOf<Data> = DataTag<QueryKey, Data, RPCClientError>;
 
