@@ -3,6 +3,7 @@ import { show } from "./check.ts";
 import { lifetime } from "./call.ts";
 import type { Engine } from "./engine.ts";
 import { readPolicy } from "./options.ts";
+import { RecentKeys } from "./recent_keys.ts";
 import type { UnstableCacheOptions } from "./options.ts";
 import type { RevalidateResult } from "./revalidation.ts";
 import type { Scopes } from "./scope_table.ts";
@@ -60,15 +61,13 @@ export function createCachedFunction<F extends AsyncFunction>(
   const isKept = policy.maxAge !== 0;
   const isQuick = isKept && !policy.clone;
 
+  const recent = new RecentKeys((value) => encodeCall([name, value], 1));
   const keyOf = (args: readonly unknown[]) => encodeCall([name, ...args], 1);
 
   function run(this: unknown, ...args: unknown[]): Promise<unknown> {
     let key: string;
     try {
-      // Spreading takes as long as all the rest of this line.
-      key = args.length === 1
-        ? encodeCall([name, args[0]], 1)
-        : encodeCall([name, ...args], 1);
+      key = args.length === 1 ? recent.keyOf(args[0]) : keyOf(args);
     } catch (error) {
       return Promise.reject(error);
     }

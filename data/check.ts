@@ -34,9 +34,12 @@ export function checkStrings(
   }
 }
 
-/** Tags as every store can keep them: lone surrogates become U+FFFD. */
+/** A copy of tags as every store can keep them: without lone surrogates. */
 export function normalizeTags(tags: readonly string[]): string[] {
-  return tags.map((tag) => tag.toWellFormed());
+  // A plain copy shares its elements with the literal that most lists are.
+  return tags.every((tag) => tag.isWellFormed())
+    ? [...tags]
+    : tags.map((tag) => tag.toWellFormed());
 }
 
 /** A value in an error: what it is, and not much of it. */
