@@ -378,6 +378,41 @@ Deno.test("absoluteMaxAge ends a session, however often it was refreshed", async
   }
 });
 
+Deno.test("absoluteMaxAge counts from sign-in also for sessions that began without it", async () => {
+  for (const strategy of STRATEGIES) {
+    const clock = createClock();
+    const store = createMemorySessionStore({ now: clock.now });
+    const start = (absoluteMaxAge?: number) =>
+      startAuth({
+        clock,
+        session: {
+          strategy,
+          updateAge: 10,
+          ...(strategy === "jwt" ? {} : { store }),
+          ...(absoluteMaxAge === undefined ? {} : { absoluteMaxAge }),
+        },
+      });
+    await using before = await start();
+    const browser = await before.signIn();
+    clock.pass(11);
+    const { token }: Me = await browser.json("/me");
+    const shown = [
+      { cookie: `${COOKIE}=${valueOf(browser)}` },
+      { authorization: `Bearer ${token}` },
+    ];
+    await using after = await start(60);
+    const known = async () =>
+      await Promise.all(shown.map(async (headers) => {
+        const response = await fetch(`${after.origin}/me`, { headers });
+        return (await response.json()).isAuthenticated;
+      }));
+    clock.pass(48);
+    assertEquals(await known(), [true, true]);
+    clock.pass(1);
+    assertEquals(await known(), [false, false]);
+  }
+});
+
 Deno.test("A session that can't be refreshed still holds, and its request is answered", async () => {
   const clock = createClock();
   const store = createMemorySessionStore({ now: clock.now });
