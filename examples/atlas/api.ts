@@ -1,31 +1,40 @@
 // What the page, and anybody else, can call: the procedures of Atlas.
 
 import type { DatabaseSync } from "node:sqlite";
-import {
-  createChannel,
-  createRouter,
-  errors,
-  procedure,
-} from "@quartet/kit/rpc";
+import type { AuthPlugin } from "@quartet/kit/auth";
+import { createRouter, errors, procedure } from "@quartet/kit/rpc";
+import type { Channel } from "@quartet/kit/rpc";
 import { z } from "zod";
 import { findCountry, searchCountries } from "./countries.ts";
 import { addFavourite, listFavourites, removeFavourite } from "./favourites.ts";
+import type { AtlasUser } from "./user.ts";
 
 /** The type of the API, which is all that the page knows of it. */
 export type Api = ReturnType<typeof createApi>;
 
 const code = z.string().regex(/^[A-Za-z]{3}$/, "A country has three letters");
 
-/** Makes the API on a database. */
+/**
+ * Makes the API.
+ *
+ * @param changes Tells whose favourites, or whose sessions, have changed.
+ */
 // deno-lint-ignore explicit-module-boundary-types -- the procedures are the type
-export function createApi(database: DatabaseSync) {
-  /** Tells whose favourites have changed. */
-  const changes = createChannel<string>();
+export function createApi(
+  database: DatabaseSync,
+  auth: AuthPlugin<AtlasUser>,
+  changes: Channel<string>,
+) {
+  // A socket may stay open for longer than the session that has opened it.
+  const findUser = async (request: Request) =>
+    (await auth.authenticate(request)).getUser();
 
-  const forVisitors = procedure.use(({ ctx, next }) => {
-    const visitor: string | undefined = ctx.get("visitor");
-    if (visitor === undefined) throw errors.unauthorized("Visit a page first");
-    return next({ visitor });
+  const forUsers = procedure.use(async ({ ctx, request, type, next }) => {
+    const user = type === "subscription"
+      ? await findUser(request)
+      : auth.getUser(ctx);
+    if (user === null) throw errors.unauthorized("Sign in first");
+    return await next({ user });
   });
 
   return createRouter({
@@ -41,32 +50,34 @@ export function createApi(database: DatabaseSync) {
       }),
     },
     favourites: {
-      list: forVisitors.query(({ visitor }) =>
-        listFavourites(database, visitor)
-      ),
-      add: forVisitors.mutation(
+      list: forUsers.query(({ user }) => listFavourites(database, user.id)),
+      add: forUsers.mutation(
         z.object({ code }),
-        async ({ input, visitor }) => {
+        async ({ input, user }) => {
           if (findCountry(database, input.code) === undefined) {
             throw errors.notFound("No such country");
           }
-          addFavourite(database, visitor, input.code);
-          await changes.publish(visitor);
+          addFavourite(database, user.id, input.code);
+          await changes.publish(user.id);
         },
       ),
-      remove: forVisitors.mutation(
+      remove: forUsers.mutation(
         z.object({ code }),
-        async ({ input, visitor }) => {
-          removeFavourite(database, visitor, input.code);
-          await changes.publish(visitor);
+        async ({ input, user }) => {
+          removeFavourite(database, user.id, input.code);
+          await changes.publish(user.id);
         },
       ),
       // All of them each time: whoever comes back after a break is up to date.
-      live: forVisitors.subscription(async function* ({ visitor, signal }) {
+      live: forUsers.subscription(async function* ({ user, request, signal }) {
         const changed = changes.subscribe(signal);
-        yield listFavourites(database, visitor);
+        yield listFavourites(database, user.id);
         for await (const { value } of changed) {
-          if (value === visitor) yield listFavourites(database, visitor);
+          if (value !== user.id) continue;
+          if (await findUser(request) === null) {
+            throw errors.unauthorized("You have signed out");
+          }
+          yield listFavourites(database, user.id);
         }
       }),
     },

@@ -1,23 +1,33 @@
 // Atlas, the countries of the world: the app itself. Start reading here.
 
 import { createApp } from "@quartet/kit/app";
-import type { App, Context } from "@quartet/kit/app";
-import { createCache, tags } from "@quartet/kit/data";
-import { createOpenAPIDocument, rpcPlugin } from "@quartet/kit/rpc";
+import type { App } from "@quartet/kit/app";
+import {
+  createChannel,
+  createOpenAPIDocument,
+  rpcPlugin,
+} from "@quartet/kit/rpc";
+import { accountRoutes } from "./account.tsx";
+import { adminRoutes } from "./admin.tsx";
 import { createApi } from "./api.ts";
-import { findBorders, findCountry, searchCountries } from "./countries.ts";
-import type { CountryName } from "./countries.ts";
+import { createAuth } from "./auth.ts";
+import { createCountryCache } from "./country_cache.ts";
+import { countryRoutes } from "./country_routes.tsx";
 import { openDatabase } from "./database.ts";
-import { listFavourites } from "./favourites.ts";
-import { html } from "./html.ts";
-import { CountryPage, ListPage, NotFoundPage } from "./pages.tsx";
+import { startHillside } from "./hillside.ts";
+import { refusals } from "./refusals.tsx";
 import { pageScript } from "./script.ts";
-import { visitors } from "./visitor.ts";
+import { randomSecret } from "./secret.ts";
+import { signInRoutes } from "./sign_in.tsx";
+import { hillsideRoutes } from "./sign_in_with_hillside.tsx";
+import { signUpRoutes } from "./sign_up.tsx";
 
 /** Settings of the demo. */
 export interface AtlasOptions {
   /** The SQLite file; `:memory:` keeps everything in memory. */
   readonly database: string;
+  /** Signs the sessions. Default: a random one. */
+  readonly sessionSecret?: string | undefined;
   /**
    * What a webhook has to bring to `/api/revalidate`. Default: a random one,
    * so that nobody can use it.
@@ -27,69 +37,42 @@ export interface AtlasOptions {
 
 /** Makes the demo app. */
 export function createAtlas(options: AtlasOptions): App {
+  const { sessionSecret, revalidateSecret } = options;
   const database = openDatabase(options.database);
-  const router = createApi(database);
-  const cache = createCache();
-  const { revalidateSecret = crypto.randomUUID() } = options;
+  const cache = createCountryCache(database);
+  const hillside = startHillside();
+  const changes = createChannel<string>();
+  const auth = createAuth(database, {
+    secret: sessionSecret ?? randomSecret(),
+    hillside,
+    onSignedOut: (userId) => changes.publish(userId),
+  });
+  const router = createApi(database, auth, changes);
   const openAPI = createOpenAPIDocument(router, {
     title: "Atlas",
     version: "1.0.0",
   });
 
-  const favouritesOf = (context: Context): CountryName[] => {
-    const visitor: string | undefined = context.get("visitor");
-    return visitor === undefined ? [] : listFavourites(database, visitor);
-  };
-
-  /** A country and its neighbours, the same for all visitors. */
-  const loadCountry = (code: string) =>
-    cache.cached(`country:${code}`, () => {
-      const country = findCountry(database, code);
-      return country && { country, borders: findBorders(database, code) };
-    }, {
-      maxAge: 3600,
-      staleWhileRevalidate: 60,
-      tags: [tags.collection("country"), tags.resource("country", code)],
-      paths: [`/countries/${code}`],
-    });
-
   return createApp({
     plugins: [
       { name: "database", close: () => database.close() },
-      { name: "visitors", middleware: visitors },
+      hillside,
+      auth,
       rpcPlugin({ router }),
+      { name: "refusals", middleware: refusals },
     ],
     routes: [
-      {
-        path: "/",
-        loader({ context }) {
-          const query = context.url.searchParams.get("q") ?? "";
-          const countries = searchCountries(database, query);
-          const favourites = favouritesOf(context);
-          return html(ListPage({ query, countries, favourites }));
-        },
-      },
-      {
-        path: "/countries/:code",
-        async loader({ params, context }) {
-          const found = await loadCountry(params.code!.toUpperCase());
-          if (!found) return html(NotFoundPage(), 404);
-          const favourites = favouritesOf(context);
-          return html(CountryPage({ ...found, favourites }));
-        },
-      },
-      {
-        path: "/api/countries",
-        handler(_request, { url }) {
-          const query = url.searchParams.get("q") ?? "";
-          return Response.json(searchCountries(database, query));
-        },
-      },
+      ...countryRoutes(database, cache, auth),
+      ...signUpRoutes(database, auth),
+      ...signInRoutes(auth),
+      ...hillsideRoutes,
+      ...accountRoutes(auth),
+      ...adminRoutes(database, cache),
       {
         // Whoever edits the countries elsewhere says here what has changed.
         path: "/api/revalidate",
         method: "*",
-        handler: cache.createRevalidationHandler(revalidateSecret),
+        handler: cache.webhook(revalidateSecret ?? randomSecret()),
       },
       { path: "/api/openapi.json", handler: () => Response.json(openAPI) },
       {

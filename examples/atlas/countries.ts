@@ -61,6 +61,16 @@ export function findBorders(
   );
 }
 
+/** Writes down which city is a country's capital. */
+export function setCapital(
+  database: DatabaseSync,
+  code: string,
+  capital: string,
+): void {
+  database.prepare("UPDATE country SET capital = ? WHERE code = ?")
+    .run(capital, code);
+}
+
 /** SQLite's driver does not know what a query selects; who wrote it does. */
 export function rows<T>(result: readonly unknown[]): T[] {
   return result as T[];

@@ -5,7 +5,7 @@ import countries from "world-countries/countries.json" with { type: "json" };
 import { tracedAdapter } from "@quartet/kit/trace";
 
 /** What makes each version of the file out of the one before. */
-const MIGRATIONS = [createCountries, createFavourites];
+const MIGRATIONS = [createCountries, createFavourites, createUsers];
 
 const COUNTRIES = `
   CREATE TABLE country (
@@ -25,6 +25,24 @@ const COUNTRIES = `
     code TEXT NOT NULL REFERENCES country (code),
     neighbour TEXT NOT NULL REFERENCES country (code),
     PRIMARY KEY (code, neighbour)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+const USERS = `
+  CREATE TABLE user (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    -- What those sign in by who have a password here, and not at Hillside.
+    email TEXT UNIQUE,
+    password_hash TEXT,
+    is_admin INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  -- They belonged to browsers before.
+  DROP TABLE favourite;
+  CREATE TABLE favourite (
+    user TEXT NOT NULL REFERENCES user (id),
+    code TEXT NOT NULL REFERENCES country (code),
+    PRIMARY KEY (user, code)
   ) STRICT, WITHOUT ROWID;
 `;
 
@@ -59,6 +77,10 @@ function createFavourites(database: DatabaseSync): void {
       PRIMARY KEY (visitor, code)
     ) STRICT, WITHOUT ROWID;
   `);
+}
+
+function createUsers(database: DatabaseSync): void {
+  database.exec(USERS);
 }
 
 function createCountries(database: DatabaseSync): void {

@@ -1,48 +1,31 @@
-// The pages of Atlas.
+// The pages of the countries.
 
-import type { ComponentChildren, ComponentType, VNode } from "preact";
-import { getActiveSpan } from "@quartet/kit/trace";
-import type { Country, CountryName } from "./countries.ts";
+import type { ComponentType, VNode } from "preact";
+import { useContext } from "preact/hooks";
+import type { CountryFacts } from "./country_cache.ts";
+import type { CountryName } from "./countries.ts";
+import { Message, Page, VisitorContext } from "./page.tsx";
 import { CountryLink, Search } from "./search.tsx";
 import type { SearchProps } from "./search.tsx";
 import { LiveStar } from "./star.tsx";
-
-const ICON = "data:image/svg+xml," + encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><text y="13" font-size="14">🌍</text></svg>',
-);
-
-function Page(
-  { title, children }: { title: string; children: ComponentChildren },
-): VNode {
-  // If the request is traced, the browser's half of it is traced as well.
-  const traceId = getActiveSpan()?.traceId;
-  return (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{title}</title>
-        <link rel="icon" href={ICON} />
-        <link rel="stylesheet" href="/style.css" />
-        {traceId && <meta name="app-trace-id" content={traceId} />}
-        <script type="module" src="/script.js" />
-      </head>
-      <body>
-        <header>
-          <a href="/">Atlas</a>
-        </header>
-        <main>{children}</main>
-      </body>
-    </html>
-  );
-}
 
 /** The list of countries, with its search. */
 export function ListPage(props: SearchProps): VNode {
   return (
     <Page title="Atlas">
+      {props.favourites === null && <SignInTo>keep favourites</SignInTo>}
       <Island name="Search" of={Search} props={props} />
     </Page>
+  );
+}
+
+/** What strangers get in place of what is for those who are signed in. */
+function SignInTo({ children }: { children: string }): VNode {
+  const { signInPath } = useContext(VisitorContext);
+  return (
+    <p>
+      <a href={signInPath}>Sign in</a> to {children}.
+    </p>
   );
 }
 
@@ -61,13 +44,16 @@ function Island<Props extends object>(
   );
 }
 
+/** What the page of a country shows. */
+export interface CountryPageProps extends CountryFacts {
+  /** `null` if nobody is signed in. */
+  readonly favourites: readonly CountryName[] | null;
+  readonly canEdit: boolean;
+}
+
 /** All about one country. */
 export function CountryPage(
-  { country, borders, favourites }: {
-    country: Country;
-    borders: readonly CountryName[];
-    favourites: readonly CountryName[];
-  },
+  { country, borders, favourites, canEdit }: CountryPageProps,
 ): VNode {
   const { code, name } = country;
   const facts = {
@@ -79,13 +65,17 @@ export function CountryPage(
     "Area": `${country.area.toLocaleString("en")} km²`,
   };
   return (
-    <Page title={`${country.name} – Atlas`}>
-      <h1>{country.flag} {country.name}</h1>
-      <Island
-        name="LiveStar"
-        of={LiveStar}
-        props={{ country: { code, name }, favourites }}
-      />
+    <Page title={`${name} – Atlas`}>
+      <h1>{country.flag} {name}</h1>
+      {favourites === null
+        ? <SignInTo>{`mark ${name} as a favourite`}</SignInTo>
+        : (
+          <Island
+            name="LiveStar"
+            of={LiveStar}
+            props={{ country: { code, name }, favourites }}
+          />
+        )}
       <dl>
         {Object.entries(facts).map(([term, fact]) => (
           <div key={term}>
@@ -94,6 +84,11 @@ export function CountryPage(
           </div>
         ))}
       </dl>
+      {canEdit && (
+        <p>
+          <a href={`/admin/countries/${code}`}>Edit {name}</a>
+        </p>
+      )}
       <h2>Neighbours</h2>
       {borders.length > 0
         ? (
@@ -110,14 +105,7 @@ export function CountryPage(
   );
 }
 
-/** What an address that does not exist shows. */
-export function NotFoundPage(): VNode {
-  return (
-    <Page title="Not found – Atlas">
-      <h1>No such country</h1>
-      <p>
-        <a href="/">All countries</a>
-      </p>
-    </Page>
-  );
+/** What the code of no country shows. */
+export function NoCountryPage(): VNode {
+  return <Message title="No such country" />;
 }

@@ -10,7 +10,8 @@ import { rpc } from "./rpc.ts";
 export interface SearchProps {
   readonly query: string;
   readonly countries: readonly CountryName[];
-  readonly favourites: readonly CountryName[];
+  /** `null` if nobody is signed in. */
+  readonly favourites: readonly CountryName[] | null;
 }
 
 /** The form, the favourites, and the countries that were found. */
@@ -39,7 +40,7 @@ export function Search(props: SearchProps): VNode {
         />
         <button type="submit">Search</button>
       </form>
-      {favourites.length > 0 && (
+      {favourites !== null && favourites.length > 0 && (
         <nav aria-label="Favourites">
           {favourites.map(({ code, name, flag }) => (
             <a key={code} href={`/countries/${code}`}>{flag} {name}</a>
@@ -52,7 +53,8 @@ export function Search(props: SearchProps): VNode {
       <ul>
         {countries.map((country) => (
           <li key={country.code}>
-            <Star country={country} favourites={favourites} />{" "}
+            {favourites && <Star country={country} favourites={favourites} />}
+            {" "}
             <CountryLink {...country} />
           </li>
         ))}

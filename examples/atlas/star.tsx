@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { RPCClientError } from "@quartet/kit/rpc/client";
 import type { CountryName } from "./countries.ts";
 import { rpc } from "./rpc.ts";
 
@@ -18,9 +19,9 @@ export function Star(
   const isMarked = favourites.some((favourite) => favourite.code === code);
   // What comes of it is told by the live favourites.
   const toggle = () =>
-    isMarked
+    (isMarked
       ? rpc.favourites.remove.mutate({ code })
-      : rpc.favourites.add.mutate({ code });
+      : rpc.favourites.add.mutate({ code })).catch(leave);
   return (
     <button
       type="button"
@@ -34,16 +35,29 @@ export function Star(
   );
 }
 
-/** The favourites, as they are now. */
-export function useFavourites(
-  first: readonly CountryName[],
-): readonly CountryName[] {
-  const [favourites, setFavourites] = useState(first);
-  useEffect(
-    () => rpc.favourites.live.subscribe(undefined, { onData: setFavourites }),
-    [],
+/** The favourites, as they are now; `null` remains so. */
+export function useFavourites<T extends readonly CountryName[] | null>(
+  first: T,
+): T | readonly CountryName[] {
+  const [favourites, setFavourites] = useState<T | readonly CountryName[]>(
+    first,
   );
+  useEffect(() => {
+    if (first === null) return;
+    return rpc.favourites.live.subscribe(undefined, {
+      onData: setFavourites,
+      onError: leave,
+    });
+  }, []);
   return favourites;
+}
+
+/** If one has signed out elsewhere, shows the page as strangers see it. */
+function leave(error: unknown): void {
+  const isOut = error instanceof RPCClientError &&
+    error.code === "UNAUTHORIZED";
+  if (isOut) location.reload();
+  else console.error(error);
 }
 
 /** A star that keeps itself up to date, for a page with one country. */

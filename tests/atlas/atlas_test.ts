@@ -107,7 +107,8 @@ Deno.test("A country's code may be written in lower case", async () => {
   await using demo = atlas();
   const upper = await demo.page("/countries/ISL");
   const lower = await demo.page("/countries/isl");
-  assertEquals(lower, upper);
+  // But for the way back to it from the sign-in page.
+  assertEquals(lower.text.replaceAll("%2Fisl", "%2FISL"), upper.text);
   assertMatch(lower.text, /None by land\./);
 });
 

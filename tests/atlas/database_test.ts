@@ -41,6 +41,7 @@ Deno.test("A file of an earlier version gets what it lacks and keeps what it has
   const earlier = openDatabase(file);
   earlier.exec(`
     DROP TABLE favourite;
+    DROP TABLE user;
     UPDATE country SET name = 'Ours' WHERE code = 'CHE';
     PRAGMA user_version = 1;
   `);

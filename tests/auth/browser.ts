@@ -68,7 +68,8 @@ export async function startServer(
   };
 }
 
-function createBrowser(origin: string): Browser {
+/** A client of a server that is listening. */
+export function createBrowser(origin: string): Browser {
   const cookies = new Map<string, JarCookie>();
   let received: readonly string[] = [];
 

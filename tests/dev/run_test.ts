@@ -181,13 +181,14 @@ Deno.test("dev --trace prints a tree for a request and gives the same trace thro
     line.replace(/ +\d+(\.\d+)?(µs|ms|s) +/, " ")
   );
   assertMatch(lines[0]!, /^GET \/countries\/FRA 200 \d+(\.\d+)?(µs|ms|s)$/);
-  assertEquals(lines.slice(1, 5), [
+  assertEquals(lines.slice(1, 6), [
+    "├─ auth auth:session",
     "├─ routing /countries/:code",
     "└─ data loader:/countries/:code",
     "   └─ data cache.get country:FRA miss",
     "      ├─ database SELECT * FROM country WHERE code = ?",
   ]);
-  assertMatch(lines[5]!, /^ {6}└─ database SELECT .* FROM border/);
+  assertMatch(lines[6]!, /^ {6}└─ database SELECT .* FROM border/);
 
   const api = await fetch(new URL("/__app/traces/api", url));
   assertEquals(api.status, 200);
@@ -199,7 +200,7 @@ Deno.test("dev --trace prints a tree for a request and gives the same trace thro
   assertEquals(trace.metadata.statusCode, 200);
   assertEquals(
     trace.spans.map(({ layer }: { layer: string }) => layer),
-    ["request", "routing", "data", "data", "database", "database"],
+    ["request", "auth", "routing", "data", "data", "database", "database"],
   );
   // Looking at the traces leaves none.
   assert(!child.stdout.includes("__app/traces/api"));

@@ -1,39 +1,29 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { createApp, serve } from "@quartet/kit/app";
-import { createTracer, tracePlugin } from "@quartet/kit/trace";
-import { createAtlas } from "../../examples/atlas/atlas.ts";
+import { createTracer } from "@quartet/kit/trace";
+import { serveAtlas } from "../atlas/serve_atlas.ts";
 import { startBrowser } from "./browser.ts";
+import type { Page } from "./browser.ts";
 import { traceWith, until } from "./client_page.ts";
 
-/** Atlas as the dev command serves it. Ends with its block. */
-function startAtlas(traced: boolean) {
-  const tracer = createTracer();
-  const atlas = createAtlas({ database: ":memory:" });
-  const host = createApp(traced ? { trace: tracePlugin(tracer) } : {});
-  host.use((request, context) => atlas.fetch(request, context.info));
-  const server = serve({
-    fetch: host.fetch,
-    async close() {
-      await Promise.all([host.close(), atlas.close()]);
-    },
-  }, { port: 0, signals: false, onListen: () => {} });
-  return {
-    tracer,
-    url: `http://127.0.0.1:${server.address.port}`,
-    [Symbol.asyncDispose]: () => server.shutdown(),
-  };
+/** Signs in with Hillside, where one clicks on Ada. */
+async function signIn(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Sign in" }).first().click();
+  await page.getByRole("link", { name: "Sign in with Hillside" }).click();
+  await page.getByRole("button", { name: "Ada Lovelace" }).click();
+  await page.getByRole("link", { name: "Ada Lovelace" }).waitFor();
 }
 
 Deno.test("Atlas in a browser", async (t) => {
   await using browser = await startBrowser();
 
   await t.step("filters as one types, each look-up a trace", async () => {
-    await using atlas = startAtlas(true);
+    const tracer = createTracer();
+    await using atlas = serveAtlas({ tracer });
     await using view = await browser.newPage();
     const { page } = view;
-    await page.goto(atlas.url);
+    await page.goto(atlas.origin);
     const { trace: load, span } = await traceWith(
-      atlas.tracer,
+      tracer,
       "hydrate:Search",
     );
     assertEquals(load.metadata.pathname, "/");
@@ -43,10 +33,10 @@ Deno.test("Atlas in a browser", async (t) => {
     await page.fill("#q", "reykjav");
     await page.getByText("1 country").waitFor();
     assertEquals(await page.locator("main li").allInnerTexts(), [
-      "☆ 🇮🇸 Iceland Europe",
+      "🇮🇸 Iceland Europe",
     ]);
     const { trace, span: asked } = await traceWith(
-      atlas.tracer,
+      tracer,
       "fetch GET /api/rpc",
     );
     const root = trace.spans.get(trace.rootSpanId)!;
@@ -59,7 +49,7 @@ Deno.test("Atlas in a browser", async (t) => {
     await until(
       "the next page's load",
       () =>
-        atlas.tracer.getTraces().find(({ metadata, spans }) =>
+        tracer.getTraces().find(({ metadata, spans }) =>
           metadata.pathname === "/countries/ISL" &&
           spans.values().some(({ name }) => name === "page:load")
         ),
@@ -68,13 +58,15 @@ Deno.test("Atlas in a browser", async (t) => {
     assertEquals(view.foreignRequests, []);
   });
 
-  await t.step("marks a favourite in every tab of its visitor", async () => {
-    await using atlas = startAtlas(true);
+  await t.step("marks a favourite in every tab of its user", async () => {
+    const tracer = createTracer();
+    await using atlas = serveAtlas({ tracer });
     await using view = await browser.newPage();
     const { page: list } = view;
     const country = await list.context().newPage();
-    await list.goto(atlas.url);
-    await country.goto(`${atlas.url}/countries/isl`);
+    await list.goto(atlas.origin);
+    await signIn(list);
+    await country.goto(`${atlas.origin}/countries/isl`);
     const star = country.getByRole("button", { name: "Favourite Iceland" });
 
     await list.getByRole("button", { name: "Favourite Iceland" }).click();
@@ -89,32 +81,30 @@ Deno.test("Atlas in a browser", async (t) => {
     await using stranger = await browser.newPage();
     await star.click();
     await favourites.waitFor();
-    await stranger.page.goto(atlas.url);
-    assertEquals(
-      await stranger.page.locator("[aria-pressed=true]").count(),
-      0,
-    );
+    await stranger.page.goto(atlas.origin);
+    await stranger.page.getByText("Sign in to keep favourites.").waitFor();
+    assertEquals(await stranger.page.locator("[aria-pressed]").count(), 0);
 
     // The call in the trace of the fetch, the subscription in that of the
     // request that opened its socket.
-    const { trace } = await traceWith(atlas.tracer, "rpc:favourites.add");
+    const { trace } = await traceWith(tracer, "rpc:favourites.add");
     const names = Array.from(trace.spans.values(), ({ name }) => name);
     assert(names.includes("db.execute"), names.join(", "));
     await list.close();
     await country.close();
-    const live = await traceWith(atlas.tracer, "rpc:favourites.live");
+    const live = await traceWith(tracer, "rpc:favourites.live");
     assert(live.trace.spans.values().some(({ layer }) => layer === "database"));
     assertEquals(view.errors, []);
   });
 
   await t.step("without tracing, the page works and tells nobody", async () => {
-    await using atlas = startAtlas(false);
+    await using atlas = serveAtlas();
     await using view = await browser.newPage();
     const asked: string[] = [];
     view.page.on("request", (request) => {
       asked.push(new URL(request.url()).pathname);
     });
-    await view.page.goto(`${atlas.url}/?q=reyk`);
+    await view.page.goto(`${atlas.origin}/?q=reyk`);
     assertEquals(await view.page.locator("main li").count(), 1);
     assertFalse((await view.page.content()).includes("app-trace-id"));
     await view.page.fill("#q", "oslo");

@@ -134,8 +134,12 @@ export interface Client extends AsyncDisposable {
 }
 
 /** Opens a socket. */
-export async function connect({ url }: { url: string }): Promise<Client> {
-  const socket = new WebSocket(url.replace("http", "ws"));
+export async function connect(
+  { url, headers = {} }: { url: string; headers?: HeadersInit },
+): Promise<Client> {
+  // Where the types of browsers are loaded as well, those know no headers.
+  const options = { headers } as never;
+  const socket = new WebSocket(url.replace("http", "ws"), options);
   const messages: Message[] = [];
   let wake: ((message: Message) => void) | undefined;
   socket.onmessage = ({ data }) => {

@@ -1,0 +1,77 @@
+// Who signs in, and how.
+
+import type { DatabaseSync } from "node:sqlite";
+import {
+  createAuthPlugin,
+  credentials,
+  presetCodeHost,
+  rateLimitSignIn,
+  verifyPassword,
+} from "@quartet/kit/auth";
+import type { AuthPlugin } from "@quartet/kit/auth";
+import { traceAuthCheck } from "@quartet/kit/trace";
+import type { Hillside } from "./hillside.ts";
+import { tracedFetch } from "./traced_fetch.ts";
+import { findByEmail, rememberHillsideUser } from "./user.ts";
+import type { AtlasUser } from "./user.ts";
+
+/** What Atlas' auth has to know. */
+export interface AuthOptions {
+  /** Signs the sessions. */
+  readonly secret: string;
+  /** Where else people have accounts. */
+  readonly hillside: Hillside;
+  /** Is told whose sessions have ended before their time. */
+  readonly onSignedOut: (userId: string) => unknown;
+}
+
+/** Makes the auth of Atlas. */
+export function createAuth(
+  database: DatabaseSync,
+  { secret, hillside, onSignedOut }: AuthOptions,
+): AuthPlugin<AtlasUser> {
+  const password = credentials({
+    id: "password",
+    authorize: ({ email, password }) =>
+      findByPassword(database, String(email), password),
+  });
+  return createAuthPlugin({
+    session: {
+      secret,
+      // A signed cookie that is good as long as the server knows the session,
+      // so that one can sign out everywhere.
+      strategy: "hybrid",
+    },
+    providers: [
+      password,
+      presetCodeHost({
+        id: "hillside",
+        name: "Hillside",
+        scope: ["read:user"],
+        ...hillside.registration,
+        fetch: tracedFetch,
+        profile: (person) => rememberHillsideUser(database, person),
+      }),
+    ],
+    signInLimiter: rateLimitSignIn(),
+    onEvent(event) {
+      if (event.type === "sign_out" || event.type === "sessions_revoked") {
+        return onSignedOut(event.userId);
+      }
+    },
+  });
+}
+
+async function findByPassword(
+  database: DatabaseSync,
+  email: string,
+  password: unknown,
+): Promise<AtlasUser | null> {
+  const found = findByEmail(database, email);
+  // Also for those who are unknown: so it takes the same time.
+  const isRight = await traceAuthCheck(
+    "password",
+    () => verifyPassword(password, found?.passwordHash),
+  );
+  return isRight && found !== undefined ? found.user : null;
+}

@@ -1,0 +1,45 @@
+// What a country's page shows is kept, until somebody says that it has changed.
+
+import type { DatabaseSync } from "node:sqlite";
+import { createCache, tags } from "@quartet/kit/data";
+import type { RevalidateResult } from "@quartet/kit/data";
+import { findBorders, findCountry } from "./countries.ts";
+import type { Country, CountryName } from "./countries.ts";
+
+/** A country and its neighbours, the same for everybody who looks. */
+export interface CountryFacts {
+  readonly country: Country;
+  readonly borders: readonly CountryName[];
+}
+
+/** The countries that were looked at of late. */
+export interface CountryCache {
+  /** Finds a country by its code in capitals. */
+  load(code: string): Promise<CountryFacts | undefined>;
+  /** Says that a country has changed. Whoever comes next sees it as it is. */
+  revalidate(code: string): Promise<RevalidateResult>;
+  /** Lets those say so who edit the countries elsewhere. */
+  webhook(secret: string): (request: Request) => Promise<Response>;
+}
+
+/** Makes a cache in front of a database. */
+export function createCountryCache(database: DatabaseSync): CountryCache {
+  const cache = createCache();
+  const tagOf = (code: string) => tags.resource("country", code);
+  const pathOf = (code: string) => `/countries/${code}`;
+  return {
+    load: (code) =>
+      cache.cached(`country:${code}`, () => {
+        const country = findCountry(database, code);
+        return country && { country, borders: findBorders(database, code) };
+      }, {
+        maxAge: 3600,
+        staleWhileRevalidate: 60,
+        tags: [tags.collection("country"), tagOf(code)],
+        paths: [pathOf(code)],
+      }),
+    revalidate: (code) =>
+      cache.revalidate({ tags: [tagOf(code)], paths: [pathOf(code)] }),
+    webhook: (secret) => cache.createRevalidationHandler(secret),
+  };
+}

@@ -1,0 +1,190 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { emailOf, PASSWORD, serveAtlas } from "./serve_atlas.ts";
+
+const ADA = { email: emailOf("Ada"), password: PASSWORD };
+
+Deno.test("One signs up, is signed in, signs out, and signs in again", async () => {
+  await using atlas = serveAtlas();
+  const ada = atlas.visitor();
+  const { location } = await ada.submit("/sign-up?next=/countries/ISL", {
+    ...ADA,
+    name: " Ada ",
+  });
+  assertEquals(location, "/countries/ISL");
+  const [cookie] = ada.browser.received;
+  assert(/HttpOnly/.test(cookie!) && /SameSite=Lax/.test(cookie!), cookie);
+  assertMatch((await ada.open("/")).text, /<a href="\/account">Ada<\/a>/);
+
+  assertEquals((await ada.submit("/sign-out")).location, "/");
+  assertEquals(ada.cookie, "");
+  const page = await ada.open("/countries/ISL");
+  assertMatch(page.text, /<a href="\/sign-in\?next=%2Fcountries%2FISL">/);
+
+  const again = await ada.submit("/sign-in?next=/countries/ISL", {
+    email: " ADA@example.com ",
+    password: PASSWORD,
+  });
+  assertEquals(again.location, "/countries/ISL");
+  assertMatch((await ada.open("/account")).text, /<h1>Ada<\/h1>/);
+  // There is nothing to ask any more.
+  assertEquals((await ada.open("/sign-in?next=/account")).location, "/account");
+});
+
+Deno.test("A wrong password and an unknown address are the same to see", async () => {
+  await using atlas = serveAtlas();
+  await atlas.signUp("Ada");
+  const stranger = atlas.visitor();
+  const pages = [];
+  for (
+    const fields of [
+      { ...ADA, password: "a password somebody guesses" },
+      { ...ADA, email: "bob@example.com" },
+    ]
+  ) {
+    const { status, text } = await stranger.submit("/sign-in", fields);
+    assertEquals(status, 401);
+    assertMatch(text, /role="alert">The e-mail address or the password is /);
+    assert(!text.includes(fields.password), "passwords are not sent back");
+    assert(text.includes(`value="${fields.email}"`), "the address is kept");
+    pages.push(text.replaceAll(fields.email, ""));
+  }
+  assertEquals(pages[0], pages[1]);
+  assertEquals(stranger.cookie, "");
+});
+
+Deno.test("Who guesses too often has to wait", async () => {
+  await using atlas = serveAtlas();
+  const stranger = atlas.visitor();
+  const guesses = await Promise.all(
+    Array.from({ length: 11 }, () => stranger.submit("/sign-in", ADA)),
+  );
+  const late = guesses.filter(({ status }) => status === 429);
+  assertEquals(late.length, 1);
+  assertMatch(late[0]!.text, /Too many attempts. Try again in 15 minutes/);
+});
+
+Deno.test("Sign-up says what is wrong with each field, and keeps the rest", async () => {
+  await using atlas = serveAtlas();
+  const visitor = atlas.visitor();
+  const good = { ...ADA, name: "Ada" };
+  for (
+    const [fields, problem] of [
+      [{ ...good, name: "  " }, "Say what to call you"],
+      [{ ...good, name: "x".repeat(81) }, "At most 80 characters"],
+      [{ ...good, email: "ada at example" }, "This is no e-mail address"],
+      [{ ...good, password: "1234567" }, "At least 8 characters"],
+      [{ ...good, password: "x".repeat(1025) }, "Too long"],
+      // 128 of these are 4 KB, the way that passwords are compared.
+      [{ ...good, password: "ﷺ".repeat(128) }, "Too long"],
+    ] as const
+  ) {
+    const { status, text } = await visitor.submit("/sign-up", fields);
+    assertEquals(status, 422);
+    const id = /aria-describedby="(.*?)"/.exec(text)![1];
+    assert(text.includes(`id="${id}">${problem}<`), text);
+    assert(!text.includes(fields.password), "passwords are not sent back");
+    assert(text.includes(`value="${fields.email}"`), "the address is kept");
+  }
+  const { text } = await visitor.submit("/sign-up");
+  assertEquals(text.match(/aria-invalid/g)?.length, 3);
+  const markup = await visitor.submit("/sign-up", { name: '"><script>' });
+  assert(!markup.text.includes("<script>"));
+  assertEquals(visitor.cookie, "");
+});
+
+Deno.test("An address is good for one account, however it is written", async () => {
+  await using atlas = serveAtlas();
+  const twins = [atlas.visitor(), atlas.visitor()];
+  const pages = await Promise.all(
+    twins.map((twin, i) =>
+      twin.submit("/sign-up", {
+        name: `Twin ${i}`,
+        email: i === 0 ? "twin@example.com" : "TWIN@Example.com",
+        password: `${PASSWORD} ${i}`,
+      })
+    ),
+  );
+  assertEquals(pages.map(({ status }) => status).sort(), [303, 422]);
+  const late = pages.find(({ status }) => status === 422)!;
+  assertMatch(late.text, /Somebody has signed up with it already/);
+});
+
+Deno.test("Signing in leads to pages of Atlas alone", async () => {
+  await using atlas = serveAtlas();
+  const visitor = atlas.visitor();
+  for (
+    const next of [
+      "https://evil.example/",
+      "//evil.example",
+      "/\\evil.example",
+      "/\t/evil.example",
+      "javascript:alert(1)",
+    ]
+  ) {
+    const query = `?next=${encodeURIComponent(next)}`;
+    const { text } = await visitor.open(`/sign-in${query}`);
+    assertMatch(text, /<form class="fields" method="post" action="[^"]*%2F">/);
+    assert(!text.includes("evil") && !text.includes("alert"), text);
+    const page = await visitor.signInWithHillside("ada", next);
+    assertEquals(page.location, "/");
+    const signedIn = await visitor.open(`/sign-in${query}`);
+    assertEquals(signedIn.location, "/");
+    await visitor.submit("/sign-out");
+  }
+});
+
+Deno.test("A page of somebody else signs nobody up, in or out", async () => {
+  await using atlas = serveAtlas();
+  const visitor = atlas.visitor();
+  await visitor.signInWithHillside("ada");
+  const { cookie } = visitor;
+  for (const path of ["/sign-up", "/sign-in", "/sign-out"]) {
+    for (
+      const headers of [
+        { "sec-fetch-site": "cross-site" },
+        { "sec-fetch-site": "same-site" },
+        { origin: "https://evil.example" },
+        { origin: "null" },
+      ]
+    ) {
+      const fields = { ...ADA, name: "Ada" };
+      const { status, text } = await visitor.submit(path, fields, headers);
+      assertEquals(status, 403, path);
+      assertMatch(text, /<h1>This is not for you<\/h1>/);
+    }
+  }
+  assertEquals(visitor.cookie, cookie);
+  const honest = { "sec-fetch-site": "same-origin", origin: atlas.origin };
+  const { status } = await visitor.submit("/sign-out", {}, honest);
+  assertEquals([status, visitor.cookie], [303, ""]);
+});
+
+Deno.test("No form may be endless", async () => {
+  await using atlas = serveAtlas();
+  const visitor = atlas.visitor();
+  for (const path of ["/sign-up", "/sign-in"]) {
+    const fields = { email: "x".repeat(20_000) };
+    assertEquals((await visitor.submit(path, fields)).status, 413);
+  }
+});
+
+Deno.test("What is not for people is refused in JSON, what is, on a page", async () => {
+  await using atlas = serveAtlas();
+  const visitor = atlas.visitor();
+  const asProgram = async (path: string) => {
+    const { status, text } = await visitor.submit(path, {}, { accept: "*/*" });
+    return [status, JSON.parse(text).error.code];
+  };
+  assertEquals(await asProgram("/sign-out-everywhere"), [401, "UNAUTHORIZED"]);
+  assertEquals(
+    (await visitor.submit("/sign-out-everywhere")).location,
+    "/sign-in",
+  );
+  assertEquals(
+    (await visitor.open("/account")).location,
+    "/sign-in?next=%2Faccount",
+  );
+  const { status, text } = await visitor.open("/nowhere");
+  assertEquals(status, 404);
+  assertMatch(text, /<h1>There is nothing here<\/h1>/);
+});
