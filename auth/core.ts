@@ -1,3 +1,4 @@
+import type { ConnectionInfo } from "../app/context.ts";
 import type { AuthSettings, SignInLimiter } from "./options.ts";
 import type { AuthCallbacks } from "./options.ts";
 import type { Emit } from "./events.ts";
@@ -18,6 +19,11 @@ export interface AuthCore<U extends BaseUser> {
   readonly flow: OAuthFlow;
   readonly emit: Emit;
   readonly signInLimiter: SignInLimiter | undefined;
+  /** The address of who has sent a request, if that is known. */
+  readonly addressOf: (
+    request: Request,
+    info: ConnectionInfo | undefined,
+  ) => string | undefined;
   readonly trustedOrigins: ReadonlySet<string>;
   /** Lets the `session` callback build what handlers see. */
   describe(identity: Identity<U>): Identity<U> | Promise<Identity<U>>;

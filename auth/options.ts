@@ -1,3 +1,4 @@
+import type { ConnectionInfo } from "../app/context.ts";
 import type { CookieOptions, CookieSettings } from "./cookie_settings.ts";
 import { resolveCookie } from "./cookie_settings.ts";
 import { configError } from "./error.ts";
@@ -135,6 +136,15 @@ export interface AuthConfig<U extends BaseUser = User> {
   readonly onEvent?: (event: AuthEvent) => unknown;
   /** Slows down who guesses passwords. Default: nothing does. */
   readonly signInLimiter?: SignInLimiter;
+  /**
+   * The address of a client, for `signInLimiter`. Default: the other end of the
+   * connection, where the host tells it. Behind a proxy that is the proxy, for
+   * everybody: read there the header that the proxy sets, and no other one.
+   */
+  readonly address?: (
+    request: Request,
+    info: ConnectionInfo | undefined,
+  ) => string | undefined;
   /**
    * Other origins whose pages may send unsafe requests to guarded routes, such
    * as `https://app.example`. Default: the server's own alone.

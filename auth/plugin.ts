@@ -237,6 +237,7 @@ function createCore<U extends BaseUser>(
     flow: createOAuthFlow({ keys, cookie: settings.cookie, now }),
     emit,
     signInLimiter,
+    addressOf: config.address ?? remoteAddress,
     trustedOrigins: originsOf(config.trustedOrigins),
     describe: createDescriber(callbacks),
   };
@@ -312,4 +313,14 @@ function toInfo(record: SessionRecord): SessionInfo {
     refreshedAt: new Date(refreshedAt),
     expiresAt: new Date(expiresAt),
   };
+}
+
+function remoteAddress(
+  _request: Request,
+  info: ConnectionInfo | undefined,
+): string | undefined {
+  const address = info?.remoteAddr;
+  return address !== undefined && "hostname" in address
+    ? address.hostname
+    : undefined;
 }

@@ -121,7 +121,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     const attempt: SignInAttempt = {
       provider: provider.id,
       credentials,
-      address: addressOf(this.#info),
+      address: this.#core.addressOf(this.#request, this.#info),
     };
     const retryAfter = limiter?.check(attempt);
     if (retryAfter !== undefined) {
@@ -311,11 +311,4 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
       pending.set(cookie.slice(0, cookie.indexOf("=")), cookie);
     }
   }
-}
-
-function addressOf(info: ConnectionInfo | undefined): string | undefined {
-  const address = info?.remoteAddr;
-  return address !== undefined && "hostname" in address
-    ? address.hostname
-    : undefined;
 }

@@ -381,3 +381,30 @@ Deno.test("A sign-in beyond the limit is answered with 429 and Retry-After, with
   assertEquals(await signIn("right"), [429, "900"]);
   assertEquals(asked, 6);
 });
+
+Deno.test("Behind a proxy, the app says whose address a request has", async () => {
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+    providers: [credentials({ authorize: () => null })],
+    signInLimiter: rateLimitSignIn({ perAddress: 1, now: () => 0 }),
+    address: ({ headers }) => headers.get("x-real-ip") ?? undefined,
+  });
+  await using server = await startServer(auth, [{
+    path: "/sign-in",
+    async action({ request, context }) {
+      await getAuth(context).signIn("credentials", await request.json());
+    },
+  }]);
+  const signIn = async (address: string, email: string) => {
+    const response = await fetch(`${server.origin}/sign-in`, {
+      method: "POST",
+      headers: { "x-real-ip": address },
+      body: JSON.stringify({ email, password: "a" }),
+    });
+    await response.body?.cancel();
+    return response.status;
+  };
+  assertEquals(await signIn("192.0.2.1", "ada@example.com"), 401);
+  assertEquals(await signIn("192.0.2.1", "bob@example.com"), 429);
+  assertEquals(await signIn("192.0.2.2", "bob@example.com"), 401);
+});
