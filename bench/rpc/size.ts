@@ -7,9 +7,10 @@
  */
 
 import * as esbuild from "esbuild";
-import { installPackages, ROOT } from "../packages.ts";
+import { installPackages } from "../packages.ts";
 import { printFigures } from "../viewer/figures.ts";
 import type { Figure } from "../viewer/figures.ts";
+import { HTTP_CLIENT, sizeOf, WHOLE_CLIENT } from "./page_size.ts";
 
 interface Page {
   readonly name: string;
@@ -21,14 +22,12 @@ interface Page {
 const PAGES: readonly Page[] = [
   {
     name: "@quartet/kit, HTTP alone",
-    code: `import { createHTTPClient } from "@quartet/kit/rpc/client";
-      globalThis.rpc = createHTTPClient({ httpEndpoint: "/api/rpc" });`,
+    code: HTTP_CLIENT,
     limit: 1,
   },
   {
     name: "@quartet/kit, with subscriptions",
-    code: `import { createClient } from "@quartet/kit/rpc/client";
-      globalThis.rpc = createClient({ httpEndpoint: "/api/rpc" });`,
+    code: WHOLE_CLIENT,
     limit: 2,
   },
   {
@@ -69,31 +68,12 @@ await using packages = await installPackages([
   "hono",
 ]);
 
-async function sizeOf({ code }: Page): Promise<number> {
-  const { outputFiles } = await esbuild.build({
-    stdin: { contents: code, resolveDir: packages.path },
-    alias: {
-      "@quartet/kit/rpc/client": new URL("rpc/client.ts", ROOT).pathname,
-    },
-    bundle: true,
-    minify: true,
-    write: false,
-    format: "esm",
-    platform: "browser",
-    target: "es2022",
-  });
-  const [file] = outputFiles;
-  const stream = new Blob([file!.contents as Uint8Array<ArrayBuffer>])
-    .stream().pipeThrough(new CompressionStream("gzip"));
-  return (await new Response(stream).arrayBuffer()).byteLength / 1024;
-}
-
 const figures: Figure[] = [];
 for (const page of PAGES) {
-  const { name, limit } = page;
+  const { name, code, limit } = page;
   figures.push({
     name,
-    value: await sizeOf(page),
+    value: await sizeOf(code, packages.path) / 1024,
     unit: "KB",
     ...(limit === undefined ? {} : { limit }),
   });

@@ -1,0 +1,20 @@
+import { assert } from "@std/assert";
+import * as esbuild from "esbuild";
+import {
+  HTTP_CLIENT,
+  sizeOf,
+  WHOLE_CLIENT,
+} from "../../bench/rpc/page_size.ts";
+
+Deno.test("The client is 1 KB in a page, 2 KB with subscriptions", async () => {
+  try {
+    const http = await sizeOf(HTTP_CLIENT);
+    assert(http <= 1_024, `${http} bytes with HTTP alone`);
+    const whole = await sizeOf(WHOLE_CLIENT);
+    assert(whole <= 2_048, `${whole} bytes with subscriptions`);
+    // An import that isn't found would be small, too.
+    assert(http > 512 && whole > http);
+  } finally {
+    await esbuild.stop();
+  }
+});
