@@ -5,7 +5,7 @@
  * @module
  */
 
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   AuthError,
   createAuthPlugin,
@@ -13,6 +13,7 @@ import {
   getAuth,
 } from "@quartet/kit/auth";
 import type { CookieOptions, User } from "@quartet/kit/auth";
+import { Context } from "@quartet/kit/app";
 import type { Route } from "@quartet/kit/app";
 import { parseCookie } from "./browser.ts";
 import { SECRET, startAuth, STRATEGIES } from "./harness.ts";
@@ -466,6 +467,32 @@ Deno.test("The cookie is set on whatever response there is: thrown, redirecting,
       assertEquals(browser.cookies.size, 0, path);
     }
   }
+});
+
+Deno.test("What a middleware further in throws carries the cookie as well", async () => {
+  await using server = await startAuth();
+  const { middleware } = server.plugin;
+  const through = async (thrown: unknown) => {
+    const request = new Request("http://localhost/");
+    const context = new Context(request);
+    return await middleware(request, context, async () => {
+      await getAuth(context).signIn("credentials", { user: "ada" });
+      throw thrown;
+    });
+  };
+  for (
+    const [thrown, status] of [
+      [new Response(null, { status: 303, headers: { location: "/" } }), 303],
+      [Response.redirect("http://localhost/", 302), 302],
+      [new AuthError("OAUTH_FAILED", "It has failed"), 502],
+    ] as const
+  ) {
+    const response = await through(thrown);
+    assertEquals(response.status, status);
+    assert(response.headers.getSetCookie()[0]!.startsWith(`${COOKIE}=`));
+  }
+  await assertRejects(() => through(new Error("broken")), Error, "broken");
+  await assertRejects(() => through(new AuthError("CONFIG", "broken")));
 });
 
 Deno.test("A response is left alone where there is no cookie to set", async () => {

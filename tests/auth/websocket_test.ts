@@ -78,9 +78,12 @@ Deno.test("A socket opens as who its request is from, and can sign out and refre
           [ada, ada, nobody, nobody],
         );
       }
+      const { length } = server.events;
       assertEquals(await talk(server, "/socket", browser.cookies, ["who"]), [
         ada,
       ]);
+      // Its response couldn't bring the browser a renewed cookie.
+      assertEquals(server.events.length, length);
       assertEquals(server.errors, []);
     }
   }
