@@ -9,6 +9,7 @@ const BENCHES = [
   "auth/sessions",
   "data/hits",
   "data/invalidate",
+  "data/processes",
   "data/soak",
   "trace/spans",
   "trace/http",

@@ -25,8 +25,10 @@ import { StoreGuard } from "./store_guard.ts";
 /** Settings of a cache. */
 export interface CacheOptions extends MemoryStoreOptions {
   /**
-   * Where records are kept. It brings its own limits. Default: the memory of
-   * this process, with the limits given here.
+   * Where records are kept, such as `createRedisStore` of
+   * `@quartet/kit/data/redis` or `createKvStore` of `@quartet/kit/data/kv`. It
+   * brings its own limits. Default: the memory of this process, with the limits
+   * given here.
    */
   readonly store?: CacheStore;
   /**
@@ -35,8 +37,9 @@ export interface CacheOptions extends MemoryStoreOptions {
    */
   readonly storeTimeout?: number;
   /**
-   * Gets what failed behind the callers' backs: the store, once per outage, or
-   * a computation that nobody waits for. Default: `console.error`.
+   * Gets what failed behind the callers' backs: the store, once per outage; a
+   * computation that nobody waits for; a value that can't be shared, as a
+   * `CacheError` with code `NOT_DATA`. Default: `console.error`.
    */
   readonly onError?: (error: unknown, doing: string) => void;
   /** Where the time is read, in milliseconds. Default: `Date.now`. */

@@ -61,15 +61,17 @@ export function cacheStats(): CacheStats {
  *
  * However many callers there are, one computation runs at a time; an error
  * reaches all of them and is not kept. `undefined` and `null` are values. What
- * is called while a request is handled belongs to the request's path as well.
- * One key belongs to one function with one set of options.
+ * is called while a request is handled belongs to the request's path as well,
+ * and what `fn` gets from this cache makes the value belong to its tags, paths
+ * and keys too. One key belongs to one function with one set of options.
  *
  * @param key Names the value.
  * @param fn Computes the value.
  * @param options How long it is fresh, in seconds, and what it belongs to.
  * @returns The value, the same object for all callers unless `clone` is set.
  * @throws {TypeError} If an option is not what it must be, as a rejection.
- * @throws {CacheError} `TIMEOUT`, as a rejection.
+ * @throws {CacheError} `TIMEOUT` if `fn` took too long, `RECURSION` if it waits
+ * for its own result, as a rejection.
  *
  * @example
  * ```ts
@@ -100,7 +102,8 @@ export function cached<T>(
  * values as in JSON, `undefined`, `bigint`, `Date`, `Map`, `Set`, bytes and
  * typed arrays. What holds a function, a symbol or an instance of a class is
  * refused. If the function looks at its `this`, each object has results of its
- * own, in this process only.
+ * own, in this process only. What it gets from this cache makes its results
+ * belong to the tags, paths and keys of that too.
  *
  * @param fn The function.
  * @param keyParts Names the function, and whatever it depends on beside its
@@ -108,7 +111,8 @@ export function cached<T>(
  * function shares them with no other.
  * @param options How long results are fresh, in seconds; an hour by default.
  * @returns The function, with `invalidate` and `key`. It rejects with a
- * `TypeError` if its arguments can't be part of a key.
+ * `TypeError` if its arguments can't be part of a key, and with a `CacheError`
+ * as {@linkcode cached} does.
  * @throws {TypeError} If something given is not what it must be.
  *
  * @example
