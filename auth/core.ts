@@ -1,11 +1,22 @@
 import type { ConnectionInfo } from "../app/context.ts";
-import type { AuthSettings, SignInLimiter } from "./options.ts";
-import type { AuthCallbacks } from "./options.ts";
+import { configError } from "./error.ts";
 import type { Emit } from "./events.ts";
-import type { OAuthFlow } from "./oauth/flow.ts";
-import type { AuthProvider } from "./provider.ts";
+import { createEmit } from "./events.ts";
 import type { Identity } from "./identify.ts";
-import type { Sessions } from "./sessions.ts";
+import { createDescriber } from "./identify.ts";
+import { createKeyRing } from "./key_ring.ts";
+import type { OAuthFlow } from "./oauth/flow.ts";
+import { createOAuthFlow } from "./oauth/flow.ts";
+import type {
+  AuthCallbacks,
+  AuthConfig,
+  AuthSettings,
+  SignInLimiter,
+} from "./options.ts";
+import type { AuthProvider } from "./provider.ts";
+import { readOrigins } from "./same_origin.ts";
+import { Sessions } from "./sessions.ts";
+import type { SessionStore } from "./stores/session_store.ts";
 import type { BaseUser } from "./user.ts";
 
 /** What all requests share: the parts that a plugin is put together from. */
@@ -27,4 +38,74 @@ export interface AuthCore<U extends BaseUser> {
   readonly trustedOrigins: ReadonlySet<string>;
   /** Lets the `session` callback build what handlers see. */
   describe(identity: Identity<U>): Identity<U> | Promise<Identity<U>>;
+}
+
+/** Puts them together from what an application has configured. */
+export function createCore<U extends BaseUser>(
+  config: AuthConfig<U>,
+  settings: AuthSettings,
+  store: SessionStore | undefined,
+  now: () => number,
+): AuthCore<U> {
+  const { callbacks = {}, debug = false, onEvent, signInLimiter } = config;
+  const emit = createEmit({ debug, onEvent, now });
+  const keys = createKeyRing(settings.secret);
+  const providers = readProviders(config.providers ?? []);
+  return {
+    settings,
+    providers,
+    requestProviders: [...providers.values()].filter(({ authenticate }) =>
+      authenticate !== undefined
+    ),
+    callbacks,
+    sessions: new Sessions({ settings, keys, store, callbacks, emit, now }),
+    flow: createOAuthFlow({ keys, cookie: settings.cookie, now }),
+    emit,
+    signInLimiter,
+    addressOf: config.address ?? remoteAddress,
+    trustedOrigins: originsOf(config.trustedOrigins),
+    describe: createDescriber(callbacks),
+  };
+}
+
+function readProviders<U extends BaseUser>(
+  list: readonly AuthProvider<U>[],
+): ReadonlyMap<string, AuthProvider<U>> {
+  const providers = new Map<string, AuthProvider<U>>();
+  for (const provider of list) {
+    const id: unknown = provider?.id;
+    if (typeof id !== "string" || id === "") {
+      throw configError(
+        "providers must hold what credentials(), github() and the like give, received something without an id",
+      );
+    }
+    if (typeof provider.authorize !== "function") {
+      throw configError(
+        `provider ${JSON.stringify(id)} must have a function authorize`,
+      );
+    }
+    if (providers.has(id)) {
+      throw configError(`two providers have the id ${JSON.stringify(id)}`);
+    }
+    providers.set(id, provider);
+  }
+  return providers;
+}
+
+function originsOf(origins: readonly string[] = []): ReadonlySet<string> {
+  try {
+    return readOrigins(origins);
+  } catch (error) {
+    throw configError((error as Error).message, error);
+  }
+}
+
+function remoteAddress(
+  _request: Request,
+  info: ConnectionInfo | undefined,
+): string | undefined {
+  const address = info?.remoteAddr;
+  return address !== undefined && "hostname" in address
+    ? address.hostname
+    : undefined;
 }

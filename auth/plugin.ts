@@ -6,20 +6,14 @@ import { currentScope, observe } from "../app/scope.ts";
 import { authOf } from "./access.ts";
 import type { AuthContext } from "./auth_context.ts";
 import type { AuthCore } from "./core.ts";
+import { createCore } from "./core.ts";
 import { Rejection } from "./credentials.ts";
-import { configError } from "./error.ts";
-import { createEmit } from "./events.ts";
 import type { Finding } from "./identify.ts";
-import { createDescriber, identify } from "./identify.ts";
-import { createKeyRing } from "./key_ring.ts";
-import { createOAuthFlow } from "./oauth/flow.ts";
+import { identify } from "./identify.ts";
 import type { AuthConfig, AuthSettings } from "./options.ts";
 import { resolveOptions } from "./options.ts";
-import type { AuthProvider } from "./provider.ts";
 import { RequestAuth } from "./request_auth.ts";
 import { withCookies } from "./response_cookies.ts";
-import { readOrigins } from "./same_origin.ts";
-import { Sessions } from "./sessions.ts";
 import { createMemorySessionStore } from "./stores/memory_session_store.ts";
 import type { SessionRecord, SessionStore } from "./stores/session_store.ts";
 import type { BaseUser, Session, User } from "./user.ts";
@@ -216,74 +210,6 @@ export function createAuthPlugin<U extends BaseUser = User>(
   };
 }
 
-function createCore<U extends BaseUser>(
-  config: AuthConfig<U>,
-  settings: AuthSettings,
-  store: SessionStore | undefined,
-  now: () => number,
-): AuthCore<U> {
-  const { callbacks = {}, debug = false, onEvent, signInLimiter } = config;
-  const emit = createEmit({ debug, onEvent, now });
-  const keys = createKeyRing(settings.secret);
-  const providers = readProviders(config.providers ?? []);
-  return {
-    settings,
-    providers,
-    requestProviders: [...providers.values()].filter(({ authenticate }) =>
-      authenticate !== undefined
-    ),
-    callbacks,
-    sessions: new Sessions({ settings, keys, store, callbacks, emit, now }),
-    flow: createOAuthFlow({ keys, cookie: settings.cookie, now }),
-    emit,
-    signInLimiter,
-    addressOf: config.address ?? remoteAddress,
-    trustedOrigins: originsOf(config.trustedOrigins),
-    describe: createDescriber(callbacks),
-  };
-}
-
-function storeOf<U extends BaseUser>(
-  { session }: AuthConfig<U>,
-  { strategy }: AuthSettings,
-  now: () => number,
-): SessionStore | undefined {
-  if (strategy === "jwt" || session?.store !== undefined) return undefined;
-  return createMemorySessionStore({ now });
-}
-
-function readProviders<U extends BaseUser>(
-  list: readonly AuthProvider<U>[],
-): ReadonlyMap<string, AuthProvider<U>> {
-  const providers = new Map<string, AuthProvider<U>>();
-  for (const provider of list) {
-    const id: unknown = provider?.id;
-    if (typeof id !== "string" || id === "") {
-      throw configError(
-        "providers must hold what credentials(), github() and the like give, received something without an id",
-      );
-    }
-    if (typeof provider.authorize !== "function") {
-      throw configError(
-        `provider ${JSON.stringify(id)} must have a function authorize`,
-      );
-    }
-    if (providers.has(id)) {
-      throw configError(`two providers have the id ${JSON.stringify(id)}`);
-    }
-    providers.set(id, provider);
-  }
-  return providers;
-}
-
-function originsOf(origins: readonly string[] = []): ReadonlySet<string> {
-  try {
-    return readOrigins(origins);
-  } catch (error) {
-    throw configError((error as Error).message, error);
-  }
-}
-
 function identifyTraced<U extends BaseUser>(
   core: AuthCore<U>,
   request: Request,
@@ -315,12 +241,11 @@ function toInfo(record: SessionRecord): SessionInfo {
   };
 }
 
-function remoteAddress(
-  _request: Request,
-  info: ConnectionInfo | undefined,
-): string | undefined {
-  const address = info?.remoteAddr;
-  return address !== undefined && "hostname" in address
-    ? address.hostname
-    : undefined;
+function storeOf<U extends BaseUser>(
+  { session }: AuthConfig<U>,
+  { strategy }: AuthSettings,
+  now: () => number,
+): SessionStore | undefined {
+  if (strategy === "jwt" || session?.store !== undefined) return undefined;
+  return createMemorySessionStore({ now });
 }
