@@ -50,6 +50,12 @@ export interface KvStoreOptions extends MemoryStoreOptions {
   readonly now?: () => number;
 }
 
+/** A store in Deno KV. */
+export interface KvStore extends CacheStore, AsyncDisposable {
+  /** Asks for news no more; the database stays open. The cache's `close()` does it as well. */
+  close(): Promise<void>;
+}
+
 /**
  * Makes a store in Deno KV, with the memory of this process in front.
  *
@@ -82,7 +88,7 @@ export interface KvStoreOptions extends MemoryStoreOptions {
  * kv.close();
  * ```
  */
-export function createKvStore(options: KvStoreOptions): CacheStore {
+export function createKvStore(options: KvStoreOptions): KvStore {
   const doing = "create KV store";
   const {
     kv,

@@ -54,6 +54,12 @@ export interface RedisStoreOptions extends MemoryStoreOptions {
   readonly now?: () => number;
 }
 
+/** A store in Redis. */
+export interface RedisStore extends CacheStore, AsyncDisposable {
+  /** Closes the connections. The cache's `close()` does it as well. */
+  close(): Promise<void>;
+}
+
 /**
  * Makes a store in Redis, with the memory of this process in front.
  *
@@ -83,7 +89,7 @@ export interface RedisStoreOptions extends MemoryStoreOptions {
  * console.assert(store.entries === 0);
  * ```
  */
-export function createRedisStore(options: RedisStoreOptions): CacheStore {
+export function createRedisStore(options: RedisStoreOptions): RedisStore {
   const doing = "create Redis store";
   const {
     client,

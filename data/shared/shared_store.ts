@@ -134,6 +134,10 @@ export class SharedStore implements CacheStore {
     return this.#backend.close();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   /** Takes the first news over a new connection, and then all others. */
   async greet(
     hello: (since: Position) => Promise<News>,
