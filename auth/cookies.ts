@@ -95,16 +95,19 @@ function* cookiesOf(header: string, name: string): Generator<RequestCookie> {
   let start = -1;
   while ((start = header.indexOf(name, start + 1)) !== -1) {
     if (!isStart(header, start)) continue;
-    const equals = header.indexOf("=", start + name.length);
-    if (equals === -1) return;
-    const found = header.slice(start, equals).trimEnd();
+    let end = header.indexOf(";", start);
+    if (end === -1) end = header.length;
+    // Looked for in the pair alone: a header of names without values would be
+    // searched to its end for each of them.
+    const pair = header.slice(start, end);
+    start = end;
+    const equals = pair.indexOf("=");
+    if (equals === -1) continue;
+    const found = pair.slice(0, equals).trimEnd();
     if (found.length !== name.length && !CHUNK.test(found.slice(name.length))) {
       continue;
     }
-    let end = header.indexOf(";", equals);
-    if (end === -1) end = header.length;
-    yield { name: found, value: header.slice(equals + 1, end) };
-    start = end - 1;
+    yield { name: found, value: pair.slice(equals + 1) };
   }
 }
 
