@@ -23,6 +23,14 @@ export interface RequestContext {
   readonly info?: ConnectionInfo | undefined;
 }
 
+/** What keeps the values of a context: a `Map`, or the context of a host. */
+export interface Values {
+  /** The value kept under `key`, or `undefined`. */
+  get(key: string): unknown;
+  /** Keeps `value` under `key`. */
+  set(key: string, value: unknown): unknown;
+}
+
 /** The parameters of a matched route, decoded. */
 export type Params = Readonly<Record<string, string>>;
 
@@ -49,17 +57,19 @@ export class Context implements RequestContext {
   /** The parameters of the matched route; empty before a route has matched. */
   params: Params = NO_PARAMS;
   #url: URL | undefined;
-  #values: Map<string, unknown> | undefined;
+  #values: Values | undefined;
 
   /**
    * Makes the context of a request.
    *
    * @param request The request that is being handled.
    * @param info What the server knows about the connection.
+   * @param values Where values are kept. Default: in the context itself.
    */
-  constructor(request: Request, info?: ConnectionInfo) {
+  constructor(request: Request, info?: ConnectionInfo, values?: Values) {
     this.request = request;
     this.info = info;
+    this.#values = values;
   }
 
   /**
@@ -78,9 +88,8 @@ export class Context implements RequestContext {
    */
   withRequest(request: Request): Context {
     const info = this.info && { remoteAddr: this.info.remoteAddr };
-    const context = new Context(request, info);
+    const context = new Context(request, info, this.#values ??= new Map());
     context.params = this.params;
-    context.#values = this.#values ??= new Map();
     return context;
   }
 

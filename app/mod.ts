@@ -17,7 +17,12 @@
  */
 
 export { Context } from "./context.ts";
-export type { ConnectionInfo, Params, RequestContext } from "./context.ts";
+export type {
+  ConnectionInfo,
+  Params,
+  RequestContext,
+  Values,
+} from "./context.ts";
 export { createApp } from "./create_app.ts";
 export type { App, AppOptions } from "./create_app.ts";
 export { errorResponse } from "./error_response.ts";
@@ -27,6 +32,7 @@ export { pathOf } from "./path.ts";
 export type { Plugin } from "./plugin.ts";
 export type { AuthRule, Route, RouteArgs, RouteConfig } from "./route.ts";
 export {
+  currentContext,
   currentScope,
   enterScope,
   observe,

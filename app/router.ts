@@ -8,7 +8,8 @@
 import { addRoute, createRouter as createTable, findRoute } from "rou3";
 import type { Context, Params } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
-import type { Handler } from "./middleware.ts";
+import { guard } from "./guard.ts";
+import type { Handler, Next } from "./middleware.ts";
 import { pathOf } from "./path.ts";
 import type { Route, RouteArgs, RouteConfig } from "./route.ts";
 import { observe } from "./scope.ts";
@@ -34,8 +35,16 @@ interface Match {
 export interface Router {
   /** Adds a route, or throws a `TypeError` that says what is wrong with it. */
   add(route: Route): void;
-  /** Answers a request: 404, 405 and 400 included. */
-  dispatch(request: Request, context: Context): Promise<Response>;
+  /**
+   * Answers a request: 404, 405 and 400 included.
+   *
+   * @param otherwise Answers instead of a 404 or 405.
+   */
+  dispatch(
+    request: Request,
+    context: Context,
+    otherwise?: Next,
+  ): Promise<Response>;
 }
 
 /** Makes an empty {@linkcode Router}. */
@@ -97,7 +106,9 @@ export function createRouter(): Router {
   async function dispatch(
     request: Request,
     context: Context,
+    otherwise?: Next,
   ): Promise<Response> {
+    if (otherwise !== undefined && taken.size === 0) return await otherwise();
     const { method } = request;
     const path = pathOf(request.url);
     const match = observe("route.match", "routing", (span) => {
@@ -105,7 +116,9 @@ export function createRouter(): Router {
       if (span !== undefined) describe(span, found);
       return found;
     });
-    if (match === undefined) return refuse(method, path);
+    if (match === undefined) {
+      return await (otherwise?.() ?? refuse(method, path));
+    }
     if (match.params !== undefined) {
       const params = decode(match.params);
       if (params === undefined) {
@@ -185,7 +198,7 @@ function* endpointsOf(
       `Cannot add route ${path}: it must have either a handler or a loader and an action, received both`,
     );
   }
-  const guard = guardOf(path, config);
+  const guarded = guardOf(path, config);
   if (handler !== undefined) {
     const { method = "GET" } = route;
     if (typeof method !== "string" || !METHOD.test(method)) {
@@ -195,7 +208,10 @@ function* endpointsOf(
         }`,
       );
     }
-    yield [method === "*" ? ANY_METHOD : method.toUpperCase(), guard(handler)];
+    yield [
+      method === "*" ? ANY_METHOD : method.toUpperCase(),
+      guarded(handler),
+    ];
     return;
   }
   if (loader === undefined && action === undefined) {
@@ -211,10 +227,10 @@ function* endpointsOf(
     );
   }
   if (loader !== undefined) {
-    yield ["GET", guard(answerWith(`loader:${path}`, "data", loader))];
+    yield ["GET", guarded(answerWith(`loader:${path}`, "data", loader))];
   }
   if (action !== undefined) {
-    const run = guard(answerWith(`form:${path}`, "forms", action));
+    const run = guarded(answerWith(`form:${path}`, "forms", action));
     for (const method of ACTION_METHODS) yield [method, run];
   }
 }
@@ -248,13 +264,6 @@ function guardOf(
       `Cannot add route ${path}: config.auth must have a check function, as what requireAuth() returns has`,
     );
   }
-  return (run) => async (request, context) => {
-    const refusal: unknown = await rule.check(request, context);
-    // Only a check that says so lets a request in, not one that went wrong.
-    if (refusal === undefined) return await run(request, context);
-    if (refusal instanceof Response) return refusal;
-    throw new TypeError(
-      `Cannot guard ${path}: config.auth.check must return a Response or undefined, received ${refusal}`,
-    );
-  };
+  return (run) => (request, context) =>
+    guard(rule, path, request, context, () => run(request, context));
 }

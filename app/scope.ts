@@ -135,6 +135,35 @@ export function currentScope(): Scope | undefined {
   return storage.getStore();
 }
 
+/**
+ * The context of the request that is being handled, for code that is handed
+ * none, such as a handler of another framework.
+ *
+ * @throws {TypeError} If the code runs for no request.
+ *
+ * @example
+ * ```ts
+ * import { createApp, currentContext } from "@quartet/kit/app";
+ *
+ * const greet = () => `hello ${currentContext().get("name")}`;
+ * const app = createApp({ routes: [{ path: "/", loader: greet }] });
+ * app.use((_request, context, next) => {
+ *   context.set("name", "ada");
+ *   return next();
+ * });
+ *
+ * const response = await app.fetch(new Request("http://localhost/"));
+ * console.assert(await response.json() === "hello ada");
+ * ```
+ */
+export function currentContext(): RequestContext {
+  const context = storage.getStore()?.context;
+  if (context !== undefined) return context;
+  throw new TypeError(
+    "Cannot get the current context: this code must run while a request is handled, received a call outside of any",
+  );
+}
+
 /** Runs `fn` in `scope`, with everything it starts and awaits. */
 export function runInScope<T>(scope: Scope, fn: () => T): T {
   return storage.run(scope, fn);

@@ -1,0 +1,205 @@
+/**
+ * What carries plugins: here under an app of the kit's own, and in `adapters/`
+ * on the servers of others.
+ *
+ * @module
+ */
+
+import { Context } from "./context.ts";
+import type { ConnectionInfo } from "./context.ts";
+import type { App, AppOptions } from "./create_app.ts";
+import { errorResponse } from "./error_response.ts";
+import { compose } from "./middleware.ts";
+import type { Middleware, Next } from "./middleware.ts";
+import { pathOf } from "./path.ts";
+import type { Plugin } from "./plugin.ts";
+import { createRouter } from "./router.ts";
+import { currentScope, runInScope, Scope } from "./scope.ts";
+import { serve } from "./serve.ts";
+
+/** How a host differs from the one that an app is. */
+export interface HostOptions extends AppOptions {
+  /**
+   * Runs between the outermost middlewares and the others, and makes answers
+   * of what is thrown further in. Default: a 500 in the kit's shape, logged.
+   */
+  readonly boundary?: Middleware<Context>;
+}
+
+/** The middlewares and routes of plugins. */
+export interface Host {
+  /** The host as an app, which is what plugins get to see of it. */
+  readonly app: App;
+  /**
+   * Answers a request. It never rejects.
+   *
+   * @param otherwise Answers where no route does. Default: 404 or 405.
+   */
+  fetch(
+    request: Request,
+    info: ConnectionInfo | undefined,
+    otherwise?: Next,
+  ): Promise<Response>;
+  /**
+   * Answers a request whose context and scope there are already. What is
+   * thrown and no boundary catches is thrown on.
+   */
+  handle(
+    request: Request,
+    context: Context,
+    otherwise?: Next,
+  ): Promise<Response>;
+}
+
+/** Makes a host. See `createApp`. */
+export function createHost(options: HostOptions): Host {
+  const { trace, onError = logError, boundary = answerErrors } = options;
+  const plugins = [...(trace ? [trace] : []), ...(options.plugins ?? [])];
+  if (trace !== undefined) checkPlugin(trace, "trace");
+  for (const plugin of options.plugins ?? []) checkPlugin(plugin, "a plugin");
+  const router = createRouter();
+  const outer: Middleware<Context>[] = [];
+  const inner: Middleware<Context>[] = [];
+  let chain: Middleware<Context> | undefined;
+  let ready: Promise<void> | true | undefined;
+  let closing: Promise<void> | undefined;
+
+  const app: App = {
+    use(middleware) {
+      if (typeof middleware !== "function") {
+        throw new TypeError(
+          `Cannot use middleware: it must be a function, received ${typeof middleware}`,
+        );
+      }
+      (middleware.outermost ? outer : inner).push(middleware);
+      chain = undefined;
+      return app;
+    },
+    route(route) {
+      router.add(route);
+      return app;
+    },
+    fetch: (request, info) => fetch(request, info),
+    async serve(serveOptions) {
+      await (ready ??= setUp());
+      return serve(app, serveOptions);
+    },
+    close: () => closing ??= closeAll(),
+  };
+
+  function fetch(
+    request: Request,
+    info: ConnectionInfo | undefined,
+    otherwise?: Next,
+  ): Promise<Response> {
+    const context = new Context(request, info);
+    const scope = new Scope(context, undefined, currentScope());
+    const answer = () => handle(request, context, otherwise);
+    return runInScope(scope, () => answerErrors(request, context, answer));
+  }
+
+  async function handle(
+    request: Request,
+    context: Context,
+    otherwise?: Next,
+  ): Promise<Response> {
+    if (ready !== true) await (ready ??= setUp());
+    chain ??= compose([...outer, boundary, ...inner]);
+    return await chain(request, context, dispatch);
+
+    /** A thrown response passes the middlewares like a returned one. */
+    async function dispatch(): Promise<Response> {
+      try {
+        return await router.dispatch(request, context, otherwise);
+      } catch (error) {
+        if (error instanceof Response) return error;
+        throw error;
+      }
+    }
+  }
+
+  /** Turns what is thrown further in into a response, and logs it once. */
+  async function answerErrors(
+    request: Request,
+    _context: Context,
+    next: Next,
+  ): Promise<Response> {
+    try {
+      return await next();
+    } catch (error) {
+      if (error instanceof Response) return error;
+      currentScope()?.span?.error(error);
+      report(error, request);
+      return errorResponse(
+        500,
+        "INTERNAL_ERROR",
+        "The server could not answer this request",
+      );
+    }
+  }
+
+  /** A logger that fails must not cost the request its answer. */
+  async function report(error: unknown, request: Request): Promise<void> {
+    try {
+      await onError(error, request);
+    } catch (failure) {
+      console.error("onError failed:", failure);
+    }
+  }
+
+  async function setUp(): Promise<void> {
+    // Only once `ready` holds this promise, whatever a setup does at once.
+    await undefined;
+    for (const plugin of plugins) await plugin.setup?.(app);
+    ready = true;
+  }
+
+  async function closeAll(): Promise<void> {
+    const errors: unknown[] = [];
+    for (const plugin of plugins.toReversed()) {
+      try {
+        await plugin.close?.();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 1) {
+      throw new AggregateError(errors, "Cannot close app: plugins failed to");
+    }
+    if (errors.length === 1) throw errors[0];
+  }
+
+  const names = new Set<string>();
+  for (const plugin of plugins) {
+    if (names.has(plugin.name)) {
+      throw new TypeError(
+        `Cannot create app: two plugins are called ${
+          JSON.stringify(plugin.name)
+        }`,
+      );
+    }
+    names.add(plugin.name);
+    for (const middleware of [plugin.middleware ?? []].flat()) {
+      app.use(middleware as Middleware<Context>);
+    }
+    for (const route of plugin.routes ?? []) app.route(route);
+  }
+  for (const route of options.routes ?? []) app.route(route);
+  return { app, fetch, handle };
+}
+
+function logError(error: unknown, request: Request): void {
+  // Not as one text: a path may hold what the console takes for a format.
+  console.error("%s %s failed:", request.method, pathOf(request.url), error);
+}
+
+function checkPlugin(plugin: Plugin, what: string): void {
+  if (typeof plugin?.name === "string") return;
+  throw new TypeError(
+    `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${
+      typeof plugin === "object" && plugin !== null
+        ? "an object without one"
+        : String(plugin)
+    }`,
+  );
+}
