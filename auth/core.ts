@@ -1,5 +1,6 @@
 import type { ConnectionInfo } from "../app/context.ts";
-import { configError } from "./error.ts";
+import { readOrigins } from "../app/origin.ts";
+import { AuthError, configError } from "./error.ts";
 import type { Emit } from "./events.ts";
 import { createEmit } from "./events.ts";
 import type { Identity } from "./identify.ts";
@@ -14,7 +15,6 @@ import type {
   SignInLimiter,
 } from "./options.ts";
 import type { AuthProvider } from "./provider.ts";
-import { readOrigins } from "./same_origin.ts";
 import { Sessions } from "./sessions.ts";
 import type { SessionStore } from "./stores/session_store.ts";
 import type { BaseUser } from "./user.ts";
@@ -94,9 +94,9 @@ function readProviders<U extends BaseUser>(
 
 function originsOf(origins: readonly string[] = []): ReadonlySet<string> {
   try {
-    return readOrigins(origins);
-  } catch (error) {
-    throw configError((error as Error).message, error);
+    return readOrigins(origins, "create auth plugin", "trustedOrigins");
+  } catch (cause) {
+    throw new AuthError("CONFIG", (cause as Error).message, { cause });
   }
 }
 

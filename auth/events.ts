@@ -5,6 +5,8 @@
  * @module
  */
 
+import { printable } from "../app/printable.ts";
+
 /** Why a request that shows credentials is anonymous all the same. */
 export type RejectionReason =
   /** Not a token or a cookie of ours, or signed by another secret. */
@@ -75,8 +77,8 @@ export function createEmit(options: {
   const { debug, onEvent, now } = options;
   async function tell(occurrence: AuthOccurrence): Promise<void> {
     const { type, ...rest } = occurrence;
-    // As JSON, so that nothing in it can act on a terminal or forge a line.
-    if (debug) console.log(`[auth] ${type} ${toPrintable(rest)}`);
+    // Texts of strangers must neither act on a terminal nor forge a line.
+    if (debug) console.log(`[auth] ${type} ${printable(JSON.stringify(rest))}`);
     try {
       await onEvent?.({ time: new Date(now()), ...occurrence });
     } catch (error) {
@@ -84,12 +86,4 @@ export function createEmit(options: {
     }
   }
   return debug || onEvent !== undefined ? tell : () => {};
-}
-
-function toPrintable(value: unknown): string {
-  return JSON.stringify(value).replace(
-    // Those that JSON leaves as they are.
-    /[\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

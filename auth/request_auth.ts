@@ -6,6 +6,7 @@
  */
 
 import type { ConnectionInfo } from "../app/context.ts";
+import { isCrossOrigin } from "../app/origin.ts";
 import { observe } from "../app/scope.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { sessionOf, userOfSession } from "./claims.ts";
@@ -17,10 +18,11 @@ import { AuthError, invalidCredentials } from "./error.ts";
 import type { DenialReason } from "./events.ts";
 import type { SignInAttempt } from "./options.ts";
 import type { AuthProvider, OAuthCallback } from "./provider.ts";
-import { isCrossOrigin } from "./same_origin.ts";
 import type { BaseUser, Session } from "./user.ts";
 
 const NO_ROLES: readonly string[] = [];
+/** Methods that must not change anything (RFC 9110, section 9.2.1). */
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
 /** The {@linkcode AuthContext} of a request, and what the plugin does with it. */
 export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
@@ -248,6 +250,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     const evidence = this.#identity?.evidence;
     // Browsers add cookies by themselves, but neither tokens nor keys.
     return evidence !== "bearer" && evidence !== "request" &&
+      !SAFE_METHODS.has(request.method) &&
       isCrossOrigin(request, this.#core.trustedOrigins);
   }
 

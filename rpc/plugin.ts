@@ -1,11 +1,11 @@
 import type { Context } from "../app/context.ts";
+import { isCrossOrigin, readOrigins } from "../app/origin.ts";
 import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
 import { createUpgrader } from "../app/websocket.ts";
 import type { WebSocketHandler } from "../app/websocket.ts";
 import { noteEndpoint, noteRefusal } from "./call_route.ts";
 import { errors } from "./error.ts";
-import { createOriginRule } from "./origin.ts";
 import { respondError } from "./respond.ts";
 import type { Router } from "./router.ts";
 import { rememberTrace } from "./socket_trace.ts";
@@ -90,10 +90,15 @@ export interface RPCPlugin extends Plugin {
  * ```
  */
 export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
-  const { router, endpoint = "/api/rpc", allowedOrigins } = options;
+  const { router, endpoint = "/api/rpc", allowedOrigins = [] } = options;
   checkRouter(router);
   checkEndpoint(endpoint);
-  const isAllowed = createOriginRule(allowedOrigins);
+  const trusted = readOrigins(
+    allowedOrigins,
+    "create RPC plugin",
+    "allowedOrigins",
+  );
+  const isForeign = (request: Request) => isCrossOrigin(request, trusted);
   const connections = new Set<WSConnectionData>();
   const { websocket } = router;
   const upgrader = createUpgrader<WSConnectionData>({
@@ -113,7 +118,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     request: Request,
     ctx: unknown,
   ): boolean {
-    if (!isUpgrade(request) || !isEndpoint(request) || !isAllowed(request)) {
+    if (!isUpgrade(request) || !isEndpoint(request) || isForeign(request)) {
       return false;
     }
     // After the upgrade neither headers nor the signal can be used.
@@ -149,7 +154,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     if (upgradeToWebSocket(upgrader, request, ctx)) {
       return upgrader.response(request)!;
     }
-    return refuseUpgrade(isAllowed(request));
+    return refuseUpgrade(!isForeign(request));
   }
 
   return {

@@ -1,16 +1,13 @@
 /**
- * Whether a request was made by a page of somebody else. Browsers add the
- * cookies of a site to requests that other sites' pages make; what such a
- * request changes, its user may not have wanted to change.
+ * Whether a page of somebody else has made a browser send a request. Browsers
+ * add the cookies of a site to what other sites' pages send there, and let
+ * those read all that comes over a socket (RFC 6455, section 10.2).
  *
  * @module
  */
 
-/** Methods that must not change anything (RFC 9110, section 9.2.1). */
-const SAFE = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
-
 /**
- * Whether an unsafe request comes from a page of another origin.
+ * Whether a request comes from a page of another origin.
  *
  * `Sec-Fetch-Site` decides, which every browser of the last years sends and no
  * page can change; then `Origin`. Who sends neither is no browser, and nobody's
@@ -19,11 +16,9 @@ const SAFE = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
  * @param trusted Origins whose pages are as good as the server's own.
  */
 export function isCrossOrigin(
-  request: Request,
+  { headers, url }: Request,
   trusted: ReadonlySet<string>,
 ): boolean {
-  if (SAFE.has(request.method)) return false;
-  const { headers } = request;
   const origin = headers.get("origin");
   if (origin !== null && trusted.has(origin)) return false;
   const site = headers.get("sec-fetch-site");
@@ -32,19 +27,26 @@ export function isCrossOrigin(
   // Without the scheme: behind a proxy the server's own is http.
   const host = URL.parse(origin)?.host;
   return host === undefined || host === "" ||
-    host !== (headers.get("host") ?? URL.parse(request.url)?.host);
+    host !== URL.parse(url)?.host;
 }
 
 /**
  * Checks a list of origins.
  *
+ * @param doing What can't be done with a wrong one, such as `create app`.
+ * @param name What the list is called.
  * @throws {TypeError} If one of them is none.
  */
-export function readOrigins(origins: readonly string[]): ReadonlySet<string> {
+export function readOrigins(
+  origins: readonly string[],
+  doing: string,
+  name: string,
+): ReadonlySet<string> {
   for (const origin of origins) {
-    if (URL.parse(origin)?.origin === origin && origin !== "null") continue;
+    const url = URL.parse(origin);
+    if (url !== null && url.origin === origin) continue;
     throw new TypeError(
-      `trustedOrigins must hold origins such as "https://app.example", received ${
+      `Cannot ${doing}: ${name} must hold origins such as "https://app.example", received ${
         JSON.stringify(origin)
       }`,
     );
