@@ -55,7 +55,6 @@ async function contentSecurityPolicy(
     `script-src '${await hashSource(script)}'`,
     `style-src '${await hashSource(style)}'`,
     "connect-src 'self'",
-    "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");

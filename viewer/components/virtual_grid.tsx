@@ -1,6 +1,12 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useSignal, useSize } from "../hooks.ts";
+import {
+  afterPaint,
+  useLayoutEffect,
+  useRef,
+  useSignal,
+  useSize,
+} from "../hooks.ts";
 import { nextOrder, type Order } from "../model/sort.ts";
 import { scrollToRow, visibleWindow } from "../model/virtual.ts";
 import { Chip } from "./controls.tsx";
@@ -35,10 +41,11 @@ interface VirtualGridProps<Item> {
 export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
   const { items, rowHeight, active = -1, rowId } = props;
   const ref = useRef<HTMLDivElement | null>(null);
-  // About as many as there is room for, until the element says how many.
-  const view = useSignal({ first: 0, end: Math.ceil(innerHeight / rowHeight) });
+  // As many as there is room for at most, until the element says how many.
+  const most = Math.ceil((innerHeight - 100) / rowHeight);
+  const view = useSignal({ first: 0, end: most });
   // Kept, because asking the element would lay out the page again each time.
-  const box = useRef({ scrollTop: 0, height: 0 });
+  const box = useRef({ scrollTop: 0, height: 0, update: () => {} });
 
   const update = () => {
     const { scrollTop, height } = box.current;
@@ -47,24 +54,28 @@ export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
     const { first, end } = view.value;
     if (next.first !== first || next.end !== end) view.value = next;
   };
-  const reveal = () => {
+  box.current.update = update;
+  /** Where to scroll for the active row to be in view. */
+  const target = () => {
     const { scrollTop, height } = box.current;
-    if (active < 0 || height === 0) return;
-    const top = scrollToRow(active, scrollTop, height, rowHeight);
-    if (top !== scrollTop) {
+    return active < 0 || height === 0
+      ? scrollTop
+      : scrollToRow(active, scrollTop, height, rowHeight);
+  };
+  const reveal = () => {
+    const top = target();
+    if (top !== box.current.scrollTop) {
       ref.current!.scrollTop = box.current.scrollTop = top;
     }
   };
-  const isInView = () => {
-    const { scrollTop, height } = box.current;
-    return height === 0 ||
-      scrollToRow(active, scrollTop, height, rowHeight) === scrollTop;
-  };
   useSize(ref, ({ height }) => {
     // Whoever saw the active row goes on seeing it, also in less room.
-    const saw = isInView();
+    const saw = target() === box.current.scrollTop;
     box.current.height = height - rowHeight;
-    update();
+    // Rows out of view are drawn once those in view have been painted.
+    const isFull = view.peek().end * rowHeight > box.current.scrollTop + height;
+    if (isFull) afterPaint(() => box.current.update());
+    else update();
     if (saw) reveal();
   });
   useLayoutEffect(update, [items.length]);

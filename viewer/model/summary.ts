@@ -19,8 +19,6 @@ export interface TraceEntry {
   readonly key: string;
   /** The trace id. */
   readonly id: string;
-  /** The name of the root span. */
-  readonly name: string;
   /** The HTTP method; empty if it wasn't a request. */
   readonly method: string;
   /** The path, or the name of the root span. */
@@ -69,7 +67,6 @@ function entryOf(
   return {
     key: index.rootSpanId,
     id,
-    name,
     method: index.method ?? "",
     // All calls go to one address; their route says what was called there.
     path: route.startsWith(`${pathname}/`) ? route : pathname,

@@ -2,8 +2,8 @@
  * The live stream of a server that is running.
  *
  * The first message after a rest is taken in with the next frame, those that
- * follow ten times a second at most: a busy server costs no more than that, and
- * nobody sees the difference.
+ * follow seven times a second at most: a busy server costs no more than that,
+ * and nobody sees the difference.
  *
  * @module
  */
@@ -49,7 +49,7 @@ type Message =
   | { readonly type: "dropped"; readonly count: number };
 
 /** How long the page rests between two drawings, in milliseconds. */
-const REST = 100;
+const REST = 150;
 
 const FIRST_RETRY = 500;
 const LAST_RETRY = 15_000;

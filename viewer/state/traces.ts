@@ -72,16 +72,15 @@ export function receiveEntries(added: readonly TraceEntry[]): void {
 }
 
 function receive(added: readonly TraceEntry[], hold: boolean): void {
-  const fresh: TraceEntry[] = [];
+  // A trace may come twice in one go: the last record of it counts.
+  const fresh = new Map<string, TraceEntry>();
   const replaced = new Map<string, TraceEntry>();
   for (const entry of added) {
-    if (known.has(entry.key)) replaced.set(entry.key, entry);
-    else fresh.push(entry);
+    const isFresh = fresh.has(entry.key) || !known.has(entry.key);
+    (isFresh ? fresh : replaced).set(entry.key, entry);
     known.set(entry.key, entry);
     noteMethod(entry.method);
   }
-  // A trace may come twice in one go: the last record of it counts.
-  const unique = fresh.filter((entry) => known.get(entry.key) === entry);
   batch(() => {
     if (replaced.size > 0) {
       const swap = (entry: TraceEntry) => replaced.get(entry.key) ?? entry;
@@ -92,9 +91,9 @@ function receive(added: readonly TraceEntry[], hold: boolean): void {
       const running = pending.value.filter(({ key }) => !known.has(key));
       if (running.length < pending.value.length) pending.value = running;
     }
-    if (unique.length === 0) return;
-    if (hold) held.value = keepNewest([...held.value, ...unique]);
-    else entries.value = keepNewest([...entries.value, ...unique]);
+    if (fresh.size === 0) return;
+    const list = hold ? held : entries;
+    list.value = keepNewest([...list.value, ...fresh.values()]);
   });
 }
 
