@@ -362,6 +362,39 @@ function after(letter: string): string {
   return ALPHABET[ALPHABET.indexOf(letter) + 1]!;
 }
 
+Deno.test("Whichever character is changed, left out or doubled, a token is anonymous", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } });
+    const browser = await server.signIn();
+    const { token }: Me = await browser.json("/me");
+    const { value } = browser.cookies.get(COOKIE)!;
+    const shown: [string, (text: string) => Record<string, string>][] = [
+      [token!, (text) => ({ authorization: `Bearer ${text}` })],
+      [value, (text) => ({ cookie: `${COOKIE}=${text}` })],
+    ];
+    for (const [good, show] of shown) {
+      const who = async (text: string) => {
+        const request = new Request("http://localhost/", {
+          headers: show(text),
+        });
+        return (await server.plugin.authenticate(request)).session?.userId;
+      };
+      assertEquals(await who(good), "1");
+      for (let at = 0; at < good.length; at++) {
+        const [before, after] = [good.slice(0, at), good.slice(at + 1)];
+        for (
+          const other of ["A", "B", "_", ".", "=", "", good[at]!.repeat(2)]
+        ) {
+          if (other === good[at]) continue;
+          const changed = before + other + after;
+          assertEquals(await who(changed), undefined, `${other} at ${at}`);
+        }
+      }
+      assertEquals(await who(good), "1");
+    }
+  }
+});
+
 Deno.test("A token has three parts, all of them there, and no more", async () => {
   await refusesAll((_claims, _server, token) => {
     const [header, payload, signature] = token.split(".");
