@@ -137,7 +137,7 @@ function SignUpPage(
         <button type="submit">Sign up</button>
       </form>
       <p>
-        Been here? <a href={withNext("/sign-in", next)}>Sign in</a>
+        Have an account? <a href={withNext("/sign-in", next)}>Sign in</a>
       </p>
     </Page>
   );

@@ -1,18 +1,14 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 
-import axe from "axe-core";
-import type { AxeResults, RunOptions } from "axe-core";
-import { assertEquals } from "@std/assert";
 import { generateViewerHTML } from "@quartet/kit/trace";
 import { insertTraceData } from "../../trace/export/html.ts";
 import { makeFolder } from "../dev/dev_command.ts";
 import { sampleTraces } from "../viewer/sample_traces.ts";
+import { assertAccessible, loadAxe } from "./accessibility.ts";
 import type { Page } from "./browser.ts";
 import { startBrowser } from "./browser.ts";
-import { assertQuiet, openViewer, waitUntil } from "./viewer_page.ts";
-
-const STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+import { assertQuiet, openViewer } from "./viewer_page.ts";
 
 /** What the page shows, and how it gets there from a trace with an error. */
 const PLACES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
@@ -75,7 +71,7 @@ Deno.test("axe finds nothing serious", async (t) => {
           options,
         );
         const { page } = view;
-        await prepare(page);
+        await loadAxe(page);
         await page.getByRole("button", { name: /^Filters/ }).or(
           page.getByLabel("Method"),
         ).first().click();
@@ -98,7 +94,7 @@ Deno.test("axe finds nothing serious", async (t) => {
             `file://${folder.path}/empty.html`,
             options,
           );
-          await prepare(view.page);
+          await loadAxe(view.page);
           await view.page.locator("#empty h2").waitFor();
           await assertAccessible(view.page);
         },
@@ -106,30 +102,3 @@ Deno.test("axe finds nothing serious", async (t) => {
     }
   }
 });
-
-/** Brings axe into the page, past its policy as the developer's tools do. */
-async function prepare(page: Page): Promise<void> {
-  await page.evaluate(axe.source);
-  await waitUntil(page, `typeof axe === "object"`);
-}
-
-/** Checks that axe finds nothing that is serious or worse. */
-async function assertAccessible(page: Page): Promise<void> {
-  const options: RunOptions = {
-    runOnly: STANDARDS,
-    resultTypes: ["violations"],
-  };
-  const { violations } = await page.evaluate<AxeResults>(
-    `axe.run(document, ${JSON.stringify(options)})`,
-  );
-  const serious = violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, help, nodes }) => ({
-      id,
-      help,
-      nodes: nodes.slice(0, 5).map(({ html, any }) =>
-        `${html.slice(0, 200)}: ${any[0]?.message ?? ""}`
-      ),
-    }));
-  assertEquals(serious, []);
-}

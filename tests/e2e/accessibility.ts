@@ -1,0 +1,41 @@
+/**
+ * Whether people can use a page who see, hear or point in other ways, as far as
+ * a machine can tell.
+ *
+ * @module
+ */
+
+import axe from "axe-core";
+import type { AxeResults, RunOptions } from "axe-core";
+import { assertEquals } from "@std/assert";
+import type { Page } from "./browser.ts";
+import { waitUntil } from "./viewer_page.ts";
+
+const STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+
+/** Brings axe into the page, past its policy as the developer's tools do. */
+export async function loadAxe(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  await waitUntil(page, `typeof axe === "object"`);
+}
+
+/** Checks that axe finds nothing that is serious or worse. */
+export async function assertAccessible(page: Page): Promise<void> {
+  const options: RunOptions = {
+    runOnly: STANDARDS,
+    resultTypes: ["violations"],
+  };
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(document, ${JSON.stringify(options)})`,
+  );
+  const serious = violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, help, nodes }) => ({
+      id,
+      help,
+      nodes: nodes.slice(0, 5).map(({ html, any }) =>
+        `${html.slice(0, 200)}: ${any[0]?.message ?? ""}`
+      ),
+    }));
+  assertEquals(serious, []);
+}
