@@ -73,17 +73,15 @@ export function receiveEntries(added: readonly TraceEntry[]): void {
 
 function receive(added: readonly TraceEntry[], hold: boolean): void {
   // A trace may come twice in one go: the last record of it counts.
-  const fresh = new Map<string, TraceEntry>();
-  const replaced = new Map<string, TraceEntry>();
+  const records = new Map(added.map((entry) => [entry.key, entry]));
+  const fresh = [...records.values()].filter(({ key }) => !known.has(key));
   for (const entry of added) {
-    const isFresh = fresh.has(entry.key) || !known.has(entry.key);
-    (isFresh ? fresh : replaced).set(entry.key, entry);
     known.set(entry.key, entry);
     noteMethod(entry.method);
   }
   batch(() => {
-    if (replaced.size > 0) {
-      const swap = (entry: TraceEntry) => replaced.get(entry.key) ?? entry;
+    if (fresh.length < records.size) {
+      const swap = (entry: TraceEntry) => records.get(entry.key) ?? entry;
       entries.value = entries.value.map(swap);
       if (held.value.length > 0) held.value = held.value.map(swap);
     }
@@ -91,9 +89,9 @@ function receive(added: readonly TraceEntry[], hold: boolean): void {
       const running = pending.value.filter(({ key }) => !known.has(key));
       if (running.length < pending.value.length) pending.value = running;
     }
-    if (fresh.size === 0) return;
+    if (fresh.length === 0) return;
     const list = hold ? held : entries;
-    list.value = keepNewest([...list.value, ...fresh.values()]);
+    list.value = keepNewest([...list.value, ...fresh]);
   });
 }
 
