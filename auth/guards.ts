@@ -45,7 +45,7 @@ export interface AuthFragment {
  * Lets a route answer those alone who are signed in.
  *
  * Like all guards it also refuses, with 403 `FORBIDDEN`, what a page of another
- * origin makes a browser send by an unsafe method.
+ * origin makes a browser send by an unsafe method, or to open a WebSocket.
  *
  * @param options What anonymous requests get.
  * @throws {AuthError} `CONFIG` if `redirect` leads elsewhere than it seems to,

@@ -146,8 +146,9 @@ export interface AuthConfig<U extends BaseUser = User> {
     info: ConnectionInfo | undefined,
   ) => string | undefined;
   /**
-   * Other origins whose pages may send unsafe requests to guarded routes, such
-   * as `https://app.example`. Default: the server's own alone.
+   * Other origins whose pages may send unsafe requests to guarded routes and
+   * open sockets there, such as `https://app.example`. Default: the server's own
+   * alone.
    */
   readonly trustedOrigins?: readonly string[];
   /** Where the time is read, in milliseconds. Default: `Date.now`. */

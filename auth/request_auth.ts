@@ -250,7 +250,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     const evidence = this.#identity?.evidence;
     // Browsers add cookies by themselves, but neither tokens nor keys.
     return evidence !== "bearer" && evidence !== "request" &&
-      !SAFE_METHODS.has(request.method) &&
+      (!SAFE_METHODS.has(request.method) || opensSocket(request)) &&
       isCrossOrigin(request, this.#core.trustedOrigins);
   }
 
@@ -314,4 +314,13 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
       pending.set(cookie.slice(0, cookie.indexOf("=")), cookie);
     }
   }
+}
+
+/**
+ * Whether it is a GET that opens a WebSocket. What is sent on that may do
+ * anything, and browsers let every page open one (RFC 6455, section 10.2).
+ */
+function opensSocket({ headers }: Request): boolean {
+  const upgrade = headers.get("upgrade");
+  return upgrade !== null && upgrade.toLowerCase().includes("websocket");
 }
