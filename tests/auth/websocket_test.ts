@@ -32,11 +32,12 @@ async function talk(
   path: string,
   cookies: Browser["cookies"],
   messages: readonly string[],
+  more: Record<string, string> = {},
 ): Promise<unknown[] | "refused"> {
   const cookie = Array.from(cookies, ([name, { value }]) => `${name}=${value}`)
     .join("; ");
   const socket = new WebSocket(`${origin.replace("http", "ws")}${path}`, {
-    headers: cookie === "" ? {} : { cookie },
+    headers: cookie === "" ? more : { cookie, ...more },
   });
   const closed = Promise.withResolvers<void>();
   socket.onclose = () => closed.resolve();
@@ -101,6 +102,37 @@ Deno.test("A socket with garbage for a session is nobody's, and a guard doesn't 
     assertEquals(await talk(server, "/guarded", jar, ["who"]), "refused");
   }
   assertEquals(server.errors, []);
+});
+
+Deno.test("No page of another origin opens a socket behind a guard as its visitor", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({
+      session: { strategy },
+      trustedOrigins: ["https://app.example"],
+    }, ROUTES);
+    const { cookies } = await server.signIn();
+    const open = (headers: Record<string, string>) =>
+      talk(server, "/guarded", cookies, ["who"], headers);
+    const ada = [{ id: "1", token: true }];
+    const foreign: Record<string, string>[] = [
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site", origin: server.origin },
+    ];
+    const own: Record<string, string>[] = [
+      {},
+      { origin: server.origin },
+      { "sec-fetch-site": "same-origin", origin: server.origin },
+      { "sec-fetch-site": "cross-site", origin: "https://app.example" },
+    ];
+    for (const headers of foreign) {
+      assertEquals(await open(headers), "refused", JSON.stringify(headers));
+    }
+    for (const headers of own) {
+      assertEquals(await open(headers), ada, JSON.stringify(headers));
+    }
+  }
 });
 
 Deno.test("authenticate() knows a request that passes no middleware", async () => {
