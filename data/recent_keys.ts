@@ -9,7 +9,7 @@
  * have the same key.
  *
  * All functions of the process share one table, in which each object has one
- * place, by a hash of its values. It takes 2 MiB when it is full. A function
+ * place, by a hash of its values. It takes 3 MiB when it is full. A function
  * whose calls are too many for it is left alone for a while.
  *
  * @module
@@ -42,6 +42,7 @@ let functions = 0;
 export class RecentKeys {
   readonly #encode: (value: unknown) => string;
   readonly #seed = Math.imul(++functions, 0x9E3779B1);
+  #names: readonly string[] = [];
   #calls = 0;
   #found = 0;
 
@@ -76,6 +77,15 @@ export class RecentKeys {
     return false;
   }
 
+  /** The names of its properties: one list for all that have the same. */
+  #namesOf(value: Properties): readonly string[] {
+    const names = Object.keys(value);
+    const last = this.#names;
+    const isLast = names.length === last.length &&
+      names.every((name, i) => name === last[i]);
+    return isLast ? last : this.#names = names;
+  }
+
   #remember(value: Properties): string {
     // A copy, of which nothing is computed anew each time it is read.
     const copy = { ...value };
@@ -83,7 +93,7 @@ export class RecentKeys {
     const place = placeOf(copy, this.#seed);
     if (place === -1) return key;
     if (slots.length === 0) slots.length = 2 ** BITS;
-    const names = Object.keys(copy);
+    const names = this.#namesOf(copy);
     const values = names.map((name) => copy[name]);
     slots[place] = { owner: this, names, values, key };
     return key;
