@@ -16,6 +16,13 @@
  * @module
  */
 
+export type { Part } from "./adapters/part.ts";
+export { toHono } from "./adapters/to_hono.ts";
+export type { HonoContext, HonoMiddleware } from "./adapters/to_hono.ts";
+export { toMiddleware } from "./adapters/to_middleware.ts";
+export type { WebMiddleware } from "./adapters/to_middleware.ts";
+export { withPlugins } from "./adapters/with_plugins.ts";
+export type { FetchHandler, FetchHost } from "./adapters/with_plugins.ts";
 export { Context } from "./context.ts";
 export type {
   ConnectionInfo,

@@ -56,6 +56,11 @@ export class AuthError extends Error {
   readonly status: number;
   /** In how many seconds another attempt may succeed, if that is known. */
   readonly retryAfter: number | undefined;
+  /**
+   * The same as `toResponse`, under the name that Hono looks for; otherwise it
+   * would log each wrong password. `CONFIG` has none: that is for the log.
+   */
+  declare readonly getResponse?: () => Response;
 
   /**
    * Makes an error.
@@ -73,6 +78,11 @@ export class AuthError extends Error {
     this.code = code;
     this.status = STATUS[code];
     this.retryAfter = options.retryAfter;
+    if (code !== "CONFIG") {
+      // Not enumerable, so that nobody sees it in the log.
+      const value = () => this.toResponse();
+      Object.defineProperty(this, "getResponse", { value });
+    }
   }
 
   /** The answer to the request that has failed by it. */

@@ -1,0 +1,40 @@
+import { guard } from "../guard.ts";
+import type { Context } from "../context.ts";
+import type { Middleware } from "../middleware.ts";
+import type { Plugin } from "../plugin.ts";
+import type { AuthRule } from "../route.ts";
+
+/** What can be put on a server of another make. */
+export type Part =
+  /** A module of the kit, such as `createAuthPlugin()` gives. */
+  | Plugin
+  /** A middleware, such as `cacheResponse()` gives. */
+  | Middleware<Context>
+  /** A guard, such as `requireAuth()` gives. */
+  | { readonly auth: AuthRule };
+
+/** Gives each part the form of a plugin, in the same order. */
+export function toPlugins(parts: readonly Part[]): Plugin[] {
+  return parts.map((part, index) => {
+    const name = `part ${index + 1}`;
+    if (typeof part === "function") return { name, middleware: part };
+    if (typeof part === "object" && part !== null) {
+      if ("name" in part && typeof part.name === "string") return part;
+      if ("auth" in part && typeof part.auth?.check === "function") {
+        return { name, middleware: guardBy(part.auth) };
+      }
+    }
+    throw new TypeError(
+      `Cannot mount ${name}: it must be a plugin, a middleware or what requireAuth() gives, received ${
+        part === null ? "null" : typeof part
+      }`,
+    );
+  });
+}
+
+function guardBy(rule: AuthRule): Middleware<Context> {
+  return (request, context, next) => {
+    const place = `${request.method} ${context.url.pathname}`;
+    return guard(rule, place, request, context, next);
+  };
+}

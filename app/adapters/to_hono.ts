@@ -1,0 +1,167 @@
+import { Context } from "../context.ts";
+import type { ConnectionInfo, RequestContext } from "../context.ts";
+import { createHost } from "../host.ts";
+import type { Next } from "../middleware.ts";
+import { currentScope } from "../scope.ts";
+import type { Part } from "./part.ts";
+import { toPlugins } from "./part.ts";
+import { answerThrown, visit } from "./visit.ts";
+
+/** What is used of Hono's `c`. */
+export interface HonoContext extends RequestContext {
+  /** Hono's request. */
+  readonly req: {
+    /** The request as received. */
+    readonly raw: Request;
+    /** The path of the route that ran last, such as `/posts/:id`. */
+    readonly routePath?: string;
+  };
+  /** What `fetch` got beside the request: on Deno, what `Deno.serve` tells. */
+  readonly env: unknown;
+  /** What a handler has thrown, once Hono has made a page of it. */
+  readonly error: Error | undefined;
+  /** The response so far. */
+  res: Response;
+}
+
+/** A middleware for Hono: give it to `app.use`, or put it before a handler. */
+export interface HonoMiddleware {
+  /** Answers a request, or has Hono do so. */
+  (c: HonoContext, next: () => Promise<void>): Promise<Response | undefined>;
+  /** Closes the plugins, the last one first. Calling it again does nothing. */
+  readonly close: () => Promise<void>;
+}
+
+/** What the parts on one app have in common while a request is handled. */
+interface Visit {
+  readonly c: HonoContext;
+  readonly context: Context;
+  /** Whether one of them, and not Hono, has answered. */
+  isAnswered: boolean;
+  /** The error that the trace has already. */
+  noted: unknown;
+}
+
+/** By Hono's context, and by ours. */
+const visits = new WeakMap<object, Visit>();
+
+/**
+ * Makes a middleware for Hono of modules of the kit. Several at once or each
+ * by itself: the parts on an app share what they know of a request, and keep
+ * their values in Hono's `c`, so that `getAuth(c)` is its auth.
+ *
+ * Pages of errors stay Hono's, but for an `AuthError` that it would answer
+ * with a 500: that one has an answer of its own. A `Response` may be thrown.
+ *
+ * @param parts Plugins, middlewares and guards, the outermost first; tracing is
+ * around the others in any case.
+ * @throws {TypeError} If a part is none, or two plugins share a name.
+ *
+ * @example
+ * ```ts
+ * import { toHono } from "@quartet/kit/app";
+ * import { createAuthPlugin, getAuth, requireAuth } from "@quartet/kit/auth";
+ * import { Hono } from "hono";
+ *
+ * const auth = createAuthPlugin({
+ *   session: { secret: "a secret of at least thirty-two bytes" },
+ * });
+ * const app = new Hono();
+ * app.use(toHono(auth));
+ * app.get("/", (c) => c.json(getAuth(c).isAuthenticated()));
+ * app.get("/account", toHono(requireAuth()), (c) => c.text("secret"));
+ *
+ * console.assert(await (await app.request("/")).json() === false);
+ * console.assert((await app.request("/account")).status === 401);
+ * ```
+ */
+export function toHono(...parts: Part[]): HonoMiddleware {
+  const host = createHost({
+    plugins: toPlugins(parts),
+    boundary: answerErrors,
+  });
+  const middleware = async (
+    c: HonoContext,
+    next: () => Promise<void>,
+  ): Promise<Response | undefined> => {
+    const state = visitOf(c);
+    let isPassed = false;
+    const response = await visit(host, state.context, () => {
+      isPassed = true;
+      return pass(state, next);
+    });
+    if (!isPassed) {
+      state.isAnswered = true;
+      // Hono adds what headers were set before, but by a new response, which
+      // one that switches protocols can't become.
+      if (response.status === 101) forgetResponse(c);
+      return response;
+    }
+    if (response !== c.res) {
+      forgetResponse(c);
+      c.res = response;
+    }
+    return undefined;
+  };
+  return Object.assign(middleware, { close: host.app.close });
+}
+
+function visitOf(c: HonoContext): Visit {
+  let state = visits.get(c);
+  if (state === undefined) {
+    const context = new Context(c.req.raw, infoOf(c.env), c);
+    state = { c, context, isAnswered: false, noted: undefined };
+    visits.set(c, state);
+    visits.set(context, state);
+  }
+  return state;
+}
+
+function infoOf(env: unknown): ConnectionInfo | undefined {
+  return typeof env === "object" && env !== null && "remoteAddr" in env
+    ? env as ConnectionInfo
+    : undefined;
+}
+
+/**
+ * Has Hono go on. An error never comes back from there but as a page; if Hono
+ * had no better one than a 500, the parts get to see the error itself.
+ */
+async function pass(
+  state: Visit,
+  next: () => Promise<void>,
+): Promise<Response> {
+  const { c } = state;
+  await next();
+  if (!state.isAnswered) noteRoute(c);
+  if (c.error !== undefined && c.res.status >= 500) throw c.error;
+  return c.res;
+}
+
+/** The route of the request, unless that is one for everything. */
+function noteRoute({ req: { routePath } }: HonoContext): void {
+  if (routePath === undefined || /^\/?\*?$/.test(routePath)) return;
+  currentScope()?.span?.root.setAttribute("http.route", routePath);
+}
+
+/** Otherwise the next one that is set would get its headers. */
+function forgetResponse(c: { res: Response | undefined }): void {
+  c.res = undefined;
+}
+
+/** Nobody has answered for the error, so Hono's page it is. */
+async function answerErrors(
+  request: Request,
+  context: Context,
+  next: Next,
+): Promise<Response> {
+  try {
+    return await answerThrown(request, context, next);
+  } catch (error) {
+    const state = visits.get(context);
+    if (state === undefined || error !== state.c.error) throw error;
+    if (error !== state.noted) currentScope()?.span?.error(error);
+    state.noted = error;
+    return state.c.res;
+  }
+}

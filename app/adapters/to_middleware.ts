@@ -1,0 +1,75 @@
+import { Context } from "../context.ts";
+import type { ConnectionInfo } from "../context.ts";
+import { createHost } from "../host.ts";
+import { currentScope } from "../scope.ts";
+import type { Part } from "./part.ts";
+import { toPlugins } from "./part.ts";
+import { answerThrown, visit } from "./visit.ts";
+
+/** The parts as one function, for servers whose middlewares are like it. */
+export interface WebMiddleware {
+  /**
+   * Answers a request, or has the server do so.
+   *
+   * @param request The request.
+   * @param info What the server knows of the connection, if it tells.
+   * @param next What is further in on the server.
+   * @throws What `next` throws and no part has an answer for.
+   */
+  (
+    request: Request,
+    info: ConnectionInfo | undefined,
+    next: () => Response | Promise<Response>,
+  ): Promise<Response>;
+  /** Closes the plugins, the last one first. Calling it again does nothing. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Makes one function of modules of the kit, for servers whose middlewares have
+ * a Web `Request` and get a `Response` from what is further in, as Fresh has.
+ *
+ * Handlers ask `currentContext()` for what the modules know of the request.
+ *
+ * @param parts Plugins, middlewares and guards, the outermost first; tracing is
+ * around the others in any case.
+ * @throws {TypeError} If a part is none, or two plugins share a name.
+ *
+ * @example
+ * ```ts
+ * import { toMiddleware } from "@quartet/kit/app";
+ * import { createTracer, tracePlugin } from "@quartet/kit/trace";
+ *
+ * const tracer = createTracer();
+ * const kit = toMiddleware(tracePlugin(tracer));
+ *
+ * // On Fresh: app.use((ctx) => kit(ctx.req, ctx.info, () => ctx.next()));
+ * const request = new Request("http://localhost/");
+ * const response = await kit(request, undefined, () => new Response("hello"));
+ * console.assert(await response.text() === "hello");
+ * console.assert(tracer.getTraces().length === 1);
+ * ```
+ */
+export function toMiddleware(...parts: Part[]): WebMiddleware {
+  const host = createHost({
+    plugins: toPlugins(parts),
+    boundary: answerThrown,
+  });
+  const middleware = (
+    request: Request,
+    info: ConnectionInfo | undefined,
+    next: () => Response | Promise<Response>,
+  ): Promise<Response> => {
+    const context = known(request) ?? new Context(request, info);
+    return visit(host, context, async () => await next());
+  };
+  return Object.assign(middleware, { close: host.app.close });
+}
+
+/** The context that parts further out have made for the same request. */
+function known(request: Request): Context | undefined {
+  const context = currentScope()?.context;
+  return context instanceof Context && context.request === request
+    ? context
+    : undefined;
+}

@@ -1,0 +1,64 @@
+import type { Context } from "../context.ts";
+import type { Host } from "../host.ts";
+import type { Next } from "../middleware.ts";
+import { currentScope, runInScope, Scope } from "../scope.ts";
+
+/**
+ * Answers a request that another server is handling. The parts that are
+ * mounted on one server share a request's context, and so its scope.
+ *
+ * It waits for `rest` even if no part does, because what comes of a request
+ * that is over is lost, or worse, taken for what was answered instead.
+ *
+ * @param rest What is further in on that server.
+ * @throws What no part has an answer for. A thrown `Response` is the answer.
+ */
+export function visit(
+  host: Host,
+  context: Context,
+  rest: Next,
+): Promise<Response> {
+  const around = currentScope();
+  if (around?.context === context) return answer(host, context, rest);
+  const scope = new Scope(context, undefined, around);
+  return runInScope(scope, () => answer(host, context, rest));
+}
+
+async function answer(
+  host: Host,
+  context: Context,
+  rest: Next,
+): Promise<Response> {
+  let running: Promise<unknown> | undefined;
+  let isOver = false;
+  try {
+    return await host.handle(context.request, context, () => {
+      if (isOver) {
+        throw new Error("Cannot call next(): the request was answered before");
+      }
+      const response = rest();
+      running = response.catch(() => {});
+      return response;
+    });
+  } catch (error) {
+    if (error instanceof Response) return error;
+    throw error;
+  } finally {
+    await running;
+    isOver = true;
+  }
+}
+
+/** Has the outermost middlewares see a thrown response like a returned one. */
+export async function answerThrown(
+  _request: Request,
+  _context: Context,
+  next: Next,
+): Promise<Response> {
+  try {
+    return await next();
+  } catch (error) {
+    if (error instanceof Response) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+import type { ConnectionInfo } from "../context.ts";
+import { createHost } from "../host.ts";
+import { pathOf } from "../path.ts";
+import type { Part } from "./part.ts";
+import { toPlugins } from "./part.ts";
+
+/** A handler for `Deno.serve`, or the `fetch` of what handles requests. */
+export type FetchHandler<I extends ConnectionInfo = ConnectionInfo> = (
+  request: Request,
+  info: I,
+) => Response | Promise<Response>;
+
+/** A handler with plugins around it. */
+export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
+  /**
+   * Answers a request. It never rejects: a thrown `Response` is the response,
+   * anything else that is thrown becomes a 500 and is logged.
+   *
+   * @param info What `Deno.serve` tells of the connection; it is handed on.
+   */
+  readonly fetch: (request: Request, info?: I) => Promise<Response>;
+  /** Closes the plugins, the last one first. Calling it again does nothing. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Puts modules of the kit around a handler, as people give it to `Deno.serve`.
+ * The outermost comes first, but tracing is around the others in any case.
+ *
+ * Where the handler needs what they know of a request, it has
+ * `currentContext()`: `getAuth(currentContext())` is its auth.
+ *
+ * @param parts Plugins, middlewares and guards.
+ * @param handler Answers what they don't. It is called as before.
+ * @throws {TypeError} If a part is none, or two plugins share a name.
+ *
+ * @example
+ * ```ts
+ * import { currentContext, withPlugins } from "@quartet/kit/app";
+ * import { createAuthPlugin, getAuth } from "@quartet/kit/auth";
+ *
+ * const auth = createAuthPlugin({
+ *   session: { secret: "a secret of at least thirty-two bytes" },
+ * });
+ * const { fetch } = withPlugins([auth], (_request) => {
+ *   const isKnown = getAuth(currentContext()).isAuthenticated();
+ *   return new Response(isKnown ? "Welcome back" : "Who are you?");
+ * });
+ *
+ * const response = await fetch(new Request("http://localhost/"));
+ * console.assert(await response.text() === "Who are you?");
+ * ```
+ */
+export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
+  parts: readonly Part[],
+  handler: FetchHandler<I>,
+): FetchHost<I> {
+  if (typeof handler !== "function") {
+    throw new TypeError(
+      `Cannot put plugins around a handler: it must be a function, received ${
+        handler === null ? "null" : typeof handler
+      }`,
+    );
+  }
+  const { app, fetch } = createHost({ plugins: toPlugins(parts) });
+
+  async function answer(request: Request, info: I): Promise<Response> {
+    const response = await handler(request, info);
+    if (response instanceof Response) return response;
+    throw new TypeError(
+      `Cannot answer ${request.method} ${
+        pathOf(request.url)
+      }: the handler must return a Response, received ${
+        response === null ? "null" : typeof response
+      }`,
+    );
+  }
+
+  return {
+    // Without info there is nothing to hand on, as in tests.
+    fetch: (request, info) =>
+      fetch(request, info, () => answer(request, info as I)),
+    close: app.close,
+  };
+}
