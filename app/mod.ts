@@ -22,7 +22,11 @@ export type { HonoContext, HonoMiddleware } from "./adapters/to_hono.ts";
 export { toMiddleware } from "./adapters/to_middleware.ts";
 export type { WebMiddleware } from "./adapters/to_middleware.ts";
 export { withPlugins } from "./adapters/with_plugins.ts";
-export type { FetchHandler, FetchHost } from "./adapters/with_plugins.ts";
+export type {
+  FetchHandler,
+  FetchHost,
+  FetchHostOptions,
+} from "./adapters/with_plugins.ts";
 export { Context } from "./context.ts";
 export type {
   ConnectionInfo,

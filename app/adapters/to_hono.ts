@@ -90,17 +90,12 @@ export function toHono(...parts: Part[]): HonoMiddleware {
       isPassed = true;
       return pass(state, next);
     });
-    if (!isPassed) {
-      state.isAnswered = true;
-      // Hono adds what headers were set before, but by a new response, which
-      // one that switches protocols can't become.
-      if (response.status === 101) forgetResponse(c);
-      return response;
-    }
-    if (response !== c.res) {
-      forgetResponse(c);
-      c.res = response;
-    }
+    if (!isPassed) state.isAnswered = true;
+    // Hono adds what headers were set before, but by a new response, which one
+    // that switches protocols can't become.
+    if (!isPassed && response.status !== 101) return response;
+    if (isPassed && response === c.res) return undefined;
+    replaceResponse(c, response);
     return undefined;
   };
   return Object.assign(middleware, { close: host.app.close });
@@ -144,9 +139,10 @@ function noteRoute({ req: { routePath } }: HonoContext): void {
   currentScope()?.span?.root.setAttribute("http.route", routePath);
 }
 
-/** Otherwise the next one that is set would get its headers. */
-function forgetResponse(c: { res: Response | undefined }): void {
+/** Otherwise it would get the headers of the present one. */
+function replaceResponse(c: { res: unknown }, response: Response): void {
   c.res = undefined;
+  c.res = response;
 }
 
 /** Nobody has answered for the error, so Hono's page it is. */

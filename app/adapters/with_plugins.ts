@@ -1,4 +1,5 @@
 import type { ConnectionInfo } from "../context.ts";
+import type { AppOptions } from "../create_app.ts";
 import { createHost } from "../host.ts";
 import { pathOf } from "../path.ts";
 import type { Part } from "./part.ts";
@@ -9,6 +10,9 @@ export type FetchHandler<I extends ConnectionInfo = ConnectionInfo> = (
   request: Request,
   info: I,
 ) => Response | Promise<Response>;
+
+/** Settings of the host that a handler gets. */
+export type FetchHostOptions = Pick<AppOptions, "onError">;
 
 /** A handler with plugins around it. */
 export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
@@ -32,6 +36,7 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
  *
  * @param parts Plugins, middlewares and guards.
  * @param handler Answers what they don't. It is called as before.
+ * @param options Who gets the errors. Default: `console.error`.
  * @throws {TypeError} If a part is none, or two plugins share a name.
  *
  * @example
@@ -54,6 +59,7 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
 export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   parts: readonly Part[],
   handler: FetchHandler<I>,
+  options: FetchHostOptions = {},
 ): FetchHost<I> {
   if (typeof handler !== "function") {
     throw new TypeError(
@@ -62,7 +68,7 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
       }`,
     );
   }
-  const { app, fetch } = createHost({ plugins: toPlugins(parts) });
+  const { app, fetch } = createHost({ ...options, plugins: toPlugins(parts) });
 
   async function answer(request: Request, info: I): Promise<Response> {
     const response = await handler(request, info);

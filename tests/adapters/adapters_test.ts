@@ -1,0 +1,279 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { createClient } from "@quartet/kit/rpc/client";
+import type { SpanData, TraceData } from "@quartet/kit/trace";
+import { createBrowser } from "../auth/browser.ts";
+import type { Browser } from "../auth/browser.ts";
+import { connect, subscribe, until } from "../rpc/helpers.ts";
+import { treeOf } from "../trace/fakes.ts";
+import { createKit } from "./kit.ts";
+import type { Api, Kit } from "./kit.ts";
+import { SERVERS } from "./servers.ts";
+
+/** What a test gets of a server that is running. */
+interface Running {
+  readonly kit: Kit;
+  readonly origin: string;
+  readonly browser: Browser;
+}
+
+/** Runs a test once on every server. */
+function onEach(
+  name: string,
+  fn: (running: Running) => Promise<void>,
+): void {
+  for (const [server, mount] of Object.entries(SERVERS)) {
+    Deno.test(`${server}: ${name}`, async () => {
+      using kit = createKit();
+      const mounted = mount(kit);
+      const listening = Deno.serve(
+        { hostname: "127.0.0.1", port: 0, onListen() {} },
+        mounted.fetch,
+      );
+      const origin = `http://127.0.0.1:${listening.addr.port}`;
+      try {
+        await fn({ kit, origin, browser: createBrowser(origin) });
+      } finally {
+        await mounted.close();
+        await listening.shutdown();
+      }
+    });
+  }
+}
+
+const ADA = { name: "ada", password: "engine" };
+
+/** The trace of a request, once it has ended. */
+async function traceOf(
+  { tracer }: Kit,
+  { headers }: Response,
+): Promise<TraceData> {
+  const id = headers.get("x-app-trace-id");
+  assert(id !== null);
+  let trace: TraceData | undefined;
+  await until(() => {
+    trace = tracer.getTraces().find((trace) => trace.id === id);
+    return trace !== undefined;
+  });
+  return trace!;
+}
+
+const rootOf = ({ spans, rootSpanId }: TraceData): SpanData =>
+  spans.get(rootSpanId)!;
+
+onEach(
+  "one request's spans of all modules are below one root",
+  async ({ kit, browser }) => {
+    await browser.json("/sign-in", { body: ADA });
+    const response = await browser.ask("/api/rpc?path=cities");
+    assertEquals(await response.json(), { ok: true, data: ["Rome"] });
+    assertMatch(response.headers.get("server-timing")!, /^total;dur=/);
+
+    const trace = await traceOf(kit, response);
+    assertEquals(
+      treeOf(trace),
+      "GET /api/rpc(auth:session, rpc:cities(cache.get(db.query)))",
+    );
+    assertEquals(
+      [...trace.spans.values()].map(({ layer }) => layer),
+      ["request", "auth", "rpc", "data", "database"],
+    );
+    assertEquals(trace.metadata.routePattern, "/api/rpc/cities");
+    assertEquals(trace.metadata.statusCode, 200);
+  },
+);
+
+onEach(
+  "a browser signs in, is known by its cookie and passes the guard",
+  async ({ kit, browser }) => {
+    assertEquals(await browser.json("/known"), false);
+    for (const path of ["/guarded", "/account"]) {
+      const refused = await browser.ask(path);
+      assertEquals(refused.status, 401);
+      assertEquals((await refused.json()).error.code, "UNAUTHORIZED");
+      assertEquals((await traceOf(kit, refused)).metadata.statusCode, 401);
+    }
+
+    const wrong = await browser.ask("/sign-in", {
+      body: { ...ADA, password: "wrong" },
+    });
+    assertEquals(wrong.status, 401);
+    assertEquals((await wrong.json()).error.code, "INVALID_CREDENTIALS");
+    assertEquals((await traceOf(kit, wrong)).metadata.statusCode, 401);
+    assertEquals(browser.cookies.size, 0);
+
+    assertEquals(await browser.json("/sign-in", { body: ADA }), {
+      userId: "1",
+    });
+    assertEquals(browser.cookies.size, 1);
+    assertEquals(await browser.json("/known"), true);
+    assertEquals(await browser.json("/account"), "1");
+    assertEquals((await browser.ask("/guarded").then(read)).status, 200);
+  },
+);
+
+onEach(
+  "procedures are called over HTTP, by whom the cookie says",
+  async ({ origin, browser }) => {
+    await browser.json("/sign-in", { body: ADA });
+    const httpEndpoint = `${origin}/api/rpc`;
+    const cookie = cookieOf(browser);
+    const ada = createClient<Api>({ httpEndpoint, headers: { cookie } });
+    const anybody = createClient<Api>({ httpEndpoint });
+    assertEquals(await ada.whoami.query(), "1");
+    assertEquals(await anybody.whoami.query(), "nobody");
+    const other = await browser.ask("/api/rpcs");
+    assertEquals(await other.text(), "the framework's 404");
+  },
+);
+
+onEach(
+  "subscriptions run on a socket, in traces below the one that opened it",
+  async ({ kit, origin, browser }) => {
+    await browser.json("/sign-in", { body: ADA });
+    await using client = await connect({
+      url: `${origin}/api/rpc`,
+      headers: { cookie: cookieOf(browser) },
+    });
+    client.send(subscribe("a", "watch"));
+    const messages = await client.take(3);
+    assertEquals(messages.map(({ data }) => data), ["1", "Rome", undefined]);
+    assertEquals(messages[2]!.type, "complete");
+    await until(() => kit.tracer.getTraces().length === 3);
+    const [first, second] = kit.tracer.getTraces()
+      .filter((trace) => rootOf(trace).name !== "POST /sign-in")
+      .sort((a, b) => a.startTime - b.startTime);
+    assertEquals(treeOf(first!), "GET /api/rpc(auth:session)");
+    assertEquals(first!.metadata.statusCode, 101);
+    assertEquals(rootOf(second!).parentId, first!.rootSpanId);
+  },
+);
+
+onEach("closing the plugins closes the sockets", async ({ kit, origin }) => {
+  const client = await connect({ url: `${origin}/api/rpc` });
+  await kit.rpc.close?.();
+  assertEquals((await client.closed).code, 1001);
+});
+
+onEach(
+  "what a call has changed is read anew",
+  async ({ kit, origin, browser }) => {
+    assertEquals(await browser.json("/cities"), ["Rome"]);
+    assertEquals(await browser.json("/cities"), ["Rome"]);
+    assertEquals(kit.asked.count, 1);
+    const rpc = createClient<Api>({ httpEndpoint: `${origin}/api/rpc` });
+    await rpc.found.mutate();
+    assertEquals(await browser.json("/cities"), ["Rome", "Oslo"]);
+    assertEquals(kit.asked.count, 2);
+  },
+);
+
+onEach(
+  "what was cached for a request belongs to its path",
+  async ({ kit, browser }) => {
+    await browser.json("/cities");
+    await kit.cache.revalidatePath("/elsewhere");
+    await browser.json("/cities");
+    assertEquals(kit.asked.count, 1);
+    await kit.cache.revalidatePath("/cities");
+    await browser.json("/cities");
+    assertEquals(kit.asked.count, 2);
+  },
+);
+
+onEach("the viewer shows itself to this machine alone", async ({ origin }) => {
+  const viewer = await fetch(`${origin}/__app/traces`);
+  assertEquals(viewer.status, 200);
+  assertMatch(viewer.headers.get("content-type")!, /^text\/html/);
+  await viewer.body?.cancel();
+  const list = await fetch(`${origin}/__app/traces/api`);
+  assertEquals((await list.json()).total, 0);
+  const foreign = await fetch(`${origin}/__app/traces`, {
+    headers: { "x-forwarded-for": "192.0.2.1" },
+  });
+  assertEquals(foreign.status, 403);
+  await foreign.body?.cancel();
+
+  const stream = new WebSocket(`${origin}/__app/traces/ws`);
+  const first = await new Promise<MessageEvent>((resolve) =>
+    stream.onmessage = resolve
+  );
+  assertEquals(JSON.parse(first.data).type, "initial");
+  const closed = new Promise((resolve) => stream.onclose = resolve);
+  stream.close();
+  await closed;
+});
+
+onEach(
+  "an error is in the trace, and its page tells nothing of it",
+  async ({ kit, browser }) => {
+    const response = await browser.ask("/fail");
+    assertEquals(response.status, 500);
+    assert(!(await response.text()).includes("inside"));
+    assertEquals(kit.errors.map(String), ["Error: inside"]);
+    await until(() => kit.tracer.getTraces().length === 1);
+    const [trace] = kit.tracer.getTraces();
+    const { status, events } = rootOf(trace!);
+    assertEquals(trace!.metadata.statusCode, 500);
+    assertEquals(status, "error");
+    assertEquals(
+      events.map(({ attributes }) => attributes?.["exception.message"]),
+      ["inside"],
+      "once",
+    );
+  },
+);
+
+onEach("what isn't there is the server's own 404", async ({ kit, browser }) => {
+  const response = await browser.ask("/nowhere");
+  assertEquals(response.status, 404);
+  assertEquals(await response.text(), "the framework's 404");
+  assertEquals((await traceOf(kit, response)).metadata.statusCode, 404);
+});
+
+onEach(
+  "headers that can't be changed don't stop the modules",
+  async ({ kit, browser }) => {
+    const response = await browser.ask("/moved");
+    await response.body?.cancel();
+    assertEquals(response.status, 302);
+    assertMatch(response.headers.get("location")!, /\/known$/);
+    assertEquals((await traceOf(kit, response)).metadata.statusCode, 302);
+  },
+);
+
+onEach(
+  "a stream's trace ends when the stream has",
+  async ({ kit, browser }) => {
+    const response = await browser.ask("/stream");
+    assertEquals(await response.text(), "one two three");
+    const root = rootOf(await traceOf(kit, response));
+    assertEquals([root.status, root.events], ["ok", []]);
+  },
+);
+
+onEach(
+  "requests at the same time have traces of their own",
+  async ({ kit, origin }) => {
+    const rpc = createClient<Api>({ httpEndpoint: `${origin}/api/rpc` });
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, () => rpc.traceId.query()),
+    );
+    assertEquals(new Set(ids).size, 20);
+    await until(() => kit.tracer.getTraces().length === 20);
+    assertEquals(
+      kit.tracer.getTraces().map(({ id }) => id).sort(),
+      ids.sort(),
+    );
+  },
+);
+
+/** Reads a response to its end. */
+async function read(response: Response): Promise<Response> {
+  await response.text();
+  return response;
+}
+
+function cookieOf({ cookies }: Browser): string {
+  return Array.from(cookies, ([name, { value }]) => `${name}=${value}`)
+    .join("; ");
+}
