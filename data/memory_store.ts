@@ -7,16 +7,14 @@
  *   recency:       newest ⇄ entry ⇄ entry ⇄ … ⇄ oldest
  * ```
  *
- * Recency is a list through the entries. To delete and set a key again, as is
- * often done to have it last in a `Map`, leaves a hole each time, and V8 takes
- * 50 µs to find its way around them in a map of 10,000.
- *
  * There is no timer. What has expired or was invalidated is dropped when it is
  * asked for, or gives way because nobody asks for it.
  *
  * @module
  */
 
+import { RecencyList } from "../app/recency_list.ts";
+import type { Linked } from "../app/recency_list.ts";
 import { byteSize } from "./byte_size.ts";
 import { checkPositive } from "./check.ts";
 import { DEFAULT_MAX_SCOPES, ScopeTable } from "./scope_table.ts";
@@ -42,7 +40,7 @@ export interface MemoryStoreOptions {
 /** What an entry takes beside its value and its key, in bytes. */
 const ENTRY_BYTES = 200;
 
-class Entry implements CacheRecord {
+class Entry implements CacheRecord, Linked<Entry> {
   newer: Entry | undefined;
   older: Entry | undefined;
   readonly scopeKey: string;
@@ -124,8 +122,7 @@ export class MemoryStore implements CacheStore {
   readonly scopes: ScopeTable;
   readonly #limits: Required<MemoryStoreOptions>;
   #map = new Map<string, Entry>();
-  #newest: Entry | undefined;
-  #oldest: Entry | undefined;
+  readonly #recency = new RecencyList<Entry>();
   #bytes = 0;
   #evictions = 0;
 
@@ -148,10 +145,7 @@ export class MemoryStore implements CacheStore {
 
   peek(key: string): CacheRecord | undefined {
     const entry = this.#map.get(key);
-    if (entry !== undefined && entry !== this.#newest) {
-      this.#unlink(entry);
-      this.#link(entry);
-    }
+    if (entry !== undefined) this.#recency.use(entry);
     return entry;
   }
 
@@ -169,10 +163,10 @@ export class MemoryStore implements CacheStore {
     if (bytes > limit) return;
     const entry = new Entry(key, record, bytes);
     this.#map.set(key, entry);
-    this.#link(entry);
+    this.#recency.add(entry);
     this.#bytes += bytes;
     while (this.#map.size > maxEntries || this.#bytes > maxBytes) {
-      this.delete(this.#oldest!.key);
+      this.delete(this.#recency.oldest!.key);
       this.#evictions++;
     }
   }
@@ -181,7 +175,7 @@ export class MemoryStore implements CacheStore {
     const entry = this.#map.get(key);
     if (entry === undefined) return;
     this.#map.delete(key);
-    this.#unlink(entry);
+    this.#recency.delete(entry);
     this.#bytes -= entry.bytes;
   }
 
@@ -194,24 +188,7 @@ export class MemoryStore implements CacheStore {
   clear(): void {
     // Not `Map.clear()`: that would visit all of them.
     this.#map = new Map();
-    this.#newest = this.#oldest = undefined;
+    this.#recency.clear();
     this.#bytes = 0;
-  }
-
-  #link(entry: Entry): void {
-    const next = this.#newest;
-    entry.older = next;
-    if (next === undefined) this.#oldest = entry;
-    else next.newer = entry;
-    this.#newest = entry;
-  }
-
-  #unlink(entry: Entry): void {
-    const { newer, older } = entry;
-    if (newer === undefined) this.#newest = older;
-    else newer.older = older;
-    if (older === undefined) this.#oldest = newer;
-    else older.newer = newer;
-    entry.newer = entry.older = undefined;
   }
 }

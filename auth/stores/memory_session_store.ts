@@ -7,16 +7,14 @@
  *   recency:       newest ⇄ entry ⇄ entry ⇄ … ⇄ oldest
  * ```
  *
- * Recency is a list through the entries. To delete and set a key again, to have
- * it last in a `Map`, leaves a hole each time, and V8 takes 50 µs to find its
- * way around them in a map of 10,000.
- *
  * There is no timer. Sessions that are over gather at the old end of the list,
  * since nobody uses them, and are dropped from there as new ones come.
  *
  * @module
  */
 
+import { RecencyList } from "../../app/recency_list.ts";
+import type { Linked } from "../../app/recency_list.ts";
 import { sortRecords, writeRecord } from "./record_text.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
@@ -95,7 +93,7 @@ export function createMemorySessionStore(
   return new Store(maxSessions, maxSessionsPerUser, now);
 }
 
-class Entry {
+class Entry implements Linked<Entry> {
   newer: Entry | undefined = undefined;
   older: Entry | undefined = undefined;
   /** Counts up with each use of the store: when this entry was last used. */
@@ -113,8 +111,7 @@ class Store implements MemorySessionStore {
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry>();
   readonly #users = new Map<string, Set<Entry>>();
-  #newest: Entry | undefined;
-  #oldest: Entry | undefined;
+  readonly #recency = new RecencyList<Entry>();
   #uses = 0;
 
   constructor(maxSessions: number, maxPerUser: number, now: () => number) {
@@ -134,7 +131,8 @@ class Store implements MemorySessionStore {
       this.#drop(entry);
       return undefined;
     }
-    this.#use(entry);
+    this.#recency.use(entry);
+    entry.used = ++this.#uses;
     return entry.record;
   }
 
@@ -147,7 +145,8 @@ class Store implements MemorySessionStore {
     const ofUser = this.#users.get(userId);
     if (ofUser === undefined) this.#users.set(userId, new Set([entry]));
     else ofUser.add(entry);
-    this.#link(entry);
+    this.#recency.add(entry);
+    entry.used = ++this.#uses;
   }
 
   touch(record: SessionRecord): boolean {
@@ -180,8 +179,9 @@ class Store implements MemorySessionStore {
   /** Lets go of what has to give way to another session of this user. */
   #makeRoom(userId: string): void {
     const time = this.#now();
-    while (this.#oldest !== undefined && isOver(this.#oldest, time)) {
-      this.#drop(this.#oldest);
+    let oldest: Entry | undefined;
+    while ((oldest = this.#recency.oldest) && isOver(oldest, time)) {
+      this.#drop(oldest);
     }
     const ofUser = this.#users.get(userId);
     if (ofUser !== undefined && ofUser.size >= this.#maxPerUser) {
@@ -194,40 +194,18 @@ class Store implements MemorySessionStore {
       }
       if (ofUser.size >= this.#maxPerUser) this.#drop(idlest!);
     }
-    if (this.#entries.size >= this.#maxSessions) this.#drop(this.#oldest!);
-  }
-
-  #use(entry: Entry): void {
-    if (entry === this.#newest) return;
-    this.#unlink(entry);
-    this.#link(entry);
+    if (this.#entries.size >= this.#maxSessions) {
+      this.#drop(this.#recency.oldest!);
+    }
   }
 
   #drop(entry: Entry): void {
     const { id, userId } = entry.record;
     this.#entries.delete(id);
-    this.#unlink(entry);
+    this.#recency.delete(entry);
     const ofUser = this.#users.get(userId)!;
     ofUser.delete(entry);
     if (ofUser.size === 0) this.#users.delete(userId);
-  }
-
-  #link(entry: Entry): void {
-    const next = this.#newest;
-    entry.used = ++this.#uses;
-    entry.older = next;
-    if (next === undefined) this.#oldest = entry;
-    else next.newer = entry;
-    this.#newest = entry;
-  }
-
-  #unlink(entry: Entry): void {
-    const { newer, older } = entry;
-    if (newer === undefined) this.#newest = older;
-    else newer.older = older;
-    if (older === undefined) this.#oldest = newer;
-    else older.newer = newer;
-    entry.newer = entry.older = undefined;
   }
 }
 
