@@ -6,7 +6,12 @@
  */
 
 import type { Route, RouteArgs } from "@quartet/kit/app";
-import { createAuthPlugin, credentials, getAuth } from "@quartet/kit/auth";
+import {
+  apiKey,
+  createAuthPlugin,
+  credentials,
+  getAuth,
+} from "@quartet/kit/auth";
 import type {
   AuthConfig,
   AuthEvent,
@@ -48,6 +53,17 @@ export const USERS: Readonly<Record<string, User>> = {
 export function byName(): AuthProvider {
   return credentials({
     authorize: ({ user }) => Promise.resolve(USERS[String(user)] ?? null),
+  });
+}
+
+/** The key that {@linkcode byKey} lets Bob in with. */
+export const KEY = "k-815";
+
+/** Lets in who shows the key, in a header or as the parameter `key`. */
+export function byKey(): AuthProvider {
+  return apiKey({
+    queryParam: "key",
+    validate: (key) => Promise.resolve(key === KEY ? USERS["bob"]! : null),
   });
 }
 

@@ -3,7 +3,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import {
-  apiKey,
   createAuthPlugin,
   getAuth,
   getOAuthUrl,
@@ -15,7 +14,7 @@ import {
 } from "@quartet/kit/auth";
 import { createTracer, serializeTrace, tracePlugin } from "@quartet/kit/trace";
 import type { SpanData, TracerImpl } from "@quartet/kit/trace";
-import { byName, createClock, SECRET, STRATEGIES, USERS } from "./harness.ts";
+import { byKey, byName, createClock, SECRET, STRATEGIES } from "./harness.ts";
 import type { SessionStrategy } from "@quartet/kit/auth";
 
 /** An app that is traced, and a client that keeps its cookies. */
@@ -27,11 +26,7 @@ function startTraced(strategy: SessionStrategy) {
     now: clock.now,
     providers: [
       byName(),
-      apiKey({
-        queryParam: "key",
-        validate: (key) =>
-          Promise.resolve(key === "k-815" ? USERS["bob"]! : null),
-      }),
+      byKey(),
       oauth({
         id: "somewhere",
         name: "Somewhere",

@@ -1,0 +1,184 @@
+/** What reaches the log, and that it is neither a secret nor somebody's forgery. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { Route } from "@quartet/kit/app";
+import {
+  credentials,
+  getOAuthUrl,
+  handleOAuthCallback,
+  oauth,
+  requireAuth,
+} from "@quartet/kit/auth";
+import { byKey, byName, SECRET, startAuth, STRATEGIES } from "./harness.ts";
+import type { Me } from "./harness.ts";
+
+const COOKIE = "app.session";
+
+/** What is logged while something runs. */
+async function logged(run: () => Promise<void>): Promise<string> {
+  const lines: unknown[] = [];
+  const methods = ["log", "error", "warn", "info", "debug"] as const;
+  const originals = methods.map((name) => console[name]);
+  for (const name of methods) {
+    console[name] = (...args: unknown[]) =>
+      void lines.push(args.map((arg) => Deno.inspect(arg)).join(" "));
+  }
+  try {
+    await run();
+  } finally {
+    for (const [i, name] of methods.entries()) console[name] = originals[i]!;
+  }
+  return lines.join("\n");
+}
+
+Deno.test("debug tells what happens, without tokens, cookies, keys, codes, state or ids of sessions", async () => {
+  const routes: Route[] = [
+    {
+      path: "/start",
+      loader: ({ context }) =>
+        getOAuthUrl(context, "somewhere", "https://app.example/callback"),
+    },
+    {
+      path: "/callback",
+      async loader({ request, context }) {
+        const { searchParams } = new URL(request.url);
+        return await handleOAuthCallback(context, "somewhere", {
+          code: searchParams.get("code")!,
+          state: searchParams.get("state")!,
+          redirectUri: "https://app.example/callback",
+        });
+      },
+    },
+    { path: "/guarded", config: { ...requireAuth() }, loader: () => "in" },
+  ];
+  for (const strategy of STRATEGIES) {
+    const secrets: string[] = [SECRET, "k-815", "wrong-key-4711", "hunter2"];
+    const text = await logged(async () => {
+      await using server = await startAuth({
+        debug: true,
+        session: { strategy, updateAge: 60, maxAge: 600 },
+        providers: [
+          byName(),
+          byKey(),
+          oauth({
+            id: "somewhere",
+            name: "Somewhere",
+            clientId: "client",
+            clientSecret: "secret of the client",
+            authorizationUrl: "https://somewhere.example/authorize",
+            // Nobody listens there.
+            tokenUrl: "http://127.0.0.1:1/token",
+            userInfoUrl: "http://127.0.0.1:1/me",
+          }),
+        ],
+      }, routes);
+      const browser = server.browser();
+      const ask = async (...args: Parameters<typeof browser.ask>) => {
+        const response = await browser.ask(...args);
+        const text = await response.text();
+        for (const { value } of browser.cookies.values()) secrets.push(value);
+        return text;
+      };
+      const me = async () => {
+        const { session, token }: Me = JSON.parse(await ask("/me"));
+        secrets.push(token!, session!["sessionId"] as string);
+      };
+      await ask("/guarded");
+      await ask("/sign-in", { body: { user: "mallory", password: "hunter2" } });
+      await ask("/sign-in", { body: { user: "ada", password: "hunter2" } });
+      await me();
+      server.clock.pass(61);
+      await me();
+      await ask("/me", { headers: { "x-api-key": "wrong-key-4711" } });
+      await ask("/me?key=k-815");
+      await ask("/me", { headers: { authorization: "Bearer wrong-key-4711" } });
+      await ask("/me", { headers: { cookie: `${COOKIE}=wrong-key-4711` } });
+      const url = new URL(JSON.parse(await ask("/start")));
+      const state = url.searchParams.get("state")!;
+      secrets.push(state, url.searchParams.get("code_challenge")!);
+      secrets.push("c0de-4711");
+      await ask(`/callback?code=c0de-4711&state=${state}`);
+      await ask(`/callback?code=c0de-4711&state=${state}`);
+      await ask(`/callback?code=c0de-4711&state=s${state.slice(1)}`);
+      await ask("/sign-in", { body: { user: "bob" } });
+      await me();
+      if (strategy !== "jwt") await server.plugin.revokeSessions("2");
+      await ask("/me");
+      await ask("/sign-in", { body: { user: "bob" } });
+      await ask("/sign-out", { method: "POST" });
+      assertEquals(server.errors, []);
+    });
+    const types = text.split("\n").map((line) =>
+      /\[auth\] (\w+)/.exec(line)?.[1]
+    );
+    assertEquals(
+      [...new Set(types)].sort(),
+      [
+        "access_denied",
+        "oauth_started",
+        "session_refreshed",
+        "session_rejected",
+        ...(strategy === "jwt" ? [] : ["sessions_revoked"]),
+        "sign_in",
+        "sign_in_failed",
+        "sign_out",
+      ],
+      text,
+    );
+    for (const secret of secrets) {
+      assert(!text.includes(secret), `${secret}\n${text}`);
+      // Nor the part of it that opens something.
+      for (const part of secret.split(".")) {
+        assert(part.length < 5 || !text.includes(part), `${part}\n${text}`);
+      }
+    }
+  }
+});
+
+Deno.test("Nobody can forge a line of the log, nor act on the terminal that shows it", async () => {
+  const name = "x\n[auth] sign_in {}\x1b[2J\r\u2028\u202e\x9b";
+  const text = await logged(async () => {
+    await using server = await startAuth({
+      debug: true,
+      providers: [credentials({
+        authorize: ({ user }) => Promise.resolve({ id: String(user) }),
+      })],
+    });
+    const browser = server.browser();
+    const response = await browser.ask("/sign-in", { body: { user: name } });
+    assertEquals((await response.json()).userId, name);
+    await (await browser.ask("/sign-in", { body: { provider: name } })).text();
+  });
+  assertEquals(text.split("\n").length, 1, text);
+  // deno-lint-ignore no-control-regex -- that is what is looked for
+  assert(!/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/.test(text), text);
+});
+
+Deno.test("Without debug nothing is logged", async () => {
+  const text = await logged(async () => {
+    await using server = await startAuth();
+    const browser = await server.signIn();
+    await (await browser.ask("/sign-out", { method: "POST" })).text();
+    await (await browser.ask("/me", { headers: { cookie: `${COOKIE}=x` } }))
+      .text();
+  });
+  assertEquals(text, "");
+});
+
+Deno.test("onEvent that throws disturbs nobody, and the log knows", async () => {
+  for (
+    const onEvent of [
+      () => {
+        throw new Error("The audit log is full");
+      },
+      () => Promise.reject(new Error("The audit log is full")),
+    ]
+  ) {
+    const text = await logged(async () => {
+      await using server = await startAuth({ onEvent });
+      const browser = await server.signIn();
+      assertEquals((await browser.json("/me")).user.id, "1");
+    });
+    assert(text.includes("The audit log is full"), text);
+  }
+});

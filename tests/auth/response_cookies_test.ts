@@ -1,0 +1,149 @@
+/** Responses that carry the session's cookie, however they came about. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Context } from "@quartet/kit/app";
+import type { Route } from "@quartet/kit/app";
+import { AuthError, getAuth } from "@quartet/kit/auth";
+import { startAuth, STRATEGIES } from "./harness.ts";
+
+const COOKIE = "app.session";
+
+const answers: readonly Route[] = [
+  {
+    path: "/thrown",
+    async action({ context }) {
+      await getAuth(context).signIn("credentials", { user: "ada" });
+      throw new Response(null, { status: 303, headers: { location: "/" } });
+    },
+  },
+  {
+    path: "/redirect",
+    async action({ request, context }) {
+      await getAuth(context).signIn("credentials", { user: "ada" });
+      // Its headers can't be changed.
+      return Response.redirect(new URL("/", request.url), 303);
+    },
+  },
+  {
+    path: "/fetched",
+    async action({ context }) {
+      await getAuth(context).signIn("credentials", { user: "ada" });
+      return await fetch("data:text/plain,proxied");
+    },
+  },
+  {
+    path: "/empty",
+    async action({ context }) {
+      await getAuth(context).signIn("credentials", { user: "ada" });
+      return new Response(null, { status: 204 });
+    },
+  },
+  {
+    path: "/by-hand",
+    async action({ context }) {
+      const auth = getAuth(context);
+      await auth.signIn("credentials", { user: "ada" });
+      const headers = new Headers({ "set-cookie": auth.getCookieHeader()! });
+      headers.append("set-cookie", "theme=dark");
+      return new Response("x", { headers });
+    },
+  },
+  {
+    path: "/public",
+    async action({ context }) {
+      await getAuth(context).signIn("credentials", { user: "ada" });
+      return new Response("x", {
+        headers: { "cache-control": "public, max-age=60" },
+      });
+    },
+  },
+  {
+    path: "/out",
+    async action({ context }) {
+      await getAuth(context).signOut();
+      throw new Response(null, { status: 303, headers: { location: "/" } });
+    },
+  },
+  {
+    path: "/out-by-hand",
+    async action({ context }) {
+      const auth = getAuth(context);
+      await auth.signOut();
+      return new Response("x", {
+        headers: { "set-cookie": auth.getCookieHeader()! },
+      });
+    },
+  },
+];
+
+Deno.test("The cookie is set on whatever response there is: thrown, redirecting, unchangeable, empty", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } }, answers);
+    for (
+      const [path, status, text] of [
+        ["/thrown", 303, ""],
+        ["/redirect", 303, ""],
+        ["/fetched", 200, "proxied"],
+        ["/empty", 204, ""],
+        ["/by-hand", 200, "x"],
+        ["/public", 200, "x"],
+      ] as const
+    ) {
+      const browser = server.browser();
+      const response = await browser.ask(path, { method: "POST" });
+      assertEquals([response.status, await response.text()], [status, text]);
+      const [cookie, ...others] = browser.received;
+      assert(cookie!.startsWith(`${COOKIE}=`), path);
+      assertEquals(others, path === "/by-hand" ? ["theme=dark"] : []);
+      const control = response.headers.get("cache-control");
+      assert(/\bprivate\b/.test(control ?? ""), `${path}: ${control}`);
+      assert(!/\bpublic\b/.test(control!), `${path}: ${control}`);
+      assertEquals((await browser.json("/me")).user.id, "1", path);
+    }
+    for (const path of ["/out", "/out-by-hand"]) {
+      const browser = await server.signIn();
+      await (await browser.ask(path, { method: "POST" })).text();
+      assertEquals(browser.received.length, 1, path);
+      assertEquals(browser.cookies.size, 0, path);
+    }
+  }
+});
+
+Deno.test("What a middleware further in throws carries the cookie as well", async () => {
+  await using server = await startAuth();
+  const { middleware } = server.plugin;
+  const through = async (thrown: unknown) => {
+    const request = new Request("http://localhost/");
+    const context = new Context(request);
+    return await middleware(request, context, async () => {
+      await getAuth(context).signIn("credentials", { user: "ada" });
+      throw thrown;
+    });
+  };
+  for (
+    const [thrown, status] of [
+      [new Response(null, { status: 303, headers: { location: "/" } }), 303],
+      [Response.redirect("http://localhost/", 302), 302],
+      [new AuthError("OAUTH_FAILED", "It has failed"), 502],
+    ] as const
+  ) {
+    const response = await through(thrown);
+    assertEquals(response.status, status);
+    assert(response.headers.getSetCookie()[0]!.startsWith(`${COOKIE}=`));
+  }
+  await assertRejects(() => through(new Error("broken")), Error, "broken");
+  await assertRejects(() => through(new AuthError("CONFIG", "broken")));
+});
+
+Deno.test("A response is left alone where there is no cookie to set", async () => {
+  await using server = await startAuth({}, [{
+    path: "/public",
+    loader: () =>
+      new Response("x", { headers: { "cache-control": "public, max-age=60" } }),
+  }]);
+  const browser = await server.signIn();
+  const response = await browser.ask("/public");
+  await response.body?.cancel();
+  assertEquals(response.headers.get("cache-control"), "public, max-age=60");
+  assertEquals(browser.received, []);
+});

@@ -1,0 +1,123 @@
+/** Settings that are not safe make no plugin. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { AuthError, createAuthPlugin, mock } from "@quartet/kit/auth";
+import type { AuthConfig } from "@quartet/kit/auth";
+import { ROOT } from "../helpers.ts";
+import { byName, SECRET } from "./harness.ts";
+
+Deno.test("Only settings that are safe make a plugin", () => {
+  const wrong: [AuthConfig, string][] = [
+    [{}, "session.secret"],
+    [{ session: {} as never }, "session.secret"],
+    [{ session: { secret: "" } }, "session.secret"],
+    [{ session: { secret: [] } }, "session.secret"],
+    [{ session: { secret: [SECRET, ""] } }, "session.secret[1]"],
+    [{ session: { secret: 1 as never } }, "session.secret"],
+    [{ session: { secret: null as never } }, "session.secret"],
+    [{ secret: "" }, "session.secret"],
+    [{ session: { secret: SECRET, strategy: "JWT" as never } }, "strategy"],
+    ...[0, -1, NaN, Infinity, "60" as never, null as never].map((
+      maxAge,
+    ): [AuthConfig, string] => [
+      { session: { secret: SECRET, maxAge } },
+      "session.maxAge",
+    ]),
+    [{ session: { secret: SECRET, updateAge: -1 } }, "session.updateAge"],
+    [{ session: { secret: SECRET, absoluteMaxAge: 0 } }, "absoluteMaxAge"],
+    [{ session: { secret: SECRET, clockTolerance: -1 } }, "clockTolerance"],
+    [{ session: { secret: SECRET, issuer: "" } }, "session.issuer"],
+    [{ session: { secret: SECRET, audience: [] as never } }, "audience"],
+    [
+      { session: { secret: SECRET }, providers: [byName(), byName()] },
+      'two providers have the id "credentials"',
+    ],
+    [
+      { session: { secret: SECRET }, providers: [{} as never] },
+      "without an id",
+    ],
+    [
+      { session: { secret: SECRET }, providers: [null as never] },
+      "without an id",
+    ],
+    [
+      {
+        session: { secret: SECRET },
+        providers: [{ id: "a", name: "A", type: "credentials" } as never],
+      },
+      "a function authorize",
+    ],
+  ];
+  for (const [config, message] of wrong) {
+    const error = assertThrows(
+      () => createAuthPlugin(config),
+      AuthError,
+      message,
+    );
+    assertEquals(error.code, "CONFIG");
+    assert(!error.message.includes(SECRET));
+  }
+});
+
+Deno.test("In production secrets are long, and there is no mock provider", () => {
+  const short = "only thirty-one bytes of secret";
+  assertEquals(short.length, 31);
+  const make = (secret: string | string[]) =>
+    createAuthPlugin({ session: { secret } });
+  make(short);
+  mock();
+  for (
+    const [name, value] of [
+      ["DENO_ENV", "production"],
+      ["NODE_ENV", "production"],
+      ["DENO_DEPLOYMENT_ID", "abc"],
+    ] as const
+  ) {
+    Deno.env.set(name, value);
+    try {
+      for (const secret of [short, [SECRET, short]]) {
+        const error = assertThrows(() => make(secret), AuthError, "32 bytes");
+        assert(!error.message.includes(short));
+      }
+      make(`${short}!`);
+      // Bytes count, not characters.
+      make("ü".repeat(16));
+      assertEquals(assertThrows(() => mock(), AuthError).code, "CONFIG");
+    } finally {
+      Deno.env.delete(name);
+    }
+  }
+});
+
+Deno.test("An environment that can't be read counts as production", async () => {
+  const script = `
+    import { createAuthPlugin, mock } from "@quartet/kit/auth";
+    const short = () => createAuthPlugin({ session: { secret: "short" } });
+    for (const make of [mock, short]) {
+      try {
+        make();
+        console.log("made");
+      } catch (error) {
+        console.log(error.code);
+      }
+    }`;
+  for (
+    const [permissions, expected] of [
+      [["--allow-env"], "made\nmade\n"],
+      [[], "CONFIG\nCONFIG\n"],
+      [["--allow-env=HOME"], "CONFIG\nCONFIG\n"],
+    ] as const
+  ) {
+    const process = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-check", "--no-prompt", ...permissions, "-"],
+      cwd: ROOT,
+      stdin: "piped",
+      stdout: "piped",
+    }).spawn();
+    const writer = process.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(script));
+    await writer.close();
+    const { stdout } = await process.output();
+    assertEquals(new TextDecoder().decode(stdout), expected);
+  }
+});
