@@ -24,17 +24,3 @@ export function withTimeout<T>(
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
-
-/** Waits some milliseconds, or until the signal aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const finish = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, ms);
-    signal.addEventListener("abort", finish);
-  });
-}

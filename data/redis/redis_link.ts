@@ -1,4 +1,5 @@
-import { pause, withTimeout } from "../timing.ts";
+import { pause } from "../../app/pause.ts";
+import { withTimeout } from "../timing.ts";
 import type { RedisClient } from "./redis_client.ts";
 
 /** Runs a Lua script. */
@@ -26,8 +27,8 @@ export interface RedisLinkOptions {
   readonly onBeat: () => Promise<void>;
 }
 
-/** Between two looks whether both connections still work, in ms. */
-const BEAT = 5_000;
+/** Between two looks whether both connections still work, in time-outs. */
+const BEAT = 2.5;
 /** Between two attempts to connect, in ms. */
 const MIN_PAUSE = 20;
 const MAX_PAUSE = 2_000;
@@ -144,7 +145,7 @@ export class RedisLink {
       beat = setInterval(() => {
         inTime(listener.ping()).catch(() => {});
         this.#options.onBeat().catch(() => {});
-      }, BEAT);
+      }, BEAT * timeout);
       await lost.promise;
     } finally {
       this.#run = undefined;

@@ -1,5 +1,5 @@
 import { MessageRing } from "./message_ring.ts";
-import { pause } from "../pause.ts";
+import { pause } from "../../app/pause.ts";
 import { after, compareIds, news, pageSize } from "./redis_stream.ts";
 import { persist, tail } from "./redis_stream.ts";
 import type { Entry, RedisStream } from "./redis_stream.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { pause } from "../pause.ts";
+import { pause } from "../../app/pause.ts";
 
 /**
  * What is used of a client of `npm:redis`, version 4 or later: what its
