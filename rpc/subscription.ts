@@ -5,11 +5,11 @@
  * @module
  */
 
+import { pause, turn } from "../app/pause.ts";
 import { Call } from "./call.ts";
 import type { Endpoint } from "./call.ts";
 import { stringifyError } from "./error.ts";
 import type { RPCError } from "./error.ts";
-import { pause, turn } from "../app/pause.ts";
 import { inSpan, spanAttributes } from "./perform.ts";
 import type { Reporter } from "./report.ts";
 import { checkOutput, run } from "./run.ts";

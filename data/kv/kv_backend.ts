@@ -1,3 +1,4 @@
+import { pause } from "../../app/pause.ts";
 import type {
   Backend,
   FoundEntry,
@@ -6,7 +7,6 @@ import type {
   SharedEntry,
 } from "../shared/backend.ts";
 import type { ReleaseLock } from "../store.ts";
-import { pause } from "../../app/pause.ts";
 import type { Kv, KvEntry, KvKey } from "./kv.ts";
 import { commit, keyPart } from "./kv_keys.ts";
 import { KvLog } from "./kv_log.ts";
