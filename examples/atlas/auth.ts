@@ -39,7 +39,8 @@ export function createAuth(
     session: {
       secret,
       // A signed cookie that is good as long as the server knows the session,
-      // so that one can sign out everywhere.
+      // so that one can sign out everywhere. The memory of this process knows
+      // them: another store would outlast it.
       strategy: "hybrid",
     },
     providers: [

@@ -30,6 +30,8 @@ export function Field({ label, name, problem, ...input }: FieldProps): VNode {
 }
 
 /** What is wrong with a form as a whole, if anything is. */
-export function Problem({ children }: { children?: string | undefined }) {
+export function Problem(
+  { children }: { children?: string | undefined },
+): VNode | null {
   return children ? <p class="problem" role="alert">{children}</p> : null;
 }

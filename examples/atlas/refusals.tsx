@@ -4,6 +4,8 @@ import type { Context, Middleware } from "@quartet/kit/app";
 import { html, seeOther, signInPath } from "./answer.tsx";
 import { Message } from "./page.tsx";
 
+const TITLES = { 403: "This is not for you", 404: "There is nothing here" };
+
 /** Makes pages of refusals, and sends strangers to the sign-in page. */
 export const refusals: Middleware<Context> = async (request, context, next) => {
   const response = await next();
@@ -17,9 +19,12 @@ export const refusals: Middleware<Context> = async (request, context, next) => {
         request.method === "GET" ? signInPath(context.url) : "/sign-in",
       );
     case 403:
-      return html(context, <Message title="This is not for you" />, 403);
-    case 404:
-      return html(context, <Message title="There is nothing here" />, 404);
+    case 404: {
+      const title = TITLES[response.status];
+      const { error } = await response.json();
+      const page = <Message title={title}>{error.message}.</Message>;
+      return html(context, page, response.status);
+    }
     default:
       return response;
   }

@@ -66,8 +66,8 @@ export function signUpRoutes(
           return refuse({ email: "Somebody has signed up with it already" });
         }
         await auth.getAuth(context).signIn("password", { email, password });
-      } catch (error) {
-        const { problem, status } = explain(error);
+      } catch (failure) {
+        const { problem, status } = explain(failure);
         return refuse({ form: problem }, status);
       }
       return seeOther(next);

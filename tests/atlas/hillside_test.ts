@@ -68,6 +68,21 @@ Deno.test("Who says no at Hillside is told so, and is nobody", async () => {
   assertEquals((await visitor.open("/account")).status, 303);
 });
 
+Deno.test("When Hillside fails, one is told so, and nothing of what it said", async () => {
+  await using atlas = serveAtlas();
+  const visitor = atlas.visitor();
+  const { location } = await visitor.open("/sign-in/hillside?next=/account");
+  const state = new URL(location!).searchParams.get("state")!;
+  const query = new URLSearchParams({ code: "made up", state });
+  const page = await visitor.open(`/sign-in/hillside/callback?${query}`);
+  assertEquals(page.status, 502);
+  assertMatch(page.text, /role="alert">Hillside does not work at the moment</);
+  // The next attempt still leads to where one wanted.
+  assertMatch(page.text, /href="\/sign-in\/hillside\?next=%2Faccount"/);
+  assert(!page.text.includes("verification"), page.text);
+  assert(!page.text.includes(state), page.text);
+});
+
 Deno.test("What another browser has begun, and what is over, signs nobody in", async () => {
   await using atlas = serveAtlas();
   const [mallory, victim] = [atlas.visitor(), atlas.visitor()];

@@ -138,7 +138,9 @@ Deno.test("A page of somebody else signs nobody up, in or out", async () => {
   const visitor = atlas.visitor();
   await visitor.signInWithHillside("ada");
   const { cookie } = visitor;
-  for (const path of ["/sign-up", "/sign-in", "/sign-out"]) {
+  for (
+    const path of ["/sign-up", "/sign-in", "/sign-out", "/sign-out-everywhere"]
+  ) {
     for (
       const headers of [
         { "sec-fetch-site": "cross-site" },
