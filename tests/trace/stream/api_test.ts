@@ -324,13 +324,18 @@ Deno.test("POST says what is wrong with spans, and takes the others", async () =
 
 Deno.test("POST refuses what is no JSON and what is too large", async () => {
   const { post } = posting();
-  for (const body of ["", "{", "\ud800", new Uint8Array([0xff, 0xfe])]) {
+  const noJSON = "The body must be JSON";
+  for (
+    const [body, message] of [
+      ["", noJSON],
+      ["{", noJSON],
+      ["\ud800", noJSON],
+      [new Uint8Array([0xff, 0xfe]), "Cannot read the body: it must be UTF-8"],
+    ] as const
+  ) {
     const answer = await post(body);
     assertEquals(answer.status, 400);
-    assertEquals(answer.body.error, {
-      code: "PARSE_ERROR",
-      message: "The body must be JSON",
-    });
+    assertEquals(answer.body.error, { code: "PARSE_ERROR", message });
   }
   const large = await post(`"${"é".repeat(128 * 1024)}"`);
   assertEquals(large.status, 413);
