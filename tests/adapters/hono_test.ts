@@ -1,0 +1,257 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createApp, toHono, withPlugins } from "@quartet/kit/app";
+import type { Part, Plugin } from "@quartet/kit/app";
+import { AuthError, getAuth, requireAuth } from "@quartet/kit/auth";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import type { TraceData } from "@quartet/kit/trace";
+import { Hono } from "hono";
+import { hc } from "hono/client";
+import { cors } from "hono/cors";
+import { HTTPException } from "hono/http-exception";
+import { settle, timedCache } from "../data/helpers.ts";
+import { connect } from "../rpc/helpers.ts";
+import { onlyTrace, rootOf, treeOf } from "../trace/fakes.ts";
+import { createKit } from "./kit.ts";
+
+const WRONG = () => {
+  throw new AuthError("INVALID_CREDENTIALS", "Wrong password");
+};
+
+/** Runs `fn` and gives what is logged as an error meanwhile. */
+async function logged(fn: () => Promise<void>): Promise<unknown[][]> {
+  const { error } = console;
+  const lines: unknown[][] = [];
+  console.error = (...line: unknown[]) => void lines.push(line);
+  try {
+    await fn();
+  } finally {
+    console.error = error;
+  }
+  return lines;
+}
+
+Deno.test("Hono's own error handler answers an AuthError, and logs nothing", async () => {
+  using kit = createKit();
+  const app = new Hono();
+  app.use(toHono(kit.trace, kit.auth));
+  app.get("/", WRONG);
+  const lines = await logged(async () => {
+    const response = await app.request("/");
+    assertEquals(response.status, 401);
+    assertEquals((await response.json()).error.code, "INVALID_CREDENTIALS");
+  });
+  assertEquals(lines, []);
+  assertEquals(rootOf(onlyTrace(kit.tracer)).status, "ok");
+});
+
+Deno.test("Hono logs an AuthError of a wrong setting, and tells nobody", async () => {
+  using kit = createKit();
+  const app = new Hono();
+  app.use(toHono(kit.auth));
+  app.get("/", () => {
+    throw new AuthError("CONFIG", "inside");
+  });
+  const lines = await logged(async () => {
+    const response = await app.request("/");
+    assertEquals(response.status, 500);
+    assertEquals(await response.text(), "Internal Server Error");
+  });
+  assertEquals(lines.flat().map(String), ["AuthError: inside"]);
+});
+
+Deno.test("An AuthError that an app's error handler takes for a failure gets its answer", async () => {
+  using kit = createKit();
+  const app = new Hono();
+  app.use(toHono(kit.auth));
+  app.get("/", WRONG);
+  app.onError((_error, c) => c.text("Sorry", 500));
+  assertEquals((await app.request("/")).status, 401);
+});
+
+Deno.test("An error that an app's error handler has an answer for keeps it", async () => {
+  using kit = createKit();
+  const app = new Hono();
+  app.use(toHono(kit.trace, kit.auth));
+  app.get("/", WRONG);
+  app.get("/teapot", () => {
+    throw new HTTPException(418, { message: "short" });
+  });
+  app.onError((error, c) =>
+    error instanceof HTTPException
+      ? error.getResponse()
+      : c.text("Who are you?", 403)
+  );
+  const response = await app.request("/");
+  assertEquals([response.status, await response.text()], [403, "Who are you?"]);
+  assertEquals(await (await app.request("/teapot")).text(), "short");
+  assertEquals(
+    kit.tracer.getTraces().map((trace) => rootOf(trace).status),
+    ["ok", "ok"],
+  );
+});
+
+Deno.test("What fails in a part itself is answered by Hono's error handler", async () => {
+  const app = new Hono();
+  const broken: Part = () => Promise.reject(new Error("inside"));
+  const tracer = createTracer();
+  app.use(toHono(tracePlugin(tracer)));
+  app.use(toHono(broken));
+  app.onError((error, c) => c.text(`Page of ${error.message}`, 503));
+  const response = await app.request("/");
+  assertEquals([response.status, await response.text()], [
+    503,
+    "Page of inside",
+  ]);
+  assert(response.headers.has("x-app-trace-id"));
+  assertEquals(rootOf(onlyTrace(tracer)).events.length, 1);
+});
+
+Deno.test("A trace tells the route of Hono that has answered", async () => {
+  using kit = createKit();
+  const posts = new Hono().get("/:id", (c) => c.text(c.req.param("id")));
+  const app = new Hono();
+  app.use(toHono(kit.trace));
+  app.use("/api/*", toHono(kit.rpc));
+  app.route("/posts", posts);
+  const routes = async (path: string) => {
+    const response = await app.request(path);
+    const id = response.headers.get("x-app-trace-id");
+    const has = (trace: TraceData) => trace.id === id;
+    return kit.tracer.getTraces().find(has)?.metadata.routePattern;
+  };
+  assertEquals(await routes("/posts/7"), "/posts/:id");
+  assertEquals(await routes("/nowhere"), undefined);
+  assertEquals(await routes("/api/rpc?path=cities"), "/api/rpc/cities");
+});
+
+Deno.test("Headers of middlewares further out go with what the parts answer, sockets excepted", async () => {
+  using kit = createKit();
+  const app = new Hono();
+  app.use(cors());
+  const parts = toHono(kit.auth, kit.rpc);
+  app.use(parts);
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    app.fetch,
+  );
+  const url = `http://127.0.0.1:${server.addr.port}/api/rpc`;
+  const response = await fetch(`${url}?path=cities`);
+  assertEquals(response.headers.get("access-control-allow-origin"), "*");
+  assertEquals((await response.json()).data, ["Rome"]);
+  const client = await connect({ url });
+  await parts.close();
+  assertEquals((await client.closed).code, 1001);
+  await server.shutdown();
+});
+
+Deno.test("cacheResponse() keeps pages of Hono, and makes new ones of old ones", async () => {
+  const { cache, pass, errors } = timedCache();
+  const app = new Hono();
+  app.use(toHono(
+    cache.cacheResponse({ maxAge: 10, staleWhileRevalidate: 10 }),
+  ));
+  let version = 0;
+  app.get("/", async (c) => {
+    await settle();
+    return c.text(String(++version));
+  });
+  const get = async () => await (await app.request("/")).text();
+  assertEquals([await get(), await get()], ["1", "1"]);
+  pass(10);
+  assertEquals(await get(), "1", "the old one once more");
+  assertEquals(version, 2);
+  let page = "1";
+  while (page === "1" && version === 2) {
+    // The new page is read before it is kept.
+    await new Promise((resolve) => setTimeout(resolve));
+    page = await get();
+  }
+  assertEquals([page, await get(), version], ["2", "2", 2]);
+  assertEquals(errors, []);
+});
+
+Deno.test("A plugin's routes, setup and close work on Hono as they do in an app", async () => {
+  const log: string[] = [];
+  const plugin: Plugin = {
+    name: "health",
+    routes: [{ path: "/health", handler: () => new Response("fine") }],
+    async setup(app) {
+      await Promise.resolve();
+      log.push("setup");
+      app.route({ path: "/late", handler: () => new Response("late") });
+    },
+    close: () => void log.push("close"),
+  };
+  const app = new Hono();
+  const parts = toHono(plugin);
+  app.use(parts);
+  app.get("/", (c) => c.text("Hono"));
+  app.post("/health", (c) => c.text("posted"));
+  const text = async (path: string, method = "GET") =>
+    await (await app.request(path, { method })).text();
+  assertEquals(
+    await Promise.all([text("/"), text("/health"), text("/late")]),
+    ["Hono", "fine", "late"],
+  );
+  assertEquals(await text("/health", "POST"), "posted");
+  await parts.close();
+  await parts.close();
+  assertEquals(log, ["setup", "close"]);
+});
+
+Deno.test("Hono's variables and the values of the modules are the same", async () => {
+  using kit = createKit();
+  const app = new Hono<{ Variables: { tenant: string } }>();
+  app.use(toHono(kit.auth));
+  app.use(async (c, next) => {
+    c.set("tenant", "acme");
+    await next();
+  });
+  app.use(toHono((_request, context) => {
+    const { isAuthenticated } = getAuth(context);
+    return Response.json([context.get("tenant"), typeof isAuthenticated]);
+  }));
+  const response = await app.request("/");
+  assertEquals(await response.json(), ["acme", "function"]);
+});
+
+Deno.test("Hono inside of a traced app is part of the same trace", async () => {
+  using kit = createKit();
+  const app = new Hono();
+  app.use(toHono(kit.auth));
+  app.get("/", (c) => c.text("hello"));
+  const outer = createApp({ trace: kit.trace });
+  outer.use(async (request) => await app.fetch(request));
+  await (await outer.fetch(new Request("http://localhost/"))).text();
+  assertEquals(treeOf(onlyTrace(kit.tracer)), "GET /(auth:session)");
+
+  const wrapped = withPlugins([kit.trace], app.fetch);
+  await (await wrapped.fetch(new Request("http://localhost/"))).text();
+  assertEquals(
+    kit.tracer.getTraces().map((trace) => treeOf(trace)),
+    ["GET /(auth:session)", "GET /(auth:session)"],
+  );
+});
+
+Deno.test("A guard before a handler of Hono keeps the types of its answer", async () => {
+  using kit = createKit();
+  const app = new Hono()
+    .use(toHono(kit.auth))
+    .get("/n", toHono(requireAuth()), (c) => c.json({ n: 1 }))
+    .get("/m", (c) => c.json({ m: getAuth(c).isAuthenticated() }));
+  const client = hc<typeof app>("http://localhost", { fetch: app.request });
+  const { m } = await (await client.m.$get()).json();
+  const isKnown: boolean = m;
+  assertEquals(isKnown, false);
+  assertEquals((await client.n.$get()).status, 401);
+});
+
+Deno.test("What can't be mounted is refused by its place", () => {
+  for (const part of [undefined, null, {}, "auth", { auth: true }]) {
+    assertThrows(
+      () => toHono(() => new Response(), part as never),
+      TypeError,
+      "Cannot mount part 2: it must be a plugin, a middleware or what requireAuth() gives, received",
+    );
+  }
+});

@@ -1,0 +1,165 @@
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import {
+  currentContext,
+  errorResponse,
+  toMiddleware,
+  withPlugins,
+} from "@quartet/kit/app";
+import type { ConnectionInfo, FetchHandler, Part } from "@quartet/kit/app";
+import { getAuth } from "@quartet/kit/auth";
+import { createKit } from "./kit.ts";
+
+const get = (path = "/") => new Request(`http://localhost${path}`);
+
+Deno.test("withPlugins() hands on what the server tells, to a handler of any type", async () => {
+  const seen: unknown[] = [];
+  const handler = (
+    _request: Request,
+    info: Deno.ServeHandlerInfo<Deno.NetAddr>,
+  ): Response => {
+    seen.push(info);
+    return new Response(info.remoteAddr.hostname);
+  };
+  const { fetch: answer } = withPlugins([], handler);
+  const given: unknown[] = [];
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request, info) => {
+      given.push(info);
+      return answer(request, info);
+    },
+  );
+  const response = await fetch(`http://127.0.0.1:${server.addr.port}/`);
+  assertEquals(await response.text(), "127.0.0.1");
+  assert(seen[0] === given[0]);
+  await server.shutdown();
+});
+
+Deno.test("withPlugins() answers what a handler throws or forgets to return", async () => {
+  const answers: Record<string, () => unknown> = {
+    "/response": () => {
+      throw errorResponse(418, "TEAPOT", "Short and stout");
+    },
+    "/error": () => {
+      throw new Error("inside");
+    },
+    "/nothing": () => undefined,
+    "/null": () => null,
+  };
+  const errors: unknown[] = [];
+  const handler = (request: Request) =>
+    answers[new URL(request.url).pathname]!();
+  const app = withPlugins([], handler as FetchHandler, {
+    onError: (error) => errors.push(error),
+  });
+  const statuses: number[] = [];
+  for (const path of Object.keys(answers)) {
+    const response = await app.fetch(get(path));
+    statuses.push(response.status);
+    assertMatch(await response.text(), /^\{"error":\{"code":/);
+  }
+  assertEquals(statuses, [418, 500, 500, 500]);
+  assertEquals(errors.map(String), [
+    "Error: inside",
+    "TypeError: Cannot answer GET /nothing: the handler must return a Response, received undefined",
+    "TypeError: Cannot answer GET /null: the handler must return a Response, received null",
+  ]);
+});
+
+Deno.test("withPlugins() has the routes of plugins before the handler", async () => {
+  const log: string[] = [];
+  const app = withPlugins([{
+    name: "health",
+    routes: [{ path: "/health", loader: () => "fine" }],
+    setup: () => void log.push("setup"),
+    close: () => void log.push("close"),
+  }], () => new Response("handler"));
+  assertEquals(await (await app.fetch(get("/health"))).json(), "fine");
+  assertEquals(await (await app.fetch(get("/healthy"))).text(), "handler");
+  await app.close();
+  await app.close();
+  assertEquals(log, ["setup", "close"]);
+});
+
+Deno.test("withPlugins() refuses what is no handler and two plugins of one name", () => {
+  assertThrows(
+    () => withPlugins([], null as never),
+    TypeError,
+    "Cannot put plugins around a handler: it must be a function, received null",
+  );
+  using kit = createKit();
+  assertThrows(
+    () => withPlugins([kit.auth, kit.auth], () => new Response()),
+    TypeError,
+    'two plugins are called "auth"',
+  );
+});
+
+Deno.test("currentContext() is that of the request, and there is none outside", async () => {
+  assertThrows(currentContext, TypeError, "Cannot get the current context");
+  using kit = createKit();
+  const app = withPlugins([kit.auth], async () => {
+    await Promise.resolve();
+    return Response.json(getAuth(currentContext()).isAuthenticated());
+  });
+  assertEquals(await (await app.fetch(get())).json(), false);
+  assertThrows(currentContext, TypeError, "Cannot get the current context");
+});
+
+Deno.test("toMiddleware() throws on what it has no answer for", async () => {
+  using kit = createKit();
+  const kitMiddleware = toMiddleware(kit.trace, kit.auth);
+  const failure = new Error("inside");
+  let thrown: unknown;
+  try {
+    await kitMiddleware(get(), undefined, () => Promise.reject(failure));
+  } catch (error) {
+    thrown = error;
+  }
+  assert(thrown === failure);
+  assertEquals(kit.tracer.getTraces()[0]?.metadata.statusCode, 500);
+});
+
+Deno.test("toMiddleware() waits for a server that was told to go on", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const log: string[] = [];
+  let late: (() => Promise<Response>) | undefined;
+  const hasty: Part = (_request, _context, next) => {
+    next().then(() => log.push("the server has answered"));
+    return new Response("hasty");
+  };
+  const later: Part = (_request, _context, next) => {
+    late = next;
+    return new Response("done");
+  };
+  const answer = toMiddleware(hasty)(get(), undefined, async () => {
+    await promise;
+    return new Response("slow");
+  });
+  resolve();
+  const response = await answer;
+  assertEquals(await response.text(), "hasty");
+  assertEquals(log, ["the server has answered"]);
+
+  await toMiddleware(later)(get(), undefined, () => new Response("too late"));
+  let message = "";
+  await late!().catch((error: Error) => message = error.message);
+  assertEquals(message, "Cannot call next(): the request was answered before");
+});
+
+Deno.test("Middlewares of one request share its context, others don't", async () => {
+  const outer = toMiddleware((_request, context, next) => {
+    context.set("seen", true);
+    return next();
+  });
+  const inner = toMiddleware((_request, context) =>
+    Response.json(context.get("seen") ?? false)
+  );
+  const info: ConnectionInfo | undefined = undefined;
+  const none = () => new Response(null, { status: 404 });
+  const ask = async (request: Request, other = request) =>
+    await (await outer(request, info, () => inner(other, info, none))).json();
+  const request = get();
+  assertEquals(await ask(request), true);
+  assertEquals(await ask(request, get("/other")), false);
+});
