@@ -13,12 +13,10 @@ import {
   GET,
   HELLO,
   INVALIDATE,
-  LOCK,
   PAGE,
-  RELEASE,
   SET,
 } from "./redis_scripts.ts";
-import type { UnlockWaiters } from "./unlock_waiters.ts";
+import type { RedisLocks } from "./redis_locks.ts";
 
 /** What a backend in Redis is made of. */
 export interface RedisBackendParts {
@@ -26,10 +24,8 @@ export interface RedisBackendParts {
   readonly name: string;
   /** How many scopes Redis keeps. */
   readonly maxScopes: number;
-  /** How long a lock is held at most, in ms. */
-  readonly lockTime: number;
-  /** Who waits for locks of other processes. */
-  readonly waiters: UnlockWaiters;
+  /** The locks of this process. */
+  readonly locks: RedisLocks;
   /** Runs scripts. */
   readonly run: Run;
   /** Closes the connections. */
@@ -39,6 +35,11 @@ export interface RedisBackendParts {
 /** The channel of a store. */
 export function channelOf(name: string): string {
   return `${name}:news`;
+}
+
+/** The key under which the epoch of a store is. */
+export function metaOf(name: string): string {
+  return `${name}:meta`;
 }
 
 /** What processes share, in Redis. */
@@ -51,7 +52,7 @@ export class RedisBackend implements Backend {
   /** Makes a backend; nothing happens before it is asked for something. */
   constructor(parts: RedisBackendParts) {
     this.#parts = parts;
-    this.#keys = [`${parts.name}:meta`, `${parts.name}:scopes`];
+    this.#keys = [metaOf(parts.name), `${parts.name}:scopes`];
   }
 
   /** The first thing to do on a connection. */
@@ -112,22 +113,8 @@ export class RedisBackend implements Backend {
     );
   }
 
-  async lock(key: string): Promise<ReleaseLock | undefined> {
-    const { name, lockTime, waiters, run } = this.#parts;
-    const lock = `${name}:lock:${key}`;
-    const token = crypto.randomUUID();
-    // Before it is asked for: it may be free again before the answer is here.
-    using waiter = waiters.add(key);
-    const keys = [lock, this.#keys[0]];
-    const left = await run(LOCK, keys, [token, `${lockTime}`]) as number;
-    if (left === -1) {
-      return async () => {
-        const args = [token, channelOf(name), waiters.message(key)];
-        await run(RELEASE, [lock], args);
-      };
-    }
-    await waiter.wait(left + 1);
-    return undefined;
+  lock(key: string): Promise<ReleaseLock | undefined> {
+    return this.#parts.locks.lock(key);
   }
 
   close(): Promise<void> {

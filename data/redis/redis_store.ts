@@ -11,10 +11,10 @@ import type { MemoryStoreOptions } from "../memory_store.ts";
 import type { Dated, Scopes, ScopeTable } from "../scope_table.ts";
 import { SharedStore } from "../shared/shared_store.ts";
 import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";
-import { channelOf, RedisBackend } from "./redis_backend.ts";
+import { channelOf, metaOf, RedisBackend } from "./redis_backend.ts";
 import type { RedisClient } from "./redis_client.ts";
 import { RedisLink } from "./redis_link.ts";
-import { UnlockWaiters } from "./unlock_waiters.ts";
+import { RedisLocks } from "./redis_locks.ts";
 
 export type {
   CacheRecord,
@@ -115,7 +115,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
   }
   checkPositive(lockTime, "lockTime", doing);
   checkPositive(timeout, "timeout", doing);
-  const waiters = new UnlockWaiters();
+  const channel = channelOf(name);
 
   return new SharedStore({
     memory: new MemoryStore(limits),
@@ -124,25 +124,33 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     open(store) {
       const link = new RedisLink({
         client,
-        channel: channelOf(name),
+        channel,
         timeout: timeout * 1_000,
         onMessage(message) {
           // What can't be asked now is asked when there is a connection.
-          if (!waiters.hear(message)) store.sync().catch(() => {});
+          if (!locks.hear(message)) store.sync().catch(() => {});
         },
         async onConnect(run) {
           const direct = new RedisBackend({ ...parts, run });
           await store.greet((since) => direct.hello(since), direct);
+          await locks.releaseLeft(run);
         },
-        onLost: () => waiters.wakeAll(),
+        onLost: () => locks.wakeAll(),
         onBeat: () => store.sync(),
+      });
+      const { run } = link;
+      const locks = new RedisLocks({
+        name,
+        meta: metaOf(name),
+        channel,
+        lockTime: lockTime * 1_000,
+        run,
       });
       const parts = {
         name,
         maxScopes: limits.maxScopes,
-        lockTime: lockTime * 1_000,
-        waiters,
-        run: link.run,
+        locks,
+        run,
         close: () => link.close(),
       };
       return new RedisBackend(parts);

@@ -267,8 +267,8 @@ test(
   [],
   async (redis) => {
     const source = new Source();
-    await using one = open(redis.url, { timeout: 0.05 });
-    await using other = open(redis.url, { timeout: 0.05 });
+    await using one = open(redis.url, { timeout: 0.5 });
+    await using other = open(redis.url, { timeout: 0.5 });
     await source.load(one);
     await source.load(other);
     redis.signal("SIGSTOP");
@@ -289,6 +289,65 @@ test(
     await connected(other);
     await until(async () => await source.load(other) === 2);
     assertEquals(one.errors.length, 1);
+  },
+);
+
+test(
+  "Who waits for a lock waits no longer when Redis goes silent",
+  [],
+  async (redis) => {
+    await using one = open(redis.url, { timeout: 1 });
+    await using other = open(redis.url, { timeout: 1 });
+    await connected(one);
+    await connected(other);
+    assert(await one.store.lock!("k") !== undefined);
+    let isOver = false;
+    const waiting = other.store.lock!("k").catch(() => undefined)
+      .finally(() => isOver = true);
+    await until(async () =>
+      isOver ||
+      await send(redis.url, "HGET", `${NAME}:lock:k`, "awaited") === "1"
+    );
+    redis.signal("SIGSTOP");
+    assertEquals(await waiting, undefined);
+    redis.signal("SIGCONT");
+    await connected(other);
+  },
+);
+
+test(
+  "Connections that break at any moment lose no invalidation",
+  [],
+  async (redis) => {
+    const source = new Source();
+    await using one = open(redis.url);
+    await using other = open(redis.url);
+    await using third = open(redis.url);
+    const processes = [one, other, third];
+    const client = await createClient({ url: redis.url }).connect();
+    try {
+      for (let round = 0; round < 30; round++) {
+        for (const process of processes) {
+          await until(async () =>
+            await source.load(process) === source.version
+          );
+        }
+        const type = round % 3 === 0 ? "normal" : "pubsub";
+        const kill = ["CLIENT", "KILL", "TYPE", type, "SKIPME", "yes"];
+        const killed = client.sendCommand(kill);
+        if (round % 2 === 0) await killed;
+        source.version++;
+        await processes[round % 3]!.cache.revalidateTag("a");
+        assertEquals(await source.load(processes[round % 3]!), source.version);
+        await killed;
+      }
+    } finally {
+      await client.close();
+    }
+    for (const process of processes) {
+      await connected(process);
+      assertEquals(await source.load(process), source.version);
+    }
   },
 );
 
