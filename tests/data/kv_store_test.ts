@@ -96,3 +96,24 @@ Deno.test("createKvStore(): if a process is killed while it computes, one other 
   await child.code;
   assertEquals(await Promise.all(calls), [1, 1]);
 });
+
+Deno.test("createKvStore(): a database that is closed fails no call, and is told once", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const errors: unknown[] = [];
+  const cache = createCache({
+    store: createKvStore({ kv }),
+    onError: (error) => errors.push(error),
+  });
+  let version = 1;
+  const load = (key: string) =>
+    cache.cached(key, () => version, { maxAge: 60, tags: ["a"] });
+  await load("a");
+  kv.close();
+  version++;
+  assertEquals(await load("a"), 1, "from memory");
+  for (const key of ["b", "c", "d"]) assertEquals(await load(key), 2);
+  assertEquals((await cache.revalidateTag("a")).success, false);
+  assertEquals(await load("a"), 2);
+  assertEquals(errors.length, 1);
+  await cache.close();
+});

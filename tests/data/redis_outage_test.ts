@@ -378,6 +378,35 @@ test(
 );
 
 test(
+  "Tens of thousands of invalidations while Redis is away become one of everything",
+  DURABLE,
+  async (redis) => {
+    const source = new Source();
+    await using one = open(redis.url);
+    await using other = open(redis.url);
+    for (const process of [one, other]) await source.load(process);
+    await redis.crash();
+    for (let i = 0; i < 20_000; i++) {
+      const done = one.cache.revalidateTag(`${i}`);
+      if (i % 1_000 === 0) {
+        await done;
+        // What was kept and what is computed now are still told apart.
+        source.version++;
+        await one.cache.revalidateTag("a");
+        assertEquals(await source.load(one), source.version);
+        assertEquals(await source.load(one), source.version);
+      }
+    }
+    await redis.restart();
+    await connected(one);
+    await until(async () => await source.load(other) === source.version);
+    assertEquals(await source.load(one), source.version);
+    await using late = open(redis.url);
+    assertEquals(await source.load(late), source.version);
+  },
+);
+
+test(
   "A cache works before there is a Redis, and shares once there is",
   DURABLE,
   async (redis) => {

@@ -352,6 +352,23 @@ export function testSharedStore(
     },
   );
 
+  test("a thousand cold calls in three processes run the function once", async ({ open }) => {
+    const caches = [await open(), await open(), await open()].map((store) =>
+      createCache({ store })
+    );
+    let computed = 0;
+    const calls = Array.from(
+      { length: 1_000 },
+      (_, i) =>
+        caches[i % 3]!.cached("k", async () => {
+          await new Promise((resolve) => setImmediate(resolve));
+          return ++computed;
+        }, { maxAge: 60 }),
+    );
+    assertEquals(new Set(await Promise.all(calls)), new Set([1]));
+    for (const cache of caches) await cache.close();
+  });
+
   test(
     "random calls and invalidations in three processes never find a stale value",
     async ({ open }) => {
