@@ -36,9 +36,12 @@ async function talk(
 ): Promise<unknown[] | "refused"> {
   const cookie = Array.from(cookies, ([name, { value }]) => `${name}=${value}`)
     .join("; ");
-  const socket = new WebSocket(`${origin.replace("http", "ws")}${path}`, {
+  // Where the types of browsers are loaded as well, those know no headers.
+  const options: object = {
     headers: cookie === "" ? more : { cookie, ...more },
-  });
+  };
+  const url = `${origin.replace("http", "ws")}${path}`;
+  const socket = new WebSocket(url, options as string[]);
   const closed = Promise.withResolvers<void>();
   socket.onclose = () => closed.resolve();
   const opened = Promise.withResolvers<boolean>();
