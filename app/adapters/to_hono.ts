@@ -20,6 +20,8 @@ export interface HonoContext extends RequestContext {
   readonly env: unknown;
   /** What a handler has thrown, once Hono has made a page of it. */
   readonly error: Error | undefined;
+  /** Whether there is a response already. */
+  readonly finalized: boolean;
   /** The response so far. */
   res: Response;
 }
@@ -38,8 +40,6 @@ interface Visit {
   readonly context: Context;
   /** Whether one of them, and not Hono, has answered. */
   isAnswered: boolean;
-  /** The error that the trace has already. */
-  noted: unknown;
 }
 
 /** By Hono's context, and by ours. */
@@ -93,9 +93,8 @@ export function toHono(...parts: Part[]): HonoMiddleware {
     if (!isPassed) state.isAnswered = true;
     // Hono adds what headers were set before, but by a new response, which one
     // that switches protocols can't become.
-    if (!isPassed && response.status !== 101) return response;
-    if (isPassed && response === c.res) return undefined;
-    replaceResponse(c, response);
+    if (!c.finalized && response.status !== 101) return response;
+    if (response !== c.res) replaceResponse(c, response);
     return undefined;
   };
   return Object.assign(middleware, { close: host.app.close });
@@ -105,7 +104,7 @@ function visitOf(c: HonoContext): Visit {
   let state = visits.get(c);
   if (state === undefined) {
     const context = new Context(c.req.raw, infoOf(c.env), c);
-    state = { c, context, isAnswered: false, noted: undefined };
+    state = { c, context, isAnswered: false };
     visits.set(c, state);
     visits.set(context, state);
   }
@@ -156,8 +155,7 @@ async function answerErrors(
   } catch (error) {
     const state = visits.get(context);
     if (state === undefined || error !== state.c.error) throw error;
-    if (error !== state.noted) currentScope()?.span?.error(error);
-    state.noted = error;
+    currentScope()?.span?.error(error);
     return state.c.res;
   }
 }

@@ -4,8 +4,7 @@ import type { Next } from "../middleware.ts";
 import { currentScope, runInScope, Scope } from "../scope.ts";
 
 /**
- * Answers a request that another server is handling. The parts that are
- * mounted on one server share a request's context, and so its scope.
+ * Answers a request that another server is handling, in the scope of that.
  *
  * It waits for `rest` even if no part does, because what comes of a request
  * that is over is lost, or worse, taken for what was answered instead.
@@ -18,9 +17,7 @@ export function visit(
   context: Context,
   rest: Next,
 ): Promise<Response> {
-  const around = currentScope();
-  if (around?.context === context) return answer(host, context, rest);
-  const scope = new Scope(context, undefined, around);
+  const scope = new Scope(context, undefined, currentScope());
   return runInScope(scope, () => answer(host, context, rest));
 }
 

@@ -144,6 +144,57 @@ Deno.test("Headers of middlewares further out go with what the parts answer, soc
   await server.shutdown();
 });
 
+Deno.test("The response that switches protocols reaches the server as it is", async () => {
+  let made: Response | undefined;
+  let sent: Response | undefined;
+  const app = new Hono();
+  app.use(cors());
+  app.use(toHono((request) => {
+    const { socket, response } = Deno.upgradeWebSocket(request);
+    socket.onopen = () => socket.close();
+    return made = response;
+  }));
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request, info) => sent = await app.fetch(request, info),
+  );
+  const client = await connect({ url: `http://127.0.0.1:${server.addr.port}` });
+  await client.closed;
+  await server.shutdown();
+  assert(made !== undefined && made === sent);
+});
+
+Deno.test("A part may answer otherwise than Hono has, header by header", async () => {
+  const app = new Hono();
+  app.use(toHono(async (_request, _context, next) => {
+    const { headers } = await next();
+    return new Response("new", {
+      headers: { "x-told": `${headers.get("x-told")} two` },
+    });
+  }));
+  app.get("/", (c) => c.text("old", 200, { "x-told": "one", "x-old": "1" }));
+  const response = await app.request("/");
+  assertEquals(await response.text(), "new");
+  assertEquals(response.headers.get("x-told"), "one two");
+  assertEquals(response.headers.get("x-old"), null);
+});
+
+Deno.test("A response that a part or a handler throws is the answer", async () => {
+  const app = new Hono();
+  app.use(cors());
+  const refuse = (): never => {
+    throw new Response("refused", { status: 403 });
+  };
+  app.get("/inner", toHono(refuse));
+  app.get("/outer", toHono(Object.assign(() => refuse(), { outermost: true })));
+  app.get("/handler", toHono(), refuse);
+  for (const path of ["/inner", "/outer", "/handler"]) {
+    const response = await app.request(path);
+    assertEquals([response.status, await response.text()], [403, "refused"]);
+    assertEquals(response.headers.get("access-control-allow-origin"), "*");
+  }
+});
+
 Deno.test("cacheResponse() keeps pages of Hono, and makes new ones of old ones", async () => {
   const { cache, pass, errors } = timedCache();
   const app = new Hono();
