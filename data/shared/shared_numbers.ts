@@ -89,10 +89,14 @@ export class SharedNumbers {
     return this.#base + number;
   }
 
-  /** Everything that has a number here is before everything to come. */
+  /**
+   * Puts all numbers to come after all that there are here. What the others have
+   * with the last known number is invalid as well: they can't know of what was
+   * only known here.
+   */
   #rebase(): void {
     const next = Math.ceil(this.#table.sequence) + 1;
     this.#base = next - this.#known;
-    this.#table.raiseFloor(next);
+    this.#table.raiseFloor(next + STEP);
   }
 }

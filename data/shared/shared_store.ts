@@ -82,6 +82,8 @@ export class SharedStore implements CacheStore {
     );
     this.#learn(news);
     if (news.more) await this.sync();
+    // Something was invalidated here while the backend was asked.
+    if (this.#untold.size > 0 || this.#telling.size > 0) return undefined;
     return entry && this.#take(key, entry);
   }
 
