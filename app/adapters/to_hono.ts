@@ -129,7 +129,19 @@ async function pass(
   await next();
   if (!state.isAnswered) noteRoute(c);
   if (c.error !== undefined && c.res.status >= 500) throw c.error;
+  if (c.req.raw.method === "HEAD") await dropBody(c);
   return c.res;
+}
+
+/**
+ * Hono answers HEAD as GET and leaves the body unread, so that a stream would
+ * never know that it is over, nor its trace.
+ */
+async function dropBody(c: HonoContext): Promise<void> {
+  const { res } = c;
+  if (res.body === null || res.body.locked) return;
+  replaceResponse(c, new Response(null, res));
+  await res.body.cancel();
 }
 
 /** The route of the request, unless that is one for everything. */

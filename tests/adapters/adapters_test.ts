@@ -252,6 +252,17 @@ onEach(
 );
 
 onEach(
+  "HEAD is answered without the stream, whose trace ends",
+  async ({ kit, browser }) => {
+    const response = await browser.ask("/stream", { method: "HEAD" });
+    assertEquals(response.headers.get("content-type"), "text/event-stream");
+    assertEquals(await response.text(), "");
+    const root = rootOf(await traceOf(kit, response));
+    assertEquals([root.status, root.events], ["ok", []]);
+  },
+);
+
+onEach(
   "requests at the same time have traces of their own",
   async ({ kit, origin }) => {
     const rpc = createClient<Api>({ httpEndpoint: `${origin}/api/rpc` });
