@@ -35,15 +35,18 @@ export interface HonoMiddleware {
 }
 
 /** What the parts on one app have in common while a request is handled. */
-interface Visit {
+class Visit extends Context {
   readonly c: HonoContext;
-  readonly context: Context;
   /** Whether one of them, and not Hono, has answered. */
-  isAnswered: boolean;
+  isAnswered = false;
+
+  constructor(c: HonoContext) {
+    super(c.req.raw, infoOf(c.env), c);
+    this.c = c;
+  }
 }
 
-/** By Hono's context, and by ours. */
-const visits = new WeakMap<object, Visit>();
+const visits = new WeakMap<HonoContext, Visit>();
 
 /**
  * Makes a middleware for Hono of modules of the kit. Several at once or each
@@ -84,13 +87,14 @@ export function toHono(...parts: Part[]): HonoMiddleware {
     c: HonoContext,
     next: () => Promise<void>,
   ): Promise<Response | undefined> => {
-    const state = visitOf(c);
+    let context = visits.get(c);
+    if (context === undefined) visits.set(c, context = new Visit(c));
     let isPassed = false;
-    const response = await visit(host, state.context, () => {
+    const response = await visit(host, context, () => {
       isPassed = true;
-      return pass(state, next);
+      return pass(context, next);
     });
-    if (!isPassed) state.isAnswered = true;
+    if (!isPassed) context.isAnswered = true;
     // Hono adds what headers were set before, but by a new response, which one
     // that switches protocols can't become.
     if (!c.finalized && response.status !== 101) return response;
@@ -98,17 +102,6 @@ export function toHono(...parts: Part[]): HonoMiddleware {
     return undefined;
   };
   return Object.assign(middleware, { close: host.app.close });
-}
-
-function visitOf(c: HonoContext): Visit {
-  let state = visits.get(c);
-  if (state === undefined) {
-    const context = new Context(c.req.raw, infoOf(c.env), c);
-    state = { c, context, isAnswered: false };
-    visits.set(c, state);
-    visits.set(context, state);
-  }
-  return state;
 }
 
 function infoOf(env: unknown): ConnectionInfo | undefined {
@@ -122,12 +115,12 @@ function infoOf(env: unknown): ConnectionInfo | undefined {
  * had no better one than a 500, the parts get to see the error itself.
  */
 async function pass(
-  state: Visit,
+  context: Visit,
   next: () => Promise<void>,
 ): Promise<Response> {
-  const { c } = state;
+  const { c } = context;
   await next();
-  if (!state.isAnswered) noteRoute(c);
+  if (!context.isAnswered) noteRoute(c);
   if (c.error !== undefined && c.res.status >= 500) throw c.error;
   if (c.req.raw.method === "HEAD") await dropBody(c);
   return c.res;
@@ -145,9 +138,12 @@ async function dropBody(c: HonoContext): Promise<void> {
 }
 
 /** The route of the request, unless that is one for everything. */
-function noteRoute({ req: { routePath } }: HonoContext): void {
+function noteRoute({ req }: HonoContext): void {
+  const root = currentScope()?.span?.root;
+  if (root === undefined) return;
+  const { routePath } = req;
   if (routePath === undefined || /^\/?\*?$/.test(routePath)) return;
-  currentScope()?.span?.root.setAttribute("http.route", routePath);
+  root.setAttribute("http.route", routePath);
 }
 
 /** Otherwise it would get the headers of the present one. */
@@ -165,9 +161,8 @@ async function answerErrors(
   try {
     return await answerThrown(request, context, next);
   } catch (error) {
-    const state = visits.get(context);
-    if (state === undefined || error !== state.c.error) throw error;
+    if (!(context instanceof Visit) || error !== context.c.error) throw error;
     currentScope()?.span?.error(error);
-    return state.c.res;
+    return context.c.res;
   }
 }
