@@ -23,7 +23,7 @@ export interface RequestContext {
 }
 
 /** What keeps the values of a context: a `Map`, or the context of a host. */
-export interface Values {
+export interface ContextValues {
   /** The value kept under `key`, or `undefined`. */
   get(key: string): unknown;
   /** Keeps `value` under `key`. */
@@ -56,7 +56,7 @@ export class Context implements RequestContext {
   /** The parameters of the matched route; empty before a route has matched. */
   params: Params = NO_PARAMS;
   #url: URL | undefined;
-  #values: Values | undefined;
+  #values: ContextValues | undefined;
 
   /**
    * Makes the context of a request.
@@ -65,7 +65,7 @@ export class Context implements RequestContext {
    * @param info What the server knows about the connection.
    * @param values Where values are kept. Default: in the context itself.
    */
-  constructor(request: Request, info?: ConnectionInfo, values?: Values) {
+  constructor(request: Request, info?: ConnectionInfo, values?: ContextValues) {
     this.request = request;
     this.info = info;
     this.#values = values;

@@ -16,7 +16,7 @@
  * @module
  */
 
-export type { Part } from "./adapters/part.ts";
+export type { Mountable } from "./adapters/mountable.ts";
 export { toHono } from "./adapters/to_hono.ts";
 export type { HonoContext, HonoMiddleware } from "./adapters/to_hono.ts";
 export { toMiddleware } from "./adapters/to_middleware.ts";
@@ -30,9 +30,9 @@ export type {
 export { Context } from "./context.ts";
 export type {
   ConnectionInfo,
+  ContextValues,
   Params,
   RequestContext,
-  Values,
 } from "./context.ts";
 export { createApp } from "./create_app.ts";
 export type { App, AppOptions } from "./create_app.ts";

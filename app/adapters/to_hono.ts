@@ -3,8 +3,8 @@ import type { ConnectionInfo, RequestContext } from "../context.ts";
 import { createHost } from "../host.ts";
 import type { Next } from "../middleware.ts";
 import { currentScope } from "../scope.ts";
-import type { Part } from "./part.ts";
-import { toPlugins } from "./part.ts";
+import type { Mountable } from "./mountable.ts";
+import { toPlugins } from "./mountable.ts";
 import { answerThrown, visit } from "./visit.ts";
 
 /** What is used of Hono's `c`. */
@@ -78,7 +78,7 @@ const visits = new WeakMap<HonoContext, Visit>();
  * console.assert((await app.request("/account")).status === 401);
  * ```
  */
-export function toHono(...parts: Part[]): HonoMiddleware {
+export function toHono(...parts: Mountable[]): HonoMiddleware {
   const host = createHost({
     plugins: toPlugins(parts),
     boundary: answerErrors,

@@ -2,8 +2,8 @@ import { Context } from "../context.ts";
 import type { ConnectionInfo } from "../context.ts";
 import { createHost } from "../host.ts";
 import { currentScope } from "../scope.ts";
-import type { Part } from "./part.ts";
-import { toPlugins } from "./part.ts";
+import type { Mountable } from "./mountable.ts";
+import { toPlugins } from "./mountable.ts";
 import { answerThrown, visit } from "./visit.ts";
 
 /** The parts as one function, for servers whose middlewares are like it. */
@@ -50,7 +50,7 @@ export interface WebMiddleware {
  * console.assert(tracer.getTraces().length === 1);
  * ```
  */
-export function toMiddleware(...parts: Part[]): WebMiddleware {
+export function toMiddleware(...parts: Mountable[]): WebMiddleware {
   const host = createHost({
     plugins: toPlugins(parts),
     boundary: answerThrown,

@@ -2,8 +2,8 @@ import type { ConnectionInfo } from "../context.ts";
 import type { AppOptions } from "../create_app.ts";
 import { createHost } from "../host.ts";
 import { pathOf } from "../path.ts";
-import type { Part } from "./part.ts";
-import { toPlugins } from "./part.ts";
+import type { Mountable } from "./mountable.ts";
+import { toPlugins } from "./mountable.ts";
 
 /** A handler for `Deno.serve`, or the `fetch` of what handles requests. */
 export type FetchHandler<I extends ConnectionInfo = ConnectionInfo> = (
@@ -57,7 +57,7 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
  * ```
  */
 export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
-  parts: readonly Part[],
+  parts: readonly Mountable[],
   handler: FetchHandler<I>,
   options: FetchHostOptions = {},
 ): FetchHost<I> {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createApp, toHono, withPlugins } from "@quartet/kit/app";
-import type { Part, Plugin } from "@quartet/kit/app";
+import type { Mountable, Plugin } from "@quartet/kit/app";
 import { AuthError, getAuth, requireAuth } from "@quartet/kit/auth";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import type { TraceData } from "@quartet/kit/trace";
@@ -92,7 +92,7 @@ Deno.test("An error that an app's error handler has an answer for keeps it", asy
 
 Deno.test("What fails in a part itself is answered by Hono's error handler", async () => {
   const app = new Hono();
-  const broken: Part = () => Promise.reject(new Error("inside"));
+  const broken: Mountable = () => Promise.reject(new Error("inside"));
   const tracer = createTracer();
   app.use(toHono(tracePlugin(tracer)));
   app.use(toHono(broken));

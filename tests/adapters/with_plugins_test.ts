@@ -5,7 +5,7 @@ import {
   toMiddleware,
   withPlugins,
 } from "@quartet/kit/app";
-import type { ConnectionInfo, FetchHandler, Part } from "@quartet/kit/app";
+import type { ConnectionInfo, FetchHandler, Mountable } from "@quartet/kit/app";
 import { getAuth } from "@quartet/kit/auth";
 import { createKit } from "./kit.ts";
 
@@ -124,11 +124,11 @@ Deno.test("toMiddleware() waits for a server that was told to go on", async () =
   const { promise, resolve } = Promise.withResolvers<void>();
   const log: string[] = [];
   let late: (() => Promise<Response>) | undefined;
-  const hasty: Part = (_request, _context, next) => {
+  const hasty: Mountable = (_request, _context, next) => {
     next().then(() => log.push("the server has answered"));
     return new Response("hasty");
   };
-  const later: Part = (_request, _context, next) => {
+  const later: Mountable = (_request, _context, next) => {
     late = next;
     return new Response("done");
   };

@@ -5,7 +5,7 @@ import type { Plugin } from "../plugin.ts";
 import type { AuthRule } from "../route.ts";
 
 /** What can be put on a server of another make. */
-export type Part =
+export type Mountable =
   /** A module of the kit, such as `createAuthPlugin()` gives. */
   | Plugin
   /** A middleware, such as `cacheResponse()` gives. */
@@ -14,7 +14,7 @@ export type Part =
   | { readonly auth: AuthRule };
 
 /** Gives each part the form of a plugin, in the same order. */
-export function toPlugins(parts: readonly Part[]): Plugin[] {
+export function toPlugins(parts: readonly Mountable[]): Plugin[] {
   return parts.map((part, index) => {
     const name = `part ${index + 1}`;
     if (typeof part === "function") return { name, middleware: part };
