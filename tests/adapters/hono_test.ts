@@ -1,13 +1,15 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createApp, toHono, withPlugins } from "@quartet/kit/app";
 import type { Mountable, Plugin } from "@quartet/kit/app";
-import { AuthError, getAuth, requireAuth } from "@quartet/kit/auth";
+import { AuthError, getAuth, getUser, requireAuth } from "@quartet/kit/auth";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import type { TraceData } from "@quartet/kit/trace";
+import { zValidator } from "@hono/zod-validator";
 import { Hono } from "hono";
 import { hc } from "hono/client";
 import { cors } from "hono/cors";
 import { HTTPException } from "hono/http-exception";
+import { z } from "zod";
 import { settle, timedCache } from "../data/helpers.ts";
 import { connect } from "../rpc/helpers.ts";
 import { onlyTrace, rootOf, treeOf } from "../trace/fakes.ts";
@@ -295,6 +297,42 @@ Deno.test("A guard before a handler of Hono keeps the types of its answer", asyn
   const isKnown: boolean = m;
   assertEquals(isKnown, false);
   assertEquals((await client.n.$get()).status, 401);
+});
+
+Deno.test("Parts between a validator and a handler leave what those know of each other", async () => {
+  using kit = createKit();
+  interface Env {
+    Variables: { tenant: string };
+    Bindings: { remoteAddr: Deno.NetAddr };
+  }
+  const open = toHono((_request, _context, next) => next());
+  const app = new Hono<Env>()
+    .use(toHono(kit.auth), async (c, next) => {
+      c.set("tenant", "acme");
+      await next();
+    })
+    .post(
+      "/:id",
+      zValidator("json", z.object({ count: z.number() })),
+      open,
+      (c) => {
+        const { count } = c.req.valid("json");
+        const id: string = c.req.param("id");
+        const tenant: string = c.get("tenant");
+        return c.json({ id, tenant, total: count + 1, user: getUser(c) });
+      },
+    );
+  const response = await app.request("/7", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ count: 1 }),
+  });
+  assertEquals(await response.json(), {
+    id: "7",
+    tenant: "acme",
+    total: 2,
+    user: null,
+  });
 });
 
 Deno.test("What can't be mounted is refused by its place", () => {
