@@ -41,22 +41,10 @@ export interface CacheResponseOptions {
   readonly clientMaxAge?: number;
 }
 
-/** A response of which nothing may be kept: for the one who asked for it. */
-class Unkept {
-  response: Response | undefined;
-
-  constructor(response: Response) {
-    this.response = response;
-  }
-}
-
 /** What stands for an error, so that an old page may be given instead. */
 class FailedPage extends Error {
-  readonly page: Unkept;
-
-  constructor(response: Response) {
-    super(`The page has status ${response.status}`);
-    this.page = new Unkept(response);
+  constructor(status: number) {
+    super(`The page has status ${status}`);
   }
 }
 
@@ -90,24 +78,32 @@ export function createResponseCache(
         ? await next()
         : respond(request, page, now(), cacheControl);
     }
+    // What is not kept stays here: whoever else waits for the page, perhaps long
+    // after this request was given an old one, must not get it.
+    let own: Response | undefined;
     const call = { key, scopeKey: key, policy, compute: makePage, lifetime };
-    const page = await engine.call(call).catch(unwrap) as Page | Unkept;
-    if (!(page instanceof Unkept)) {
-      return respond(request, page, now(), cacheControl);
-    }
+    const page = await engine.call(call).catch(noPage) as Page | undefined;
+    if (page !== undefined) return respond(request, page, now(), cacheControl);
     // Whoever waited for another one's request has to make one of its own.
-    const { response = await next() } = page;
-    page.response = undefined;
-    return response;
+    return own ?? await next();
 
-    async function makePage(): Promise<Page | Unkept> {
+    async function makePage(): Promise<Page | undefined> {
       const response = await next();
       const lifetime = lifetimeOf(request, response, maxAge, vary);
-      // A failure, for which an old page may be given (RFC 5861, section 4).
-      if (response.status >= 500) throw new FailedPage(response);
-      if (lifetime === undefined) return new Unkept(response);
+      if (response.status >= 500) {
+        own = response;
+        // An old page may be given instead (RFC 5861, section 4).
+        throw new FailedPage(response.status);
+      }
+      if (lifetime === undefined) {
+        own = response;
+        return undefined;
+      }
       const page = await readPage(response, now(), vary);
-      if (page instanceof Response) return new Unkept(page);
+      if (page instanceof Response) {
+        own = page;
+        return undefined;
+      }
       lifetimes.set(page, lifetime * 1_000);
       return page;
     }
@@ -124,16 +120,15 @@ export function createResponseCache(
   };
 }
 
-function unwrap(error: unknown): Unkept {
-  if (error instanceof FailedPage) return error.page;
-  throw error;
+function noPage(error: unknown): undefined {
+  if (!(error instanceof FailedPage)) throw error;
 }
 
 /** How long each new page is fresh, in milliseconds. */
 const lifetimes = new WeakMap<Page, number>();
 
 function lifetime(value: unknown, policy: Policy): number {
-  return value instanceof Unkept
+  return value === undefined
     ? 0
     : lifetimes.get(value as Page) ?? policy.maxAge;
 }

@@ -184,6 +184,39 @@ Deno.test("100 requests at once make one page, or each its own if it may not be 
   }));
 });
 
+Deno.test("What is made behind a stale page is for nobody else, if it isn't kept", async () => {
+  for (const status of [200, 503]) {
+    const gate = Promise.withResolvers<void>();
+    const it = subject(async (call, { headers }) => {
+      const user = headers.get("x-user");
+      if (user === null) return new Response(`page ${call}`);
+      await gate.promise;
+      return new Response(`${user}'s`, {
+        status,
+        headers: { "set-cookie": `user=${user}`, "cache-control": "private" },
+      });
+    }, { staleWhileRevalidate: 10 });
+    await it.get();
+    it.pass(65);
+    const ada = await it.get("/", { headers: { "x-user": "Ada" } });
+    assertEquals(await ada.text(), "page 1");
+    assertEquals(it.calls, 2);
+    // The old page can't be given any more, and Ada's is still being made.
+    it.pass(10);
+    const asked = [it.get(), it.get("/", { headers: { "x-user": "Bob" } })];
+    await settle();
+    assertEquals(it.calls, 2);
+    gate.resolve();
+    const [anonymous, bob] = await Promise.all(asked);
+    assertEquals(anonymous!.status, 200);
+    assertEquals(await anonymous!.text(), "page 3");
+    assertEquals(anonymous!.headers.getSetCookie(), []);
+    assertEquals(bob!.status, status);
+    assertEquals(await bob!.text(), "Bob's");
+    assertEquals(bob!.headers.getSetCookie(), ["user=Bob"]);
+  }
+});
+
 Deno.test("A request with Authorization is answered for itself, unless the page is public", async () => {
   const it = subject((call, { headers }) =>
     new Response(`${call}`, {
