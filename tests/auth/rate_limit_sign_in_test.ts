@@ -178,6 +178,34 @@ Deno.test("An account is the same in all its spellings", () => {
   assertEquals(fail({ email: "ada@example.org" }), undefined);
 });
 
+Deno.test("However long a name is, and whatever it is made of, little of it is normalized", () => {
+  const lengths: number[] = [];
+  const { normalize } = String.prototype;
+  // What a spy records is the same on any machine; a time would not be.
+  String.prototype.normalize = function (form?: string) {
+    lengths.push(this.length);
+    return normalize.call(this.slice(0, 5_000), form);
+  };
+  try {
+    for (
+      const piece of ["\u0301\u0323", "\uff9e\uff9f", "\ufdfa", "\u00a8", "x"]
+    ) {
+      const { fail } = limited();
+      const email = `ada${piece.repeat(100_000)}`;
+      assertEquals(passes(() => fail({ email })), 10);
+      assertEquals(fail({ email: "bob" }), undefined);
+    }
+    const { fail } = limited();
+    const marks = "\u0301\u0323".repeat(100_000);
+    assertEquals(passes(() => fail({ email: "ada" })), 10);
+    assertEquals(fail({ email: `a${marks}da${marks}` }), 900);
+  } finally {
+    String.prototype.normalize = normalize;
+  }
+  assert(lengths.length > 50);
+  assertEquals(Math.max(...lengths), 1_024);
+});
+
 Deno.test("A field that the provider doesn't look at is no way around the limit", () => {
   for (
     const field of ["username", "user", "login", "name", "identifier", "phone"]
