@@ -3,6 +3,7 @@ import type { Middleware } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import type { CacheAccess } from "./cached_function.ts";
 import { checkStrings } from "./check.ts";
+import { CacheError } from "./error.ts";
 import { readPolicy } from "./options.ts";
 import type { Policy } from "./options.ts";
 import { lifetimeOf, readCacheControl, readPage, respond } from "./page.ts";
@@ -81,14 +82,20 @@ export function createResponseCache(
     // What is not kept stays here: whoever else waits for the page, perhaps long
     // after this request was given an old one, must not get it.
     let own: Response | undefined;
+    let isMaker = false;
     const call = { key, scopeKey: key, policy, compute: makePage, lifetime };
-    const page = await engine.call(call).catch(noPage) as Page | undefined;
+    const page = await engine.call(call).catch((error) => {
+      // Nobody else's failure is that of this request.
+      const isOwn = isMaker || error instanceof CacheError;
+      if (isOwn && !(error instanceof FailedPage)) throw error;
+    }) as Page | undefined;
     if (page !== undefined) return respond(request, page, now(), cacheControl);
     // Whoever waited for another one's request has to make one of its own.
     return own ?? await next();
 
     async function makePage(): Promise<Page | undefined> {
-      const response = await next();
+      isMaker = true;
+      const response = await next().catch(thrownResponse);
       const lifetime = lifetimeOf(request, response, maxAge, vary);
       if (response.status >= 500) {
         own = response;
@@ -120,8 +127,10 @@ export function createResponseCache(
   };
 }
 
-function noPage(error: unknown): undefined {
-  if (!(error instanceof FailedPage)) throw error;
+/** A response that is thrown is one like others. */
+function thrownResponse(error: unknown): Response {
+  if (error instanceof Response) return error;
+  throw error;
 }
 
 /** How long each new page is fresh, in milliseconds. */

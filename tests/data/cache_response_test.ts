@@ -217,6 +217,38 @@ Deno.test("What is made behind a stale page is for nobody else, if it isn't kept
   }
 });
 
+Deno.test("What one request throws, others that wait for the page don't get", async () => {
+  const { cache } = timedCache();
+  const gate = Promise.withResolvers<void>();
+  const failed: unknown[] = [];
+  const app = createApp({ onError: (error) => void failed.push(error) })
+    .use(cache.cacheResponse({ maxAge: 60 }))
+    .use(async ({ headers }, _context, next) => {
+      const user = headers.get("x-user");
+      if (user === null) return await next();
+      await gate.promise;
+      if (user === "Eve") throw new Error("Eve's");
+      throw new Response(`${user}'s`, { status: 403 });
+    })
+    .route({ path: "/**", handler: () => new Response("page") });
+  const get = async (path: string, headers: HeadersInit = {}) => {
+    const url = `http://localhost${path}`;
+    const response = await app.fetch(new Request(url, { headers }));
+    return [response.status, await response.text()] as const;
+  };
+  const asked = ["Ada", "Eve"].map(async (user) => {
+    const first = get(`/${user}`, { "x-user": user });
+    const rest = [get(`/${user}`), get(`/${user}`, { "x-user": "Bob" })];
+    return await Promise.all([first, ...rest]);
+  });
+  await settle();
+  gate.resolve();
+  const [ada, eve] = await Promise.all(asked);
+  assertEquals(ada, [[403, "Ada's"], [200, "page"], [403, "Bob's"]]);
+  assertEquals(eve!.map(([status]) => status), [500, 200, 403]);
+  assertEquals(failed.map(String), ["Error: Eve's"]);
+});
+
 Deno.test("A request with Authorization is answered for itself, unless the page is public", async () => {
   const it = subject((call, { headers }) =>
     new Response(`${call}`, {
