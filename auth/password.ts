@@ -100,7 +100,8 @@ export async function hashPassword(
  * ]);
  * const provider = credentials({
  *   async authorize({ email, password }) {
- *     const user = users.get(String(email));
+ *     // What arrives may be of any type: a string, or nobody.
+ *     const user = typeof email === "string" ? users.get(email) : undefined;
  *     const isRight = await verifyPassword(password, user?.hash);
  *     return user && isRight ? { id: user.id } : null;
  *   },

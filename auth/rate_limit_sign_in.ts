@@ -33,8 +33,9 @@ export interface RateLimitSignInOptions {
    *
    * Default: what stands in `email`, `username`, `userName`, `user`, `login`,
    * `name`, `identifier`, `account`, `phone` and `id`, each being an account: a
-   * field that the provider doesn't look at is not a way around the limit. But
-   * if there are several, success clears nothing.
+   * field that the provider doesn't look at is not a way around the limit, and
+   * neither are numbers and arrays, which count as their text. But if there are
+   * several accounts, success clears nothing.
    */
   readonly account?: (
     credentials: Readonly<Record<string, unknown>>,
@@ -224,14 +225,26 @@ function commonAccounts(
 ): string[] {
   const names = new Set<string>();
   for (const field of FIELDS) {
-    const value = credentials[field];
-    if (
-      typeof value === "number" || typeof value === "string" && value !== ""
-    ) {
-      names.add(normalize(String(value)));
-    }
+    const name = nameIn(credentials[field]);
+    if (name !== "") names.add(normalize(name));
   }
   return [...names];
+}
+
+/**
+ * The name that a field has, also to a provider that makes a string of what it
+ * gets: `["ada"]` is Ada then. An object never is, and no account is a boolean.
+ */
+function nameIn(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "bigint") return `${value}`;
+  if (!Array.isArray(value)) return "";
+  // To join nested arrays can take long; whoever sends some is one account.
+  return value.some(isNested) ? "[]" : value.join();
+}
+
+function isNested(value: unknown): boolean {
+  return Object(value) === value || typeof value === "symbol";
 }
 
 /**

@@ -224,6 +224,35 @@ Deno.test("A field that the provider doesn't look at is no way around the limit"
   assertEquals(check({ id: "5" }), 900, "numbers and their text are the same");
 });
 
+Deno.test("A name in an array, or of another type, is no way around the limit", () => {
+  for (
+    const [name, ...disguises] of [
+      ["ada", ["ada"], ["\u200bADA"]],
+      ["5", 5, 5n, [5], [5n]],
+      ["lovelace,ada", ["lovelace", "ada"]],
+    ]
+  ) {
+    for (const email of disguises) {
+      const { fail } = limited();
+      assertEquals(passes(() => fail({ email })), 10);
+      assertEquals(fail({ email: name }), 900);
+      const elsewhere = limited().fail;
+      const address = (i: number) => `10.0.${i >> 8}.${i & 255}`;
+      const spread = (i: number) => elsewhere({ email, address: address(i) });
+      assertEquals(passes(spread), 100);
+      assertEquals(elsewhere({ email: name, address: "192.0.2.9" }), 900);
+    }
+  }
+  // What is nested may be anybody, so all of it together is one account.
+  const deep = JSON.parse("[".repeat(50_000) + '"ada"' + "]".repeat(50_000));
+  const nested = [[["ada"]], [["eve"], "bob"], [{}], [{ toString: 1 }], deep];
+  const { fail } = limited();
+  assertEquals(passes((i) => fail({ email: nested[i % nested.length] })), 10);
+  assertEquals(fail({ email: "ada" }), undefined);
+  // A name in parts counts for nobody, or many would be taken for one.
+  assertEquals(passes(() => fail({ email: { first: "Ada" } }), 50), 50);
+});
+
 Deno.test("Success with two names clears neither, since one may be somebody else's", () => {
   const { fail, succeed } = limited();
   assertEquals(passes(() => fail({ email: "bob" }), 9), 9);
@@ -243,7 +272,7 @@ Deno.test("Credentials without an account count for their address", () => {
     {},
     { password: "x" },
     { email: "" },
-    { email: null, user: ["bob"], username: {}, login: true },
+    { email: null, user: [], username: {}, login: true },
     JSON.parse('{"__proto__":{"email":"bob"}}'),
   ];
   const check = (i: number) =>
