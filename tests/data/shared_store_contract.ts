@@ -7,7 +7,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CacheError, createCache } from "@quartet/kit/data";
-import type { Cache, Scopes } from "@quartet/kit/data";
+import type { Cache, CacheStore, ReleaseLock, Scopes } from "@quartet/kit/data";
 import { KEYS, recordOf, testStore, until, VALUES } from "./store_contract.ts";
 import type { ContractOptions, StoreUnderTest } from "./store_contract.ts";
 
@@ -309,24 +309,10 @@ export function testSharedStore(
     "a lock is for one at a time, and for who holds it to release",
     async ({ open }) => {
       const [one, other] = [await open(), await open()];
-      const release = await one.lock!("k");
-      assert(release !== undefined);
-      const free = await other.lock!("K");
+      const free = await one.lock!("K");
       assert(free !== undefined, "another key");
-      const waiting = [other, one, other].map((store) => store.lock!("k"));
-      await release();
-      assertEquals(await Promise.all(waiting), [
-        undefined,
-        undefined,
-        undefined,
-      ]);
-      const next = await other.lock!("k");
-      assert(next !== undefined);
-      // Too late: it is somebody else's now.
-      await release();
-      const more = one.lock!("k");
-      await next();
-      assertEquals(await more, undefined);
+      const tooLate = await checkLock(one, [other, one, other]);
+      await checkLock(other, [one], tooLate);
       await free();
       for (const store of [one, other]) await store.close?.();
     },
@@ -408,4 +394,45 @@ export function testSharedStore(
       for (const cache of caches) await cache.close();
     },
   );
+}
+
+/**
+ * Checks that nobody gets a lock while a store holds it, and that who asks
+ * meanwhile waits and gets nothing.
+ *
+ * @param tooLate Released while somebody else holds the lock, which is no
+ * concern of that one.
+ * @returns What has released the lock.
+ */
+async function checkLock(
+  holder: CacheStore,
+  others: readonly CacheStore[],
+  tooLate?: ReleaseLock,
+): Promise<ReleaseLock> {
+  // Nobody can see whether a store has asked yet. One that does so when the lock
+  // is free gets it, and rightly; then it begins again, with a longer lead.
+  for (let lead = 1;; lead *= 2) {
+    const release = await holder.lock!("k");
+    assert(release !== undefined);
+    await tooLate?.();
+    let isHeld = true;
+    const ask = async (store: CacheStore) => {
+      const own = await store.lock!("k");
+      if (own === undefined) return true;
+      assert(!isHeld, "one at a time");
+      isHeld = true;
+      await store.get!("k");
+      isHeld = false;
+      await own();
+      return false;
+    };
+    const letGo = async () => {
+      for (let i = 0; i < lead; i++) await holder.get!("k");
+      isHeld = false;
+      await release();
+    };
+    const asked = Promise.all(others.map(ask));
+    const [haveWaited] = await Promise.all([asked, letGo()]);
+    if (haveWaited.every(Boolean)) return release;
+  }
 }
