@@ -58,16 +58,24 @@ export class WindowTable {
     return opened;
   }
 
-  /** The window of a name at this time, if there is one. */
+  /**
+   * The window of a name at this time, if there is one. To look changes nothing,
+   * neither what is remembered nor for how long.
+   */
+  peek(name: string, time: number): Window | undefined {
+    const window = this.#young.get(name) ?? this.#old.get(name);
+    return window !== undefined && time < window.end ? window : undefined;
+  }
+
+  /** The same, and the name counts as used. */
   find(name: string, time: number): Window | undefined {
     if (time >= this.#turn || this.#young.size >= this.#maxKeys / 2) {
       this.#old = time >= this.#turn + this.#windowMs ? new Map() : this.#young;
       this.#young = new Map();
       this.#turn = time + this.#windowMs;
     }
-    const window = this.#young.get(name) ?? this.#old.get(name);
-    if (window === undefined || time >= window.end) return undefined;
-    this.#young.set(name, window);
+    const window = this.peek(name, time);
+    if (window !== undefined) this.#young.set(name, window);
     return window;
   }
 }

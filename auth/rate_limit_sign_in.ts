@@ -53,6 +53,13 @@ const MINUTE = 60_000;
 /** How long an address counts as one that its account signs in from. */
 const FAMILIAR_MS = 30 * 24 * 60 * MINUTE;
 
+/** What an attempt counts for, and how often it may. */
+interface Counted {
+  readonly table: WindowTable;
+  readonly name: string;
+  readonly limit: number;
+}
+
 /** Where credentials commonly have the name of an account. */
 const FIELDS = [
   "email",
@@ -157,48 +164,60 @@ export function rateLimitSignIn(
       return name === undefined ? [] : [normalize(name)];
     };
 
-  /** Whom an attempt counts for. */
-  function namesOf({ provider, credentials, address }: SignInAttempt) {
-    const network = address ? networkOf(address) : undefined;
-    const names = accountsOf(credentials).map((name) => {
+  /** The accounts that an attempt counts for, alone and from there. */
+  function namesOf(
+    { provider, credentials }: SignInAttempt,
+    network: string | undefined,
+  ) {
+    return accountsOf(credentials).map((name) => {
       const account = `${provider}\n${keyPart(name)}`;
       return { account, pair: `${account}\n${network ?? ""}` };
     });
-    return { network, names };
+  }
+
+  /**
+   * In how many seconds those are free again of which one is used up. Of what is
+   * refused nothing is remembered: nobody makes it forget others that way. But
+   * what has refused stays in memory, however many others are counted.
+   */
+  function secondsLeft(
+    counted: readonly Counted[],
+    time: number,
+  ): number | undefined {
+    const reached = counted.filter(({ table, name, limit }) =>
+      (table.peek(name, time)?.count ?? 0) >= limit
+    );
+    if (reached.length === 0) return undefined;
+    const ends = reached.map(({ table, name }) => table.open(name, time).end);
+    return Math.max(1, Math.ceil((Math.max(...ends) - time) / 1_000));
   }
 
   return {
     check(attempt) {
-      const { network, names } = namesOf(attempt);
       const time = pairs.time();
-      const counted: { window: Window; limit: number }[] = [];
+      const network = networkIn(attempt);
+      const counted: Counted[] = [];
       if (network !== undefined) {
-        const window = addresses.open(network, time);
-        counted.push({ window, limit: perAddress });
+        counted.push({ table: addresses, name: network, limit: perAddress });
+        // Without a look at the names, which take the longest.
+        const seconds = secondsLeft(counted, time);
+        if (seconds !== undefined) return seconds;
       }
-      for (const { account, pair } of names) {
-        const window = pairs.open(pair, time);
-        counted.push({ window, limit: perAccountAndAddress });
-        if (familiar.find(pair, time) !== undefined) continue;
-        counted.push({
-          window: accounts.open(account, time),
-          limit: perAccount,
-        });
+      for (const { account, pair } of namesOf(attempt, network)) {
+        counted.push({ table: pairs, name: pair, limit: perAccountAndAddress });
+        if (familiar.peek(pair, time) !== undefined) continue;
+        counted.push({ table: accounts, name: account, limit: perAccount });
       }
-      const reached = counted.filter(({ window, limit }) =>
-        window.count >= limit
-      );
-      if (reached.length > 0) {
-        const end = Math.max(...reached.map(({ window }) => window.end));
-        return Math.max(1, Math.ceil((end - time) / 1_000));
-      }
-      for (const { window } of counted) window.count++;
+      const seconds = secondsLeft(counted, time);
+      if (seconds !== undefined) return seconds;
+      for (const { table, name } of counted) table.open(name, time).count++;
       return undefined;
     },
 
     succeeded(attempt) {
-      const { network, names } = namesOf(attempt);
       const time = pairs.time();
+      const network = networkIn(attempt);
+      const names = namesOf(attempt, network);
       if (network !== undefined) takeBack(addresses.find(network, time));
       for (const { account, pair } of names) {
         const window = pairs.find(pair, time);
@@ -213,6 +232,10 @@ export function rateLimitSignIn(
       }
     },
   };
+}
+
+function networkIn({ address }: SignInAttempt): string | undefined {
+  return address ? networkOf(address) : undefined;
 }
 
 function takeBack(window: Window | undefined): void {

@@ -378,6 +378,58 @@ Deno.test("Of very many accounts the longest unused are forgotten, and not the o
   }
 });
 
+Deno.test("Attempts that are refused don't make it forget the others", () => {
+  const FIELDS = ["username", "user", "login", "name", "identifier", "phone"];
+  const fresh = (i: number) =>
+    Object.fromEntries(FIELDS.map((field) => [field, `${field} ${i}`]));
+  const victim = (i: number) => ({ email: "victim", address: `10.0.0.${i}` });
+  for (
+    const [flood, options] of [
+      // By an address that is over its limit, or by an account that is.
+      [{ email: "any" }, { perAddress: 7, perAccountAndAddress: 100 }],
+      [{ email: "burnt" }, { perAddress: 1e9, perAccountAndAddress: 7 }],
+      [{ email: "burnt", address: undefined }, { perAccountAndAddress: 7 }],
+    ] as const
+  ) {
+    const { fail } = limited({ ...options, perAccount: 20, maxKeys: 100 });
+    assertEquals(passes((i) => fail(victim(i))), 20);
+    assertEquals(passes(() => fail(flood)), 7);
+    for (let i = 0; i < 5_000; i++) {
+      assertEquals(fail({ ...flood, more: fresh(i) }), 900);
+    }
+    assertEquals(fail(victim(99)), 900);
+  }
+});
+
+Deno.test("Nor do they keep in use what was counted before, instead of others", () => {
+  const { fail } = limited({ perAddress: 1e9, perAccount: 3, maxKeys: 100 });
+  assertEquals(passes((i) => fail({ email: `mallory ${i}` }), 60), 60);
+  const victim = (i: number) => ({ email: "victim", address: `10.0.0.${i}` });
+  assertEquals(passes((i) => fail(victim(i))), 3);
+  assertEquals(passes(() => fail({ email: "burnt" })), 3);
+  for (let i = 0; i < 5_000; i++) {
+    const more = { username: `mallory ${i % 60}` };
+    assertEquals(fail({ email: "burnt", more }), 900);
+  }
+  assertEquals(passes((i) => fail({ email: `another ${i}` }), 3), 3);
+  assertEquals(fail(victim(99)), 900);
+});
+
+Deno.test("Whose address is over its limit is not asked who they are", () => {
+  let asked = 0;
+  const { fail } = limited({
+    perAddress: 5,
+    account({ email }) {
+      asked++;
+      return `${email}`;
+    },
+  });
+  assertEquals(passes(() => fail()), 5);
+  assertEquals(asked, 5);
+  for (let i = 0; i < 100; i++) assertEquals(fail({ email: `${i}` }), 900);
+  assertEquals(asked, 5);
+});
+
 Deno.test("rateLimitSignIn() wants positive numbers", () => {
   for (
     const name of [
