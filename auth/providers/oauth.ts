@@ -40,8 +40,9 @@ export interface OAuthOptions extends OAuthClientOptions {
   readonly userInfoUrl?: string;
   /**
    * Where more is told of the user, or all of it if there is no `userInfoUrl`.
-   * What both tell is taken from `userInfoUrl`. With neither of them `profile`
-   * is necessary, and gets what is in the id token, if anything.
+   * What both tell is taken from `userInfoUrl`; `email_verified` is left out if
+   * it was told with another `email`. With neither of them `profile` is
+   * necessary, and gets what is in the id token, if anything.
    */
   readonly profileUrl?: string;
   /**
@@ -135,7 +136,7 @@ export function oauth(
       const info = await ask("the user-info endpoint", userInfoUrl, tokens);
       const more = await ask("the profile endpoint", profileUrl, tokens);
       checkSubjects(claims, info, more);
-      return { ...more, ...info, ...claims };
+      return merge(more, info, claims);
     },
     profile ?? defaultProfile,
   );
@@ -176,6 +177,22 @@ function checkSubjects(...profiles: readonly OAuthProfile[]): void {
   if (new Set(subjects).size > 1) {
     throw new ProviderError("the provider's endpoints told of several users");
   }
+}
+
+/**
+ * All that is told; of two, the later one wins. But who says that an address is
+ * verified means the one that they tell (OpenID Connect Core, section 5.1): of
+ * another's address that says nothing.
+ */
+function merge(...profiles: readonly OAuthProfile[]): OAuthProfile {
+  const merged = profiles.reduce((all, profile) => ({ ...all, ...profile }));
+  const { email, email_verified: verified } = merged;
+  const isSaid = profiles.some((profile) =>
+    profile["email"] === email && profile["email_verified"] === verified
+  );
+  if (isSaid || verified === false) return merged;
+  const { email_verified: _, ...rest } = merged;
+  return rest;
 }
 
 const defaultProfile: ProfileMapper<OAuthProfile, User> = (profile) => ({

@@ -142,6 +142,42 @@ Deno.test("userInfoUrl says who it is; profileUrl adds to it", async () => {
   }
 });
 
+Deno.test("Whoever says that an address is verified says so of their own", async () => {
+  const profileUrl = "https://provider.example/me";
+  const email = "ada@example.com";
+  const other = "mallory@example.com";
+  const verified = { email_verified: true };
+  const cases: readonly [info: object, more: object, expected?: string][] = [
+    [{ email, ...verified }, {}, email],
+    [{}, { email, ...verified }, email],
+    [{ email }, { email, ...verified }, email],
+    [{ ...verified }, { email, ...verified }, email],
+    [{ email, ...verified }, { email: other, email_verified: false }, email],
+    // Typed in by the user there, and verified here, or the other way round.
+    [{ email }, { email: other, ...verified }],
+    [{ email }, { ...verified }],
+    [{ ...verified }, { email }],
+    [{ ...verified }, { email, email_verified: false }],
+    [{ email_verified: false }, { email, ...verified }],
+    [{ email, email_verified: false }, { email, ...verified }],
+  ];
+  for (const [info, more, expected] of cases) {
+    const answers = {
+      "/userinfo": { sub: "a", ...info },
+      "/me": { sub: "a", ...more },
+    };
+    const options = scripted(answers, { profileUrl });
+    const user = await oauth(options).handleCallback!(ANSWER);
+    assertEquals(user?.email, expected, JSON.stringify(answers));
+    const seen = await oauth({
+      ...options,
+      profile: (profile) => ({ id: "a", profile }),
+    }).handleCallback!(ANSWER);
+    const isVerified = seen?.profile["email_verified"] === true;
+    assertEquals(isVerified, expected !== undefined);
+  }
+});
+
 Deno.test("The endpoints of a provider tell of one user", async () => {
   const profileUrl = "https://provider.example/me";
   const provider = oauth(scripted({
