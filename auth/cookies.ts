@@ -83,6 +83,12 @@ export function findCookie(header: string | null, name: string): FoundCookie {
   };
 }
 
+/** Whether a name is that of a cookie, or of one of its chunks. */
+export function isPieceOf(name: string, cookie: string): boolean {
+  return name === cookie ||
+    name.startsWith(cookie) && CHUNK.test(name.slice(cookie.length));
+}
+
 /** The names that a request carries of a cookie and its chunks. */
 export function namesOf(header: string | null, name: string): string[] {
   return header === null

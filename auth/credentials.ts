@@ -109,8 +109,10 @@ export function createCredentials(
       if (record === undefined || record.userId !== payload.sub) {
         return new Rejection("revoked", evidence);
       }
-      return record.expiresAt <= time
-        ? new Rejection("expired", evidence)
+      if (record.expiresAt <= time) return new Rejection("expired", evidence);
+      // What this strategy's sessions consist of is what the store has.
+      return strategy === "cookie"
+        ? judge(record, session.value, evidence, time)
         : { ...session, record };
     });
   }
@@ -144,15 +146,21 @@ export function createCredentials(
       ) {
         return new Rejection("revoked", "cookie");
       }
-      const { payload } = record;
-      const time = now();
-      const reason = record.expiresAt <= time
-        ? "expired"
-        : reject(payload, time);
-      if (reason !== undefined) return new Rejection(reason, "cookie");
-      const template = templateOf(payload);
-      return { payload, template, record, value, evidence: "cookie" };
+      return judge(record, value, "cookie", now());
     });
+  }
+
+  function judge(
+    record: SessionRecord,
+    value: string,
+    evidence: Evidence,
+    time: number,
+  ): Proof {
+    const { payload } = record;
+    const reason = record.expiresAt <= time ? "expired" : reject(payload, time);
+    if (reason !== undefined) return new Rejection(reason, evidence);
+    const template = templateOf(payload);
+    return { payload, template, record, value, evidence };
   }
 
   return {
@@ -188,5 +196,8 @@ function withRecord(
   found: ReturnType<SessionStore["get"]>,
   judge: (record: SessionRecord | undefined) => Proof,
 ): Proof | Promise<Proof> {
-  return isThenable(found) ? Promise.resolve(found).then(judge) : judge(found);
+  // A store without types may well give `null` where there is nothing.
+  return isThenable(found)
+    ? Promise.resolve(found).then((record) => judge(record ?? undefined))
+    : judge(found ?? undefined);
 }

@@ -29,7 +29,7 @@ export interface AuthErrorOptions extends ErrorOptions {
  *
  * | code | status | cause |
  * | --- | --- | --- |
- * | `UNKNOWN_PROVIDER` | 400 | no provider has this id, or none of this type |
+ * | `UNKNOWN_PROVIDER` | 400 | no provider has this id, or it has no OAuth sign-in |
  * | `INVALID_CREDENTIALS` | 401 | the provider lets nobody in by these |
  * | `OAUTH_STATE_MISMATCH` | 400 | this browser has not begun this sign-in, or too long ago |
  * | `OAUTH_FAILED` | 502 | the OAuth provider failed, or answered nonsense |

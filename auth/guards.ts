@@ -162,8 +162,8 @@ export function refuse(
       "This request comes from a page of another origin",
     );
   }
+  if (!rule.required) return undefined;
   if (!auth.isAuthenticated()) {
-    if (!rule.required) return undefined;
     auth.deny("anonymous");
     return unauthorized(rule);
   }

@@ -74,7 +74,7 @@ function accept<U extends BaseUser>(
 function validate<U extends BaseUser>(
   core: AuthCore<U>,
   identity: Identity<U>,
-): Finding<U> | Promise<Finding<U>> {
+): Identity<U> | Rejection | Promise<Identity<U> | Rejection> {
   const { callbacks: { session, onSessionValidate }, describe } = core;
   if (session === undefined && onSessionValidate === undefined) {
     return identity;

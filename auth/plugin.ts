@@ -1,5 +1,6 @@
 import type { ConnectionInfo, RequestContext } from "../app/context.ts";
 import type { Middleware } from "../app/middleware.ts";
+import { markPersonal } from "../app/personal.ts";
 import type { Plugin } from "../app/plugin.ts";
 import type { RouteArgs } from "../app/route.ts";
 import { currentScope, observe } from "../app/scope.ts";
@@ -156,26 +157,28 @@ export function createAuthPlugin<U extends BaseUser = User>(
   function authenticate(
     request: Request,
     info?: ConnectionInfo,
+    onAsked?: () => void,
   ): RequestAuth<U> | Promise<RequestAuth<U>> {
     const found = currentScope()?.span === undefined
       ? identify(core, request, now)
       : identifyTraced(core, request, now);
     return found instanceof Promise
-      ? found.then((finding) => authOfFinding(request, info, finding))
-      : authOfFinding(request, info, found);
+      ? found.then((finding) => authOfFinding(request, info, finding, onAsked))
+      : authOfFinding(request, info, found, onAsked);
   }
 
   function authOfFinding(
     request: Request,
     info: ConnectionInfo | undefined,
     finding: Finding<U>,
+    onAsked: (() => void) | undefined,
   ): RequestAuth<U> {
     if (!(finding instanceof Rejection)) {
-      return new RequestAuth(core, request, info, finding);
+      return new RequestAuth(core, request, info, finding, onAsked);
     }
     const { reason, evidence } = finding;
     core.emit({ type: "session_rejected", reason });
-    const auth = new RequestAuth<U>(core, request, info, undefined);
+    const auth = new RequestAuth<U>(core, request, info, undefined, onAsked);
     if (evidence === "cookie") auth.clearCookie();
     return auth;
   }
@@ -185,7 +188,11 @@ export function createAuthPlugin<U extends BaseUser = User>(
     context,
     next,
   ) => {
-    const found = authenticate(request, context.info);
+    const found = authenticate(
+      request,
+      context.info,
+      () => markPersonal(context),
+    );
     const auth = found instanceof Promise ? await found : found;
     context.set("auth", auth);
     return await withCookies(auth, next);
@@ -194,7 +201,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
   return {
     name: "auth",
     middleware,
-    authenticate,
+    authenticate: (request, info) => authenticate(request, info),
     getAuth: (context) => authOf<U>(context),
     getSession: (context) => authOf<U>(context).session,
     getUser: (context) => authOf<U>(context).getUser(),

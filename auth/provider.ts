@@ -44,6 +44,8 @@ export interface AuthProvider<U extends BaseUser = User> {
   ): string;
   /** Completes the OAuth callback; `null` means failure. OAuth only. */
   handleCallback?(callback: OAuthCallback): Promise<U | null>;
+  /** The query parameter that `authenticate` reads, if it reads one. */
+  readonly queryParam?: string | undefined;
   /**
    * Authenticates a request by what it carries, for that request only and
    * without a cookie. `undefined` if it carries nothing for this provider;

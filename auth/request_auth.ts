@@ -10,7 +10,8 @@ import { isCrossOrigin } from "../app/origin.ts";
 import { observe } from "../app/scope.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { sessionOf, userOfSession } from "./claims.ts";
-import { cookiesToClear, cookiesToSet } from "./cookies.ts";
+import { formatCookie } from "./cookie_settings.ts";
+import { cookiesToClear, cookiesToSet, isPieceOf } from "./cookies.ts";
 import type { AuthCore } from "./core.ts";
 import type { ProvedSession } from "./credentials.ts";
 import type { Identity } from "./identify.ts";
@@ -29,6 +30,8 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   readonly #core: AuthCore<U>;
   readonly #request: Request;
   readonly #info: ConnectionInfo | undefined;
+  /** To be called once somebody wants to know who this is. */
+  #onAsked: (() => void) | undefined;
   #identity: Identity<U> | undefined;
   #session: Session<U> | undefined;
   /** Those that count, whatever a handler does to `session.roles`. */
@@ -41,29 +44,33 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     request: Request,
     info: ConnectionInfo | undefined,
     identity: Identity<U> | undefined,
+    onAsked?: () => void,
   ) {
     this.#core = core;
     this.#request = request;
     this.#info = info;
+    this.#onAsked = onAsked;
     this.#become(identity);
   }
 
   get session(): Session<U> | null {
-    const identity = this.#identity;
+    const identity = this.#ask();
     if (identity === undefined) return null;
     // Not before somebody asks: many requests never do.
     return this.#session ??= sessionOf<U>(identity.template);
   }
 
   isAuthenticated(): boolean {
-    return this.#identity !== undefined;
+    return this.#ask() !== undefined;
   }
 
   hasRole(role: string): boolean {
+    this.#ask();
     return this.#roles.includes(role);
   }
 
   hasAnyRole(roles: readonly string[]): boolean {
+    this.#ask();
     return roles.some((role) => this.#roles.includes(role));
   }
 
@@ -78,7 +85,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   }
 
   async getToken(): Promise<string | null> {
-    const identity = this.#identity;
+    const identity = this.#ask();
     if (identity === undefined || identity.evidence === "request") return null;
     return await this.#core.sessions.token(identity);
   }
@@ -133,6 +140,13 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
         { retryAfter },
       );
     }
+    if (provider.type === "oauth") {
+      throw invalidCredentials(
+        new Error(
+          "this provider signs in by getOAuthUrl() and handleOAuthCallback()",
+        ),
+      );
+    }
     const user = await provider.authorize(credentials);
     // Code without types may well return nothing instead of `null`.
     if (user === null || user === undefined) throw invalidCredentials();
@@ -180,31 +194,46 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     try {
       const user = await authenticate();
       const proved = await sessions.begin(user, provider.id);
-      const identity = await this.#core.describe(proved);
-      // First of all: if the old one can't be ended, nobody is signed in.
-      let old: Identity<U> | undefined;
-      do {
-        old = this.#identity;
-        if (old !== undefined && old.evidence !== "request") {
-          await sessions.end(old);
-        }
-        // Meanwhile the same request may have signed in another time.
-      } while (this.#identity !== old);
-      this.#become(identity);
+      try {
+        await this.#replace(proved);
+      } catch (error) {
+        // Nobody will have it, and its place in the store is somebody else's.
+        await sessions.end(proved);
+        throw error;
+      }
       this.#setSessionCookie(proved);
       emit({ type: "sign_in", provider: provider.id, userId: user.id });
       return this.session!;
     } catch (error) {
-      if (error instanceof AuthError) {
-        const { code, cause } = error;
-        emit({
-          type: "sign_in_failed",
-          provider: provider.id,
-          code,
-          ...(cause instanceof Error ? { reason: cause.message } : {}),
-        });
-      }
+      this.#tellFailure(provider.id, error);
       throw error;
+    }
+  }
+
+  /** Has a new session take the place of the old one, once that has ended. */
+  async #replace(proved: ProvedSession): Promise<void> {
+    const identity = await this.#core.describe(proved);
+    let old: Identity<U> | undefined;
+    do {
+      old = this.#identity;
+      if (old !== undefined && old.evidence !== "request") {
+        await this.#core.sessions.end(old);
+      }
+      // Meanwhile the same request may have signed in another time.
+    } while (this.#identity !== old);
+    this.#become(identity);
+  }
+
+  #tellFailure(provider: string, error: unknown): void {
+    const { emit } = this.#core;
+    const type = "sign_in_failed";
+    if (error instanceof AuthError) {
+      const { code, cause } = error;
+      const reason = cause instanceof Error ? { reason: cause.message } : {};
+      emit({ type, provider, code, ...reason });
+    } else {
+      // What a provider or a callback throws may hold anything.
+      emit({ type, provider, code: "INTERNAL_ERROR" });
     }
   }
 
@@ -214,11 +243,16 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
       const { session } = this;
       const identity = this.#identity;
       this.#become(undefined);
-      this.#set(cookiesToClear(settings.cookie, this.#cookieHeader));
+      this.#setSession(cookiesToClear(settings.cookie, this.#cookieHeader));
       if (identity === undefined || session === null) return;
       if (identity.evidence !== "request") await sessions.end(identity);
-      await callbacks.onSignOut?.(session);
       emit({ type: "sign_out", userId: session.userId });
+      try {
+        await callbacks.onSignOut?.(session);
+      } catch (error) {
+        // Thrown on, it would cost the response that removes the cookie.
+        console.error("onSignOut of the auth plugin failed:", error);
+      }
     });
   }
 
@@ -231,7 +265,10 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     if (renewed === identity || this.#identity !== identity) {
       return this.session;
     }
-    this.#become(renewed && await this.#core.describe(renewed));
+    const described = renewed && await this.#core.describe(renewed);
+    // Meanwhile the request may have signed out, or in as somebody else.
+    if (this.#identity !== identity) return this.session;
+    this.#become(described);
     if (identity.evidence === "cookie") {
       if (renewed === undefined) this.clearCookie();
       else this.#setSessionCookie(renewed);
@@ -242,16 +279,25 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   /** Has the response remove a cookie that is of no use. */
   clearCookie(): void {
     const { settings } = this.#core;
-    this.#set(cookiesToClear(settings.cookie, this.#cookieHeader));
+    this.#setSession(cookiesToClear(settings.cookie, this.#cookieHeader));
   }
 
   /** Whether the page of another site may have made the browser send this. */
   isForged(request: Request): boolean {
     const evidence = this.#identity?.evidence;
-    // Browsers add cookies by themselves, but neither tokens nor keys.
-    return evidence !== "bearer" && evidence !== "request" &&
+    // Browsers add cookies by themselves, but neither tokens nor keys: but for
+    // a key that is part of an address to which another page leads them.
+    return evidence !== "bearer" &&
+      (evidence !== "request" || this.#hasKeyInAddress(request)) &&
       (!SAFE_METHODS.has(request.method) || opensSocket(request)) &&
       isCrossOrigin(request, this.#core.trustedOrigins);
+  }
+
+  #hasKeyInAddress({ url }: Request): boolean {
+    const query = URL.parse(url)?.searchParams;
+    return this.#core.requestProviders.some(({ queryParam }) =>
+      queryParam !== undefined && query?.has(queryParam)
+    );
   }
 
   /** Tells the log that a guard has refused the request. */
@@ -282,6 +328,16 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     );
   }
 
+  /** What the answer says from here on depends on who has asked. */
+  #ask(): Identity<U> | undefined {
+    const onAsked = this.#onAsked;
+    if (onAsked !== undefined) {
+      this.#onAsked = undefined;
+      onAsked();
+    }
+    return this.#identity;
+  }
+
   #become(identity: Identity<U> | undefined): void {
     this.#identity = identity;
     this.#session = identity?.session;
@@ -303,7 +359,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   #setSessionCookie(proved: ProvedSession): void {
     const { settings, sessions } = this.#core;
     const age = sessions.cookieAge(proved);
-    this.#set(
+    this.#setSession(
       cookiesToSet(settings.cookie, proved.value, age, this.#cookieHeader),
     );
   }
@@ -313,6 +369,17 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     for (const cookie of cookies) {
       pending.set(cookie.slice(0, cookie.indexOf("=")), cookie);
     }
+  }
+
+  /** Sets or removes the session's cookie, and what of it was to be set so far. */
+  #setSession(cookies: readonly string[]): void {
+    const { cookie } = this.#core.settings;
+    for (const name of this.#pending?.keys() ?? []) {
+      if (isPieceOf(name, cookie.name)) {
+        this.#set([formatCookie(cookie, name, "", 0)]);
+      }
+    }
+    this.#set(cookies);
   }
 }
 

@@ -44,31 +44,44 @@ async function answer(next: Next): Promise<Response> {
   }
 }
 
-function setCookies(response: Response, cookies: readonly string[]): Response {
-  const present = new Set(response.headers.getSetCookie());
-  const missing = cookies.filter((cookie) => !present.has(cookie));
-  try {
-    return addTo(response, missing);
-  } catch (error) {
-    // The headers of `Response.redirect()` and of `fetch()` can't be changed.
-    if (!(error instanceof TypeError)) throw error;
-    return addTo(new Response(response.body, response), missing);
-  }
-}
+/** Headers by which shared caches are told more than by `Cache-Control`. */
+const OF_SHARED_CACHES = /^surrogate-control$|(^|-)cdn-cache-control$/;
 
-function addTo(response: Response, cookies: readonly string[]): Response {
+/**
+ * A response of its own: the handler's may be one that it gives to everybody,
+ * whom the cookies are nothing to.
+ */
+function setCookies(given: Response, cookies: readonly string[]): Response {
+  const response = new Response(given.body, given);
   const { headers } = response;
-  for (const cookie of cookies) headers.append("set-cookie", cookie);
-  // A shared cache would hand the session to strangers (RFC 9111, section 7.3).
-  if (isShared(response)) headers.set("cache-control", "private, no-cache");
-  else if (!headers.has("cache-control")) {
-    headers.set("cache-control", "private");
+  const present = new Set(headers.getSetCookie());
+  for (const cookie of cookies) {
+    if (!present.has(cookie)) headers.append("set-cookie", cookie);
+  }
+  // A shared cache would hand the session to strangers: that a response sets a
+  // cookie doesn't keep it from being stored (RFC 9111, section 7.3).
+  const control = headers.get("cache-control");
+  if (control === null) headers.set("cache-control", "private");
+  else if (!isPrivate(control)) {
+    headers.set("cache-control", "private, no-cache");
+  }
+  for (const name of [...headers.keys()]) {
+    if (OF_SHARED_CACHES.test(name)) headers.delete(name);
   }
   return response;
 }
 
-/** Whether caches may give the response to others (RFC 9111, section 5.2.2). */
+/** Whether caches are asked to give the response to others. */
 function isShared({ headers }: Response): boolean {
   const control = headers.get("cache-control");
-  return control !== null && /\bpublic\b|\bs-maxage\b/i.test(control);
+  if (control !== null) {
+    return !isPrivate(control) &&
+      /\b(public|s-maxage|max-age)\b/i.test(control);
+  }
+  return [...headers.keys()].some((name) => OF_SHARED_CACHES.test(name));
+}
+
+/** Whether no shared cache may store it (RFC 9111, section 5.2.2.5 and 7). */
+function isPrivate(control: string): boolean {
+  return /\b(private|no-store)\b(?!\s*=)/i.test(control);
 }

@@ -35,6 +35,9 @@ export interface SessionsOptions<U extends BaseUser> {
   readonly now: () => number;
 }
 
+/** For how long after a refresh nobody else needs one, in milliseconds. */
+const REFRESH_PAUSE = 30_000;
+
 /** Begins, proves, refreshes and ends sessions. */
 export class Sessions<U extends BaseUser> {
   readonly #settings: AuthSettings;
@@ -101,10 +104,15 @@ export class Sessions<U extends BaseUser> {
    * Whether a session is old enough to be refreshed, and would last longer by it.
    */
   isDue({ payload, record }: ProvedSession): boolean {
-    const now = this.#now() / 1000;
-    const since = Math.max(payload.iat, (record?.refreshedAt ?? 0) / 1000);
-    return now - since > this.#settings.updateAge &&
-      this.#expiry(Math.floor(now), beginOf(payload)) > payload.exp;
+    const time = this.#now();
+    const now = time / 1000;
+    // The response that had the new token may have been lost, so its own age
+    // counts. But whoever has just got one need not get another.
+    const isRecent = record !== undefined &&
+      Math.floor(record.refreshedAt / 1000) > payload.iat &&
+      time - record.refreshedAt < REFRESH_PAUSE;
+    return now - payload.iat > this.#settings.updateAge && !isRecent &&
+      this.#expiryAgain(payload, Math.floor(now)) > payload.exp;
   }
 
   /**
@@ -129,7 +137,13 @@ export class Sessions<U extends BaseUser> {
     const time = this.#now();
     const iat = Math.floor(time / 1000);
     const payload = await this.#claims(
-      { ...old.payload, iat, exp: this.#expiry(iat, beginOf(old.payload)) },
+      {
+        ...old.payload,
+        iat,
+        exp: this.#expiryAgain(old.payload, iat),
+        // Tokens of other makers may have none, and must end all the same.
+        auth_time: beginOf(old.payload),
+      },
       sessionOf<U>(old.template),
     );
     const createdAt = old.record?.createdAt ?? beginOf(old.payload) * 1000;
@@ -160,7 +174,8 @@ export class Sessions<U extends BaseUser> {
   async #touch(record: SessionRecord): Promise<boolean> {
     const store = this.#store!;
     if (store.touch !== undefined) return await store.touch(record);
-    if (await store.get(record.id) === undefined) return false;
+    // A store without types may well give `null`.
+    if ((await store.get(record.id) ?? undefined) === undefined) return false;
     await store.set(record);
     return true;
   }
@@ -191,7 +206,12 @@ export class Sessions<U extends BaseUser> {
 
   /** Ends the session of an id. */
   async revokeOne(id: string): Promise<void> {
-    await this.#demandStore("revoke").delete(id);
+    const store = this.#demandStore("revoke");
+    const record = await store.get(id) ?? undefined;
+    if (record === undefined) return;
+    await store.delete(id);
+    const { userId } = record;
+    this.#emit({ type: "sessions_revoked", userId, count: 1 });
   }
 
   /** Ends all sessions of a user. */
@@ -218,6 +238,13 @@ export class Sessions<U extends BaseUser> {
   #expiry(iat: number, begin: number): number {
     const { maxAge, absoluteMaxAge } = this.#settings;
     return Math.min(iat + maxAge, begin + absoluteMaxAge);
+  }
+
+  /** The same when it is refreshed: it keeps the term that it was given. */
+  #expiryAgain(payload: JWTPayload, iat: number): number {
+    const begin = beginOf(payload);
+    const term = payload.exp - payload.iat;
+    return Math.min(iat + term, begin + this.#settings.absoluteMaxAge);
   }
 
   #expiryOf({ expiresAt }: Session<U>, iat: number): number {

@@ -1,12 +1,20 @@
 import type { RequestContext } from "../app/context.ts";
 import type { Middleware } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
+import { isPersonal } from "../app/personal.ts";
+import { isPersonal } from "../app/personal.ts";
 import type { CacheAccess } from "./cached_function.ts";
 import { checkStrings } from "./check.ts";
 import { CacheError } from "./error.ts";
 import { readPolicy } from "./options.ts";
 import type { Policy } from "./options.ts";
-import { lifetimeOf, readCacheControl, readPage, respond } from "./page.ts";
+import {
+  isForAll,
+  lifetimeOf,
+  readCacheControl,
+  readPage,
+  respond,
+} from "./page.ts";
 import type { Page } from "./page.ts";
 import { normalizePath } from "./paths.ts";
 
@@ -65,7 +73,7 @@ export function createResponseCache(
     ? `public, max-age=${Math.floor(clientMaxAge)}`
     : "public, no-cache";
 
-  return async function cacheResponse(request, _context, next) {
+  return async function cacheResponse(request, context, next) {
     const { method, headers } = request;
     if (method !== "GET" && method !== "HEAD") return await passUnsafe();
     const control = readCacheControl(headers.get("cache-control"));
@@ -96,19 +104,26 @@ export function createResponseCache(
     async function makePage(): Promise<Page | undefined> {
       isMaker = true;
       const response = await next().catch(thrownResponse);
-      const lifetime = lifetimeOf(request, response, maxAge, vary);
+      const lifetime = isPersonal(context) && !isForAll(response)
+        ? undefined
+        : lifetimeOf(request, response, maxAge, vary);
       if (response.status >= 500) {
         own = response;
         // An old page may be given instead (RFC 5861, section 4).
         throw new FailedPage(response.status);
       }
-      if (lifetime === undefined) {
+      if (lifetime === undefined || isPersonal(context)) {
         own = response;
         return undefined;
       }
       const page = await readPage(response, now(), vary);
       if (page instanceof Response) {
         own = page;
+        return undefined;
+      }
+      // Whoever writes a body may ask late who it is for.
+      if (isPersonal(context)) {
+        own = new Response(page.body, page);
         return undefined;
       }
       lifetimes.set(page, lifetime * 1_000);

@@ -90,6 +90,7 @@ export function apiKey<U extends BaseUser = User>(
     id,
     name,
     type: "credentials",
+    queryParam,
     authorize: ({ apiKey }) => find(apiKey),
     authenticate(request) {
       const keys = queryParam === undefined
