@@ -2,19 +2,12 @@ import type { RequestContext } from "../app/context.ts";
 import type { Middleware } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import { isPersonal } from "../app/personal.ts";
-import { isPersonal } from "../app/personal.ts";
 import type { CacheAccess } from "./cached_function.ts";
 import { checkStrings } from "./check.ts";
 import { CacheError } from "./error.ts";
 import { readPolicy } from "./options.ts";
 import type { Policy } from "./options.ts";
-import {
-  isForAll,
-  lifetimeOf,
-  readCacheControl,
-  readPage,
-  respond,
-} from "./page.ts";
+import { lifetimeOf, readCacheControl, readPage, respond } from "./page.ts";
 import type { Page } from "./page.ts";
 import { normalizePath } from "./paths.ts";
 
@@ -104,9 +97,7 @@ export function createResponseCache(
     async function makePage(): Promise<Page | undefined> {
       isMaker = true;
       const response = await next().catch(thrownResponse);
-      const lifetime = isPersonal(context) && !isForAll(response)
-        ? undefined
-        : lifetimeOf(request, response, maxAge, vary);
+      const lifetime = lifetimeOf(request, response, maxAge, vary);
       if (response.status >= 500) {
         own = response;
         // An old page may be given instead (RFC 5861, section 4).

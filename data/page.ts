@@ -65,6 +65,7 @@ export function lifetimeOf(
     !headers.has("set-cookie") &&
     // A stream of events has no end.
     !/^text\/event-stream\b/i.test(headers.get("content-type") ?? "") &&
+    // Section 3.5: these alone allow it.
     (!request.headers.has("authorization") ||
       ["public", "s-maxage", "must-revalidate"].some((n) => control.has(n))) &&
     (headers.get("vary") ?? "").split(",").every((name) =>
