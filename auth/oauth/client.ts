@@ -79,8 +79,12 @@ export function createOAuthClient(settings: ClientSettings): OAuthClient {
         "accept": "application/json",
         "user-agent": USER_AGENT,
       });
+      const secrets = [code, clientSecret];
+      if (codeVerifier !== undefined) secrets.push(codeVerifier);
       if (settings.clientAuthentication === "basic") {
-        headers.set("authorization", basic(clientId, clientSecret));
+        const pair = basic(clientId, clientSecret);
+        headers.set("authorization", `Basic ${pair}`);
+        secrets.push(pair);
       } else {
         body.set("client_id", clientId);
         body.set("client_secret", clientSecret);
@@ -90,11 +94,7 @@ export function createOAuthClient(settings: ClientSettings): OAuthClient {
         what,
         settings.tokenUrl,
         { method: "POST", headers, body },
-        [
-          code,
-          clientSecret,
-          ...(codeVerifier === undefined ? [] : [codeVerifier]),
-        ],
+        secrets,
         transport,
       );
       return readTokens(asObject(what, answer));
@@ -114,7 +114,7 @@ export function createOAuthClient(settings: ClientSettings): OAuthClient {
 function basic(clientId: string, clientSecret: string): string {
   const encode = (text: string) => new URLSearchParams([["", text]]).toString();
   const pair = `${encode(clientId).slice(1)}:${encode(clientSecret).slice(1)}`;
-  return `Basic ${Buffer.from(pair).toString("base64")}`;
+  return Buffer.from(pair).toString("base64");
 }
 
 /** Section 5.1. */

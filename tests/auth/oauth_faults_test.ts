@@ -210,6 +210,50 @@ Deno.test("A provider that says back what it was sent tells the log nothing", as
   }
 });
 
+Deno.test("Nor does one that says it back in another encoding", async () => {
+  const code = "4/0Ab+c&d=é%2";
+  const encodings: ((request: Request, body: string) => string | null)[] = [
+    (_, body) => body,
+    (_, body) => body.replace(/%../g, (escape) => escape.toLowerCase()),
+    () => encodeURIComponent(code),
+    () => encodeURI(code),
+    () => "a%zz&b 4%2f0Ab+c&d=é%252",
+    () => encodeURIComponent(CLIENT.secret),
+    ({ headers }) => headers.get("authorization"),
+    ({ headers }) => atob(headers.get("authorization")!.slice(6)),
+  ];
+  let said: (typeof encodings)[number] = () => "invalid_grant";
+  const provider = oauth({
+    id: "any",
+    name: "Any",
+    clientId: CLIENT.id,
+    clientSecret: CLIENT.secret,
+    clientAuthentication: "basic",
+    authorizationUrl: "https://provider.example/authorize",
+    tokenUrl: "https://provider.example/token",
+    userInfoUrl: "https://provider.example/user",
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      const error = said(request, await request.text());
+      return Response.json({ error }, { status: 400 });
+    },
+  });
+  const reason = () =>
+    provider.handleCallback!({ code, state: "s", redirectUri: CALLBACK })
+      .then(() => undefined, ({ message }) => message);
+  assertEquals(
+    await reason(),
+    "the token endpoint answered 400: invalid_grant",
+  );
+  for (said of encodings) {
+    assertEquals(
+      await reason(),
+      "the token endpoint answered 400: an error that says back what was sent",
+      `${said}`,
+    );
+  }
+});
+
 Deno.test("Token endpoints that give no bearer token sign nobody in", async () => {
   let answer: unknown;
   await using server = Deno.serve(
