@@ -15,6 +15,8 @@ import { isRandomValue } from "./pkce.ts";
 export const LIFETIME = 10 * 60 * 1000;
 /** How many may be under way in a browser. */
 const MAX_COOKIES = 8;
+/** How many are looked at; what is beyond is for the next sign-in. */
+const MAX_LOOKED_AT = 20;
 /** Nothing that is sealed for another purpose can pass for one of these. */
 const PURPOSE = "oauth state";
 /** How much of the state is in the cookie's name: enough to tell them apart. */
@@ -103,7 +105,10 @@ export function createFlowCookies(
   };
 }
 
-/** The cookies of all sign-ins of a browser. */
+/**
+ * The cookies of sign-ins of a browser, which holds few of them: each costs a
+ * decryption, and one that is of no use a header of the response.
+ */
 function cookiesOf(
   header: string | null,
   prefix: string,
@@ -115,7 +120,9 @@ function cookiesOf(
     const name = pair.slice(0, equals).trim();
     const isOurs = name.startsWith(prefix) &&
       name.length === prefix.length + NAME_LENGTH;
-    if (equals !== -1 && isOurs) found.set(name, pair.slice(equals + 1).trim());
+    if (equals === -1 || !isOurs) continue;
+    found.set(name, pair.slice(equals + 1).trim());
+    if (found.size === MAX_LOOKED_AT) break;
   }
   return found;
 }

@@ -423,6 +423,32 @@ Deno.test("To begin clears away cookies that are of no use, and no others", () =
   assertEquals(jar.cookies.size, 5);
 });
 
+Deno.test("However many cookies are of no use, a sign-in clears away a few at a time", async () => {
+  const { flow, jar, provider, answer } = begun();
+  const [value] = [...jar.cookies.values()];
+  const garbage: string[] = [];
+  for (let i = 0; i < 100; i++) {
+    const number = `${i}`.padStart(3, "0");
+    garbage.push(`app.session.oauth.of-no-use----${number}`);
+    jar.cookies.set(garbage.at(-1)!, i % 2 === 0 ? "x" : value!.slice(4));
+  }
+  const end = flow.finish(provider, answer, jar.header);
+  assertEquals(await end.user, { id: "1" });
+  assertEquals(end.cookies.length, 1);
+  jar.take(end.cookies);
+  for (let round = 0; round < 5; round++) {
+    const header = garbage.map((name) => `${name}=x`).join("; ");
+    const { cookies } = flow.begin(provider, CALLBACK, header);
+    const names = cookies.map((value) => value.split("=", 1)[0]!);
+    assertEquals(names.slice(0, -1), garbage.splice(0, 20));
+    assertEquals(cookies.length, 21);
+  }
+  for (let i = 0; i < 10; i++) {
+    jar.take(flow.begin(provider, CALLBACK, jar.header).cookies);
+  }
+  assert(jar.cookies.size <= 8, `${jar.cookies.size}`);
+});
+
 Deno.test("A redirect URI is absolute, on the web, and the provider's own if it has one", async () => {
   const flow = timedFlow();
   for (
