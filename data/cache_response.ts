@@ -84,13 +84,18 @@ export function createResponseCache(
     // after this request was given an old one, must not get it.
     let own: Response | undefined;
     let isMaker = false;
+    let isAnswered = false;
     const call = { key, scopeKey: key, policy, compute: makePage, lifetime };
     const page = await engine.call(call).catch((error) => {
       // Nobody else's failure is that of this request.
       const isOwn = isMaker || error instanceof CacheError;
       if (isOwn && !(error instanceof FailedPage)) throw error;
     }) as Page | undefined;
-    if (page !== undefined) return respond(request, page, now(), cacheControl);
+    if (page !== undefined) {
+      isAnswered = true;
+      discard(own);
+      return respond(request, page, now(), cacheControl);
+    }
     // Whoever waited for another one's request has to make one of its own.
     return own ?? await next();
 
@@ -98,27 +103,24 @@ export function createResponseCache(
       isMaker = true;
       const response = await next().catch(thrownResponse);
       const lifetime = lifetimeOf(request, response, maxAge, vary);
-      if (response.status >= 500) {
-        own = response;
-        // An old page may be given instead (RFC 5861, section 4).
-        throw new FailedPage(response.status);
-      }
       if (lifetime === undefined || isPersonal(context)) {
-        own = response;
+        pass(response);
+        // An old page may be given instead (RFC 5861, section 4).
+        if (response.status >= 500) throw new FailedPage(response.status);
         return undefined;
       }
       const page = await readPage(response, now(), vary);
-      if (page instanceof Response) {
-        own = page;
-        return undefined;
-      }
+      if (page instanceof Response) return pass(page);
       // Whoever writes a body may ask late who it is for.
-      if (isPersonal(context)) {
-        own = new Response(page.body, page);
-        return undefined;
-      }
+      if (isPersonal(context)) return pass(new Response(page.body, page));
       lifetimes.set(page, lifetime * 1_000);
       return page;
+    }
+
+    /** Sees to what is not kept. */
+    function pass(response: Response): undefined {
+      if (isAnswered) discard(response);
+      else own = response;
     }
 
     /** RFC 9111, section 4.4: what changes a page makes the kept one invalid. */
@@ -131,6 +133,11 @@ export function createResponseCache(
       return response;
     }
   };
+}
+
+/** Lets go of whatever a body that nobody will read is made from. */
+function discard(response: Response | undefined): void {
+  response?.body?.cancel().catch(() => {});
 }
 
 /** A response that is thrown is one like others. */

@@ -217,6 +217,31 @@ Deno.test("What is made behind a stale page is for nobody else, if it isn't kept
   }
 });
 
+Deno.test("A body that nobody will read is let go of, before it is made or after", async () => {
+  for (
+    const [options, status] of [
+      [{ staleWhileRevalidate: 10 }, 200],
+      [{ staleWhileRevalidate: 10 }, 503],
+      [{ staleIfError: 10 }, 503],
+    ] as const
+  ) {
+    const ended = Promise.withResolvers<void>();
+    const it = subject(
+      (call) =>
+        call === 1 ? new Response("page 1") : new Response(
+          new ReadableStream({ cancel: () => ended.resolve() }),
+          { status, headers: { "cache-control": "private" } },
+        ),
+      options,
+    );
+    await it.get();
+    it.pass(65);
+    assertEquals(await (await it.get()).text(), "page 1");
+    await ended.promise;
+    assertEquals(it.calls, 2);
+  }
+});
+
 Deno.test("What one request throws, others that wait for the page don't get", async () => {
   const { cache } = timedCache();
   const gate = Promise.withResolvers<void>();
