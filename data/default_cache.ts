@@ -262,9 +262,11 @@ export function createRevalidationHandler(
  * with 304. POST, PUT, PATCH and DELETE that succeed invalidate their path.
  *
  * What sets a cookie, is `private`, `no-store` or `no-cache`, answers a request
- * with `Authorization` without saying `public`, varies by what `vary` doesn't
- * name, or has more than 4 MiB is passed on and not kept. A page that depends on
- * who asks must say so in one of these ways: cookies alone are no sign of it.
+ * with `Authorization` without saying `public`, `s-maxage` or `must-revalidate`
+ * (section 3.5), has asked the auth plugin who is there, varies by what `vary`
+ * doesn't name, or has more than 4 MiB is not kept, and goes to the one request
+ * that it was made for. A page that finds out by itself who asks must say that
+ * it is `private`: cookies alone are no sign of it.
  *
  * @param options How long pages are fresh, in seconds.
  * @throws {TypeError} If an option is not what it must be.
