@@ -198,6 +198,7 @@ function* endpointsOf(
       `Cannot add route ${path}: it must have either a handler or a loader and an action, received both`,
     );
   }
+  if ("auth" in route) throw misplaced(path, "it has auth of its own");
   const guarded = guardOf(path, config);
   if (handler !== undefined) {
     const { method = "GET" } = route;
@@ -257,6 +258,7 @@ function guardOf(
   path: string,
   config: RouteConfig | undefined,
 ): (run: Handler<Context>) => Handler<Context> {
+  checkConfig(path, config);
   if (config === undefined || !("auth" in config)) return (run) => run;
   const rule = config.auth;
   if (typeof rule?.check !== "function") {
@@ -266,4 +268,31 @@ function guardOf(
   }
   return (run) => (request, context) =>
     guard(rule, path, request, context, () => run(request, context));
+}
+
+/** A guard in the wrong place would leave the route open to everybody. */
+function checkConfig(path: string, config: unknown): void {
+  if (config === undefined) return;
+  if (typeof config !== "object" || config === null || Array.isArray(config)) {
+    throw new TypeError(
+      `Cannot add route ${path}: config must be an object, received ${
+        Array.isArray(config)
+          ? "an array"
+          : config === null
+          ? "null"
+          : typeof config
+      }`,
+    );
+  }
+  for (const [name, value] of Object.entries(config)) {
+    if (name !== "auth" && typeof value?.auth?.check === "function") {
+      throw misplaced(path, `config.${name} holds one`);
+    }
+  }
+}
+
+function misplaced(path: string, problem: string): TypeError {
+  return new TypeError(
+    `Cannot add route ${path}: a guard must be spread into config, as in config: { ...requireAuth() }, and ${problem}`,
+  );
 }

@@ -9,7 +9,7 @@ import { errorResponse } from "../app/error_response.ts";
 import type { AuthRule } from "../app/route.ts";
 import { observe } from "../app/scope.ts";
 import { requestAuthOf } from "./access.ts";
-import { configError } from "./error.ts";
+import { AuthError } from "./error.ts";
 import { isSafeRedirect } from "./safe_redirect.ts";
 
 /** What anonymous requests get. Default: 401 with code `UNAUTHORIZED`. */
@@ -36,10 +36,10 @@ export interface RequireRolesOptions {
 }
 
 /** A fragment of a route's `config`. */
-export interface AuthFragment {
+export type AuthFragment = {
   /** Enforced by the host before the route's code runs. */
   readonly auth: AuthRule;
-}
+};
 
 /**
  * Lets a route answer those alone who are signed in.
@@ -66,8 +66,9 @@ export interface AuthFragment {
 export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
   const { redirect, unauthorizedResponse } = options;
   if (redirect !== undefined && !isSafeRedirect(redirect)) {
-    throw configError(
-      `redirect of requireAuth() must be a path such as "/sign-in" or an http(s) URL, received ${
+    throw new AuthError(
+      "CONFIG",
+      `Cannot guard a route: redirect of requireAuth() must be a path such as "/sign-in" or an http(s) URL, received ${
         JSON.stringify(redirect)
       }`,
     );
@@ -75,8 +76,9 @@ export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
   if (unauthorizedResponse !== undefined) {
     const { status } = unauthorizedResponse;
     if (!Number.isInteger(status) || status < 400 || status > 599) {
-      throw configError(
-        `unauthorizedResponse.status of requireAuth() must be an integer from 400 to 599, received ${status}`,
+      throw new AuthError(
+        "CONFIG",
+        `Cannot guard a route: unauthorizedResponse.status of requireAuth() must be an integer from 400 to 599, received ${status}`,
       );
     }
   }
@@ -201,8 +203,9 @@ export function readRoles(roles: unknown, name: string): readonly string[] {
   ) {
     return Object.freeze([...roles]);
   }
-  throw configError(
-    `roles of ${name} must be an array of at least one role, received ${
+  throw new AuthError(
+    "CONFIG",
+    `Cannot guard a route: roles of ${name} must be an array of at least one role, received ${
       JSON.stringify(roles) ?? typeof roles
     }`,
   );

@@ -191,7 +191,9 @@ export function resolveOptions<U extends BaseUser>(
     audience,
   } = session;
   if (secret === undefined) {
-    throw configError("session.secret must be given, and is not");
+    throw configError(
+      "session.secret must be given; make one with: openssl rand -base64 32",
+    );
   }
   if (!STRATEGIES.includes(strategy)) {
     throw configError(

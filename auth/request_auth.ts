@@ -9,15 +9,14 @@ import type { ConnectionInfo } from "../app/context.ts";
 import { isCrossOrigin } from "../app/origin.ts";
 import { observe } from "../app/scope.ts";
 import type { AuthContext } from "./auth_context.ts";
+import { authorize } from "./authorize.ts";
 import { sessionOf, userOfSession } from "./claims.ts";
-import { formatCookie } from "./cookie_settings.ts";
-import { cookiesToClear, cookiesToSet, isPieceOf } from "./cookies.ts";
 import type { AuthCore } from "./core.ts";
 import type { ProvedSession } from "./credentials.ts";
-import type { Identity } from "./identify.ts";
-import { AuthError, invalidCredentials } from "./error.ts";
+import { AuthError } from "./error.ts";
 import type { DenialReason } from "./events.ts";
-import type { SignInAttempt } from "./options.ts";
+import type { Identity } from "./identify.ts";
+import { PendingCookies } from "./pending_cookies.ts";
 import type { AuthProvider, OAuthCallback } from "./provider.ts";
 import type { BaseUser, Session } from "./user.ts";
 
@@ -36,8 +35,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   #session: Session<U> | undefined;
   /** Those that count, whatever a handler does to `session.roles`. */
   #roles: readonly string[] = NO_ROLES;
-  /** By cookie name, what the response has to set. */
-  #pending: Map<string, string> | undefined;
+  readonly #cookies: PendingCookies;
 
   constructor(
     core: AuthCore<U>,
@@ -50,6 +48,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     this.#request = request;
     this.#info = info;
     this.#onAsked = onAsked;
+    this.#cookies = new PendingCookies(core.settings.cookie, request);
     this.#become(identity);
   }
 
@@ -95,7 +94,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   }
 
   getCookieHeaders(): string[] {
-    return this.#pending === undefined ? [] : [...this.#pending.values()];
+    return this.#cookies.headers;
   }
 
   signIn(
@@ -107,59 +106,28 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
       span?.setAttribute("auth.provider", found.id);
       return await this.#enter(
         found,
-        () => this.#authorize(found, credentials),
+        () =>
+          authorize(
+            this.#core,
+            found,
+            credentials,
+            this.#request,
+            this.#info,
+          ),
       );
     });
-  }
-
-  /** Asks a provider about credentials, as often as the limit lets it. */
-  async #authorize(
-    provider: AuthProvider<U>,
-    credentials: Record<string, unknown>,
-  ): Promise<U> {
-    if (typeof credentials !== "object" || credentials === null) {
-      throw invalidCredentials(
-        new TypeError(
-          `credentials must be an object, received ${
-            credentials === null ? "null" : typeof credentials
-          }`,
-        ),
-      );
-    }
-    const limiter = this.#core.signInLimiter;
-    const attempt: SignInAttempt = {
-      provider: provider.id,
-      credentials,
-      address: this.#core.addressOf(this.#request, this.#info),
-    };
-    const retryAfter = limiter?.check(attempt);
-    if (retryAfter !== undefined) {
-      throw new AuthError(
-        "RATE_LIMITED",
-        "Too many attempts to sign in; try again later",
-        { retryAfter },
-      );
-    }
-    if (provider.type === "oauth") {
-      throw invalidCredentials(
-        new Error(
-          "this provider signs in by getOAuthUrl() and handleOAuthCallback()",
-        ),
-      );
-    }
-    const user = await provider.authorize(credentials);
-    // Code without types may well return nothing instead of `null`.
-    if (user === null || user === undefined) throw invalidCredentials();
-    limiter?.succeeded(attempt);
-    return user;
   }
 
   /** The address that a browser is sent to, to sign in there. */
   oauthUrl(provider: string, redirectUri: string | undefined): string {
     const { flow, emit } = this.#core;
     const found = this.#provider(provider);
-    const { url, cookies } = flow.begin(found, redirectUri, this.#cookieHeader);
-    this.#set(cookies);
+    const { url, cookies } = flow.begin(
+      found,
+      redirectUri,
+      this.#cookies.received,
+    );
+    this.#cookies.add(cookies);
     emit({ type: "oauth_started", provider: found.id });
     return url;
   }
@@ -177,9 +145,9 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
         const { user, cookies } = flow.finish(
           found,
           callback,
-          this.#cookieHeader,
+          this.#cookies.received,
         );
-        this.#set(cookies);
+        this.#cookies.add(cookies);
         return await user;
       });
     });
@@ -239,11 +207,11 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
 
   signOut(): Promise<void> {
     return observe("auth:signOut", "auth", async () => {
-      const { settings, sessions, callbacks, emit } = this.#core;
+      const { sessions, callbacks, emit } = this.#core;
       const { session } = this;
       const identity = this.#identity;
       this.#become(undefined);
-      this.#setSession(cookiesToClear(settings.cookie, this.#cookieHeader));
+      this.clearCookie();
       if (identity === undefined || session === null) return;
       if (identity.evidence !== "request") await sessions.end(identity);
       emit({ type: "sign_out", userId: session.userId });
@@ -278,8 +246,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
 
   /** Has the response remove a cookie that is of no use. */
   clearCookie(): void {
-    const { settings } = this.#core;
-    this.#setSession(cookiesToClear(settings.cookie, this.#cookieHeader));
+    this.#cookies.clearSession();
   }
 
   /** Whether the page of another site may have made the browser send this. */
@@ -313,7 +280,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   /** Whether the session's cookie should be set anew with this response. */
   isRefreshDue(): boolean {
     const identity = this.#identity;
-    return identity?.evidence === "cookie" && this.#pending === undefined &&
+    return identity?.evidence === "cookie" && this.#cookies.isEmpty &&
       this.#core.sessions.isDue(identity);
   }
 
@@ -346,40 +313,9 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
       : identity?.template.roles as string[] | undefined ?? NO_ROLES;
   }
 
-  get #cookieHeader(): string | null {
-    try {
-      return this.#request.headers.get("cookie");
-    } catch {
-      // Deno lets go of a request that has become a socket. What happens from
-      // then on has no response to set cookies anyway.
-      return null;
-    }
-  }
-
   #setSessionCookie(proved: ProvedSession): void {
-    const { settings, sessions } = this.#core;
-    const age = sessions.cookieAge(proved);
-    this.#setSession(
-      cookiesToSet(settings.cookie, proved.value, age, this.#cookieHeader),
-    );
-  }
-
-  #set(cookies: readonly string[]): void {
-    const pending = this.#pending ??= new Map();
-    for (const cookie of cookies) {
-      pending.set(cookie.slice(0, cookie.indexOf("=")), cookie);
-    }
-  }
-
-  /** Sets or removes the session's cookie, and what of it was to be set so far. */
-  #setSession(cookies: readonly string[]): void {
-    const { cookie } = this.#core.settings;
-    for (const name of this.#pending?.keys() ?? []) {
-      if (isPieceOf(name, cookie.name)) {
-        this.#set([formatCookie(cookie, name, "", 0)]);
-      }
-    }
-    this.#set(cookies);
+    const { sessions } = this.#core;
+    this.#cookies.setSession(proved.value, sessions.cookieAge(proved));
   }
 }
 

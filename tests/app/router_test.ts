@@ -363,6 +363,25 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
       { path: "/a", action: says(""), config: { auth: true } },
       "Cannot add route /a: config.auth must have a check function",
     ],
+    [
+      "a guard under another name",
+      {
+        path: "/a",
+        loader: says(""),
+        config: { requireAuth: { auth: { required: true, check() {} } } },
+      },
+      "Cannot add route /a: a guard must be spread into config, as in config: { ...requireAuth() }, and config.requireAuth holds one",
+    ],
+    [
+      "a guard of its own",
+      { path: "/a", loader: says(""), auth: { required: true, check() {} } },
+      "Cannot add route /a: a guard must be spread into config, as in config: { ...requireAuth() }, and it has auth of its own",
+    ],
+    [
+      "a list of guards",
+      { path: "/a", loader: says(""), config: [{ auth: { check() {} } }] },
+      "Cannot add route /a: config must be an object, received an array",
+    ],
   ];
 
 for (const [what, route, message] of BAD) {
