@@ -33,7 +33,7 @@ export function createAuth(
   const password = credentials({
     id: "password",
     authorize: ({ email, password }) =>
-      findByPassword(database, String(email), password),
+      findByPassword(database, email, password),
   });
   return createAuthPlugin({
     session: {
@@ -65,10 +65,13 @@ export function createAuth(
 
 async function findByPassword(
   database: DatabaseSync,
-  email: string,
+  email: unknown,
   password: unknown,
 ): Promise<AtlasUser | null> {
-  const found = findByEmail(database, email);
+  // What a request brings may be of any type.
+  const found = typeof email === "string"
+    ? findByEmail(database, email)
+    : undefined;
   // Also for those who are unknown: so it takes the same time.
   const isRight = await traceAuthCheck(
     "password",
