@@ -52,9 +52,10 @@ export interface KeyRing {
  */
 export function createKeyRing(secret: string | readonly string[]): KeyRing {
   const secrets = readSecrets(secret);
-  // Imported when first used: creating a plugin then never fails later.
-  let keys: Promise<CryptoKey>[] | undefined;
-  const hmacKeys = () => keys ??= secrets.map(importKey);
+  // Imported when first used; from then on there is nothing to wait for.
+  let keys: readonly CryptoKey[] | undefined;
+  const importKeys = async () =>
+    keys = await Promise.all(secrets.map(importKey));
   const sealingKeys = new Map<string, Uint8Array>();
 
   function sealingKey(index: number, purpose: string): Uint8Array {
@@ -71,11 +72,12 @@ export function createKeyRing(secret: string | readonly string[]): KeyRing {
 
   return {
     async sign(data) {
-      return await crypto.subtle.sign("HMAC", await hmacKeys()[0]!, data);
+      const [key] = keys ?? await importKeys();
+      return await crypto.subtle.sign("HMAC", key!, data);
     },
     async verify(signature, data) {
-      for (const key of hmacKeys()) {
-        if (await crypto.subtle.verify("HMAC", await key, signature, data)) {
+      for (const key of keys ?? await importKeys()) {
+        if (await crypto.subtle.verify("HMAC", key, signature, data)) {
           return true;
         }
       }
