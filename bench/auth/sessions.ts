@@ -189,7 +189,7 @@ print(
     "kit": seen(),
     "kit, through its middleware": throughMiddleware(),
     ...peers(),
-  }, { operations: 100, calls: 1, turns: 61 }),
+  }, { operations: 100, calls: 5, turns: 61 }),
 );
 
 const fresh = (() => {
@@ -212,7 +212,7 @@ print(
     "floor: subtle.verify": floor(),
     "kit": fresh,
     ...peers(),
-  }, { operations: 100, calls: 1, turns: 61 }),
+  }, { operations: 100, calls: 5, turns: 61 }),
 );
 
 const payload = { email: users[0]!.email, name: "Ada", roles: ["user"] };
