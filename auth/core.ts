@@ -1,10 +1,10 @@
 import type { ConnectionInfo } from "../app/context.ts";
 import { readOrigins } from "../app/origin.ts";
+import type { Describer } from "./describe.ts";
+import { createDescriber } from "./describe.ts";
 import { AuthError, configError } from "./error.ts";
 import type { Emit } from "./events.ts";
 import { createEmit } from "./events.ts";
-import type { Identity } from "./identify.ts";
-import { createDescriber } from "./identify.ts";
 import { createKeyRing } from "./key_ring.ts";
 import type { OAuthFlow } from "./oauth/flow.ts";
 import { createOAuthFlow } from "./oauth/flow.ts";
@@ -37,7 +37,7 @@ export interface AuthCore<U extends BaseUser> {
   ) => string | undefined;
   readonly trustedOrigins: ReadonlySet<string>;
   /** Lets the `session` callback build what handlers see. */
-  describe(identity: Identity<U>): Identity<U> | Promise<Identity<U>>;
+  readonly describe: Describer<U>;
 }
 
 /** Puts them together from what an application has configured. */

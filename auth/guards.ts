@@ -10,7 +10,10 @@ import type { AuthRule } from "../app/route.ts";
 import { observe } from "../app/scope.ts";
 import { requestAuthOf } from "./access.ts";
 import { AuthError } from "./error.ts";
+import type { DenialReason } from "./events.ts";
+import type { RequestAuth } from "./request_auth.ts";
 import { isSafeRedirect } from "./safe_redirect.ts";
+import type { User } from "./user.ts";
 
 /** What anonymous requests get. Default: 401 with code `UNAUTHORIZED`. */
 export interface RequireAuthOptions {
@@ -137,46 +140,61 @@ export function optionalAuth(): AuthFragment {
 export type GuardRule = Omit<AuthRule, "check">;
 
 function fragment(name: string, rule: GuardRule): AuthFragment {
-  const auth: AuthRule = {
-    ...rule,
-    check: (request, context) =>
-      observe(name, "auth", (span) => {
-        const refusal = refuse(rule, request, context);
-        span?.setAttribute("auth.allowed", refusal === undefined);
-        return refusal;
-      }),
-  };
-  return { auth };
+  const check: AuthRule["check"] = (request, context) =>
+    refuse(name, rule, request, context);
+  return { auth: { ...rule, check } };
 }
 
-/** The response to whoever a rule doesn't let in. */
+/**
+ * The response to whoever a rule doesn't let in.
+ *
+ * @param name What is checked, for the trace.
+ */
 export function refuse(
+  name: string,
   rule: GuardRule,
   request: Request,
   context: RequestContext,
 ): Response | undefined {
-  const auth = requestAuthOf(context);
-  if (auth.isForged(request)) {
-    auth.deny("cross_origin");
-    return errorResponse(
-      403,
-      "FORBIDDEN",
-      "This request comes from a page of another origin",
-    );
-  }
-  if (!rule.required) return undefined;
-  if (!auth.isAuthenticated()) {
-    auth.deny("anonymous");
-    return unauthorized(rule);
-  }
-  const { roles, requireAll } = rule;
+  return observe(name, "auth", (span) => {
+    const auth = requestAuthOf(context);
+    const reason = reasonToRefuse(rule, auth, request);
+    span?.setAttribute("app.auth.allowed", reason === undefined);
+    if (reason === undefined) return undefined;
+    span?.setAttribute("app.auth.reason", reason);
+    auth.deny(reason);
+    return responseTo(reason, rule);
+  });
+}
+
+function reasonToRefuse(
+  { required, roles, requireAll }: GuardRule,
+  auth: RequestAuth<User>,
+  request: Request,
+): DenialReason | undefined {
+  if (auth.isForged(request)) return "cross_origin";
+  if (!required) return undefined;
+  if (!auth.isAuthenticated()) return "anonymous";
   if (roles === undefined) return undefined;
   const isAllowed = requireAll
     ? auth.hasAllRoles(roles)
     : auth.hasAnyRole(roles);
-  if (isAllowed) return undefined;
-  auth.deny("roles");
-  return errorResponse(403, "FORBIDDEN", "Insufficient permissions");
+  return isAllowed ? undefined : "roles";
+}
+
+function responseTo(reason: DenialReason, rule: GuardRule): Response {
+  switch (reason) {
+    case "anonymous":
+      return unauthorized(rule);
+    case "roles":
+      return errorResponse(403, "FORBIDDEN", "Insufficient permissions");
+    case "cross_origin":
+      return errorResponse(
+        403,
+        "FORBIDDEN",
+        "This request comes from a page of another origin",
+      );
+  }
 }
 
 function unauthorized({ redirect, unauthorized }: GuardRule): Response {

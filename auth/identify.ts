@@ -5,20 +5,14 @@
  * @module
  */
 
-import { checkSession, payloadOf, sessionOf, sessionOfUser } from "./claims.ts";
+import { payloadOf, sessionOf, sessionOfUser } from "./claims.ts";
 import { findCookie } from "./cookies.ts";
 import type { AuthCore } from "./core.ts";
-import type { Proof, ProvedSession } from "./credentials.ts";
+import type { Proof } from "./credentials.ts";
 import { Rejection } from "./credentials.ts";
-import type { AuthCallbacks } from "./options.ts";
+import type { Identity } from "./describe.ts";
 import type { AuthProvider } from "./provider.ts";
 import type { BaseUser, Session } from "./user.ts";
-
-/** A session that a request has. */
-export interface Identity<U extends BaseUser> extends ProvedSession {
-  /** What handlers get to see, if it isn't simply that of the payload. */
-  readonly session?: Session<U>;
-}
 
 /** Who a request is from; `undefined` if it doesn't say. */
 export type Finding<U extends BaseUser> = Identity<U> | Rejection | undefined;
@@ -120,29 +114,4 @@ async function acceptUser<U extends BaseUser>(
     evidence: "request",
     session,
   });
-}
-
-/** Makes what builds the session that handlers see, by the callback. */
-export function createDescriber<U extends BaseUser>(
-  callbacks: AuthCallbacks<U>,
-): AuthCore<U>["describe"] {
-  const { session: build } = callbacks;
-  if (build === undefined) return (identity) => identity;
-  return async (identity) => {
-    const { payload, template } = identity;
-    const session = await build({
-      token: structuredClone(payload),
-      session: identity.session ?? sessionOf<U>(template),
-    });
-    if (typeof session !== "object" || session === null) {
-      throw new TypeError(
-        `Cannot read session: the session callback must return one, received ${
-          session === null ? "null" : typeof session
-        }`,
-      );
-    }
-    // A string of roles would otherwise be roles of one letter each.
-    checkSession(session);
-    return { ...identity, session };
-  };
 }

@@ -225,7 +225,7 @@ function identifyTraced<U extends BaseUser>(
   return observe("auth:session", "auth", (span) => {
     const found = identify(core, request, now);
     const note = (finding: Finding<U>) => {
-      span?.setAttribute("auth.result", resultOf(finding));
+      span?.setAttribute("app.auth.result", resultOf(finding));
       return finding;
     };
     return found instanceof Promise ? found.then(note) : note(found);

@@ -15,7 +15,7 @@ import type { AuthCore } from "./core.ts";
 import type { ProvedSession } from "./credentials.ts";
 import { AuthError } from "./error.ts";
 import type { DenialReason } from "./events.ts";
-import type { Identity } from "./identify.ts";
+import type { Identity } from "./describe.ts";
 import { PendingCookies } from "./pending_cookies.ts";
 import type { AuthProvider, OAuthCallback } from "./provider.ts";
 import type { BaseUser, Session } from "./user.ts";
@@ -103,7 +103,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   ): Promise<Session<U>> {
     return observe("auth:signIn", "auth", async (span) => {
       const found = this.#provider(provider);
-      span?.setAttribute("auth.provider", found.id);
+      span?.setAttribute("app.auth.provider", found.id);
       return await this.#enter(
         found,
         () =>
@@ -139,7 +139,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   ): Promise<Session<U>> {
     return observe("auth:callback", "auth", async (span) => {
       const found = this.#provider(provider);
-      span?.setAttribute("auth.provider", found.id);
+      span?.setAttribute("app.auth.provider", found.id);
       return await this.#enter(found, async () => {
         const { flow } = this.#core;
         const { user, cookies } = flow.finish(

@@ -50,7 +50,7 @@ export function withAuth<T, U extends BaseUser = User>(
     : readRoles(options.roles, "withAuth()");
   const rule = { required: true, roles };
   return async ({ request, context, params }) => {
-    const refusal = refuse(rule, request, context);
+    const refusal = refuse("auth:withAuth", rule, request, context);
     if (refusal !== undefined) throw refusal;
     const auth = authOf<U>(context) as AuthenticatedContext<U>;
     return await handler({ request, context, auth, params });

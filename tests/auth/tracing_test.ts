@@ -125,7 +125,7 @@ Deno.test("Checks of auth are spans of the auth layer, with their results", asyn
     });
     assertEquals(await spansOf("/me"), [
       "auth:session anonymous",
-      "auth:requireAuth false",
+      "auth:requireAuth false anonymous",
     ]);
     assertEquals(await spansOf("/sign-in", signIn("bob")), [
       "auth:session anonymous",
@@ -138,11 +138,11 @@ Deno.test("Checks of auth are spans of the auth layer, with their results", asyn
     ]);
     assertEquals(await spansOf("/admin"), [
       "auth:session cookie",
-      "auth:requireRoles false",
+      "auth:requireRoles false roles",
     ]);
     assertEquals(
       await spansOf("/admin", { headers: { authorization: "Bearer x" } }),
-      ["auth:session malformed", "auth:requireRoles false"],
+      ["auth:session malformed", "auth:requireRoles false anonymous"],
     );
     assertEquals(await spansOf("/me", { headers: { "x-api-key": "k-815" } }), [
       "auth:session request",

@@ -182,7 +182,7 @@ Deno.test("dev --trace prints a tree for a request and gives the same trace thro
   );
   assertMatch(lines[0]!, /^GET \/countries\/FRA 200 \d+(\.\d+)?(µs|ms|s)$/);
   assertEquals(lines.slice(1, 6), [
-    "├─ auth auth:session",
+    "├─ auth auth:session anonymous",
     "├─ routing /countries/:code",
     "└─ data loader:/countries/:code",
     "   └─ data cache.get country:FRA miss",

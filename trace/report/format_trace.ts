@@ -158,7 +158,8 @@ function detailOf({ name, layer, attributes }: SpanData): string {
       " ",
     );
   }
-  return name;
+  const found = attributes["app.auth.reason"] ?? attributes["app.auth.result"];
+  return typeof found === "string" ? `${name} ${found}` : name;
 }
 
 /** What went wrong with a span: nothing, or `TypeError: x is undefined`. */
