@@ -6,7 +6,6 @@
  */
 
 import type { ConnectionInfo } from "../app/context.ts";
-import { isCrossOrigin } from "../app/origin.ts";
 import { observe } from "../app/scope.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { authorize } from "./authorize.ts";
@@ -15,14 +14,13 @@ import type { AuthCore } from "./core.ts";
 import type { ProvedSession } from "./credentials.ts";
 import { AuthError } from "./error.ts";
 import type { DenialReason } from "./events.ts";
+import { isForged } from "./forgery.ts";
 import type { Identity } from "./describe.ts";
 import { PendingCookies } from "./pending_cookies.ts";
 import type { AuthProvider, OAuthCallback } from "./provider.ts";
 import type { BaseUser, Session } from "./user.ts";
 
 const NO_ROLES: readonly string[] = [];
-/** Methods that must not change anything (RFC 9110, section 9.2.1). */
-const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
 /** The {@linkcode AuthContext} of a request, and what the plugin does with it. */
 export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
@@ -251,20 +249,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
 
   /** Whether the page of another site may have made the browser send this. */
   isForged(request: Request): boolean {
-    const evidence = this.#identity?.evidence;
-    // Browsers add cookies by themselves, but neither tokens nor keys: but for
-    // a key that is part of an address to which another page leads them.
-    return evidence !== "bearer" &&
-      (evidence !== "request" || this.#hasKeyInAddress(request)) &&
-      (!SAFE_METHODS.has(request.method) || opensSocket(request)) &&
-      isCrossOrigin(request, this.#core.trustedOrigins);
-  }
-
-  #hasKeyInAddress({ url }: Request): boolean {
-    const query = URL.parse(url)?.searchParams;
-    return this.#core.requestProviders.some(({ queryParam }) =>
-      queryParam !== undefined && query?.has(queryParam)
-    );
+    return isForged(this.#core, this.#identity?.evidence, request);
   }
 
   /** Tells the log that a guard has refused the request. */
@@ -317,13 +302,4 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     const { sessions } = this.#core;
     this.#cookies.setSession(proved.value, sessions.cookieAge(proved));
   }
-}
-
-/**
- * Whether it is a GET that opens a WebSocket. What is sent on that may do
- * anything, and browsers let every page open one (RFC 6455, section 10.2).
- */
-function opensSocket({ headers }: Request): boolean {
-  const upgrade = headers.get("upgrade");
-  return upgrade !== null && upgrade.toLowerCase().includes("websocket");
 }

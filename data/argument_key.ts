@@ -27,6 +27,8 @@
  * @module
  */
 
+import { VIEWS } from "./views.ts";
+
 /** The objects around a value, the nearest first. */
 interface Frame {
   readonly value: object;
@@ -217,22 +219,9 @@ function bytesOf(value: object): Uint8Array | undefined {
     : new Uint8Array(value as ArrayBuffer);
 }
 
-const BYTES: ReadonlySet<object> = new Set([
-  ArrayBuffer,
-  DataView,
-  Int8Array,
-  Uint8Array,
-  Uint8ClampedArray,
-  Int16Array,
-  Uint16Array,
-  Int32Array,
-  Uint32Array,
-  Float16Array,
-  Float32Array,
-  Float64Array,
-  BigInt64Array,
-  BigUint64Array,
-].map(({ prototype }) => prototype));
+const BYTES: ReadonlySet<object> = new Set(
+  [ArrayBuffer, ...Object.values(VIEWS)].map(({ prototype }) => prototype),
+);
 
 /** In parts: a call takes only so many arguments. */
 function toBase64(bytes: Uint8Array): string {

@@ -7,6 +7,7 @@
 import { DevalueError, parse, stringify } from "devalue";
 import { CacheError } from "../error.ts";
 import type { CacheRecord } from "../store.ts";
+import { VIEWS } from "../views.ts";
 
 /** What is in the text of a record. Times are in milliseconds. */
 interface Content extends Pick<CacheRecord, "value" | "scopeKey"> {
@@ -70,24 +71,6 @@ export function readRecord(
     checked: -1,
   };
 }
-
-const VIEWS: Readonly<
-  Record<string, new (bytes: ArrayBuffer) => ArrayBufferView>
-> = {
-  DataView,
-  Int8Array,
-  Uint8Array,
-  Uint8ClampedArray,
-  Int16Array,
-  Uint16Array,
-  Int32Array,
-  Uint32Array,
-  Float16Array,
-  Float32Array,
-  Float64Array,
-  BigInt64Array,
-  BigUint64Array,
-};
 
 /**
  * A view of a part of its buffer brings only that part along. The rest may be
