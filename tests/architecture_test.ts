@@ -4,7 +4,7 @@
  * ```
  * mod.ts, dev.ts  →  auth, trace, rpc, data  →  app
  *                          ↓
- *                     viewer/dist/index.html
+ *                     viewer/dist/page.ts
  * ```
  *
  * @module
@@ -40,7 +40,7 @@ const MODULES = ["auth", "trace", "rpc", "data"];
 const ENTRIES = ["mod.ts", "dev.ts"];
 /** What the viewer is built from, and what of it the server serves. */
 const VIEWER_ENTRY = "viewer/main.tsx";
-const VIEWER_PAGE = "viewer/dist/index.html";
+const VIEWER_PAGE = "viewer/dist/page.ts";
 
 async function edgesOf(entry: string): Promise<Edge[]> {
   await using child = startDeno(["info", "--json", entry]);

@@ -1,4 +1,4 @@
-import page from "../viewer/dist/index.html" with { type: "text" };
+import { page } from "../viewer/dist/page.ts";
 import type { ConnectionInfo } from "../app/context.ts";
 import { errorResponse } from "../app/error_response.ts";
 import { isLocalRequest, refuse } from "./access.ts";

@@ -1,9 +1,10 @@
 /**
  * Builds the viewer into one file, `viewer/dist/index.html`, that loads
- * nothing from anywhere. The same sources give the same bytes.
+ * nothing from anywhere, and into a module that exports it as text,
+ * `viewer/dist/page.ts`. The same sources give the same bytes.
  *
- * `deno task build` writes the file; with `--check` it only says whether the
- * one that is there is fresh, and exits with 1 if it isn't.
+ * `deno task build` writes the files; with `--check` it only says whether
+ * those that are there are fresh, and exits with 1 if they aren't.
  *
  * @module
  */
@@ -15,7 +16,7 @@ import { fileURLToPath } from "node:url";
 import { minify } from "terser";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const target = join(here, "dist", "index.html");
+const dist = join(here, "dist");
 
 /**
  * Gives the page as text. The traces come last: so they can be listed while
@@ -153,20 +154,42 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const page = await buildViewer();
   await esbuild.stop();
-  if (args.includes("--check")) {
-    const current = await Deno.readTextFile(target).catch(() => "");
-    if (current === page) return 0;
-    console.error("viewer/dist/index.html is stale: run `deno task build`");
-    return 1;
-  }
-  await Deno.mkdir(dirname(target), { recursive: true });
-  // Others may read it meanwhile: they get the old page or the new one.
-  const unfinished = `${target}.${Deno.pid}`;
-  await Deno.writeTextFile(unfinished, page);
-  await Deno.rename(unfinished, target);
+  const files = { "index.html": page, "page.ts": toModule(page) };
+  if (args.includes("--check")) return await checkFiles(files);
+  await writeFiles(files);
   const kilobytes = (await gzipSize(page) / 1024).toFixed(1);
   console.log(`viewer/dist/index.html: ${kilobytes} KB gzip`);
   return 0;
+}
+
+/**
+ * A page as a module. Importing a file as text would do for Deno, but not for
+ * every server that this package is installed on.
+ */
+function toModule(page: string): string {
+  return `/** The viewer's page. Made by \`deno task build\`. */
+export const page: string = ${JSON.stringify(page)};
+`;
+}
+
+async function checkFiles(files: Record<string, string>): Promise<number> {
+  for (const [name, text] of Object.entries(files)) {
+    const current = await Deno.readTextFile(join(dist, name)).catch(() => "");
+    if (current === text) continue;
+    console.error(`viewer/dist/${name} is stale: run \`deno task build\``);
+    return 1;
+  }
+  return 0;
+}
+
+async function writeFiles(files: Record<string, string>): Promise<void> {
+  await Deno.mkdir(dist, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    // Others may read it meanwhile: they get the old file or the new one.
+    const unfinished = join(dist, `${name}.${Deno.pid}`);
+    await Deno.writeTextFile(unfinished, text);
+    await Deno.rename(unfinished, join(dist, name));
+  }
 }
 
 /** How many bytes a page is on its way over the network, by `gzip`. */
