@@ -5,17 +5,33 @@
  * @module
  */
 
+import type { App } from "./app.ts";
 import { Context } from "./context.ts";
 import type { ConnectionInfo } from "./context.ts";
-import type { App, AppOptions } from "./create_app.ts";
 import { errorResponse } from "./error_response.ts";
 import { compose } from "./middleware.ts";
 import type { Middleware, Next } from "./middleware.ts";
 import { pathOf } from "./path.ts";
 import type { Plugin } from "./plugin.ts";
+import type { Route } from "./route.ts";
 import { createRouter } from "./router.ts";
 import { currentScope, runInScope, Scope } from "./scope.ts";
 import { serve } from "./serve.ts";
+
+/** What an app is made of. */
+export interface AppOptions {
+  /** Modules and other plugins, in the order in which they see a request. */
+  readonly plugins?: readonly Plugin[];
+  /** The routes. */
+  readonly routes?: readonly Route[];
+  /** The plugin that traces requests, as `tracePlugin()` makes it. */
+  readonly trace?: Plugin;
+  /**
+   * Gets what a handler or middleware threw, once an error. The response says
+   * nothing of it, and waits for nothing either. Default: `console.error`.
+   */
+  readonly onError?: (error: unknown, request: Request) => unknown;
+}
 
 /** How a host differs from the one that an app is. */
 export interface HostOptions extends AppOptions {

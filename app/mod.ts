@@ -27,6 +27,7 @@ export type {
   FetchHost,
   FetchHostOptions,
 } from "./adapters/with_plugins.ts";
+export type { App } from "./app.ts";
 export { Context } from "./context.ts";
 export type {
   ConnectionInfo,
@@ -35,8 +36,8 @@ export type {
   RequestContext,
 } from "./context.ts";
 export { createApp } from "./create_app.ts";
-export type { App, AppOptions } from "./create_app.ts";
 export { errorResponse } from "./error_response.ts";
+export type { AppOptions } from "./host.ts";
 export { compose } from "./middleware.ts";
 export type { Handler, Middleware, Next } from "./middleware.ts";
 export { pathOf } from "./path.ts";

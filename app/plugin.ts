@@ -1,4 +1,4 @@
-import type { App } from "./create_app.ts";
+import type { App } from "./app.ts";
 import type { Context } from "./context.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Route } from "./route.ts";

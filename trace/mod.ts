@@ -95,15 +95,15 @@ export {
   type OTLPTraces,
   toOTLP,
 } from "./export/otlp.ts";
-export {
-  createOTLPExporter,
-  type OTLPBatchOptions,
-  type OTLPDeadline,
-  type OTLPExporter,
-  type OTLPExporterClock,
-  type OTLPExporterOptions,
-  type OTLPExporterStats,
-} from "./export/otlp_exporter.ts";
+export { createOTLPExporter } from "./export/otlp_exporter.ts";
+export type {
+  OTLPBatchOptions,
+  OTLPDeadline,
+  OTLPExporter,
+  OTLPExporterClock,
+  OTLPExporterOptions,
+  OTLPExporterStats,
+} from "./export/exporter_types.ts";
 
 // Instrumentors, a layer each
 export { withSpan } from "./instrument/custom.ts";

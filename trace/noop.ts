@@ -21,7 +21,7 @@
 import type { Middleware } from "../app/middleware.ts";
 import type { Plugin } from "../app/plugin.ts";
 import type { ChromeTrace } from "./export/chrome.ts";
-import type { OTLPExporter } from "./export/otlp_exporter.ts";
+import type { OTLPExporter } from "./export/exporter_types.ts";
 import type * as real from "./mod.ts";
 import { NoopSpan, noopSpan, NoopTracer, noopTracer } from "./noop_tracer.ts";
 import type { SerializedTrace, Span, SpanData, TraceData } from "./types.ts";
@@ -50,7 +50,7 @@ export type {
   OTLPExporterClock,
   OTLPExporterOptions,
   OTLPExporterStats,
-} from "./export/otlp_exporter.ts";
+} from "./export/exporter_types.ts";
 export type { Authorize } from "./access.ts";
 export type { Clock } from "./clock.ts";
 export type {

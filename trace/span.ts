@@ -1,5 +1,9 @@
 import type { AttributeValue, Layer, SpanOpener } from "../app/scope.ts";
+import { textOf } from "./attribute.ts";
+import type { Attribute } from "./attribute.ts";
+import type { Clock } from "./clock.ts";
 import { describeError } from "./describe_error.ts";
+import type { IdGenerator } from "./ids.ts";
 import {
   ATTRIBUTE_SIZE,
   clip,
@@ -12,27 +16,58 @@ import {
   MAX_VALUE_LENGTH,
 } from "./limits.ts";
 import { noopSpan } from "./noop_tracer.ts";
-import type { TraceRecord } from "./trace_record.ts";
-import type { Attributes, Span, SpanEvent, SpanStatus } from "./types.ts";
+import type {
+  Attributes,
+  Span,
+  SpanEvent,
+  SpanStatus,
+  TraceOptions,
+} from "./types.ts";
 
 /** Values by key, without a prototype: any key is just a key. */
 type Values = Record<string, AttributeValue>;
 
-/**
- * An attribute of a span, in a list in the order in which they were first set.
- *
- * An object with one property for each would be a hash table of its own, as
- * any key is just a key: for the two or three attributes that most spans have
- * it takes twice the memory and five times as long. The last of 64 is found in
- * 0.3 µs.
- */
-export interface Attribute {
-  /** The name. */
-  readonly key: string;
-  /** The value that was given last. */
-  value: AttributeValue;
-  /** The attribute that was set next. */
-  next: Attribute | undefined;
+/** What a span asks of the tracer, by way of its trace. */
+export interface SpanHost {
+  /** Where the time is read. */
+  readonly clock: Clock;
+  /** Where ids come from. */
+  readonly ids: IdGenerator;
+  /** Whether spans of a layer are recorded. */
+  records(layer: Layer): boolean;
+  /** Begins another trace. */
+  startTrace(name: string, layer: Layer, options: TraceOptions): Span;
+  /** Something has happened on a span. */
+  onEvent(span: SpanImpl, event: SpanEvent): void;
+}
+
+/** What a span asks of its trace. */
+export interface SpanTrace {
+  /** The tracer. */
+  readonly host: SpanHost;
+  /** 32 lower-case hex digits. */
+  readonly id: string;
+  /** The span around the whole operation. */
+  readonly root: SpanImpl;
+  /** The epoch time at which the monotonic clock read 0. */
+  readonly origin: number;
+  /** The span of another service that called, if it told. */
+  readonly remoteParentId: string | null;
+  /** The time, in epoch milliseconds. */
+  now(): number;
+  /** Takes room for `size` bytes, or tells that there is none. */
+  charge(size: number): boolean;
+  /** Whether what was thrown has not been noted on a span of this trace. */
+  isNewError(error: unknown): boolean;
+  /** Opens a span below `parent` or its nearest open ancestor. */
+  openSpan(
+    parent: SpanImpl,
+    name: string,
+    layer: Layer,
+    attributes: Attributes | undefined,
+  ): Span;
+  /** Takes note that a span has ended. */
+  onSpanEnd(span: SpanImpl): void;
 }
 
 /** Stands in `endedAt` of a span that is open. */
@@ -47,7 +82,7 @@ const OPEN = -1;
  */
 export class SpanImpl implements Span {
   /** @internal The trace that keeps this span. */
-  readonly trace: TraceRecord;
+  readonly trace: SpanTrace;
   /** The span around this one; `null` for the root. */
   readonly parent: SpanImpl | null;
   /**
@@ -77,7 +112,7 @@ export class SpanImpl implements Span {
 
   /** Makes an open span. Spans are opened by a tracer or a parent's `child`. */
   constructor(
-    trace: TraceRecord,
+    trace: SpanTrace,
     parent: SpanImpl | null,
     name: string,
     layer: Layer,
@@ -270,13 +305,5 @@ export class SpanImpl implements Span {
           ...(attributes ? { attributes } : {}),
         })
         : noopSpan;
-  }
-}
-
-function textOf(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return "(a value that can't be turned into text)";
   }
 }

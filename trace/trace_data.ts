@@ -5,7 +5,6 @@
  */
 
 import type { SpanImpl } from "./span.ts";
-import type { TraceRecord } from "./trace_record.ts";
 import type {
   AttributeValue,
   ClientSpanData,
@@ -17,10 +16,26 @@ import type {
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Attribute that marks the spans of a browser. */
-export const ORIGIN_ATTRIBUTE = "app.origin";
+const ORIGIN_ATTRIBUTE = "app.origin";
+
+/** What was kept of a trace. */
+export interface TraceParts {
+  /** 32 lower-case hex digits. */
+  readonly id: string;
+  /** The span around the whole operation. */
+  readonly root: SpanImpl;
+  /** The recorded spans, in the order in which they began. */
+  readonly spans: readonly SpanImpl[];
+  /** Spans that ran in a browser. */
+  readonly clientSpans: readonly ClientSpanData[] | undefined;
+  /** The span of another service that called, if it told. */
+  readonly remoteParentId: string | null;
+  /** How many spans did not fit. */
+  readonly droppedSpans: number;
+}
 
 /** Builds the record of a trace, running or ended. */
-export function buildTraceData(trace: TraceRecord): TraceData {
+export function buildTraceData(trace: TraceParts): TraceData {
   const { root, clientSpans = [] } = trace;
   const parents = parentsOf(trace, clientSpans);
   const children = new Map<string, string[]>();
@@ -68,7 +83,7 @@ export function buildTraceData(trace: TraceRecord): TraceData {
   };
 }
 
-/** Builds the record of one span. */
+/** Builds the record of one span, below which the `children` are. */
 export function toSpanData(
   span: SpanImpl,
   children: readonly string[],
@@ -115,7 +130,7 @@ function valuesOf(span: SpanImpl): Record<string, AttributeValue> {
  * is at the top. A ring of browser spans is opened at the span that came first.
  */
 function parentsOf(
-  trace: TraceRecord,
+  trace: TraceParts,
   clientSpans: readonly ClientSpanData[],
 ): Map<string, string | null> {
   const { root } = trace;
@@ -161,7 +176,7 @@ function isInRing(
 }
 
 function metadataOf(
-  trace: TraceRecord,
+  trace: TraceParts,
   attributes: Readonly<Record<string, AttributeValue>>,
 ): TraceMetadata {
   const metadata: Writable<TraceMetadata> = { origin: "server" };

@@ -1,5 +1,3 @@
-import type { Clock } from "./clock.ts";
-import type { IdGenerator } from "./ids.ts";
 import {
   ATTRIBUTE_SIZE,
   BYTES_PER_SPAN,
@@ -9,36 +7,27 @@ import {
 import { noopSpan } from "./noop_tracer.ts";
 import { SkippedSpan } from "./skipped_span.ts";
 import { SpanImpl } from "./span.ts";
-import { buildTraceData, toSpanData } from "./trace_data.ts";
+import type { SpanHost, SpanTrace } from "./span.ts";
+import { buildTraceData } from "./trace_data.ts";
+import type { TraceParts } from "./trace_data.ts";
 import type {
   Attributes,
   ClientSpanData,
   Layer,
   Span,
   SpanData,
-  SpanEvent,
   TraceData,
   TraceOptions,
 } from "./types.ts";
 
 /** What a trace asks of the tracer that it belongs to. */
-export interface TraceHost {
-  /** Where the time is read. */
-  readonly clock: Clock;
-  /** Where ids come from. */
-  readonly ids: IdGenerator;
+export interface TraceHost extends SpanHost {
   /** How many spans a trace may hold. */
   readonly maxSpansPerTrace: number;
-  /** Whether spans of a layer are recorded. */
-  records(layer: Layer): boolean;
-  /** Begins another trace. */
-  startTrace(name: string, layer: Layer, options: TraceOptions): Span;
   /** A span has begun. */
   onSpanStart(span: SpanImpl): void;
   /** A span has ended. */
   onSpanEnd(span: SpanImpl): void;
-  /** Something has happened on a span. */
-  onEvent(span: SpanImpl, event: SpanEvent): void;
   /** A trace has ended. */
   onTraceEnd(trace: TraceRecord): void;
 }
@@ -49,7 +38,7 @@ export interface TraceHost {
  * It keeps the spans in the order in which they began and derives the public
  * record from them when somebody asks, which for most traces is never.
  */
-export class TraceRecord {
+export class TraceRecord implements SpanTrace, TraceParts {
   /** The tracer. */
   readonly host: TraceHost;
   /** The span around the whole operation, the first of the list of spans. */
@@ -229,11 +218,6 @@ export class TraceRecord {
     const data = buildTraceData(this);
     if (!this.isRunning) this.#data = data;
     return data;
-  }
-
-  /** The public record of one span, without its children. */
-  spanData(span: SpanImpl): SpanData {
-    return toSpanData(span, []);
   }
 }
 

@@ -9,6 +9,7 @@ import { RingBuffer } from "./ring_buffer.ts";
 import { RunningTraces } from "./running_traces.ts";
 import type { SpanImpl } from "./span.ts";
 import { Subscribers } from "./subscribers.ts";
+import { toSpanData } from "./trace_data.ts";
 import { TraceRecord } from "./trace_record.ts";
 import type { TraceHost } from "./trace_record.ts";
 import type {
@@ -107,8 +108,8 @@ export class TracerImpl implements Tracer {
     }
 
     function emitSpan(type: "span:start" | "span:end", span: SpanImpl): void {
-      const { trace } = span;
-      subscribers.emit({ type, traceId: trace.id, span: trace.spanData(span) });
+      const { traceId } = span;
+      subscribers.emit({ type, traceId, span: toSpanData(span, []) });
     }
 
     function emitEvent(span: SpanImpl, event: SpanEvent): void {
@@ -136,7 +137,7 @@ export class TracerImpl implements Tracer {
     );
     this.#running.add(trace);
     if (this.#subscribers.want("trace:start")) {
-      const span = trace.spanData(trace.root);
+      const span = toSpanData(trace.root, []);
       const { id: traceId } = trace;
       this.#subscribers.emit({ type: "trace:start", traceId, span });
     }

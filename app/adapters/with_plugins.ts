@@ -1,6 +1,6 @@
 import type { ConnectionInfo } from "../context.ts";
-import type { AppOptions } from "../create_app.ts";
 import { createHost } from "../host.ts";
+import type { AppOptions } from "../host.ts";
 import { pathOf } from "../path.ts";
 import type { Mountable } from "./mountable.ts";
 import { toPlugins } from "./mountable.ts";

@@ -1,6 +1,13 @@
 import type { RPCFailure } from "../error.ts";
 import type { BatchMessage, CallMessage } from "../protocol.ts";
-import type { CallOptions } from "./types.ts";
+
+/** Settings of one call. */
+export interface CallOptions {
+  /** Gives the call up; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** More headers. A call that has some is sent by itself. */
+  readonly headers?: HeadersInit | undefined;
+}
 
 /** What came of a call: nothing here has been looked at. */
 export interface Answer {

@@ -6,8 +6,8 @@
 
 import type { CallMessage } from "../protocol.ts";
 import { RPCClientError } from "./error.ts";
-import type { Answer, Exchange } from "./exchange.ts";
-import type { CallOptions, PlainOptions } from "./types.ts";
+import type { Answer, CallOptions, Exchange } from "./exchange.ts";
+import type { PlainOptions } from "./types.ts";
 
 /** Sends a call and gives the procedure's output. */
 export type Send = (

@@ -2,6 +2,7 @@ import type { Calls } from "../calls.ts";
 import type { Wire } from "../router.ts";
 import type { Transformer } from "../transformer.ts";
 import type { Batching } from "./batch.ts";
+import type { CallOptions } from "./exchange.ts";
 
 /** Settings of a client that calls over HTTP. */
 export interface HTTPClientOptions {
@@ -57,14 +58,6 @@ export interface ReconnectOptions {
 export type TransformerOption<R> = WireOf<R> extends "json"
   ? { readonly transformer?: undefined }
   : { readonly transformer: Transformer };
-
-/** Settings of one call. */
-export interface CallOptions {
-  /** Gives the call up; it rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
-  /** More headers. A call that has some is sent by itself. */
-  readonly headers?: HeadersInit | undefined;
-}
 
 /** Settings of one subscription. */
 export interface SubscribeOptions {

@@ -5,11 +5,19 @@ import type {
 } from "./browser.ts";
 import type { Layer } from "../types.ts";
 import { now } from "./clock.ts";
-import type { ClientSpan } from "./span.ts";
-import type { ClientTracer } from "./tracer.ts";
+import type { ClientSpan, ClientSpanOptions } from "./span.ts";
 
 declare const document: BrowserDocument;
 declare const location: Location;
+
+/** Opens the spans of a page. */
+export interface PageTracer {
+  startSpan(
+    name: string,
+    layer: Layer,
+    options: ClientSpanOptions,
+  ): ClientSpan;
+}
 
 /** Resources of a page that become spans. */
 const MAX_RESOURCES = 100;
@@ -35,16 +43,14 @@ export function findPageTrace(): string | undefined {
  *
  * @param tracer Opens the spans.
  */
-export function recordPageLoad(
-  tracer: ClientTracer,
-): void {
+export function recordPageLoad(tracer: PageTracer): void {
   // The end of the event is only known after it.
   const loaded = () => setTimeout(() => record(tracer));
   if (document.readyState === "complete") loaded();
   else addEventListener("load", loaded);
 }
 
-function record(tracer: ClientTracer): void {
+function record(tracer: PageTracer): void {
   const timing = navigationTiming();
   let page: ClientSpan | undefined;
 

@@ -4,7 +4,7 @@ import type {
   OTLPDeadline,
   OTLPExporter,
   OTLPExporterStats,
-} from "./otlp_exporter.ts";
+} from "./exporter_types.ts";
 import { encodeBatch, send, type SendResult } from "./otlp_sender.ts";
 import { backoff, MAX_ATTEMPTS } from "./retry.ts";
 

@@ -2,7 +2,7 @@ import { describe } from "./describe.ts";
 import type {
   OTLPExporterClock,
   OTLPExporterOptions,
-} from "./otlp_exporter.ts";
+} from "./exporter_types.ts";
 import type { SenderOptions } from "./otlp_sender.ts";
 
 /** An exporter's options, checked and complete. */

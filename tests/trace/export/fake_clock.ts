@@ -1,4 +1,4 @@
-import type { OTLPExporterClock } from "../../../trace/export/otlp_exporter.ts";
+import type { OTLPExporterClock } from "../../../trace/export/exporter_types.ts";
 
 interface Timer {
   readonly at: number;

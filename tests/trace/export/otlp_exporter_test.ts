@@ -7,11 +7,11 @@ import {
 } from "@std/assert";
 import { createTracer } from "../../../trace/mod.ts";
 import { fromOTLP } from "../../../trace/export/otlp.ts";
-import {
-  createOTLPExporter,
-  type OTLPExporter,
-  type OTLPExporterOptions,
-} from "../../../trace/export/otlp_exporter.ts";
+import type {
+  OTLPExporter,
+  OTLPExporterOptions,
+} from "../../../trace/export/exporter_types.ts";
+import { createOTLPExporter } from "../../../trace/export/otlp_exporter.ts";
 import type { Tracer } from "../../../trace/types.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { FakeCollector } from "./fake_collector.ts";

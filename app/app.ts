@@ -1,0 +1,28 @@
+import type { ConnectionInfo, Context } from "./context.ts";
+import type { Middleware } from "./middleware.ts";
+import type { Route } from "./route.ts";
+import type { ServeOptions, Server } from "./serve.ts";
+
+/** A server's worth of middlewares, routes and plugins. */
+export interface App {
+  /** Adds a middleware. The first one added is the outermost. */
+  use(middleware: Middleware<Context>): App;
+  /** Adds a route. */
+  route(route: Route): App;
+  /**
+   * Answers a request. It never rejects: a thrown `Response` is the response,
+   * anything else that is thrown becomes a 500. Give it to `Deno.serve`, or
+   * call it in a test.
+   */
+  readonly fetch: (
+    request: Request,
+    info?: ConnectionInfo,
+  ) => Promise<Response>;
+  /** Listens on a port until SIGINT, SIGTERM or `shutdown()`. */
+  serve(options?: ServeOptions): Promise<Server>;
+  /**
+   * Closes the plugins, the last one first, each of them even if another one
+   * fails to; then it rejects. Calling it again does nothing.
+   */
+  close(): Promise<void>;
+}
