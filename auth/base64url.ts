@@ -29,7 +29,7 @@ export function decodeBase64url(
 }
 
 /** Whether it is the canonical spelling of some bytes. */
-export function isBase64url(text: string): boolean {
+function isBase64url(text: string): boolean {
   if (!ALPHABET.test(text)) return false;
   switch (text.length % 4) {
     case 0:

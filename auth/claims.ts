@@ -37,7 +37,7 @@ const SECRET =
   /passw(or)?d|passphrase|^pwd|(pwd|hash|salt|tokens?|secrets?|(api|private|secret|signing)keys?|(backup|recovery)codes?)$/;
 
 /** Whether a key sounds like that of a secret: `passwordHash`, `access_token`. */
-export function soundsSecret(key: string): boolean {
+function soundsSecret(key: string): boolean {
   return SECRET.test(key.replace(/[^a-z\d]/gi, "").toLowerCase());
 }
 

@@ -90,7 +90,7 @@ export function isPieceOf(name: string, cookie: string): boolean {
 }
 
 /** The names that a request carries of a cookie and its chunks. */
-export function namesOf(header: string | null, name: string): string[] {
+function namesOf(header: string | null, name: string): string[] {
   return header === null
     ? []
     : [...new Set(Array.from(cookiesOf(header, name), ({ name }) => name))];

@@ -4,7 +4,7 @@
  *
  * `String.prototype.isWellFormed` is many times faster where there is one.
  */
-export function isWellFormed(text: string): boolean {
+function isWellFormed(text: string): boolean {
   return text.isWellFormed?.() ?? !/[\ud800-\udfff]/u.test(text);
 }
 

@@ -200,7 +200,7 @@ function paintDuration(
 }
 
 /** Three digits that matter: `0.12ms`, `12.3ms`, `1.23s`. */
-export function formatDuration(milliseconds: number): string {
+function formatDuration(milliseconds: number): string {
   if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(2)}s`;
   return `${milliseconds.toFixed(milliseconds >= 10 ? 1 : 2)}ms`;
 }

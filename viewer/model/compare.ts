@@ -76,7 +76,7 @@ export function compareTrees(
  * Where two traces are compared from: their tops, unless only one of them was
  * begun by a browser. Then both are compared from the server's root span on.
  */
-export function comparableTops(
+function comparableTops(
   a: TraceTree,
   b: TraceTree,
 ): readonly [SpanNode | undefined, SpanNode | undefined] {

@@ -10,7 +10,7 @@ import { statementOf } from "./attributes.ts";
 import type { SpanNode } from "./tree.ts";
 
 /** How many siblings have to be alike to be shown as one. */
-export const MIN_GROUP_SIZE = 3;
+const MIN_GROUP_SIZE = 3;
 
 /**
  * How many other siblings may stand between two that are alike. Enough for a

@@ -46,7 +46,7 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
 ];
 
 /** Adds the traces of files, and says how that went. */
-export async function importFiles(files: Iterable<File>): Promise<void> {
+async function importFiles(files: Iterable<File>): Promise<void> {
   for (const file of files) {
     try {
       const added = await importText(await file.text());

@@ -151,7 +151,7 @@ function leaveField(field: HTMLElement): void {
 }
 
 /** Puts the focus on a part of the page. */
-export function focusPlace(place: "list" | "trace" | "details"): void {
+function focusPlace(place: "list" | "trace" | "details"): void {
   document.querySelector<HTMLElement>(`[data-place="${place}"]`)?.focus();
 }
 
