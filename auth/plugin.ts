@@ -6,6 +6,7 @@ import type { RouteArgs } from "../app/route.ts";
 import { currentScope, observe } from "../app/scope.ts";
 import { authOf } from "./access.ts";
 import type { AuthContext } from "./auth_context.ts";
+import { checkParts } from "./check_parts.ts";
 import type { AuthCore } from "./core.ts";
 import { createCore } from "./core.ts";
 import { Rejection } from "./credentials.ts";
@@ -149,6 +150,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
   config: AuthConfig<U>,
 ): AuthPlugin<U> {
   const settings = resolveOptions(config);
+  checkParts(config);
   const { now = Date.now } = config;
   const ownStore = storeOf(config, settings, now);
   const store = config.session?.store ?? ownStore;

@@ -1,12 +1,18 @@
 /** Settings that are not safe make no plugin. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { AuthError, createAuthPlugin, mock } from "@quartet/kit/auth";
+import {
+  AuthError,
+  createAuthPlugin,
+  mock,
+  rateLimitSignIn,
+} from "@quartet/kit/auth";
 import type { AuthConfig } from "@quartet/kit/auth";
 import { ROOT } from "../helpers.ts";
 import { byName, SECRET } from "./harness.ts";
 
 Deno.test("Only settings that are safe make a plugin", () => {
+  const secured = { session: { secret: SECRET } };
   const wrong: [AuthConfig, string][] = [
     [{}, "session.secret"],
     [{ session: {} as never }, "session.secret"],
@@ -46,6 +52,37 @@ Deno.test("Only settings that are safe make a plugin", () => {
         providers: [{ id: "a", name: "A", type: "credentials" } as never],
       },
       "a function authorize",
+    ],
+    [
+      { ...secured, callbacks: { signIn: () => false } as never },
+      'there is no callback "signIn"; there are onSessionCreated, onSessionValidate, onSignIn',
+    ],
+    [
+      { ...secured, callbacks: { onSignIn: true as never } },
+      "callbacks.onSignIn must be a function, received boolean",
+    ],
+    [
+      { ...secured, onEvent: null as never },
+      "onEvent must be a function, received null",
+    ],
+    [
+      { ...secured, address: "x-forwarded-for" as never },
+      "address must be a function, received string",
+    ],
+    [{ ...secured, now: 0 as never }, "now must be a function"],
+    [
+      { ...secured, signInLimiter: rateLimitSignIn as never },
+      "signInLimiter must be a limiter, as rateLimitSignIn() makes one, received function",
+    ],
+    [
+      {
+        session: {
+          secret: SECRET,
+          strategy: "hybrid",
+          store: new Map() as never,
+        },
+      },
+      "session.store must be a store, as createRedisSessionStore() makes one, received an object without a function deleteByUser",
     ],
   ];
   for (const [config, message] of wrong) {
