@@ -125,7 +125,7 @@ export function createResponseCache(
 
     /** RFC 9111, section 4.4: what changes a page makes the kept one invalid. */
     async function passUnsafe(): Promise<Response> {
-      const response = await next();
+      const response = await next().catch(thrownResponse);
       if (!/^(?:OPTIONS|TRACE)$/.test(method) && response.status < 400) {
         const path = normalizePath(pathOf(request.url));
         await access().invalidate({ paths: [path] });

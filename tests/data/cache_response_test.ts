@@ -330,6 +330,27 @@ Deno.test("Tags and paths invalidate pages, and so does what changes them", asyn
   assertEquals(await text("/a/b?c=1"), "page 6");
 });
 
+Deno.test("A change invalidates its page, too, if its answer is thrown further in", async () => {
+  const { cache } = timedCache();
+  let text = "old";
+  const app = createApp()
+    .use(cache.cacheResponse({ maxAge: 60 }))
+    .use(({ method }, _context, next) => {
+      if (method === "GET") return next();
+      text = "new";
+      throw Response.redirect("http://localhost/", 303);
+    })
+    .route({ path: "/", handler: () => new Response(text) });
+  const read = async () =>
+    await (await app.fetch(new Request("http://localhost/"))).text();
+  assertEquals(await read(), "old");
+  const changed = await app.fetch(
+    new Request("http://localhost/", { method: "POST" }),
+  );
+  assertEquals(changed.status, 303);
+  assertEquals(await read(), "new");
+});
+
 Deno.test("A change that was refused invalidates nothing", async () => {
   const it = subject((call, { method }) =>
     new Response(`${call}`, { status: method === "POST" ? 403 : 200 })
