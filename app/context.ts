@@ -10,7 +10,8 @@ export interface ConnectionInfo {
 
 /**
  * What the kit's middlewares ask of a host's context: a place to keep values
- * for the time of one request. Hono's `c` fits, and so does {@linkcode Context}.
+ * for the time of one request. Hono's `c` fits, and so does `Context` of
+ * `@quartet/kit/app`.
  */
 export interface RequestContext {
   /** The value kept under `key`, or `undefined`. */

@@ -2,16 +2,24 @@
  * The client of a router, for pages and for other programs.
  *
  * @example
- * ```ts ignore
+ * ```ts
+ * import { createRouter, procedure } from "@quartet/kit/rpc";
  * import { createClient } from "@quartet/kit/rpc/client";
- * import type { Api } from "./api.ts";
+ * import { z } from "zod";
  *
- * const rpc = createClient<Api>({ httpEndpoint: "/api/rpc" });
+ * // On the server.
+ * const router = createRouter({
+ *   math: { double: procedure.query(z.number(), ({ input }) => input * 2) },
+ * });
  *
- * const country = await rpc.countries.byCode.query({ code: "FR" });
- * for await (const change of rpc.favourites.live.subscribe()) {
- *   console.log(change);
- * }
+ * // In the page: `import type { Api }`, and `httpEndpoint: "/api/rpc"`. This
+ * // one asks the router itself.
+ * type Api = typeof router;
+ * const rpc = createClient<Api>({
+ *   httpEndpoint: "http://localhost/api/rpc",
+ *   fetch: (url, init) => router.handler(new Request(url, init)),
+ * });
+ * console.assert(await rpc.math.double.query(21) === 42);
  * ```
  *
  * @module

@@ -1,11 +1,11 @@
-/** A value of a subscription under an id, made by {@linkcode tracked}. */
+/** A value of a subscription under an id, made by `tracked()`. */
 export class Tracked<T> {
   /** What a client that comes back sends as the last it has seen. */
   readonly id: string;
   /** The value. */
   readonly value: T;
 
-  /** Use {@linkcode tracked}. */
+  /** Use `tracked()`. */
   constructor(id: string, value: T) {
     this.id = id;
     this.value = value;

@@ -8,9 +8,19 @@
 /** The root of the repository. */
 export const ROOT = new URL("../", import.meta.url);
 
+/** Whether there is a file or folder at this path below the root. */
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(new URL(path, ROOT));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A `deno` process. Ends with the block that it was started in. */
 export interface Child extends AsyncDisposable {
-  /** Everything it has printed so far. */
+  /** Everything it has printed so far, or the end of it. */
   readonly stdout: string;
   /** Everything it has complained of so far. */
   readonly stderr: string;
@@ -22,8 +32,17 @@ export interface Child extends AsyncDisposable {
   readonly code: Promise<number>;
 }
 
-/** Starts `deno` with these arguments, in the root unless told otherwise. */
-export function startDeno(args: string[], cwd: string | URL = ROOT): Child {
+/**
+ * Starts `deno` with these arguments, in the root unless told otherwise.
+ *
+ * @param keep How many characters of the end of its output are kept. Default:
+ * all of them.
+ */
+export function startDeno(
+  args: string[],
+  cwd: string | URL = ROOT,
+  keep: number = Infinity,
+): Child {
   const process = new Deno.Command(Deno.execPath(), {
     args,
     cwd,
@@ -39,7 +58,7 @@ export function startDeno(args: string[], cwd: string | URL = ROOT): Child {
   const code = Promise.all([
     process.status,
     collect(process.stdout, (text) => {
-      stdout += text;
+      stdout = (stdout + text).slice(-keep);
       for (const fn of look) fn();
     }),
     collect(process.stderr, (text) => stderr += text),

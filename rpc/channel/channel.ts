@@ -25,7 +25,7 @@ export interface ChannelSubscribeOptions {
 
 /**
  * Hands each message to everybody who is subscribed. Made by
- * {@linkcode createChannel}, or by `createRedisChannel` of
+ * `createChannel()`, or by `createRedisChannel()` of
  * `@quartet/kit/rpc/redis` for several machines.
  */
 export interface Channel<T> {

@@ -1,0 +1,169 @@
+/**
+ * The code in the documentation. What TypeScript there is, `deno test --doc`
+ * checks and runs, except the blocks marked `ignore`: those show another
+ * library that isn't installed here. They are checked against declarations of
+ * what they use of it, in the folders beside this file.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { parseArguments } from "../../dev/arguments.ts";
+import { exists, startDeno } from "../helpers.ts";
+import { readPages } from "./pages.ts";
+import config from "../../deno.json" with { type: "json" };
+
+const pages = await readPages();
+const blocks = pages.flatMap(({ blocks }) => blocks);
+
+/** Those that `tools/check.ts` hands to `deno test --doc`. */
+const RUN = /^(README\.md:|docs\/)/;
+const TYPESCRIPT = ["ts", "tsx", "js", "jsx"];
+/** What may follow a fence; output and drawings have no language. */
+const LANGUAGES = [...TYPESCRIPT, "json", "sh", ""];
+
+Deno.test("Each block of code says what it is, and stands where the checks run it", () => {
+  const strange = blocks.filter(({ place, language, marks }) =>
+    !LANGUAGES.includes(language) ||
+    (TYPESCRIPT.includes(language) && !RUN.test(place)) ||
+    marks.some((mark) => mark !== "ignore")
+  );
+  assertEquals(strange.map(({ place }) => place), []);
+});
+
+Deno.test("Code for other libraries, which isn't run, is type-checked", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const names: string[] = [];
+    for (const { place, language, marks, text } of blocks) {
+      if (!marks.includes("ignore")) continue;
+      const name = `${place.replaceAll(/\W/g, "_")}.${language}`;
+      // Blocks without an import are modules as well.
+      await Deno.writeTextFile(`${folder}/${name}`, `${text}\nexport {};\n`);
+      names.push(name);
+    }
+    const { jsx: _, jsxImportSource: __, ...options } = config.compilerOptions;
+    await Deno.writeTextFile(
+      `${folder}/deno.json`,
+      JSON.stringify({
+        imports: {
+          "next/cache": new URL("next/cache.ts", import.meta.url).href,
+        },
+        compilerOptions: { ...options, types: [] },
+      }),
+    );
+    if (names.length === 0) return;
+    await using child = startDeno(["check", ...names], folder);
+    assertEquals(await child.code, 0, child.stderr);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("Blocks of JSON are JSON", () => {
+  for (const { place, language, text } of blocks) {
+    if (language !== "json") continue;
+    try {
+      JSON.parse(text);
+    } catch (cause) {
+      throw new Error(`${place} is no JSON`, { cause });
+    }
+  }
+});
+
+Deno.test("Commands in the documentation are there, with the options that they are shown with", async () => {
+  const wrong: string[] = [];
+  for (const { path, blocks, snippets } of pages) {
+    const lines = blocks.flatMap(({ language, text }) => {
+      const lines = text.split("\n");
+      if (language === "sh") return lines;
+      return lines.filter((line) => line.startsWith("$ "));
+    });
+    const inSentences = snippets.filter((text) => /^(deno|npx) \w/.test(text));
+    const inJSON = blocks.filter(({ language }) => language === "json")
+      .flatMap(({ text }) => Object.values(JSON.parse(text).tasks ?? {}));
+    for (const line of [...lines, ...inSentences, ...inJSON.map(String)]) {
+      const problem = await findProblem(line);
+      if (problem !== undefined) wrong.push(`${path}: ${line}: ${problem}`);
+    }
+  }
+  assertEquals(wrong, []);
+});
+
+/** Programs whose command lines are theirs to check. */
+const OTHERS = [
+  "bun",
+  "bunx",
+  "curl",
+  "docker",
+  "node",
+  "npm",
+  "npx",
+  "openssl",
+];
+
+/** What a reader would stumble over, if anything. */
+async function findProblem(line: string): Promise<string | undefined> {
+  const words = line.replace(/^\$ /, "").replace(/(^|\s)#.*/, "")
+    .replace(/^npx -y (?=deno )/, "").split(/\s+/).filter(Boolean);
+  const [program, command, ...rest] = words;
+  if (program === undefined || OTHERS.includes(program)) return;
+  if (program !== "deno") return `is there a ${program}?`;
+  const operands = rest.filter((word) => !word.startsWith("-"));
+  const [subject = ""] = operands;
+  switch (command) {
+    case "task":
+      return findProblemOfTask(rest);
+    case "run": {
+      if (rest.includes("--config")) return;
+      if (subject.startsWith("jsr:")) {
+        const args = rest.slice(rest.indexOf(subject) + 1);
+        return subject.endsWith("/dev") ? findProblemOfDev(args) : undefined;
+      }
+      return await exists(subject) ? undefined : "no such file";
+    }
+    case "add":
+    case "doc":
+    case "fmt":
+    case "lint":
+    case "publish":
+    case "serve":
+    case "test":
+    case undefined:
+      return;
+    default:
+      return "a command that this test doesn't know";
+  }
+}
+
+function findProblemOfTask([name = "", ...args]: string[]) {
+  const tasks: Readonly<Record<string, unknown>> = config.tasks;
+  if (!Object.hasOwn(tasks, name)) return "no such task";
+  return name === "dev" ? findProblemOfDev(["main.ts", ...args]) : undefined;
+}
+
+function findProblemOfDev(args: readonly string[]): string | undefined {
+  try {
+    parseArguments(args.length === 0 ? ["main.ts"] : args);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+Deno.test("What the documentation imports from JSR is an export of this version", () => {
+  const wrong: string[] = [];
+  const [major, minor] = config.version.split(".");
+  for (const { path, text } of pages) {
+    for (
+      const [whole, version, entry = ""] of text.matchAll(
+        /jsr:@quartet\/kit(?:@([^/\s"'`]*))?(\/[\w/-]*)?/g,
+      )
+    ) {
+      const fits = version === undefined || version === `^${major}.${minor}`;
+      if (!fits || !Object.hasOwn(config.exports, `.${entry}`)) {
+        wrong.push(`${path}: ${whole}`);
+      }
+    }
+  }
+  assertEquals(wrong, []);
+});

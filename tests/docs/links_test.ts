@@ -1,0 +1,65 @@
+import { assertEquals } from "@std/assert";
+import { exists, ROOT } from "../helpers.ts";
+import { readPages } from "./pages.ts";
+
+const pages = await readPages();
+const anchorsOf = new Map(pages.map(({ path, anchors }) => [path, anchors]));
+
+Deno.test("Links of the documentation lead to a file that there is, and to a heading that it has", async () => {
+  const broken: string[] = [];
+  for (const { path, links } of pages) {
+    for (const link of links) {
+      if (!await leadsSomewhere(path, link)) broken.push(`${path}: ${link}`);
+    }
+  }
+  assertEquals(broken, []);
+});
+
+/** Of other sites only the form is looked at: tests don't ask the network. */
+async function leadsSomewhere(from: string, link: string): Promise<boolean> {
+  if (/^[a-z]+:/.test(link)) return /^https?:/.test(link) && URL.canParse(link);
+  const target = new URL(link, new URL(from, ROOT));
+  const path = decodeURIComponent(target.href.split("#")[0]!)
+    .slice(decodeURIComponent(ROOT.href).length);
+  if (!target.href.startsWith(ROOT.href)) return false;
+  const anchor = decodeURIComponent(target.hash.slice(1));
+  if (anchor !== "") return anchorsOf.get(path)?.has(anchor) ?? false;
+  return await exists(path);
+}
+
+Deno.test("Files and folders that the documentation names are there", async () => {
+  const missing: string[] = [];
+  for (const { path, snippets } of pages) {
+    const folder = path.slice(0, path.lastIndexOf("/") + 1);
+    for (const name of snippets.filter(isOfTheRepository)) {
+      if (await exists(name) || await exists(folder + name)) continue;
+      missing.push(`${path}: ${name}`);
+    }
+  }
+  assertEquals(missing, []);
+});
+
+/** `tests/rpc/types_test.ts`, `.ci/run` or `bench/`, and not `main.ts`. */
+function isOfTheRepository(snippet: string): boolean {
+  return /^\.?[\w-][\w.-]*(\/[\w.-]+)*\/[\w.-]*$/.test(snippet) &&
+    !MEDIA_TYPE.test(snippet);
+}
+
+/** And what is a path in an address, or an import, begins otherwise. */
+const MEDIA_TYPE = /^(application|text|image)\//;
+
+Deno.test("Each page of docs/ is reached from the README", () => {
+  const known = new Set<string>(["README.md"]);
+  for (const path of known) {
+    const page = pages.find((page) => page.path === path);
+    for (const link of page?.links ?? []) {
+      if (/^[a-z]+:/.test(link)) continue;
+      const { pathname } = new URL(link, new URL(path, "file:///"));
+      if (pathname.endsWith(".md")) known.add(pathname.slice(1));
+    }
+  }
+  const unknown = pages.filter(({ path }) =>
+    path.startsWith("docs/") && !known.has(path)
+  );
+  assertEquals(unknown.map(({ path }) => path), []);
+});
