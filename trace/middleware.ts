@@ -6,6 +6,7 @@ import { getTracer } from "./context.ts";
 import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd } from "./response_body.ts";
 import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
+import { keepTracestate } from "./tracestate.ts";
 import type { Attributes, Span, Tracer } from "./types.ts";
 
 /** Settings of the trace middleware. */
@@ -95,12 +96,14 @@ export function traceMiddleware(
     name: string,
     attributes: Attributes,
   ): Span {
-    const parent = parseTraceparent(request.headers.get("traceparent"));
-    return tracer.startTrace(
-      name,
-      "request",
-      parent === undefined ? { attributes } : { attributes, ...parent },
-    );
+    const { headers } = request;
+    const parent = parseTraceparent(headers.get("traceparent"));
+    if (parent === undefined) {
+      return tracer.startTrace(name, "request", { attributes });
+    }
+    const span = tracer.startTrace(name, "request", { attributes, ...parent });
+    keepTracestate(span, headers);
+    return span;
   }
 
   return Object.assign(middleware, { outermost: true });

@@ -122,6 +122,8 @@ export type { RPCValidation } from "./instrument/rpc.ts";
 export { traceQuery } from "./instrument/database.ts";
 export type { QueryOptions } from "./instrument/database.ts";
 export { tracedAdapter } from "./instrument/traced_adapter.ts";
+export { tracedFetch } from "./instrument/traced_fetch.ts";
+export type { TracedFetchOptions } from "./instrument/traced_fetch.ts";
 export { traceAuthCheck } from "./instrument/auth.ts";
 export { recordHydration, traceHydration } from "./instrument/islands.ts";
 export type { HydrationRecord } from "./instrument/islands.ts";

@@ -64,6 +64,7 @@ export type { QueryOptions } from "./instrument/database.ts";
 export type { FormValidation } from "./instrument/forms.ts";
 export type { HydrationRecord } from "./instrument/islands.ts";
 export type { RPCValidation } from "./instrument/rpc.ts";
+export type { TracedFetchOptions } from "./instrument/traced_fetch.ts";
 export type { TraceMiddlewareOptions } from "./middleware.ts";
 export type { TracePluginOptions } from "./plugin.ts";
 export type { CLIReporter, CLIReporterOptions } from "./report/cli.ts";
@@ -86,6 +87,8 @@ const run = (fn: Run): unknown => fn(noopSpan);
 const runNamed = (_name: string, fn: Run): unknown => fn(noopSpan);
 const runDescribed = (_name: string, _detail: string, fn: Run): unknown =>
   fn(noopSpan);
+const fetcher: typeof real.tracedFetch = (options) =>
+  options?.fetch ?? ((input, init) => fetch(input, init));
 const tracer = (): NoopTracer => noopTracer;
 const emptyPage = (): Promise<string> => Promise.resolve("");
 const notFound = (): Promise<Response> =>
@@ -217,6 +220,8 @@ export const traceRPCCall: typeof real.traceRPCCall =
 export const recordRPCValidation: typeof real.recordRPCValidation = nothing;
 /** Gives the adapter itself. */
 export const tracedAdapter: typeof real.tracedAdapter = itself;
+/** Gives the `fetch` that was given, or one that calls the global one. */
+export const tracedFetch: typeof real.tracedFetch = fetcher;
 /** Runs what it is given. */
 export const traceQuery: typeof real.traceQuery =
   runNamed as typeof real.traceQuery;

@@ -40,10 +40,7 @@ export function requestAttributes(
     "http.request.method": method,
     "url.path": path,
   };
-  if (!KNOWN_METHODS.includes(method)) {
-    attributes["http.request.method"] = "_OTHER";
-    attributes["http.request.method_original"] = method;
-  }
+  hideUnknownMethod(attributes);
   const query = queryOf(url);
   if (query !== "") attributes["url.query"] = redactQuery(query);
   if (recordHeaders !== false) {
@@ -53,6 +50,38 @@ export function requestAttributes(
     for (const name of names) keepHeader(attributes, request.headers, name);
   }
   return attributes;
+}
+
+/**
+ * What the span of a request that is sent is to know of it, under the names of
+ * the conventions for HTTP clients. The fragment isn't sent, and often secret.
+ */
+export function sentRequestAttributes(method: string, url: URL): Attributes {
+  const { protocol, username, password, host, hostname, pathname } = url;
+  const user = username === "" && password === ""
+    ? ""
+    : `${REDACTED}:${REDACTED}@`;
+  const query = queryOf(url.href);
+  const search = query === "" ? "" : `?${redactQuery(query)}`;
+  const attributes: Record<string, string> = {
+    "http.request.method": method,
+    "url.full": `${protocol}//${user}${host}${pathname}${search}`,
+    // An IPv6 address stands in brackets in a URL only.
+    "server.address": hostname.replace(/^\[(.*)\]$/, "$1"),
+  };
+  hideUnknownMethod(attributes);
+  const port = url.port === "" ? PORTS[protocol] : Number(url.port);
+  return { ...attributes, "server.port": port };
+}
+
+/** The ports that a URL needn't name. */
+const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+function hideUnknownMethod(attributes: Record<string, string>): void {
+  const method = attributes["http.request.method"]!;
+  if (KNOWN_METHODS.includes(method)) return;
+  attributes["http.request.method"] = "_OTHER";
+  attributes["http.request.method_original"] = method;
 }
 
 function keepHeader(

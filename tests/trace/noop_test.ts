@@ -110,6 +110,11 @@ Deno.test("functions of the no-op entry that wrap work still do it", async () =>
   }
   const adapter = { query: () => 1 };
   assertStrictEquals(noop.tracedAdapter(adapter, { system: "x" }), adapter);
+  const send: typeof fetch = (input) =>
+    Promise.resolve(new Response(String(input)));
+  assertStrictEquals(noop.tracedFetch({ fetch: send, origins: "*" }), send);
+  const response = await noop.tracedFetch()("data:text/plain,hello");
+  assertEquals(await response.text(), "hello");
 });
 
 Deno.test("functions of the no-op entry that only note something do nothing", () => {
@@ -218,7 +223,7 @@ Deno.test("an app that maps the real entry to the no-op one has no tracing left 
     import { createApp } from "@quartet/kit/app";
     import {
       createCLIReporter, createCollector, createTracer, traceLoader,
-      tracedAdapter, traceMiddleware, tracePlugin, traceQuery,
+      tracedAdapter, tracedFetch, traceMiddleware, tracePlugin, traceQuery,
     } from "@quartet/kit/trace";
 
     const tracer = createTracer({ maxTraces: 50 });
@@ -229,7 +234,7 @@ Deno.test("an app that maps the real entry to the no-op one has no tracing left 
       trace: tracePlugin(tracer),
       routes: [{
         path: "/",
-        loader: () => traceLoader("a", () =>
+        loader: () => traceLoader("a", () => tracedFetch()("data:,")).then(() =>
           traceQuery("SELECT 1", () => database.query("SELECT 1"))),
       }],
     });

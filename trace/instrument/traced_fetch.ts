@@ -1,0 +1,176 @@
+import { runSpan } from "../../app/scope.ts";
+import { getActiveSpan } from "../context.ts";
+import { sentRequestAttributes } from "../request_attributes.ts";
+import { formatTraceparent } from "../traceparent.ts";
+import { tracestateOf } from "../tracestate.ts";
+import type { Span } from "../types.ts";
+
+/** Settings of {@linkcode tracedFetch}. */
+export interface TracedFetchOptions {
+  /**
+   * The origins whose servers continue the trace, such as
+   * `https://api.example.com`: they are sent `traceparent`. `"*"` is all of
+   * them. Default: none.
+   */
+  readonly origins?: readonly string[] | "*";
+  /** Sends the requests. Default: the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+type Input = Parameters<typeof fetch>[0];
+type Init = Parameters<typeof fetch>[1];
+
+/**
+ * Makes a `fetch` whose requests are traced, each as a span below the active
+ * one, and that tells the servers of the listed origins the trace, so that
+ * theirs continues it: the spans of both make one tree. Where nothing is
+ * traced, it only calls `fetch`, and so it does for what isn't HTTP.
+ *
+ * A span is called `fetch GET api.example.com/users/7`. It ends when the head
+ * of the response is there; the body is yet to come then. A status from 400 is
+ * a failure of the span, and so is what `fetch` rejects with, a timeout
+ * included; a request that was given up is an event `fetch.aborted`.
+ *
+ * `traceparent` goes where the first request goes and, as any header, along
+ * with its redirects, to other origins too: use `redirect: "manual"` where
+ * that matters. One that the caller has set is left as it is. What came in as
+ * `tracestate` is handed on with it.
+ *
+ * In `url.full` a user name, a password, and the values of query parameters
+ * whose names sound secret are replaced, and the fragment is left out. The path is kept
+ * as it is.
+ *
+ * @param options Whom to tell the trace, and what sends.
+ * @returns A function to use in place of `fetch`.
+ * @throws {TypeError} If what is listed isn't an origin.
+ *
+ * @example
+ * ```ts
+ * import { createTracer, tracedFetch } from "@quartet/kit/trace";
+ *
+ * const server = Deno.serve({ port: 0, onListen() {} }, (request) =>
+ *   new Response(request.headers.get("traceparent")));
+ * const origin = `http://127.0.0.1:${server.addr.port}`;
+ *
+ * const fetch = tracedFetch({ origins: [origin] });
+ * const tracer = createTracer();
+ * const told = await tracer.withSpan("job", "custom", async () => {
+ *   const response = await fetch(`${origin}/users/7`);
+ *   return await response.text();
+ * });
+ * await server.shutdown();
+ *
+ * const [trace] = tracer.getTraces();
+ * const [, span] = trace!.spans.values();
+ * console.assert(told === `00-${trace!.id}-${span!.id}-01`);
+ * ```
+ */
+export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
+  const isTold = originFilter(options.origins ?? []);
+  // Looked up late: tests and other libraries put theirs in its place.
+  const send: typeof fetch = options.fetch ??
+    ((input, init) => globalThis.fetch(input, init));
+
+  return (input: Input, init?: Init): Promise<Response> => {
+    const parent = getActiveSpan();
+    const url = parent === undefined ? undefined : httpURL(input);
+    if (parent === undefined || url === undefined) return send(input, init);
+    const method = methodOf(input, init);
+    const span = parent.child(
+      `fetch ${method} ${url.host}${url.pathname}`,
+      "request",
+      sentRequestAttributes(method, url),
+    );
+    return runSpan(span, async () => {
+      try {
+        const response = isTold(url.origin)
+          ? await send(...withTrace(input, init, span, tracestateOf(parent)))
+          : await send(input, init);
+        noteStatus(span, response.status);
+        return response;
+      } catch (error) {
+        if (isGivenUp(error, init?.signal ?? requestOf(input)?.signal)) {
+          span.event("fetch.aborted");
+          // An ended span takes no note of the error any more.
+          span.end();
+        }
+        throw error;
+      }
+    });
+  };
+}
+
+function originFilter(
+  origins: readonly string[] | "*",
+): (origin: string) => boolean {
+  if (origins === "*") return () => true;
+  for (const origin of origins) {
+    if (URL.parse(origin)?.origin === origin) continue;
+    throw new TypeError(
+      `Cannot trace fetch: origins must be like https://api.example.com, without a path or a slash at the end, received ${
+        JSON.stringify(origin)
+      }`,
+    );
+  }
+  return (origin) => origins.includes(origin);
+}
+
+/** Where a request goes; `undefined` if it isn't HTTP or `fetch` will refuse. */
+function httpURL(input: Input): URL | undefined {
+  const url = URL.parse(
+    requestOf(input)?.url ?? String(input),
+    globalThis.location?.href,
+  );
+  return url?.protocol === "https:" || url?.protocol === "http:"
+    ? url
+    : undefined;
+}
+
+function requestOf(input: Input): Request | undefined {
+  return input instanceof Request ? input : undefined;
+}
+
+/** The method as it is sent: `fetch` writes the usual ones in capitals. */
+function methodOf(input: Input, init: Init): string {
+  const method = String(init?.method ?? requestOf(input)?.method ?? "GET");
+  return /^(?:delete|get|head|options|post|put)$/i.test(method)
+    ? method.toUpperCase()
+    : method;
+}
+
+/**
+ * The arguments that send the same and tell the trace. The caller's `Request`
+ * and settings stay as they are.
+ */
+function withTrace(
+  input: Input,
+  init: Init,
+  span: Span,
+  state: string | undefined,
+): [input: Input, init: Init] {
+  const headers = new Headers(init?.headers ?? requestOf(input)?.headers);
+  // A trace that has ended in the meantime has no ids to tell.
+  if (headers.has("traceparent") || span.id === "") return [input, init];
+  headers.set("traceparent", formatTraceparent(span));
+  if (state !== undefined && !headers.has("tracestate")) {
+    headers.set("tracestate", state);
+  }
+  // A proxy's `fetch(url, request)`: a request's members can't be spread.
+  return init instanceof Request
+    ? [new Request(input, init), { headers }]
+    : [input, { ...init, headers }];
+}
+
+function noteStatus(span: Span, status: number): void {
+  span.setAttribute("http.response.status_code", status);
+  if (status < 400) return;
+  // OpenTelemetry: to the one who asked, 4xx is a failure as well.
+  span.setAttribute("error.type", String(status));
+  span.error();
+}
+
+/** To give a request up is no failure; to have waited too long is one. */
+function isGivenUp(error: unknown, signal: AbortSignal | null | undefined) {
+  return signal?.aborted === true &&
+    (error as Error | undefined)?.name !== "TimeoutError";
+}
