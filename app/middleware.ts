@@ -1,5 +1,6 @@
 import type { RequestContext } from "./context.ts";
 import { pathOf } from "./path.ts";
+import { kindOf } from "./show.ts";
 
 /** Runs the rest of the chain and gives its response. */
 export type Next = () => Promise<Response>;
@@ -86,8 +87,6 @@ async function call<C extends RequestContext>(
   throw new TypeError(
     `Cannot answer ${request.method} ${
       pathOf(request.url)
-    }: a middleware must return a Response, received ${
-      response === null ? "null" : typeof response
-    }`,
+    }: a middleware must return a Response, received ${kindOf(response)}`,
   );
 }

@@ -14,6 +14,7 @@ import { pathOf } from "./path.ts";
 import type { Route, RouteArgs, RouteConfig } from "./route.ts";
 import { observe } from "./scope.ts";
 import type { ObservedSpan } from "./scope.ts";
+import { kindOf } from "./show.ts";
 
 const ACTION_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
 const ANY_METHOD = "";
@@ -134,7 +135,7 @@ export function createRouter(): Router {
     if (!(response instanceof Response)) {
       throw new TypeError(
         `Cannot answer ${method} ${path}: route ${match.data.pattern} must give a Response, received ${
-          response === null ? "null" : typeof response
+          kindOf(response)
         }`,
       );
     }
@@ -188,7 +189,7 @@ function* endpointsOf(
     if (fn !== undefined && typeof fn !== "function") {
       throw new TypeError(
         `Cannot add route ${path}: ${name} must be a function, received ${
-          fn === null ? "null" : typeof fn
+          kindOf(fn)
         }`,
       );
     }

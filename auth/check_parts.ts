@@ -6,6 +6,7 @@
  * @module
  */
 
+import { kindOf } from "../app/show.ts";
 import { configError } from "./error.ts";
 import type { AuthCallbacks, AuthConfig } from "./options.ts";
 import type { BaseUser } from "./user.ts";
@@ -70,8 +71,4 @@ function checkMethods(
         : kindOf(value)
     }`,
   );
-}
-
-function kindOf(value: unknown): string {
-  return value === null ? "null" : typeof value;
 }

@@ -1,3 +1,4 @@
+import { kindOf } from "../app/show.ts";
 import { checkSession, sessionOf } from "./claims.ts";
 import type { ProvedSession } from "./credentials.ts";
 import type { AuthCallbacks } from "./options.ts";
@@ -29,7 +30,7 @@ export function createDescriber<U extends BaseUser>(
     if (typeof session !== "object" || session === null) {
       throw new TypeError(
         `Cannot read session: the session callback must return one, received ${
-          session === null ? "null" : typeof session
+          kindOf(session)
         }`,
       );
     }

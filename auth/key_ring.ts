@@ -13,6 +13,7 @@ import {
   hkdfSync,
   randomBytes,
 } from "node:crypto";
+import { kindOf } from "../app/show.ts";
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { isProduction } from "./environment.ts";
 import { configError } from "./error.ts";
@@ -138,7 +139,7 @@ function readSecrets(
     if (typeof text !== "string" || text === "") {
       throw configError(
         `${name} must be a non-empty string, received ${
-          text === "" ? "an empty one" : text === null ? "null" : typeof text
+          text === "" ? "an empty one" : kindOf(text)
         }`,
       );
     }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { kindOf } from "../app/show.ts";
 import {
   payloadOf,
   sessionOf,
@@ -274,7 +275,7 @@ export class Sessions<U extends BaseUser> {
     if (typeof changed !== "object" || changed === null) {
       throw new TypeError(
         `Cannot sign in: the jwt callback must return a payload, received ${
-          changed === null ? "null" : typeof changed
+          kindOf(changed)
         }`,
       );
     }

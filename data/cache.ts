@@ -1,3 +1,4 @@
+import { show } from "../app/show.ts";
 import { createResponseCache } from "./cache_response.ts";
 import type { CacheResponseOptions } from "./cache_response.ts";
 import { createCachedFunction } from "./cached_function.ts";
@@ -6,7 +7,7 @@ import type {
   CacheAccess,
   CachedFunction,
 } from "./cached_function.ts";
-import { checkPositive, show } from "./check.ts";
+import { checkPositive } from "./check.ts";
 import { lifetime } from "./call.ts";
 import { Engine } from "./engine.ts";
 import { createMemoryStore } from "./memory_store.ts";

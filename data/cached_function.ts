@@ -1,5 +1,5 @@
+import { show } from "../app/show.ts";
 import { encodeCall } from "./argument_key.ts";
-import { show } from "./check.ts";
 import { lifetime } from "./call.ts";
 import type { Engine } from "./engine.ts";
 import { readPolicy } from "./options.ts";

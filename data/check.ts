@@ -1,4 +1,10 @@
-/** Checks of what callers give, in the kit's grammar of errors. */
+/**
+ * Checks of what callers give, in the kit's grammar of errors.
+ *
+ * @module
+ */
+
+import { show } from "../app/show.ts";
 
 /** @throws {TypeError} If `value` is not a number above 0. */
 export function checkPositive(value: unknown, name: string, doing: string) {
@@ -40,15 +46,4 @@ export function normalizeTags(tags: readonly string[]): string[] {
   return tags.every((tag) => tag.isWellFormed())
     ? [...tags]
     : tags.map((tag) => tag.toWellFormed());
-}
-
-/** A value in an error: what it is, and not much of it. */
-export function show(value: unknown): string {
-  if (typeof value === "string") {
-    return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
-  }
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "function") return "a function";
-  if (typeof value === "object" && value !== null) return "an object";
-  return String(value);
 }

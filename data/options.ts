@@ -1,4 +1,5 @@
-import { checkPositive, checkStrings, normalizeTags, show } from "./check.ts";
+import { show } from "../app/show.ts";
+import { checkPositive, checkStrings, normalizeTags } from "./check.ts";
 import { readPattern } from "./paths.ts";
 
 /** What all ways of caching can be told. All times are in seconds. */

@@ -1,4 +1,5 @@
-import { checkStrings, normalizeTags, show } from "./check.ts";
+import { show } from "../app/show.ts";
+import { checkStrings, normalizeTags } from "./check.ts";
 import { readPattern } from "./paths.ts";
 import type { Scopes } from "./scope_table.ts";
 

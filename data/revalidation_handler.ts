@@ -2,7 +2,7 @@ import { errorResponse } from "../app/error_response.ts";
 import { readBodyText } from "../app/read_body.ts";
 import type { BodyError } from "../app/read_body.ts";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
-import { show } from "./check.ts";
+import { show } from "../app/show.ts";
 import { readScopes } from "./revalidation.ts";
 import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 

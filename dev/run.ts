@@ -2,6 +2,7 @@ import { createApp } from "../app/create_app.ts";
 import type { Plugin } from "../app/plugin.ts";
 import { serve } from "../app/serve.ts";
 import type { Fetcher, Server } from "../app/serve.ts";
+import { kindOf } from "../app/show.ts";
 import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
 import { loadEntry } from "./load_entry.ts";
@@ -50,9 +51,7 @@ function mount(
     const response: unknown = await entry.fetch(request, context.info);
     if (response instanceof Response) return response;
     throw new TypeError(
-      `fetch of ${name} must return a Response, received ${
-        response === null ? "null" : typeof response
-      }`,
+      `fetch of ${name} must return a Response, received ${kindOf(response)}`,
     );
   });
   return {

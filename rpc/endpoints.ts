@@ -7,6 +7,7 @@
  * @module
  */
 
+import { kindOf } from "../app/show.ts";
 import type { Endpoint } from "./call.ts";
 
 /** The procedures of a router by dotted path, and by the keys of a path. */
@@ -96,7 +97,7 @@ function collect(
         `Cannot create router: ${
           here.join(".")
         } must be a procedure or an object of procedures, received ${
-          value === null ? "null" : typeof value
+          kindOf(value)
         }`,
       );
     }

@@ -2,6 +2,7 @@ import type { Context } from "../app/context.ts";
 import { isCrossOrigin, readOrigins } from "../app/origin.ts";
 import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
+import { kindOf } from "../app/show.ts";
 import { createUpgrader } from "../app/websocket.ts";
 import type { WebSocketHandler } from "../app/websocket.ts";
 import { noteEndpoint, noteRefusal } from "./call_route.ts";
@@ -201,7 +202,7 @@ function checkRouter(router: unknown): void {
   if (typeof handler === "function" && websocket !== undefined) return;
   throw new TypeError(
     `Cannot create RPC plugin: router must be what createRouter() gives, received ${
-      router === null ? "null" : typeof router
+      kindOf(router)
     }`,
   );
 }

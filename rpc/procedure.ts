@@ -6,6 +6,7 @@
  */
 
 import type { RequestContext } from "../app/context.ts";
+import { kindOf } from "../app/show.ts";
 import type { Schema, SchemaInput, SchemaOutput } from "./schema.ts";
 import type { Tracked } from "./tracked.ts";
 
@@ -306,7 +307,7 @@ function checkFunction(
 ): asserts value is (args: any) => any {
   if (typeof value === "function") return;
   throw new TypeError(
-    `Cannot define ${what} must be a function, received ${describe(value)}`,
+    `Cannot define ${what} must be a function, received ${kindOf(value)}`,
   );
 }
 
@@ -318,11 +319,7 @@ function checkSchema(value: unknown, what: string): asserts value is Schema {
   if (standard || typeof parse === "function") return;
   throw new TypeError(
     `Cannot define ${what} must be a schema (zod, Standard Schema, or an object with a parse function), received ${
-      describe(value)
+      kindOf(value)
     }`,
   );
-}
-
-function describe(value: unknown): string {
-  return value === null ? "null" : typeof value;
 }

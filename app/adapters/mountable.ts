@@ -3,6 +3,7 @@ import type { Context } from "../context.ts";
 import type { Middleware } from "../middleware.ts";
 import type { Plugin } from "../plugin.ts";
 import type { AuthRule } from "../route.ts";
+import { kindOf } from "../show.ts";
 
 /** What can be put on a server of another make. */
 export type Mountable =
@@ -26,7 +27,7 @@ export function toPlugins(parts: readonly Mountable[]): Plugin[] {
     }
     throw new TypeError(
       `Cannot mount ${name}: it must be a plugin, a middleware or what requireAuth() gives, received ${
-        part === null ? "null" : typeof part
+        kindOf(part)
       }`,
     );
   });

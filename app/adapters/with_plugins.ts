@@ -2,6 +2,7 @@ import type { ConnectionInfo } from "../context.ts";
 import { createHost } from "../host.ts";
 import type { AppOptions } from "../host.ts";
 import { pathOf } from "../path.ts";
+import { kindOf } from "../show.ts";
 import type { Mountable } from "./mountable.ts";
 import { toPlugins } from "./mountable.ts";
 
@@ -64,7 +65,7 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   if (typeof handler !== "function") {
     throw new TypeError(
       `Cannot put plugins around a handler: it must be a function, received ${
-        handler === null ? "null" : typeof handler
+        kindOf(handler)
       }`,
     );
   }
@@ -76,9 +77,7 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
     throw new TypeError(
       `Cannot answer ${request.method} ${
         pathOf(request.url)
-      }: the handler must return a Response, received ${
-        response === null ? "null" : typeof response
-      }`,
+      }: the handler must return a Response, received ${kindOf(response)}`,
     );
   }
 

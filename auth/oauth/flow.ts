@@ -1,3 +1,4 @@
+import { show } from "../../app/show.ts";
 import type { CookieSettings } from "../cookie_settings.ts";
 import { AuthError, invalidCredentials } from "../error.ts";
 import type { KeyRing } from "../key_ring.ts";
@@ -7,7 +8,6 @@ import { isRedirectUri, REDIRECT_URI } from "./address.ts";
 import type { PendingSignIn } from "./flow_cookie.ts";
 import { createFlowCookies, LIFETIME } from "./flow_cookie.ts";
 import { codeChallenge, digest, isEqual, randomValue } from "./pkce.ts";
-import { show } from "./show.ts";
 import { UsedStates } from "./used_states.ts";
 
 /** What codes consist of (RFC 6749, appendix A.11), and more than they have. */

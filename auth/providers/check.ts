@@ -4,8 +4,8 @@
  * @module
  */
 
+import { show } from "../../app/show.ts";
 import { AuthError } from "../error.ts";
-import { show } from "../oauth/show.ts";
 
 /** What a factory throws of a setting. */
 export function providerError(label: string, problem: string): AuthError {

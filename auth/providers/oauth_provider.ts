@@ -1,4 +1,4 @@
-import { show } from "../oauth/show.ts";
+import { show } from "../../app/show.ts";
 import type { AuthProvider, OAuthCallback, OAuthTokens } from "../provider.ts";
 import type { BaseUser } from "../user.ts";
 import { isText } from "./check.ts";

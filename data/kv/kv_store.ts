@@ -4,7 +4,8 @@
  * @module
  */
 
-import { checkPositive, show } from "../check.ts";
+import { show } from "../../app/show.ts";
+import { checkPositive } from "../check.ts";
 import { MemoryStore, readLimits } from "../memory_store.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import type { Dated, Scopes, ScopeTable } from "../scope_table.ts";
