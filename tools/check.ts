@@ -29,7 +29,7 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   "types": ["check", "."],
   "examples in doc comments": ["test", "-A", "--doc", ...EXAMPLES],
   "documentation": ["doc", "--lint", ...ENTRY_POINTS],
-  "publishing (dry run)": ["publish", "--dry-run", "--allow-dirty"],
+  "publishing (dry run)": ["task", "publish"],
   "viewer is built from its sources": [
     "run",
     "-A",

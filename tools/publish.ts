@@ -1,0 +1,122 @@
+/**
+ * Publishes the package to JSR, or with no argument only tries whether that
+ * would work.
+ *
+ * The project builds where only npm can be reached, so `deno.json` takes
+ * `@std` from there. Users get the official packages: while this runs, a
+ * config of the package alone, `jsr.json`, stands beside `deno.json`.
+ *
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { findImports } from "./published_imports.ts";
+import { packageConfig } from "./publish_config.ts";
+import type { PackageConfig, ProjectConfig } from "./publish_config.ts";
+import { checkChangelog, checkVersionIsNew } from "./release_checks.ts";
+
+const USAGE = `Usage: deno task publish [--execute [--token TOKEN]]
+
+Checks that the package can be published, and lists the files of it.
+
+Options:
+  --execute        publish it
+  --token TOKEN    sign in with a token instead of in a browser
+  --help           print this text`;
+
+const ROOT = new URL("../", import.meta.url);
+const CONFIG = "jsr.json";
+/** The exit code of a command that SIGINT has ended. */
+const INTERRUPTED = 130;
+
+interface Options {
+  readonly execute: boolean;
+  readonly token: string | undefined;
+  readonly help: boolean;
+}
+
+/** Reads the command line, or says what is wrong with it. */
+function readOptions(args: string[]): Options | string {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        execute: { type: "boolean", default: false },
+        token: { type: "string" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    if (values.token !== undefined && !values.execute) {
+      return "--token needs --execute: nothing is sent without";
+    }
+    return { ...values, token: values.token };
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+async function main(args: string[]): Promise<number> {
+  const options = readOptions(args);
+  if (typeof options === "string") {
+    console.error(`${options}\n\n${USAGE}`);
+    return 2;
+  }
+  if (options.help) {
+    console.log(USAGE);
+    return 0;
+  }
+
+  const project: ProjectConfig = JSON.parse(
+    await Deno.readTextFile(new URL("deno.json", ROOT)),
+  );
+  const obstacle = await checkChangelog(project, ROOT, options.execute) ??
+    (options.execute ? await checkVersionIsNew(project) : undefined);
+  if (obstacle !== undefined) {
+    const { name, version } = project;
+    console.error(`Cannot publish ${name}@${version}: ${obstacle}`);
+    return 1;
+  }
+
+  const specifiers = await findImports(Object.values(project.exports), ROOT);
+  const published = packageConfig(project, specifiers, "jsr");
+  if (options.execute) {
+    const token = options.token === undefined ? [] : ["--token", options.token];
+    return await denoPublish(published, token);
+  }
+  console.log("The published files import:");
+  for (const target of Object.values(published.imports)) {
+    console.log(`   ${target}`);
+  }
+  // Nothing is asked of JSR, so a dry run works where it can't be reached.
+  const checked = packageConfig(project, specifiers, "npm");
+  return await denoPublish(checked, ["--dry-run", "--allow-dirty"]);
+}
+
+/** Runs `deno publish` with a config that is gone afterwards. */
+async function denoPublish(
+  config: PackageConfig,
+  args: readonly string[],
+): Promise<number> {
+  const interruption = new AbortController();
+  const interrupt = () => interruption.abort();
+  Deno.addSignalListener("SIGINT", interrupt);
+  Deno.addSignalListener("SIGTERM", interrupt);
+  const path = new URL(CONFIG, ROOT);
+  try {
+    await Deno.writeTextFile(path, `${JSON.stringify(config, null, 2)}\n`);
+    if (interruption.signal.aborted) return INTERRUPTED;
+    // The lockfile is that of deno.json; a package has none.
+    const { code } = await new Deno.Command(Deno.execPath(), {
+      args: ["publish", "--config", CONFIG, "--no-lock", ...args],
+      cwd: ROOT,
+      signal: interruption.signal,
+    }).spawn().status;
+    return interruption.signal.aborted ? INTERRUPTED : code;
+  } finally {
+    await Deno.remove(path);
+    Deno.removeSignalListener("SIGINT", interrupt);
+    Deno.removeSignalListener("SIGTERM", interrupt);
+  }
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
