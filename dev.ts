@@ -15,6 +15,12 @@ import { parseArguments, USAGE } from "./dev/arguments.ts";
 import { runDev } from "./dev/run.ts";
 import { DevError } from "./dev/dev_error.ts";
 
+if (!("Deno" in globalThis)) {
+  throw new TypeError(
+    "Cannot run the dev command: it needs Deno, received another runtime; mount tracePlugin() to see traces there",
+  );
+}
+
 /**
  * Runs the dev command until it is interrupted.
  *

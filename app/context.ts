@@ -1,9 +1,40 @@
 import { errorResponse } from "./error_response.ts";
 
+/** The other end of a connection over the network, as in `Deno.NetAddr`. */
+export interface NetAddress {
+  /** The protocol below HTTP. */
+  readonly transport: "tcp" | "udp";
+  /** The address, such as `127.0.0.1` or `::1`. */
+  readonly hostname: string;
+  /** The port. */
+  readonly port: number;
+}
+
+/** The other end of a connection through a socket file. */
+export interface UnixAddress {
+  /** The kind of socket. */
+  readonly transport: "unix" | "unixpacket";
+  /** The file. */
+  readonly path: string;
+}
+
+/** The other end of a connection between a virtual machine and its host. */
+export interface VsockAddress {
+  /** The kind of socket. */
+  readonly transport: "vsock";
+  /** The machine. */
+  readonly cid: number;
+  /** The port. */
+  readonly port: number;
+}
+
+/** The other end of a connection: what Deno calls `Deno.Addr`. */
+export type Address = NetAddress | UnixAddress | VsockAddress;
+
 /** How the server received a request; `Deno.serve` hands it to its handler. */
 export interface ConnectionInfo {
   /** The other end of the connection. */
-  readonly remoteAddr?: Deno.Addr | undefined;
+  readonly remoteAddr?: Address | undefined;
   /** Settles once the response has been sent, body included. */
   readonly completed?: Promise<void> | undefined;
 }

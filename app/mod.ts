@@ -17,10 +17,27 @@
  */
 
 export type { Mountable } from "./adapters/mountable.ts";
+export type {
+  NodeBindings,
+  NodeDuplex,
+  NodeIncoming,
+  NodeOutgoing,
+  NodeSocket,
+  NodeSocketServer,
+} from "./adapters/node.ts";
+export { toBun } from "./adapters/to_bun.ts";
+export type {
+  BunHost,
+  BunServer,
+  BunSocket,
+  BunSocketData,
+} from "./adapters/to_bun.ts";
 export { toHono } from "./adapters/to_hono.ts";
 export type { HonoContext, HonoMiddleware } from "./adapters/to_hono.ts";
 export { toMiddleware } from "./adapters/to_middleware.ts";
 export type { WebMiddleware } from "./adapters/to_middleware.ts";
+export { toNode } from "./adapters/to_node.ts";
+export type { NodeHost, NodeHostOptions } from "./adapters/to_node.ts";
 export { withPlugins } from "./adapters/with_plugins.ts";
 export type {
   FetchHandler,
@@ -30,10 +47,14 @@ export type {
 export type { App } from "./app.ts";
 export { Context } from "./context.ts";
 export type {
+  Address,
   ConnectionInfo,
   ContextValues,
+  NetAddress,
   Params,
   RequestContext,
+  UnixAddress,
+  VsockAddress,
 } from "./context.ts";
 export { createApp } from "./create_app.ts";
 export { errorResponse } from "./error_response.ts";

@@ -1,4 +1,4 @@
-import type { ConnectionInfo } from "./context.ts";
+import type { ConnectionInfo, NetAddress } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
 
 /** Something that answers requests: an app, or what a `main.ts` exports. */
@@ -31,13 +31,13 @@ export interface ServeOptions {
    */
   readonly grace?: number;
   /** Called once the port is open. Default: prints the address. */
-  readonly onListen?: (address: Deno.NetAddr) => void;
+  readonly onListen?: (address: NetAddress) => void;
 }
 
 /** A listening server. */
 export interface Server {
   /** The address that is listened on. */
-  readonly address: Deno.NetAddr;
+  readonly address: NetAddress;
   /**
    * Resolves when the server has shut down and its fetcher is closed; rejects
    * if the fetcher failed to close, or the server to go on listening.
@@ -55,6 +55,7 @@ export interface Server {
  * @param fetcher What answers the requests.
  * @param options Where to listen.
  * @throws {Deno.errors.AddrInUse} If the port is taken.
+ * @throws {TypeError} If the runtime has no `Deno.serve`, as Node and Bun.
  *
  * @example
  * ```ts
@@ -70,6 +71,7 @@ export interface Server {
  * ```
  */
 export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
+  checkRuntime();
   const { signal, signals = true, grace = 10_000 } = options;
   const handlers = createCounter();
   const responses = createCounter();
@@ -203,20 +205,29 @@ async function close(
   }
 }
 
+function checkRuntime(): void {
+  if ("Deno" in globalThis) return;
+  throw new TypeError(
+    "Cannot serve: Deno.serve is not available in this runtime; use toNode(app) with a server of Node, or toBun(app) with Bun.serve",
+  );
+}
+
 /** Windows knows SIGINT and SIGBREAK only. */
-const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
-  ? ["SIGINT", "SIGBREAK"]
-  : ["SIGINT", "SIGTERM"];
+function signalNames(): Deno.Signal[] {
+  return Deno.build.os === "windows"
+    ? ["SIGINT", "SIGBREAK"]
+    : ["SIGINT", "SIGTERM"];
+}
 
 function listenToSignals(listener: () => void): void {
-  for (const name of SIGNALS) Deno.addSignalListener(name, listener);
+  for (const name of signalNames()) Deno.addSignalListener(name, listener);
 }
 
 function ignoreSignals(listener: () => void): void {
-  for (const name of SIGNALS) Deno.removeSignalListener(name, listener);
+  for (const name of signalNames()) Deno.removeSignalListener(name, listener);
 }
 
-function printAddress({ hostname, port }: Deno.NetAddr): void {
+function printAddress({ hostname, port }: NetAddress): void {
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   console.log(`Listening on http://${host}:${port}/`);
 }

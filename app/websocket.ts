@@ -5,6 +5,9 @@
  * @module
  */
 
+import { upgrade } from "./upgrade.ts";
+import type { Socket } from "./upgrade.ts";
+
 /** One connection, as its handler sees it. */
 export interface ServerWebSocket<T = unknown> {
   /** What `upgrade` was given for this connection. */
@@ -61,7 +64,8 @@ const DRAIN_INTERVAL = 5;
 const CLOSE_TIMEOUT = 1_000;
 
 /**
- * Makes an {@linkcode Upgrader} over Deno's own WebSockets.
+ * Makes an {@linkcode Upgrader} over the WebSockets of the server: Deno's own,
+ * or those that `toNode()` and `toBun()` hand on.
  *
  * @param handler What happens on the connections.
  *
@@ -87,15 +91,14 @@ export function createUpgrader<T>(handler: WebSocketHandler<T>): Upgrader<T> {
   let emptied = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
 
-  function upgrade(request: Request, { data }: { data: T }): boolean {
+  function accept(request: Request, { data }: { data: T }): boolean {
     if (!asksForWebSocket(request)) return false;
-    const { socket, response } = Deno.upgradeWebSocket(request);
+    const { socket, response } = upgrade(request);
     responses.set(request, response);
-    socket.addEventListener("close", () => {
+    const connection = new Connection(socket, data, handler, () => {
       connections.delete(connection);
       if (connections.size === 0) emptied.resolve();
     });
-    const connection = new Connection(socket, data, handler);
     connections.add(connection);
     return true;
   }
@@ -110,7 +113,7 @@ export function createUpgrader<T>(handler: WebSocketHandler<T>): Upgrader<T> {
   }
 
   return {
-    upgrade,
+    upgrade: accept,
     response: (request) => responses.get(request),
     get size() {
       return connections.size;
@@ -127,7 +130,7 @@ let guarded = false;
  * socket's listener. One client must not be able to do that to the others.
  */
 function guardProcess(): void {
-  if (guarded) return;
+  if (guarded || !("Deno" in globalThis)) return;
   guarded = true;
   addEventListener("unhandledrejection", (event) => {
     const { reason } = event;
@@ -147,16 +150,21 @@ function asksForWebSocket({ method, headers }: Request): boolean {
     headers.has("sec-websocket-key");
 }
 
-/** Not asked of the global each time: that is a look-up for every message. */
-const { OPEN } = WebSocket;
+/** As in the `WebSocket` standard, whose global not every server has. */
+const OPEN = 1;
 
 class Connection<T> implements ServerWebSocket<T> {
   data: T;
-  readonly #socket: WebSocket;
+  readonly #socket: Socket;
   readonly #handler: WebSocketHandler<T>;
   #drainTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(socket: WebSocket, data: T, handler: WebSocketHandler<T>) {
+  constructor(
+    socket: Socket,
+    data: T,
+    handler: WebSocketHandler<T>,
+    onGone: () => void,
+  ) {
     this.data = data;
     this.#socket = socket;
     this.#handler = handler;
@@ -167,6 +175,7 @@ class Connection<T> implements ServerWebSocket<T> {
       this.#run(() => handler.message(this, message));
     };
     socket.onclose = ({ code, reason }) => {
+      onGone();
       clearTimeout(this.#drainTimer);
       // Deno says 0 where the standard has 1006, "abnormal closure".
       this.#run(() => handler.close?.(this, code || 1006, reason));
@@ -212,7 +221,7 @@ class Connection<T> implements ServerWebSocket<T> {
   #watchDrain(): void {
     this.#drainTimer = setTimeout(() => {
       this.#drainTimer = undefined;
-      if (this.#socket.readyState !== WebSocket.OPEN) return;
+      if (this.#socket.readyState !== OPEN) return;
       if (this.#socket.bufferedAmount > 0) this.#watchDrain();
       else this.#run(() => this.#handler.drain?.(this));
     }, DRAIN_INTERVAL);

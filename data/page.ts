@@ -4,6 +4,8 @@
  * @module
  */
 
+import { toHex } from "../app/hex.ts";
+
 /** A response that was read. */
 export interface Page {
   readonly status: number;
@@ -147,7 +149,7 @@ async function readBody(
 /** Strong: the same bytes have the same tag, on every server. */
 async function etagOf(body: Uint8Array<ArrayBuffer>): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
-  return `"${hash.subarray(0, 16).toHex()}"`;
+  return `"${toHex(hash.subarray(0, 16))}"`;
 }
 
 /** Gives a page for a request: all of it, its headers, or 304. */

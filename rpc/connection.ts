@@ -13,3 +13,8 @@ export interface WSConnectionData {
 
 /** A connection of a router. */
 export type Socket = ServerWebSocket<WSConnectionData>;
+
+/** Bytes that wait to be sent. Bun's own sockets tell it by a method. */
+export function unsent(ws: Socket & { getBufferedAmount?(): number }): number {
+  return ws.bufferedAmount ?? ws.getBufferedAmount?.() ?? 0;
+}

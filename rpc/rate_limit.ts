@@ -1,4 +1,5 @@
 import type { RequestContext } from "../app/context.ts";
+import { toHex } from "../app/hex.ts";
 import { WindowTable } from "../app/window_table.ts";
 import { RPCError } from "./error.ts";
 import type { CallInfo, ProcedureMiddleware } from "./procedure.ts";
@@ -95,5 +96,5 @@ async function shorten(key: string): Promise<string> {
   if (!(key?.length > MAX_KEY)) return key;
   const bytes = new TextEncoder().encode(key);
   const digest = await crypto.subtle.digest("SHA-256", bytes);
-  return `SHA-256 ${new Uint8Array(digest).toHex()}`;
+  return `SHA-256 ${toHex(new Uint8Array(digest))}`;
 }

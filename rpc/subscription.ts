@@ -16,6 +16,7 @@ import { checkOutput, run } from "./run.ts";
 import { traceOf } from "./socket_trace.ts";
 import { Tracked } from "./tracked.ts";
 import type { Transformer } from "./transformer.ts";
+import { unsent } from "./connection.ts";
 import type { Socket } from "./connection.ts";
 
 /** Bytes waiting to be sent at which a generator is not asked for more. */
@@ -139,7 +140,7 @@ async function pump(
   else signal.addEventListener("abort", stop, { once: true });
   try {
     let since = performance.now();
-    let waiting = ws.bufferedAmount;
+    let waiting = unsent(ws);
     for (let sent = 1; !signal.aborted; sent++) {
       ended = true;
       const result = await iterator.next();
@@ -158,10 +159,10 @@ async function pump(
       // each message how much it is.
       waiting += message.length * MAX_UNIT;
       if (sent % LOOK_EVERY !== 0 && waiting <= HIGH_WATER) continue;
-      waiting = ws.bufferedAmount;
+      waiting = unsent(ws);
       if (waiting > HIGH_WATER) {
         await drained(ws, signal);
-        waiting = ws.bufferedAmount;
+        waiting = unsent(ws);
         since = performance.now();
       } else if (performance.now() - since > MAX_RUN) {
         // Without this, a generator that never waits would also keep the
@@ -215,7 +216,7 @@ function encoder(
 async function drained(ws: Socket, signal: AbortSignal): Promise<void> {
   for (let ms = 0; !signal.aborted; ms = Math.min(ms + 1, MAX_PAUSE)) {
     await (ms === 0 ? turn() : pause(ms, signal));
-    if (ws.bufferedAmount <= LOW_WATER) return;
+    if (unsent(ws) <= LOW_WATER) return;
   }
 }
 

@@ -6,6 +6,7 @@
 
 import type { WebSocketHandler } from "../app/websocket.ts";
 import type { Endpoint } from "./call.ts";
+import { unsent } from "./connection.ts";
 import type { Socket, WSConnectionData } from "./connection.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { RPCError } from "./error.ts";
@@ -105,7 +106,7 @@ export function createWebSocketHandler(
   /** Closes a connection whose client asks and asks but does not read. */
   function answer(ws: Socket, message: string): void {
     const state = stateOf(ws.data);
-    if (ws.bufferedAmount === 0) state.unread = 0;
+    if (unsent(ws) === 0) state.unread = 0;
     state.unread += Math.max(message.length, MIN_SIZE);
     if (state.unread <= MAX_UNREAD) ws.send(message);
     else ws.close(1008, "Too many unread messages");

@@ -1,3 +1,5 @@
+import { toHex } from "../app/hex.ts";
+
 /** Fills an array with random bytes, as `crypto.getRandomValues` does. */
 export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;
 
@@ -40,12 +42,6 @@ export function createIdGenerator(
 
   return { traceId: () => next(16), spanId: () => next(8) };
 }
-
-/** `Uint8Array.prototype.toHex`, which is far quicker, where there is one. */
-const toHex: (bytes: Uint8Array) => string = "toHex" in Uint8Array.prototype
-  ? (bytes) => bytes.toHex()
-  : (bytes) =>
-    Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** The generator behind every id that no tracer of its own makes. */
 export const systemIds: IdGenerator = createIdGenerator();

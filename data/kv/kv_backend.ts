@@ -1,3 +1,4 @@
+import { clearInterval, setInterval } from "node:timers";
 import { pause } from "../../app/pause.ts";
 import type {
   Backend,
@@ -148,7 +149,7 @@ export class KvBackend implements Backend {
     const tick = () => this.#tick();
     this.#timer = setInterval(tick, this.#parts.interval);
     // A program that has nothing else to do may end.
-    Deno.unrefTimer(this.#timer);
+    this.#timer.unref();
   }
 
   #tick(): void {

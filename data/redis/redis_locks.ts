@@ -36,7 +36,7 @@ export class RedisLocks {
     const { meta, lockTime, run } = this.#parts;
     const token = crypto.randomUUID();
     // Before it is asked for: it may be free again before the answer is here.
-    using waiter = this.#listen(key);
+    const waiter = this.#listen(key);
     const keys = [this.#place(key), meta];
     try {
       const left = await run(LOCK, keys, [token, `${lockTime}`]) as number;
@@ -46,6 +46,8 @@ export class RedisLocks {
     } catch (error) {
       this.#leave(key, token);
       throw error;
+    } finally {
+      waiter.stop();
     }
   }
 
@@ -88,7 +90,7 @@ export class RedisLocks {
     return `${this.#parts.name}:lock:${key}`;
   }
 
-  #listen(key: string): { wait(ms: number): Promise<void> } & Disposable {
+  #listen(key: string): { wait(ms: number): Promise<void>; stop(): void } {
     const { promise, resolve } = Promise.withResolvers<void>();
     const set = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, set.add(resolve));
@@ -98,7 +100,7 @@ export class RedisLocks {
         await promise;
         clearTimeout(timer);
       },
-      [Symbol.dispose]: () => {
+      stop: () => {
         set.delete(resolve);
         if (set.size === 0) this.#waiting.delete(key);
       },

@@ -1,5 +1,6 @@
 import type { Tracer } from "../types.ts";
 import { formatTrace } from "./format_trace.ts";
+import { standardOutput } from "./standard_output.ts";
 import { createPaint, wantsColor } from "./terminal.ts";
 
 /** Settings of the terminal reporter. */
@@ -50,43 +51,18 @@ export function createCLIReporter(
   tracer: Tracer,
   options: CLIReporterOptions = {},
 ): CLIReporter {
-  const { write = writeToStdout, slow = 100 } = options;
-  const paint = createPaint(options.color ?? defaultColor());
+  const output = standardOutput();
+  // In one piece, so that the trees of concurrent requests do not interleave.
+  const { write = output.write, slow = 100 } = options;
+  const color = options.color ?? wantsColor(output.env, output.isTerminal());
+  const paint = createPaint(color);
   const stop = tracer.subscribe((event) => {
     if (event.type !== "trace:end") return;
-    const width = options.width ?? terminalWidth();
+    const width = options.width ?? (output.columns() || DEFAULT_WIDTH);
     write(formatTrace(event.trace, { paint, slow, width }));
   }, ["trace:end"]);
   return { stop };
 }
 
-const DEFAULT_WIDTH = 120;
-const encoder = new TextEncoder();
-
-/** In one piece, so that the trees of concurrent requests do not interleave. */
-function writeToStdout(text: string): void {
-  let rest = encoder.encode(text);
-  while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
-}
-
-function defaultColor(): boolean {
-  return wantsColor(readEnv, Deno.stdout.isTerminal());
-}
-
-/** Without the permission to read the environment, it says nothing. */
-function readEnv(name: string): string | undefined {
-  try {
-    return Deno.env.get(name);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Some terminals say that they have no columns at all. */
-function terminalWidth(): number {
-  try {
-    return Deno.consoleSize().columns || DEFAULT_WIDTH;
-  } catch {
-    return DEFAULT_WIDTH;
-  }
-}
+const DEFAULT_WIDTH = 120;

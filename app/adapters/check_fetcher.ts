@@ -1,0 +1,11 @@
+import type { Fetcher } from "../serve.ts";
+
+/** Checks what is to be served. */
+export function checkFetcher(fetcher: unknown, doing: string): void {
+  if (typeof (fetcher as Partial<Fetcher> | null)?.fetch === "function") return;
+  throw new TypeError(
+    `Cannot ${doing}: the app must be an object with a fetch method, received ${
+      fetcher === null ? "null" : typeof fetcher
+    }`,
+  );
+}

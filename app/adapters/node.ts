@@ -1,0 +1,91 @@
+/**
+ * What is used of Node's server and of the package `ws`.
+ *
+ * @module
+ */
+
+/** What is used of Node's `IncomingMessage`. */
+export interface NodeIncoming {
+  /** What is asked for. */
+  readonly url?: string | undefined;
+  /** Names and values in turn, as received. */
+  readonly rawHeaders: readonly string[];
+  /** The connection. */
+  readonly socket: {
+    /** The other end's address. */
+    readonly remoteAddress?: string | undefined;
+    /** The other end's port. */
+    readonly remotePort?: number | undefined;
+  };
+}
+
+/** What is used of Node's `ServerResponse`. */
+export interface NodeOutgoing {
+  /** Whether it is over, one way or the other. */
+  readonly closed: boolean;
+  /** Whether all of it has been sent. */
+  readonly writableFinished: boolean;
+  /** Listens to its end. */
+  once(event: "close", listener: () => void): unknown;
+}
+
+/** What a server of Node hands on beside the `Request` it has made. */
+export interface NodeBindings {
+  /** Node's own request. */
+  readonly incoming: NodeIncoming;
+  /** Node's own response. */
+  readonly outgoing: NodeOutgoing;
+}
+
+/** What is used of Node's `Duplex`: a bare connection. */
+export interface NodeDuplex {
+  /** Whether it can't be used any more. */
+  readonly destroyed: boolean;
+  /** Whether it is one of TLS. */
+  readonly encrypted?: boolean;
+  /** Listens to it. */
+  on(event: "error" | "close", listener: () => void): unknown;
+  /** Listens no longer. */
+  off(event: "error" | "close", listener: () => void): unknown;
+  /** Writes the last bytes. */
+  end(bytes: Uint8Array): unknown;
+  /** Closes it at once. */
+  destroy(): unknown;
+}
+
+/** What is used of a socket of the package `ws`. */
+export interface NodeSocket {
+  /** Bytes that the network has not taken yet. */
+  readonly bufferedAmount: number;
+  /** Listens to messages. */
+  on(
+    event: "message",
+    listener: (data: unknown, isBinary: boolean) => void,
+  ): unknown;
+  /** Listens to its end. */
+  on(
+    event: "close",
+    listener: (code: number, reason: unknown) => void,
+  ): unknown;
+  /** Listens to failures. */
+  on(event: "error", listener: () => void): unknown;
+  /** Sends a message. */
+  send(message: string | Uint8Array): void;
+  /** Closes the connection. */
+  close(code?: number, reason?: string): void;
+}
+
+/** What is used of a `WebSocketServer` of the package `ws`. */
+export interface NodeSocketServer {
+  /** Makes a socket of a connection. */
+  handleUpgrade(
+    incoming: NodeIncoming,
+    duplex: NodeDuplex,
+    head: Uint8Array,
+    done: (socket: NodeSocket) => void,
+  ): void;
+  /** Listens to handshakes, whose headers may be added to. */
+  on(event: "headers", listener: (lines: string[]) => void): unknown;
+  /** Listens no longer. */
+  off(event: "headers", listener: (lines: string[]) => void): unknown;
+}

@@ -1,0 +1,81 @@
+/**
+ * Node gives a request that asks for a WebSocket as it came in, with the bare
+ * connection: here it becomes a `Request`, and its answer is written.
+ *
+ * @module
+ */
+
+import type { HostSocket } from "./host_socket.ts";
+import type { NodeDuplex, NodeIncoming, NodeSocketServer } from "./node.ts";
+
+/** Makes a `Request`; `undefined` if its `Host` or target is malformed. */
+export function nodeRequest(
+  { url = "/", rawHeaders }: NodeIncoming,
+  duplex: NodeDuplex,
+): Request | undefined {
+  try {
+    const headers = new Headers();
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
+    }
+    const scheme = duplex.encrypted === true ? "https" : "http";
+    const base = `${scheme}://${headers.get("host") ?? "localhost"}`;
+    // Not resolved against the base: a path may begin with two slashes.
+    const target = url.startsWith("/") ? base + url : url;
+    return new Request(target, { headers });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes the handshake, with what the app has put into its response's headers. */
+export function upgradeNode(
+  server: NodeSocketServer,
+  incoming: NodeIncoming,
+  duplex: NodeDuplex,
+  head: Uint8Array,
+  headers: Headers,
+  socket: HostSocket,
+): void {
+  const lost = () => socket.closed(1006, "");
+  if (duplex.destroyed) return lost();
+  const addHeaders = (lines: string[]) => {
+    for (const [name, value] of headers) lines.push(`${name}: ${value}`);
+  };
+  duplex.on("close", lost);
+  // The handshake is made within this call.
+  server.on("headers", addHeaders);
+  server.handleUpgrade(incoming, duplex, head, (ws) => {
+    duplex.off("close", lost);
+    ws.on("message", (data, isBinary) => {
+      socket.received(isBinary ? data as Uint8Array : String(data));
+    });
+    ws.on("close", (code, reason) => socket.closed(code, String(reason)));
+    // It closes as well, which is heard of above.
+    ws.on("error", () => {});
+    socket.opened(ws);
+  });
+  server.off("headers", addHeaders);
+}
+
+/** Hop by hop, or not known before the body is. */
+const OWN_HEADERS =
+  /^(connection|content-length|keep-alive|transfer-encoding|upgrade)$/;
+
+/** Writes a response onto a bare connection, and closes that. */
+export async function sendResponse(
+  duplex: NodeDuplex,
+  response: Response,
+): Promise<void> {
+  const body = new Uint8Array(await response.arrayBuffer());
+  const lines = [`HTTP/1.1 ${response.status} ${response.statusText}`];
+  for (const [name, value] of response.headers) {
+    if (!OWN_HEADERS.test(name)) lines.push(`${name}: ${value}`);
+  }
+  lines.push("connection: close", `content-length: ${body.length}`, "", "");
+  const start = new TextEncoder().encode(lines.join("\r\n"));
+  const bytes = new Uint8Array(start.length + body.length);
+  bytes.set(start);
+  bytes.set(body, start.length);
+  if (!duplex.destroyed) duplex.end(bytes);
+}

@@ -1,0 +1,161 @@
+import type { ConnectionInfo, NetAddress } from "../context.ts";
+import type { Fetcher } from "../serve.ts";
+import { checkFetcher } from "./check_fetcher.ts";
+import { offerSocket } from "./host_socket.ts";
+import type {
+  NodeBindings,
+  NodeDuplex,
+  NodeIncoming,
+  NodeOutgoing,
+  NodeSocketServer,
+} from "./node.ts";
+import { nodeRequest, sendResponse, upgradeNode } from "./node_upgrade.ts";
+
+/** Settings of an app on Node. */
+export interface NodeHostOptions {
+  /**
+   * Opens sockets: `new WebSocketServer({ noServer: true })` of the package
+   * `ws`. Default: sockets are refused, by a 501.
+   */
+  readonly webSocketServer?: NodeSocketServer;
+}
+
+/** An app as a server of Node wants it. */
+export interface NodeHost {
+  /** Answers a request; for what makes a `Request` of Node's. */
+  fetch(request: Request, bindings: NodeBindings): Promise<Response>;
+  /** Listens to the server's event `upgrade`. */
+  upgrade(incoming: NodeIncoming, socket: NodeDuplex, head: Uint8Array): void;
+}
+
+/** What is known of a connection to a server of Node. */
+class NodeInfo implements ConnectionInfo {
+  /** Under these names Hono's helpers look for them. */
+  readonly incoming: NodeIncoming;
+  readonly outgoing: NodeOutgoing | undefined;
+  #completed: Promise<void> | undefined;
+
+  constructor(incoming: NodeIncoming, outgoing?: NodeOutgoing) {
+    this.incoming = incoming;
+    this.outgoing = outgoing;
+  }
+
+  get remoteAddr(): NetAddress | undefined {
+    const { remoteAddress, remotePort } = this.incoming.socket;
+    return remoteAddress === undefined ? undefined : {
+      transport: "tcp",
+      hostname: remoteAddress,
+      port: remotePort ?? 0,
+    };
+  }
+
+  get completed(): Promise<void> | undefined {
+    return this.outgoing && (this.#completed ??= completionOf(this.outgoing));
+  }
+}
+
+function completionOf(outgoing: NodeOutgoing): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = () =>
+      outgoing.writableFinished
+        ? resolve()
+        : reject(new Error("The connection was closed before the end"));
+    if (outgoing.closed) settle();
+    else outgoing.once("close", settle);
+  });
+}
+
+/**
+ * Makes of an app what a server of Node needs: of an app of the kit, of Hono
+ * with the kit in it, or of what `withPlugins()` gives. The app gets to know
+ * who has connected, and with the package `ws` its sockets work, those of RPC
+ * as well as those of the traces.
+ *
+ * ```ts ignore
+ * import { serve } from "@hono/node-server";
+ * import { WebSocketServer } from "ws";
+ *
+ * const webSocketServer = new WebSocketServer({ noServer: true });
+ * const { fetch, upgrade } = toNode(app, { webSocketServer });
+ * const server = serve({ fetch, port: 8000 });
+ * server.on("upgrade", upgrade);
+ * ```
+ *
+ * When the server shuts down, call the app's `close()` before `server.close()`.
+ *
+ * @param fetcher The app.
+ * @param options What opens sockets.
+ * @throws {TypeError} If the app has no `fetch`.
+ *
+ * @example
+ * ```ts
+ * import { createApp, toNode } from "@quartet/kit/app";
+ * import { createServer } from "node:http";
+ *
+ * const app = createApp();
+ * app.route({
+ *   path: "/",
+ *   handler: (_request, { info }) => new Response(info?.remoteAddr?.transport),
+ * });
+ * const { fetch: answer } = toNode(app);
+ *
+ * // What a package such as @hono/node-server does, in short.
+ * const server = createServer(async (incoming, outgoing) => {
+ *   const url = new URL(incoming.url!, "http://localhost");
+ *   const response = await answer(new Request(url), { incoming, outgoing });
+ *   outgoing.end(await response.text());
+ * });
+ * await new Promise<void>((resolve) => server.listen(0, resolve));
+ * const { port } = server.address() as { port: number };
+ * const response = await fetch(`http://127.0.0.1:${port}/`);
+ * console.assert(await response.text() === "tcp");
+ * await new Promise((resolve) => server.close(resolve));
+ * ```
+ */
+export function toNode(
+  fetcher: Fetcher,
+  options: NodeHostOptions = {},
+): NodeHost {
+  checkFetcher(fetcher, "serve on Node");
+  const { webSocketServer } = options;
+
+  async function open(
+    incoming: NodeIncoming,
+    duplex: NodeDuplex,
+    head: Uint8Array,
+  ): Promise<void> {
+    const request = nodeRequest(incoming, duplex);
+    if (request === undefined) {
+      return sendResponse(duplex, new Response(null, { status: 400 }));
+    }
+    if (webSocketServer === undefined) {
+      console.error(
+        "Cannot open a WebSocket: toNode() needs the option webSocketServer",
+      );
+      return sendResponse(duplex, new Response(null, { status: 501 }));
+    }
+    const taken = offerSocket(request);
+    const response = await fetcher.fetch(request, new NodeInfo(incoming));
+    const socket = taken();
+    if (socket !== undefined && response.status === 101) {
+      const { headers } = response;
+      upgradeNode(webSocketServer, incoming, duplex, head, headers, socket);
+    } else {
+      socket?.closed(1006, "");
+      await sendResponse(duplex, response);
+    }
+  }
+
+  return {
+    fetch: async (request, { incoming, outgoing }) =>
+      await fetcher.fetch(request, new NodeInfo(incoming, outgoing)),
+    upgrade(incoming, duplex, head) {
+      // What is open ends with the process; what is not must not end it.
+      duplex.on("error", () => duplex.destroy());
+      open(incoming, duplex, head).catch((error) => {
+        console.error("A WebSocket could not be opened:", error);
+        duplex.destroy();
+      });
+    },
+  };
+}
