@@ -5,7 +5,7 @@ import type {
   OTLPExporter,
   OTLPExporterStats,
 } from "./exporter_types.ts";
-import { encodeBatch, send, type SendResult } from "./otlp_sender.ts";
+import { encodeBatches, send, type SendResult } from "./otlp_sender.ts";
 import { backoff, MAX_ATTEMPTS } from "./retry.ts";
 
 /** How long a collector may take to answer, in milliseconds. */
@@ -168,11 +168,7 @@ export class BatchExporter implements OTLPExporter {
       const batch = [...this.#queue.entries().take(maxTraces)];
       for (const [key] of batch) this.#queue.delete(key);
       this.#inFlight = batch.length;
-      const outcome = await this.#deliver(batch.map(([, t]) => serialize(t)));
-      this.#inFlight = 0;
-      if (outcome === "exported") this.#exported += batch.length;
-      else if (outcome === "failed") this.#failed += batch.length;
-      else this.#dropped += batch.length;
+      await this.#export(batch.map(([, trace]) => serialize(trace)));
       if (this.#queue.size === 0) this.#troubles.delete("queue");
     } while (
       !this.#closed.signal.aborted &&
@@ -180,19 +176,31 @@ export class BatchExporter implements OTLPExporter {
     );
   }
 
-  /** Sends a batch until it is taken, refused, or not worth another attempt. */
-  async #deliver(
-    batch: readonly SerializedTrace[],
-  ): Promise<"exported" | "failed" | "dropped"> {
-    const { sender, clock } = this.#settings;
-    const { signal } = this.#closed;
-    let body;
+  async #export(traces: readonly SerializedTrace[]): Promise<void> {
     try {
-      body = await encodeBatch(batch, sender);
+      for await (
+        const { body, count } of encodeBatches(traces, this.#settings.sender)
+      ) {
+        const outcome = await this.#deliver(body);
+        this.#inFlight -= count;
+        if (outcome === "exported") this.#exported += count;
+        else if (outcome === "failed") this.#failed += count;
+        else this.#dropped += count;
+      }
     } catch (error) {
+      // The traces of somebody else's tracer may have ids that aren't any.
       this.#report("collector", String(error));
-      return "failed";
+      this.#failed += this.#inFlight;
+      this.#inFlight = 0;
     }
+  }
+
+  /** Sends a body until it is taken, refused, or not worth another attempt. */
+  async #deliver(
+    body: Uint8Array<ArrayBuffer>,
+  ): Promise<"exported" | "failed" | "dropped"> {
+    const { clock } = this.#settings;
+    const { signal } = this.#closed;
     for (let attempt = 1; !signal.aborted; attempt++) {
       const result = await this.#attempt(body);
       if (result.type === "sent") {

@@ -1,9 +1,12 @@
+import type { AttributeValue } from "../types.ts";
 import { describe } from "./describe.ts";
 import type {
   OTLPExporterClock,
   OTLPExporterOptions,
 } from "./exporter_types.ts";
 import type { SenderOptions } from "./otlp_sender.ts";
+import type { OTLPKeyValue } from "./otlp_types.ts";
+import { toKeyValues } from "./otlp_value.ts";
 
 /** An exporter's options, checked and complete. */
 export interface ExporterSettings {
@@ -43,9 +46,7 @@ export function readExporterOptions(
     sender: {
       url: readURL(options.url),
       headers,
-      ...(options.serviceName !== undefined && {
-        serviceName: options.serviceName,
-      }),
+      resource: readResource(options),
       gzip,
       fetch: options.fetch ?? fetch,
       now: () => clock.now(),
@@ -68,6 +69,31 @@ function readURL(text: string): URL {
   if (url.pathname === "/") url.pathname = "/v1/traces";
   url.hash = "";
   return url;
+}
+
+/** The service: what it is called, and what else is known of it. */
+function readResource(
+  { serviceName, resource = {} }: OTLPExporterOptions,
+): readonly OTLPKeyValue[] {
+  for (const [key, value] of Object.entries(resource)) {
+    if (isAttribute(value)) continue;
+    fail(
+      `resource ${JSON.stringify(key)} must be a text, a finite number or a ` +
+        "boolean",
+      describe(value),
+    );
+  }
+  return toKeyValues({
+    // The conventions demand a name.
+    "service.name": "unknown_service",
+    ...resource,
+    ...(serviceName !== undefined && { "service.name": serviceName }),
+  });
+}
+
+function isAttribute(value: unknown): value is AttributeValue {
+  return typeof value === "string" || typeof value === "boolean" ||
+    Number.isFinite(value);
 }
 
 /** Names the header that is wrong, never its value. */

@@ -1,8 +1,11 @@
-import type { Tracer } from "../types.ts";
+import type { AttributeValue, Tracer } from "../types.ts";
 
 /** How traces are collected before they are sent. */
 export interface OTLPBatchOptions {
-  /** How many traces go in one request. Default: 100. */
+  /**
+   * How many traces go in one request, as far as they are no more than 4 MiB
+   * of text. Default: 100.
+   */
   readonly maxTraces?: number;
   /** How long a trace waits for others, in milliseconds. Default: 5000. */
   readonly maxDelay?: number;
@@ -31,6 +34,12 @@ export interface OTLPExporterOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The name of this service. Default: `unknown_service`. */
   readonly serviceName?: string;
+  /**
+   * What else is known of this service, under the names of OpenTelemetry's
+   * conventions for resources, such as `service.version` or
+   * `deployment.environment.name`. Default: nothing.
+   */
+  readonly resource?: Readonly<Record<string, AttributeValue>>;
   /** How traces are collected before they are sent. */
   readonly batch?: OTLPBatchOptions;
   /** Whether requests are compressed. Default: false. */

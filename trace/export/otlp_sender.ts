@@ -1,5 +1,6 @@
 import type { SerializedTrace } from "../types.ts";
 import { gzip } from "./gzip.ts";
+import type { OTLPKeyValue, OTLPResourceSpans } from "./otlp_types.ts";
 import { toOTLP } from "./otlp_writer.ts";
 import { isRetryable, retryAfter } from "./retry.ts";
 
@@ -10,7 +11,8 @@ const MAX_ANSWER = 16 * 1024;
 export interface SenderOptions {
   readonly url: URL;
   readonly headers: Headers;
-  readonly serviceName?: string;
+  /** What is known of this service. */
+  readonly resource: readonly OTLPKeyValue[];
   readonly gzip: boolean;
   readonly fetch: typeof fetch;
   /** The time, in epoch milliseconds. */
@@ -32,30 +34,69 @@ export type SendResult =
 const TURN = 100;
 
 /**
- * The body of a request, made once for all attempts. It is put together trace
- * by trace, with breaks in which requests are served: a batch takes as long to
- * write as dozens of them take to answer.
+ * How long the text of a request may get, in characters. OTLP/HTTP, "Request":
+ * receivers take 20 MiB, those behind a gRPC hop 4 MiB.
  */
-export async function encodeBatch(
+const MAX_TEXT = 4 * 1024 * 1024;
+
+/** The body of a request. */
+export interface EncodedBatch {
+  /** How many traces are in it. */
+  readonly count: number;
+  /** What is sent, made once for all attempts. */
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Makes the bodies of requests: one, unless the traces are too large for that.
+ * They are put together trace by trace, with breaks in which requests are
+ * served: a batch takes as long to write as dozens of them take to answer.
+ */
+export async function* encodeBatches(
   traces: readonly SerializedTrace[],
-  { serviceName, gzip: compress }: SenderOptions,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const options = serviceName === undefined ? {} : { serviceName };
-  const parts: string[] = [];
+  options: SenderOptions,
+): AsyncGenerator<EncodedBatch> {
+  let parts: string[] = [];
+  let length = 0;
   let spans = 0;
   for (const trace of traces) {
-    for (const part of toOTLP([trace], options).resourceSpans) {
-      parts.push(JSON.stringify(part));
+    const part = encodeTrace(trace, options);
+    if (length + part.length > MAX_TEXT && parts.length > 0) {
+      yield await encodeParts(parts, options);
+      parts = [];
+      length = 0;
     }
+    parts.push(part);
+    length += part.length;
     spans += trace.spans.length;
     if (spans >= TURN) {
       spans = 0;
       await new Promise((resolve) => setTimeout(resolve));
     }
   }
+  yield await encodeParts(parts, options);
+}
+
+function encodeTrace(
+  trace: SerializedTrace,
+  { resource }: SenderOptions,
+): string {
+  const [{ scopeSpans }] = toOTLP([trace]).resourceSpans as [OTLPResourceSpans];
+  return JSON.stringify(
+    {
+      resource: { attributes: resource },
+      scopeSpans,
+    } satisfies OTLPResourceSpans,
+  );
+}
+
+async function encodeParts(
+  parts: readonly string[],
+  { gzip: compress }: SenderOptions,
+): Promise<EncodedBatch> {
   const json = `{"resourceSpans":[${parts.join(",")}]}`;
   const body = new TextEncoder().encode(json);
-  return compress ? await gzip(body) : body;
+  return { count: parts.length, body: compress ? await gzip(body) : body };
 }
 
 /** Sends a body once. Never throws. */

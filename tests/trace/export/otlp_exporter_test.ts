@@ -438,6 +438,14 @@ Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () =
       { url, batch: { maxQueue: Infinity } },
       "batch.maxQueue must be a whole number from 1, received Infinity",
     ],
+    [
+      { url, resource: { "service.version": NaN } },
+      'resource "service.version" must be a text, a finite number or a boolean, received NaN',
+    ],
+    [
+      { url, resource: { a: ["hunter2"] as unknown as string } },
+      'resource "a" must be a text',
+    ],
   ];
   for (const [options, message] of cases) {
     const { message: text } = assertThrows(
@@ -467,4 +475,74 @@ Deno.test("exporter survives a trace that can't be written, and long answers", a
   bench.end();
   assert(await exporter.flush());
   assertEquals(exporter.stats.exported, 1);
+});
+
+Deno.test("exporter sends what is too large for one request in several", async () => {
+  await using bench = setUp({ batch: { maxTraces: 20 } });
+  const { collector, exporter, tracer } = bench;
+  // About half a MiB each; the second request is refused.
+  for (let i = 0; i < 20; i++) {
+    tracer.withSpan(`job ${i}`, "custom", (span) => {
+      for (let j = 0; j < 120; j++) {
+        const step = span.child("step", "custom");
+        step.setAttribute("text", "x".repeat(4096));
+        step.end();
+      }
+    });
+  }
+  collector.answers.push(answer(200), answer(413));
+  assert(await exporter.flush());
+  const counts = collector.received.map(({ body }) =>
+    body.resourceSpans.length
+  );
+  assertEquals(counts.length, 3);
+  assertEquals(counts.reduce((sum, count) => sum + count), 20);
+  for (const { headers } of collector.received) {
+    assert(Number(headers.get("content-length")) < 4.1 * 1024 * 1024);
+  }
+  const { exported, failed, queued } = exporter.stats;
+  assertEquals([exported, failed, queued], [20 - counts[1]!, counts[1]!, 0]);
+});
+
+Deno.test("exporter sends a trace that is too large by itself all the same", async () => {
+  await using bench = setUp({ batch: { maxTraces: 3 } });
+  const { collector, exporter } = bench;
+  const tracer = createTracer({ maxSpansPerTrace: 5000 });
+  exporter.attach(tracer);
+  bench.end();
+  tracer.withSpan("large", "custom", (span) => {
+    for (let i = 0; i < 1200; i++) {
+      const step = span.child("step", "custom");
+      step.setAttribute("text", "x".repeat(4096));
+      step.end();
+    }
+  });
+  bench.end();
+  assert(await exporter.flush());
+  assertEquals(
+    collector.received.map(({ body }) =>
+      body.resourceSpans.map(({ scopeSpans }) => scopeSpans[0]?.spans.length)
+    ),
+    [[1], [1201], [1]],
+  );
+  assertEquals(exporter.stats.exported, 3);
+});
+
+Deno.test("exporter says of the service what it is told", async () => {
+  await using bench = setUp({
+    serviceName: "atlas",
+    resource: {
+      "service.name": "another",
+      "service.version": "1.2.3",
+      "service.instance.id": 7,
+    },
+  });
+  bench.end();
+  assert(await bench.exporter.flush());
+  const [resource] = bench.collector.received[0]!.body.resourceSpans;
+  assertEquals(resource?.resource.attributes, [
+    { key: "service.name", value: { stringValue: "atlas" } },
+    { key: "service.version", value: { stringValue: "1.2.3" } },
+    { key: "service.instance.id", value: { intValue: "7" } },
+  ]);
 });
