@@ -1,11 +1,8 @@
 import type { ConnectionInfo } from "../app/context.ts";
 import { readOrigins } from "../app/origin.ts";
-import type { Describer } from "./describe.ts";
-import { createDescriber } from "./describe.ts";
 import { AuthError, configError } from "./error.ts";
 import type { Emit } from "./events.ts";
 import { createEmit } from "./events.ts";
-import { createKeyRing } from "./key_ring.ts";
 import type { OAuthFlow } from "./oauth/flow.ts";
 import { createOAuthFlow } from "./oauth/flow.ts";
 import type {
@@ -15,8 +12,11 @@ import type {
   SignInLimiter,
 } from "./options.ts";
 import type { AuthProvider } from "./provider.ts";
-import { Sessions } from "./sessions.ts";
+import type { Describer } from "./sessions/describe.ts";
+import { createDescriber } from "./sessions/describe.ts";
+import { Sessions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./stores/session_store.ts";
+import { createKeyRing } from "./tokens/key_ring.ts";
 import type { BaseUser } from "./user.ts";
 
 /** What all requests share: the parts that a plugin is put together from. */

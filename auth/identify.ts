@@ -5,13 +5,13 @@
  * @module
  */
 
-import { payloadOf, sessionOf, sessionOfUser } from "./claims.ts";
-import { findCookie } from "./cookies.ts";
+import { findCookie } from "./cookies/cookies.ts";
 import type { AuthCore } from "./core.ts";
-import type { Proof } from "./credentials.ts";
-import { Rejection } from "./credentials.ts";
-import type { Identity } from "./describe.ts";
 import type { AuthProvider } from "./provider.ts";
+import { payloadOf, sessionOf, sessionOfUser } from "./sessions/claims.ts";
+import type { Proof } from "./sessions/credentials.ts";
+import { Rejection } from "./sessions/credentials.ts";
+import type { Identity } from "./sessions/describe.ts";
 import type { BaseUser, Session } from "./user.ts";
 
 /** Who a request is from; `undefined` if it doesn't say. */

@@ -40,7 +40,7 @@ export {
 } from "./access.ts";
 export type { OAuthCallbackParameters } from "./access.ts";
 export type { AuthContext, AuthenticatedContext } from "./auth_context.ts";
-export type { CookieOptions } from "./cookie_settings.ts";
+export type { CookieOptions } from "./cookies/cookie_settings.ts";
 export { AuthError } from "./error.ts";
 export type { AuthErrorCode, AuthErrorOptions } from "./error.ts";
 export type {
@@ -55,7 +55,6 @@ export type {
   RequireAuthOptions,
   RequireRolesOptions,
 } from "./guards.ts";
-export type { JWTPayload } from "./jwt.ts";
 export type {
   AuthCallbacks,
   AuthConfig,
@@ -64,8 +63,12 @@ export type {
   SignInAttempt,
   SignInLimiter,
 } from "./options.ts";
-export { hashPassword, needsRehash, verifyPassword } from "./password.ts";
-export type { PasswordHashOptions } from "./password_hash.ts";
+export {
+  hashPassword,
+  needsRehash,
+  verifyPassword,
+} from "./password/password.ts";
+export type { PasswordHashOptions } from "./password/password_hash.ts";
 export { createAuthPlugin } from "./plugin.ts";
 export type { AuthPlugin, SessionInfo } from "./plugin.ts";
 export type {
@@ -97,15 +100,16 @@ export type {
   ProfileMapper,
   ProfileOption,
 } from "./providers/oauth_provider.ts";
-export { rateLimitSignIn } from "./rate_limit_sign_in.ts";
-export type { RateLimitSignInOptions } from "./rate_limit_sign_in.ts";
 export { safeRedirect } from "./safe_redirect.ts";
+export { rateLimitSignIn } from "./sign_in/rate_limit_sign_in.ts";
+export type { RateLimitSignInOptions } from "./sign_in/rate_limit_sign_in.ts";
 export { createMemorySessionStore } from "./stores/memory_session_store.ts";
 export type {
   MemorySessionStore,
   MemorySessionStoreOptions,
 } from "./stores/memory_session_store.ts";
 export type { SessionRecord, SessionStore } from "./stores/session_store.ts";
+export type { JWTPayload } from "./tokens/jwt.ts";
 export type { BaseUser, Claims, Session, User } from "./user.ts";
 export { withAuth } from "./with_auth.ts";
 export type {

@@ -1,11 +1,14 @@
 import type { ConnectionInfo } from "../app/context.ts";
-import type { CookieOptions, CookieSettings } from "./cookie_settings.ts";
-import { resolveCookie } from "./cookie_settings.ts";
+import type {
+  CookieOptions,
+  CookieSettings,
+} from "./cookies/cookie_settings.ts";
+import { resolveCookie } from "./cookies/cookie_settings.ts";
 import { configError } from "./error.ts";
 import type { AuthEvent } from "./events.ts";
-import type { JWTPayload } from "./jwt.ts";
 import type { AuthProvider } from "./provider.ts";
 import type { SessionStore } from "./stores/session_store.ts";
+import type { JWTPayload } from "./tokens/jwt.ts";
 import type { BaseUser, Session, User } from "./user.ts";
 
 /** Where a session lives. */

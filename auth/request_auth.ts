@@ -8,16 +8,16 @@
 import type { ConnectionInfo } from "../app/context.ts";
 import { observe } from "../app/scope.ts";
 import type { AuthContext } from "./auth_context.ts";
-import { authorize } from "./authorize.ts";
-import { sessionOf, userOfSession } from "./claims.ts";
+import { PendingCookies } from "./cookies/pending_cookies.ts";
 import type { AuthCore } from "./core.ts";
-import type { ProvedSession } from "./credentials.ts";
 import { AuthError } from "./error.ts";
 import type { DenialReason } from "./events.ts";
 import { isForged } from "./forgery.ts";
-import type { Identity } from "./describe.ts";
-import { PendingCookies } from "./pending_cookies.ts";
 import type { AuthProvider, OAuthCallback } from "./provider.ts";
+import { sessionOf, userOfSession } from "./sessions/claims.ts";
+import type { ProvedSession } from "./sessions/credentials.ts";
+import type { Identity } from "./sessions/describe.ts";
+import { authorize } from "./sign_in/authorize.ts";
 import type { BaseUser, Session } from "./user.ts";
 
 const NO_ROLES: readonly string[] = [];

@@ -1,8 +1,8 @@
 import { show } from "../../app/show.ts";
-import type { CookieSettings } from "../cookie_settings.ts";
+import type { CookieSettings } from "../cookies/cookie_settings.ts";
 import { AuthError, invalidCredentials } from "../error.ts";
-import type { KeyRing } from "../key_ring.ts";
 import type { AuthProvider, OAuthCallback } from "../provider.ts";
+import type { KeyRing } from "../tokens/key_ring.ts";
 import type { BaseUser } from "../user.ts";
 import { isRedirectUri, REDIRECT_URI } from "./address.ts";
 import type { PendingSignIn } from "./flow_cookie.ts";

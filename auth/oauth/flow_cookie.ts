@@ -5,10 +5,10 @@
  * @module
  */
 
-import type { CookieSettings } from "../cookie_settings.ts";
-import { formatCookie } from "../cookie_settings.ts";
-import { findCookie } from "../cookies.ts";
-import type { KeyRing } from "../key_ring.ts";
+import type { CookieSettings } from "../cookies/cookie_settings.ts";
+import { formatCookie } from "../cookies/cookie_settings.ts";
+import { findCookie } from "../cookies/cookies.ts";
+import type { KeyRing } from "../tokens/key_ring.ts";
 import { isRandomValue } from "./pkce.ts";
 
 /** How long a sign-in may take, in milliseconds. */

@@ -18,7 +18,7 @@ import {
 } from "./record_text.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
-export type { JWTPayload } from "../jwt.ts";
+export type { JWTPayload } from "../tokens/jwt.ts";
 export type { SessionRecord, SessionStore };
 
 /** A key of Deno KV. */

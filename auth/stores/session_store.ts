@@ -1,4 +1,4 @@
-import type { JWTPayload } from "../jwt.ts";
+import type { JWTPayload } from "../tokens/jwt.ts";
 
 /**
  * A session, as a store keeps it. All of it is JSON, of at most 16,384

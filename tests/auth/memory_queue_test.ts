@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { MemoryQueue } from "../../auth/memory_queue.ts";
+import { MemoryQueue } from "../../auth/password/memory_queue.ts";
 
 /** A queue, and work for it that ends when it is told to. */
 function queueOf(maxBytes: number, maxWaiting = 100) {

@@ -5,13 +5,13 @@
  * @module
  */
 
-import { assertEquals } from "@std/assert";
 import type { AuthProvider, BaseUser } from "@quartet/kit/auth";
-import { resolveCookie } from "../../auth/cookie_settings.ts";
-import type { CookieOptions } from "../../auth/cookie_settings.ts";
-import { createKeyRing } from "../../auth/key_ring.ts";
+import { assertEquals } from "@std/assert";
+import { resolveCookie } from "../../auth/cookies/cookie_settings.ts";
+import type { CookieOptions } from "../../auth/cookies/cookie_settings.ts";
 import type { OAuthFlow } from "../../auth/oauth/flow.ts";
 import { createOAuthFlow } from "../../auth/oauth/flow.ts";
+import { createKeyRing } from "../../auth/tokens/key_ring.ts";
 import type { Client, OAuthServer } from "./oauth_server/mod.ts";
 import { createOAuthServer } from "./oauth_server/mod.ts";
 

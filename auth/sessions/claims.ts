@@ -5,9 +5,9 @@
  * @module
  */
 
+import type { JWTPayload } from "../tokens/jwt.ts";
+import type { BaseUser, Claims, Session, User } from "../user.ts";
 import { fixedDate } from "./fixed_date.ts";
-import type { JWTPayload } from "./jwt.ts";
-import type { BaseUser, Claims, Session, User } from "./user.ts";
 
 /**
  * Claims that only the session decides about: those that RFC 7519, section 4.1,

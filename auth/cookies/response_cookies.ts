@@ -1,7 +1,7 @@
-import type { Next } from "../app/middleware.ts";
-import { AuthError } from "./error.ts";
-import type { RequestAuth } from "./request_auth.ts";
-import type { BaseUser } from "./user.ts";
+import type { Next } from "../../app/middleware.ts";
+import { AuthError } from "../error.ts";
+import type { RequestAuth } from "../request_auth.ts";
+import type { BaseUser } from "../user.ts";
 
 /**
  * Runs the rest of a request and has its response set the cookies that came up

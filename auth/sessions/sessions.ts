@@ -4,7 +4,15 @@
  * @module
  */
 
-import { kindOf } from "../app/show.ts";
+import { kindOf } from "../../app/show.ts";
+import { AuthError } from "../error.ts";
+import type { Emit } from "../events.ts";
+import type { AuthCallbacks, AuthSettings } from "../options.ts";
+import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
+import type { JWTPayload } from "../tokens/jwt.ts";
+import { MAX_TOKEN_LENGTH, signToken } from "../tokens/jwt.ts";
+import type { KeyRing } from "../tokens/key_ring.ts";
+import type { BaseUser, Session } from "../user.ts";
 import {
   payloadOf,
   sessionOf,
@@ -14,16 +22,8 @@ import {
 } from "./claims.ts";
 import type { Evidence, Proof, ProvedSession } from "./credentials.ts";
 import { beginOf, createCredentials } from "./credentials.ts";
-import { AuthError } from "./error.ts";
-import type { Emit } from "./events.ts";
-import type { JWTPayload } from "./jwt.ts";
-import { MAX_TOKEN_LENGTH, signToken } from "./jwt.ts";
-import type { KeyRing } from "./key_ring.ts";
-import type { AuthCallbacks, AuthSettings } from "./options.ts";
 import { RecentResults } from "./recent_results.ts";
 import { createSessionId } from "./session_cookie.ts";
-import type { SessionRecord, SessionStore } from "./stores/session_store.ts";
-import type { BaseUser, Session } from "./user.ts";
 
 /** What sessions are made with. */
 export interface SessionsOptions<U extends BaseUser> {

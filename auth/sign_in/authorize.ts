@@ -1,9 +1,9 @@
-import type { ConnectionInfo } from "../app/context.ts";
-import type { AuthCore } from "./core.ts";
-import { AuthError, invalidCredentials } from "./error.ts";
-import type { SignInAttempt } from "./options.ts";
-import type { AuthProvider } from "./provider.ts";
-import type { BaseUser } from "./user.ts";
+import type { ConnectionInfo } from "../../app/context.ts";
+import type { AuthCore } from "../core.ts";
+import { AuthError, invalidCredentials } from "../error.ts";
+import type { SignInAttempt } from "../options.ts";
+import type { AuthProvider } from "../provider.ts";
+import type { BaseUser } from "../user.ts";
 
 /**
  * Asks a provider about credentials, as often as the limit lets it.

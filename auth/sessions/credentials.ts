@@ -5,17 +5,17 @@
  * @module
  */
 
-import { isThenable } from "../app/scope.ts";
+import { isThenable } from "../../app/scope.ts";
+import type { RejectionReason } from "../events.ts";
+import type { AuthSettings } from "../options.ts";
+import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
+import type { JWTPayload } from "../tokens/jwt.ts";
+import { areClaimsValid, signToken, verifyToken } from "../tokens/jwt.ts";
+import type { KeyRing } from "../tokens/key_ring.ts";
+import { VerifiedValues } from "../tokens/verified_values.ts";
 import type { SessionTemplate } from "./claims.ts";
 import { isSessionPayload, templateOf } from "./claims.ts";
-import type { RejectionReason } from "./events.ts";
-import type { JWTPayload } from "./jwt.ts";
-import { areClaimsValid, signToken, verifyToken } from "./jwt.ts";
-import type { KeyRing } from "./key_ring.ts";
-import type { AuthSettings } from "./options.ts";
 import { signSessionId, verifySessionId } from "./session_cookie.ts";
-import type { SessionRecord, SessionStore } from "./stores/session_store.ts";
-import { VerifiedValues } from "./verified_values.ts";
 
 /** What has shown who a request is from. */
 export type Evidence = "cookie" | "bearer" | "request";

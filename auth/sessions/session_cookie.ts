@@ -5,8 +5,8 @@
  * @module
  */
 
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
-import type { KeyRing } from "./key_ring.ts";
+import { decodeBase64url, encodeBase64url } from "../tokens/base64url.ts";
+import type { KeyRing } from "../tokens/key_ring.ts";
 
 /** 32 bytes in base64url. */
 const LENGTH = 43;

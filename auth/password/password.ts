@@ -6,7 +6,7 @@
 
 import { Buffer } from "node:buffer";
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { AuthError } from "./error.ts";
+import { AuthError } from "../error.ts";
 import { MemoryQueue } from "./memory_queue.ts";
 import {
   formatHash,

@@ -1,9 +1,9 @@
-import { show } from "../app/show.ts";
-import { WindowTable } from "../app/window_table.ts";
-import type { Window } from "../app/window_table.ts";
-import { keyPart } from "./key_part.ts";
+import { show } from "../../app/show.ts";
+import { WindowTable } from "../../app/window_table.ts";
+import type { Window } from "../../app/window_table.ts";
+import { keyPart } from "../key_part.ts";
+import type { SignInAttempt, SignInLimiter } from "../options.ts";
 import { networkOf } from "./network_of.ts";
-import type { SignInAttempt, SignInLimiter } from "./options.ts";
 
 /** How many failures, of whom. */
 export interface RateLimitSignInOptions {

@@ -1,4 +1,4 @@
-import { keyPart } from "./key_part.ts";
+import { keyPart } from "../key_part.ts";
 
 /** What an address with a colon may consist of to be one of IPv6. */
 const IPV6 = /^[\da-f:.]+$/i;

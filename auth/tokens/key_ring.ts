@@ -13,10 +13,10 @@ import {
   hkdfSync,
   randomBytes,
 } from "node:crypto";
-import { kindOf } from "../app/show.ts";
+import { kindOf } from "../../app/show.ts";
+import { isProduction } from "../environment.ts";
+import { configError } from "../error.ts";
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
-import { isProduction } from "./environment.ts";
-import { configError } from "./error.ts";
 
 /** The least that HS256 asks for (RFC 7518, section 3.2). */
 const LEAST_BYTES = 32;

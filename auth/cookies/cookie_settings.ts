@@ -1,6 +1,6 @@
 import { setCookie } from "@std/http/cookie";
-import { isProduction } from "./environment.ts";
-import { configError } from "./error.ts";
+import { isProduction } from "../environment.ts";
+import { configError } from "../error.ts";
 
 /** How the session's cookie is set. */
 export interface CookieOptions {
