@@ -1,0 +1,85 @@
+/**
+ * OTLP/JSON as OpenTelemetry's own definitions have it: opentelemetry-proto
+ * 1.7, compiled by OpenTelemetry for JavaScript. 0.216 is its last release
+ * that has those of traces.
+ *
+ * @module
+ */
+
+import definitions from "@opentelemetry/otlp-transformer/build/src/generated/root.js";
+import { assertEquals } from "@std/assert";
+import type { OTLPTraces } from "@quartet/kit/trace";
+
+/** A message of protobuf, as protobufjs compiles it. */
+interface MessageType {
+  fromObject(object: unknown): object;
+  verify(message: object): string | null;
+  encode(message: object): { finish(): Uint8Array };
+  decode(bytes: Uint8Array): object;
+  toObject(message: object, options: object): unknown;
+}
+
+// The package declares no more of it than that it is compiled by protobufjs.
+const { ExportTraceServiceRequest } = (definitions as unknown as {
+  opentelemetry: {
+    proto: {
+      collector: {
+        trace: { v1: { ExportTraceServiceRequest: MessageType } };
+      };
+    };
+  };
+}).opentelemetry.proto.collector.trace.v1;
+
+/**
+ * Reads a request by way of protobuf's own bytes, and refuses all that would
+ * come back in another form: fields that there are not, or that are spelled
+ * otherwise, enums by name, 64-bit integers as numbers, wrong types, ids that
+ * are not hexadecimal. A collector ignores unknown fields, as it must; so it
+ * would not notice.
+ */
+export function decodeStrictly(json: string): OTLPTraces {
+  const given: unknown = JSON.parse(json);
+  const message = ExportTraceServiceRequest.fromObject(mapIds(given, toBytes));
+  assertEquals(ExportTraceServiceRequest.verify(message), null);
+  const bytes = ExportTraceServiceRequest.encode(message).finish();
+  const decoded = ExportTraceServiceRequest.toObject(
+    ExportTraceServiceRequest.decode(bytes),
+    { longs: String, json: true },
+  );
+  const traces = mapIds(decoded, toHex);
+  assertEquals(traces, withoutEmptyLists(given), "not as OTLP/JSON has it");
+  return traces as OTLPTraces;
+}
+
+const IDS = ["traceId", "spanId", "parentSpanId"];
+
+/** OTLP/JSON has ids in hexadecimal, where protobuf's JSON has base64. */
+function mapIds(value: unknown, map: (id: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapIds(item, map));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      IDS.includes(key) ? map(item) : mapIds(item, map),
+    ]),
+  );
+}
+
+function toBytes(id: unknown): Uint8Array {
+  return Uint8Array.fromHex(id as string);
+}
+
+function toHex(id: unknown): string {
+  return new Uint8Array(id as Uint8Array).toHex();
+}
+
+/** Protobuf can't tell a list without items from none. */
+function withoutEmptyLists(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmptyLists);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => !(Array.isArray(item) && item.length === 0))
+      .map(([key, item]) => [key, withoutEmptyLists(item)]),
+  );
+}
