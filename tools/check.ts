@@ -27,7 +27,14 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   "format": ["fmt", "--check"],
   "lint": ["lint"],
   "types": ["check", "."],
-  "examples in doc comments": ["test", "-A", "--doc", ...EXAMPLES],
+  "examples in documentation": [
+    "test",
+    "-A",
+    "--doc",
+    "--preload",
+    "tools/strict_assert.ts",
+    ...EXAMPLES,
+  ],
   "documentation": ["doc", "--lint", ...ENTRY_POINTS],
   "publishing (dry run)": ["task", "publish"],
   "viewer is built from its sources": [

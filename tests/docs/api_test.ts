@@ -93,11 +93,16 @@ Deno.test("Each {@link} leads to something that the same entry point exports", (
   assertEquals(broken, []);
 });
 
-Deno.test("Each example in the API reference is run", () => {
+/** They need another runtime; the tests of the adapters run them there. */
+const ELSEWHERE = ["toBun", "toNode"];
+
+Deno.test("Each example in the API reference is run, but those for other runtimes", () => {
   const ignored: string[] = [];
   for (const entry of entries) {
     for (const [of, text] of commentsOf(entry)) {
-      if (/```\w+ ignore/.test(text)) ignored.push(of);
+      if (/```\w+ ignore/.test(text) && !ELSEWHERE.includes(of)) {
+        ignored.push(of);
+      }
     }
   }
   assertEquals(ignored, []);

@@ -39,14 +39,11 @@ Deno.test("Files and folders that the documentation names are there", async () =
   assertEquals(missing, []);
 });
 
-/** `tests/rpc/types_test.ts`, `.ci/run` or `bench/`, and not `main.ts`. */
+/** `tests/rpc/types_test.ts`, `.ci/run` or `bench/`; not `main.ts`, `text/html`. */
 function isOfTheRepository(snippet: string): boolean {
-  return /^\.?[\w-][\w.-]*(\/[\w.-]+)*\/[\w.-]*$/.test(snippet) &&
-    !MEDIA_TYPE.test(snippet);
+  return /^\.?[\w-]+(\/[\w-]+)*(\/|\/[\w-]+\.[\w.]+)$/.test(snippet) ||
+    /^\.\w+\/\w+$/.test(snippet);
 }
-
-/** And what is a path in an address, or an import, begins otherwise. */
-const MEDIA_TYPE = /^(application|text|image)\//;
 
 Deno.test("Each page of docs/ is reached from the README", () => {
   const known = new Set<string>(["README.md"]);
