@@ -88,8 +88,16 @@ export function serveAtlas(
   };
 }
 
-function createVisitor(origin: string): Visitor {
-  const browser = createBrowser(origin);
+/**
+ * Somebody whom no server knows yet.
+ *
+ * @param send Sends their requests. Default: the global `fetch`.
+ */
+export function createVisitor(
+  origin: string,
+  send: typeof fetch = fetch,
+): Visitor {
+  const browser = createBrowser(origin, send);
   const cookie = () =>
     Array.from(browser.cookies, ([name, { value }]) => `${name}=${value}`)
       .join("; ");
@@ -110,6 +118,7 @@ function createVisitor(origin: string): Visitor {
     browser,
     rpc: createClient<Api>({
       httpEndpoint: `${origin}/api/rpc`,
+      fetch: send,
       headers: () => ({ cookie: cookie() }),
     }),
     get cookie() {

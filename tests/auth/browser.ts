@@ -68,8 +68,15 @@ export async function startServer(
   };
 }
 
-/** A client of a server that is listening. */
-export function createBrowser(origin: string): Browser {
+/**
+ * A client of a server that is listening.
+ *
+ * @param send Sends its requests. Default: the global `fetch`.
+ */
+export function createBrowser(
+  origin: string,
+  send: typeof fetch = fetch,
+): Browser {
   const cookies = new Map<string, JarCookie>();
   let received: readonly string[] = [];
 
@@ -86,7 +93,7 @@ export function createBrowser(origin: string): Browser {
           .join("; "),
       );
     }
-    const response = await fetch(new URL(path, origin), {
+    const response = await send(new URL(path, origin), {
       redirect: "manual",
       ...rest,
       ...(body === undefined ? {} : {

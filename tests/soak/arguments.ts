@@ -1,0 +1,69 @@
+import { parseArgs } from "node:util";
+
+/** What the command was asked to do. */
+export interface Arguments {
+  /** How long the load lasts, in seconds. */
+  readonly seconds: number;
+  readonly clients: number;
+  readonly crashes: number;
+  readonly seed: number;
+  readonly help: boolean;
+}
+
+/** What `--help` prints. */
+export const USAGE = `Usage: deno task soak [options]
+
+Puts Atlas, traced, under mixed load; then kills it in the middle of writes and
+looks whether what it had acknowledged is still there. Ends with 1 if anything
+was wrong.
+
+Options:
+  --minutes N   how long the load lasts (default: 10)
+  --seconds N   the same, in seconds
+  --clients N   clients side by side (default: 8)
+  --crashes N   how often the server is killed (default: 20)
+  --seed N      what is done, and when it is killed (default: a random one,
+                which is printed)
+  --help        print this text`;
+
+/**
+ * Reads the command line.
+ *
+ * @throws {Error} If it is wrong.
+ */
+export function parseArguments(args: readonly string[]): Arguments {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      minutes: { type: "string" },
+      seconds: { type: "string" },
+      clients: { type: "string" },
+      crashes: { type: "string" },
+      seed: { type: "string" },
+      help: { type: "boolean" },
+    },
+  });
+  const number = (
+    name: Exclude<keyof typeof values, "help">,
+    least: number,
+  ) => {
+    const text = values[name];
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= 0xffff_ffff) {
+      return value;
+    }
+    throw new TypeError(
+      `--${name} must be a whole number from ${least} to 4294967295, received ${
+        JSON.stringify(text)
+      }`,
+    );
+  };
+  return {
+    seconds: number("seconds", 1) ?? 60 * (number("minutes", 1) ?? 10),
+    clients: number("clients", 1) ?? 8,
+    crashes: number("crashes", 0) ?? 20,
+    seed: number("seed", 0) ?? crypto.getRandomValues(new Uint32Array(1))[0]!,
+    help: values.help ?? false,
+  };
+}

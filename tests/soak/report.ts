@@ -1,0 +1,95 @@
+/**
+ * What a soak prints.
+ *
+ * @module
+ */
+
+import type { OpenFiles } from "./resources.ts";
+import type { LoadResult, Sample, SoakResult } from "./soak.ts";
+import type { Growth } from "./memory.ts";
+import { percentile } from "./traffic.ts";
+
+/** Tells what came of a soak, as text in Markdown. */
+export function reportOf({ load, crashes, failures }: SoakResult): string {
+  const lines = [
+    "",
+    `${load.requests} requests in ${(load.elapsed / 1000).toFixed(0)} s, ${
+      (load.requests / load.elapsed * 1000).toFixed(0)
+    } per second`,
+    "",
+    ...latenciesOf(load),
+    "",
+    ...memoryOf(load),
+    openOf(load.open),
+    `Traces still running afterwards: ${load.leftRunning}`,
+    "",
+  ];
+  if (crashes.length > 0) {
+    const total = (key: keyof (typeof crashes)[number]) =>
+      crashes.reduce((sum, round) => sum + round[key], 0);
+    lines.push(
+      `${crashes.length} crashes: ${
+        total("acknowledged")
+      } writes acknowledged before, ${total("underWay")} under way, of which ${
+        total("made")
+      } had been made`,
+      "",
+    );
+  }
+  if (failures.size === 0) lines.push("Nothing went wrong");
+  for (const [failure, count] of failures) lines.push(`${count} × ${failure}`);
+  return lines.join("\n");
+}
+
+/** Tells in a line what a look at the server has shown. */
+export function sampleLine({ elapsed, requests, rss, heap, open }: Sample) {
+  return `${(elapsed / 1000).toFixed(0).padStart(5)} s ${
+    String(requests).padStart(8)
+  } requests, RSS ${megabytes(rss)}, heap ${megabytes(heap)}${
+    open ? `, ${open.sockets} sockets, ${open.all} files` : ""
+  }`;
+}
+
+function latenciesOf({ times }: LoadResult): string[] {
+  const row = (name: string, list: readonly number[]) => {
+    const sorted = list.toSorted((a, b) => a - b);
+    const figures = [0.5, 0.9, 0.99, 1]
+      .map((share) => percentile(sorted, share).toFixed(1).padStart(8));
+    return `| ${name.padEnd(12)} | ${String(list.length).padStart(8)} | ${
+      figures.join(" | ")
+    } |`;
+  };
+  return [
+    "| ms           | requests |      p50 |      p90 |      p99 |      max |",
+    "| ------------ | -------- | -------- | -------- | -------- | -------- |",
+    row("all", [...times.values()].flat()),
+    ...[...times].sort(([a], [b]) => a < b ? -1 : 1)
+      .map(([name, list]) => row(name, list)),
+  ];
+}
+
+function memoryOf({ growth }: LoadResult): string[] {
+  return Object.entries(growth).map(([kind, found]) =>
+    `${kind}: ${found ? growthLine(found) : "too few samples to tell"}`
+  );
+}
+
+function growthLine({ thirds, perThousand }: Growth): string {
+  return `${thirds.map(megabytes).join(", ")} in the thirds of the time; ${
+    (perThousand / 1024).toFixed(1)
+  } KiB per 1000 requests at the end`;
+}
+
+function openOf(open: readonly OpenFiles[] | undefined): string {
+  if (open === undefined) {
+    return "Open sockets: not known, as there is no /proc here";
+  }
+  const [sockets, all] = (["sockets", "all"] as const).map((key) =>
+    open.map((files) => files[key]).join(", ")
+  );
+  return `Before, at most and after: ${sockets} sockets, ${all} open files`;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+}

@@ -1,0 +1,184 @@
+/**
+ * The soak: Atlas in a process of its own, with tracing on, under mixed load
+ * for a while; then killed in the middle of writes, several times.
+ *
+ * @module
+ */
+
+import { makeFolder } from "../dev/dev_command.ts";
+import { SeededRandom } from "../trace/export/random.ts";
+import { databaseIn, startAtlas } from "./atlas_process.ts";
+import type { AtlasProcess } from "./atlas_process.ts";
+import { crashAtlas } from "./crash.ts";
+import type { CrashRound } from "./crash.ts";
+import { poll } from "./expect.ts";
+import { applyLoad, doEach } from "./load.ts";
+import type { Failures } from "./load.ts";
+import { createAccounts } from "./people.ts";
+import { growthOf } from "./memory.ts";
+import type { Growth, MemorySample } from "./memory.ts";
+import { openFilesOf } from "./resources.ts";
+import type { OpenFiles } from "./resources.ts";
+import { openTraffic } from "./traffic.ts";
+import type { Traffic } from "./traffic.ts";
+import { createWorld, nameOf } from "./world.ts";
+
+/** How a soak is to be. */
+export interface SoakOptions {
+  readonly seed: number;
+  /** How many clients do things side by side. */
+  readonly clients: number;
+  /** How many times the server is killed. */
+  readonly crashes: number;
+  /** Whether there has been enough load after so many ms and requests. */
+  readonly isEnough: (elapsed: number, requests: number) => boolean;
+  /** Time between two looks at the server, in milliseconds. */
+  readonly sampleEvery: number;
+  /** Is told of each look. */
+  readonly onSample?: (sample: Sample) => void;
+}
+
+/** What a look at the server has shown. */
+export interface Sample extends MemorySample {
+  /** Since the load began, in milliseconds. */
+  readonly elapsed: number;
+  /** `undefined` where there is no `/proc`. */
+  readonly open: OpenFiles | undefined;
+}
+
+/** What came of the load. */
+export interface LoadResult {
+  /** In milliseconds. */
+  readonly elapsed: number;
+  readonly requests: number;
+  /** How long each request took, in milliseconds, by kind of action. */
+  readonly times: Traffic["times"];
+  readonly samples: readonly Sample[];
+  /** Of each kind of memory; `undefined` if it was too short to tell. */
+  readonly growth: Readonly<Record<"heap" | "rss", Growth | undefined>>;
+  /** Before, at most, and after; `undefined` where there is no `/proc`. */
+  readonly open: readonly OpenFiles[] | undefined;
+  /** Traces, of requests and of subscriptions, that ran on in the end. */
+  readonly leftRunning: number;
+}
+
+/** What came of a soak. */
+export interface SoakResult {
+  readonly load: LoadResult;
+  readonly crashes: readonly CrashRound[];
+  /** What went wrong, and how often. Empty if nothing did. */
+  readonly failures: Failures;
+}
+
+/** How long connections may take to be gone, in milliseconds. */
+const GRACE = 30_000;
+
+/** Runs a soak. */
+export async function soak(options: SoakOptions): Promise<SoakResult> {
+  const failures: Failures = new Map();
+  const load = await underLoad(options, failures);
+  const crashes = await crashAtlas(options, failures);
+  return { load, crashes, failures };
+}
+
+async function underLoad(
+  { seed, clients, isEnough, sampleEvery, onSample }: SoakOptions,
+  failures: Failures,
+): Promise<LoadResult> {
+  const fail = (failure: string) => void failures.set(failure, 1);
+  await using folder = await makeFolder();
+  const names = Array.from({ length: 2 * clients }, (_, i) => nameOf(i));
+  await createAccounts(databaseIn(folder), names);
+  await using atlas = await startAtlas(folder);
+  const samples: Sample[] = [];
+  const { pid } = await figuresOf(atlas);
+
+  using traffic = openTraffic();
+  const random = new SeededRandom(seed);
+  const world = await createWorld(atlas, traffic, random, names);
+  // Of each thing one, so that what is made once is there before the counting.
+  await doEach(world, failures);
+  traffic.reset();
+  const before = await settledFilesOf(pid);
+  const start = performance.now();
+  const look = async () => {
+    const { rss, heap } = await figuresOf(atlas);
+    const { requests } = traffic;
+    const elapsed = performance.now() - start;
+    const open = await openFilesOf(pid);
+    const sample = { elapsed, requests, rss, heap, open };
+    samples.push(sample);
+    onSample?.(sample);
+  };
+  // One that is late is not waited for: the next one is.
+  let looking = look();
+  const timer = setInterval(() => looking = looking.then(look), sampleEvery);
+  await applyLoad(
+    world,
+    { seed, clients },
+    () => isEnough(performance.now() - start, traffic.requests),
+    failures,
+  );
+  const elapsed = performance.now() - start;
+  clearInterval(timer);
+  await looking;
+  await look();
+  const { requests } = traffic;
+  const times = new Map(traffic.times);
+  traffic.reset();
+
+  let leftRunning = 0;
+  await poll(GRACE, async () => {
+    leftRunning = (await figuresOf(atlas)).running;
+    return leftRunning === 0;
+  });
+  if (leftRunning !== 0) fail(`load: ${leftRunning} traces still run`);
+
+  let after = before;
+  const isBack = await poll(GRACE, async () => {
+    after = await openFilesOf(pid);
+    return after === undefined || after.sockets <= before!.sockets &&
+        after.all <= before!.all;
+  });
+  if (!isBack) fail("load: the server holds more open than before");
+
+  const growth = {
+    heap: growthOf("heap", samples),
+    rss: growthOf("rss", samples),
+  };
+  for (const [kind, found] of Object.entries(growth)) {
+    if (found?.isUnbounded) fail(`load: ${kind} grows with the requests`);
+  }
+  if (atlas.complaints !== "") fail(`load: it complained: ${atlas.complaints}`);
+  const open = before && after && [before, peakOf(samples), after];
+  return { elapsed, requests, times, samples, growth, open, leftRunning };
+}
+
+/** Asks over a connection that is closed again. */
+async function figuresOf(atlas: AtlasProcess) {
+  using client = Deno.createHttpClient({});
+  return await atlas.figures((input, init) =>
+    fetch(input, { ...init, client })
+  );
+}
+
+/** What is open when what was closed is gone: the same twice in a row. */
+async function settledFilesOf(pid: number): Promise<OpenFiles | undefined> {
+  let files = await openFilesOf(pid);
+  let same = 0;
+  await poll(GRACE, async () => {
+    const now = await openFilesOf(pid);
+    same = now?.all === files?.all ? same + 1 : 0;
+    files = now;
+    return same === 10;
+  });
+  return files;
+}
+
+function peakOf(samples: readonly Sample[]): OpenFiles {
+  const files = samples.flatMap(({ open }) => open ?? []);
+  return {
+    sockets: Math.max(...files.map(({ sockets }) => sockets)),
+    all: Math.max(...files.map(({ all }) => all)),
+  };
+}

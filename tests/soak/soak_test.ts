@@ -1,0 +1,102 @@
+/** A soak of a moment, so that the long one runs when it is wanted. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ROOT } from "../helpers.ts";
+import { parseArguments } from "./arguments.ts";
+import { within } from "./expect.ts";
+import { ACTIONS } from "./load.ts";
+import { growthOf } from "./memory.ts";
+import { reportOf } from "./report.ts";
+import { soak } from "./soak.ts";
+import { percentile } from "./traffic.ts";
+
+Deno.test("Atlas under load answers as it should, holds nothing open after, and loses nothing when it is killed", async () => {
+  const result = await soak({
+    seed: 7,
+    clients: 4,
+    crashes: 1,
+    isEnough: (_elapsed, requests) => requests >= 150,
+    sampleEvery: 1_000,
+  });
+  assertEquals([...result.failures], []);
+  const { load, crashes } = result;
+  assertEquals(load.leftRunning, 0);
+  assert(load.requests >= 150);
+  if (Deno.build.os === "linux") {
+    const [before, most, after] = load.open!;
+    assert(most!.sockets > before!.sockets, "it was under load");
+    assert(after!.sockets <= before!.sockets);
+  }
+  assertEquals(crashes.length, 1);
+  assert(crashes[0]!.acknowledged > 0);
+  const report = reportOf(result);
+  assert(report.endsWith("Nothing went wrong"), report);
+});
+
+Deno.test("Memory that grows with the requests is told from memory that only moves", () => {
+  const series = (heapAt: (i: number) => number) =>
+    Array.from({ length: 60 }, (_, i) => ({
+      requests: i * 1_000,
+      heap: 20e6 + heapAt(i),
+      rss: 100e6,
+    }));
+  const grows = (heapAt: (i: number) => number) =>
+    growthOf("heap", series(heapAt))!.isUnbounded;
+  assertEquals(grows(() => 0), false);
+  assertEquals(grows((i) => i % 2 * 50e6), false, "what is there at times");
+  assertEquals(grows((i) => Math.min(i, 20) * 1e6), false, "what fills up");
+  assertEquals(grows((i) => -i * 1e5), false);
+  // 256 bytes a request.
+  assertEquals(grows((i) => i * 256_000), true);
+  assertEquals(grows((i) => i * 256_000 + i % 3 * 50e6), true);
+  assertEquals(growthOf("rss", series(() => 0))!.perThousand, 0);
+  assertEquals(growthOf("heap", series(() => 0).slice(50)), undefined);
+});
+
+Deno.test("What takes for ever ends with an error, and each action has its place", async () => {
+  const error = await within(1, "a test", new Promise<void>(() => {}))
+    .catch((error: Error) => error);
+  assertEquals(error?.message, "It took over 1 ms: a test");
+  assertEquals(await within(60_000, "a test", Promise.resolve(1)), 1);
+  const names = ACTIONS.map(({ name }) => name);
+  assertEquals(names, [...new Set(names)]);
+  const sorted = Array.from({ length: 100 }, (_, i) => i);
+  assertEquals(
+    [0.5, 0.9, 0.99, 1].map((share) => percentile(sorted, share)),
+    [50, 90, 99, 99],
+  );
+});
+
+Deno.test("soak takes its options from the command line", () => {
+  const { seed, ...defaults } = parseArguments([]);
+  assert(Number.isInteger(seed));
+  assertEquals(defaults, {
+    seconds: 600,
+    clients: 8,
+    crashes: 20,
+    help: false,
+  });
+  const args = "--minutes 2 --clients 3 --crashes 0 --seed 5".split(" ");
+  assertEquals(parseArguments(args), {
+    ...{ seconds: 120, clients: 3, crashes: 0, seed: 5, help: false },
+  });
+  for (const bad of [["--fast"], ["--seed", "x"], ["--seconds", "0"], ["2"]]) {
+    assertThrows(() => parseArguments(bad), Error);
+  }
+});
+
+Deno.test("soak tells its usage, and ends with 2 if it is used otherwise", async () => {
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", "tests/soak/main.ts", ...args],
+      cwd: ROOT,
+    }).output();
+    const decoder = new TextDecoder();
+    return [code, decoder.decode(stdout), decoder.decode(stderr)] as const;
+  };
+  const [help, wrong] = await Promise.all([run("--help"), run("--fast")]);
+  assertEquals(help[0], 0);
+  assert(help[1].startsWith("Usage: deno task soak"));
+  assertEquals([wrong[0], wrong[1]], [2, ""]);
+  assert(wrong[2].startsWith("error: ") && wrong[2].includes("Usage:"));
+});
