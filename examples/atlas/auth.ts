@@ -9,9 +9,8 @@ import {
   verifyPassword,
 } from "@quartet/kit/auth";
 import type { AuthPlugin } from "@quartet/kit/auth";
-import { traceAuthCheck } from "@quartet/kit/trace";
+import { traceAuthCheck, tracedFetch } from "@quartet/kit/trace";
 import type { Hillside } from "./hillside.ts";
-import { tracedFetch } from "./traced_fetch.ts";
 import { findByEmail, rememberHillsideUser } from "./user.ts";
 import type { AtlasUser } from "./user.ts";
 
@@ -50,7 +49,8 @@ export function createAuth(
         name: "Hillside",
         scope: ["read:user"],
         ...hillside.registration,
-        fetch: tracedFetch,
+        // Its spans join the trace of whoever signs in.
+        fetch: tracedFetch({ origins: [hillside.origin] }),
         profile: (person) => rememberHillsideUser(database, person),
       }),
     ],

@@ -5,13 +5,15 @@ import { createApp, serve } from "@quartet/kit/app";
 import type { Plugin } from "@quartet/kit/app";
 import type { GitHubOptions } from "@quartet/kit/auth";
 import { traceMiddleware } from "@quartet/kit/trace";
-import { createOAuthServer } from "../../tests/auth/oauth_server/mod.ts";
+import { createOAuthServer } from "../hillside/mod.ts";
 
 /** Where Hillside sends people back to. */
 export const CALLBACK_PATH = "/sign-in/hillside/callback";
 
 /** Hillside. As a plugin it closes with the app. */
 export interface Hillside extends Plugin {
+  /** Where it listens. */
+  readonly origin: string;
   /** What one gets who registers an application there. */
   readonly registration: Required<
     Pick<GitHubOptions, "clientId" | "clientSecret" | "enterprise">
@@ -34,6 +36,7 @@ export function startHillside(): Hillside {
   const origin = `http://127.0.0.1:${server.address.port}`;
   return {
     name: "hillside",
+    origin,
     registration: {
       clientId: client.id,
       clientSecret: client.secret,

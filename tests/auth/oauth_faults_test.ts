@@ -7,8 +7,8 @@ import {
   presetIdentity,
 } from "@quartet/kit/auth";
 import type { AuthProvider, BaseUser } from "@quartet/kit/auth";
-import type { Fault } from "./oauth_server/mod.ts";
-import { FAULTS, GUILD, PROVIDER_TEXT } from "./oauth_server/mod.ts";
+import type { Fault } from "../../examples/hillside/mod.ts";
+import { FAULTS, GUILD, PROVIDER_TEXT } from "../../examples/hillside/mod.ts";
 import type { LocalProvider } from "./oauth_setup.ts";
 import {
   CALLBACK,

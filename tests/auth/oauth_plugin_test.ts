@@ -18,7 +18,7 @@ import type { AuthEvent } from "@quartet/kit/auth";
 import type { Browser } from "./browser.ts";
 import type { AuthServer, TestConfig } from "./harness.ts";
 import { startAuth, STRATEGIES } from "./harness.ts";
-import { FAULTS, GUILD, PROVIDER_TEXT } from "./oauth_server/mod.ts";
+import { FAULTS, GUILD, PROVIDER_TEXT } from "../../examples/hillside/mod.ts";
 import type { LocalProvider } from "./oauth_setup.ts";
 import { click, CLIENT, startProvider } from "./oauth_setup.ts";
 

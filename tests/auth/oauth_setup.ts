@@ -12,8 +12,8 @@ import type { CookieOptions } from "../../auth/cookies/cookie_settings.ts";
 import type { OAuthFlow } from "../../auth/oauth/flow.ts";
 import { createOAuthFlow } from "../../auth/oauth/flow.ts";
 import { createKeyRing } from "../../auth/tokens/key_ring.ts";
-import type { Client, OAuthServer } from "./oauth_server/mod.ts";
-import { createOAuthServer } from "./oauth_server/mod.ts";
+import type { Client, OAuthServer } from "../../examples/hillside/mod.ts";
+import { createOAuthServer } from "../../examples/hillside/mod.ts";
 
 /** The secret of the flows. */
 export const SECRET = "a secret of at least thirty-two bytes";

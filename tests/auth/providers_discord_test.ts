@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { discord, presetChat } from "@quartet/kit/auth";
-import { GUILD } from "./oauth_server/mod.ts";
+import { GUILD } from "../../examples/hillside/mod.ts";
 import { CALLBACK, CLIENT, signIn, startProvider } from "./oauth_setup.ts";
 
 Deno.test("Discord signs in with the verified address", async () => {

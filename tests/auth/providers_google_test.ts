@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { google, presetIdentity } from "@quartet/kit/auth";
 import type { GoogleOptions } from "@quartet/kit/auth";
-import type { IdTokenFault } from "./oauth_server/mod.ts";
+import type { IdTokenFault } from "../../examples/hillside/mod.ts";
 import { CALLBACK, CLIENT, signIn, startProvider } from "./oauth_setup.ts";
 
 const OPTIONS: GoogleOptions = {
