@@ -32,21 +32,24 @@ export interface Child extends AsyncDisposable {
   readonly code: Promise<number>;
 }
 
-/**
- * Starts `deno` with these arguments, in the root unless told otherwise.
- *
- * @param keep How many characters of the end of its output are kept. Default:
- * all of them.
- */
+/** How a `deno` process is started. */
+export interface ChildOptions {
+  /** How many characters of the end of its output are kept. Default: all. */
+  readonly keep?: number;
+  /** What its environment has beside that of the tests. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts `deno` with these arguments, in the root unless told otherwise. */
 export function startDeno(
   args: string[],
   cwd: string | URL = ROOT,
-  keep: number = Infinity,
+  { keep = Infinity, env = {} }: ChildOptions = {},
 ): Child {
   const process = new Deno.Command(Deno.execPath(), {
     args,
     cwd,
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

@@ -15,41 +15,31 @@ import { packageConfig } from "./publish_config.ts";
 import type { PackageConfig, ProjectConfig } from "./publish_config.ts";
 import { checkChangelog, checkVersionIsNew } from "./release_checks.ts";
 
-const USAGE = `Usage: deno task publish [--execute [--token TOKEN]]
+const USAGE = `Usage: deno task publish [--execute]
 
 Checks that the package can be published, and lists the files of it.
 
 Options:
-  --execute        publish it
-  --token TOKEN    sign in with a token instead of in a browser
-  --help           print this text`;
+  --execute    publish it, signed in by the token in JSR_TOKEN or in a browser
+  --help       print this text`;
 
 const ROOT = new URL("../", import.meta.url);
 const CONFIG = "jsr.json";
 /** The exit code of a command that SIGINT has ended. */
 const INTERRUPTED = 130;
 
-interface Options {
-  readonly execute: boolean;
-  readonly token: string | undefined;
-  readonly help: boolean;
-}
-
 /** Reads the command line, or says what is wrong with it. */
-function readOptions(args: string[]): Options | string {
+function readOptions(
+  args: string[],
+): { readonly execute: boolean; readonly help: boolean } | string {
   try {
-    const { values } = parseArgs({
+    return parseArgs({
       args,
       options: {
         execute: { type: "boolean", default: false },
-        token: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
       },
-    });
-    if (values.token !== undefined && !values.execute) {
-      return "--token needs --execute: nothing is sent without";
-    }
-    return { ...values, token: values.token };
+    }).values;
   } catch (error) {
     return (error as Error).message;
   }
@@ -80,8 +70,9 @@ async function main(args: string[]): Promise<number> {
   const specifiers = await findImports(Object.values(project.exports), ROOT);
   const published = packageConfig(project, specifiers, "jsr");
   if (options.execute) {
-    const token = options.token === undefined ? [] : ["--token", options.token];
-    return await denoPublish(published, token);
+    // No argument of this command: `deno task` prints those.
+    const token = Deno.env.get("JSR_TOKEN");
+    return await denoPublish(published, token ? ["--token", token] : []);
   }
   console.log("The published files import:");
   for (const target of Object.values(published.imports)) {

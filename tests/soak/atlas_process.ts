@@ -54,7 +54,7 @@ export async function startAtlas(
       `${port}`,
     ],
     folder.path,
-    KEEP,
+    { keep: KEEP },
   );
   const { origin, port: chosen } = await addressOf(child).catch(
     async (error) => {

@@ -1,0 +1,67 @@
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ROOT } from "../helpers.ts";
+
+/** A clean copy of the project, which a test may change. */
+export interface Checkout extends AsyncDisposable {
+  /** Where it is. */
+  readonly path: string;
+  /** Changes the text of a file. */
+  edit(path: string, change: (text: string) => string): Promise<void>;
+  /** Commits all changes. */
+  commit(): Promise<void>;
+}
+
+/**
+ * Copies the project, as it is now, into a git repository of its own. What git
+ * ignores is left behind.
+ */
+export async function makeCheckout(): Promise<Checkout> {
+  const path = await Deno.makeTempDir();
+  const root = fileURLToPath(ROOT);
+  const listed = await git(root, [
+    "ls-files",
+    "-z",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+  ]);
+  for (const file of listed.split("\0")) {
+    if (file === "") continue;
+    await Deno.mkdir(dirname(`${path}/${file}`), { recursive: true });
+    try {
+      await Deno.copyFile(`${root}${file}`, `${path}/${file}`);
+    } catch (error) {
+      // Git goes on listing what was deleted until that is committed.
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  await git(path, ["init", "--quiet"]);
+  await git(path, ["config", "user.name", "Test"]);
+  await git(path, ["config", "user.email", "test@localhost"]);
+
+  const checkout: Checkout = {
+    path,
+    async edit(file, change) {
+      const text = await Deno.readTextFile(`${path}/${file}`);
+      await Deno.writeTextFile(`${path}/${file}`, change(text));
+    },
+    async commit() {
+      await git(path, ["add", "--all"]);
+      await git(path, ["commit", "--quiet", "--message", "A release"]);
+    },
+    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+  };
+  await checkout.commit();
+  return checkout;
+}
+
+async function git(cwd: string, args: string[]): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command("git", {
+    args,
+    cwd,
+  }).output();
+  const decoder = new TextDecoder();
+  if (!success) throw new Error(decoder.decode(stderr));
+  return decoder.decode(stdout);
+}

@@ -1,0 +1,24 @@
+/**
+ * A project that has added the package: one file for each of its entry points,
+ * named after it, which uses it and says so. Redis is used if its address is
+ * given.
+ *
+ * @module
+ */
+
+import "./kit.ts";
+import "./app.ts";
+import "./auth.ts";
+import "./auth_kv.ts";
+import "./auth_redis.ts";
+import "./data.ts";
+import "./data_kv.ts";
+import "./data_redis.ts";
+import "./rpc.ts";
+import "./rpc_redis.ts";
+import "./rpc_client.ts";
+import "./rpc_tanstack.ts";
+import "./trace.ts";
+import "./trace_client.ts";
+import "./trace_noop.ts";
+import "./dev.ts";

@@ -1,0 +1,62 @@
+import { startDeno } from "../helpers.ts";
+import { makeCache } from "./cache.ts";
+import type { Checkout } from "./checkout.ts";
+import { makeCheckout } from "./checkout.ts";
+import type { Registry } from "./jsr_registry.ts";
+import type { PublishedVersion } from "./package_store.ts";
+import deno from "../../deno.json" with { type: "json" };
+
+/** What a command that has ended has left. */
+export interface Outcome {
+  readonly code: number;
+  /** What it has printed, and complained of. */
+  readonly output: string;
+}
+
+/** Runs `deno task publish` in a copy of the project. */
+export async function runPublish(
+  checkout: Checkout,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Outcome> {
+  await using cache = await makeCache();
+  await using child = startDeno(
+    ["task", "publish", ...args],
+    checkout.path,
+    { env: { DENO_DIR: cache.path, ...env } },
+  );
+  const code = await child.code;
+  return { code, output: child.stdout + child.stderr };
+}
+
+/** Writes into the changelog that the version is released today. */
+export async function dateChangelog(checkout: Checkout): Promise<void> {
+  await checkout.edit("CHANGELOG.md", (text) =>
+    text.replace(
+      `## ${deno.version}, unreleased`,
+      `## ${deno.version}, ${new Date().toISOString().slice(0, 10)}`,
+    ));
+  await checkout.commit();
+}
+
+/**
+ * Publishes the kit as its maintainers do.
+ *
+ * @param registry Where to. It must have been told of the package.
+ * @returns What others get of it.
+ * @throws {Error} If it can't be published, with all that was printed.
+ */
+export async function publishKit(
+  registry: Registry,
+): Promise<PublishedVersion> {
+  await using checkout = await makeCheckout();
+  await dateChangelog(checkout);
+  const { code, output } = await runPublish(
+    checkout,
+    ["--execute"],
+    { JSR_URL: registry.url, JSR_TOKEN: registry.token },
+  );
+  const version = registry.packages.versions(deno.name)?.get(deno.version);
+  if (code === 0 && version !== undefined) return version;
+  throw new Error(`Cannot publish: exit code ${code}\n${output}`);
+}
