@@ -5,9 +5,12 @@ import { currentScope, runInScope, Scope } from "../app/scope.ts";
 import { getTracer } from "./context.ts";
 import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd } from "./response_body.ts";
+import { createSampler } from "./sampling.ts";
+import type { Sample } from "./sampling.ts";
 import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
 import { keepTracestate } from "./tracestate.ts";
-import type { Attributes, Span, Tracer } from "./types.ts";
+import type { Span, Tracer } from "./types.ts";
+import { UnsampledSpan } from "./unsampled_span.ts";
 
 /** Settings of the trace middleware. */
 export interface TraceMiddlewareOptions {
@@ -21,6 +24,17 @@ export interface TraceMiddlewareOptions {
    * credentials and API keys are never kept. Default: none.
    */
   readonly recordHeaders?: boolean | readonly string[];
+  /**
+   * Which requests are traced: a share of them from 0 to 1, or a function that
+   * decides about each. Of the others nothing is recorded.
+   *
+   * With a share it is the trace's id that decides, so that all servers with
+   * the same share keep the same traces; and nothing is kept of what the
+   * caller doesn't keep, as `traceparent` says. A function decides alone.
+   *
+   * Default: all of them, whatever the caller says.
+   */
+  readonly sample?: Sample;
 }
 
 const NEVER_TRACED = ["/__app/", "/favicon.ico"];
@@ -37,6 +51,7 @@ const NEVER_TRACED = ["/__app/", "/favicon.ico"];
  *
  * @param tracer Keeps the traces. Default: the one of `setTracer`.
  * @param options What to leave out and what to keep.
+ * @throws {TypeError} If `sample` is neither a share nor a function.
  *
  * @example
  * ```ts
@@ -56,7 +71,8 @@ export function traceMiddleware(
   tracer: Tracer = getTracer(),
   options: TraceMiddlewareOptions = {},
 ): Middleware {
-  const { recordHeaders = false } = options;
+  const { recordHeaders = false, sample } = options;
+  const decide = sample === undefined ? undefined : createSampler(sample);
   const excluded = [...NEVER_TRACED, ...(options.exclude ?? [])];
   const isExcluded = (path: string) => {
     return excluded.some((entry) =>
@@ -73,40 +89,59 @@ export function traceMiddleware(
   ): Response | Promise<Response> {
     const path = pathOf(request.url);
     if (isExcluded(path)) return next();
-    const name = `${request.method} ${path}`;
-    const attributes = requestAttributes(request, path, recordHeaders);
     const around = currentScope();
     // A request that the server makes to itself without a socket.
     const outer = around?.span as Span | undefined;
-    const span = outer === undefined
-      ? startTrace(request, name, attributes)
-      : outer.child(name, "request", attributes);
+    const span = openSpan(request, path, outer);
     const { info } = context;
+    const proceed = span instanceof UnsampledSpan ? leaveOut : answer;
     if (around?.begins(context)) {
       around.span = span;
-      return answer(span, around, info, next);
+      return proceed(span, around, info, next);
     }
     // Another host's context stays with that host.
     const scope = new Scope(undefined, span, around);
-    return runInScope(scope, () => answer(span, scope, info, next));
+    return runInScope(scope, () => proceed(span, scope, info, next));
   }
 
-  function startTrace(
+  function openSpan(
     request: Request,
-    name: string,
-    attributes: Attributes,
+    path: string,
+    outer: Span | undefined,
   ): Span {
+    const name = `${request.method} ${path}`;
+    if (outer !== undefined) {
+      const attributes = requestAttributes(request, path, recordHeaders);
+      return outer.child(name, "request", attributes);
+    }
     const { headers } = request;
     const parent = parseTraceparent(headers.get("traceparent"));
-    if (parent === undefined) {
-      return tracer.startTrace(name, "request", { attributes });
-    }
-    const span = tracer.startTrace(name, "request", { attributes, ...parent });
-    keepTracestate(span, headers);
+    const decision = decide?.(request, parent);
+    const span = decision !== undefined && !decision.isKept
+      ? new UnsampledSpan(decision.traceId)
+      : tracer.startTrace(name, "request", {
+        attributes: requestAttributes(request, path, recordHeaders),
+        ...parent,
+        ...(decision && { traceId: decision.traceId }),
+      });
+    if (parent !== undefined) keepTracestate(span, headers);
     return span;
   }
 
   return Object.assign(middleware, { outermost: true });
+}
+
+/** Answers a request that is not traced, and what it asks of itself. */
+function leaveOut(
+  _span: Span,
+  scope: Scope,
+  info: ConnectionInfo | undefined,
+  next: Next,
+): Response | Promise<Response> {
+  const forget = () => scope.span = undefined;
+  // What it has set going, such as a job, is not part of it for ever.
+  info?.completed?.then(forget, forget);
+  return next();
 }
 
 async function answer(

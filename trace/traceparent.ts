@@ -34,9 +34,10 @@ export function parseTraceparent(
   return { traceId: traceId!, parentId: parentId!, sampled };
 }
 
-/** Writes a `traceparent` header that says that the trace is recorded. */
+/** Writes a `traceparent` header, which says whether the trace is recorded. */
 export function formatTraceparent(
   span: { readonly traceId: string; readonly id: string },
+  isSampled = true,
 ): string {
-  return `00-${span.traceId}-${span.id}-01`;
+  return `00-${span.traceId}-${span.id}-${isSampled ? "01" : "00"}`;
 }

@@ -143,7 +143,7 @@ Deno.test("functions of the no-op entry that only note something do nothing", ()
 Deno.test("an app with the no-op plugin and middleware answers as without, and shows no traces", async () => {
   const tracer = noop.createTracer();
   const app = createApp({
-    trace: noop.tracePlugin(tracer, { exclude: ["/health"] }),
+    trace: noop.tracePlugin(tracer, { exclude: ["/health"], sample: 0.5 }),
     routes: [{ path: "/", handler: () => new Response("hello") }],
   });
   app.use(noop.traceMiddleware(tracer, { recordHeaders: true }));

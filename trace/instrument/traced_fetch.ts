@@ -4,6 +4,7 @@ import { sentRequestAttributes } from "../request_attributes.ts";
 import { formatTraceparent } from "../traceparent.ts";
 import { tracestateOf } from "../tracestate.ts";
 import type { Span } from "../types.ts";
+import { UnsampledSpan } from "../unsampled_span.ts";
 
 /** Settings of {@linkcode tracedFetch}. */
 export interface TracedFetchOptions {
@@ -24,7 +25,8 @@ type Init = Parameters<typeof fetch>[1];
  * Makes a `fetch` whose requests are traced, each as a span below the active
  * one, and that tells the servers of the listed origins the trace, so that
  * theirs continues it: the spans of both make one tree. Where nothing is
- * traced, it only calls `fetch`, and so it does for what isn't HTTP.
+ * traced, it only calls `fetch`, and so it does for what isn't HTTP. In a
+ * request that is left out by `sample`, it tells them that and makes no span.
  *
  * A span is called `fetch GET api.example.com/users/7`. It ends when the head
  * of the response is there; the body is yet to come then. A status from 400 is
@@ -71,21 +73,26 @@ export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
   const send: typeof fetch = options.fetch ??
     ((input, init) => globalThis.fetch(input, init));
 
-  return (input: Input, init?: Init): Promise<Response> => {
+  return async (input: Input, init?: Init): Promise<Response> => {
     const parent = getActiveSpan();
     const url = parent === undefined ? undefined : httpURL(input);
-    if (parent === undefined || url === undefined) return send(input, init);
+    if (parent === undefined || url === undefined) {
+      return await send(input, init);
+    }
+    const toldBy = (span: Span) =>
+      isTold(url.origin)
+        ? withTrace(input, init, span, tracestateOf(parent))
+        : [input, init] as const;
+    if (parent instanceof UnsampledSpan) return await send(...toldBy(parent));
     const method = methodOf(input, init);
     const span = parent.child(
       `fetch ${method} ${url.host}${url.pathname}`,
       "request",
       sentRequestAttributes(method, url),
     );
-    return runSpan(span, async () => {
+    return await runSpan(span, async () => {
       try {
-        const response = isTold(url.origin)
-          ? await send(...withTrace(input, init, span, tracestateOf(parent)))
-          : await send(input, init);
+        const response = await send(...toldBy(span));
         noteStatus(span, response.status);
         return response;
       } catch (error) {
@@ -151,7 +158,8 @@ function withTrace(
   const headers = new Headers(init?.headers ?? requestOf(input)?.headers);
   // A trace that has ended in the meantime has no ids to tell.
   if (headers.has("traceparent") || span.id === "") return [input, init];
-  headers.set("traceparent", formatTraceparent(span));
+  const isSampled = !(span instanceof UnsampledSpan);
+  headers.set("traceparent", formatTraceparent(span, isSampled));
   if (state !== undefined && !headers.has("tracestate")) {
     headers.set("tracestate", state);
   }
