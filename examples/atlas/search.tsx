@@ -41,7 +41,8 @@ export function Search(props: SearchProps): VNode {
         <button type="submit">Search</button>
       </form>
       {favourites !== null && favourites.length > 0 && (
-        <nav aria-label="Favourites">
+        <nav aria-labelledby="favourites">
+          <h2 id="favourites">Favourites</h2>
           {favourites.map(({ code, name, flag }) => (
             <a key={code} href={`/countries/${code}`}>{flag} {name}</a>
           ))}

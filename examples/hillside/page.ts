@@ -19,6 +19,7 @@ export function consentPage(page: ConsentPage): Response {
 <meta name="viewport" content="width=device-width">
 <title>Sign in with ${escape(title)}</title>
 <style>
+  :root { color-scheme: light dark }
   body { font: 1rem/1.5 system-ui, sans-serif; max-width: 24rem; margin: 4rem auto; padding: 0 1rem }
   button { display: block; width: 100%; margin: .5rem 0; padding: .75rem; font: inherit; text-align: start }
 </style>
