@@ -8,8 +8,8 @@ function socketOf({ origin }: RunningAtlas, { cookie }: Visitor) {
   return connect({ url: `${origin}/api/rpc`, headers: { cookie } });
 }
 
-Deno.test("The account shows where one is signed in, and only oneself", async () => {
-  await using atlas = serveAtlas();
+/** Ada in two browsers, and somebody else in a third one. */
+async function threeSessions(atlas: RunningAtlas) {
   const [here, there, other] = [
     atlas.visitor(),
     atlas.visitor(),
@@ -18,6 +18,12 @@ Deno.test("The account shows where one is signed in, and only oneself", async ()
   await here.signInWithHillside("ada");
   await there.signInWithHillside("ada");
   await other.signInWithHillside("grace");
+  return { here, there, other };
+}
+
+Deno.test("The account shows where one is signed in, and only oneself", async () => {
+  await using atlas = serveAtlas();
+  const { here, there, other } = await threeSessions(atlas);
   const { text } = await here.open("/account");
   assertEquals(text.match(/by Hillside/g)?.length, 2);
   assertEquals(text.match(/by Hillside \(here\)/g)?.length, 1);
@@ -31,14 +37,7 @@ Deno.test("The account shows where one is signed in, and only oneself", async ()
 
 Deno.test("Signing out everywhere ends one's sessions, and nobody else's", async () => {
   await using atlas = serveAtlas();
-  const [here, there, other] = [
-    atlas.visitor(),
-    atlas.visitor(),
-    atlas.visitor(),
-  ];
-  await here.signInWithHillside("ada");
-  await there.signInWithHillside("ada");
-  await other.signInWithHillside("grace");
+  const { here, there, other } = await threeSessions(atlas);
   const copy = here.cookie;
   assertEquals((await here.submit("/sign-out-everywhere")).location, "/");
   for (const { open, browser } of [here, there]) {
@@ -64,14 +63,7 @@ Deno.test("Live favourites are for who has signed in", async () => {
 
 Deno.test("Live favourites are one's own, in all of one's browsers", async () => {
   await using atlas = serveAtlas();
-  const [here, there, other] = [
-    atlas.visitor(),
-    atlas.visitor(),
-    atlas.visitor(),
-  ];
-  await here.signInWithHillside("ada");
-  await there.signInWithHillside("ada");
-  await other.signInWithHillside("grace");
+  const { here, there, other } = await threeSessions(atlas);
   await using socket = await socketOf(atlas, there);
   await using others = await socketOf(atlas, other);
   for (const each of [socket, others]) {
