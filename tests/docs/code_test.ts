@@ -1,8 +1,9 @@
 /**
  * The code in the documentation. What TypeScript there is, `deno test --doc`
  * checks and runs, except the blocks marked `ignore`: those show another
- * library that isn't installed here. They are checked against declarations of
- * what they use of it, in the folders beside this file.
+ * library in a way that can't be run here. They are checked against its types,
+ * or against declarations of what they use of it in the folders beside this
+ * file.
  *
  * @module
  */
@@ -47,6 +48,7 @@ Deno.test("Code for other libraries, which isn't run, is type-checked", async ()
       `${folder}/deno.json`,
       JSON.stringify({
         imports: {
+          "@auth/core": config.imports["@auth/core"],
           "next/cache": new URL("next/cache.ts", import.meta.url).href,
         },
         compilerOptions: { ...options, types: [] },
