@@ -1,0 +1,147 @@
+/**
+ * Runs the tests and says how much of each module they reach. Fails if a test
+ * does, or if they reach too little of a module.
+ *
+ * `deno task coverage tests/auth` runs these tests alone, and doesn't judge.
+ *
+ * @module
+ */
+
+import ts from "typescript";
+import { type FileCoverage, readLcov, type Share } from "./lcov.ts";
+
+const ROOT = new URL("../", import.meta.url);
+const FOLDER = "coverage";
+const MODULES = ["app", "auth", "data", "rpc", "trace"];
+/** Percent of each module. */
+const BOUNDS = { lines: 95, branches: 90 };
+const IN_BROWSER = "runs in a browser, in tests/e2e/client_tracing_test.ts";
+/** The files that don't count, and why. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  "trace/client/fetch.ts": IN_BROWSER,
+  "trace/client/page_load.ts": IN_BROWSER,
+  "trace/client/sender.ts": IN_BROWSER,
+};
+
+/** Runs tests, with the flags of the task `test`. */
+async function runTests(paths: readonly string[]): Promise<boolean> {
+  const config = await Deno.readTextFile(new URL("deno.json", ROOT));
+  const command: string = JSON.parse(config).tasks.test.command;
+  const flags = command.split(" ").filter((part) => part.startsWith("-"));
+  const coverage = [`--coverage=${FOLDER}`, "--clean"];
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: ["test", ...flags, ...coverage, "--coverage-raw-data-only", ...paths],
+    cwd: ROOT,
+  }).spawn().status;
+  return success;
+}
+
+/** What was reached of each file, by the files' paths below the root. */
+async function readCoverage(): Promise<Map<string, FileCoverage>> {
+  const sources = `^${RegExp.escape(ROOT.href)}(${MODULES.join("|")})/`;
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["coverage", "--lcov", `--include=${sources}`, FOLDER],
+    cwd: ROOT,
+    stderr: "inherit",
+  }).output();
+  if (!success) Deno.exit(1);
+  return new Map(
+    readLcov(new TextDecoder().decode(stdout))
+      .map((file) => [file.path.slice(ROOT.pathname.length), file]),
+  );
+}
+
+/** The files below a folder that are more than types. */
+async function findCode(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const entry of Deno.readDir(new URL(folder, ROOT))) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory) found.push(...await findCode(path));
+    else {
+      const text = await Deno.readTextFile(new URL(path, ROOT));
+      const { outputText } = ts.transpileModule(text, {
+        compilerOptions: {
+          target: ts.ScriptTarget.ESNext,
+          module: ts.ModuleKind.ESNext,
+          removeComments: true,
+        },
+      });
+      if (outputText.trim() !== "export {};") found.push(path);
+    }
+  }
+  return found;
+}
+
+function percent({ total, reached }: Share): number {
+  return total === 0 ? 100 : 100 * reached / total;
+}
+
+function isEnough(lines: Share, branches: Share): boolean {
+  return percent(lines) >= BOUNDS.lines && percent(branches) >= BOUNDS.branches;
+}
+
+function sum(shares: readonly Share[]): Share {
+  return {
+    total: shares.reduce((sum, { total }) => sum + total, 0),
+    reached: shares.reduce((sum, { reached }) => sum + reached, 0),
+  };
+}
+
+/** Rounded down, so that 94.99 doesn't pass for 95. */
+function show(share: Share): string {
+  return (Math.floor(10 * percent(share)) / 10).toFixed(1).padStart(10);
+}
+
+/** `3, 7-9` */
+function showLines(lines: ReadonlySet<number>): string {
+  const ranges: [number, number][] = [];
+  for (const line of [...lines].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last?.[1] === line - 1) last[1] = line;
+    else ranges.push([line, line]);
+  }
+  return ranges
+    .map(([from, to]) => from === to ? `${from}` : `${from}-${to}`).join(", ");
+}
+
+const asked = Deno.args.filter((arg) => arg !== "--");
+const isAll = asked.length === 0;
+const passed = await runTests(isAll ? ["tests"] : asked);
+const coverage = await readCoverage();
+const low: string[] = [];
+const wrong = passed ? [] : ["a test failed"];
+
+console.log("\nmodule     files   lines %  branches %");
+for (const module of MODULES) {
+  if (!isAll && !asked.some((path) => path.includes(module))) continue;
+  const paths = (await findCode(module)).sort()
+    .filter((path) => !Object.hasOwn(LEFT_OUT, path));
+  const files = paths.flatMap((path) => coverage.get(path) ?? []);
+  const lines = sum(files.map(({ lines }) => lines));
+  const branches = sum(files.map(({ branches }) => branches));
+  console.log(
+    module.padEnd(10) + `${files.length}`.padStart(6) + show(lines) +
+      show(branches).padStart(12),
+  );
+  if (isAll && !isEnough(lines, branches)) wrong.push(`${module} is too low`);
+  for (const path of paths) {
+    const file = coverage.get(path);
+    if (file === undefined) {
+      if (isAll) wrong.push(`no test loads ${path}`);
+    } else if (!isEnough(file.lines, file.branches)) {
+      low.push(`${path}: ${showLines(file.missed)}`);
+    }
+  }
+}
+
+const { lines, branches } = BOUNDS;
+console.log(`\nBelow ${lines} % of lines or ${branches} % of branches:`);
+console.log(low.map((text) => `  ${text}`).join("\n") || "  no file");
+console.log("\nLeft out:");
+for (const [path, why] of Object.entries(LEFT_OUT)) {
+  console.log(`  ${path}: ${why}`);
+}
+if (wrong.length > 0) {
+  console.log(`\nFailed: ${wrong.join(", ")}`);
+  Deno.exit(1);
+}
