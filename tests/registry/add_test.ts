@@ -1,0 +1,213 @@
+/**
+ * The kit as it reaches those who add it: published by `deno task publish`,
+ * added by `deno add`, in a project that uses each of its entry points.
+ *
+ * @module
+ */
+
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { addressOf } from "../dev/dev_command.ts";
+import { anyRedis, hasRedis } from "../redis_server.ts";
+import { startRegistry } from "./jsr_registry.ts";
+import type { Registry } from "./jsr_registry.ts";
+import { parseModule } from "./module_imports.ts";
+import type { Files } from "./package_store.ts";
+import { makeProject } from "./project.ts";
+import type { Project } from "./project.ts";
+import { publishKit } from "./publish_kit.ts";
+import deno from "../../deno.json" with { type: "json" };
+
+const CONSUMER = new URL("consumer/", import.meta.url);
+const ENTRIES = Object.keys(deno.exports) as (keyof typeof deno.exports)[];
+/** What of npm the consumer uses beside the kit. */
+const PEERS = ["zod", "redis", "@tanstack/query-core"] as const;
+
+Deno.test("The published kit is added to a project, which uses each entry point", async (t) => {
+  await using registry = await startRegistry([deno.name]);
+  const { files } = await publishKit(registry);
+
+  await t.step("it has what is needed of it, and nothing else", () => {
+    checkFiles(files);
+  });
+  await t.step("its sources name the official @std", () => {
+    checkImports(files);
+  });
+  await t.step(
+    "JSR gives it all the points that it gives for what it reads",
+    () => checkScore(files, registry),
+  );
+
+  await using project = await makeProject(registry);
+  await t.step("deno add finds it", () => addKit(project));
+  await t.step(
+    "each entry point passes the type check",
+    () => checkTypes(project),
+  );
+  await t.step(
+    "each entry point works, with few permissions",
+    () => useEntryPoints(project),
+  );
+  await t.step(
+    "the dev command traces an app and ends when interrupted",
+    () => useDevCommand(project),
+  );
+  await t.step(
+    "a file that isn't what was published is not run",
+    () => tamper(registry, files),
+  );
+});
+
+/** Beside modules that an entry point leads to, there are only these. */
+const DOCUMENTS = ["/LICENSE", "/README.md", "/jsr.json"];
+
+function checkFiles(files: Files): void {
+  const needed = new Set(ENTRIES.map((entry) => deno.exports[entry].slice(1)));
+  // A set's iteration also visits what is added while it runs.
+  for (const path of needed) {
+    for (const specifier of importsOf(path, files)) {
+      if (!specifier.startsWith(".")) continue;
+      needed.add(new URL(specifier, `file://${path}`).pathname);
+    }
+  }
+  const expected = [...needed, ...DOCUMENTS].toSorted();
+  assertEquals([...files.keys()].toSorted(), expected);
+  for (const [path, bytes] of files) {
+    const text = new TextDecoder().decode(bytes);
+    assert(
+      !text.includes(Deno.cwd()),
+      `${path} names a folder of this machine`,
+    );
+  }
+}
+
+function importsOf(path: string, files: Files): string[] {
+  const source = new TextDecoder().decode(files.get(path));
+  return parseModule(path, source).imports.map(({ specifier }) => specifier);
+}
+
+function checkImports(files: Files): void {
+  const specifiers = [...files.keys()]
+    .filter((path) => path.endsWith(".ts"))
+    .flatMap((path) => importsOf(path, files))
+    .filter((specifier) => !/^(\.|node:)/.test(specifier));
+  const isRight = (specifier: string) =>
+    /^(jsr:@std\/|npm:)/.test(specifier) && !specifier.includes("deno-std");
+  assertEquals(specifiers.filter((specifier) => !isRight(specifier)), []);
+  assert(specifiers.some((specifier) => specifier.startsWith("jsr:@std/")));
+}
+
+/**
+ * What https://jsr.io/docs/scoring asks of a package's files. That there are
+ * no slow types `deno publish` has checked.
+ */
+async function checkScore(files: Files, registry: Registry): Promise<void> {
+  const readme = new TextDecoder().decode(files.get("/README.md"));
+  assertStringIncludes(readme, "```ts", "examples in the README");
+
+  await using project = await makeProject(registry);
+  for (const [path, bytes] of files) {
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    await Deno.mkdir(project.path + folder, { recursive: true });
+    await Deno.writeFile(project.path + path, bytes);
+  }
+  const entries = Object.values(deno.exports);
+  const undocumented = await project.run("doc", "--lint", ...entries);
+  assertEquals(undocumented.code, 0, undocumented.output);
+
+  await using child = project.start("doc", "--json", ...entries);
+  assertEquals(await child.code, 0, child.stderr);
+  const { nodes } = JSON.parse(child.stdout);
+  const modules = Object.values<{ module_doc?: { doc?: string } }>(nodes);
+  assertEquals(modules.length, entries.length);
+  assert(modules.every(({ module_doc }) => module_doc?.doc), "module docs");
+}
+
+async function addKit({ path, run }: Project): Promise<void> {
+  const peers = PEERS.map((name) => deno.imports[name]);
+  const { code, output } = await run("add", `jsr:${deno.name}`, ...peers);
+  assertEquals(code, 0, output);
+  const { imports } = JSON.parse(await Deno.readTextFile(`${path}/deno.json`));
+  assertEquals(imports[deno.name], `jsr:${deno.name}@^${deno.version}`);
+}
+
+/** The consumer's file for an entry point: `./auth/kv` → `auth_kv.ts` */
+function fileOf(entry: string): string {
+  const name = entry === "." ? "kit" : entry.slice(2).replaceAll("/", "_");
+  return `${name}.ts`;
+}
+
+/** How the consumer names an entry point: `./auth` → `@quartet/kit/auth` */
+function specifierOf(entry: string): string {
+  return deno.name + entry.slice(1);
+}
+
+async function checkTypes({ path, run }: Project): Promise<void> {
+  for await (const { name } of Deno.readDir(CONSUMER)) {
+    await Deno.copyFile(new URL(name, CONSUMER), `${path}/${name}`);
+  }
+  for (const entry of ENTRIES) {
+    const source = await Deno.readTextFile(`${path}/${fileOf(entry)}`);
+    assertStringIncludes(source, `from "${specifierOf(entry)}"`);
+  }
+  const { code, output } = await run("check", "main.ts", "server.ts");
+  assertEquals(code, 0, output);
+}
+
+async function useEntryPoints({ run }: Project): Promise<void> {
+  await using redis = hasRedis ? await anyRedis() : undefined;
+  const { code, output } = await run(
+    "run",
+    "--no-prompt",
+    "--allow-net=127.0.0.1",
+    // Asked for by TanStack Query and by the client of Redis.
+    "--allow-env=NODE_ENV,REDIS_DEBUG_MAINTENANCE",
+    "main.ts",
+    ...(redis === undefined ? [] : [redis.url]),
+  );
+  assertEquals(code, 0, output);
+  for (const entry of ENTRIES) {
+    assertMatch(output, RegExp(`^${specifierOf(entry)} works$`, "m"));
+  }
+}
+
+async function useDevCommand({ start }: Project): Promise<void> {
+  const command = `jsr:${deno.name}/dev`;
+  await using dev = start(
+    "run",
+    "-A",
+    command,
+    "server.ts",
+    "--trace",
+    "--port",
+    "0",
+  );
+  const origin = await addressOf(dev);
+  const cities = await fetch(new URL("/cities", origin));
+  assertEquals(await cities.json(), ["Rome"]);
+  await dev.printed(/SELECT name FROM city/);
+
+  const viewer = await fetch(new URL("/__app/traces", origin));
+  assertMatch(await viewer.text(), /<title>Traces<\/title>/);
+  const traces = await fetch(new URL("/__app/traces/api", origin));
+  assertStringIncludes(await traces.text(), "SELECT name FROM city");
+
+  dev.kill("SIGINT");
+  assertEquals(await dev.code, 0, dev.stderr);
+}
+
+/** Deno compares what it gets with the manifest, so that must be right. */
+async function tamper(registry: Registry, files: Files): Promise<void> {
+  files.set("/mod.ts", new TextEncoder().encode('console.log("other code");'));
+  await using project = await makeProject(registry);
+  const { output } = await project.run(
+    "run",
+    `jsr:${deno.name}@${deno.version}`,
+  );
+  assertStringIncludes(output, "Integrity check failed");
+  assert(!output.includes("other code"));
+}

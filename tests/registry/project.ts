@@ -1,0 +1,43 @@
+import { startDeno } from "../helpers.ts";
+import type { Child } from "../helpers.ts";
+import { makeCache } from "./cache.ts";
+import type { Registry } from "./jsr_registry.ts";
+import type { Outcome } from "./publish_kit.ts";
+
+/** A project of somebody who knows no more of the kit than its name. */
+export interface Project extends AsyncDisposable {
+  readonly path: string;
+  /** Starts `deno` in it. */
+  start(...args: string[]): Child;
+  /** Runs `deno` in it, to its end. */
+  run(...args: string[]): Promise<Outcome>;
+}
+
+/**
+ * Makes a project that is empty but for its config, with a cache of its own.
+ *
+ * @param registry Where its `jsr:` packages come from.
+ */
+export async function makeProject(registry: Registry): Promise<Project> {
+  const path = await Deno.makeTempDir();
+  // Without one, those of the folders above would be asked.
+  await Deno.writeTextFile(`${path}/deno.json`, '{ "unstable": ["kv"] }');
+  const cache = await makeCache();
+  const start = (...args: string[]) =>
+    startDeno(args, path, {
+      env: { DENO_DIR: cache.path, JSR_URL: registry.url },
+    });
+  return {
+    path,
+    start,
+    async run(...args) {
+      await using child = start(...args);
+      const code = await child.code;
+      return { code, output: child.stdout + child.stderr };
+    },
+    async [Symbol.asyncDispose]() {
+      await cache[Symbol.asyncDispose]();
+      await Deno.remove(path, { recursive: true });
+    },
+  };
+}
