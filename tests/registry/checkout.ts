@@ -1,15 +1,20 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "../helpers.ts";
+import { makeCache } from "./cache.ts";
 
 /** A clean copy of the project, which a test may change. */
 export interface Checkout extends AsyncDisposable {
   /** Where it is. */
   readonly path: string;
+  /** The cache of the commands that are run in it. */
+  readonly cache: string;
   /** Changes the text of a file. */
   edit(path: string, change: (text: string) => string): Promise<void>;
   /** Commits all changes. */
   commit(): Promise<void>;
+  /** The files that are not as they were committed, the ignored ones as well. */
+  changes(): Promise<string>;
 }
 
 /**
@@ -18,6 +23,7 @@ export interface Checkout extends AsyncDisposable {
  */
 export async function makeCheckout(): Promise<Checkout> {
   const path = await Deno.makeTempDir();
+  const cache = await makeCache();
   const root = fileURLToPath(ROOT);
   const listed = await git(root, [
     "ls-files",
@@ -42,6 +48,7 @@ export async function makeCheckout(): Promise<Checkout> {
 
   const checkout: Checkout = {
     path,
+    cache: cache.path,
     async edit(file, change) {
       const text = await Deno.readTextFile(`${path}/${file}`);
       await Deno.writeTextFile(`${path}/${file}`, change(text));
@@ -50,7 +57,11 @@ export async function makeCheckout(): Promise<Checkout> {
       await git(path, ["add", "--all"]);
       await git(path, ["commit", "--quiet", "--message", "A release"]);
     },
-    [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }),
+    changes: () => git(path, ["status", "--porcelain", "--ignored"]),
+    async [Symbol.asyncDispose]() {
+      await cache[Symbol.asyncDispose]();
+      await Deno.remove(path, { recursive: true });
+    },
   };
   await checkout.commit();
   return checkout;

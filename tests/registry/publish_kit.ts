@@ -1,5 +1,4 @@
 import { startDeno } from "../helpers.ts";
-import { makeCache } from "./cache.ts";
 import type { Checkout } from "./checkout.ts";
 import { makeCheckout } from "./checkout.ts";
 import type { Registry } from "./jsr_registry.ts";
@@ -19,11 +18,10 @@ export async function runPublish(
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Outcome> {
-  await using cache = await makeCache();
   await using child = startDeno(
     ["task", "publish", ...args],
     checkout.path,
-    { env: { DENO_DIR: cache.path, ...env } },
+    { env: { DENO_DIR: checkout.cache, ...env } },
   );
   const code = await child.code;
   return { code, output: child.stdout + child.stderr };
