@@ -100,12 +100,8 @@ export class AuthError extends Error {
 }
 
 /** What creation throws of a setting, naming it. */
-export function configError(problem: string, cause?: unknown): AuthError {
-  return new AuthError(
-    "CONFIG",
-    `Cannot create auth plugin: ${problem}`,
-    cause === undefined ? {} : { cause },
-  );
+export function configError(problem: string): AuthError {
+  return new AuthError("CONFIG", `Cannot create auth plugin: ${problem}`);
 }
 
 /** What somebody sees who is not who they say. It tells nothing more. */

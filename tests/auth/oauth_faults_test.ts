@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import {
   AuthError,
   oauth,
@@ -11,10 +11,12 @@ import type { Fault } from "../../examples/hillside/mod.ts";
 import { FAULTS, GUILD, PROVIDER_TEXT } from "../../examples/hillside/mod.ts";
 import type { LocalProvider } from "./oauth_setup.ts";
 import {
+  ANSWER,
   CALLBACK,
   click,
   CLIENT,
   Jar,
+  scriptedFetch,
   signIn,
   startProvider,
   timedFlow,
@@ -173,6 +175,25 @@ Deno.test("An error code of a provider can't act on the log", async () => {
     /^the token endpoint answered 400: \?\[2J\?\?forged line \?x+$/,
   );
   assert(error.message.length < 150);
+});
+
+Deno.test("Whatever an error of a provider is, it signs nobody in", async () => {
+  for (const error of [{ code: "bad" }, ["bad"], 1, true, false]) {
+    const fetch = scriptedFetch({
+      "/login/oauth/access_token": { access_token: "t", error },
+      "/user": { id: 1815, login: "ada" },
+    });
+    const provider = presetCodeHost({
+      clientId: CLIENT.id,
+      clientSecret: CLIENT.secret,
+      fetch,
+    });
+    const failure = await assertRejects(() => provider.handleCallback!(ANSWER));
+    assertEquals(
+      (failure as Error).message,
+      "the token endpoint answered 200: an error that is not a string",
+    );
+  }
 });
 
 Deno.test("A provider that says back what it was sent tells the log nothing", async () => {

@@ -177,3 +177,28 @@ export async function signIn<U extends BaseUser>(
   assertEquals(jar.header, null);
   return await end.user;
 }
+
+/** What a provider sends back, for providers that don't look at it. */
+export const ANSWER: Answer = {
+  code: "c",
+  state: "s",
+  redirectUri: CALLBACK,
+};
+
+/**
+ * A `fetch` that answers with JSON by the path of a URL; with an empty object
+ * where nothing is given.
+ *
+ * @param requests Takes what was asked.
+ */
+export function scriptedFetch(
+  answers: Readonly<Record<string, unknown>>,
+  requests: Request[] = [],
+): typeof fetch {
+  return (input, init) => {
+    const request = new Request(input, init);
+    requests.push(request);
+    const path = new URL(request.url).pathname;
+    return Promise.resolve(Response.json(answers[path] ?? {}));
+  };
+}

@@ -1,7 +1,14 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { discord, presetChat } from "@quartet/kit/auth";
 import { GUILD } from "../../examples/hillside/mod.ts";
-import { CALLBACK, CLIENT, signIn, startProvider } from "./oauth_setup.ts";
+import {
+  ANSWER,
+  CALLBACK,
+  CLIENT,
+  scriptedFetch,
+  signIn,
+  startProvider,
+} from "./oauth_setup.ts";
 
 Deno.test("Discord signs in with the verified address", async () => {
   await using local = startProvider();
@@ -72,4 +79,22 @@ Deno.test("Discord lets in members of the guild, and nobody else", async () => {
     failed.cause.message,
     "the endpoint of guild members answered 403",
   );
+});
+
+Deno.test("Whom Discord gives no id or no name is nobody", async () => {
+  for (const user of [{}, { id: "1815" }, { id: 1815, username: "ada" }]) {
+    const provider = presetChat({
+      clientId: CLIENT.id,
+      clientSecret: CLIENT.secret,
+      fetch: scriptedFetch({
+        "/api/oauth2/token": { access_token: "t" },
+        "/api/users/@me": user,
+      }),
+    });
+    const error = await assertRejects(() => provider.handleCallback!(ANSWER));
+    assertEquals(
+      (error as Error).message,
+      "the user endpoint gave no id and username",
+    );
+  }
 });

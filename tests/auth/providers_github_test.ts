@@ -1,7 +1,14 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { github, presetCodeHost } from "@quartet/kit/auth";
 import type { AuthProvider, GitHubOptions } from "@quartet/kit/auth";
-import { CALLBACK, CLIENT, signIn, startProvider } from "./oauth_setup.ts";
+import {
+  ANSWER,
+  CALLBACK,
+  CLIENT,
+  scriptedFetch,
+  signIn,
+  startProvider,
+} from "./oauth_setup.ts";
 
 const OPTIONS: GitHubOptions = {
   clientId: CLIENT.id,
@@ -70,6 +77,45 @@ Deno.test("A GitHub App has no scopes, and an address if it may read it", async 
   local.server.faults.set("/github/api/v3/user/emails", "unauthorized");
   const error = await signIn(provider, "ada").catch((error) => error);
   assertEquals(error.code, "OAUTH_FAILED");
+});
+
+Deno.test("Where GitHub doesn't name the scopes, those that were asked for are granted", async () => {
+  // RFC 6749, section 5.1.
+  const fetch = scriptedFetch({
+    "/login/oauth/access_token": { access_token: "t" },
+    "/user": { id: 1815, login: "ada" },
+    "/user/emails": [{ email: "ada@localhost", primary: true, verified: true }],
+  });
+  const emailOf = async (scope: string[]) => {
+    const provider = presetCodeHost({ ...OPTIONS, fetch, scope });
+    return (await provider.handleCallback!(ANSWER))?.email;
+  };
+  assertEquals(await emailOf(["user:email"]), "ada@localhost");
+  assertEquals(await emailOf(["read:user"]), undefined);
+});
+
+Deno.test("Whom GitHub gives no number or no login is nobody", async () => {
+  for (
+    const user of [
+      { login: "ada" },
+      { id: "1815", login: "ada" },
+      { id: 1815.5, login: "ada" },
+      { id: 1815 },
+      { id: 1815, login: "" },
+    ]
+  ) {
+    const fetch = scriptedFetch({
+      "/login/oauth/access_token": { access_token: "t" },
+      "/user": user,
+    });
+    const error = await assertRejects(() =>
+      presetCodeHost({ ...OPTIONS, fetch }).handleCallback!(ANSWER)
+    );
+    assertEquals(
+      (error as Error).message,
+      "the user endpoint gave no id and login",
+    );
+  }
 });
 
 Deno.test("GitHub is asked with the defaults that it documents", () => {

@@ -156,6 +156,17 @@ Deno.test("Google writes its name in two ways, and its audience too", async () =
   }
 });
 
+Deno.test("issuer names the one whose id tokens are taken, in place of Google", async () => {
+  await using local = startProvider();
+  const issuer = "https://accounts.example";
+  const provider = presetIdentity({ ...local.google, issuer });
+  const error = await signIn(provider, "ada").catch((error) => error);
+  assertEquals(error.code, "OAUTH_FAILED");
+  assertMatch(error.cause.message, /"iss"/);
+  local.server.google.idTokenFault = { claims: { iss: issuer } };
+  assertEquals((await signIn(provider, "ada")).id, "1815");
+});
+
 Deno.test("Google signs with RS256, and with nothing else", async () => {
   await using local = startProvider();
   local.server.google.rotate("PS256");

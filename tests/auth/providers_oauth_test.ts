@@ -2,7 +2,14 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { AuthError, oauth } from "@quartet/kit/auth";
 import type { OAuthOptions, OAuthTokens, User } from "@quartet/kit/auth";
 import type { LocalProvider } from "./oauth_setup.ts";
-import { CALLBACK, CLIENT, signIn, startProvider } from "./oauth_setup.ts";
+import {
+  ANSWER,
+  CALLBACK,
+  CLIENT,
+  scriptedFetch,
+  signIn,
+  startProvider,
+} from "./oauth_setup.ts";
 
 const OPTIONS: OAuthOptions = {
   id: "any",
@@ -20,23 +27,9 @@ function scripted(
   given: Partial<OAuthOptions> = {},
   requests: Request[] = [],
 ) {
-  return {
-    ...OPTIONS,
-    ...given,
-    fetch: (input: RequestInfo | URL, init?: RequestInit) => {
-      const request = new Request(input, init);
-      requests.push(request);
-      const path = new URL(request.url).pathname;
-      return Promise.resolve(
-        path === "/token"
-          ? Response.json({ access_token: "the-token" })
-          : Response.json(answers[path] ?? {}),
-      );
-    },
-  };
+  const all = { "/token": { access_token: "the-token" }, ...answers };
+  return { ...OPTIONS, ...given, fetch: scriptedFetch(all, requests) };
 }
-
-const ANSWER = { code: "c", state: "s", redirectUri: CALLBACK };
 
 /** The options that meet the local Google. */
 function localOptions(local: LocalProvider): OAuthOptions {

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   AuthError,
   createAuthPlugin,
+  createMemorySessionStore,
   mock,
   rateLimitSignIn,
 } from "@quartet/kit/auth";
@@ -73,6 +74,10 @@ Deno.test("Only settings that are safe make a plugin", () => {
     [
       { ...secured, signInLimiter: rateLimitSignIn as never },
       "signInLimiter must be a limiter, as rateLimitSignIn() makes one, received function",
+    ],
+    [
+      { session: { secret: SECRET, store: createMemorySessionStore() } },
+      'session.store must be absent with the strategy "jwt"',
     ],
     [
       {
