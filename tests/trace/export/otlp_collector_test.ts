@@ -1,117 +1,25 @@
 /** What a collector makes of the traces of a server like one in production. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { DatabaseSync } from "node:sqlite";
 import { createApp } from "@quartet/kit/app";
-import { createAuthPlugin, credentials, requireAuth } from "@quartet/kit/auth";
-import { createCache } from "@quartet/kit/data";
-import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
 import { createClient } from "@quartet/kit/rpc/client";
 import {
   createOTLPExporter,
   createTracer,
   toOTLP,
-  tracedAdapter,
   tracedFetch,
   tracePlugin,
-  withSpan,
 } from "@quartet/kit/trace";
 import type { OTLPTraces } from "@quartet/kit/trace";
-import { z } from "zod";
 import { anyTrace } from "./any_trace.ts";
 import { makeTrace } from "./make_trace.ts";
 import { decodeStrictly } from "./otlp_definitions.ts";
 import { SeededRandom } from "./random.ts";
+import { createShop } from "./shop.ts";
 import { readSpans, StrictCollector } from "./strict_collector.ts";
 import type { TakenSpan } from "./strict_collector.ts";
 
 const LOCAL = { port: 0, hostname: "127.0.0.1", onListen() {} };
-
-/** An app with all four modules, which does some of everything. */
-function createShop(tracer: ReturnType<typeof createTracer>) {
-  const auth = createAuthPlugin({
-    session: { secret: "a secret of at least thirty-two bytes" },
-    providers: [
-      credentials({ authorize: ({ name }) => ({ id: "1", name: `${name}` }) }),
-    ],
-  });
-  const database = new DatabaseSync(":memory:");
-  database.exec("CREATE TABLE item (name TEXT)");
-  database.exec("INSERT INTO item VALUES ('tea'), ('コーヒー')");
-  const traced = tracedAdapter(database, { system: "sqlite" });
-  const cache = createCache();
-  const router = createRouter({
-    items: procedure.query(
-      z.object({ limit: z.number() }),
-      ({ input }) =>
-        cache.cached(
-          "items",
-          () =>
-            traced.prepare("SELECT name FROM item LIMIT ?").all(input.limit),
-          {
-            maxAge: 60,
-          },
-        ),
-    ),
-    broken: procedure.query(() => {
-      throw new RangeError("out of tea 🍵");
-    }),
-  });
-  const app = createApp({
-    trace: tracePlugin(tracer),
-    plugins: [auth, rpcPlugin({ router })],
-    routes: [
-      {
-        path: "/sign-in",
-        action: async ({ context }) => {
-          await auth.getAuth(context).signIn("credentials", { name: "Zoë" });
-        },
-      },
-      {
-        path: "/values",
-        config: { ...requireAuth() },
-        loader: () =>
-          withSpan("日本 \ud83d ✓", "custom", (span) => {
-            span.setAttribute("text", "Ünïcode \u0000 \ud800 🇫🇷");
-            span.setAttribute("int", 2 ** 53);
-            span.setAttribute("negative", -7);
-            span.setAttribute("double", 0.5);
-            span.setAttribute("large", 1e300);
-            span.setAttribute("no", false);
-            span.setAttribute("nan", NaN);
-            span.setAttribute("list", [1, "a"] as unknown as string);
-            span.event("noted", { "count": 3, "ratio": 0.25, "ok": true });
-            for (let i = 0; i < 80; i++) span.setAttribute(`more.${i}`, i);
-            for (let i = 0; i < 150; i++) span.event(`event ${i}`);
-            return 1;
-          }),
-      },
-      {
-        path: "/many",
-        loader: () => {
-          const active = tracer.activeSpan()!;
-          // Never ended by itself.
-          active.child("forgotten", "custom");
-          for (let i = 0; i < 30; i++) active.child(`step ${i}`, "data").end();
-          return 30;
-        },
-      },
-      {
-        path: "/fails",
-        loader: () => {
-          throw new TypeError("can't", { cause: new Error("deep inside") });
-        },
-      },
-    ],
-  });
-  return {
-    app,
-    router,
-    [Symbol.dispose]() {
-      database.close();
-    },
-  };
-}
 
 Deno.test("a collector takes what a server with all modules exports, and can tell all of it", async () => {
   await using collector = new StrictCollector();
@@ -322,6 +230,62 @@ Deno.test("a collector makes one tree of what two servers export of one request"
   for (const server of servers) {
     assertEquals(path(server), "shop 2 > shop 1 > shop 3 > stock 2");
   }
+});
+
+Deno.test("a collector gets what was under way when the server was told to stop", async () => {
+  await using collector = new StrictCollector();
+  const tracer = createTracer();
+  const exporter = createOTLPExporter({ url: collector.url });
+  exporter.attach(tracer);
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  const text = (text: string) => new TextEncoder().encode(text);
+  const app = createApp({
+    trace: tracePlugin(tracer),
+    routes: [
+      {
+        path: "/slow",
+        loader: async () => {
+          await stopped;
+          return 1;
+        },
+      },
+      {
+        path: "/stream",
+        handler: () =>
+          new Response(
+            ReadableStream.from((async function* () {
+              yield text("first ");
+              await stopped;
+              yield text("last");
+            })()),
+            { headers: { "content-type": "text/event-stream" } },
+          ),
+      },
+    ],
+  });
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  app.use((request, _context, next) => {
+    if (request.url.endsWith("/slow")) begin();
+    return next();
+  });
+  const server = await app.serve(LOCAL);
+  const origin = `http://127.0.0.1:${server.address.port}`;
+  const stream = await fetch(`${origin}/stream`);
+  const slow = fetch(`${origin}/slow`);
+  await begun;
+  void server.shutdown();
+  stop();
+  // As docs/tracing.md has it.
+  await server.finished;
+  await exporter.close();
+  assertEquals(await (await slow).json(), 1);
+  assertEquals(await stream.text(), "first last");
+  assertEquals(collector.problems, []);
+  const roots = collector.spans.filter(({ kind }) => kind === 2);
+  assertEquals(
+    roots.map(({ name, status }) => [name, status.code]).sort(),
+    [["GET /slow", 0], ["GET /stream", 0]],
+  );
 });
 
 Deno.test("whatever a trace holds, its export is what OpenTelemetry's definitions say", () => {
