@@ -107,3 +107,11 @@ Deno.test("Each example in the API reference is run, but those for other runtime
   }
   assertEquals(ignored, []);
 });
+
+Deno.test("The main entry point names the others", () => {
+  const [, text] = commentsOf(new URL("mod.ts", ROOT).href).next().value!;
+  const missing = Object.keys(config.exports).filter((name) =>
+    name !== "." && !text.includes(`\`${config.name}${name.slice(1)}\``)
+  );
+  assertEquals(missing, []);
+});
