@@ -27,7 +27,7 @@ export type StdSource = "jsr" | "npm";
  */
 const STD_RANGE = "^1.0.0";
 
-/** A version that is pinned, in `npm:name@1.2.3` or `npm:/name@1.2.3/`. */
+/** Before a version that is pinned, as in `npm:name@1.2.3`. */
 const PIN = /(?<=.@)(?=\d+\.\d+\.\d+(\/|$))/;
 
 /**
@@ -56,23 +56,38 @@ export function packageConfig(
   };
 }
 
+/** Maps each specifier by itself, so that nothing is there which isn't used. */
 function packageImports(
   imports: ProjectConfig["imports"],
   specifiers: ReadonlySet<string>,
   std: StdSource,
 ): Record<string, string> {
-  const used = Object.entries(imports).filter(([key]) =>
-    specifiers.has(key) ||
-    (key.endsWith("/") && specifiers.values().some((it) => it.startsWith(key)))
+  return Object.fromEntries(
+    [...specifiers].toSorted().map((specifier) => [
+      specifier,
+      std === "jsr" && specifier.startsWith("@std/")
+        ? officialStd(specifier)
+        : fromNpm(specifier, imports),
+    ]),
   );
-  return Object.fromEntries(used.map(([key, target]) => {
-    if (key.startsWith("@std/")) {
-      return [key, std === "jsr" ? officialStd(key) : target];
-    }
-    // Here a pin makes runs repeatable. A user's project has a lockfile for
-    // that, and wants one copy of what it uses itself.
-    return [key, target.replace(PIN, "^")];
-  }));
+}
+
+/** `jose/jwt/verify` → `npm:jose@^6.2.17/jwt/verify` */
+function fromNpm(specifier: string, imports: ProjectConfig["imports"]): string {
+  const [key, target] =
+    Object.entries(imports).find(([key]) =>
+      key === specifier || (key.endsWith("/") && specifier.startsWith(key))
+    ) ?? [];
+  if (key === undefined || !target!.startsWith("npm:")) {
+    throw new Error(
+      `Cannot publish ${specifier}: deno.json must map it to npm, received ${target}`,
+    );
+  }
+  // Here a pin makes runs repeatable. A user's project has a lockfile for
+  // that, and wants one copy of what it uses itself.
+  return (target + specifier.slice(key.length))
+    .replace(/^npm:\//, "npm:")
+    .replace(PIN, "^");
 }
 
 /** `@std/http/cookie` → `jsr:@std/http@^1.0.0/cookie` */

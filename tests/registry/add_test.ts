@@ -160,10 +160,12 @@ async function checkTypes({ path, run }: Project): Promise<void> {
 
 async function useEntryPoints({ run }: Project): Promise<void> {
   await using redis = hasRedis ? await anyRedis() : undefined;
+  const hosts = ["127.0.0.1"];
+  if (redis !== undefined) hosts.push(new URL(redis.url).host);
   const { code, output } = await run(
     "run",
     "--no-prompt",
-    "--allow-net=127.0.0.1",
+    `--allow-net=${hosts}`,
     // Asked for by TanStack Query and by the client of Redis.
     "--allow-env=NODE_ENV,REDIS_DEBUG_MAINTENANCE",
     "main.ts",
