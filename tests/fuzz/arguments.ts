@@ -1,0 +1,104 @@
+import { parseArgs } from "node:util";
+
+/** What the command was asked to do. */
+export interface Arguments {
+  readonly seed: number;
+  /** How many inputs each target gets. */
+  readonly runs: number;
+  /** How long each target is tried at most, in seconds. */
+  readonly seconds: number | undefined;
+  /** The only target to try. */
+  readonly target: string | undefined;
+  /** The input to begin with, as a failure has told. */
+  readonly path: string | undefined;
+  readonly help: boolean;
+}
+
+/** What `--help` prints, with the names of the targets. */
+export function usageOf(targets: readonly string[]): string {
+  return `Usage: deno task fuzz [options]
+
+Gives input made at random to what takes input from strangers. What fails is
+made as small as it can be, and printed with the command that repeats it. Ends
+with 1 if anything has failed.
+
+Options:
+  --runs N       inputs for each target (default: 10000)
+  --seconds N    as many as there is time for in so many seconds, for each
+  --seed N       what the inputs are made of (default: a random one, which is
+                 printed)
+  --target NAME  try only this one
+  --path PATH    with --target and --seed: begin with the input that failed
+  --help         print this text
+
+Targets: ${targets.join(", ")}`;
+}
+
+/**
+ * Reads the command line.
+ *
+ * @throws {Error} If it is wrong.
+ */
+export function parseArguments(
+  args: readonly string[],
+  targets: readonly string[],
+): Arguments {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      runs: { type: "string" },
+      seconds: { type: "string" },
+      seed: { type: "string" },
+      target: { type: "string" },
+      path: { type: "string" },
+      help: { type: "boolean" },
+    },
+  });
+  const { target, path, help = false } = values;
+  if (target !== undefined && !targets.includes(target)) {
+    throw new TypeError(
+      `--target must be one of ${targets.join(", ")}, received ${
+        JSON.stringify(target)
+      }`,
+    );
+  }
+  if (path !== undefined && !/^\d+(:\d+)*$/.test(path)) {
+    throw new TypeError(
+      `--path must be numbers with colons between, received ${
+        JSON.stringify(path)
+      }`,
+    );
+  }
+  if (path !== undefined && (!target || values.seed === undefined)) {
+    throw new TypeError("--path needs --target and --seed");
+  }
+  const seconds = readNumber("seconds", values.seconds, 1);
+  return {
+    seed: readNumber("seed", values.seed, 0) ??
+      crypto.getRandomValues(new Uint32Array(1))[0]! >>> 1,
+    runs: readNumber("runs", values.runs, 1) ??
+      (seconds === undefined ? 10_000 : MAX),
+    seconds,
+    target,
+    path,
+    help,
+  };
+}
+
+/** Seeds and counts are whole numbers of 31 bits. */
+const MAX = 0x7fff_ffff;
+
+function readNumber(
+  name: string,
+  text: string | undefined,
+  least: number,
+): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= MAX) return value;
+  throw new TypeError(
+    `--${name} must be a whole number from ${least} to ${MAX}, received ${
+      JSON.stringify(text)
+    }`,
+  );
+}

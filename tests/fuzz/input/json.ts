@@ -1,0 +1,85 @@
+/**
+ * JSON of any form, with names that don't belong in it.
+ *
+ * @module
+ */
+
+import * as fc from "fast-check";
+
+/** What is given in tests as JSON. */
+export type JSONValue =
+  | null
+  | boolean
+  | number
+  | string
+  | JSONValue[]
+  | { [name: string]: JSONValue };
+
+const NAMES = [
+  "__proto__",
+  "constructor",
+  "prototype",
+  "toString",
+  "then",
+  "toJSON",
+  "length",
+  "0",
+  "",
+];
+
+const name = fc.oneof(
+  fc.constantFrom(...NAMES),
+  fc.string({ unit: "binary", maxLength: 8 }),
+);
+
+const { value } = fc.letrec<{ value: JSONValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5, depthSize: "small" },
+    fc.constant(null),
+    fc.boolean(),
+    fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+    fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: "binary" })),
+    fc.array(tie("value"), { maxLength: 5 }),
+    // Unlike assignment, this takes __proto__ for a name like any other.
+    fc.array(fc.tuple(name, tie("value")), { maxLength: 5 })
+      .map((entries) => Object.fromEntries(entries)),
+  ),
+}));
+
+/** A value of any form. */
+export const anyJSON: fc.Arbitrary<JSONValue> = value;
+
+/** A value that is as told most of the time, and otherwise of any form. */
+export function mostly<T extends JSONValue>(
+  ...likely: fc.Arbitrary<T>[]
+): fc.Arbitrary<JSONValue> {
+  return fc.oneof(
+    ...likely.map((arbitrary) => ({ arbitrary, weight: 12 })),
+    { arbitrary: anyJSON, weight: 1 },
+  );
+}
+
+/** An object of these fields; now and then some are missing, or others there. */
+export function objectOf(
+  fields: Record<string, fc.Arbitrary<JSONValue>>,
+): fc.Arbitrary<JSONValue> {
+  const names = Object.keys(fields);
+  return fc.tuple(
+    fc.record(fields),
+    rarely(fc.subarray(names)),
+    rarely(fc.array(fc.tuple(name, anyJSON), { maxLength: 2 })),
+  ).map(([known, missing, others]) =>
+    Object.fromEntries([
+      ...others,
+      ...Object.entries(known).filter(([name]) => !missing.includes(name)),
+    ])
+  );
+}
+
+/** A list that is empty most of the time. */
+export function rarely<T>(list: fc.Arbitrary<T[]>): fc.Arbitrary<T[]> {
+  return fc.oneof(
+    { arbitrary: fc.constant<T[]>([]), weight: 5 },
+    { arbitrary: list, weight: 1 },
+  );
+}

@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from "node:util";
+import * as fc from "fast-check";
+import { assertEquals } from "@std/assert";
+import { createCache } from "@quartet/kit/data";
+import { anyTerm, build, hasReference } from "../input/term.ts";
+import type { Term } from "../input/term.ts";
+import { defineTarget } from "../target.ts";
+
+const list = fc.array(anyTerm, { maxLength: 3 });
+
+const input = fc.record({
+  keyParts: fc.array(fc.constantFrom("", "a", "b", '"', ","), { maxLength: 2 }),
+  first: list,
+  // Now and then one of the first list's values takes the place of another.
+  second: fc.oneof(list, fc.nat(9)),
+});
+
+/** The keys of cached calls. */
+export const argumentKeys = defineTarget(
+  "arguments",
+  "calls of a cached function meet exactly if their arguments are equal",
+  input,
+  () => {
+    const cache = createCache({ maxEntries: 10 });
+    return {
+      async check({ keyParts, first, second }) {
+        let calls = 0;
+        const fn = cache.unstable_cache(
+          // deno-lint-ignore no-explicit-any -- called with anything
+          (..._: any[]) => Promise.resolve(++calls),
+          keyParts,
+        );
+        const others = typeof second === "number"
+          ? rearrange(first, second)
+          : second;
+        const a = first.map((term) => build(term));
+        await cache.revalidate({ all: true });
+        await fn(...a);
+        // The same, with all that has no order in another one.
+        await fn(...first.map((term) => build(term, true)));
+        assertEquals(calls, 1, "equal arguments meet");
+
+        const b = others.map((term) => build(term));
+        await fn(...b);
+        // Where values hold themselves, equality is a matter of taste.
+        if ([...first, ...others].some(hasReference)) return "circular";
+        const isEqual = isDeepStrictEqual(a, b);
+        assertEquals(calls, isEqual ? 1 : 2, "only equal arguments meet");
+        return isEqual ? "equal" : "unlike";
+      },
+    };
+  },
+);
+
+/** The same values in other brackets: what a careless key would mix up. */
+function rearrange(terms: readonly Term[], how: number): readonly Term[] {
+  const [first, ...rest] = terms;
+  switch (how % 5) {
+    case 0:
+      return [{ kind: "array", items: [...terms] }];
+    case 1:
+      return first === undefined
+        ? []
+        : [{ kind: "array", items: [first] }, ...rest];
+    case 2:
+      return [{ kind: "set", items: [...terms] }];
+    case 3:
+      return terms.toReversed();
+    default:
+      return [...terms, { kind: "leaf", value: undefined }];
+  }
+}

@@ -1,0 +1,29 @@
+import type { Target } from "../target.ts";
+import { argumentKeys } from "./arguments.ts";
+import { clientSpans } from "./client_spans.ts";
+import { cookies } from "./cookies.ts";
+import { oauthCallback } from "./oauth_callback.ts";
+import { paths } from "./paths.ts";
+import { redirects } from "./redirects.ts";
+import { revalidation } from "./revalidation.ts";
+import { rpcHTTP } from "./rpc_http.ts";
+import { rpcSocket } from "./rpc_socket.ts";
+import { tokens } from "./tokens.ts";
+import { traceImport } from "./trace_import.ts";
+import { traceparent } from "./traceparent.ts";
+
+/** Everything that is tried. */
+export const TARGETS: readonly Target[] = [
+  tokens,
+  cookies,
+  oauthCallback,
+  redirects,
+  paths,
+  argumentKeys,
+  revalidation,
+  rpcHTTP,
+  rpcSocket,
+  traceparent,
+  clientSpans,
+  traceImport,
+];

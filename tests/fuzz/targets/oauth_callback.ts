@@ -1,0 +1,116 @@
+import { assert, assertEquals } from "@std/assert";
+import * as fc from "fast-check";
+import type { Route } from "@quartet/kit/app";
+import {
+  getOAuthUrl,
+  handleOAuthCallback,
+  presetCodeHost,
+} from "@quartet/kit/auth";
+import { startAuth } from "../../auth/harness.ts";
+import { startProvider } from "../../auth/oauth_setup.ts";
+import { applyEdits, edits, piece } from "../input/mutate.ts";
+import type { Edit } from "../input/mutate.ts";
+import { asHeader } from "../input/request.ts";
+import { defineTarget } from "../target.ts";
+
+const untouched: fc.Arbitrary<Edit[]> = fc.constant([]);
+
+/** A value as it was, changed, or another one. */
+const tampered = fc.oneof(
+  { arbitrary: untouched, weight: 2 },
+  { arbitrary: edits, weight: 2 },
+  { arbitrary: piece, weight: 1 },
+);
+
+const input = fc.record({
+  state: tampered,
+  cookie: tampered,
+  code: piece,
+  redirectUri: fc.oneof(
+    { arbitrary: untouched, weight: 4 },
+    { arbitrary: tampered, weight: 1 },
+  ),
+});
+
+const CALLBACK = "http://127.0.0.1/callback";
+
+const ROUTES: readonly Route[] = [{
+  path: "/start",
+  loader: ({ context }) =>
+    Response.redirect(getOAuthUrl(context, "github", CALLBACK), 303),
+}, {
+  path: "/callback",
+  async action({ request, context }) {
+    const { code, state, redirectUri } = await request.json();
+    return await handleOAuthCallback(context, "github", {
+      code,
+      state,
+      redirectUri,
+    });
+  },
+}];
+
+/** What providers send people back with, or seem to. */
+export const oauthCallback = defineTarget(
+  "oauth-callback",
+  "who comes back with anything but what they were sent off with is not signed in, and is told so",
+  input,
+  async () => {
+    const provider = startProvider();
+    const server = await startAuth(
+      { providers: [presetCodeHost(provider.github)] },
+      ROUTES,
+    );
+    return {
+      async check({ state, cookie, code, redirectUri }) {
+        const browser = server.browser();
+        const start = await browser.ask("/start");
+        await start.body?.cancel();
+        const location = new URL(start.headers.get("location")!);
+        const sent = location.searchParams.get("state")!;
+        // It keeps what the browser was sent off with.
+        const [name, { value }] = [...browser.cookies][0]!;
+        const given = {
+          state: tamper(sent, state),
+          cookie: asHeader(tamper(value, cookie)),
+          redirectUri: tamper(CALLBACK, redirectUri),
+        };
+        const isTampered = given.state !== sent || given.cookie !== value ||
+          given.redirectUri !== CALLBACK;
+        let response: Response;
+        try {
+          response = await browser.ask("/callback", {
+            body: { code, state: given.state, redirectUri: given.redirectUri },
+            headers: { cookie: `${name}=${given.cookie}` },
+          });
+        } catch (error) {
+          // A cookie that no client can send.
+          if (error instanceof TypeError) return "not sent";
+          throw error;
+        }
+        const { error } = await response.json();
+        assertEquals(server.errors, []);
+        const { status } = response;
+        // The provider knows of no such code: there is nobody to sign in.
+        assert([400, 401, 502].includes(status), `${status}`);
+        assertEquals(browser.cookies.has("app.session"), false);
+        // White space around a cookie's value is none of it.
+        if (isTampered && given.cookie.trim().split(";")[0] !== value) {
+          assertEquals([status, error.code], [400, "OAUTH_STATE_MISMATCH"]);
+        }
+        return error.code;
+      },
+      async [Symbol.asyncDispose]() {
+        await server[Symbol.asyncDispose]();
+        await provider[Symbol.asyncDispose]();
+      },
+    };
+  },
+);
+
+function tamper(
+  text: string,
+  how: string | readonly Edit[],
+): string {
+  return typeof how === "string" ? how : applyEdits(text, how);
+}

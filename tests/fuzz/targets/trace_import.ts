@@ -1,0 +1,106 @@
+import { assert, assertEquals } from "@std/assert";
+import * as fc from "fast-check";
+import { fromOTLP, toChromeTrace, toOTLP } from "@quartet/kit/trace";
+import type { SerializedTrace } from "@quartet/kit/trace";
+import { decodeBase64, encodeBase64 } from "../../../trace/export/base64.ts";
+import { gunzip, gzip } from "../../../trace/export/gzip.ts";
+import { packTraces } from "../../../trace/export/pack.ts";
+import { importText } from "../../../viewer/model/import_file.ts";
+import { anyTrace } from "../../trace/export/any_trace.ts";
+import { SeededRandom } from "../../trace/export/random.ts";
+import { realisticTraces } from "../../trace/export/realistic.ts";
+import { anyJSON } from "../input/json.ts";
+import { applyEdits, edits } from "../input/mutate.ts";
+import { defineTarget } from "../target.ts";
+
+const FORMS = ["json", "lines", "otlp", "page", "packed page"] as const;
+
+const input = fc.record({
+  form: fc.constantFrom(...FORMS),
+  /** What the traces are made of. */
+  seeds: fc.array(fc.nat(), { maxLength: 3 }),
+  /** What happens to the file. */
+  changes: fc.oneof(fc.constant([]), edits),
+  /** Where: on the disk, or, of what is compressed, before that. */
+  isInside: fc.boolean(),
+  /** A record of another kind among the traces. */
+  stranger: fc.option(anyJSON, { freq: 2 }),
+});
+
+type File = typeof input extends fc.Arbitrary<infer T> ? T : never;
+
+/** The files that the viewer takes. */
+export const traceImport = defineTarget(
+  "trace-import",
+  "a file of traces is read, or an error says what is wrong with it",
+  input,
+  () => ({
+    async check(input) {
+      const { form, changes, stranger } = input;
+      const text = await fileOf(input);
+      let read: SerializedTrace[];
+      try {
+        read = (await importText(text)).map(({ load }) => load());
+      } catch (error) {
+        assert(error instanceof TypeError, `${error}`);
+        assert(
+          /^Cannot (read|unpack) [^]{10,}/.test(error.message),
+          error.message,
+        );
+        assert(error.message.length < 1_000, "the message is short");
+        return "refused";
+      }
+      // What was taken can be handed on.
+      await packTraces(read);
+      JSON.stringify(toChromeTrace(read));
+      if (form === "otlp" && stranger === null) fromOTLP(toOTLP(read));
+      if (changes.length === 0 && stranger === null && form === "packed page") {
+        assertEquals(read, tracesOf(input), "it comes back as it was");
+      }
+      return `${read.length} read`;
+    },
+  }),
+);
+
+async function fileOf(input: File): Promise<string> {
+  const { form, changes, isInside, stranger } = input;
+  const traces = tracesOf(input);
+  const items = stranger === null ? traces : [...traces, stranger];
+  const change = (text: string) => applyEdits(text, changes);
+  switch (form) {
+    case "json":
+      return change(JSON.stringify(items));
+    case "lines":
+      return change(items.map((item) => JSON.stringify(item)).join("\n"));
+    case "otlp":
+      return change(
+        JSON.stringify([
+          toOTLP(traces),
+          ...stranger === null ? [] : [stranger],
+        ]),
+      );
+    case "page":
+      return change(
+        pageOf("json", JSON.stringify(items).replaceAll("<", "\\u003c")),
+      );
+    case "packed page": {
+      const text = await packTraces(traces);
+      if (!isInside) return change(pageOf("packed", text));
+      const bytes = await gunzip(decodeBase64(text), 1e8);
+      const payload = change(new TextDecoder().decode(bytes));
+      const packed = await gzip(new TextEncoder().encode(payload));
+      return pageOf("packed", encodeBase64(packed));
+    }
+  }
+}
+
+/** Of those that no tracer gives, OTLP can't tell the ids. */
+function tracesOf({ form, seeds }: File): SerializedTrace[] {
+  return form === "otlp"
+    ? seeds.flatMap((seed) => realisticTraces(1, 4, seed))
+    : seeds.map((seed) => anyTrace(new SeededRandom(seed)));
+}
+
+function pageOf(encoding: string, content: string): string {
+  return `<!DOCTYPE html><script type="application/json" id="trace-data" data-encoding="${encoding}">${content}</script>`;
+}
