@@ -5,11 +5,27 @@
  * @module
  */
 
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { createMemorySessionStore, getAuth } from "@quartet/kit/auth";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertRejects,
+} from "@std/assert";
+import {
+  createAuthPlugin,
+  createMemorySessionStore,
+  credentials,
+  getAuth,
+} from "@quartet/kit/auth";
 import type { SessionConfig, SessionStore } from "@quartet/kit/auth";
 import type { Browser } from "./browser.ts";
-import { claimsOf, createClock, startAuth, STRATEGIES } from "./harness.ts";
+import {
+  claimsOf,
+  createClock,
+  SECRET,
+  startAuth,
+  STRATEGIES,
+} from "./harness.ts";
 import type { Me } from "./harness.ts";
 
 const COOKIE = "app.session";
@@ -22,6 +38,17 @@ async function send(browser: Browser, path: string): Promise<Response> {
   const response = await browser.ask(path, { method: "POST" });
   await response.body?.cancel();
   return response;
+}
+
+/** A store that can't replace a record in one step. */
+function withoutTouch(store: SessionStore): SessionStore {
+  return {
+    get: (id) => store.get(id),
+    set: (record) => store.set(record),
+    delete: (id) => store.delete(id),
+    deleteByUser: (userId) => store.deleteByUser(userId),
+    listByUser: (userId) => store.listByUser(userId),
+  };
 }
 
 Deno.test("A session is renewed by the first request after updateAge: a day, or half of maxAge if that is less", async () => {
@@ -212,24 +239,68 @@ Deno.test("Of 50 parallel refreshes one does it, and all get its result", async 
   }
 });
 
+Deno.test("A refresh is done once, also among a thousand others, and tried again if it failed", async () => {
+  const clock = createClock();
+  const hold = Promise.withResolvers<void>();
+  const built = new Map<string, number>();
+  const plugin = createAuthPlugin({
+    now: clock.now,
+    session: { secret: SECRET, updateAge: 60 },
+    providers: [
+      credentials({
+        authorize: ({ user }) => Promise.resolve({ id: String(user) }),
+      }),
+    ],
+    callbacks: {
+      async jwt({ token }) {
+        const times = (built.get(token.sub) ?? 0) + 1;
+        built.set(token.sub, times);
+        // Not at sign-in, nor the second time.
+        if (token.sub === "unlucky" && times === 2) await hold.promise;
+        return token;
+      },
+    },
+  });
+  const ask = (cookie?: string) =>
+    plugin.authenticate(
+      new Request("http://localhost/", cookie ? { headers: { cookie } } : {}),
+    );
+  const signIn = async (id: string) => {
+    const auth = await ask();
+    await auth.signIn("credentials", { user: id });
+    return auth.getCookieHeader()!.split(";")[0]!;
+  };
+  const lucky = await signIn("lucky");
+  const unlucky = await signIn("unlucky");
+  const others: string[] = [];
+  for (let i = 0; i < 1_000; i++) others.push(await signIn(`${i}`));
+  clock.pass(61);
+
+  const refresh = async (cookie: string) =>
+    (await ask(cookie)).refreshSession();
+  const failing = refresh(unlucky);
+  await refresh(lucky);
+  await Promise.all(others.map(refresh));
+  hold.reject(new Error("The database is away"));
+  await assertRejects(() => failing, Error, "The database is away");
+  assertEquals((await refresh(unlucky))?.userId, "unlucky");
+  assertEquals(built.get("unlucky"), 3);
+  await refresh(lucky);
+  assertEquals(built.get("lucky"), 2);
+});
+
 Deno.test("Refreshing can't bring back a session that is revoked meanwhile", async () => {
   for (const strategy of STORED) {
     for (const hasTouch of [true, false]) {
       const clock = createClock();
       const memory = createMemorySessionStore({ now: clock.now });
-      const bare: SessionStore = {
-        get: (id) => memory.get(id),
-        set: (record) => memory.set(record),
-        delete: (id) => memory.delete(id),
-        deleteByUser: (userId) => memory.deleteByUser(userId),
-        listByUser: (userId) => memory.listByUser(userId),
-      };
+      const store = hasTouch ? memory : withoutTouch(memory);
       const entered = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();
       let isHeld = false;
       await using server = await startAuth({
         clock,
-        session: { strategy, updateAge: 60, store: hasTouch ? memory : bare },
+        session: { strategy, updateAge: 60, store },
         callbacks: {
           async jwt({ token }) {
             if (isHeld) {
@@ -257,6 +328,23 @@ Deno.test("Refreshing can't bring back a session that is revoked meanwhile", asy
       });
       assertEquals((await response.json()).session, null);
     }
+  }
+});
+
+Deno.test("A store without touch() renews sessions all the same", async () => {
+  for (const strategy of STORED) {
+    const clock = createClock();
+    const store = withoutTouch(createMemorySessionStore({ now: clock.now }));
+    await using server = await startAuth({
+      clock,
+      session: { strategy, updateAge: 60, maxAge: 100, store },
+    });
+    const browser = await server.signIn();
+    clock.pass(61);
+    await send(browser, "/refresh");
+    clock.pass(61);
+    const { user }: Me = await browser.json("/me");
+    assertEquals(user?.id, "1");
   }
 });
 

@@ -438,6 +438,29 @@ Deno.test("listSessions(), revokeSession() and revokeSessions() list and end the
   }
 });
 
+Deno.test("Revoking a session that there isn't ends none, and is no event", async () => {
+  for (const strategy of STORED) {
+    await using server = await startAuth({ session: { strategy } });
+    const browser = await server.signIn();
+    const [session] = await server.plugin.listSessions("1");
+    const before = server.events.length;
+    await server.plugin.revokeSession("unknown");
+    assertEquals(server.events.length, before);
+    assertEquals(await who(server, cookieOf(browser)), "1");
+    for (let i = 0; i < 2; i++) {
+      await server.plugin.revokeSession(session!.id);
+      assertEquals(server.events.slice(before), [
+        {
+          type: "sessions_revoked",
+          userId: "1",
+          count: 1,
+          time: new Date(server.clock.now()),
+        },
+      ]);
+    }
+  }
+});
+
 Deno.test("The strategy jwt says that it can't list or revoke", async () => {
   await using server = await startAuth();
   for (
