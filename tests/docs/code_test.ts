@@ -10,7 +10,7 @@
 
 import { assertEquals } from "@std/assert";
 import { parseArguments } from "../../dev/arguments.ts";
-import { exists, startDeno } from "../helpers.ts";
+import { exists, ROOT, startDeno } from "../helpers.ts";
 import { readPages } from "./pages.ts";
 import config from "../../deno.json" with { type: "json" };
 
@@ -152,10 +152,11 @@ function findProblemOfDev(args: readonly string[]): string | undefined {
   }
 }
 
-Deno.test("What the documentation imports from JSR is an export of this version", () => {
+Deno.test("What the documentation imports from JSR is an export of this version", async () => {
   const wrong: string[] = [];
+  const dev = await Deno.readTextFile(new URL("dev.ts", ROOT));
   const [major, minor] = config.version.split(".");
-  for (const { path, text } of pages) {
+  for (const { path, text } of [...pages, { path: "dev.ts", text: dev }]) {
     for (
       const [whole, version, entry = ""] of text.matchAll(
         /jsr:@quartet\/kit(?:@([^/\s"'`]*))?(\/[\w/-]*)?/g,

@@ -63,7 +63,9 @@ export function readPage(path: string, text: string): Page {
   for (const token of marked.lexer(text)) {
     marked.walkTokens([token], (part) => {
       if (isOf(part, "code")) {
-        const [language = "", ...marks] = (part.lang ?? "").split(/\s+/);
+        const [word = "", ...marks] = (part.lang ?? "").split(/\s+/);
+        // Deno only knows the fences made of backticks.
+        const language = part.raw.startsWith("~") ? "~~~" : word;
         // Within a list it is somewhere below the line that the list begins in.
         const place = `${path}:${line}`;
         blocks.push({ place, language, marks, text: part.text });
