@@ -1,4 +1,5 @@
 import type { Context } from "./context.ts";
+import { isResponse } from "./is_response.ts";
 import type { AuthRule } from "./route.ts";
 
 /**
@@ -16,7 +17,7 @@ export async function guard(
   const refusal: unknown = await rule.check(request, context);
   // Only a check that says so lets a request in, not one that went wrong.
   if (refusal === undefined) return await run();
-  if (refusal instanceof Response) return refusal;
+  if (isResponse(refusal)) return refusal;
   throw new TypeError(
     `Cannot guard ${place}: config.auth.check must return a Response or undefined, received ${refusal}`,
   );

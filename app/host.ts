@@ -9,6 +9,7 @@ import type { App } from "./app.ts";
 import { Context } from "./context.ts";
 import type { ConnectionInfo } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
+import { isResponse } from "./is_response.ts";
 import { compose } from "./middleware.ts";
 import type { Middleware, Next } from "./middleware.ts";
 import { pathOf } from "./path.ts";
@@ -128,7 +129,7 @@ export function createHost(options: HostOptions): Host {
       try {
         return await router.dispatch(request, context, otherwise);
       } catch (error) {
-        if (error instanceof Response) return error;
+        if (isResponse(error)) return error;
         throw error;
       }
     }
@@ -143,7 +144,7 @@ export function createHost(options: HostOptions): Host {
     try {
       return await next();
     } catch (error) {
-      if (error instanceof Response) return error;
+      if (isResponse(error)) return error;
       currentScope()?.span?.error(error);
       report(error, request);
       return errorResponse(

@@ -1,4 +1,5 @@
 import type { RequestContext } from "./context.ts";
+import { isResponse } from "./is_response.ts";
 import { pathOf } from "./path.ts";
 import { kindOf } from "./show.ts";
 
@@ -83,7 +84,7 @@ async function call<C extends RequestContext>(
   next: Next,
 ): Promise<Response> {
   const response = await middleware(request, context, next);
-  if (response instanceof Response) return response;
+  if (isResponse(response)) return response;
   throw new TypeError(
     `Cannot answer ${request.method} ${
       pathOf(request.url)

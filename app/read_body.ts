@@ -68,8 +68,15 @@ function read(
     return how(request, limit);
   }
   if (Number(length) > limit) throw tooLarge(limit);
-  return request.bytes();
+  return readBytes(request);
 }
+
+const onDeno = "Deno" in globalThis;
+
+/** The requests of Hono's server for Node have no `bytes()`. */
+const readBytes: (request: Request) => Promise<Uint8Array> = onDeno
+  ? (request) => request.bytes()
+  : async (request) => new Uint8Array(await request.arrayBuffer());
 
 /** The second half: the text of a body that was read. */
 export function readText(body: RawBody, limit: number): string {
@@ -82,11 +89,12 @@ export function readText(body: RawBody, limit: number): string {
  * A body that says nothing of its length may be a stream without an end. One
  * that a program has just made, as a test does, is in memory already, and
  * reading that as a stream would take as long as the rest of the call. Only
- * headers off the network are immutable (Fetch, "Headers guard"); asking for
- * `transfer-encoding` is not enough, because HTTP/2 has none.
+ * headers off the network are immutable (Fetch, "Headers guard"), but not on
+ * every server; asking for `transfer-encoding` is not enough, because HTTP/2 has
+ * none.
  */
 function isFromNetwork(headers: Headers): boolean {
-  if (headers.has("transfer-encoding")) return true;
+  if (!onDeno || headers.has("transfer-encoding")) return true;
   try {
     headers.delete("-");
     return false;

@@ -9,6 +9,7 @@ import { addRoute, createRouter as createTable, findRoute } from "rou3";
 import type { Context, Params } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
 import { guard } from "./guard.ts";
+import { isResponse } from "./is_response.ts";
 import type { Handler, Next } from "./middleware.ts";
 import { pathOf } from "./path.ts";
 import type { Route, RouteArgs, RouteConfig } from "./route.ts";
@@ -132,7 +133,7 @@ export function createRouter(): Router {
       context.params = params;
     }
     const response = await match.data.run(request, context);
-    if (!(response instanceof Response)) {
+    if (!isResponse(response)) {
       throw new TypeError(
         `Cannot answer ${method} ${path}: route ${match.data.pattern} must give a Response, received ${
           kindOf(response)
@@ -248,7 +249,7 @@ function answerWith(
       layer,
       () => fn({ request, context, params: context.params }),
     );
-    if (result instanceof Response) return result;
+    if (isResponse(result)) return result;
     if (result === undefined) return new Response(null, { status: 204 });
     return Response.json(result);
   };

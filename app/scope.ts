@@ -11,6 +11,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { RequestContext } from "./context.ts";
+import { isResponse } from "./is_response.ts";
 
 /** The part of an application that a span belongs to. */
 export type Layer =
@@ -251,7 +252,7 @@ function end(scope: Scope, span: ObservedSpan): void {
 }
 
 function fail(scope: Scope, span: ObservedSpan, error: unknown): void {
-  if (!(error instanceof Response)) span.error(error);
+  if (!isResponse(error)) span.error(error);
   end(scope, span);
 }
 

@@ -1,4 +1,5 @@
 import { errorResponse } from "../app/error_response.ts";
+import { isResponse } from "../app/is_response.ts";
 import { readBodyText } from "../app/read_body.ts";
 import type { BodyError } from "../app/read_body.ts";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
@@ -34,7 +35,7 @@ export function createHandler(
       );
     }
     const options = await readOptions(request);
-    if (options instanceof Response) return options;
+    if (isResponse(options)) return options;
     const result = await revalidate(options);
     if (result.success) return Response.json(result);
     // The store has told `onError` what it is; the sender can try again.

@@ -10,7 +10,8 @@ export const VIEWS: Readonly<
   Uint16Array,
   Int32Array,
   Uint32Array,
-  Float16Array,
+  // Not there on every runtime yet.
+  ...("Float16Array" in globalThis && { Float16Array }),
   Float32Array,
   Float64Array,
   BigInt64Array,

@@ -1,4 +1,5 @@
 import type { ConnectionInfo, RequestContext } from "../app/context.ts";
+import { isResponse } from "../app/is_response.ts";
 import type { Middleware, Next } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import { currentScope, runInScope, Scope } from "../app/scope.ts";
@@ -154,7 +155,7 @@ async function answer(
   try {
     response = await next();
   } catch (error) {
-    if (!(error instanceof Response)) {
+    if (!isResponse(error)) {
       fail(span, scope, error);
       throw error;
     }

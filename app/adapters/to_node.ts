@@ -55,7 +55,7 @@ class NodeInfo implements ConnectionInfo {
 }
 
 function completionOf(outgoing: NodeOutgoing): Promise<void> {
-  return new Promise((resolve, reject) => {
+  const completed = new Promise<void>((resolve, reject) => {
     const settle = () =>
       outgoing.writableFinished
         ? resolve()
@@ -63,6 +63,9 @@ function completionOf(outgoing: NodeOutgoing): Promise<void> {
     if (outgoing.closed) settle();
     else outgoing.once("close", settle);
   });
+  // Who asks may only want to know when, and must not end the process.
+  completed.catch(() => {});
+  return completed;
 }
 
 /**

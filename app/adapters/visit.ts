@@ -1,5 +1,6 @@
 import type { Context } from "../context.ts";
 import type { Host } from "../host.ts";
+import { isResponse } from "../is_response.ts";
 import type { Next } from "../middleware.ts";
 import { currentScope, runInScope, Scope } from "../scope.ts";
 
@@ -38,7 +39,7 @@ async function answer(
       return response;
     });
   } catch (error) {
-    if (error instanceof Response) return error;
+    if (isResponse(error)) return error;
     throw error;
   } finally {
     await running;
@@ -55,7 +56,7 @@ export async function answerThrown(
   try {
     return await next();
   } catch (error) {
-    if (error instanceof Response) return error;
+    if (isResponse(error)) return error;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import type { ConnectionInfo } from "../context.ts";
 import { createHost } from "../host.ts";
 import type { AppOptions } from "../host.ts";
+import { isResponse } from "../is_response.ts";
 import { pathOf } from "../path.ts";
 import { kindOf } from "../show.ts";
 import type { Mountable } from "./mountable.ts";
@@ -73,7 +74,7 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
 
   async function answer(request: Request, info: I): Promise<Response> {
     const response = await handler(request, info);
-    if (response instanceof Response) return response;
+    if (isResponse(response)) return response;
     throw new TypeError(
       `Cannot answer ${request.method} ${
         pathOf(request.url)

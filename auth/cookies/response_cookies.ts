@@ -1,3 +1,4 @@
+import { isResponse } from "../../app/is_response.ts";
 import type { Next } from "../../app/middleware.ts";
 import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";
@@ -35,7 +36,7 @@ async function answer(next: Next): Promise<Response> {
   try {
     return await next();
   } catch (error) {
-    if (error instanceof Response) return error;
+    if (isResponse(error)) return error;
     // What was set up wrongly is the server's fault: its host logs it.
     if (error instanceof AuthError && error.code !== "CONFIG") {
       return error.toResponse();

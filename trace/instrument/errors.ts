@@ -1,3 +1,4 @@
+import { isResponse } from "../../app/is_response.ts";
 import { getActiveSpan } from "../context.ts";
 import type { Span } from "../types.ts";
 
@@ -59,5 +60,5 @@ export function withErrorCapture<
 }
 
 function capture(span: Span | undefined, error: unknown): void {
-  if (!(error instanceof Response)) span?.error(error);
+  if (!isResponse(error)) span?.error(error);
 }
