@@ -6,6 +6,8 @@ import {
   assertThrows,
 } from "@std/assert";
 import { createApp, observe } from "@quartet/kit/app";
+import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+import { createClient } from "@quartet/kit/rpc/client";
 import {
   createTracer,
   tracedFetch,
@@ -15,6 +17,7 @@ import {
 import type { Sample } from "@quartet/kit/trace";
 import { onlyTrace } from "./fakes.ts";
 
+const LOCAL = { port: 0, hostname: "127.0.0.1", onListen() {} };
 const CALLER = "2".repeat(16);
 
 /** A `traceparent` of a trace that ends in these digits. */
@@ -124,8 +127,7 @@ Deno.test("sample: other services are told the trace, and that it isn't kept", a
     }
     return next();
   });
-  const serving = { port: 0, hostname: "127.0.0.1", onListen() {} };
-  const server = await back.app.serve(serving);
+  const server = await back.app.serve(LOCAL);
   const told = `http://127.0.0.1:${server.address.port}`;
   const fetch = tracedFetch({ origins: [told] });
   const front = sampled(0, async () => {
@@ -171,6 +173,28 @@ Deno.test("sample: what a request has set going is on its own once the response 
     "job",
   ]);
   await app.close();
+});
+
+Deno.test("sample: what goes on on a socket is left out with the request that opened it", async () => {
+  const router = createRouter({
+    count: procedure.subscription(async function* () {
+      yield await observe("step", "custom", () => Promise.resolve(1));
+    }),
+  });
+  for (const [sample, isTraced] of [[0, false], [1, true]] as const) {
+    const tracer = createTracer();
+    const app = createApp({
+      trace: tracePlugin(tracer, { sample }),
+      plugins: [rpcPlugin({ router })],
+    });
+    const server = await app.serve(LOCAL);
+    const rpc = createClient<typeof router>({
+      httpEndpoint: `http://127.0.0.1:${server.address.port}/api/rpc`,
+    });
+    for await (const value of rpc.count.subscribe()) assertEquals(value, 1);
+    await server.shutdown();
+    assertEquals(tracer.getTraces().length > 0, isTraced);
+  }
 });
 
 Deno.test("sample: what a request asks of its own server is left out with it", async () => {
