@@ -217,6 +217,33 @@ function bytesOf({ type, bytes }: Term & { kind: "bytes" }): unknown {
   }
 }
 
+/** The same, but for one value deep inside, for which one comes that is like it. */
+export function almost(term: Term): Term {
+  switch (term.kind) {
+    case "leaf": {
+      const at = LEAVES.findIndex((value) => Object.is(value, term.value));
+      return { kind: "leaf", value: LEAVES[(at + 1) % LEAVES.length] };
+    }
+    case "array":
+    case "holes":
+    case "set": {
+      const [first, ...rest] = term.items;
+      return first === undefined
+        ? term
+        : { ...term, items: [almost(first), ...rest] };
+    }
+    case "object":
+    case "map": {
+      const [first, ...rest] = term.entries as [unknown, Term][];
+      if (first === undefined) return term;
+      const [name, value] = first;
+      return { ...term, entries: [[name, almost(value)], ...rest] } as Term;
+    }
+    default:
+      return term;
+  }
+}
+
 /** Whether a value holds itself, or would if it were deeper. */
 export function hasReference(term: Term): boolean {
   switch (term.kind) {

@@ -3,7 +3,9 @@ import { argumentKeys } from "./arguments.ts";
 import { clientSpans } from "./client_spans.ts";
 import { cookies } from "./cookies.ts";
 import { oauthCallback } from "./oauth_callback.ts";
+import { pageCache } from "./page_cache.ts";
 import { paths } from "./paths.ts";
+import { queryString } from "./query_string.ts";
 import { redirects } from "./redirects.ts";
 import { revalidation } from "./revalidation.ts";
 import { rpcHTTP } from "./rpc_http.ts";
@@ -20,7 +22,9 @@ export const TARGETS: readonly Target[] = [
   redirects,
   paths,
   argumentKeys,
+  pageCache,
   revalidation,
+  queryString,
   rpcHTTP,
   rpcSocket,
   traceparent,

@@ -78,7 +78,10 @@ export const revalidation = defineTarget(
           assert(!JSON.stringify(answer).includes(SECRET));
           return `${status}`;
         }
-        const { tags = [], paths = [], all = false } = JSON.parse(body);
+        const { tags = [], paths = [], all = false } = JSON.parse(
+          // Decoding UTF-8 takes its mark away (Encoding, section 6).
+          body.replace(/^\ufeff/, ""),
+        );
         assert([...tags, ...paths].every((item) => typeof item === "string"));
         assertEquals(typeof all, "boolean");
         assertEquals(answer.success, true);

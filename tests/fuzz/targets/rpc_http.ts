@@ -2,6 +2,8 @@ import * as devalue from "devalue";
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import superjson from "superjson";
+import { createApp, pathOf } from "@quartet/kit/app";
+import { rpcPlugin } from "@quartet/kit/rpc";
 import type { Transformer } from "@quartet/kit/rpc";
 import { mostly, objectOf } from "../input/json.ts";
 import type { JSONValue } from "../input/json.ts";
@@ -37,6 +39,10 @@ function inputFor(name: string): fc.Arbitrary<JSONValue> {
   }));
 }
 
+const names = fc.constantFrom(
+  ...["ping", "echo", "merge", "nested.add", "count", "__proto__"],
+);
+
 const METHODS = ["POST", ...Array(9).fill("GET"), "HEAD", "DELETE"];
 const TYPES = ["application/json", "application/json; charset=utf-8"];
 
@@ -48,6 +54,11 @@ const input = fc.constantFrom(...Object.keys(TRANSFORMERS)).chain((name) => {
   });
   return fc.record({
     transformer: fc.constant(name),
+    /** The procedure that the path names, if it does. */
+    named: fc.oneof(
+      { arbitrary: fc.constant(undefined), weight: 4 },
+      { arbitrary: mutated(names), weight: 1 },
+    ),
     request: fc.oneof(
       fc.record({
         method: fc.constantFrom(...Array(12).fill("POST"), "PUT"),
@@ -55,13 +66,13 @@ const input = fc.constantFrom(...Object.keys(TRANSFORMERS)).chain((name) => {
           { arbitrary: fc.constantFrom(...TYPES), weight: 12 },
           { arbitrary: fc.oneof(fc.constant(""), piece), weight: 1 },
         ),
-        body: mutated(fc.oneof(one, many).map(text)),
+        body: mutated(fc.oneof(one, many, value).map(text)),
       }),
       fc.record({
         method: fc.constantFrom(...METHODS),
         query: mutated(
           fc.tuple(
-            fc.constantFrom("ping", "echo", "nested.add", "count", "__proto__"),
+            names,
             value,
           ).map(([path, value]) => {
             const input = typeof value === "string" ? value : text(value);
@@ -82,41 +93,46 @@ export const rpcHTTP = defineTarget(
   input,
   () => {
     const logged: unknown[] = [];
-    const routers = new Map(
-      Object.entries(TRANSFORMERS).map(([name, transformer]) => [
-        name,
-        createSubjectRouter((error) => void logged.push(error), transformer),
-      ]),
+    const onError = (error: unknown) => void logged.push(error);
+    const apps = new Map(
+      Object.entries(TRANSFORMERS).map(([name, transformer]) => {
+        const router = createSubjectRouter(onError, transformer);
+        const plugins = [rpcPlugin({ router })];
+        return [name, createApp({ plugins, onError })];
+      }),
     );
     return {
-      async check({ transformer, request }) {
-        const { handler } = routers.get(transformer)!;
+      async check({ transformer, named, request }) {
+        const app = apps.get(transformer)!;
+        const path = `/api/rpc${named === undefined ? "" : `/${named}`}`;
         const sent = "body" in request
-          ? requestOf("/api/rpc", {
+          ? requestOf(path, {
             method: request.method,
             headers: { "content-type": asHeader(request.type) },
             body: request.body,
           })
-          : requestOf(`/api/rpc?${request.query}`, { method: request.method });
+          : requestOf(`${path}?${request.query}`, { method: request.method });
         if (sent === undefined) return "not sent";
-        const response = await handler(sent);
+        const response = await app.fetch(sent);
         const answer = await response.text();
         assertEquals(logged.splice(0), [], answer);
         assert(response.status < 500, `${response.status} ${answer}`);
         let way = "nothing";
-        if (request.method === "HEAD") assertEquals(answer, "");
+        if (!/^\/api\/rpc($|\/)/.test(pathOf(sent.url))) way = "elsewhere";
+        else if (request.method === "HEAD") assertEquals(answer, "");
         else {
           const envelope = JSON.parse(answer);
           way = envelope.error?.code ?? "ok";
           checkEnvelope(envelope);
           assertEquals(response.ok, envelope.ok);
           // The answers of a batch have a status each.
-          for (const one of isBatch(request) ? envelope.data ?? [] : []) {
+          const isOne = named !== undefined || !isBatch(request);
+          for (const one of isOne ? [] : envelope.data ?? []) {
             const { status: _, ...rest } = one;
             checkEnvelope(rest);
           }
         }
-        const good = await handler(requestOf("/api/rpc?path=ping")!);
+        const good = await app.fetch(requestOf("/api/rpc?path=ping")!);
         const { ok, data } = await good.json();
         assertEquals([ok, data], [
           true,
@@ -125,6 +141,9 @@ export const rpcHTTP = defineTarget(
             : TRANSFORMERS[transformer]!.stringify("pong"),
         ]);
         return way;
+      },
+      async [Symbol.asyncDispose]() {
+        await Promise.all(apps.values().map((app) => app.close()));
       },
     };
   },

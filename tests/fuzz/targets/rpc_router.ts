@@ -16,7 +16,7 @@ import type { JSONValue } from "../input/json.ts";
 export function createSubjectRouter(
   onError: ErrorReport,
   transformer?: Transformer,
-): Pick<Router, "handler" | "websocket"> {
+): Pick<Router, "handler" | "websocket" | "_def"> {
   const definition = {
     ping: procedure.query(() => "pong"),
     echo: procedure.query(z.unknown(), ({ input }) => input),
