@@ -6,6 +6,7 @@
  */
 
 import { BodyError, readStream } from "../../app/read_body.ts";
+import { SignInReason } from "../error.ts";
 
 /** The largest answer that is read, in bytes. */
 const MAX_BODY = 1024 * 1024;
@@ -22,7 +23,7 @@ export interface Transport {
 }
 
 /** Why a provider's answer is of no use. For the log, not for the client. */
-export class ProviderError extends Error {
+export class ProviderError extends SignInReason {
   /** Always `ProviderError`. */
   override readonly name = "ProviderError";
   /** The status of the answer, if there was one. */
@@ -127,9 +128,12 @@ function errorCode(
 
 /** A text, also without the escapes of addresses and those of forms. */
 function spellingsOf(text: string): string[] {
+  // Node does not decode what has both bad escapes and more than ASCII.
+  const ascii = (encoded: string) =>
+    encoded.toWellFormed().replaceAll(/[^\0-\x7f]+/g, encodeURIComponent);
   // It decodes what can be decoded, and never throws.
   const decode = (encoded: string) =>
-    new URLSearchParams(`=${encoded.replaceAll("&", "%26")}`).get("")!;
+    new URLSearchParams(`=${ascii(encoded).replaceAll("&", "%26")}`).get("")!;
   return [text, decode(text.replaceAll("+", "%2B")), decode(text)];
 }
 
