@@ -1,6 +1,6 @@
 /**
- * Writes the API reference of all entry points into `reference/`, as pages for
- * a browser: `deno task docs`, and open `reference/index.html`.
+ * Writes the API reference of all entry points into `reference/`, or into the
+ * folder that is given, as pages for a browser.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 import config from "../deno.json" with { type: "json" };
 
 const ROOT = new URL("../", import.meta.url);
-const OUTPUT = new URL("reference", ROOT).pathname;
+const OUTPUT = Deno.args[0] ?? new URL("reference", ROOT).pathname;
 const NAMES = Object.keys(config.exports).map((name) => name.slice(2) || ".");
 
 await Deno.remove(OUTPUT, { recursive: true }).catch(() => {});
