@@ -1,4 +1,5 @@
 import type { RequestContext } from "../app/context.ts";
+import { isResponse } from "../app/is_response.ts";
 import type { Middleware } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import { isPersonal } from "../app/personal.ts";
@@ -6,7 +7,6 @@ import type { CacheAccess } from "./cached_function.ts";
 import { checkStrings } from "./check.ts";
 import { CacheError } from "./error.ts";
 import { readPolicy } from "./options.ts";
-import type { Policy } from "./options.ts";
 import { lifetimeOf, readCacheControl, readPage, respond } from "./page.ts";
 import type { Page } from "./page.ts";
 import { normalizePath } from "./paths.ts";
@@ -110,7 +110,7 @@ export function createResponseCache(
         return undefined;
       }
       const page = await readPage(response, now(), vary);
-      if (page instanceof Response) return pass(page);
+      if (isResponse(page)) return pass(page);
       // Whoever writes a body may ask late who it is for.
       if (isPersonal(context)) return pass(new Response(page.body, page));
       lifetimes.set(page, lifetime * 1_000);
@@ -142,17 +142,15 @@ function discard(response: Response | undefined): void {
 
 /** A response that is thrown is one like others. */
 function thrownResponse(error: unknown): Response {
-  if (error instanceof Response) return error;
+  if (isResponse(error)) return error;
   throw error;
 }
 
-/** How long each new page is fresh, in milliseconds. */
+/** How long each new page is fresh, in milliseconds; what is no page, never. */
 const lifetimes = new WeakMap<Page, number>();
 
-function lifetime(value: unknown, policy: Policy): number {
-  return value === undefined
-    ? 0
-    : lifetimes.get(value as Page) ?? policy.maxAge;
+function lifetime(value: unknown): number {
+  return lifetimes.get(value as Page) ?? 0;
 }
 
 /** Begins with `{`, which keys of functions don't. */

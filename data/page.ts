@@ -176,8 +176,11 @@ export function respond(
     headers.set("content-length", `${body.length}`);
     return new Response(null, { status, statusText, headers });
   }
-  const hasBody = status !== 204 && body.length > 0;
-  return new Response(hasBody ? body : null, { status, statusText, headers });
+  return new Response(body.length > 0 ? body : null, {
+    status,
+    statusText,
+    headers,
+  });
 }
 
 /** Preconditions in their order (RFC 9110, section 13.2.2). */

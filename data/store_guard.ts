@@ -53,10 +53,6 @@ export class StoreGuard {
     return this.#do(() => this.#store.set(key, record));
   }
 
-  delete(key: string): void | Promise<unknown> {
-    return this.#do(() => this.#store.delete(key));
-  }
-
   /** Whether it is known wherever it has to be. */
   async invalidate(scopes: Scopes): Promise<boolean> {
     const result = await this.#ask(() => this.#store.invalidate(scopes));

@@ -111,6 +111,13 @@ Deno.test("A conditional request gets 304 if the page is the same", async () => 
   assertEquals(it.calls, 1);
 });
 
+Deno.test("A fragment is no part of an address", async () => {
+  const it = subject(page);
+  for (const path of ["/a", "/a#b", "/a#"]) {
+    assertEquals(await (await it.get(path)).text(), "page 1");
+  }
+});
+
 Deno.test("vary keeps apart what the named headers tell apart", async () => {
   const it = subject(
     (_, { headers }) => new Response(headers.get("accept-language")),
@@ -306,6 +313,57 @@ Deno.test("A page's own Cache-Control counts more than maxAge", async () => {
   assertEquals(await (await it.get()).text(), "2");
 });
 
+Deno.test("A lifetime that can't be read, or is over, is none", async () => {
+  const past = "Thu, 01 Jan 1970 00:00:00 GMT";
+  for (
+    const headers of [
+      { "cache-control": "max-age=soon" },
+      { "cache-control": "s-maxage=, max-age=60" },
+      { "cache-control": "max-age=-1" },
+      { expires: "0" },
+      { expires: past },
+      { expires: past, date: past },
+    ]
+  ) {
+    const it = subject((call) => new Response(`${call}`, { headers }));
+    for (let i = 1; i <= 2; i++) {
+      assertEquals(await (await it.get()).text(), `${i}`);
+    }
+  }
+  // Without a date of its own, it is as long as it takes until then.
+  const it = subject(() =>
+    new Response("", {
+      headers: { expires: new Date(Date.now() + 3_600_000).toUTCString() },
+    })
+  );
+  await it.get();
+  it.pass(3_000);
+  await it.get();
+  assertEquals(it.calls, 1);
+});
+
+Deno.test("A page is as old as it says, and new if that is no age", async () => {
+  for (const [said, age] of [["7", "8"], ["-5", "1"], ["old", "1"]] as const) {
+    const it = subject(() => new Response("", { headers: { age: said } }));
+    await it.get();
+    it.pass(1);
+    assertEquals((await it.get()).headers.get("age"), age);
+  }
+});
+
+Deno.test("A page without a body is a page", async () => {
+  for (const [body, status] of [[null, 301], [null, 200], ["", 404]] as const) {
+    const headers = { location: "/elsewhere" };
+    const it = subject(() => new Response(body, { status, headers }));
+    for (let i = 0; i < 2; i++) {
+      const response = await it.get();
+      assertEquals([response.status, await response.text()], [status, ""]);
+      assertEquals(response.headers.get("location"), "/elsewhere");
+    }
+    assertEquals(it.calls, 1);
+  }
+});
+
 Deno.test("clientMaxAge 0 lets browsers ask each time", async () => {
   const it = subject(page, { clientMaxAge: 0 });
   const { headers } = await it.get();
@@ -437,6 +495,23 @@ Deno.test("A body that is too large to keep arrives whole", async () => {
     assertEquals([bytes.length, bytes[0], bytes.at(-1)], [size, 7, 7]);
     assertEquals(it.calls, i);
   }
+});
+
+Deno.test("Who leaves in the middle of a body too large to keep ends what makes it", async () => {
+  const ended = Promise.withResolvers<unknown>();
+  const it = subject(() =>
+    new Response(
+      new ReadableStream({
+        pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024)),
+        cancel: ended.resolve,
+      }),
+    )
+  );
+  const { body } = await it.get();
+  const reader = body!.getReader();
+  await reader.read();
+  await reader.cancel("enough");
+  assertEquals(await ended.promise, "enough");
 });
 
 Deno.test("Over a socket, a page and its 304 are well-formed", async () => {

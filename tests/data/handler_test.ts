@@ -5,6 +5,7 @@ import { exchange } from "../helpers.ts";
 import { counter, timedCache } from "./helpers.ts";
 import { Hub } from "./shared_store.ts";
 
+const ADDRESS = "http://localhost/api/revalidate";
 const SECRET = "s3cret of the webhook, é";
 /** What a program sends as that secret: bytes of UTF-8. */
 const HEADER = String.fromCharCode(
@@ -27,7 +28,7 @@ function subject() {
 }
 
 function post(body: BodyInit, headers: Record<string, string> = {}): Request {
-  return new Request("http://localhost/api/revalidate", {
+  return new Request(ADDRESS, {
     method: "POST",
     headers: {
       "content-type": "application/json",
@@ -65,6 +66,22 @@ Deno.test("The handler refuses everything else, and invalidates nothing", async 
   await load();
   const ok = JSON.stringify({ all: true });
   const cases: readonly (readonly [Request, number, string, string])[] = [
+    [
+      new Request(ADDRESS, { method: "POST", body: ok }),
+      401,
+      "UNAUTHORIZED",
+      "Bearer",
+    ],
+    [
+      new Request(ADDRESS, {
+        method: "POST",
+        headers: { authorization: HEADER },
+        body: new TextEncoder().encode(ok),
+      }),
+      400,
+      "BAD_REQUEST",
+      "application/json",
+    ],
     [post(ok, { authorization: "" }), 401, "UNAUTHORIZED", "Bearer"],
     [post(ok, { authorization: "Bearer" }), 401, "UNAUTHORIZED", "Bearer"],
     [post(ok, { authorization: "Bearer " }), 401, "UNAUTHORIZED", ""],

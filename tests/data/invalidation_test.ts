@@ -258,6 +258,18 @@ Deno.test("Scopes that are forgotten cost computations, never a stale value", as
   assertEquals(cache.stats().misses, misses, "all are fresh again");
 });
 
+Deno.test("No more scopes are remembered than maxScopes of each kind", async () => {
+  const store = createMemoryStore({ maxScopes: 10 });
+  const cache = createCache({ store });
+  for (let i = 0; i < 100; i++) {
+    await cache.revalidateTag(`${i}`);
+    await cache.revalidatePath(`/${i}`, `/${i}/*`);
+    const { size } = store.scopes;
+    if (i < 5) assertEquals(size, 3 * (i + 1));
+    else assert(size >= 15 && size <= 30, `${size}`);
+  }
+});
+
 Deno.test("An invalidation of another process takes a value, however late it is heard of", async () => {
   const store = createMemoryStore();
   const cache = createCache({ store });

@@ -117,3 +117,58 @@ Deno.test("createKvStore(): a database that is closed fails no call, and is told
   assertEquals(errors.length, 1);
   await cache.close();
 });
+
+Deno.test("createKvStore(): a value of which a part is lost is computed anew", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const errors: unknown[] = [];
+  const load = async (value: string) => {
+    // Each begins with nothing in memory.
+    await using store = createKvStore({ kv });
+    const cache = createCache({
+      store,
+      onError: (error) => errors.push(error),
+    });
+    return await cache.cached("k", () => value, { maxAge: 60 });
+  };
+  const [first, second] = ["1", "2"].map((digit) => digit.repeat(200_000));
+  assert(await load(first!) === first);
+  assert(await load(second!) === first);
+  const parts: Deno.KvKey[] = [];
+  for await (const { key } of kv.list({ prefix: [] })) {
+    if (key.includes("part")) parts.push(key);
+  }
+  assert(parts.length > 1, `${parts.length}`);
+  await kv.delete(parts.at(-1)!);
+  assert(await load(second!) === second);
+  assertEquals(errors, []);
+  kv.close();
+});
+
+Deno.test("createKvStore(): entries that give way in memory are counted, and still found", async () => {
+  const kv = await Deno.openKv(":memory:");
+  await using store = createKvStore({ kv, maxEntries: 2 });
+  const cache = createCache({ store });
+  const load = (key: string, value: number) =>
+    cache.cached(key, () => value, { maxAge: 60 });
+  for (let i = 0; i < 5; i++) await load(`${i}`, i);
+  const { entries, evictions } = cache.stats();
+  assertEquals([entries, evictions], [2, 3]);
+  for (let i = 0; i < 5; i++) assertEquals(await load(`${i}`, -1), i);
+  kv.close();
+});
+
+Deno.test("createKvStore(): no more invalidations are kept than maxScopes, whichever are repeated", async () => {
+  const kv = await Deno.openKv(":memory:");
+  await using store = createKvStore({ kv, maxScopes: 10 });
+  for (let i = 0; i < 10; i++) await store.invalidate({ tags: [`t${i}`] });
+  for (let round = 0; round < 50; round++) {
+    // The oldest begins anew, so that another one has to give way.
+    await store.invalidate({ tags: [`t${round}`, `t${round + 10}`] });
+    let kept = 0;
+    for await (const { key } of kv.list({ prefix: ["cache", "log"] })) {
+      kept += key.length > 2 ? 1 : 0;
+    }
+    assertEquals(kept, 10, `round ${round}`);
+  }
+  kv.close();
+});

@@ -188,3 +188,28 @@ test(
     assertEquals(it.kept, 0);
   },
 );
+
+test(
+  "A page that looks who asks when its body is read is for that one",
+  {
+    config: { ...optionalAuth() },
+    loader: ({ context }: RouteArgs) =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            const name = getUser(context)?.id ?? "nobody";
+            controller.enqueue(new TextEncoder().encode(name));
+            controller.close();
+          },
+          // Nothing is read before it is asked for.
+        }, { highWaterMark: 0 }),
+      ),
+  },
+  async (it) => {
+    const [ada, bob] = [await it.signIn("ada"), await it.signIn("bob")];
+    assertEquals(await it.get(ada.cookie), "200 ada");
+    assertEquals(await it.get(bob.cookie), "200 bob");
+    assertEquals(await it.get(NOBODY), "200 nobody");
+    assertEquals(it.kept, 0);
+  },
+);

@@ -109,6 +109,20 @@ Deno.test("What computes its properties anew each time leads nobody astray", asy
   }
 });
 
+Deno.test("What is flat only at the first look has the key of what it is then", async () => {
+  const fn = subject("deepening");
+  for (let round = 0; round < 5; round++) {
+    let reads = 0;
+    const deepening = {
+      get a() {
+        return reads++ === 0 ? 1 : [2];
+      },
+    };
+    assertEquals(await fn(deepening), fn.key({ a: [2] }));
+    assertEquals(await fn({ a: 1 }), fn.key({ a: 1 }));
+  }
+});
+
 Deno.test("What can't be part of a key is refused also when its like was called before", async () => {
   const fn = subject("refused");
   class Like {

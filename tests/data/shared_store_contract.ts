@@ -11,6 +11,13 @@ import type { Cache, CacheStore, ReleaseLock, Scopes } from "@quartet/kit/data";
 import { KEYS, recordOf, testStore, until, VALUES } from "./store_contract.ts";
 import type { ContractOptions, StoreUnderTest } from "./store_contract.ts";
 
+/** Arrays in arrays. */
+function nested(depth: number): unknown {
+  let value: unknown = [];
+  for (let i = 0; i < depth; i++) value = [value];
+  return value;
+}
+
 /** Registers the tests of a shared store. */
 export function testSharedStore(
   { name, ignore = false, make }: Omit<ContractOptions, "isShared">,
@@ -163,6 +170,8 @@ export function testSharedStore(
         [{ f() {} }, "received a function"],
         [new Map([["m", Symbol("s")]]), "received a symbol"],
         [new Error("x"), "received an instance of Error"],
+        [nested(100_000), "value must be data"],
+        [nested(100_000), "received something nested too deeply"],
         [
           { [Symbol("s")]: 1 },
           "received an object with other things than data",
@@ -264,6 +273,33 @@ export function testSharedStore(
         assert(other.scopes.isValid({ ...record, tags: ["t"], began }));
       }
       for (const store of [one, other]) await store.close?.();
+    },
+  );
+
+  test(
+    "what processes invalidate at the same time is known to all of them",
+    async ({ open }) => {
+      const stores = [await open(), await open(), await open()];
+      for (const store of stores) await store.get!("k");
+      for (let round = 0; round < 10; round++) {
+        const tagOf = (i: number) => `${round}/${i}`;
+        await Promise.all(
+          stores.map(async (store, i) => {
+            const record = recordOf(store, i, { tags: [tagOf(i)] });
+            await store.set(tagOf(i), record);
+          }),
+        );
+        await Promise.all(
+          stores.map((store, i) => store.invalidate({ tags: [tagOf(i)] })),
+        );
+        for (const store of stores) {
+          for (const i of stores.keys()) {
+            const found = await store.get!(tagOf(i));
+            assert(found === undefined || !store.scopes.isValid(found));
+          }
+        }
+      }
+      for (const store of stores) await store.close?.();
     },
   );
 

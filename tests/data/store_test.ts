@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { format } from "node:util";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createCache, createMemoryStore } from "@quartet/kit/data";
 import type { CacheStore } from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
@@ -58,6 +59,22 @@ Deno.test("A store that fails never fails a call, and is told once", async () =>
   const { success } = await cache.revalidateTag("a");
   assertEquals(success, false);
   assertEquals(errors.length, 1);
+});
+
+Deno.test("Without onError, faults are told to the console", async () => {
+  const store = broken(() => {
+    throw new Error("down");
+  });
+  const { error } = console;
+  const logged: string[] = [];
+  console.error = (...args) => void logged.push(format(...args));
+  try {
+    await createCache({ store }).cached("k", () => 1, { maxAge: 60 });
+  } finally {
+    console.error = error;
+  }
+  assertEquals(logged.length, 1);
+  assertMatch(logged[0]!, /^The cache could not .+: Error: down/);
 });
 
 Deno.test("A fault is told once per outage, and again in the next one", async () => {

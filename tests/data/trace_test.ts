@@ -66,3 +66,20 @@ Deno.test("Calls of a wrapped function show their key, and failures their error"
   assertEquals(get!.attributes["app.cache.result"], "miss");
   assertEquals(get!.status, "error");
 });
+
+Deno.test("A look-up that never hits is a span all the same, and a miss", async () => {
+  const { cache } = timedCache();
+  const tracer = createTracer();
+  for (let i = 0; i < 2; i++) {
+    await tracer.withSpan(
+      "request",
+      "request",
+      () => cache.cached("now", () => 1, { maxAge: 0 }),
+    );
+  }
+  const found = tracer.getTraces().flatMap(({ spans }) =>
+    [...spans.values()].filter(({ name }) => name === "cache.get")
+  );
+  const miss = { "app.cache.key": "now", "app.cache.result": "miss" };
+  assertEquals(found.map(({ attributes }) => attributes), [miss, miss]);
+});

@@ -162,6 +162,21 @@ Deno.test("A method on the prototype keeps its this, and invalidate() takes all 
   assertEquals(calls, 4);
 });
 
+Deno.test("A function that looks at its this may have none", async () => {
+  const { cache } = timedCache();
+  let calls = 0;
+  const fn = cache.unstable_cache(
+    function (this: unknown) {
+      calls++;
+      return Promise.resolve(String(this));
+    },
+    ["this"],
+  );
+  assertEquals(await fn.call(null), "null");
+  assertEquals(await fn.call(null), "null");
+  assertEquals(calls, 1);
+});
+
 Deno.test("A function that doesn't look at its this shares its values among all objects", async () => {
   const { cache } = timedCache();
   let calls = 0;
