@@ -1,3 +1,4 @@
+import { currentScope, runInScope } from "../../app/scope.ts";
 import { getActiveSpan } from "../context.ts";
 import type { Span } from "../types.ts";
 import { countRows, queryOf, runQuery } from "./database.ts";
@@ -96,24 +97,36 @@ function runWith(
   run: Method,
 ): unknown {
   const callback = args.at(-1);
+  const scope = currentScope();
   const parent = getActiveSpan();
-  if (typeof callback !== "function" || parent === undefined) {
+  if (
+    typeof callback !== "function" || scope === undefined ||
+    parent === undefined
+  ) {
     return runQuery(describe, () => run(...args));
   }
   const { name, attributes } = describe();
   const span = parent.child(name, "database", attributes);
-  // What such a method returns is no promise, though with mysql2 it has a
-  // `then`, which throws.
-  return run(
-    ...args.slice(0, -1),
-    function (this: unknown, ...values: unknown[]) {
-      const [error, result] = values;
-      if (error) span.error(error);
-      else countRows(span, result);
-      span.end();
-      return callback.apply(this, values);
-    },
-  );
+  try {
+    // What such a method returns is no promise, though with mysql2 it has a
+    // `then`, which throws.
+    return run(
+      ...args.slice(0, -1),
+      function (this: unknown, ...values: unknown[]) {
+        const [error, result] = values;
+        if (error) span.error(error);
+        else countRows(span, result);
+        span.end();
+        // A driver calls from where its connection was opened, which with a
+        // pool is another request.
+        return runInScope(scope, () => callback.apply(this, values));
+      },
+    );
+  } catch (error) {
+    span.error(error);
+    span.end();
+    throw error;
+  }
 }
 
 /** `method` gets a query's text and gives, at once or later, a statement. */
