@@ -3,8 +3,8 @@ import type { Fetcher } from "../app/serve.ts";
 import { DevError } from "./dev_error.ts";
 
 /**
- * `import()` where `deno publish` doesn't see it. Of an address that it can't
- * know it warns that it rewrites none; a file of the user needs no rewriting.
+ * An `import()` that `deno publish` doesn't see. It would warn that it can't
+ * rewrite the address for JSR; that of a user's file needs no rewriting.
  */
 const importModule = new Function("url", "return import(url)") as (
   url: string,

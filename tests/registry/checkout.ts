@@ -45,6 +45,7 @@ export async function makeCheckout(): Promise<Checkout> {
   await git(path, ["init", "--quiet"]);
   await git(path, ["config", "user.name", "Test"]);
   await git(path, ["config", "user.email", "test@localhost"]);
+  await git(path, ["config", "commit.gpgsign", "false"]);
 
   const checkout: Checkout = {
     path,
@@ -55,7 +56,9 @@ export async function makeCheckout(): Promise<Checkout> {
     },
     async commit() {
       await git(path, ["add", "--all"]);
-      await git(path, ["commit", "--quiet", "--message", "A release"]);
+      // The version that is copied may be released already.
+      const options = ["--quiet", "--allow-empty", "--message", "A release"];
+      await git(path, ["commit", ...options]);
     },
     changes: () => git(path, ["status", "--porcelain", "--ignored"]),
     async [Symbol.asyncDispose]() {

@@ -2,8 +2,7 @@ import type { NewVersion } from "./package_store.ts";
 import deno from "../../deno.json" with { type: "json" };
 
 /** A module of `@std` on npm: `npm:deno-std@1.4.0/http/cookie.js` */
-const MIRRORED =
-  /^npm:deno-std@(?<version>[^/]+)\/(?<folder>\w+)\/(?<file>\w+)\.js$/;
+const MIRRORED = /^npm:deno-std@(?<version>[^/]+)\/.*?(?<file>\w+)\.js$/;
 
 /**
  * Makes the official packages from the mirror on npm, which has their code,

@@ -21,7 +21,14 @@ export async function runPublish(
   await using child = startDeno(
     ["task", "publish", ...args],
     checkout.path,
-    { env: { DENO_DIR: checkout.cache, ...env } },
+    {
+      env: {
+        DENO_DIR: checkout.cache,
+        // Where it runs on GitHub, there would be something to attest.
+        DISABLE_JSR_PROVENANCE: "1",
+        ...env,
+      },
+    },
   );
   const code = await child.code;
   return { code, output: child.stdout + child.stderr };
