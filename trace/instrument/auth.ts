@@ -1,3 +1,4 @@
+import { isThenable } from "../../app/scope.ts";
 import type { Span } from "../types.ts";
 import { inSpan } from "./in_span.ts";
 
@@ -7,7 +8,7 @@ import { inSpan } from "./in_span.ts";
  *
  * @param check Names the check, such as `session` or `role:admin`.
  * @param run Does the check.
- * @returns What `run` returns.
+ * @returns What `run` returns; a promise if that has a `then` method.
  *
  * @example
  * ```ts
@@ -19,20 +20,16 @@ import { inSpan } from "./in_span.ts";
  */
 export function traceAuthCheck<T>(check: string, run: (span: Span) => T): T {
   return inSpan(`auth:${check}`, "auth", (span) => {
-    const result = run(span);
-    if (!(result instanceof Promise)) {
-      keepResult(span, result);
-      return result;
-    }
-    return result.then((value) => {
-      keepResult(span, value);
-      return value;
-    }) as T;
-  });
+    const result: unknown = run(span);
+    return isThenable(result)
+      ? Promise.resolve(result).then((value) => noteResult(span, value))
+      : noteResult(span, result);
+  }) as T;
 }
 
-function keepResult(span: Span, result: unknown): void {
+function noteResult<R>(span: Span, result: R): R {
   if (typeof result === "boolean") {
     span.setAttribute("app.auth.allowed", result);
   }
+  return result;
 }

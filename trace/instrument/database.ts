@@ -1,3 +1,4 @@
+import { isThenable } from "../../app/scope.ts";
 import { getActiveSpan } from "../context.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import type { Attributes, Span } from "../types.ts";
@@ -75,10 +76,10 @@ export function runQuery<T>(
   const { name, attributes } = describe();
   return inSpan(name, "database", (span) => {
     const result: unknown = run(span);
-    if (result instanceof Promise) {
-      return result.then((rows) => countRows(span, rows));
-    }
-    return countRows(span, result);
+    // A lazy query starts anew with each call of its `then`.
+    return isThenable(result)
+      ? Promise.resolve(result).then((rows) => countRows(span, rows))
+      : countRows(span, result);
   }, attributes) as T;
 }
 

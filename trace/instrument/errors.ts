@@ -1,4 +1,5 @@
 import { isResponse } from "../../app/is_response.ts";
+import { isThenable } from "../../app/scope.ts";
 import { getActiveSpan } from "../context.ts";
 import type { Span } from "../types.ts";
 
@@ -28,7 +29,8 @@ export function traceError(error: unknown): void {
  * `Response` is an answer, not a failure.
  *
  * @param fn Any function.
- * @returns A function of the same type; `this` is kept.
+ * @returns A function of the same type; `this` is kept. What it gives that has
+ *   a `then` method, such as a lazy query, becomes a promise in a trace.
  *
  * @example
  * ```ts
@@ -44,6 +46,7 @@ export function withErrorCapture<
 >(fn: F): F {
   return function (this: ThisParameterType<F>, ...args: Parameters<F>) {
     const span = getActiveSpan();
+    if (span === undefined) return fn.apply(this, args);
     let result: unknown;
     try {
       result = fn.apply(this, args);
@@ -51,14 +54,14 @@ export function withErrorCapture<
       capture(span, error);
       throw error;
     }
-    if (!(result instanceof Promise)) return result;
-    return result.catch((error) => {
+    if (!isThenable(result)) return result;
+    return Promise.resolve(result).catch((error) => {
       capture(span, error);
       throw error;
     });
   } as F;
 }
 
-function capture(span: Span | undefined, error: unknown): void {
-  if (!isResponse(error)) span?.error(error);
+function capture(span: Span, error: unknown): void {
+  if (!isResponse(error)) span.error(error);
 }

@@ -1,4 +1,4 @@
-import { currentScope, runInScope } from "../../app/scope.ts";
+import { currentScope, isThenable, runInScope } from "../../app/scope.ts";
 import { getActiveSpan } from "../context.ts";
 import type { Span } from "../types.ts";
 import { countRows, queryOf, runQuery } from "./database.ts";
@@ -140,7 +140,7 @@ function tracedPrepare(method: Method, options: QueryOptions): Method {
       isObject(value) ? standIn(value, traceRun) : value;
     try {
       const statement = method(...args);
-      return statement instanceof Promise
+      return isThenable(statement)
         ? statement.then(wrap, refuse)
         : wrap(statement);
     } catch (error) {
@@ -230,7 +230,7 @@ function tracedTransaction(method: Method, options: QueryOptions): Method {
 function tracedClient(method: Method, options: QueryOptions): Method {
   return (...args) => {
     const client = method(...args);
-    return client instanceof Promise
+    return isThenable(client)
       ? client.then((value) => traceClient(value, options))
       : traceClient(client, options);
   };
