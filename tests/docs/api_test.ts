@@ -93,7 +93,7 @@ Deno.test("Each {@link} leads to something that the same entry point exports", (
   assertEquals(broken, []);
 });
 
-/** They need another runtime; the tests of the adapters run them there. */
+/** They have a line beside their example that only Node or Bun can run. */
 const ELSEWHERE = ["toBun", "toNode"];
 
 Deno.test("Each example in the API reference is run, but those for other runtimes", () => {
