@@ -40,6 +40,8 @@ export interface BunHost {
   websocket: {
     /** The type of the sockets' data, as Bun asks for it. */
     data: BunSocketData;
+    /** Bytes above which Bun loses messages; out of the way, 1 GiB. */
+    backpressureLimit: number;
     /** A connection is open. */
     open(ws: BunSocket): void;
     /** A message has come in. */
@@ -48,6 +50,12 @@ export interface BunHost {
     close(ws: BunSocket, code: number, reason: string): void;
   };
 }
+
+/**
+ * Bun drops what is sent above 16 MiB of unsent bytes, without a word. The kit
+ * stops sending by itself long before, and tells of what it leaves out.
+ */
+const BACKPRESSURE_LIMIT = 1 << 30;
 
 /** What is known of a connection to Bun's server. */
 class BunInfo implements ConnectionInfo {
@@ -125,6 +133,7 @@ export function toBun(fetcher: Fetcher): BunHost {
     },
     websocket: {
       data: {},
+      backpressureLimit: BACKPRESSURE_LIMIT,
       open: (ws) =>
         socketOf(ws).opened({
           get bufferedAmount() {
