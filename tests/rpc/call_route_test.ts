@@ -38,3 +38,18 @@ Deno.test("The route of a request names the procedure that it calls", async () =
   }
   await app.close();
 });
+
+Deno.test("A router in a route of the application leaves that route its name", async () => {
+  const tracer = createTracer();
+  const router = createRouter({ ping: procedure.query(() => "pong") });
+  const app = createApp({
+    trace: tracePlugin(tracer),
+    routes: [{ path: "/v1/*", handler: router.handler }],
+  });
+  const response = await app.fetch(
+    new Request(`http://localhost/v1/rpc${queryOf("ping")}`),
+  );
+  assertEquals((await response.json()).data, "pong");
+  assertEquals(tracer.getTraces()[0]!.metadata.routePattern, "/v1/*");
+  await app.close();
+});

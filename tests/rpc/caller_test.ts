@@ -158,6 +158,86 @@ Deno.test("A stream whose middleware fails after next() is ended", async () => {
   assertEquals(channel.subscribers, 0);
 });
 
+Deno.test("A stream that comes after its middleware has failed is ended, and the failure is the middleware's", async () => {
+  const begun = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const router = createRouter({
+    late: procedure
+      .use(async ({ next }) => {
+        next();
+        await begun.promise;
+        throw new Error("first");
+      })
+      .subscription(async (): Promise<AsyncIterable<number>> => {
+        begun.resolve();
+        await late.promise;
+        return {
+          [Symbol.asyncIterator]: () => ({
+            next: () => Promise.reject(new Error("read")),
+            return() {
+              ended.resolve();
+              return Promise.reject(new Error("second"));
+            },
+          }),
+        };
+      }),
+  });
+  const reading = Array.fromAsync(createCaller(router).late.subscribe());
+  await assertRejects(() => reading, Error, "first");
+  late.resolve();
+  await ended.promise;
+});
+
+Deno.test("The signal of a call that is done stays as it was, also if first asked for then", async () => {
+  let later: (() => AbortSignal) | undefined;
+  const router = createRouter({
+    late: procedure.query((args) => {
+      later = () => args.signal;
+      return 1;
+    }),
+  });
+  const controller = new AbortController();
+  const { signal } = controller;
+  await createCaller(router, undefined, { signal }).late.query();
+  const first = later!();
+  controller.abort();
+  assertEquals([first.aborted, later!().aborted], [false, false]);
+});
+
+Deno.test("Handlers and middlewares are functions, or are refused", () => {
+  for (const wrong of [undefined, null, {}, "handler"]) {
+    const what = wrong === null ? "null" : typeof wrong;
+    assertThrows(
+      () => procedure.query(z.string(), wrong as never),
+      TypeError,
+      `Cannot define a query: its handler must be a function, received ${what}`,
+    );
+    assertThrows(
+      () => procedure.use(wrong as never),
+      TypeError,
+      `Cannot define a procedure: a middleware must be a function, received ${what}`,
+    );
+  }
+});
+
+Deno.test("tracked() takes ids that a client can send back", () => {
+  assertEquals(tracked("x".repeat(256), 1).id.length, 256);
+  const wrong: [unknown, string][] = [
+    ["", "one of 0"],
+    ["x".repeat(257), "one of 257"],
+    [5, "number"],
+    [undefined, "undefined"],
+  ];
+  for (const [id, received] of wrong) {
+    assertThrows(
+      () => tracked(id as string, 1),
+      TypeError,
+      `Cannot track value: the id must be a string of 1 to 256 characters, received ${received}`,
+    );
+  }
+});
+
 Deno.test("Calls that are done leave no listener on a signal that goes on", async () => {
   const { signal } = new AbortController();
   let listeners = 0;

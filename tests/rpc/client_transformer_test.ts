@@ -1,6 +1,10 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRouter, procedure } from "@quartet/kit/rpc";
-import { batching, createClient } from "@quartet/kit/rpc/client";
+import {
+  batching,
+  createClient,
+  RPCClientError,
+} from "@quartet/kit/rpc/client";
 import * as devalue from "devalue";
 import superjson from "superjson";
 import { z } from "zod";
@@ -46,3 +50,22 @@ for (const [name, transformer] of Object.entries({ devalue, superjson })) {
     });
   }
 }
+
+const dated = createRouter({
+  now: procedure.query(() => new Date()),
+}, { transformer: superjson });
+
+Deno.test("An answer that the client's transformer can't read is BAD_RESPONSE, with why", async () => {
+  for (const batch of [false, true]) {
+    const answer = { ok: true, data: "{" };
+    const rpc = createClient<typeof dated>({
+      httpEndpoint: "http://localhost/api/rpc",
+      transformer: superjson,
+      fetch: () => Response.json(batch ? { ok: true, data: [answer] } : answer),
+      ...(batch ? { batch: batching } : {}),
+    });
+    const error = await assertRejects(() => rpc.now.query(), RPCClientError);
+    assertEquals([error.code, error.status], ["BAD_RESPONSE", 200]);
+    assert(error.cause instanceof SyntaxError);
+  }
+});

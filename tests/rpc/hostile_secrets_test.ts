@@ -348,6 +348,17 @@ Deno.test("Without onError, no control character of a caller reaches the console
   assert(plain instanceof Error);
 });
 
+Deno.test("A thrown 429 without Retry-After is one", async () => {
+  const router = createRouter({
+    fail: procedure.query(() => {
+      throw new Response(null, { status: 429 });
+    }),
+  });
+  const { status, headers, body } = await ask(router, {}, queryOf("fail"));
+  assertEquals([status, body.error.code], [429, "RATE_LIMITED"]);
+  assertEquals(headers.has("retry-after"), false);
+});
+
 Deno.test("A thrown Response becomes the failure that its status means, without its text and headers", async () => {
   const log = errorLog();
   const table = [

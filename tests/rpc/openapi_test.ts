@@ -11,6 +11,7 @@ import type {
   OpenAPIOperation,
   OpenAPIOptions,
   RouterDef,
+  Schema,
 } from "@quartet/kit/rpc";
 import { z } from "zod";
 import * as mini from "zod/mini";
@@ -254,6 +255,7 @@ Deno.test("createOpenAPIDocument() knows what JSON makes of dates and of undefin
     at: z.date(),
     nothing: z.undefined().optional(),
     maybe: z.literal(["a", undefined]),
+    never: z.literal(undefined),
     either: z.union([z.string(), z.undefined()]),
     unknown: z.unknown(),
   }));
@@ -261,6 +263,7 @@ Deno.test("createOpenAPIDocument() knows what JSON makes of dates and of undefin
     at: date,
     nothing: { not: {} },
     maybe: { type: "string", const: "a" },
+    never: { not: {} },
     either: { anyOf: [{ type: "string" }, { not: {} }] },
     unknown: {},
   });
@@ -326,7 +329,8 @@ Deno.test("createOpenAPIDocument() takes schemas of other kinds, and asks toJSON
       jsonSchema: {
         input: () => ({ $schema: "https://example", type: "boolean" }),
         output() {
-          throw new Error("not supported");
+          // deno-lint-ignore no-throw-literal -- other people's code may
+          throw "not supported";
         },
       },
     },
@@ -355,6 +359,72 @@ Deno.test("createOpenAPIDocument() takes schemas of other kinds, and asks toJSON
   });
   assertEquals(asked, [[parse, "input"], [standard, "output"]]);
   assertEquals(inputOf(custom, "parse"), { type: "string" });
+});
+
+Deno.test("createOpenAPIDocument() moves the references of other schemas along, and leaves those that lead elsewhere", () => {
+  const point = "#/$defs/point~12%20d";
+  const elsewhere = "https://example.com/schema.json#/$defs/x";
+  const schema = {
+    "~standard": {
+      version: 1,
+      vendor: "other",
+      validate: (value: unknown) => ({ value }),
+      jsonSchema: {
+        input: () => ({
+          type: "object",
+          properties: {
+            from: { $ref: point },
+            x: { $ref: `${point}/properties/x` },
+            far: { $ref: elsewhere },
+            lost: { $ref: "#/$defs/lost" },
+          },
+          $defs: {
+            "point/2 d": {
+              type: "object",
+              properties: { x: { type: "number" }, far: { $ref: elsewhere } },
+            },
+          },
+        }),
+      },
+    },
+  };
+  // The validator takes only references inside the document.
+  const document = createOpenAPIDocument(
+    createRouter({ it: procedure.query(schema as Schema, () => 1) }),
+    INFO,
+  );
+  assertEquals(inputOf(document, "it"), {
+    type: "object",
+    properties: {
+      from: { $ref: "#/components/schemas/point_2_d" },
+      x: { $ref: "#/components/schemas/point_2_d/properties/x" },
+      far: { $ref: elsewhere },
+      lost: { $ref: "#/$defs/lost" },
+    },
+  });
+  assertEquals(document.components.schemas["point_2_d"], {
+    type: "object",
+    properties: { x: { type: "number" }, far: { $ref: elsewhere } },
+  });
+});
+
+Deno.test("createOpenAPIDocument() promises nothing of an output that only waiting could tell of", async () => {
+  const output = (validate: (value: unknown) => unknown) => ({
+    "~standard": {
+      version: 1,
+      vendor: "other",
+      validate,
+      jsonSchema: { output: () => ({ type: "string" }) },
+    },
+  });
+  const requiredOf = async (validate: (value: unknown) => unknown) => {
+    const schema = output(validate) as unknown as Schema;
+    const it = procedure.output(schema).query(() => null as never);
+    return answerOf(await documentOf({ it }), "it").required;
+  };
+  assertEquals(await requiredOf((value) => Promise.resolve({ value })), ["ok"]);
+  assertEquals(await requiredOf((value) => ({ value })), ["ok"]);
+  assertEquals(await requiredOf(() => ({ value: "" })), ["ok", "data"]);
 });
 
 Deno.test("createOpenAPIDocument() asks toJSONSchema about parts of zod's schemas", async () => {

@@ -347,6 +347,11 @@ Deno.test("A subscription's handler gets its input, the copied request, and what
 
 Deno.test("Tracked values travel with their ids, other values without, and undefined without data", async () => {
   const router = createRouter({
+    checked: procedure.output(z.object({ n: z.number() }))
+      .subscription(async function* () {
+        const value = { n: 1, secret: "s" };
+        yield await Promise.resolve(tracked("e1", value));
+      }),
     mixed: procedure.subscription(async function* () {
       yield tracked("e1", { n: 1 });
       yield await Promise.resolve("plain");
@@ -363,6 +368,11 @@ Deno.test("Tracked values travel with their ids, other values without, and undef
     { type: "data", id: '"id"' },
     { type: "data", id: '"id"', data: null },
     { type: "complete", id: '"id"' },
+  ]);
+  client.send(subscribe("checked", "checked"));
+  assertEquals(await client.take(2), [
+    { type: "data", id: "checked", data: { n: 1 }, eventId: "e1" },
+    { type: "complete", id: "checked" },
   ]);
 });
 
@@ -406,4 +416,35 @@ Deno.test("The handler for other servers serves and ends subscriptions as the pl
   await client.closed;
   await until(() => Object.keys(ends).length === names.length);
   assertEquals(ends, Object.fromEntries(names.map((name) => [name, 1])));
+});
+
+Deno.test("A socket whose server doesn't keep its request serves who doesn't ask for it", async () => {
+  const log = errorLog();
+  const router = createRouter({
+    plain: procedure.subscription(async function* () {
+      yield await Promise.resolve(1);
+    }),
+    asks: procedure.subscription(async function* ({ request }) {
+      yield await Promise.resolve(request.url);
+    }),
+  }, log);
+  const upgrader = createUpgrader<WSConnectionData>(router.websocket);
+  await using server = Deno.serve(
+    { port: 0, onListen() {} },
+    (request) => {
+      const data = { subscriptions: new Map(), ctx: {} };
+      upgrader.upgrade(request, { data });
+      return upgrader.response(request)!;
+    },
+  );
+  const client = await connect({ url: `http://127.0.0.1:${server.addr.port}` });
+  client.send(subscribe("plain", "plain"));
+  assertEquals((await client.take(2))[0]!.data, 1);
+  client.send(subscribe("asks", "asks"));
+  assertEquals((await client.next()).error?.code, "INTERNAL_ERROR");
+  assertEquals(log.logged.map(String), [
+    "TypeError: Cannot read request: the data of the socket has no originalRequest",
+  ]);
+  await upgrader.close();
+  await client.closed;
 });

@@ -280,6 +280,16 @@ test("infiniteQueryOptions() asks for page after page", async ({ rpc, queries, c
   stop();
 });
 
+test("A page that is nothing is null: the cache takes no undefined", async ({ rpc, queries }) => {
+  const { pages } = await queries.fetchInfiniteQuery(
+    infiniteQueryOptions(rpc.maybe.query, () => undefined, {
+      initialPageParam: 0,
+      getNextPageParam: () => null,
+    }),
+  );
+  assertEquals(pages, [null]);
+});
+
 test("infiniteQueryOptions() caches pages apart from the plain query, and below its key", async ({ rpc, queries }) => {
   const { query } = rpc.posts.page;
   const pages = (size: number) =>
@@ -415,6 +425,7 @@ Deno.test("The helpers refuse what isn't theirs", () => {
     TypeError,
     "Cannot make a key: expected a part of a client, such as rpc.posts.list.query, received function",
   );
+  assertThrows(() => queryKey(null as never), TypeError, "received null");
   assertThrows(
     () => queryOptions(rpc.posts.reset.mutate),
     TypeError,
@@ -481,6 +492,23 @@ Deno.test("queryKey() keeps apart what looks alike as JSON", () => {
     );
     assertEquals(new Set(keys).size, alike.length, keys.join());
   }
+});
+
+Deno.test("queryKey() tells what has a JSON form of its own apart by that", () => {
+  class Money {
+    #cents: number;
+    constructor(cents: number) {
+      this.#cents = cents;
+    }
+    toJSON() {
+      return { cents: this.#cents };
+    }
+  }
+  const rpc = createClient<API>({ httpEndpoint: "/" });
+  const key = (input: unknown) =>
+    JSON.stringify(queryKey(rpc.posts.byId.query, input as number));
+  assertEquals(key({ price: new Money(1) }), key({ price: new Money(1) }));
+  assertNotEquals(key({ price: new Money(1) }), key({ price: new Money(2) }));
 });
 
 Deno.test("queryKey() takes inputs that lead back to themselves", () => {

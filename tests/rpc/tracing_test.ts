@@ -24,6 +24,12 @@ const router = createRouter({
     z.object({ list: z.array(z.object({ n: z.number() })) }),
     () => "many",
   ),
+  whole: procedure.query(z.string(), () => "whole"),
+  thrown: procedure.query({
+    parse(): string {
+      throw new Error("refused");
+    },
+  }, () => "thrown"),
   write: procedure.mutation(async () => {
     await Promise.resolve();
   }),
@@ -184,6 +190,20 @@ Deno.test("The event of a check names the fields that were refused", async () =>
     many!.attributes!["app.rpc.invalid_fields"],
     Array.from({ length: 10 }, (_, i) => `list.${i}.n`).join(", ") + ", …",
   );
+});
+
+Deno.test("The event of a check that refuses no field in particular names none", async () => {
+  await using server = await startTraced();
+  for (const path of ["whole", "thrown"]) {
+    await server.get(path, 1);
+    const trace = await traceWith(server.tracer, `rpc:${path}`);
+    const [event] = named(trace, `rpc:${path}`).events;
+    assertEquals(Object.keys(event!.attributes!).sort(), [
+      "app.rpc.valid",
+      "app.rpc.validation_duration",
+    ]);
+    assertEquals(event!.attributes!["app.rpc.valid"], false);
+  }
 });
 
 Deno.test("A request that comes to no procedure says why in its trace", async () => {

@@ -381,6 +381,19 @@ Deno.test("A schema that gives no result lets nothing through, and the log is to
   }
 });
 
+Deno.test("An output schema that gives no result lets nothing out, and the log is told", async () => {
+  const log = errorLog();
+  const router = createRouter({
+    query: procedure.output(standard(() => undefined)).query(() => "secret"),
+  }, log);
+  const { status, text } = await ask(router, {}, "?path=query");
+  assertEquals(status, 500);
+  assert(!text.includes("secret"));
+  assertEquals(log.logged.map(String), [
+    "TypeError: Cannot check value: the schema gave neither a value nor issues",
+  ]);
+});
+
 Deno.test("The log is told of what a schema throws that refuses by issues, and of no refusal", async () => {
   const failure = new Error("No connection");
   const fail = () => {
