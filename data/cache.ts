@@ -1,3 +1,4 @@
+import { readDuration } from "../app/duration.ts";
 import { show } from "../app/show.ts";
 import { createResponseCache } from "./cache_response.ts";
 import type { CacheResponseOptions } from "./cache_response.ts";
@@ -7,7 +8,6 @@ import type {
   CacheAccess,
   CachedFunction,
 } from "./cached_function.ts";
-import { checkPositive } from "./check.ts";
 import { lifetime } from "./call.ts";
 import { Engine } from "./engine.ts";
 import { createMemoryStore } from "./memory_store.ts";
@@ -34,7 +34,8 @@ export interface CacheOptions extends MemoryStoreOptions {
   readonly store?: CacheStore;
   /**
    * How long a store may take to answer, in seconds. Then the function is
-   * called as if nothing had been kept. Default 1.
+   * called as if nothing had been kept. At most 24 days; `Infinity`: as long as
+   * it likes. Default 1.
    */
   readonly storeTimeout?: number;
   /**
@@ -109,7 +110,8 @@ export interface CacheParts extends CacheAccess {
  * share.
  *
  * @param options Where it keeps its records, and how many.
- * @throws {TypeError} If a limit is not a positive number.
+ * @throws {TypeError} If a limit is not a positive number, or the store's
+ * time not one of seconds.
  *
  * @example
  * ```ts
@@ -135,8 +137,11 @@ export function createParts(options: CacheOptions): CacheParts {
     now = Date.now,
     random = Math.random,
   } = options;
-  checkPositive(storeTimeout, "storeTimeout", "create cache");
-  const guard = new StoreGuard(store, onError, storeTimeout * 1_000);
+  const timeout = readDuration(storeTimeout, "storeTimeout", "create cache", {
+    unit: "seconds",
+    endless: true,
+  });
+  const guard = new StoreGuard(store, onError, timeout);
   const engine = new Engine(guard, { now, random }, onError);
   const access = { engine, invalidate, now };
 

@@ -1,5 +1,6 @@
+import { readDuration } from "../app/duration.ts";
 import { show } from "../app/show.ts";
-import { checkPositive, checkStrings, normalizeTags } from "./check.ts";
+import { checkStrings, normalizeTags } from "./check.ts";
 import { readPattern } from "./paths.ts";
 
 /** What all ways of caching can be told. All times are in seconds. */
@@ -23,14 +24,15 @@ export interface FreshnessOptions {
   readonly staleIfError?: number;
   /**
    * How long to wait for a computation before an expired value that
-   * `staleIfError` allows is given instead; the computation goes on.
-   * Default: until it is done.
+   * `staleIfError` allows is given instead; the computation goes on. At most
+   * 24 days. Default `Infinity`: until it is done.
    */
   readonly staleAfter?: number;
   /**
    * How long a computation may take. Then its callers get a `CacheError` with
-   * code `TIMEOUT`, and the next one begins anew. Default: no limit, but
-   * after 30 seconds others don't wait for it any more.
+   * code `TIMEOUT`, and the next one begins anew. At most 24 days. Default
+   * `Infinity`: no limit, but after 30 seconds others don't wait for it any
+   * more.
    */
   readonly timeout?: number;
   /**
@@ -112,8 +114,9 @@ export function readPolicy(
   };
   const limit = (name: string, value: unknown): number | undefined => {
     if (value === undefined) return undefined;
-    checkPositive(value, name, doing);
-    return value as number * 1_000;
+    const rule = { unit: "seconds", endless: true } as const;
+    const ms = readDuration(value, name, doing, rule);
+    return ms === Infinity ? undefined : ms;
   };
   const { staleWhileRevalidate = 0, staleIfError = 0, jitter = 0 } = options;
   if (!(jitter >= 0 && jitter <= 1)) {

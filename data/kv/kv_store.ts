@@ -4,8 +4,8 @@
  * @module
  */
 
+import { readDuration } from "../../app/duration.ts";
 import { show } from "../../app/show.ts";
-import { checkPositive } from "../check.ts";
 import { MemoryStore, readLimits } from "../memory_store.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import type { Dated, Scopes, ScopeTable } from "../scope_table.ts";
@@ -38,13 +38,14 @@ export interface KvStoreOptions extends MemoryStoreOptions {
    */
   readonly name?: string;
   /**
-   * How often it is asked what other processes have invalidated, in seconds.
-   * So long, at most, one of them may go unnoticed. Default 0.05.
+   * How long to wait between two looks at what other processes have
+   * invalidated, in seconds, 24 days at most. For that long this process may
+   * not notice an invalidation of theirs. Default 0.05.
    */
   readonly interval?: number;
   /**
    * How long one process may keep the others waiting that want the same value,
-   * in seconds; then they compute it themselves. Default 10.
+   * in seconds, 24 days at most; then they compute it themselves. Default 10.
    */
   readonly lockTime?: number;
   /** Where the time is read, as in the cache. Default: `Date.now`. */
@@ -113,8 +114,9 @@ export function createKvStore(options: KvStoreOptions): KvStore {
       }`,
     );
   }
-  checkPositive(interval, "interval", doing);
-  checkPositive(lockTime, "lockTime", doing);
+  const seconds = { unit: "seconds" } as const;
+  const intervalMs = readDuration(interval, "interval", doing, seconds);
+  const lockMs = readDuration(lockTime, "lockTime", doing, seconds);
 
   return new SharedStore({
     memory: new MemoryStore(limits),
@@ -125,8 +127,8 @@ export function createKvStore(options: KvStoreOptions): KvStore {
         kv,
         name,
         maxScopes: limits.maxScopes,
-        lockTime: lockTime * 1_000,
-        interval: interval * 1_000,
+        lockTime: lockMs,
+        interval: intervalMs,
         now,
         onTick: () => store.sync(),
       }),

@@ -1,3 +1,4 @@
+import { MAX_DELAY } from "../../app/duration.ts";
 import { pause } from "../../app/pause.ts";
 import { withTimeout } from "../timing.ts";
 import type { RedisClient } from "./redis_client.ts";
@@ -145,7 +146,7 @@ export class RedisLink {
       beat = setInterval(() => {
         inTime(listener.ping()).catch(() => {});
         this.#options.onBeat().catch(() => {});
-      }, BEAT * timeout);
+      }, Math.min(BEAT * timeout, MAX_DELAY));
       await lost.promise;
     } finally {
       this.#run = undefined;

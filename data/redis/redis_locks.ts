@@ -1,3 +1,4 @@
+import { MAX_DELAY } from "../../app/duration.ts";
 import type { ReleaseLock } from "../store.ts";
 import type { Run } from "./redis_link.ts";
 import { LOCK, RELEASE } from "./redis_scripts.ts";
@@ -41,7 +42,7 @@ export class RedisLocks {
     try {
       const left = await run(LOCK, keys, [token, `${lockTime}`]) as number;
       if (left === -1) return () => this.#release(key, token, run);
-      await waiter.wait(left + 1);
+      await waiter.wait(Math.min(left + 1, MAX_DELAY));
       return undefined;
     } catch (error) {
       this.#leave(key, token);

@@ -5,8 +5,8 @@
  * @module
  */
 
+import { readDuration } from "../../app/duration.ts";
 import { show } from "../../app/show.ts";
-import { checkPositive } from "../check.ts";
 import { MemoryStore, readLimits } from "../memory_store.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import type { Dated, Scopes, ScopeTable } from "../scope_table.ts";
@@ -43,12 +43,12 @@ export interface RedisStoreOptions extends MemoryStoreOptions {
   readonly name?: string;
   /**
    * How long one process may keep the others waiting that want the same value,
-   * in seconds; then they compute it themselves. Default 10.
+   * in seconds, 24 days at most; then they compute it themselves. Default 10.
    */
   readonly lockTime?: number;
   /**
-   * How long Redis may take to answer, in seconds. Then the connections count
-   * as lost. Default 2.
+   * How long Redis may take to answer, in seconds, 24 days at most. Then the
+   * connections count as lost. Default 2.
    */
   readonly timeout?: number;
   /** Where the time is read, as in the cache. Default: `Date.now`. */
@@ -114,8 +114,9 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
       }`,
     );
   }
-  checkPositive(lockTime, "lockTime", doing);
-  checkPositive(timeout, "timeout", doing);
+  const seconds = { unit: "seconds" } as const;
+  const lockMs = readDuration(lockTime, "lockTime", doing, seconds);
+  const timeoutMs = readDuration(timeout, "timeout", doing, seconds);
   const channel = channelOf(name);
 
   return new SharedStore({
@@ -126,7 +127,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
       const link = new RedisLink({
         client,
         channel,
-        timeout: timeout * 1_000,
+        timeout: timeoutMs,
         onMessage(message) {
           // What can't be asked now is asked when there is a connection.
           if (!locks.hear(message)) store.sync().catch(() => {});
@@ -144,7 +145,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
         name,
         meta: metaOf(name),
         channel,
-        lockTime: lockTime * 1_000,
+        lockTime: lockMs,
         run,
       });
       const parts = {

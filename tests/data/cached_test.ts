@@ -210,7 +210,10 @@ Deno.test("cached() refuses what it can't use, as a rejection", async () => {
     [["k", fn, { maxAge: 1, paths: ["posts"] }], 'must begin with "/"'],
     [["k", fn, { maxAge: 1, paths: ["/posts/*"] }], 'must not end in "/*"'],
     [["k", fn, { maxAge: 1, jitter: 2 }], "jitter must be from 0 to 1"],
-    [["k", fn, { maxAge: 1, timeout: 0 }], "timeout must be a positive number"],
+    [
+      ["k", fn, { maxAge: 1, timeout: 0 }],
+      "timeout must be a number of seconds above 0, received 0",
+    ],
     [
       ["k", fn, { maxAge: 1, staleWhileRevalidate: false }],
       "staleWhileRevalidate must be",

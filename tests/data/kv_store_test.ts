@@ -36,8 +36,10 @@ Deno.test("createKvStore() refuses what it can't use", async () => {
     [{}, "kv must be what Deno.openKv() gives, received undefined"],
     [{ kv: "cache.db" }, 'received "cache.db"'],
     [{ kv, name: "" }, "name must be a string that is not empty"],
-    [{ kv, interval: 0 }, "interval must be a positive number"],
-    [{ kv, lockTime: NaN }, "lockTime must be a positive number"],
+    [{ kv, interval: 0 }, "interval must be a number of seconds above 0"],
+    [{ kv, interval: Infinity }, "interval must be at most 2147483 seconds"],
+    [{ kv, lockTime: NaN }, "lockTime must be a number of seconds above 0"],
+    [{ kv, lockTime: 3e6 }, "lockTime must be at most 2147483 seconds"],
     [{ kv, maxBytes: "1" }, "maxBytes must be a positive number"],
   ];
   for (const [options, message] of cases) {

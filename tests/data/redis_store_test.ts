@@ -40,8 +40,10 @@ Deno.test("createRedisStore() refuses what it can't use", () => {
     [{ client: "redis://" }, 'received "redis://"'],
     [{ client, name: "" }, "name must be a string that is not empty"],
     [{ client, name: 1 }, "received 1"],
-    [{ client, lockTime: 0 }, "lockTime must be a positive number"],
-    [{ client, timeout: -1 }, "timeout must be a positive number"],
+    [{ client, lockTime: 0 }, "lockTime must be a number of seconds above 0"],
+    [{ client, lockTime: 3e6 }, "lockTime must be at most 2147483 seconds"],
+    [{ client, timeout: -1 }, "timeout must be a number of seconds above 0"],
+    [{ client, timeout: Infinity }, "timeout must be at most 2147483 seconds"],
     [{ client, maxEntries: NaN }, "maxEntries must be a positive number"],
   ];
   for (const [options, message] of cases) {
