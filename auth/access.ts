@@ -1,14 +1,8 @@
 import type { RequestContext } from "../app/context.ts";
 import type { AuthContext } from "./auth_context.ts";
-import type { OAuthCallback } from "./provider.ts";
+import type { OAuthCallbackParameters } from "./oauth/flow.ts";
 import { RequestAuth } from "./request_auth.ts";
 import type { BaseUser, Session, User } from "./user.ts";
-
-/** What the browser has brought back from an OAuth provider. */
-export type OAuthCallbackParameters = Pick<
-  OAuthCallback,
-  "code" | "state" | "redirectUri"
->;
 
 /**
  * The auth of a request.
@@ -85,10 +79,10 @@ export function getOAuthUrl(
  * @param context The context of the request.
  * @param provider The id of the provider.
  * @param callback `code` and `state` of the query string, and the redirect URI
- * that {@linkcode getOAuthUrl} was called with.
+ * that {@linkcode getOAuthUrl} was called with, if it was with one.
  * @throws {AuthError} `OAUTH_STATE_MISMATCH` if this browser has not begun this
  * sign-in within the last ten minutes; `INVALID_CREDENTIALS` if the provider
- * lets the user not in; `OAUTH_FAILED` if it fails.
+ * does not let the user in; `OAUTH_FAILED` if it fails.
  */
 export function handleOAuthCallback(
   context: RequestContext,

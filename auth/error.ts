@@ -99,13 +99,19 @@ export class AuthError extends Error {
   }
 }
 
+/**
+ * Why nobody was signed in, in words of the kit's own: they are for the log, and
+ * hold no secret. What others throw may hold any.
+ */
+export class SignInReason extends Error {}
+
 /** What creation throws of a setting, naming it. */
 export function configError(problem: string): AuthError {
   return new AuthError("CONFIG", `Cannot create auth plugin: ${problem}`);
 }
 
 /** What somebody sees who is not who they say. It tells nothing more. */
-export function invalidCredentials(cause?: unknown): AuthError {
+export function invalidCredentials(cause?: SignInReason): AuthError {
   return new AuthError(
     "INVALID_CREDENTIALS",
     "Invalid credentials",

@@ -38,7 +38,6 @@ export {
   getUser,
   handleOAuthCallback,
 } from "./access.ts";
-export type { OAuthCallbackParameters } from "./access.ts";
 export type { AuthContext, AuthenticatedContext } from "./auth_context.ts";
 export type { CookieOptions } from "./cookies/cookie_settings.ts";
 export { AuthError } from "./error.ts";
@@ -55,6 +54,7 @@ export type {
   RequireAuthOptions,
   RequireRolesOptions,
 } from "./guards.ts";
+export type { OAuthCallbackParameters } from "./oauth/flow.ts";
 export type {
   AuthCallbacks,
   AuthConfig,

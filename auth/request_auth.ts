@@ -7,20 +7,25 @@
 
 import type { ConnectionInfo } from "../app/context.ts";
 import { observe } from "../app/scope.ts";
+import type { ObservedSpan } from "../app/scope.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { PendingCookies } from "./cookies/pending_cookies.ts";
 import type { AuthCore } from "./core.ts";
 import { AuthError } from "./error.ts";
 import type { DenialReason } from "./events.ts";
 import { isForged } from "./forgery.ts";
-import type { AuthProvider, OAuthCallback } from "./provider.ts";
+import type { OAuthCallbackParameters } from "./oauth/flow.ts";
+import type { AuthProvider } from "./provider.ts";
 import { sessionOf, userOfSession } from "./sessions/claims.ts";
 import type { ProvedSession } from "./sessions/credentials.ts";
 import type { Identity } from "./sessions/describe.ts";
 import { authorize } from "./sign_in/authorize.ts";
+import { tellFailure } from "./sign_in/tell_failure.ts";
 import type { BaseUser, Session } from "./user.ts";
 
 const NO_ROLES: readonly string[] = [];
+/** How much is told of an id that no provider has. */
+const MAX_ID = 50;
 
 /** The {@linkcode AuthContext} of a request, and what the plugin does with it. */
 export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
@@ -100,11 +105,10 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     credentials: Record<string, unknown>,
   ): Promise<Session<U>> {
     return observe("auth:signIn", "auth", async (span) => {
-      const found = this.#provider(provider);
-      span?.setAttribute("app.auth.provider", found.id);
       return await this.#enter(
-        found,
-        () =>
+        provider,
+        span,
+        (found) =>
           authorize(
             this.#core,
             found,
@@ -133,12 +137,10 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   /** Signs in whom an OAuth provider has sent back. */
   oauthCallback(
     provider: string,
-    callback: OAuthCallback,
+    callback: OAuthCallbackParameters,
   ): Promise<Session<U>> {
     return observe("auth:callback", "auth", async (span) => {
-      const found = this.#provider(provider);
-      span?.setAttribute("app.auth.provider", found.id);
-      return await this.#enter(found, async () => {
+      return await this.#enter(provider, span, async (found) => {
         const { flow } = this.#core;
         const { user, cookies } = flow.finish(
           found,
@@ -153,12 +155,15 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
 
   /** Begins the session of whoever a provider finds this to be. */
   async #enter(
-    provider: AuthProvider<U>,
-    authenticate: () => Promise<U>,
+    id: string,
+    span: ObservedSpan | undefined,
+    authenticate: (provider: AuthProvider<U>) => Promise<U>,
   ): Promise<Session<U>> {
     const { sessions, emit } = this.#core;
     try {
-      const user = await authenticate();
+      const provider = this.#provider(id);
+      span?.setAttribute("app.auth.provider", provider.id);
+      const user = await authenticate(provider);
       const proved = await sessions.begin(user, provider.id);
       try {
         await this.#replace(proved);
@@ -171,7 +176,11 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
       emit({ type: "sign_in", provider: provider.id, userId: user.id });
       return this.session!;
     } catch (error) {
-      this.#tellFailure(provider.id, error);
+      tellFailure(
+        emit,
+        typeof id === "string" ? id.slice(0, MAX_ID) : "",
+        error,
+      );
       throw error;
     }
   }
@@ -188,19 +197,6 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
       // Meanwhile the same request may have signed in another time.
     } while (this.#identity !== old);
     this.#become(identity);
-  }
-
-  #tellFailure(provider: string, error: unknown): void {
-    const { emit } = this.#core;
-    const type = "sign_in_failed";
-    if (error instanceof AuthError) {
-      const { code, cause } = error;
-      const reason = cause instanceof Error ? { reason: cause.message } : {};
-      emit({ type, provider, code, ...reason });
-    } else {
-      // What a provider or a callback throws may hold anything.
-      emit({ type, provider, code: "INTERNAL_ERROR" });
-    }
   }
 
   signOut(): Promise<void> {
@@ -275,7 +271,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     throw new AuthError(
       "UNKNOWN_PROVIDER",
       typeof id === "string"
-        ? `There is no provider ${JSON.stringify(id.slice(0, 50))}`
+        ? `There is no provider ${JSON.stringify(id.slice(0, MAX_ID))}`
         : "The id of a provider is a string",
     );
   }

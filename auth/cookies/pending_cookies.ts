@@ -18,7 +18,7 @@ export class PendingCookies {
     return this.#cookies === undefined;
   }
 
-  /** Values of `Set-Cookie`. */
+  /** Values of `Set-Cookie`, those of the session first. */
   get headers(): string[] {
     return this.#cookies === undefined ? [] : [...this.#cookies.values()];
   }
@@ -55,11 +55,13 @@ export class PendingCookies {
 
   /** Takes back what was to be set of the session's cookie so far. */
   #replace(headers: readonly string[]): void {
-    for (const name of this.#cookies?.keys() ?? []) {
-      if (isPieceOf(name, this.#settings.name)) {
-        this.add([formatCookie(this.#settings, name, "", 0)]);
-      }
-    }
+    const before = this.#cookies ?? new Map<string, string>();
+    this.#cookies = new Map();
     this.add(headers);
+    for (const [name, header] of before) {
+      if (this.#cookies.has(name)) continue;
+      const isPiece = isPieceOf(name, this.#settings.name);
+      this.add([isPiece ? formatCookie(this.#settings, name, "", 0) : header]);
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { show } from "../../app/show.ts";
 import type { CookieSettings } from "../cookies/cookie_settings.ts";
-import { AuthError, invalidCredentials } from "../error.ts";
+import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { AuthProvider, OAuthCallback } from "../provider.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
 import type { BaseUser } from "../user.ts";
@@ -8,6 +8,7 @@ import { isRedirectUri, REDIRECT_URI } from "./address.ts";
 import type { PendingSignIn } from "./flow_cookie.ts";
 import { createFlowCookies, LIFETIME } from "./flow_cookie.ts";
 import { codeChallenge, digest, isEqual, randomValue } from "./pkce.ts";
+import { ProfileFailure } from "./profile_failure.ts";
 import { UsedStates } from "./used_states.ts";
 
 /** What codes consist of (RFC 6749, appendix A.11), and more than they have. */
@@ -31,8 +32,8 @@ export interface OAuthStart {
   readonly cookies: string[];
 }
 
-/** What the browser has brought back from the provider. */
-export interface OAuthAnswer {
+/** What the browser has brought back from an OAuth provider. */
+export interface OAuthCallbackParameters {
   /** The parameter `code` of the callback's URL. */
   readonly code: string;
   /** The parameter `state` of the callback's URL. */
@@ -71,7 +72,7 @@ export interface OAuthFlow {
    */
   finish<U extends BaseUser>(
     provider: AuthProvider<U>,
-    answer: OAuthAnswer,
+    answer: OAuthCallbackParameters,
     cookieHeader: string | null,
   ): OAuthEnd<U>;
 }
@@ -87,7 +88,7 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
   function accept(
     pending: PendingSignIn | string,
     provider: string,
-    answer: OAuthAnswer,
+    answer: OAuthCallbackParameters,
     redirectUri: string | undefined,
   ): OAuthCallback {
     if (typeof pending === "string") throw stateMismatch(pending);
@@ -171,16 +172,17 @@ async function complete<U extends BaseUser>(
 ): Promise<U> {
   if (provider.handleCallback === undefined) throw notOAuth(provider.id);
   const callback = accept();
-  let refusal: unknown;
+  let refusal: SignInReason | undefined;
   let user: U | null;
   try {
     user = await provider.handleCallback({
       ...callback,
       onRefused(reason) {
-        refusal = new Error(reason);
+        refusal = new SignInReason(reason);
       },
     });
   } catch (cause) {
+    if (cause instanceof ProfileFailure) throw cause.cause;
     throw new AuthError(
       "OAUTH_FAILED",
       "The sign-in provider has failed; please try again",
@@ -227,6 +229,6 @@ function stateMismatch(reason: string): AuthError {
   return new AuthError(
     "OAUTH_STATE_MISMATCH",
     "This sign-in was not begun in this browser, or too long ago; please try again",
-    { cause: new Error(reason) },
+    { cause: new SignInReason(reason) },
   );
 }

@@ -1,4 +1,6 @@
 import { show } from "../../app/show.ts";
+import { ProviderError } from "../oauth/http.ts";
+import { ProfileFailure } from "../oauth/profile_failure.ts";
 import type { AuthProvider, OAuthCallback, OAuthTokens } from "../provider.ts";
 import type { BaseUser } from "../user.ts";
 import { isText } from "./check.ts";
@@ -46,22 +48,29 @@ export function createOAuthProvider<P, U extends BaseUser>(
       const tokens = await client.exchangeCode(callback);
       const profile = await findProfile(tokens, callback);
       if (profile === null) return null;
-      const user = await toUser(profile, tokens);
-      if (user === null) {
-        callback.onRefused?.("profile() has given null");
-        return null;
-      }
-      return checkUser(user);
+      const user = await asProfile(async () =>
+        checkUser(await toUser(profile, tokens))
+      );
+      if (user === null) callback.onRefused?.("profile() has given null");
+      return user;
     },
   };
 }
 
-/** What is wrong here is wrong in the application's `profile()`. */
-function checkUser<U extends BaseUser>(user: U): U {
-  const id: unknown = (user as U | undefined)?.id;
-  if (isText(id)) return user;
+/** Whatever fails in `profile()` is the application's, unless the profile is. */
+async function asProfile<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (cause) {
+    throw cause instanceof ProviderError ? cause : new ProfileFailure(cause);
+  }
+}
+
+function checkUser<U extends BaseUser>(user: U | null): U | null {
+  const id: unknown = (user as U | null | undefined)?.id;
+  if (user === null || isText(id)) return user;
   throw new TypeError(
-    `profile() must give a user whose id is a non-empty string, received ${
+    `Cannot sign in: profile() must give a user whose id is a non-empty string, received ${
       show(id)
     }`,
   );

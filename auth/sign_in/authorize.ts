@@ -1,6 +1,6 @@
 import type { ConnectionInfo } from "../../app/context.ts";
 import type { AuthCore } from "../core.ts";
-import { AuthError, invalidCredentials } from "../error.ts";
+import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { SignInAttempt } from "../options.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser } from "../user.ts";
@@ -52,7 +52,7 @@ export async function authorize<U extends BaseUser>(
 
 /** The reason is for the log: clients send credentials as they like. */
 function refused(reason: string): AuthError {
-  return invalidCredentials(new TypeError(reason));
+  return invalidCredentials(new SignInReason(reason));
 }
 
 /** Forms, lists and promises have none of the fields that they seem to have. */

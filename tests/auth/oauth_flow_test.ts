@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { AuthError } from "@quartet/kit/auth";
 import type { AuthProvider, OAuthCallback, User } from "@quartet/kit/auth";
-import type { OAuthAnswer } from "../../auth/oauth/flow.ts";
+import type { OAuthCallbackParameters } from "../../auth/oauth/flow.ts";
 import { CALLBACK, Jar, SECRET, timedFlow } from "./oauth_setup.ts";
 
 /** A provider that lets everybody in, and keeps what it was called with. */
@@ -159,7 +159,7 @@ Deno.test("A state that is missing, malformed or wrong ends no sign-in", async (
   for (const state of states) {
     const end = flow.finish(
       provider,
-      { ...answer, state } as OAuthAnswer,
+      { ...answer, state } as OAuthCallbackParameters,
       jar.header,
     );
     assertEquals(
@@ -195,7 +195,7 @@ Deno.test("A code that is missing, malformed or huge never reaches the provider"
     const { flow, jar, provider, answer } = begun();
     const end = flow.finish(
       provider,
-      { ...answer, code } as OAuthAnswer,
+      { ...answer, code } as OAuthCallbackParameters,
       jar.header,
     );
     assertMatch(await failure(end.user), /^OAUTH_STATE_MISMATCH: the code /);
@@ -296,7 +296,7 @@ Deno.test("Another provider or redirect URI can't end a sign-in", async () => {
     ]
   ) {
     const { flow, jar, provider, answer } = begun();
-    const changed = { ...answer, redirectUri } as OAuthAnswer;
+    const changed = { ...answer, redirectUri } as OAuthCallbackParameters;
     assertEquals(
       await failure(flow.finish(provider, changed, jar.header).user),
       "OAUTH_STATE_MISMATCH: the redirect URI is not the one that the sign-in was begun with",

@@ -8,6 +8,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Route, RouteArgs } from "@quartet/kit/app";
 import {
+  getAuth,
   getOAuthUrl,
   handleOAuthCallback,
   presetChat,
@@ -248,6 +249,100 @@ Deno.test("A sign-in that has failed leaves no cookie, and the session that was 
     code: "INVALID_CREDENTIALS",
     reason: "the user is not a member of the guild that guildId names",
   });
+});
+
+Deno.test("After an OAuth sign-in, getCookieHeader() is the session's cookie", async () => {
+  await using local = startProvider();
+  await using app = await startAuth(
+    { providers: [presetCodeHost(local.github)] },
+    [ROUTES[0]!, {
+      ...ROUTES[1]!,
+      async loader(args) {
+        const { searchParams } = new URL(args.request.url);
+        await handleOAuthCallback(args.context, "github", {
+          code: searchParams.get("code")!,
+          state: searchParams.get("state")!,
+          redirectUri: redirectUriOf(args),
+        });
+        return getAuth(args.context).getCookieHeader();
+      },
+    }],
+  );
+  const browser = app.browser();
+  const header: string = await browser.json(await visit(browser, "github"));
+  const { value } = browser.cookies.get("app.session")!;
+  assertEquals(header.split(";")[0], `app.session=${value}`);
+});
+
+Deno.test("Where the provider has the redirect URI, neither half of a sign-in needs it", async () => {
+  await using local = startProvider();
+  const redirectUri = CLIENT.redirectUris[0]!;
+  await using app = await startAuth(
+    { providers: [presetCodeHost({ ...local.github, redirectUri })] },
+    [
+      {
+        path: "/start",
+        loader: ({ context }) => getOAuthUrl(context, "github"),
+      },
+      {
+        path: "/back",
+        async loader({ request, context }) {
+          const { searchParams } = new URL(request.url);
+          const { userId } = await handleOAuthCallback(context, "github", {
+            code: searchParams.get("code")!,
+            state: searchParams.get("state")!,
+          });
+          return userId;
+        },
+      },
+    ],
+  );
+  const browser = app.browser();
+  const { code, state } = await click(await browser.json("/start"), "ada");
+  const query = new URLSearchParams({ code, state });
+  assertEquals(await browser.json(`/back?${query}`), "1815");
+});
+
+Deno.test("What profile() throws is the application's: a 500 that is logged, and nothing of it in events", async () => {
+  await using local = startProvider();
+  await using app = await startAuth({
+    providers: [presetCodeHost({
+      ...local.github,
+      profile(_profile, { accessToken }) {
+        throw new Error(`no row for ${accessToken}`);
+      },
+    })],
+  }, ROUTES);
+  const browser = app.browser();
+  const path = await visit(browser, "github");
+  assertEquals(await outcome(await browser.ask(path)), [500, "INTERNAL_ERROR"]);
+  assertMatch(String(app.errors), /^Error: no row for /);
+  const last = app.events.at(-1)!;
+  assertEquals(last, {
+    time: last.time,
+    type: "sign_in_failed",
+    provider: "github",
+    code: "INTERNAL_ERROR",
+  });
+});
+
+Deno.test("profile() may answer by a response of its own", async () => {
+  await using local = startProvider();
+  await using app = await startAuth({
+    providers: [presetCodeHost({
+      ...local.github,
+      profile() {
+        throw new Response("ask us for an invitation", { status: 403 });
+      },
+    })],
+  }, ROUTES);
+  const browser = app.browser();
+  const response = await browser.ask(await visit(browser, "github"));
+  assertEquals(
+    [response.status, await response.text()],
+    [403, "ask us for an invitation"],
+  );
+  assertEquals(browser.cookies.has("app.session"), false);
 });
 
 Deno.test("What a provider says when it fails reaches nobody", async () => {
