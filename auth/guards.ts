@@ -8,6 +8,7 @@ import type { RequestContext } from "../app/context.ts";
 import { errorResponse } from "../app/error_response.ts";
 import type { AuthRule } from "../app/route.ts";
 import { observe } from "../app/scope.ts";
+import { show } from "../app/show.ts";
 import { requestAuthOf } from "./access.ts";
 import { AuthError } from "./error.ts";
 import type { DenialReason } from "./events.ts";
@@ -32,8 +33,8 @@ export interface RequireAuthOptions {
   };
 }
 
-/** Which of the roles are needed. */
-export interface RequireRolesOptions {
+/** Which of the roles are needed, and what anonymous requests get. */
+export interface RequireRolesOptions extends RequireAuthOptions {
   /** Whether all of them are, and not just any. Default `false`. */
   readonly requireAll?: boolean;
 }
@@ -67,12 +68,22 @@ export type AuthFragment = {
  * ```
  */
 export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
-  const { redirect, unauthorizedResponse } = options;
+  return fragment("auth:requireAuth", {
+    required: true,
+    ...answerToAnonymous(options, "requireAuth()"),
+  });
+}
+
+/** Checks what anonymous requests get. */
+function answerToAnonymous(
+  { redirect, unauthorizedResponse }: RequireAuthOptions,
+  guard: string,
+): Pick<GuardRule, "redirect" | "unauthorized"> {
   if (redirect !== undefined && !isSafeRedirect(redirect)) {
     throw new AuthError(
       "CONFIG",
-      `Cannot guard a route: redirect of requireAuth() must be a path such as "/sign-in" or an http(s) URL, received ${
-        JSON.stringify(redirect)
+      `Cannot guard a route: redirect of ${guard} must be a path such as "/sign-in" or an http(s) URL, received ${
+        show(redirect)
       }`,
     );
   }
@@ -81,15 +92,11 @@ export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
     if (!Number.isInteger(status) || status < 400 || status > 599) {
       throw new AuthError(
         "CONFIG",
-        `Cannot guard a route: unauthorizedResponse.status of requireAuth() must be an integer from 400 to 599, received ${status}`,
+        `Cannot guard a route: unauthorizedResponse.status of ${guard} must be an integer from 400 to 599, received ${status}`,
       );
     }
   }
-  return fragment("auth:requireAuth", {
-    required: true,
-    redirect,
-    unauthorized: unauthorizedResponse,
-  });
+  return { redirect, unauthorized: unauthorizedResponse };
 }
 
 /**
@@ -97,8 +104,10 @@ export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
  * others 403 with code `FORBIDDEN`.
  *
  * @param roles The roles, any of which is enough.
- * @param options Whether all of them are needed.
- * @throws {AuthError} `CONFIG` if `roles` is no array of at least one role.
+ * @param options Whether all of them are needed, and what anonymous requests
+ * get.
+ * @throws {AuthError} `CONFIG` if `roles` is no array of at least one role, or
+ * as of {@linkcode requireAuth}.
  *
  * @example
  * ```ts
@@ -112,9 +121,10 @@ export function requireRoles(
   roles: readonly string[],
   options: RequireRolesOptions = {},
 ): AuthFragment {
-  const { requireAll = false } = options;
+  const { requireAll = false, ...rest } = options;
   return fragment("auth:requireRoles", {
     required: true,
+    ...answerToAnonymous(rest, "requireRoles()"),
     roles: readRoles(roles, "requireRoles()"),
     requireAll,
   });
@@ -223,8 +233,8 @@ export function readRoles(roles: unknown, name: string): readonly string[] {
   }
   throw new AuthError(
     "CONFIG",
-    `Cannot guard a route: roles of ${name} must be an array of at least one role, received ${
-      JSON.stringify(roles) ?? typeof roles
+    `Cannot guard a route: roles of ${name} must be an array of non-empty strings, at least one, received ${
+      Array.isArray(roles) && roles.length === 0 ? "an empty one" : show(roles)
     }`,
   );
 }

@@ -1,4 +1,5 @@
 import type { ConnectionInfo } from "../app/context.ts";
+import { show } from "../app/show.ts";
 import type {
   CookieOptions,
   CookieSettings,
@@ -74,7 +75,8 @@ export interface AuthCallbacks<U extends BaseUser = User> {
    * Adds claims to a session's payload, when it is created and refreshed. `sub`,
    * `iat`, `exp`, `sid`, `email`, `name`, `roles`, `provider` and the other
    * registered ones come from the session, whatever it returns: to change those,
-   * use `onSessionCreated`.
+   * use `onSessionCreated`. What sounds like a secret, such as `accessToken`, is
+   * left out as well; `onEvent` and `debug` tell of both.
    */
   readonly jwt?: (args: {
     readonly token: JWTPayload;
@@ -201,7 +203,7 @@ export function resolveOptions<U extends BaseUser>(
   if (!STRATEGIES.includes(strategy)) {
     throw configError(
       `session.strategy must be "jwt", "cookie" or "hybrid", received ${
-        JSON.stringify(strategy)
+        show(strategy)
       }`,
     );
   }

@@ -12,12 +12,12 @@ import type { AuthCore } from "./core.ts";
 import { createCore } from "./core.ts";
 import type { Finding } from "./identify.ts";
 import { identify } from "./identify.ts";
-import type { AuthConfig, AuthSettings } from "./options.ts";
+import type { AuthConfig } from "./options.ts";
 import { resolveOptions } from "./options.ts";
 import { RequestAuth } from "./request_auth.ts";
 import { Rejection } from "./sessions/credentials.ts";
 import { createMemorySessionStore } from "./stores/memory_session_store.ts";
-import type { SessionRecord, SessionStore } from "./stores/session_store.ts";
+import type { SessionRecord } from "./stores/session_store.ts";
 import type { BaseUser, Session, User } from "./user.ts";
 import type { AuthorizedHandler, WithAuthOptions } from "./with_auth.ts";
 import { withAuth } from "./with_auth.ts";
@@ -88,7 +88,7 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
    * @throws {AuthError} `CONFIG` with the strategy `jwt`, which keeps none.
    */
   revokeSessions(userId: string): Promise<number>;
-  /** Closes the store, if the plugin has made it. */
+  /** Closes the store, if that has something to close. */
   close(): Promise<void>;
 }
 
@@ -102,7 +102,12 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
  * @example
  * ```ts
  * import { createApp } from "@quartet/kit/app";
- * import { createAuthPlugin, credentials, requireAuth } from "@quartet/kit/auth";
+ * import {
+ *   createAuthPlugin,
+ *   credentials,
+ *   optionalAuth,
+ *   requireAuth,
+ * } from "@quartet/kit/auth";
  *
  * const auth = createAuthPlugin({
  *   session: { secret: "a secret of at least thirty-two bytes" },
@@ -119,6 +124,7 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
  * const app = createApp({ plugins: [auth] });
  * app.route({
  *   path: "/sign-in",
+ *   config: { ...optionalAuth() },
  *   action: async ({ request, context }) => {
  *     const { userId } = await auth.getAuth(context)
  *       .signIn("credentials", await request.json());
@@ -152,8 +158,9 @@ export function createAuthPlugin<U extends BaseUser = User>(
   const settings = resolveOptions(config);
   checkParts(config);
   const { now = Date.now } = config;
-  const ownStore = storeOf(config, settings, now);
-  const store = config.session?.store ?? ownStore;
+  const store = settings.strategy === "jwt"
+    ? undefined
+    : config.session?.store ?? createMemorySessionStore({ now });
   const core = createCore(config, settings, store, now);
 
   function authenticate(
@@ -214,7 +221,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
     revokeSession: (sessionId) => core.sessions.revokeOne(sessionId),
     revokeSessions: (userId) => core.sessions.revoke(userId),
     async close() {
-      await ownStore?.close?.();
+      await store?.close?.();
     },
   };
 }
@@ -240,21 +247,12 @@ function resultOf<U extends BaseUser>(finding: Finding<U>): string {
 }
 
 function toInfo(record: SessionRecord): SessionInfo {
-  const { id, payload, createdAt, refreshedAt, expiresAt } = record;
+  const { id, payload, createdAt, refreshedAt } = record;
   return {
     id,
     provider: payload["provider"] as string | undefined,
     createdAt: new Date(createdAt),
     refreshedAt: new Date(refreshedAt),
-    expiresAt: new Date(expiresAt),
+    expiresAt: new Date(payload.exp * 1000),
   };
-}
-
-function storeOf<U extends BaseUser>(
-  { session }: AuthConfig<U>,
-  { strategy }: AuthSettings,
-  now: () => number,
-): SessionStore | undefined {
-  if (strategy === "jwt" || session?.store !== undefined) return undefined;
-  return createMemorySessionStore({ now });
 }

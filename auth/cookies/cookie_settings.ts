@@ -1,4 +1,5 @@
 import { setCookie } from "@std/http/cookie";
+import { show } from "../../app/show.ts";
 import { isProduction } from "../environment.ts";
 import { configError } from "../error.ts";
 
@@ -57,30 +58,30 @@ export function resolveCookie(options: CookieOptions = {}): CookieSettings {
   check(
     typeof name === "string" && TOKEN.test(name) && name.length <= MAX_NAME,
     "name",
-    name,
     `a token of at most ${MAX_NAME} characters`,
+    name,
   );
-  check(typeof secure === "boolean", "secure", secure, "a boolean");
-  check(typeof httpOnly === "boolean", "httpOnly", httpOnly, "a boolean");
+  check(typeof secure === "boolean", "secure", "a boolean", secure);
+  check(typeof httpOnly === "boolean", "httpOnly", "a boolean", httpOnly);
   check(
     typeof sameSite === "string" && Object.hasOwn(SAME_SITE, sameSite),
     "sameSite",
-    sameSite,
     '"strict", "lax" or "none"',
+    sameSite,
   );
   check(
     domain === undefined ||
       typeof domain === "string" && domain.length <= MAX_DOMAIN &&
         DOMAIN.test(domain),
     "domain",
-    domain,
     "a host name",
+    domain,
   );
   check(
     typeof path === "string" && PATH.test(path),
     "path",
-    path,
     'a path of at most 1024 characters that begins with "/"',
+    path,
   );
   if (sameSite === "none" && !secure) {
     throw configError(
@@ -152,13 +153,11 @@ export function formatCookie(
 function check(
   isRight: boolean,
   name: string,
-  value: unknown,
   expected: string,
+  value: unknown,
 ): void {
   if (isRight) return;
   throw configError(
-    `cookie.${name} must be ${expected}, received ${
-      typeof value === "string" ? JSON.stringify(value) : typeof value
-    }`,
+    `cookie.${name} must be ${expected}, received ${show(value)}`,
   );
 }

@@ -137,7 +137,7 @@ export function payloadOf<U extends BaseUser>(
 /**
  * The payload, with what a callback has added to it.
  *
- * @param ignored Gets the names of reserved claims that it has changed.
+ * @param ignored Gets the names of what it has added or changed in vain.
  */
 export function withClaims(
   payload: JWTPayload,
@@ -150,7 +150,9 @@ export function withClaims(
     if (!isEqual(changed[name], payload[name])) ignored(name);
   }
   for (const [key, value] of Object.entries(changed)) {
-    if (!RESERVED.has(key)) keep(result, key, value);
+    if (RESERVED.has(key)) continue;
+    if (soundsSecret(key)) ignored(key);
+    keep(result, key, value);
   }
   return result;
 }

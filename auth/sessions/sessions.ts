@@ -252,7 +252,9 @@ export class Sessions<U extends BaseUser> {
     const { absoluteMaxAge } = this.#settings;
     if (!(expiresAt instanceof Date) || !(expiresAt.getTime() > iat * 1000)) {
       throw new TypeError(
-        "Cannot sign in: expiresAt of the session that onSessionCreated returned must be a Date in the future",
+        `Cannot sign in: expiresAt of the session that onSessionCreated returned must be a Date in the future, received ${
+          expiresAt instanceof Date ? "one that is over" : kindOf(expiresAt)
+        }`,
       );
     }
     return Math.min(
@@ -274,7 +276,7 @@ export class Sessions<U extends BaseUser> {
     );
     if (typeof changed !== "object" || changed === null) {
       throw new TypeError(
-        `Cannot sign in: the jwt callback must return a payload, received ${
+        `Cannot keep session: the jwt callback must return a payload, received ${
           kindOf(changed)
         }`,
       );
@@ -290,7 +292,7 @@ export class Sessions<U extends BaseUser> {
     const value = await this.#credentials.issue(payload, evidence);
     if (value.length <= MAX_TOKEN_LENGTH) return value;
     throw new TypeError(
-      `Cannot sign in: the session's token has ${value.length} characters, more than the ${MAX_TOKEN_LENGTH} that are accepted; keep less in the session, or use the strategy "cookie"`,
+      `Cannot keep session: its token has ${value.length} characters, more than the ${MAX_TOKEN_LENGTH} that are accepted; keep less in the session, or use the strategy "cookie"`,
     );
   }
 
@@ -305,7 +307,8 @@ export class Sessions<U extends BaseUser> {
       payload,
       createdAt,
       refreshedAt,
-      expiresAt: payload.exp * 1000,
+      // The clocks of those who look it up may be behind.
+      expiresAt: (payload.exp + this.#settings.clockTolerance) * 1000,
     };
   }
 }

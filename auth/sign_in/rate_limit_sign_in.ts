@@ -157,6 +157,8 @@ export function rateLimitSignIn(
   const accounts = new WindowTable({ windowMs, maxKeys, now });
   const addresses = new WindowTable({ windowMs, maxKeys, now });
   const familiar = new WindowTable({ windowMs: FAMILIAR_MS, maxKeys, now });
+  /** Where an attempt is counted: windows that begin later don't hold it. */
+  const windowsOf = new WeakMap<SignInAttempt, readonly Window[]>();
   const accountsOf = account === undefined
     ? commonAccounts
     : (credentials: Readonly<Record<string, unknown>>) => {
@@ -210,37 +212,31 @@ export function rateLimitSignIn(
       }
       const seconds = secondsLeft(counted, time);
       if (seconds !== undefined) return seconds;
-      for (const { table, name } of counted) table.open(name, time).count++;
+      const windows = counted.map(({ table, name }) => table.open(name, time));
+      for (const window of windows) window.count++;
+      windowsOf.set(attempt, windows);
       return undefined;
     },
 
     succeeded(attempt) {
       const time = pairs.time();
       const network = networkIn(attempt);
-      const names = namesOf(attempt, network);
-      if (network !== undefined) takeBack(addresses.find(network, time));
-      for (const { account, pair } of names) {
-        const window = pairs.find(pair, time);
-        takeBack(window);
-        if (familiar.find(pair, time) === undefined) {
-          takeBack(accounts.find(account, time));
-        }
-        // Of several names one may be somebody else's, put there to be cleared.
-        if (names.length > 1) continue;
-        if (window !== undefined) window.count = 0;
-        if (network !== undefined) familiar.open(pair, time);
+      for (const window of windowsOf.get(attempt) ?? []) {
+        if (window.count > 0) window.count--;
       }
+      windowsOf.delete(attempt);
+      // Of several names one may be somebody else's, put there to be cleared.
+      const [name, ...others] = namesOf(attempt, network);
+      if (name === undefined || others.length > 0) return;
+      const window = pairs.find(name.pair, time);
+      if (window !== undefined) window.count = 0;
+      if (network !== undefined) familiar.open(name.pair, time);
     },
   };
 }
 
 function networkIn({ address }: SignInAttempt): string | undefined {
   return address ? networkOf(address) : undefined;
-}
-
-function takeBack(window: Window | undefined): void {
-  // A window that has begun meanwhile doesn't hold the attempt.
-  if (window !== undefined && window.count > 0) window.count--;
 }
 
 function commonAccounts(

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { show } from "../../app/show.ts";
 import { keyPart } from "../key_part.ts";
 import {
   readRecord,
@@ -80,6 +81,7 @@ const BATCH = 32;
  * KV deletes what has expired, some time later. Until then nobody gets it.
  *
  * @param options The database, and where in it.
+ * @throws {TypeError} If it is no database.
  *
  * @example
  * ```ts
@@ -101,6 +103,13 @@ const BATCH = 32;
 export function createKvSessionStore(
   { kv, prefix = ["sessions"], now = Date.now }: KvSessionStoreOptions,
 ): SessionStore {
+  if (typeof kv?.atomic !== "function") {
+    throw new TypeError(
+      `Cannot create session store: kv must be what Deno.openKv() gives, received ${
+        show(kv)
+      }`,
+    );
+  }
   const recordKey = (part: string): KvKey => [...prefix, "id", part];
   const userKey = (userId: string): KvKey => [
     ...prefix,

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { show } from "../../app/show.ts";
 import { keyPart } from "../key_part.ts";
 import {
   readRecord,
@@ -92,6 +93,7 @@ const BATCH = 500;
  * as in `{session}:`.
  *
  * @param options The client, and what the keys begin with.
+ * @throws {TypeError} If it is no client.
  *
  * @example
  * ```ts
@@ -116,6 +118,13 @@ const BATCH = 500;
 export function createRedisSessionStore(
   { client, prefix = "session:", now = Date.now }: RedisSessionStoreOptions,
 ): SessionStore {
+  if (typeof client?.eval !== "function") {
+    throw new TypeError(
+      `Cannot create session store: client must be one of npm:redis, received ${
+        show(client)
+      }`,
+    );
+  }
   const recordKey = (part: string) => `${prefix}id:${part}`;
   const userKey = (userId: string) => `${prefix}user:${keyPart(userId)}`;
   const isOver = ({ expiresAt }: SessionRecord) => expiresAt <= now();

@@ -15,7 +15,7 @@ export interface SessionRecord {
   readonly createdAt: number;
   /** When the session was last refreshed; at first, `createdAt`. */
   readonly refreshedAt: number;
-  /** When it ends, in milliseconds of the Unix epoch. */
+  /** Until when it is kept, in milliseconds of the Unix epoch. */
   readonly expiresAt: number;
 }
 

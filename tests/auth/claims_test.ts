@@ -121,6 +121,23 @@ Deno.test("The jwt callback adds claims, but doesn't change the session's own", 
   assertEquals(({} as Record<string, unknown>)["roles"], undefined);
 });
 
+Deno.test("What a jwt callback adds that sounds like a secret is left out, and that is told", async () => {
+  await using server = await startAuth({
+    callbacks: {
+      jwt: ({ token }) => ({ ...token, accessToken: "AT-123", tenant: "blue" }),
+    },
+  });
+  const { session, token }: Me = await (await server.signIn()).json("/me");
+  assertEquals(session!["claims"], { plan: "pro", tenant: "blue" });
+  assert(!("accessToken" in claimsOf(token!)));
+  assertEquals(
+    server.events.flatMap((event) =>
+      event.type === "claim_ignored" ? [event.name] : []
+    ),
+    ["accessToken"],
+  );
+});
+
 Deno.test("A jwt callback that leaves claims out loses none of the session's own", async () => {
   await using server = await startAuth({
     callbacks: { jwt: () => ({ tenant: "blue" }) as never },

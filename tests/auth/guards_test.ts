@@ -134,6 +134,22 @@ Deno.test("Anonymous requests get what their guard says", async () => {
   }
 });
 
+Deno.test("requireRoles() sends anonymous requests where it is told, and others not", async () => {
+  await using server = await startAuth({}, [{
+    path: "/admin-page",
+    config: { ...requireRoles(["admin"], { redirect: "/sign-in" }) },
+    loader: () => "secret",
+  }]);
+  const anonymous = await server.browser().ask("/admin-page");
+  assertEquals(anonymous.status, 303);
+  assertEquals(anonymous.headers.get("location"), "/sign-in");
+  await anonymous.body?.cancel();
+  const bob = await (await server.signIn("bob")).ask("/admin-page");
+  assertEquals(bob.status, 403);
+  await bob.body?.cancel();
+  assertEquals(await (await server.signIn()).json("/admin-page"), "secret");
+});
+
 Deno.test("Who is signed in gets through, who lacks the role gets a 403", async () => {
   const allowed: Record<string, readonly string[]> = {
     ada: ["/admin", "/any", "/all", "/with-roles"],
@@ -303,6 +319,11 @@ Deno.test("A guard that can't be meant so is an error at once", () => {
     [() => requireRoles("admin" as never), "roles of requireRoles()"],
     [() => requireRoles([""]), "roles of requireRoles()"],
     [() => requireRoles([1 as never]), "roles of requireRoles()"],
+    [() => requireRoles([1n as never]), "roles of requireRoles()"],
+    [
+      () => requireRoles(["a"], { redirect: "//evil.example" }),
+      "redirect of requireRoles()",
+    ],
     [() => requireRoles(undefined as never), "roles of requireRoles()"],
     [() => withAuth(() => 1, { roles: [] }), "roles of withAuth()"],
     [() => withAuth(() => 1, { roles: "a" as never }), "roles of withAuth()"],

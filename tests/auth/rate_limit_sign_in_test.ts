@@ -356,7 +356,21 @@ Deno.test("Success that comes late, or twice, makes no limit higher", () => {
   for (let i = 0; i < 3; i++) limiter.succeeded(attempt);
   assertEquals(fail(), undefined);
   for (let i = 0; i < 3; i++) limiter.succeeded(attempt);
-  assertEquals(passes((i) => fail({ email: `${i}` })), 100);
+  // The one that failed in between counts.
+  assertEquals(passes((i) => fail({ email: `${i}` })), 99);
+});
+
+Deno.test("Successes at the same time from a new address leave no failure behind", () => {
+  const { limiter, fail } = limited({ perAccount: 2 });
+  const attempts = [1, 2].map(() => ({
+    provider: "credentials",
+    credentials: { email: "ada" },
+    address: "192.0.2.1",
+  }));
+  for (const each of attempts) assertEquals(limiter.check(each), undefined);
+  for (const each of attempts) limiter.succeeded(each);
+  const address = (i: number) => `198.51.100.${i}`;
+  assertEquals(passes((i) => fail({ email: "ada", address: address(i) })), 2);
 });
 
 Deno.test("A clock that is put back neither lengthens a window nor ends it", () => {

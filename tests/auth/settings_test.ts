@@ -1,6 +1,7 @@
 /** Settings that are not safe make no plugin. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
 import {
   AuthError,
   createAuthPlugin,
@@ -9,6 +10,8 @@ import {
   rateLimitSignIn,
 } from "@quartet/kit/auth";
 import type { AuthConfig } from "@quartet/kit/auth";
+import { createKvSessionStore } from "@quartet/kit/auth/kv";
+import { createRedisSessionStore } from "@quartet/kit/auth/redis";
 import { ROOT } from "../helpers.ts";
 import { byName, SECRET } from "./harness.ts";
 
@@ -99,6 +102,31 @@ Deno.test("Only settings that are safe make a plugin", () => {
     assertEquals(error.code, "CONFIG");
     assert(!error.message.includes(SECRET));
   }
+});
+
+Deno.test("A store without a database is an error where it is made", () => {
+  assertThrows(
+    () => createRedisSessionStore({ client: undefined as never }),
+    TypeError,
+    "Cannot create session store: client must be one of npm:redis, received undefined",
+  );
+  assertThrows(
+    () => createKvSessionStore({ kv: {} as never }),
+    TypeError,
+    "Cannot create session store: kv must be what Deno.openKv() gives, received an object",
+  );
+});
+
+Deno.test("A store is closed with its app, the application's own as well", async () => {
+  let closed = 0;
+  const store = Object.assign(createMemorySessionStore(), {
+    close: () => void closed++,
+  });
+  const auth = createAuthPlugin({
+    session: { secret: SECRET, strategy: "hybrid", store },
+  });
+  await createApp({ plugins: [auth] }).close();
+  assertEquals(closed, 1);
 });
 
 Deno.test("In production secrets are long, and there is no mock provider", () => {

@@ -237,6 +237,28 @@ Deno.test("clockTolerance lets clocks differ, by no more than it says", async ()
   }), config);
 });
 
+Deno.test("clockTolerance goes for what ends a session in all strategies", async () => {
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({
+      session: { strategy, maxAge: 100, updateAge: 200, clockTolerance: 5 },
+    });
+    const browser = await server.signIn();
+    const cookie = `app.session=${browser.cookies.get("app.session")!.value}`;
+    const me = async () => {
+      const other = server.browser();
+      return (await other.json("/me", { headers: { cookie } })).session;
+    };
+    server.clock.pass(104);
+    assertEquals((await me())?.userId, "1", strategy);
+    if (strategy !== "jwt") {
+      const [session] = await server.plugin.listSessions("1");
+      assertEquals(session?.expiresAt, new Date("2026-03-01T12:01:40Z"));
+    }
+    server.clock.pass(1);
+    assertEquals(await me(), null, strategy);
+  }
+});
+
 Deno.test("A token of nobody is anonymous", async () => {
   await refusesAll(({ sub, ...claims }) => ({
     "sub missing": forge(claims),
