@@ -1,6 +1,6 @@
 import { isCrossOrigin } from "../app/origin.ts";
 import type { AuthCore } from "./core.ts";
-import type { Evidence } from "./sessions/credentials.ts";
+import type { Evidence } from "./sessions/session_proofs.ts";
 import type { BaseUser } from "./user.ts";
 
 /** Methods that must not change anything (RFC 9110, section 9.2.1). */

@@ -9,9 +9,9 @@ import { findCookie } from "./cookies/cookies.ts";
 import type { AuthCore } from "./core.ts";
 import type { AuthProvider } from "./provider.ts";
 import { payloadOf, sessionOf, sessionOfUser } from "./sessions/claims.ts";
-import type { Proof } from "./sessions/credentials.ts";
-import { Rejection } from "./sessions/credentials.ts";
 import type { Identity } from "./sessions/describe.ts";
+import type { Proof } from "./sessions/session_proofs.ts";
+import { Rejection } from "./sessions/session_proofs.ts";
 import type { BaseUser, Session } from "./user.ts";
 
 /** Who a request is from; `undefined` if it doesn't say. */

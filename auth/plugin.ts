@@ -15,7 +15,7 @@ import { identify } from "./identify.ts";
 import type { AuthConfig } from "./options.ts";
 import { resolveOptions } from "./options.ts";
 import { RequestAuth } from "./request_auth.ts";
-import { Rejection } from "./sessions/credentials.ts";
+import { Rejection } from "./sessions/session_proofs.ts";
 import { createMemorySessionStore } from "./stores/memory_session_store.ts";
 import type { SessionRecord } from "./stores/session_store.ts";
 import type { BaseUser, Session, User } from "./user.ts";

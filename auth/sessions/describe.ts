@@ -2,7 +2,7 @@ import { kindOf } from "../../app/show.ts";
 import type { AuthCallbacks } from "../options.ts";
 import type { BaseUser, Session } from "../user.ts";
 import { checkSession, sessionOf } from "./claims.ts";
-import type { ProvedSession } from "./credentials.ts";
+import type { ProvedSession } from "./session_proofs.ts";
 
 /** A session that a request has. */
 export interface Identity<U extends BaseUser> extends ProvedSession {

@@ -20,10 +20,11 @@ import {
   templateOf,
   withClaims,
 } from "./claims.ts";
-import type { Evidence, Proof, ProvedSession } from "./credentials.ts";
-import { beginOf, createCredentials } from "./credentials.ts";
 import { RecentResults } from "./recent_results.ts";
 import { createSessionId } from "./session_cookie.ts";
+import type { Evidence, Proof, ProvedSession } from "./session_proofs.ts";
+import { beginOf, createSessionProofs } from "./session_proofs.ts";
+import type { SessionProofs } from "./session_proofs.ts";
 
 /** What sessions are made with. */
 export interface SessionsOptions<U extends BaseUser> {
@@ -47,7 +48,7 @@ export class Sessions<U extends BaseUser> {
   readonly #callbacks: AuthCallbacks<U>;
   readonly #emit: Emit;
   readonly #now: () => number;
-  readonly #credentials;
+  readonly #proofs: SessionProofs;
   /** Whoever asks for the same session while one refreshes it, or has, joins. */
   readonly #refreshed = new RecentResults<ProvedSession | undefined>();
 
@@ -59,7 +60,7 @@ export class Sessions<U extends BaseUser> {
     this.#callbacks = options.callbacks;
     this.#emit = options.emit;
     this.#now = now;
-    this.#credentials = createCredentials(settings, keys, store, now);
+    this.#proofs = createSessionProofs(settings, keys, store, now);
   }
 
   /** Examines a cookie's value, or a bearer token. */
@@ -67,7 +68,7 @@ export class Sessions<U extends BaseUser> {
     value: string,
     evidence: "cookie" | "bearer",
   ): Proof | Promise<Proof> {
-    return this.#credentials.prove(value, evidence);
+    return this.#proofs.prove(value, evidence);
   }
 
   /** Begins the session of a user who has authenticated. */
@@ -289,7 +290,7 @@ export class Sessions<U extends BaseUser> {
   }
 
   async #issue(payload: JWTPayload, evidence: Evidence): Promise<string> {
-    const value = await this.#credentials.issue(payload, evidence);
+    const value = await this.#proofs.issue(payload, evidence);
     if (value.length <= MAX_TOKEN_LENGTH) return value;
     throw new TypeError(
       `Cannot keep session: its token has ${value.length} characters, more than the ${MAX_TOKEN_LENGTH} that are accepted; keep less in the session, or use the strategy "cookie"`,

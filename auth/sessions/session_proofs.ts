@@ -52,20 +52,20 @@ export class Rejection {
 export type Proof = ProvedSession | Rejection;
 
 /** Makes and examines what clients show. */
-export interface Credentials {
+export interface SessionProofs {
   /** Examines a cookie's value, or a bearer token. */
   prove(value: string, evidence: "cookie" | "bearer"): Proof | Promise<Proof>;
   /** What proves a session in the same way. */
   issue(payload: JWTPayload, evidence: Evidence): Promise<string>;
 }
 
-/** Makes the {@linkcode Credentials} of a strategy. */
-export function createCredentials(
+/** Makes the {@linkcode SessionProofs} of a strategy. */
+export function createSessionProofs(
   settings: AuthSettings,
   keys: KeyRing,
   store: SessionStore | undefined,
   now: () => number,
-): Credentials {
+): SessionProofs {
   const { strategy, absoluteMaxAge } = settings;
   const tokens = {
     cookie: new VerifiedValues<ProvedSession>(),
