@@ -18,6 +18,7 @@ import type { Route } from "./route.ts";
 import { createRouter } from "./router.ts";
 import { currentScope, runInScope, Scope } from "./scope.ts";
 import { serve } from "./serve.ts";
+import { tell } from "./tell.ts";
 
 /** What an app is made of. */
 export interface AppOptions {
@@ -146,21 +147,12 @@ export function createHost(options: HostOptions): Host {
     } catch (error) {
       if (isResponse(error)) return error;
       currentScope()?.span?.error(error);
-      report(error, request);
+      tell(onError, error, request);
       return errorResponse(
         500,
         "INTERNAL_ERROR",
         "The server could not answer this request",
       );
-    }
-  }
-
-  /** A logger that fails must not cost the request its answer. */
-  async function report(error: unknown, request: Request): Promise<void> {
-    try {
-      await onError(error, request);
-    } catch (failure) {
-      console.error("onError failed:", failure);
     }
   }
 

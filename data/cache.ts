@@ -1,5 +1,6 @@
 import { readDuration } from "../app/duration.ts";
 import { show } from "../app/show.ts";
+import { tell } from "../app/tell.ts";
 import { createResponseCache } from "./cache_response.ts";
 import type { CacheResponseOptions } from "./cache_response.ts";
 import { createCachedFunction } from "./cached_function.ts";
@@ -22,6 +23,7 @@ import type { Middleware } from "../app/middleware.ts";
 import type { Scopes } from "./scope_table.ts";
 import type { CacheStore } from "./store.ts";
 import { StoreGuard } from "./store_guard.ts";
+import type { ErrorListener } from "./store_guard.ts";
 
 /** Settings of a cache. */
 export interface CacheOptions extends MemoryStoreOptions {
@@ -41,7 +43,8 @@ export interface CacheOptions extends MemoryStoreOptions {
   /**
    * Gets what failed behind the callers' backs: the store, once per outage; a
    * computation that nobody waits for; a value that can't be shared, as a
-   * `CacheError` with code `NOT_DATA`. Default: `console.error`.
+   * `CacheError` with code `NOT_DATA`. Nothing waits for it, and what it throws
+   * itself is printed. Default: `console.error`.
    */
   readonly onError?: (error: unknown, doing: string) => void;
   /** Where the time is read, in milliseconds. Default: `Date.now`. */
@@ -141,8 +144,9 @@ export function createParts(options: CacheOptions): CacheParts {
     unit: "seconds",
     endless: true,
   });
-  const guard = new StoreGuard(store, onError, timeout);
-  const engine = new Engine(guard, { now, random }, onError);
+  const report: ErrorListener = (error, doing) => tell(onError, error, doing);
+  const guard = new StoreGuard(store, report, timeout);
+  const engine = new Engine(guard, { now, random }, report);
   const access = { engine, invalidate, now };
 
   async function invalidate(
@@ -199,13 +203,13 @@ export function callCached<T>(
   fn: () => T | Promise<T>,
   options: CachedOptions,
 ): Promise<T> {
-  const place = typeof key === "string" ? storeKey(key) : "";
-  // A hit looks at nothing that it doesn't need; a miss looks at everything.
-  if (place !== "" && options?.maxAge !== 0 && options?.clone !== true) {
-    const hit = engine.hit(place);
-    if (hit !== undefined) return hit as Promise<T>;
-  }
   try {
+    const place = typeof key === "string" ? storeKey(key) : "";
+    // A hit looks at nothing that it doesn't need; a miss looks at everything.
+    if (place !== "" && options?.maxAge !== 0 && options?.clone !== true) {
+      const hit = engine.hit(place);
+      if (hit !== undefined) return hit as Promise<T>;
+    }
     const doing = "call through the cache";
     if (typeof key !== "string") {
       throw new TypeError(

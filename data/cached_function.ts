@@ -65,21 +65,20 @@ export function createCachedFunction<F extends AsyncFunction>(
   const keyOf = (args: readonly unknown[]) => encodeCall([name, ...args], 1);
 
   function run(this: unknown, ...args: unknown[]): Promise<unknown> {
-    let key: string;
     try {
-      key = args.length === 1 ? recent.keyOf(args[0]) : keyOf(args);
+      const key = args.length === 1 ? recent.keyOf(args[0]) : keyOf(args);
+      const { engine } = access();
+      const place = takesThis && isObject(this)
+        ? `${key}@${identify(this)}`
+        : key;
+      if (isQuick) {
+        const hit = engine.hit(place);
+        if (hit !== undefined) return hit;
+      }
+      return compute(engine, place, key, this, args);
     } catch (error) {
       return Promise.reject(error);
     }
-    const { engine } = access();
-    const place = takesThis && isObject(this)
-      ? `${key}@${identify(this)}`
-      : key;
-    if (isQuick) {
-      const hit = engine.hit(place);
-      if (hit !== undefined) return hit;
-    }
-    return compute(engine, place, key, this, args);
   }
 
   /** Apart, because a closure costs even a call that doesn't get to it. */

@@ -1,5 +1,5 @@
 import { printableError } from "../app/printable.ts";
-import { isThenable } from "../app/scope.ts";
+import { tell } from "../app/tell.ts";
 import { fromResponse, internalError, isA, RPCError } from "./error.ts";
 import type { CallInfo } from "./procedure.ts";
 
@@ -42,22 +42,6 @@ const faults = new WeakSet<RPCError>();
 /** Marks an error whose cause is for the log, although it has an answer. */
 export function noteFault(error: RPCError): void {
   faults.add(error);
-}
-
-/** A log that fails must not cost the caller its answer. */
-function tell(
-  onError: ErrorReport,
-  error: unknown,
-  call: CallInfo<unknown>,
-): void {
-  const failed = (failure: unknown) =>
-    console.error("onError failed:", failure);
-  try {
-    const told: unknown = onError(error, call);
-    if (isThenable(told)) Promise.resolve(told).catch(failed);
-  } catch (failure) {
-    failed(failure);
-  }
 }
 
 /** What an error says may come from the caller. */
