@@ -51,17 +51,16 @@ export function isLocalRequest(
 }
 
 function isLoopbackName(name: string): boolean {
-  const lower = name.toLowerCase();
-  return lower === "localhost" || lower.endsWith(".localhost") ||
-    lower === "[::1]" || isLoopbackAddress(lower);
+  return LOCALHOST.test(name) || name === "[::1]" || LOOPBACK.test(name);
 }
 
 function isLoopbackAddress(address: string): boolean {
-  return LOOPBACK.test(address) || address === "::1";
+  return address === "::1" || LOOPBACK.test(address.replace(/^::ffff:/, ""));
 }
 
-const LOOPBACK =
-  /^(?:::ffff:)?127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
+/** The name that is always this machine's, and those below (RFC 6761, section 6.3). */
+const LOCALHOST = /^(?:[\w-]+\.)*localhost$/i;
+const LOOPBACK = /^127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
 
 function isOriginOf(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;

@@ -60,6 +60,13 @@ Deno.test("a Host that is not this machine's keeps out pages whose name was poin
       "[::2]:8000",
       "[::1].evil.example",
       "::1",
+      // What is no host at all, however it ends.
+      "::1:80",
+      "::ffff:127.0.0.1",
+      "evil.example/.localhost",
+      "evil.example#.localhost",
+      "evil@.localhost",
+      ".localhost",
       "127.0.0.1:",
       "",
     ]
