@@ -50,7 +50,9 @@ export function readPattern(pattern: string): PathScope | string {
   const cut = pattern.search(/[?#]/);
   const path = cut === -1 ? pattern : pattern.slice(0, cut);
   if (!path.startsWith("/")) return 'must begin with "/"';
-  if (!path.endsWith("*")) return { path: normalizePath(path) };
+  // As a whole: what is white space at the end of a URL, and dropped, is a part
+  // of the path before a query.
+  if (!path.endsWith("*")) return { path: normalizePath(pattern) };
   if (!path.endsWith("/*")) {
     return 'must end in "/*" to take all paths below one';
   }

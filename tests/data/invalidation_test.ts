@@ -65,6 +65,8 @@ Deno.test("A path is taken exactly, or with all that is below it", async () => {
     ["//host/x", "//host/x", true],
     ["/.well-known/*", "/.well-known/x.json", true],
     ["/Posts", "/posts", false],
+    ["/a b ?page=2", "/a%20b%20", true],
+    ["/a ", "/a", true],
   ];
   for (const [pattern, path, expected] of cases) {
     const taken = await takes({ paths: [pattern] }, { paths: [path] });
