@@ -34,16 +34,21 @@ export class RPCClientError extends Error {
     // Nothing else that a server sends gets onto an error.
     const {
       code = "BAD_RESPONSE",
-      message = `Cannot call ${path}: ${code} ${status}`,
       details,
+      message,
     } = failure || {};
-    super(message, { cause });
+    super(
+      typeof message === "string"
+        ? message
+        : `Cannot call ${path}: ${code} ${status}`,
+      { cause },
+    );
     Object.assign(this, {
-      name: "RPCClientError",
       code,
-      status,
-      path,
+      name: "RPCClientError",
       details,
+      path,
+      status,
     });
   }
 }

@@ -1,7 +1,7 @@
 /** What a client makes of servers, inputs and handlers that are wrong. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { createClient } from "@quartet/kit/rpc/client";
-import type { ClientOptions, RPCClientError } from "@quartet/kit/rpc/client";
+import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
+import type { ClientOptions } from "@quartet/kit/rpc/client";
 import { createRouter, procedure } from "@quartet/kit/rpc";
 import { z } from "zod";
 
@@ -10,6 +10,8 @@ const api = createRouter({
     yield 1;
   }),
 });
+
+const queries = createRouter({ x: procedure.query(() => 1) });
 
 /** A server that answers each subscription with these messages. */
 function serveMessages(...messages: (string | Uint8Array<ArrayBuffer>)[]) {
@@ -57,6 +59,33 @@ Deno.test("Unknown messages are ignored; an error without one is BAD_RESPONSE", 
     httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
   }) as RPCClientError;
   assertEquals([failure.code, failure.path], ["BAD_RESPONSE", "x"]);
+});
+
+Deno.test("A failure whose message is no text fails like any other, on a socket and by HTTP", async () => {
+  const failure =
+    '"error":{"code":"NOT_FOUND","message":{"toString":1},"details":[2]}';
+  await using server = serveMessages(`{"type":"error","id":"1",${failure}}`);
+  const httpEndpoint = `http://127.0.0.1:${server.addr.port}/`;
+  const rpc = createClient<typeof queries>({
+    httpEndpoint,
+    fetch: () => new Response(`{"ok":false,${failure}}`, { status: 404 }),
+  });
+  for (
+    const [error, status] of [
+      [await failureOf({ httpEndpoint }), 0],
+      [await assertRejects(() => rpc.x.query()), 404],
+    ] as const
+  ) {
+    assertEquals(
+      error,
+      new RPCClientError(
+        { code: "NOT_FOUND", details: [2] },
+        status,
+        "x",
+      ),
+    );
+    assertEquals(error.message, `Cannot call x: NOT_FOUND ${status}`);
+  }
 });
 
 Deno.test("A value that can't be decoded ends its subscription", async () => {
