@@ -22,9 +22,13 @@ import {
 } from "./claims.ts";
 import { RecentResults } from "./recent_results.ts";
 import { createSessionId } from "./session_cookie.ts";
-import type { Evidence, Proof, ProvedSession } from "./session_proofs.ts";
+import type {
+  Evidence,
+  Proof,
+  ProvedSession,
+  SessionProofs,
+} from "./session_proofs.ts";
 import { beginOf, createSessionProofs } from "./session_proofs.ts";
-import type { SessionProofs } from "./session_proofs.ts";
 
 /** What sessions are made with. */
 export interface SessionsOptions<U extends BaseUser> {
