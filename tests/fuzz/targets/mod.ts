@@ -4,15 +4,18 @@ import { clientSpans } from "./client_spans.ts";
 import { cookies } from "./cookies.ts";
 import { oauthCallback } from "./oauth_callback.ts";
 import { pageCache } from "./page_cache.ts";
+import { pathScopes } from "./path_scopes.ts";
 import { paths } from "./paths.ts";
 import { queryString } from "./query_string.ts";
 import { redirects } from "./redirects.ts";
 import { revalidation } from "./revalidation.ts";
+import { rpcClient } from "./rpc_client.ts";
 import { rpcHTTP } from "./rpc_http.ts";
 import { rpcSocket } from "./rpc_socket.ts";
 import { tokens } from "./tokens.ts";
 import { traceImport } from "./trace_import.ts";
 import { traceparent } from "./traceparent.ts";
+import { viewerAccess } from "./viewer_access.ts";
 
 /** Everything that is tried. */
 export const TARGETS: readonly Target[] = [
@@ -23,11 +26,14 @@ export const TARGETS: readonly Target[] = [
   paths,
   argumentKeys,
   pageCache,
+  pathScopes,
   revalidation,
   queryString,
   rpcHTTP,
   rpcSocket,
+  rpcClient,
   traceparent,
   clientSpans,
   traceImport,
+  viewerAccess,
 ];
