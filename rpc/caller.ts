@@ -1,14 +1,12 @@
 import { Call } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
-import type { Calls } from "./calls.ts";
+import type { Calls, SubscriptionHandlers } from "./calls.ts";
+import { handOver, iterate } from "./direct_subscription.ts";
 import { listEndpoints } from "./endpoints.ts";
 import { errors } from "./error.ts";
 import { createPathProxy } from "./path_proxy.ts";
 import { perform } from "./perform.ts";
 import type { ProcedureKind } from "./procedure.ts";
-import { checkOutput } from "./run.ts";
-import { toIterator } from "./subscription.ts";
-import { Tracked } from "./tracked.ts";
 
 /** On whose behalf a caller calls. */
 export interface CallerOptions {
@@ -29,7 +27,7 @@ export interface DirectCallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Settings of one subscription on the server. */
+/** Settings of one subscription on the server. Its signal also unsubscribes. */
 export interface DirectSubscribeOptions extends DirectCallOptions {
   /** The id of the last tracked value that was seen. */
   readonly lastEventId?: string;
@@ -42,7 +40,8 @@ export type Caller<R> = R extends { readonly _def: infer Def }
 
 /**
  * Makes a caller: procedures are called on the server itself, with middlewares
- * and validation and without HTTP. What they throw is thrown as it is.
+ * and validation and without HTTP. Calls reject with what the procedure throws,
+ * as it is.
  *
  * @param router The router.
  * @param ctx What handlers get as `ctx`.
@@ -67,33 +66,56 @@ export function createCaller<R extends { readonly _def: object }>(
 ): Caller<R> {
   const endpoints = listEndpoints(router._def);
 
-  const method = <T>(
-    kind: ProcedureKind,
-    begin: (endpoint: Endpoint, call: Call, input: unknown) => T,
-  ) =>
-  (
-    path: readonly string[],
-    input: unknown,
-    callOptions?: DirectSubscribeOptions,
-  ): T => {
+  function find(path: readonly string[], kind: ProcedureKind): Endpoint {
     const name = path.join(".");
     const endpoint = endpoints.get(name);
     if (endpoint === undefined) throw errors.notFound("Procedure not found");
-    if (endpoint.procedure.kind !== kind) {
-      throw new TypeError(
-        `Cannot call ${name} as a ${kind}: it is a ${endpoint.procedure.kind}`,
-      );
-    }
+    if (endpoint.procedure.kind === kind) return endpoint;
+    throw new TypeError(
+      `Cannot call ${name} as a ${kind}: it is a ${endpoint.procedure.kind}`,
+    );
+  }
+
+  const method = (kind: "query" | "mutation") =>
+  async (
+    path: readonly string[],
+    input: unknown,
+    callOptions?: DirectCallOptions,
+  ): Promise<unknown> => {
+    const endpoint = find(path, kind);
     const call = new Call(endpoint, ctx, sourceOf(options, callOptions));
-    return begin(endpoint, call, input);
+    try {
+      return await perform(endpoint, call, input, (output) => output);
+    } finally {
+      call.settle();
+    }
   };
+
+  function subscribe(
+    path: readonly string[],
+    input: unknown,
+    more?: DirectSubscribeOptions & Partial<SubscriptionHandlers<unknown>>,
+  ): AsyncGenerator<unknown> | (() => void) {
+    const source = sourceOf(options, more);
+    const begin = () => {
+      const endpoint = find(path, "subscription");
+      return iterate(endpoint, new Call(endpoint, ctx, source), input);
+    };
+    return hasHandlers(more) ? handOver(begin, more, source.signal) : begin();
+  }
 
   return createPathProxy({
     __proto__: null,
-    query: method("query", complete),
-    mutate: method("mutation", complete),
-    subscribe: method("subscription", iterate),
+    query: method("query"),
+    mutate: method("mutation"),
+    subscribe,
   }) as Caller<R>;
+}
+
+function hasHandlers(
+  options: Partial<SubscriptionHandlers<unknown>> = {},
+): options is SubscriptionHandlers<unknown> {
+  return options.onData !== undefined;
 }
 
 function sourceOf(
@@ -116,59 +138,4 @@ function sourceOf(
     },
     lastEventId: options.lastEventId,
   };
-}
-
-async function complete(
-  endpoint: Endpoint,
-  call: Call,
-  input: unknown,
-): Promise<unknown> {
-  try {
-    return await perform(endpoint, call, input, (output) => output);
-  } finally {
-    call.settle();
-  }
-}
-
-function iterate(
-  endpoint: Endpoint,
-  call: Call,
-  input: unknown,
-): AsyncGenerator<unknown> {
-  const iterator = values(endpoint, call, input);
-  const leave = iterator.return.bind(iterator);
-  // A generator that waits would keep the one waiting who wants it to stop:
-  // the procedure is told by its signal.
-  iterator.return = (value) => {
-    call.abandon(new DOMException("The subscription was left", "AbortError"));
-    return leave(value);
-  };
-  return iterator;
-}
-
-async function* values(
-  endpoint: Endpoint,
-  call: Call,
-  input: unknown,
-): AsyncGenerator<unknown> {
-  const stream = await perform(
-    endpoint,
-    call,
-    input,
-    (output) => toIterator(output, call.path),
-  );
-  try {
-    for (;;) {
-      const { done, value } = await stream.next();
-      if (done) return;
-      yield await checkOutput(
-        endpoint.procedure,
-        call.path,
-        value instanceof Tracked ? value.value : value,
-      );
-    }
-  } finally {
-    call.settle();
-    await stream.return?.();
-  }
 }

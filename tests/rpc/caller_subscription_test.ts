@@ -1,0 +1,158 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  createCaller,
+  createChannel,
+  createRouter,
+  errors,
+  procedure,
+  tracked,
+} from "@quartet/kit/rpc";
+import { z } from "zod";
+import { until } from "./helpers.ts";
+
+const ended: string[] = [];
+const channel = createChannel<string>();
+const router = createRouter({
+  now: procedure.query(() => 1),
+  count: procedure.subscription(
+    z.number(),
+    async function* ({ input, lastEventId }) {
+      try {
+        const from = lastEventId === undefined ? 0 : Number(lastEventId) + 1;
+        for (let n = from; n < input; n++) yield tracked(`${n}`, n);
+      } finally {
+        ended.push("count");
+      }
+    },
+  ),
+  fails: procedure.subscription(async function* () {
+    yield 1;
+    throw errors.forbidden("enough");
+  }),
+  news: procedure.subscription(({ signal }) => channel.subscribe(signal)),
+});
+const caller = createCaller(router);
+
+/** Handlers that note what they are called with, and when it is over. */
+function noting() {
+  const noted: unknown[] = [];
+  const over = Promise.withResolvers<void>();
+  return {
+    noted,
+    over: over.promise,
+    handlers: {
+      onData: (value: unknown) => void noted.push(value),
+      onError(error: Error) {
+        noted.push(error);
+        over.resolve();
+      },
+      onComplete() {
+        noted.push("complete");
+        over.resolve();
+      },
+    },
+  };
+}
+
+Deno.test("A caller's subscription hands its values to onData, from the last one that was seen", async () => {
+  ended.length = 0;
+  const { noted, over, handlers } = noting();
+  caller.count.subscribe(5, { ...handlers, lastEventId: "2" });
+  // The caller gets what unsubscribes before it gets anything else.
+  assertEquals(noted, []);
+  await over;
+  assertEquals(noted, [3, 4, "complete"]);
+  assertEquals(ended, ["count"]);
+});
+
+Deno.test("What a caller's subscription throws goes to onError, once and never at once", async () => {
+  const { noted, over, handlers } = noting();
+  caller.fails.subscribe(undefined, handlers);
+  await over;
+  assertEquals(noted.map(String), ["1", "RPCError: enough"]);
+
+  const call = caller as unknown as Record<string, typeof caller.fails>;
+  for (
+    const [path, message] of [
+      ["missing", "RPCError: Procedure not found"],
+      [
+        "now",
+        "TypeError: Cannot call now as a subscription: it is a query",
+      ],
+    ] as const
+  ) {
+    const { noted, over, handlers } = noting();
+    call[path]!.subscribe(undefined, handlers);
+    assertEquals(noted, []);
+    await over;
+    assertEquals(noted.map(String), [message]);
+  }
+});
+
+Deno.test("Who unsubscribes from a caller's subscription hears no more, also while it waits", async () => {
+  const { noted, handlers } = noting();
+  const unsubscribe = caller.news.subscribe(undefined, handlers);
+  await until(() => channel.subscribers === 1);
+  await channel.publish("one");
+  await until(() => noted.length === 1);
+  unsubscribe();
+  unsubscribe();
+  await until(() => channel.subscribers === 0);
+  await channel.publish("two");
+  assertEquals(noted, ["one"]);
+});
+
+Deno.test("The signal of a call, or else of the caller, unsubscribes", async () => {
+  for (const ofCall of [true, false]) {
+    const { noted, handlers } = noting();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const caller = createCaller(router, undefined, ofCall ? {} : { signal });
+    const options = ofCall ? { ...handlers, signal } : handlers;
+    caller.news.subscribe(undefined, options);
+    await until(() => channel.subscribers === 1);
+    controller.abort();
+    await until(() => channel.subscribers === 0);
+    caller.news.subscribe(undefined, options);
+    assertEquals(channel.subscribers, 0);
+    assertEquals(noted, []);
+  }
+});
+
+Deno.test("What a handler of a caller's subscription throws ends that, and is told to onError", async () => {
+  ended.length = 0;
+  const { noted, over, handlers } = noting();
+  caller.count.subscribe(1e9, {
+    ...handlers,
+    onData(n) {
+      if (n === 2) throw new Error("full");
+    },
+  });
+  await over;
+  assertEquals(noted.map(String), ["Error: full"]);
+  assertEquals(ended, ["count"]);
+});
+
+Deno.test("Without onError, what ends a caller's subscription is printed", async () => {
+  const { error } = console;
+  const printed = Promise.withResolvers<unknown>();
+  console.error = printed.resolve;
+  try {
+    caller.fails.subscribe(undefined, { onData() {} });
+    assert(String(await printed.promise).includes("enough"));
+  } finally {
+    console.error = error;
+  }
+});
+
+Deno.test("A call that names no procedure of its kind rejects", async () => {
+  const call = caller as unknown as Record<string, typeof caller.now>;
+  const missing = call.missing!.query();
+  await assertRejects(() => missing, Error, "Procedure not found");
+  const wrong = call.count!.query();
+  await assertRejects(
+    () => wrong,
+    TypeError,
+    "Cannot call count as a query: it is a subscription",
+  );
+});
