@@ -57,6 +57,9 @@ export const oauthCallback = defineTarget(
   input,
   async () => {
     const provider = startProvider();
+    const lines: string[] = [];
+    const { error: print } = console;
+    console.error = (...args) => void lines.push(args.join(" "));
     const server = await startAuth(
       { providers: [presetCodeHost(provider.github)] },
       ROUTES,
@@ -91,6 +94,12 @@ export const oauthCallback = defineTarget(
         const { error } = await response.json();
         assertEquals(server.errors, []);
         const { status } = response;
+        // What is too short to be secret may be part of any line.
+        const secrets = [sent, value, code, provider.github.clientSecret]
+          .filter(({ length }) => length > 10);
+        for (const line of lines.splice(0)) {
+          assert(!secrets.some((secret) => line.includes(secret)), line);
+        }
         // The provider knows of no such code: there is nobody to sign in.
         assert([400, 401, 502].includes(status), `${status}`);
         assertEquals(browser.cookies.has("app.session"), false);
@@ -101,6 +110,7 @@ export const oauthCallback = defineTarget(
         return error.code;
       },
       async [Symbol.asyncDispose]() {
+        console.error = print;
         await server[Symbol.asyncDispose]();
         await provider[Symbol.asyncDispose]();
       },

@@ -5,35 +5,20 @@ import { mutated, piece } from "../input/mutate.ts";
 import { asHeader, requestOf } from "../input/request.ts";
 import { defineTarget } from "../target.ts";
 
+const LOCAL = ["localhost", "a.localhost", "127.0.0.1", "[::1]"];
+const OTHERS = [
+  ..."LOCALHOST|127.1|0x7f000001|2130706433|[::ffff:127.0.0.1]|::1|0.0.0.0"
+    .split("|"),
+  ..."10.0.0.1|evil.example|localhost.evil.example|evillocalhost".split("|"),
+];
+const ENDS = [":", ".", "@evil.example", "@localhost", "#.localhost", "/"];
+
 const host = mutated(
   fc.tuple(
-    fc.constantFrom(
-      "localhost",
-      "a.localhost",
-      "LOCALHOST",
-      "127.0.0.1",
-      "127.1",
-      "0x7f000001",
-      "2130706433",
-      "[::1]",
-      "[::ffff:127.0.0.1]",
-      "::1",
-      "0.0.0.0",
-      "10.0.0.1",
-      "evil.example",
-      "localhost.evil.example",
-      "evillocalhost",
-    ),
-    fc.constantFrom(
-      "",
-      "",
-      ":80",
-      ":8000",
-      ":",
-      ".",
-      "@evil.example",
-      "#",
-      "/",
+    fc.oneof(fc.constantFrom(...LOCAL), fc.constantFrom(...OTHERS)),
+    fc.oneof(
+      { arbitrary: fc.constantFrom("", ":80", ":8000"), weight: 5 },
+      { arbitrary: fc.constantFrom(...ENDS), weight: 1 },
     ),
   ).map((parts) => parts.join("")),
 );
@@ -45,10 +30,11 @@ const input = fc.record({
   host,
   origin: fc.option(
     fc.oneof(
-      fc.constantFrom(`http://${HOST}`, `https://${HOST}`),
+      fc.constantFrom(`http://${HOST}`, `https://${HOST}`, `http://${HOST}`),
       fc.constantFrom("null", "http://evil.example", "http://localhost", ""),
       host.map((host) => `http://${host}`),
     ),
+    { freq: 2 },
   ),
   address: fc.constantFrom(
     "127.0.0.1",
@@ -57,12 +43,15 @@ const input = fc.record({
     "10.0.0.1",
     "1.2.7.1",
   ),
-  proxy: fc.option(
-    fc.record({
-      name: fc.constantFrom("forwarded", "via", "x-forwarded-for"),
-      value: piece,
-    }),
-    { freq: 9 },
+  proxy: fc.oneof(
+    { arbitrary: fc.constant(null), weight: 8 },
+    {
+      arbitrary: fc.record({
+        name: fc.constantFrom("forwarded", "via", "x-forwarded-for"),
+        value: piece,
+      }),
+      weight: 1,
+    },
   ),
 });
 
