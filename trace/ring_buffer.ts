@@ -21,11 +21,6 @@ export class RingBuffer<T> implements Iterable<T> {
     this.#next = (this.#next + 1) % this.capacity;
   }
 
-  /** How many items there are. */
-  get size(): number {
-    return this.#items.length;
-  }
-
   /** The items, oldest first. */
   *[Symbol.iterator](): Iterator<T> {
     const { length } = this.#items;

@@ -321,7 +321,12 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
     [
       "a handler that is no function",
       { path: "/a", handler: "x" },
-      "Cannot add route /a: handler must be a function, received string",
+      "Cannot add route /a: handler must be a function, received a string",
+    ],
+    [
+      "a handler that is an array",
+      { path: "/a", handler: [] },
+      "Cannot add route /a: handler must be a function, received an array",
     ],
     [
       "a loader that is null",
@@ -381,6 +386,11 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
       "a list of guards",
       { path: "/a", loader: says(""), config: [{ auth: { check() {} } }] },
       "Cannot add route /a: config must be an object, received an array",
+    ],
+    [
+      "null as its config",
+      { path: "/a", loader: says(""), config: null },
+      "Cannot add route /a: config must be an object, received null",
     ],
   ];
 
@@ -556,4 +566,29 @@ Deno.test("An auth rule is called as a method, so that it may use this", async (
     config: { auth: new Rule() },
   }], "/");
   assertEquals(status, 418);
+});
+
+Deno.test("A guard that gives something else lets nobody in, and the error says what it gave", async () => {
+  for (
+    const [refusal, kind] of [
+      [null, "null"],
+      [false, "a boolean"],
+      [{ status: 401 }, "an object"],
+      [Symbol("no"), "a symbol"],
+    ] as const
+  ) {
+    const errors: unknown[] = [];
+    const app = createApp({ onError: (error) => errors.push(error) });
+    const check = () => refusal as unknown as Response;
+    app.route({
+      path: "/a",
+      handler: says("in"),
+      config: { auth: { required: true, check } },
+    });
+    const response = await app.fetch(new Request("http://localhost/a"));
+    assertEquals(response.status, 500);
+    assertEquals(errors.map((error) => (error as Error).message), [
+      `Cannot guard /a: config.auth.check must return a Response or undefined, received ${kind}`,
+    ]);
+  }
 });

@@ -319,6 +319,26 @@ Deno.test("Without onError, what fails is printed with the procedure's name", as
   assertEquals(printed, [["%s %s failed:", "query", "50%s", failure]]);
 });
 
+Deno.test("Without onError, what can't be printed is said to have failed all the same", async () => {
+  const printed: unknown[][] = [];
+  const { error } = console;
+  console.error = (...args) => printed.push(args);
+  try {
+    const router = createRouter({
+      fail: procedure.query(() => {
+        throw { [Symbol.for("nodejs.util.inspect.custom")]: fail };
+      }),
+    });
+    const { status, body } = await ask(router, {}, queryOf("fail"));
+    assertEquals([status, body.error], [500, INTERNAL]);
+  } finally {
+    console.error = error;
+  }
+  assertEquals(printed, [
+    ["%s %s failed:", "query", "fail", "an error that can't be printed"],
+  ]);
+});
+
 Deno.test("Without onError, no control character of a caller reaches the console", async () => {
   const printed: unknown[][] = [];
   const { error } = console;

@@ -182,6 +182,14 @@ Deno.test("browser spans that form a ring stay reachable from the root, each onc
   assertEquals(root.id, trace.rootSpanId);
 });
 
+Deno.test("what hangs below a ring of browser spans stays there, also if it began first", () => {
+  const { tracer, receive } = setUp();
+  receive(clientSpan(1, id(2)), clientSpan(2, id(3)), clientSpan(3, id(2)));
+  const trace = onlyTrace(tracer);
+  assertEquals(spanNamed(trace, "client 1").parentId, id(2));
+  assertMatch(treeOf(trace), /client 2\(client 1/);
+});
+
 Deno.test("a ring of browser spans above the server's root is opened as well", () => {
   const { tracer } = createTestTracer();
   const root = tracer.startTrace("GET /", "request", { parentId: id(1) });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { createTracer, serializeTrace } from "@quartet/kit/trace";
 import type { AttributeValue, Span, SpanData } from "@quartet/kit/trace";
-import { onlyTrace, rootOf } from "./fakes.ts";
+import { createTestTracer, onlyTrace, rootOf } from "./fakes.ts";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -52,6 +52,22 @@ Deno.test("a span that did not fit hands its children to the recorded span above
   });
   assertEquals(onlyTrace(tracer).metadata.droppedSpans, 2);
   assertEquals(onlyTrace(tracer).spans.size, 2);
+});
+
+Deno.test("a span that did not fit has the time of the recorded span above it, and continues that one", () => {
+  const { tracer, clock } = createTestTracer({ maxSpansPerTrace: 2 });
+  const root = tracer.startTrace("root");
+  const fits = root.child("fits", "custom");
+  clock.advance(5);
+  const dropped = fits.child("too many", "custom");
+  clock.advance(2);
+  assertEquals(dropped.elapsed(), 7);
+  const open = dropped.continuation();
+  fits.end();
+  root.end();
+  open("later", "rpc").end();
+  const later = tracer.getTraces()[1]!;
+  assertEquals(rootOf(later).parentId, fits.id);
 });
 
 Deno.test("an attribute value of a megabyte is shortened and says by how much", () => {

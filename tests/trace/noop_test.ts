@@ -80,6 +80,7 @@ Deno.test("code written for the real tracer compiles and runs with the one that 
 
 Deno.test("functions of the no-op entry that wrap work still do it", async () => {
   const wrappers: ((fn: () => unknown) => unknown)[] = [
+    (fn) => noop.withSpan("a", "custom", fn),
     (fn) => noop.traceRouteMatch(fn),
     (fn) => noop.traceLoader("a", fn),
     (fn) => noop.traceCacheOperation("get", "k", fn),
@@ -138,6 +139,41 @@ Deno.test("functions of the no-op entry that only note something do nothing", ()
   });
   assertMatch(noop.generateTraceId(), /^[0-9a-f]{32}$/);
   assertMatch(noop.generateSpanId(), /^[0-9a-f]{16}$/);
+});
+
+Deno.test("exports of the no-op entry are empty, and go nowhere", async () => {
+  const tracer = noop.createTracer();
+  const trace = real.createTracer();
+  trace.withSpan("job", "custom", () => {});
+  const traces = trace.getTraces();
+  const serialized = traces.map(real.serializeTrace);
+  assertEquals(noop.toOTLP(serialized), { resourceSpans: [] });
+  assertEquals(noop.fromOTLP(real.toOTLP(serialized)), []);
+  assertEquals(noop.toChromeTrace(serialized).traceEvents, []);
+  assertEquals(await noop.generateViewerHTML(traces), "");
+  assertEquals(await noop.exportTracesHTML(tracer), "");
+  const exporter = noop.createOTLPExporter({
+    url: "http://127.0.0.1:1",
+    fetch: () => Promise.reject(new Error("It was sent")),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const detach = exporter.attach(trace);
+  trace.withSpan("job", "custom", () => {});
+  assertEquals(await exporter.flush(), true);
+  assertEquals(exporter.stats, {
+    exported: 0,
+    dropped: 0,
+    failed: 0,
+    queued: 0,
+  });
+  detach();
+  await exporter.close();
+  assertStrictEquals(
+    noop.noopSpan.continuation()("later", "rpc"),
+    noop.noopSpan,
+  );
 });
 
 Deno.test("an app with the no-op plugin and middleware answers as without, and shows no traces", async () => {

@@ -534,6 +534,54 @@ Deno.test("traces shorter than minDuration are not kept, and subscribers are tol
   );
 });
 
+Deno.test("Span.continuation() opens records of the same trace, of layers that are recorded", () => {
+  const tracer = createTracer({ layers: ["request", "rpc"] });
+  const span = tracer.startTrace("GET /socket", "request");
+  const open = span.continuation();
+  span.end();
+  open("first", "rpc").end();
+  open("second", "rpc", { "rpc.method": "news" }).end();
+  open("third", "data").end();
+  const later = tracer.getTraces().slice(1);
+  assertEquals(
+    later.map(({ id, spans }) =>
+      [...spans.values()].map(({ name, parentId, attributes }) => [
+        id === span.traceId,
+        name,
+        parentId === span.id,
+        attributes,
+      ])
+    ),
+    [
+      [[true, "first", true, {}]],
+      [[true, "second", true, { "rpc.method": "news" }]],
+    ],
+  );
+});
+
+Deno.test("a text that is thrown through several spans is told once, where it was thrown", () => {
+  const tracer = createTracer();
+  let caught: unknown;
+  try {
+    tracer.withSpan(
+      "root",
+      "request",
+      () =>
+        tracer.withSpan("inner", "data", () => {
+          // deno-lint-ignore no-throw-literal -- other people's code may
+          throw "no";
+        }),
+    );
+  } catch (error) {
+    caught = error;
+  }
+  assertEquals(caught, "no");
+  const trace = onlyTrace(tracer);
+  assertEquals(spanNamed(trace, "inner").events.length, 1);
+  assertEquals(spanNamed(trace, "root").events.length, 0);
+  assertEquals(spanNamed(trace, "root").status, "error");
+});
+
 Deno.test("an error that passes through several spans is told once, where it was thrown", () => {
   const tracer = createTracer();
   const error = new TypeError("inner");
@@ -610,6 +658,7 @@ Deno.test("Span.error() describes whatever was thrown, and never throws", () => 
     [Object.create(null), "object", "(a thrown value that can't be described)"],
     [bad, "object", "(a thrown value that can't be described)"],
     [new Custom("mine"), "Custom", "mine"],
+    [Object.assign(new Error("bare"), { name: "" }), "Error", "bare"],
     [new DOMException("gone", "AbortError"), "AbortError", "gone"],
   ];
   for (const [thrown, type, message] of cases) {

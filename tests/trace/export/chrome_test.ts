@@ -184,3 +184,9 @@ Deno.test("assignLanes() takes 50,000 spans that run side by side", () => {
   // Quadratic work would take tens of seconds.
   assertLess(performance.now() - began, 3000);
 });
+
+Deno.test("toChromeTrace() of no traces is a file without events", () => {
+  const { traceEvents, otherData } = toChromeTrace([]);
+  assertEquals(traceEvents, []);
+  assertEquals(otherData.epoch, 0);
+});

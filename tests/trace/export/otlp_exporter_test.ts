@@ -477,6 +477,56 @@ Deno.test("exporter survives a trace that can't be written, and long answers", a
   assertEquals(exporter.stats.exported, 1);
 });
 
+Deno.test("exporter writes a large batch with breaks in which requests are served", async () => {
+  let isServed = false;
+  let wasServed: boolean | undefined;
+  await using bench = setUp({
+    batch: { maxTraces: 300 },
+    fetch: (input, init) => {
+      wasServed = isServed;
+      return fetch(input, init);
+    },
+  });
+  bench.end(300);
+  setTimeout(() => isServed = true);
+  assert(await bench.exporter.flush());
+  assertEquals(bench.exporter.stats.exported, 300);
+  assertEquals(wasServed, true, "before it was sent");
+});
+
+Deno.test("exporter takes a status as the answer, whatever becomes of the body", async () => {
+  const broken = () =>
+    new ReadableStream({
+      pull: (controller) => controller.error(new Error("cut off")),
+    });
+  for (const status of [200, 400]) {
+    for (const body of [null, broken()]) {
+      await using bench = setUp({
+        fetch: () => Promise.resolve(new Response(body, { status })),
+      });
+      bench.end();
+      assert(await bench.exporter.flush());
+      const { exported, failed } = bench.exporter.stats;
+      assertEquals([exported, failed], status === 200 ? [1, 0] : [0, 1]);
+    }
+  }
+});
+
+Deno.test("exporter tries again whatever a fetch of one's own throws", async () => {
+  let calls = 0;
+  await using bench = setUp({
+    fetch: (input, init) =>
+      calls++ === 0 ? Promise.reject("offline") : fetch(input, init),
+  });
+  bench.end();
+  await bench.clock.pass(5000);
+  await bench.clock.pass(1000);
+  await bench.collector.requests(1);
+  assert(await bench.exporter.flush());
+  assertEquals(bench.exporter.stats.exported, 1);
+  assertStringIncludes(bench.errors[0]!, "the request failed");
+});
+
 Deno.test("exporter sends what is too large for one request in several", async () => {
   await using bench = setUp({ batch: { maxTraces: 20 } });
   const { collector, exporter, tracer } = bench;

@@ -285,6 +285,11 @@ Deno.test("fromOTLP() says what is wrong and where", () => {
   const cases: [unknown, string][] = [
     [undefined, "the value must be an object, received nothing"],
     ["x", 'the value must be an object, received "x"'],
+    [
+      "x".repeat(50),
+      `the value must be an object, received "${"x".repeat(40)}…"`,
+    ],
+    [() => {}, "the value must be an object, received a function"],
     [{}, "resourceSpans must be an array, received nothing"],
     [[{}], "[0].resourceSpans must be an array, received nothing"],
     [{ resourceSpans: {} }, "resourceSpans must be an array, received an obj"],

@@ -103,6 +103,7 @@ Deno.test("toOTLP() tells servers from clients and both from the rest", () => {
     ["request", http, 2],
     ["request", sent, 3],
     ["request", { ...http, "app.origin": "client" }, 3],
+    ["custom", http, 1],
     ["custom", sent, 3],
     ["rpc", sent, 3],
     ["rpc", { "rpc.method": "a.b" }, 1],

@@ -327,6 +327,29 @@ Deno.test("a transaction that is given, as by libSQL, is traced", async () => {
   assertEquals(summary(spans), [["db.execute", "DELETE FROM a", 0]]);
 });
 
+Deno.test("what isn't asked as a query is handed through", async () => {
+  const compiled = { handle: 1 };
+  const driver = {
+    prepare: (query: unknown) => typeof query === "string" ? null : query,
+    transaction: (options: unknown, run: (value: unknown) => unknown) =>
+      [options, run(5)] as const,
+    connect: () => 7,
+    query: (query: unknown) => query,
+  };
+  const traced = tracedAdapter(driver);
+  const settings = { mode: "immediate" };
+  const spans = await spansOf(() => {
+    assertStrictEquals(traced.prepare(compiled), compiled);
+    assertStrictEquals(traced.prepare("SELECT 1"), null);
+    assertStrictEquals(traced.query(compiled), compiled);
+    assertEquals(traced.connect(), 7);
+    const [options, result] = traced.transaction(settings, (value) => value);
+    assertStrictEquals(options, settings);
+    assertEquals(result, 5);
+  });
+  assertEquals(spans.map(({ name }) => name), ["db.transaction"]);
+});
+
 Deno.test("what a chained statement runs is traced", async () => {
   class Statement {
     plucked = false;

@@ -266,6 +266,16 @@ Deno.test("colours tell layers, statuses and how slow it was", () => {
   );
 });
 
+Deno.test("each kind of status has its colour", () => {
+  for (const [status, code] of [[204, 32], [302, 36], [404, 33], [503, 31]]) {
+    const text = printed((tracer) => {
+      const root = request("GET", "/", status!);
+      tracer.startTrace("GET /", "request", root).end();
+    }, { color: true });
+    assertStringIncludes(text, `\x1b[${code}m${status}\x1b[39m`);
+  }
+});
+
 Deno.test("slow sets from when on durations stand out", () => {
   const text = printed((tracer, clock) => {
     for (const ms of [9, 10, 50]) {

@@ -79,6 +79,33 @@ async function streaming(
   }
 }
 
+Deno.test("a client is told no more than 16 MiB at first: the newest traces", async () => {
+  await streaming(async ({ url, tracer }) => {
+    // Each has an attribute of every allowed length that there is room for.
+    for (let i = 0; i < 100; i++) {
+      const root = tracer.startTrace(`job ${i}`);
+      for (let n = 0; n < 64; n++) {
+        root.child(`${n}`, "custom", { text: "x".repeat(4_000) }).end();
+      }
+      root.end();
+    }
+    const client = new Client(url);
+    const { traces } = await client.next();
+    const names = traces.map((trace: Message) => trace.spans[0].name);
+    assertEquals(
+      names,
+      Array.from(
+        { length: names.length },
+        (_, i) => `job ${100 - names.length + i}`,
+      ),
+    );
+    const length = JSON.stringify(traces).length;
+    assert(length < 17 * 2 ** 20 && length > 15 * 2 ** 20, `${length}`);
+    assert(names.length < 100);
+    await client.close();
+  });
+});
+
 Deno.test("a client is told the traces that are kept, then what happens", async () => {
   await streaming(async ({ url, tracer }) => {
     tracer.startTrace("before").end();

@@ -1,0 +1,35 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { createViewerHandler } from "@quartet/kit/trace";
+
+const ADDRESS = "http://localhost/__app/traces";
+
+Deno.test("the viewer's page is given to GET, its headers to HEAD, and nothing to others", async () => {
+  const handler = createViewerHandler({ authorize: () => true });
+  const ask = (method: string) => handler(new Request(ADDRESS, { method }));
+  const page = await ask("GET");
+  assertEquals(page.status, 200);
+  assertMatch(await page.text(), /^<!DOCTYPE html>/);
+  const head = await ask("HEAD");
+  assertEquals([head.status, await head.text()], [200, ""]);
+  assertEquals([...head.headers], [...page.headers]);
+  assertEquals(head.headers.get("cache-control"), "no-store");
+  for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
+    const refused = await ask(method);
+    assertEquals([refused.status, refused.headers.get("allow")], [
+      405,
+      "GET, HEAD",
+    ]);
+    assertEquals((await refused.json()).error, {
+      code: "METHOD_NOT_ALLOWED",
+      message: `The viewer takes GET, HEAD, not ${method}`,
+    });
+  }
+});
+
+Deno.test("who may not see the viewer is refused before anything else", async () => {
+  const handler = createViewerHandler({ authorize: () => false });
+  for (const method of ["GET", "HEAD", "POST"]) {
+    const { status } = await handler(new Request(ADDRESS, { method }));
+    assertEquals(status, 403);
+  }
+});
