@@ -6,7 +6,7 @@ import {
   type RowOptions,
 } from "../../viewer/model/rows.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
-import { statementOf } from "../../viewer/model/attributes.ts";
+import { statementOf } from "../../trace/export/attributes.ts";
 import { query, span, trace } from "./make_trace.ts";
 
 const OPEN: RowOptions = {

@@ -267,7 +267,7 @@ function createBuilder(random: Random, startTime: number, name: string) {
 
 function authCheck(b: Builder, r: Random): void {
   b.child("auth:session", "auth", () => {
-    b.set("auth.strategy", "jwt");
+    b.set("app.auth.result", "authenticated");
     b.wait(0.4);
     if (r() < 0.3) b.query("SELECT * FROM sessions WHERE id = 'a3f9'", 0.8);
   });
@@ -288,8 +288,8 @@ function homePage(b: Builder, r: Random): number {
     () =>
       b.child("loader:featured", "data", () => {
         b.child("cache.get", "data", () => {
-          b.set("cache.key", "featured:home");
-          b.set("cache.hit", r() < 0.6);
+          b.set("app.cache.key", "featured:home");
+          b.set("app.cache.result", r() < 0.6 ? "hit" : "miss");
           b.wait(0.2);
         });
         b.query(
@@ -339,8 +339,8 @@ function productPage(b: Builder, r: Random): number {
       }
     } else {
       b.child("cache.get", "data", () => {
-        b.set("cache.key", "reviews:81");
-        b.set("cache.hit", true);
+        b.set("app.cache.key", "reviews:81");
+        b.set("app.cache.result", "hit");
         b.wait(0.2);
       });
     }
@@ -386,7 +386,10 @@ function addToCart(b: Builder, r: Random): number {
     b.child("form.validate", "forms", () => b.wait(0.3));
     if (r() < 0.15) {
       status = 422;
-      b.event("validation.failed", { field: "quantity", rule: "max" });
+      b.event("form.validation", {
+        "app.form.valid": false,
+        "app.form.invalid_fields": "quantity",
+      });
       return;
     }
     b.query("BEGIN", 0.1);
@@ -396,7 +399,7 @@ function addToCart(b: Builder, r: Random): number {
     );
     b.query("COMMIT", 1.5);
     b.child("signal.update", "signals", () => {
-      b.set("signal.name", "cartCount");
+      b.set("app.signal.name", "cartCount");
       b.wait(0.1);
     });
   });
@@ -447,8 +450,8 @@ function signIn(b: Builder, r: Random): number {
 function asset(b: Builder, r: Random): number {
   match(b, "/assets/:file");
   b.child("cache.get", "data", () => {
-    b.set("cache.key", "asset:app.js");
-    b.set("cache.hit", true);
+    b.set("app.cache.key", "asset:app.js");
+    b.set("app.cache.result", "hit");
     b.wait(0.1);
   });
   return r() < 0.5 ? 304 : 200;

@@ -66,7 +66,7 @@ export function fromOTLP(value: unknown): SerializedTrace[] {
       readResource(resource, loose);
     }
   }
-  return assembleTraces(loose, (root) => metadataOf(root.attributes));
+  return assembleTraces(loose, metadataOf);
 }
 
 function readResource(resourceSpans: Field, loose: LooseSpan[]): void {

@@ -70,7 +70,7 @@ function traceSpans(trace: SerializedTrace): OTLPSpan[] {
     if (span.status === "timeout") own[OWN.status] = span.status;
     if (span === root) {
       const told = metadataText(metadata);
-      const implied = metadataText(metadataOf(span.attributes)) === told &&
+      const implied = metadataText(metadataOf(span)) === told &&
         findRoot(spans) === span;
       if (!implied) own[OWN.trace] = told;
     }

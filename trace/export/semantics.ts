@@ -11,6 +11,7 @@ import type {
   SpanData,
   TraceMetadata,
 } from "../types.ts";
+import { attributeText, methodOf } from "./attributes.ts";
 
 type Values = Readonly<Record<string, AttributeValue>>;
 
@@ -57,26 +58,18 @@ export function layerOf(isServer: boolean, attributes: Values): Layer {
 }
 
 /** What a root span's attributes tell about its trace. */
-export function metadataOf(attributes: Values): TraceMetadata {
-  const first = (...keys: string[]) =>
-    keys.map((key) => own(attributes, key)).find((value) =>
-      typeof value === "string"
-    );
-  const status = [
-    "http.response.status_code",
-    "http.status_code",
-  ].map((key) => own(attributes, key)).find(Number.isInteger);
+export function metadataOf(
+  span: Pick<SpanData, "attributes">,
+): TraceMetadata {
   return readMetadata({
     origin: "server",
-    method: first(
-      "http.request.method_original",
-      "http.request.method",
-      "http.method",
+    method: methodOf(span),
+    pathname: attributeText(span, "url.path") ??
+      pathOf(attributeText(span, "url.full", "http.target", "http.url")),
+    statusCode: Number(
+      attributeText(span, "http.response.status_code", "http.status_code"),
     ),
-    pathname: first("url.path") ??
-      pathOf(first("url.full", "http.target", "http.url")),
-    statusCode: status,
-    routePattern: first("http.route"),
+    routePattern: attributeText(span, "http.route"),
   })!;
 }
 

@@ -1,5 +1,11 @@
-import type { SpanData, TraceData } from "../types.ts";
 import { printable } from "../../app/printable.ts";
+import {
+  attributeText,
+  detailOf,
+  exceptionOf,
+  statementOf,
+} from "../export/attributes.ts";
+import type { SpanData, TraceData } from "../types.ts";
 import { truncate } from "./terminal.ts";
 import type { Paint, Style } from "./terminal.ts";
 
@@ -136,30 +142,23 @@ function line(row: Row, labelWidth: number, format: TraceFormat): string {
   const failure = truncate(failureOf(span), Math.floor(width / 3));
   const room = width - labelWidth - DURATION_WIDTH - repeated.length -
     failure.length - 4;
-  const detail = truncate(printable(detailOf(span)), Math.max(20, room));
+  const action = truncate(printable(actionOf(span)), Math.max(20, room));
   return [
     `${paint("dim", prefix)}${layer}${padding}`,
     paintDuration(row.duration, slow, paint, DURATION_WIDTH),
-    ` ${detail}${paint("bold", repeated)}`,
+    ` ${action}${paint("bold", repeated)}`,
     paintFailure(span, failure, paint),
   ].filter((part) => part !== "").join(" ");
 }
 
 /** What a span did, as short as can be said. */
-function detailOf({ name, layer, attributes }: SpanData): string {
-  const query = attributes["db.query.text"];
-  if (typeof query === "string") return query.replace(/\s+/g, " ").trim();
-  const route = attributes["http.route"];
-  if (layer === "routing" && typeof route === "string") return route;
-  const cacheKey = attributes["app.cache.key"];
-  if (typeof cacheKey === "string") {
-    const result = attributes["app.cache.result"];
-    return [name, cacheKey, result].filter((part) => part !== undefined).join(
-      " ",
-    );
-  }
-  const found = attributes["app.auth.reason"] ?? attributes["app.auth.result"];
-  return typeof found === "string" ? `${name} ${found}` : name;
+function actionOf(span: SpanData): string {
+  const statement = statementOf(span);
+  if (statement !== undefined) return statement.replace(/\s+/g, " ").trim();
+  const detail = detailOf(span);
+  if (detail !== undefined && span.layer === "routing") return detail;
+  return [span.name, detail, attributeText(span, "app.cache.result")]
+    .filter((part) => part !== undefined).join(" ");
 }
 
 /** What went wrong with a span: nothing, or `TypeError: x is undefined`. */
@@ -172,9 +171,8 @@ function failureOf(span: SpanData): string {
   return printable(text);
 }
 
-function messageOf({ events }: SpanData): string | undefined {
-  const thrown = events.find(({ name }) => name === "exception");
-  const message = thrown?.attributes?.["exception.message"];
+function messageOf(span: SpanData): string | undefined {
+  const message = exceptionOf(span)?.attributes?.["exception.message"];
   return typeof message === "string" && message !== "" ? message : undefined;
 }
 
@@ -227,5 +225,5 @@ function groupAlike(spans: readonly SpanData[]): Group[] {
 function isAlike(a: SpanData, b: SpanData): boolean {
   return a.children.length === 0 && b.children.length === 0 &&
     a.layer === b.layer && a.name === b.name && a.status === b.status &&
-    detailOf(a) === detailOf(b);
+    actionOf(a) === actionOf(b);
 }

@@ -1,7 +1,11 @@
+import {
+  exceptionOf,
+  STATEMENT_ATTRIBUTES,
+  statementOf,
+} from "../../trace/export/attributes.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { AttributeValue, SpanEvent } from "../../trace/types.ts";
 import { useMemo, useSignal } from "../hooks.ts";
-import { exceptionOf, statementOf } from "../model/attributes.ts";
 import { criticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
 import { totalLength } from "../../trace/export/self_time.ts";
@@ -21,9 +25,6 @@ import { Chip, Swatch, Tool } from "./controls.tsx";
 import { GroupFacts } from "./group_facts.tsx";
 import { Icon } from "./icon.tsx";
 import { ValueText } from "./value_text.tsx";
-
-/** Attributes that the panel shows elsewhere. */
-const SHOWN_ELSEWHERE = new Set(["db.query.text", "db.statement"]);
 
 /** How many attributes are shown before they are asked for. */
 const SHOWN_ATTRIBUTES = 50;
@@ -189,8 +190,9 @@ interface AttributesProps {
 }
 
 function Attributes({ attributes, dropped }: AttributesProps) {
+  // The statement has its own place.
   const entries = Object.entries(attributes)
-    .filter(([name]) => !SHOWN_ELSEWHERE.has(name));
+    .filter(([name]) => !STATEMENT_ATTRIBUTES.includes(name));
   if (entries.length === 0 && dropped === 0) return null;
   return (
     <section aria-label="Attributes">

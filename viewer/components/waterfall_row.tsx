@@ -1,7 +1,7 @@
 import type { SpanData } from "../../trace/types.ts";
+import { detailOf } from "../../trace/export/attributes.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
 import { inline } from "../jsx.ts";
-import { detailOf } from "../model/attributes.ts";
 import { formatCount, formatDuration } from "../model/format.ts";
 import type { Interval } from "../../trace/export/self_time.ts";
 import { mostOf, sumOf } from "../model/numbers.ts";

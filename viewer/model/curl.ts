@@ -4,8 +4,8 @@
  * @module
  */
 
+import { attributeText, methodOf } from "../../trace/export/attributes.ts";
 import type { SpanData } from "../../trace/types.ts";
-import { attributeText } from "./attributes.ts";
 
 const HEADER_PREFIX = "http.request.header.";
 
@@ -25,13 +25,16 @@ export function curlCommand(
   origin: string,
 ): string | undefined {
   const url = requestUrl(span, origin);
-  const method = attributeText(span, "http.request.method", "http.method");
+  const method = methodOf(span);
   if (url === undefined || method === undefined) return undefined;
 
   // `--globoff`: braces and brackets of a query are not patterns.
   const parts = ["curl", "--globoff"];
-  if (method === "HEAD") parts.push("--head");
-  else if (method !== "GET") parts.push(`--request ${shellQuote(method)}`);
+  if (method !== "GET") {
+    parts.push(
+      method === "HEAD" ? "--head" : `--request ${shellQuote(method)}`,
+    );
+  }
   for (const [name, value] of Object.entries(span.attributes)) {
     if (!name.startsWith(HEADER_PREFIX)) continue;
     const header = name.slice(HEADER_PREFIX.length);
@@ -47,10 +50,8 @@ function requestUrl(span: SpanData, origin: string): string | undefined {
   if (full !== undefined) return /^https?:/i.test(full) ? full : undefined;
   const path = attributeText(span, "url.path", "http.target");
   if (path === undefined) return undefined;
-  const query = attributeText(span, "url.query");
-  const suffix = query === undefined || query === ""
-    ? ""
-    : `?${query.replace(/^\?/, "")}`;
+  const query = attributeText(span, "url.query")?.replace(/^\?/, "");
+  const suffix = query ? `?${query}` : "";
   return `${hostOf(span) ?? origin}/${path.replace(/^\/+/, "")}${suffix}`;
 }
 
@@ -61,7 +62,7 @@ function hostOf(span: SpanData): string | undefined {
   const address = attributeText(span, "server.address");
   if (address === undefined) return undefined;
   const port = attributeText(span, "server.port");
-  return `${scheme}://${address}${port === undefined ? "" : `:${port}`}`;
+  return `${scheme}://${address}${port ? `:${port}` : ""}`;
 }
 
 /**

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { statementOf } from "./attributes.ts";
+import { statementOf } from "../../trace/export/attributes.ts";
 import type { SpanNode } from "./tree.ts";
 
 /** How many siblings have to be alike to be shown as one. */

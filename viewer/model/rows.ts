@@ -92,12 +92,11 @@ export function pathTo(node: SpanNode): {
 } {
   const spans: string[] = [];
   const groups: string[] = [];
-  for (let at: SpanNode | null = node; at !== null; at = at.parent) {
-    const parent: SpanNode | null = at.parent;
-    if (parent === null) break;
-    spans.push(parent.span.id);
+  for (let at = node; at.parent !== null; at = at.parent) {
+    const { span, children } = at.parent;
+    spans.push(span.id);
     const member = at;
-    const unit = groupedUnits(parent.children)
+    const unit = groupedUnits(children)
       .find(({ group }) => group?.members.includes(member));
     if (unit !== undefined) groups.push(unit.id);
   }
@@ -109,11 +108,11 @@ export function longestGroup(tree: TraceTree): Unit | undefined {
   let longest: Unit | undefined;
   let most = -1;
   for (const { children } of tree.nodes) {
-    if (children.length === 0) continue;
     for (const unit of groupedUnits(children)) {
-      if (unit.group === undefined || unitTime(unit) <= most) continue;
+      const time = unitTime(unit);
+      if (unit.group === undefined || time <= most) continue;
       longest = unit;
-      most = unitTime(unit);
+      most = time;
     }
   }
   return longest;

@@ -197,7 +197,7 @@ function show(entries: readonly TraceEntry[]): void {
 
 /** The entry of a request of which only the beginning is known. */
 function pendingEntry(span: SpanData): TraceEntry {
-  const metadata = metadataOf(span.attributes);
+  const metadata = metadataOf(span);
   const { traceId, id, startTime, endTime, duration } = span;
   const spans = [span];
   const trace = { id: traceId, rootSpanId: id, startTime, endTime, duration };

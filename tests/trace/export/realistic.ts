@@ -112,8 +112,8 @@ function realisticTrace(
     const took = random.fraction() * step;
     if (random.chance(0.3)) {
       add(load, "cache.get", "data", at, took, {
-        "cache.key": `${loader}:${random.pick(COUNTRIES)}`,
-        "cache.hit": random.chance(0.5),
+        "app.cache.key": `${loader}:${random.pick(COUNTRIES)}`,
+        "app.cache.result": random.chance(0.5) ? "hit" : "miss",
       });
     } else {
       add(load, "db.query", "database", at, took, {

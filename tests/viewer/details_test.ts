@@ -1,0 +1,92 @@
+/**
+ * What the viewer finds in the spans that the instrumentors make, of which it
+ * knows no more than the names of their attributes.
+ */
+
+import { assertEquals } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import { createCache } from "@quartet/kit/data";
+import {
+  createTracer,
+  recordRouteMatch,
+  serializeTrace,
+  traceCacheOperation,
+  tracedFetch,
+  tracePlugin,
+  traceQuery,
+  traceRouteMatch,
+  traceRPCCall,
+} from "@quartet/kit/trace";
+import type { SpanData } from "@quartet/kit/trace";
+import { detailOf, statementOf } from "../../trace/export/attributes.ts";
+import { curlCommand } from "../../viewer/model/curl.ts";
+
+/** The spans that `work` makes below its own. */
+async function spansOf(work: () => unknown): Promise<readonly SpanData[]> {
+  const tracer = createTracer();
+  await tracer.withSpan("work", "custom", work);
+  return serializeTrace(tracer.getTraces()[0]!).spans.slice(1);
+}
+
+async function detailsOf(work: () => unknown) {
+  const spans = await spansOf(work);
+  return spans.map((span) => [span.name, detailOf(span)]);
+}
+
+Deno.test("detailOf() finds the key of a cache", async () => {
+  const cache = createCache();
+  assertEquals(
+    await detailsOf(() => cache.cached("country:fr", () => 1, { maxAge: 60 })),
+    [["cache.get", "country:fr"]],
+  );
+  assertEquals(
+    await detailsOf(() => traceCacheOperation("set", "country:de", () => {})),
+    [["cache.set", "country:de"]],
+  );
+  await cache.close();
+});
+
+Deno.test("detailOf() finds what was asked of a database, and the route", async () => {
+  const text = "SELECT name FROM country WHERE code = 'fr'";
+  const query = () => traceQuery(text, () => []);
+  assertEquals(await detailsOf(query), [["db.query", "SELECT country"]]);
+  assertEquals(statementOf((await spansOf(query))[0]!), text);
+  assertEquals(
+    await detailsOf(() =>
+      traceRouteMatch(() => recordRouteMatch("/countries/:code"))
+    ),
+    [["route.match", "/countries/:code"]],
+  );
+});
+
+Deno.test("detailOf() doesn't say again what the name says", async () => {
+  const fetch = tracedFetch({ fetch: () => Promise.resolve(new Response()) });
+  assertEquals(
+    await detailsOf(async () => {
+      traceRPCCall("posts.list", "query", () => []);
+      await fetch("https://api.example.com/users/7");
+      await fetch("https://api.example.com/users?page=2");
+    }),
+    [
+      ["rpc:posts.list", undefined],
+      ["fetch GET api.example.com/users/7", undefined],
+      [
+        "fetch GET api.example.com/users",
+        "https://api.example.com/users?page=2",
+      ],
+    ],
+  );
+});
+
+Deno.test("curlCommand() repeats a method that the conventions don't know", async () => {
+  const tracer = createTracer();
+  const app = createApp({ trace: tracePlugin(tracer) });
+  const url = "http://localhost:8000/files";
+  await app.fetch(new Request(url, { method: "PROPFIND" }));
+  await app.close();
+  const [root] = serializeTrace(tracer.getTraces()[0]!).spans;
+  assertEquals(
+    curlCommand(root!, "http://localhost:8000"),
+    `curl --globoff --request 'PROPFIND' --url '${url}'`,
+  );
+});

@@ -1,0 +1,71 @@
+/**
+ * What is read out of a span's attributes and events to show it. Names follow
+ * OpenTelemetry's semantic conventions; the deprecated ones are understood
+ * too, because imported files have them.
+ *
+ * @module
+ */
+
+import type { SpanData, SpanEvent } from "../types.ts";
+
+/** Where the statement that a database span ran stands. */
+export const STATEMENT_ATTRIBUTES: readonly string[] = [
+  "db.query.text",
+  "db.statement",
+];
+
+/** Where it stands what a span did, the most telling first. */
+const DETAIL_ATTRIBUTES = [
+  "db.query.summary",
+  ...STATEMENT_ATTRIBUTES,
+  "rpc.method",
+  "http.route",
+  "app.cache.key",
+  "app.auth.reason",
+  "app.auth.result",
+  "url.path",
+  "url.full",
+  "code.function.name",
+];
+
+/** The first of these attributes that a span has, as text. */
+export function attributeText(
+  { attributes }: Pick<SpanData, "attributes">,
+  ...names: readonly string[]
+): string | undefined {
+  const name = names.find((name) => Object.hasOwn(attributes, name));
+  return name && String(attributes[name]);
+}
+
+/** The method of a request. */
+export function methodOf(
+  span: Pick<SpanData, "attributes">,
+): string | undefined {
+  return attributeText(
+    span,
+    "http.request.method_original",
+    "http.request.method",
+    "http.method",
+  );
+}
+
+/** The statement that a database span ran. */
+export function statementOf(span: SpanData): string | undefined {
+  return attributeText(span, ...STATEMENT_ATTRIBUTES);
+}
+
+/** The last `exception` event of a span. */
+export function exceptionOf(span: SpanData): SpanEvent | undefined {
+  return span.events.findLast((event) => event.name === "exception");
+}
+
+/**
+ * The one thing about a span that its name doesn't say: a statement, a path, a
+ * cache key. `undefined` if nothing stands out.
+ */
+export function detailOf(span: SpanData): string | undefined {
+  const detail = attributeText(span, ...DETAIL_ATTRIBUTES);
+  // `fetch GET example.com/users` is named after its address.
+  const said = detail?.replace(/^https?:\/\//, "");
+  return said === undefined || span.name.includes(said) ? undefined : detail;
+}
