@@ -4,6 +4,7 @@ import { createCache } from "@quartet/kit/data";
 import type { CacheStore } from "@quartet/kit/data";
 import { startDeno } from "../helpers.ts";
 import { testSharedStore } from "./shared_store_contract.ts";
+import { recordOf } from "./store_contract.ts";
 
 testSharedStore({
   name: "createKvStore()",
@@ -172,5 +173,22 @@ Deno.test("createKvStore(): no more invalidations are kept than maxScopes, which
     }
     assertEquals(kept, 10, `round ${round}`);
   }
+  kv.close();
+});
+
+Deno.test("createKvStore(): who has not asked for long hears of everything before it believes a value", async () => {
+  const kv = await Deno.openKv(":memory:");
+  // None of them asks by itself while this runs.
+  await using one = createKvStore({ kv, interval: 3_600 });
+  await using other = createKvStore({ kv, interval: 3_600 });
+  for (const store of [one, other]) await store.get!("k");
+  await one.set("k", recordOf(one, "old", { tags: ["t2999"] }));
+  assertEquals((await other.get!("k"))?.value, "old");
+  for (let i = 0; i < 3_000; i += 500) {
+    const tags = Array.from({ length: 500 }, (_, j) => `t${i + j}`);
+    await one.invalidate({ tags });
+  }
+  const found = await other.get!("k");
+  assert(found === undefined || !other.scopes.isValid(found));
   kv.close();
 });
