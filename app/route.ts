@@ -39,8 +39,6 @@ export interface AuthRule {
 export interface RouteConfig {
   /** Checked before the route's code runs. */
   readonly auth?: AuthRule;
-  /** Anything that an application's own middlewares want to know. */
-  readonly [key: string]: unknown;
 }
 
 /**
