@@ -1,6 +1,7 @@
 import type { Context } from "./context.ts";
 import { isResponse } from "./is_response.ts";
 import type { AuthRule } from "./route.ts";
+import { kindOf } from "./show.ts";
 
 /**
  * Runs `run` for the requests that a rule lets in.
@@ -19,6 +20,8 @@ export async function guard(
   if (refusal === undefined) return await run();
   if (isResponse(refusal)) return refusal;
   throw new TypeError(
-    `Cannot guard ${place}: config.auth.check must return a Response or undefined, received ${refusal}`,
+    `Cannot guard ${place}: config.auth.check must return a Response or undefined, received ${
+      kindOf(refusal)
+    }`,
   );
 }

@@ -18,6 +18,7 @@ import type { Route } from "./route.ts";
 import { createRouter } from "./router.ts";
 import { currentScope, runInScope, Scope } from "./scope.ts";
 import { serve } from "./serve.ts";
+import { kindOf } from "./show.ts";
 import { tell } from "./tell.ts";
 
 /** What an app is made of. */
@@ -86,7 +87,9 @@ export function createHost(options: HostOptions): Host {
     use(middleware) {
       if (typeof middleware !== "function") {
         throw new TypeError(
-          `Cannot use middleware: it must be a function, received ${typeof middleware}`,
+          `Cannot use middleware: it must be a function, received ${
+            kindOf(middleware)
+          }`,
         );
       }
       (middleware.outermost ? outer : inner).push(middleware);

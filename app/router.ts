@@ -15,7 +15,7 @@ import { pathOf } from "./path.ts";
 import type { Route, RouteArgs, RouteConfig } from "./route.ts";
 import { observe } from "./scope.ts";
 import type { ObservedSpan } from "./scope.ts";
-import { kindOf } from "./show.ts";
+import { kindOf, show } from "./show.ts";
 
 const ACTION_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
 const ANY_METHOD = "";
@@ -182,7 +182,7 @@ function* endpointsOf(
   if (typeof path !== "string" || !path.startsWith("/")) {
     throw new TypeError(
       `Cannot add route: path must be a string that begins with "/", received ${
-        JSON.stringify(path)
+        show(path)
       }`,
     );
   }
@@ -207,7 +207,7 @@ function* endpointsOf(
     if (typeof method !== "string" || !METHOD.test(method)) {
       throw new TypeError(
         `Cannot add route ${path}: method must be an HTTP method or "*", received ${
-          JSON.stringify(method)
+          show(method)
         }`,
       );
     }
@@ -278,11 +278,7 @@ function checkConfig(path: string, config: unknown): void {
   if (typeof config !== "object" || config === null || Array.isArray(config)) {
     throw new TypeError(
       `Cannot add route ${path}: config must be an object, received ${
-        Array.isArray(config)
-          ? "an array"
-          : config === null
-          ? "null"
-          : typeof config
+        kindOf(config)
       }`,
     );
   }

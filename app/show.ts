@@ -9,13 +9,13 @@ export function show(value: unknown): string {
   if (typeof value === "string") {
     return JSON.stringify(value.length > 80 ? `${value.slice(0, 79)}…` : value);
   }
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "function") return "a function";
-  if (typeof value === "object" && value !== null) return "an object";
-  return String(value);
+  const hasNoText = typeof value === "object" || typeof value === "function";
+  return hasNoText ? kindOf(value) : String(value);
 }
 
 /** What a value is, and nothing of it. */
 export function kindOf(value: unknown): string {
-  return value === null ? "null" : typeof value;
+  if (value === undefined || value === null) return `${value}`;
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -1,5 +1,5 @@
 import type { ConnectionInfo } from "../app/context.ts";
-import { show } from "../app/show.ts";
+import { kindOf, show } from "../app/show.ts";
 import type {
   CookieOptions,
   CookieSettings,
@@ -240,7 +240,7 @@ function checkSeconds(name: string, value: unknown, least: number): void {
   }
   throw configError(
     `session.${name} must be a number of seconds, at least ${least}, received ${
-      typeof value === "number" ? value : typeof value
+      typeof value === "number" ? value : kindOf(value)
     }`,
   );
 }
@@ -249,7 +249,7 @@ function checkText(name: string, value: unknown): void {
   if (value === undefined || typeof value === "string" && value !== "") return;
   throw configError(
     `session.${name} must be a non-empty string, received ${
-      value === "" ? "an empty one" : typeof value
+      value === "" ? "an empty one" : kindOf(value)
     }`,
   );
 }

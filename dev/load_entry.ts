@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import type { Fetcher } from "../app/serve.ts";
+import { kindOf } from "../app/show.ts";
 import { DevError } from "./dev_error.ts";
 
 /**
@@ -55,10 +56,10 @@ function describe(value: unknown): string {
       return "no default export; instead of calling Deno.serve(handler), export default { fetch: handler }";
     case "function":
       return "a function; export default { fetch: thatFunction }";
-    case "object":
-      return value === null ? "null" : "an object without one";
-    default:
-      return typeof value;
+    default: {
+      const kind = kindOf(value);
+      return kind === "an object" ? "an object without one" : kind;
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+import { kindOf } from "../app/show.ts";
+
 /** The codes that the router itself answers with. */
 export type RPCErrorCode =
   | "PARSE_ERROR"
@@ -78,7 +80,7 @@ export class RPCError extends Error {
     if (typeof code !== "string" || code === "") {
       throw new TypeError(
         `Cannot create RPCError: code must be a non-empty string, received ${
-          code === "" ? "an empty one" : typeof code
+          code === "" ? "an empty one" : kindOf(code)
         }`,
       );
     }

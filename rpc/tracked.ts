@@ -1,3 +1,5 @@
+import { kindOf } from "../app/show.ts";
+
 /** A value of a subscription under an id, made by `tracked()`. */
 export class Tracked<T> {
   /** What a client that comes back sends as the last it has seen. */
@@ -39,7 +41,7 @@ export function tracked<T>(id: string, value: T): Tracked<T> {
   }
   throw new TypeError(
     `Cannot track value: the id must be a string of 1 to ${MAX_EVENT_ID} characters, received ${
-      typeof id === "string" ? `one of ${id.length}` : typeof id
+      typeof id === "string" ? `one of ${id.length}` : kindOf(id)
     }`,
   );
 }

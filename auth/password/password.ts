@@ -6,6 +6,7 @@
 
 import { Buffer } from "node:buffer";
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { kindOf } from "../../app/show.ts";
 import { AuthError } from "../error.ts";
 import { MemoryQueue } from "./memory_queue.ts";
 import {
@@ -64,7 +65,7 @@ export async function hashPassword(
     throw new TypeError(
       `Cannot hash password: it must be a string of 1 to ${MAX_BYTES} bytes, received ${
         typeof password !== "string"
-          ? typeof password
+          ? kindOf(password)
           : password === ""
           ? "an empty one"
           : "a longer one"

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { show } from "../../app/show.ts";
+import { kindOf, show } from "../../app/show.ts";
 import { AuthError } from "../error.ts";
 
 /** What a factory throws of a setting. */
@@ -38,7 +38,7 @@ export function createCheck(label: string): Check {
 
 /** Checks a setting that is a secret, of which nothing is told but its type. */
 export function checkSecret(check: Check, name: string, value: unknown): void {
-  const shown = value === "" ? '""' : typeof value;
+  const shown = value === "" ? '""' : kindOf(value);
   check(isText(value), name, "a non-empty string", value, shown);
 }
 

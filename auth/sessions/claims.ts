@@ -5,6 +5,7 @@
  * @module
  */
 
+import { kindOf } from "../../app/show.ts";
 import type { JWTPayload } from "../tokens/jwt.ts";
 import type { BaseUser, Claims, Session, User } from "../user.ts";
 import { fixedDate } from "./fixed_date.ts";
@@ -272,11 +273,7 @@ function checkUser(user: BaseUser, idName: string, whose: string): void {
   const wrong = (what: string, expected: string, value: unknown) => {
     throw new TypeError(
       `Cannot use session: ${what} ${whose} must be ${expected}, received ${
-        value === ""
-          ? "an empty string"
-          : value === null
-          ? "null"
-          : typeof value
+        value === "" ? "an empty string" : kindOf(value)
       }`,
     );
   };

@@ -15,6 +15,7 @@
 
 import { RecencyList } from "../../app/recency_list.ts";
 import type { Linked } from "../../app/recency_list.ts";
+import { kindOf } from "../../app/show.ts";
 import { sortRecords, writeRecord } from "./record_text.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
@@ -86,7 +87,7 @@ export function createMemorySessionStore(
     if (Number.isSafeInteger(limit) && limit > 0) continue;
     throw new TypeError(
       `Cannot create session store: ${name} must be a positive integer, received ${
-        typeof limit === "number" ? limit : typeof limit
+        typeof limit === "number" ? limit : kindOf(limit)
       }`,
     );
   }

@@ -1,3 +1,4 @@
+import { kindOf } from "../../app/show.ts";
 import { RPCError } from "../error.ts";
 import type { Tracked } from "../tracked.ts";
 
@@ -107,7 +108,7 @@ export function checkHistory(history: number): number {
   if (Number.isSafeInteger(history) && history > 0) return history;
   throw new TypeError(
     `Cannot create channel: history must be a positive integer, received ${
-      typeof history === "number" ? history : typeof history
+      typeof history === "number" ? history : kindOf(history)
     }`,
   );
 }

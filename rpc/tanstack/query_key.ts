@@ -1,4 +1,5 @@
 import type { DataTag } from "@tanstack/query-core";
+import { kindOf } from "../../app/show.ts";
 import type { RPCClientError } from "../client/error.ts";
 import { PATH } from "../path_proxy.ts";
 import type { CallLike, DataOf, OptionalCallLike } from "./types.ts";
@@ -78,7 +79,7 @@ export function pathOf(target: object, method?: string): readonly string[] {
   if (!Array.isArray(path)) {
     throw new TypeError(
       `Cannot make a key: expected a part of a client, such as rpc.posts.list.query, received ${
-        target === null ? "null" : typeof target
+        kindOf(target)
       }`,
     );
   }

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { compose, Context, createApp } from "@quartet/kit/app";
 import type { Middleware } from "@quartet/kit/app";
 
@@ -87,8 +87,8 @@ for (
   const [value, name] of [
     [undefined, "undefined"],
     [null, "null"],
-    ["text", "string"],
-    [{ status: 200 }, "object"],
+    ["text", "a string"],
+    [{ status: 200 }, "an object"],
   ] as const
 ) {
   Deno.test(`compose() says so if a middleware returns ${name}`, async () => {
@@ -114,15 +114,24 @@ Deno.test("compose() hands a synchronous throw to the middleware around it as a 
   assertEquals(await (await run([outer, rejects])).text(), "caught later");
 });
 
-Deno.test("app.use() refuses what is no function", () => {
-  let message = "";
-  try {
-    createApp().use({} as unknown as Middleware<Context>);
-  } catch (error) {
-    message = (error as TypeError).message;
+Deno.test("app.use() refuses what is no function, and says what it is", () => {
+  const values: [unknown, string][] = [
+    [undefined, "undefined"],
+    [null, "null"],
+    [[], "an array"],
+    [{}, "an object"],
+    ["secret", "a string"],
+    [5, "a number"],
+    [Symbol("secret"), "a symbol"],
+  ];
+  for (const [value, kind] of values) {
+    const error = assertThrows(
+      () => createApp().use(value as Middleware<Context>),
+      TypeError,
+    );
+    assertEquals(
+      error.message,
+      `Cannot use middleware: it must be a function, received ${kind}`,
+    );
   }
-  assertEquals(
-    message,
-    "Cannot use middleware: it must be a function, received object",
-  );
 });

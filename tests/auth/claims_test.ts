@@ -176,7 +176,7 @@ Deno.test("Roles that are a string sign nobody in, with an error that says so", 
   const refused: [unknown, string][] = [
     [
       { id: "1", roles: "admin" },
-      'roles of the user that provider "credentials" gave must be an array of strings, received string',
+      'roles of the user that provider "credentials" gave must be an array of strings, received a string',
     ],
     [{ id: "1", roles: [1] }, "roles of the user"],
     [{ id: "1", roles: { 0: "admin" } }, "roles of the user"],
@@ -213,7 +213,7 @@ Deno.test("Roles of the session callback that are a string are no roles of one l
   assertEquals(response.status, 500);
   assertEquals(
     (server.errors[0] as Error).message,
-    "Cannot use session: roles of what the session callback returned must be an array of strings, received string",
+    "Cannot use session: roles of what the session callback returned must be an array of strings, received a string",
   );
 });
 

@@ -111,23 +111,23 @@ Deno.test("A password has 1 to 1,024 bytes", async () => {
 
 Deno.test("What is no string is no password", async () => {
   const hash = await hashPassword("1", CHEAP);
-  const values = [
-    undefined,
-    null,
-    1,
-    1n,
-    true,
-    ["1"],
-    { toString: () => "1" },
-    Symbol("1"),
-    () => "1",
+  const values: [unknown, string][] = [
+    [undefined, "undefined"],
+    [null, "null"],
+    [1, "a number"],
+    [1n, "a bigint"],
+    [true, "a boolean"],
+    [["1"], "an array"],
+    [{ toString: () => "1" }, "an object"],
+    [Symbol("1"), "a symbol"],
+    [() => "1", "a function"],
   ];
-  for (const value of values) {
+  for (const [value, kind] of values) {
     assertEquals(await verifyPassword(value, hash), false);
     await assertRejects(
       () => hashPassword(value as never, CHEAP),
       TypeError,
-      `Cannot hash password: it must be a string of 1 to 1024 bytes, received ${typeof value}`,
+      `Cannot hash password: it must be a string of 1 to 1024 bytes, received ${kind}`,
     );
   }
 });

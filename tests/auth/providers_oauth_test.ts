@@ -295,7 +295,7 @@ Deno.test("oauth() says what is wrong with its options", () => {
     ],
     [
       { ...OPTIONS, clientSecret: 815 },
-      "clientSecret must be a non-empty string, received number",
+      "clientSecret must be a non-empty string, received a number",
     ],
     [{ ...OPTIONS, tokenUrl: undefined }, "tokenUrl must be an https URL"],
     [

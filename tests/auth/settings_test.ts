@@ -63,7 +63,7 @@ Deno.test("Only settings that are safe make a plugin", () => {
     ],
     [
       { ...secured, callbacks: { onSignIn: true as never } },
-      "callbacks.onSignIn must be a function, received boolean",
+      "callbacks.onSignIn must be a function, received a boolean",
     ],
     [
       { ...secured, onEvent: null as never },
@@ -71,12 +71,12 @@ Deno.test("Only settings that are safe make a plugin", () => {
     ],
     [
       { ...secured, address: "x-forwarded-for" as never },
-      "address must be a function, received string",
+      "address must be a function, received a string",
     ],
     [{ ...secured, now: 0 as never }, "now must be a function"],
     [
       { ...secured, signInLimiter: rateLimitSignIn as never },
-      "signInLimiter must be a limiter, as rateLimitSignIn() makes one, received function",
+      "signInLimiter must be a limiter, as rateLimitSignIn() makes one, received a function",
     ],
     [
       { session: { secret: SECRET, store: createMemorySessionStore() } },

@@ -43,7 +43,7 @@ for (
     [
       "exports a number",
       "export default 5",
-      `Cannot serve a.ts: ${MUST}, received number`,
+      `Cannot serve a.ts: ${MUST}, received a number`,
     ],
     [
       "exports a function",

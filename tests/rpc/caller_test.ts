@@ -206,8 +206,13 @@ Deno.test("The signal of a call that is done stays as it was, also if first aske
 });
 
 Deno.test("Handlers and middlewares are functions, or are refused", () => {
-  for (const wrong of [undefined, null, {}, "handler"]) {
-    const what = wrong === null ? "null" : typeof wrong;
+  const values: [unknown, string][] = [
+    [undefined, "undefined"],
+    [null, "null"],
+    [{}, "an object"],
+    ["handler", "a string"],
+  ];
+  for (const [wrong, what] of values) {
     assertThrows(
       () => procedure.query(z.string(), wrong as never),
       TypeError,
@@ -226,7 +231,7 @@ Deno.test("tracked() takes ids that a client can send back", () => {
   const wrong: [unknown, string][] = [
     ["", "one of 0"],
     ["x".repeat(257), "one of 257"],
-    [5, "number"],
+    [5, "a number"],
     [undefined, "undefined"],
   ];
   for (const [id, received] of wrong) {

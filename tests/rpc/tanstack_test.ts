@@ -423,7 +423,7 @@ Deno.test("The helpers refuse what isn't theirs", () => {
   assertThrows(
     () => queryKey(() => {}),
     TypeError,
-    "Cannot make a key: expected a part of a client, such as rpc.posts.list.query, received function",
+    "Cannot make a key: expected a part of a client, such as rpc.posts.list.query, received a function",
   );
   assertThrows(() => queryKey(null as never), TypeError, "received null");
   assertThrows(

@@ -153,7 +153,7 @@ Deno.test("createMemorySessionStore() wants positive integers", () => {
     assertThrows(
       () => createMemorySessionStore({ [name]: "a secret" as never }),
       TypeError,
-      `${name} must be a positive integer, received string`,
+      `${name} must be a positive integer, received a string`,
     );
   }
 });
