@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { parseCookie } from "../../auth/browser.ts";
 import { startAuth } from "../../auth/harness.ts";
 import { piece } from "../input/mutate.ts";
 import { asHeader, requestOf } from "../input/request.ts";
@@ -74,6 +75,7 @@ export const cookies = defineTarget(
         const request = requestOf("/", { headers: { cookie: header } });
         if (request === undefined) return "not sent";
         const auth = await server.plugin.authenticate(request);
+        checkClearing(auth.getCookieHeader());
         // As it arrives: without the white space around it.
         const isToBe = valueIn(request.headers.get("cookie")!) === token;
         const what = header.replaceAll(token, "<token>");
@@ -86,6 +88,15 @@ export const cookies = defineTarget(
     };
   },
 );
+
+/** What is sent back takes away what was no good, and is a header. */
+function checkClearing(line: string | null): void {
+  if (line === null) return;
+  assertEquals(new Headers({ "set-cookie": line }).getSetCookie(), [line]);
+  const [name, { value, attributes }] = parseCookie(line);
+  assert(/^app\.session(\.\d)?$/.test(name), name);
+  assertEquals([value, attributes["max-age"]], ["", "0"]);
+}
 
 /** Reads the header by the book (RFC 6265, section 4.2.1). */
 function valueIn(header: string): string | undefined {
