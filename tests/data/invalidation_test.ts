@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createApp } from "@quartet/kit/app";
+import { createApp, runInScope, Scope } from "@quartet/kit/app";
+import type { RequestContext } from "@quartet/kit/app";
 import { createCache, createMemoryStore } from "@quartet/kit/data";
 import type { Cache, RevalidateOptions } from "@quartet/kit/data";
 import { counter, settle, timedCache } from "./helpers.ts";
@@ -237,6 +238,22 @@ Deno.test("What is called for a request belongs to the request's path", async ()
   await cache.revalidatePath("/posts/2");
   assertEquals(await get("/posts/2"), 4);
   assertEquals(await load(), 4);
+});
+
+Deno.test("What is called for something else than a request belongs to no path", async () => {
+  const { cache } = timedCache();
+  const fn = counter();
+  const load = () => cache.cached("k", fn, { maxAge: 60, tags: ["a"] });
+  const contexts: object[] = [{}, { request: {} }, { req: { url: 5 } }];
+  for (const more of contexts) {
+    const context = { get() {}, set() {}, ...more };
+    const scope = new Scope(context as RequestContext, undefined);
+    assertEquals(await runInScope(scope, load), 1);
+    await cache.revalidatePath("/", "/*");
+    assertEquals(await runInScope(scope, load), 1);
+  }
+  await cache.revalidateTag("a");
+  assertEquals(await load(), 2);
 });
 
 Deno.test("Scopes that are forgotten cost computations, never a stale value", async () => {

@@ -133,6 +133,24 @@ test("All subscriptions of a channel share a connection, which ends with the las
   await again.return!();
 });
 
+test("Who leaves while it catches up gets no more, and leaves no connection", async (redis) => {
+  const first = await redis.channel<number>({ history: 300 }).publish(0);
+  await burst(redis, 300);
+  // Of those that come back, this process holds nothing.
+  const channel = redis.channel<number>({ history: 300 });
+  for (const taken of [0, 1, 5]) {
+    const controller = new AbortController();
+    const stream = channel.subscribe(controller.signal, { lastEventId: first });
+    assertEquals(await take(stream, taken), range(1, taken));
+    const next = taken === 0 ? stream.next() : undefined;
+    controller.abort();
+    assertEquals((await (next ?? stream.next())).done, true);
+    assertEquals((await stream.next()).done, true);
+  }
+  assertEquals(channel.subscribers, 0);
+  while (await readers(redis.client) > 0);
+});
+
 test("A burst of all that the history holds arrives", async (redis, signal) => {
   const channel = redis.channel<number>({ history: 300 });
   const stream = channel.subscribe(signal);
