@@ -205,13 +205,17 @@ function logError(error: unknown, request: Request): void {
   console.error("%s %s failed:", request.method, pathOf(request.url), error);
 }
 
-function checkPlugin(plugin: Plugin, what: string): void {
-  if (typeof plugin?.name === "string") return;
+function checkPlugin(plugin: unknown, what: string): void {
+  const kind = kindOf(plugin);
+  const isObject = kind === "an object";
+  if (isObject && typeof (plugin as Plugin).name === "string") return;
   throw new TypeError(
-    `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${
-      typeof plugin === "object" && plugin !== null
-        ? "an object without one"
-        : String(plugin)
+    `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${kind}${
+      isObject
+        ? " without one"
+        : kind === "a function"
+        ? "; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware"
+        : ""
     }`,
   );
 }

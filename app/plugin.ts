@@ -15,4 +15,6 @@ export interface Plugin {
   setup?(app: App): void | Promise<void>;
   /** Runs once when the app closes, in reverse order of the plugins. */
   close?(): void | Promise<void>;
+  /** Never there: functions have a name too, but are no plugins. */
+  readonly bind?: never;
 }

@@ -6,6 +6,9 @@ import {
 } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import type { App, Plugin } from "@quartet/kit/app";
+import { cacheResponse } from "@quartet/kit/data";
+import { rpcPlugin } from "@quartet/kit/rpc";
+import { tracePlugin } from "@quartet/kit/trace";
 
 const get = (path = "/") => new Request(`http://localhost${path}`);
 
@@ -170,4 +173,25 @@ Deno.test("close() closes the other plugins too if some fail, and tells of all f
     error.errors.map(({ message }: Error) => message),
     ["d", "c"],
   );
+});
+
+Deno.test("A function is no plugin, though it has a name", () => {
+  const CALL_IT =
+    "must be an object with a name, as tracePlugin(tracer) gives, received a function; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware";
+  const middleware = cacheResponse({ maxAge: 60 });
+  for (
+    const [create, what] of [
+      // @ts-expect-error: it is not called
+      [() => createApp({ plugins: [rpcPlugin] }), "a plugin"],
+      // @ts-expect-error: it is a middleware
+      [() => createApp({ plugins: [middleware] }), "a plugin"],
+      // @ts-expect-error: it is not called
+      [() => createApp({ trace: tracePlugin }), "trace"],
+    ] as const
+  ) {
+    assertEquals(
+      assertThrows(create, TypeError).message,
+      `Cannot create app: ${what} ${CALL_IT}`,
+    );
+  }
 });
