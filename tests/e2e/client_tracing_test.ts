@@ -380,9 +380,11 @@ Deno.test("tracing in a browser", async (t) => {
             app.asked.some(({ url }) => url.endsWith(path))
           ),
       );
-      await run(view, "controller.abort()");
+      // As on the server, whatever the reason is.
+      await run(view, "controller.abort(new RangeError('mine'))");
       const given = (await traceWith(app.tracer, "fetch GET /given-up")).span;
       assertEquals([given.status, given.children.length], ["ok", 1]);
+      assertEquals(given.events.map(({ name }) => name), ["fetch.aborted"]);
       const slow = (await traceWith(app.tracer, "fetch GET /too-slow")).span;
       assertEquals(slow.status, "error");
       assertEquals(slow.attributes["error.type"], "TimeoutError");

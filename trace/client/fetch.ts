@@ -27,12 +27,9 @@ export function patchFetch(
     try {
       // A request, also one of another frame, has a `url`; a `URL` has none.
       const [input] = args;
-      const { origin, pathname } = new URL(
-        (input as Request).url ?? input,
-        document.baseURI,
-      );
-      path = pathname;
-      if (origins.includes(origin) && !path.startsWith("/__app/")) {
+      const url = new URL((input as Request).url ?? input, document.baseURI);
+      path = url.pathname;
+      if (origins.includes(url.origin) && !path.startsWith("/__app/")) {
         // What `fetch` begins with as well.
         request = new Request(...args);
       }
@@ -69,7 +66,10 @@ export function patchFetch(
       return response;
     } catch (error) {
       // To give a request up is no failure; to have waited too long is one.
-      if ((error as Error)?.name !== "AbortError") span.error(error);
+      if (
+        request.signal.aborted && (error as Error)?.name !== "TimeoutError"
+      ) span.event("fetch.aborted");
+      else span.error(error);
       span.end();
       throw error;
     }

@@ -25,10 +25,9 @@ interface ClientSpanRecord {
 /** Takes the record of a span that has ended, as JSON. */
 export type TakeSpan = (traceId: string, json: string) => void;
 
-// Not more than the server takes. Keys may have the length of names, and of
-// attributes and events there may be as many.
-const MAX_NAME_LENGTH = 256;
-const MAX_VALUE_LENGTH = 4096;
+// What is more, the server would not take. Of names, keys, and the attributes
+// of events it takes less than this, which it sees to itself.
+const MAX_LENGTH = 4096;
 const MAX_ENTRIES = 64;
 
 /**
@@ -51,12 +50,12 @@ export class ClientSpan {
   readonly id: string = randomId(8);
   /** 32 lower-case hex digits. */
   readonly traceId: string;
-  readonly #take: TakeSpan;
+  readonly #take: TakeSpan | undefined;
   readonly #record: ClientSpanRecord;
 
   /** @internal Makes an open span. */
   constructor(
-    take: TakeSpan,
+    take: TakeSpan | undefined,
     traceId: string,
     parentId: string | null,
     name: string,
@@ -68,7 +67,7 @@ export class ClientSpan {
     this.#record = {
       id: this.id,
       parentId,
-      name: clip(name, MAX_NAME_LENGTH),
+      name: clip(name),
       layer,
       status: "ok",
       startTime: options.startTime ?? now(),
@@ -99,7 +98,7 @@ export class ClientSpan {
     const { events } = this.#record;
     if (events.length < MAX_ENTRIES) {
       events.push({
-        name: clip(name, MAX_NAME_LENGTH),
+        name: clip(name),
         time: now(),
         attributes: keep({}, attributes),
       });
@@ -128,7 +127,7 @@ export class ClientSpan {
   end(endTime: number = now()): void {
     if (!this.#record.endTime) {
       this.#record.endTime = endTime;
-      this.#take(this.traceId, JSON.stringify(this.#record));
+      this.#take?.(this.traceId, JSON.stringify(this.#record));
     }
   }
 }
@@ -142,18 +141,17 @@ function keep(
     const value = attributes[key];
     if (
       value !== undefined &&
-      Object.keys(values).length < MAX_ENTRIES
+      (key in values || Object.keys(values).length < MAX_ENTRIES)
     ) {
       // JavaScript callers pass what they like, and JSON knows no bigint.
-      values[clip(key, MAX_NAME_LENGTH)] =
-        typeof value === "number" || typeof value === "boolean"
-          ? value
-          : clip(value, MAX_VALUE_LENGTH);
+      values[key] = typeof value === "number" || typeof value === "boolean"
+        ? value
+        : clip(value);
     }
   }
   return values;
 }
 
-function clip(text: unknown, maxLength: number): string {
-  return String(text).slice(0, maxLength);
+function clip(text: unknown): string {
+  return String(text).slice(0, MAX_LENGTH);
 }

@@ -28,9 +28,9 @@ export interface ClientTracingOptions {
 /** Records spans in a browser and sends them to the server. */
 export class ClientTracer {
   #traceId: string = randomId(16);
-  #take: TakeSpan = () => {};
-  #stop: () => void = () => {};
+  #take: TakeSpan | undefined;
   #sender: Sender | undefined;
+  #restoreFetch: (() => void) | undefined;
 
   /**
    * Starts recording, in a page; elsewhere it never records anything. Use
@@ -41,16 +41,12 @@ export class ClientTracer {
     const { endpoint = "/__app/traces", origins = [] } = options;
     const sender = createSender(new URL(endpoint, location.origin).href);
     const traceId = findPageTrace();
-    const restoreFetch = patchFetch([location.origin, ...origins], sender);
+    this.#sender = sender;
+    this.#restoreFetch = patchFetch([location.origin, ...origins], sender);
     // On a phone, the page may not be told more than that it is hidden.
     for (const type of ["pagehide", "visibilitychange"]) {
       addEventListener(type, sender.flush);
     }
-    this.#sender = sender;
-    this.#stop = () => {
-      restoreFetch();
-      sender.stop();
-    };
     if (traceId) {
       this.#traceId = traceId;
       this.#take = sender.add;
@@ -124,6 +120,7 @@ export class ClientTracer {
    * good: what is recorded from then on goes nowhere.
    */
   stop(): void {
-    this.#stop();
+    this.#restoreFetch?.();
+    this.#sender?.stop();
   }
 }

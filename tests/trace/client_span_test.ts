@@ -1,0 +1,48 @@
+/** What a span of the browser keeps, and what the server makes of it. */
+
+import { assertEquals } from "@std/assert";
+import { createCollector, createTracer } from "@quartet/kit/trace";
+import { ClientSpan } from "@quartet/kit/trace/client";
+
+/** The record that the server has of a span after `fill` was done with it. */
+function kept(fill: (span: ClientSpan) => void) {
+  const tracer = createTracer();
+  const root = tracer.startTrace("GET /");
+  let record: unknown;
+  const take = (_: string, json: string) => record = JSON.parse(json);
+  const span = new ClientSpan(take, root.traceId, root.id, "browser");
+  fill(span);
+  span.end();
+  const { traceId } = root;
+  const message = { type: "client:spans", traceId, spans: [record] };
+  assertEquals(createCollector(tracer).receive(message), {
+    added: 1,
+    rejected: 0,
+  });
+  return tracer.getTrace(traceId)!.spans.get(span.id)!;
+}
+
+Deno.test("the last value of an attribute stays when there is no room for another one", () => {
+  const { attributes } = kept((span) => {
+    for (let i = 0; i < 70; i++) span.setAttribute(`key ${i}`, "first");
+    span.setAttribute("key 0", "last");
+    span.setAttribute("key 63", "last");
+    span.setAttribute("key 64", "last");
+  });
+  assertEquals(attributes["key 0"], "last");
+  assertEquals(attributes["key 1"], "first");
+  assertEquals(attributes["key 63"], "last");
+  assertEquals(attributes["key 64"], undefined);
+});
+
+Deno.test("a long name or key is shortened by the server, which says by how much", () => {
+  const { attributes, events } = kept((span) => {
+    span.setAttribute("k".repeat(1000), 1);
+    span.event("e".repeat(1000));
+  });
+  assertEquals(
+    Object.keys(attributes)[0],
+    `${"k".repeat(128)}… (872 more characters)`,
+  );
+  assertEquals(events[0]!.name, `${"e".repeat(256)}… (744 more characters)`);
+});
