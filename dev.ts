@@ -11,6 +11,7 @@
  * @module
  */
 
+import { printable } from "./app/printable.ts";
 import { parseArguments, USAGE } from "./dev/arguments.ts";
 import { runDev } from "./dev/run.ts";
 import { DevError } from "./dev/dev_error.ts";
@@ -39,7 +40,7 @@ export async function dev(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (!(error instanceof DevError)) throw error;
-    console.error(`error: ${error.message}`);
+    console.error(`error: ${printable(error.message)}`);
     if (error.exitCode === 2) console.error(`\n${USAGE}`);
     return error.exitCode;
   }

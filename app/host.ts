@@ -14,6 +14,7 @@ import { compose } from "./middleware.ts";
 import type { Middleware, Next } from "./middleware.ts";
 import { pathOf } from "./path.ts";
 import type { Plugin } from "./plugin.ts";
+import { printable, printableError } from "./printable.ts";
 import type { Route } from "./route.ts";
 import { createRouter } from "./router.ts";
 import { currentScope, runInScope, Scope } from "./scope.ts";
@@ -202,7 +203,8 @@ export function createHost(options: HostOptions): Host {
 
 function logError(error: unknown, request: Request): void {
   // Not as one text: a path may hold what the console takes for a format.
-  console.error("%s %s failed:", request.method, pathOf(request.url), error);
+  const path = printable(pathOf(request.url));
+  console.error("%s %s failed:", request.method, path, printableError(error));
 }
 
 function checkPlugin(plugin: unknown, what: string): void {

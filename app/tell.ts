@@ -1,3 +1,4 @@
+import { printableError } from "./printable.ts";
 import { isThenable } from "./scope.ts";
 
 /**
@@ -21,5 +22,5 @@ export function tell<Args extends readonly unknown[]>(
 }
 
 function failed(failure: unknown): void {
-  console.error("onError failed:", failure);
+  console.error("onError failed:", printableError(failure));
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { printableError } from "./printable.ts";
 import { upgrade } from "./upgrade.ts";
 import type { Socket } from "./upgrade.ts";
 
@@ -137,7 +138,10 @@ function guardProcess(): void {
     if (!(reason instanceof TypeError)) return;
     if (!reason.stack?.includes("ext:deno_websocket")) return;
     event.preventDefault();
-    console.error("A WebSocket could not be read any further:", reason);
+    console.error(
+      "A WebSocket could not be read any further:",
+      printableError(reason),
+    );
   });
 }
 
@@ -212,7 +216,7 @@ class Connection<T> implements ServerWebSocket<T> {
     try {
       await listener();
     } catch (error) {
-      console.error("A WebSocket handler failed:", error);
+      console.error("A WebSocket handler failed:", printableError(error));
       this.close(1011, "Internal error");
     }
   }

@@ -189,6 +189,38 @@ Deno.test("Without onError, an error is logged once, with method and path but no
   assertEquals(logged, [["%s %s failed:", "GET", "/%c3%a9", error]]);
 });
 
+Deno.test("What somebody has put into a path can't forge the log", async () => {
+  const FORGED = "x\nGET /admin failed: no\x1b[2J\u202e";
+  const logged = await errorsOf(async () => {
+    const app = createApp({
+      onError(error) {
+        if ((error as Error).message.startsWith("told")) throw error;
+      },
+      routes: [{
+        path: "/:name",
+        handler: (_request, { params }) =>
+          Promise.reject(new Error(`told of ${params.name}`)),
+      }],
+    });
+    const path = `/${encodeURIComponent(FORGED)}`;
+    await app.fetch(get(path));
+    const silent = createApp({
+      routes: [{
+        path: "/:name",
+        handler: (_request, { params }) => Promise.reject(params.name),
+      }],
+    });
+    await silent.fetch(get(path));
+  });
+  assertEquals(logged.length, 2);
+  for (const args of logged) {
+    const text = args.map(String).join(" ");
+    assertNotMatch(text, /^GET \/admin/m);
+    assert(!text.includes("\x1b") && !text.includes("\u202e"), text);
+    assert(text.includes("\\x1b[2J\\u202e"), text);
+  }
+});
+
 /** Gives what is printed by `console.error` while `fn` runs. */
 async function errorsOf(fn: () => Promise<void>): Promise<unknown[][]> {
   const logged: unknown[][] = [];

@@ -355,6 +355,7 @@ for (
       await using server = listen({
         message(ws, message) {
           if (message === "fail") return fail();
+          if (message === "\x1b[2J") throw new Error(message);
           ws.send(message as string);
         },
       });
@@ -362,13 +363,18 @@ for (
       const client = await connect(server.url);
       client.socket.send("fail");
       assertEquals((await client.closed).code, 1011);
+      const hostile = await connect(server.url);
+      hostile.socket.send("\x1b[2J");
+      assertEquals((await hostile.closed).code, 1011);
       other.socket.send("alive");
       assertEquals(await other.next(), "alive");
     } finally {
       console.error = error;
     }
-    assertEquals(logged.length, 1);
+    assertEquals(logged.length, 2);
     assertEquals((logged[0]![1] as Error).message, "boom");
+    const [, printed] = logged[1]!;
+    assert(!String(printed).includes("\x1b"), "a terminal would obey it");
   });
 }
 

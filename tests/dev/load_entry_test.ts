@@ -26,6 +26,11 @@ for (
       'Cannot load a.ts: it threw "a\\nb"',
     ],
     [
+      "throws what a terminal would obey",
+      'throw new Error("\\x1b[2J")',
+      "Cannot load a.ts: it threw Error: \\x1b[2J (at a.ts:1:7)",
+    ],
+    [
       "throws an object without text",
       "throw Object.create(null)",
       "Cannot load a.ts: it threw [Object: null prototype] {}",
