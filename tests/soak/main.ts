@@ -16,6 +16,8 @@ async function run(
   { seconds, clients, crashes, seed }: Arguments,
 ): Promise<number> {
   console.log(`Seed ${seed}, ${clients} clients, ${seconds} s`);
+  const again =
+    `deno task soak --seconds ${seconds} --clients ${clients} --crashes ${crashes} --seed ${seed}`;
   const result = await soak({
     seed,
     clients,
@@ -23,12 +25,10 @@ async function run(
     isEnough: (elapsed) => elapsed >= seconds * 1000,
     sampleEvery: Math.max(1_000, seconds * 1000 / SAMPLES),
     onSample: (sample) => console.log(sampleLine(sample)),
-  });
-  console.log(reportOf(result));
-  if (result.failures.size === 0) return 0;
-  console.log(
-    `\nTo do the same again: deno task soak --seconds ${seconds} --clients ${clients} --crashes ${crashes} --seed ${seed}`,
-  );
+  }).catch((error: Error) => void console.error(error));
+  if (result !== undefined) console.log(reportOf(result));
+  if (result?.failures.size === 0) return 0;
+  console.log(`\nTo do the same again: ${again}`);
   return 1;
 }
 

@@ -102,7 +102,9 @@ async function underLoad(
   const before = await settledFilesOf(pid);
   const start = performance.now();
   const look = async () => {
-    const { rss, heap } = await figuresOf(atlas);
+    const figures = await figuresOf(atlas).catch(() => undefined);
+    if (figures === undefined) return fail("load: the server does not answer");
+    const { rss, heap } = figures;
     const { requests } = traffic;
     const elapsed = performance.now() - start;
     const open = await openFilesOf(pid);
@@ -162,7 +164,7 @@ async function figuresOf(atlas: AtlasProcess) {
   );
 }
 
-/** What is open when what was closed is gone: the same twice in a row. */
+/** What is open when what was closed is gone: for ten looks the same. */
 async function settledFilesOf(pid: number): Promise<OpenFiles | undefined> {
   let files = await openFilesOf(pid);
   let same = 0;
