@@ -1,0 +1,79 @@
+/**
+ * What a server on Node or Bun may look like: Hono, with all four modules.
+ *
+ * @module
+ */
+
+import { toHono } from "@quartet/kit/app";
+import {
+  createAuthPlugin,
+  credentials,
+  getAuth,
+  getUser,
+  requireAuth,
+} from "@quartet/kit/auth";
+import { createRevalidationHandler, unstable_cache } from "@quartet/kit/data";
+import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+import {
+  createCLIReporter,
+  createTracer,
+  tracePlugin,
+} from "@quartet/kit/trace";
+import { Hono } from "hono";
+import { z } from "zod";
+
+const tracer = createTracer();
+createCLIReporter(tracer);
+const auth = createAuthPlugin({
+  session: { secret: "a secret of at least thirty-two bytes" },
+  providers: [
+    credentials({
+      authorize: ({ name, password }) =>
+        name === "ada" && password === "engine" ? { id: "1", name } : null,
+    }),
+  ],
+});
+
+let computed = 0;
+const countComputed = unstable_cache(
+  () => Promise.resolve(++computed),
+  ["computed"],
+  { tags: ["computed"] },
+);
+
+/** What the server offers by RPC. */
+export const router = createRouter({
+  computed: procedure.query(() => countComputed()),
+  name: procedure.query(({ ctx }) => getUser(ctx)?.name ?? null),
+  echo: procedure.mutation(z.json(), ({ input }) => input),
+  count: procedure.subscription(async function* ({ ctx }) {
+    for (let n = 1; n <= 3; n++) {
+      yield await Promise.resolve(`${getUser(ctx)?.name} ${n}`);
+    }
+  }),
+  endless: procedure.subscription(async function* ({ signal }) {
+    try {
+      yield "begun";
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    } finally {
+      console.log("ended");
+    }
+  }),
+});
+
+const kit = toHono(tracePlugin(tracer), auth, rpcPlugin({ router }));
+const revalidate = createRevalidationHandler("let me");
+
+/** The app. */
+export const app = new Hono();
+app.use(kit);
+app.post("/sign-in", async (c) => {
+  await getAuth(c).signIn("credentials", await c.req.json());
+  return c.body(null, 204);
+});
+app.get("/me", toHono(requireAuth()), (c) => c.json(getUser(c)));
+app.get("/posts/:id", (c) => c.text(c.req.param("id")));
+app.post("/revalidate", (c) => revalidate(c.req.raw));
+
+/** Lets go of what the modules hold. */
+export const { close } = kit;

@@ -1,0 +1,271 @@
+/**
+ * The package on Node and Bun: installed through npm in the form that JSR gives
+ * it there, with nothing of this repository beside it.
+ *
+ * @module
+ */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import * as esbuild from "esbuild";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ROOT } from "../../helpers.ts";
+import { runOk } from "./command.ts";
+import { ON_BUN, ON_NODE, reasonsOf } from "./differences.ts";
+import { driveBun } from "./drive_bun.ts";
+import { driveServer } from "./drive_server.ts";
+import { packForNpm } from "./pack.ts";
+import { versionsOf } from "./pins.ts";
+import { createProject } from "./project.ts";
+import { serveRegistry } from "./registry.ts";
+import { runSuites } from "./run_suites.ts";
+import { getRuntimes } from "./runtimes.ts";
+import type { Runtimes } from "./runtimes.ts";
+import { startServer } from "./start_server.ts";
+import { bundle, bundled, bundleSuites, PACKAGES } from "./suites.ts";
+import { summarize } from "./summarize.ts";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+
+/** What the two runtimes are called, and what they install packages with. */
+const RUNTIMES = [
+  {
+    name: "Node",
+    installer: "npm",
+    program: ({ node }: Runtimes) => node,
+    main: "node_main",
+    differences: ON_NODE,
+    dependencies: {
+      ...versionsOf([...PACKAGES, "typescript"]),
+      "@types/node": "22.20.5",
+      "@types/ws": "8.18.2",
+    },
+    // What the oldest of them runs, so that a test that is lost is noticed.
+    atLeast: 1_100,
+  },
+  {
+    name: "Bun",
+    installer: "bun",
+    program: ({ bun }: Runtimes) => bun,
+    main: "bun_main",
+    differences: ON_BUN,
+    dependencies: versionsOf(PACKAGES),
+    atLeast: 1_100,
+  },
+] as const;
+
+const folder = await Deno.makeTempDir({ prefix: "quartet_npm_" });
+const folderOf = async (name: string) => {
+  const path = join(folder, name);
+  await Deno.mkdir(path);
+  return path;
+};
+const [packages, runtimes] = await Promise.all([
+  packForNpm(await folderOf("pack")),
+  getRuntimes(await folderOf("runtimes")),
+]);
+const registry = await serveRegistry(packages);
+const missing = typeof runtimes === "string" ? runtimes : undefined;
+if (missing !== undefined) console.warn(`Ignored: ${missing}`);
+
+const testOptions = { ignore: missing !== undefined };
+
+/** The programs of `consumer/`. */
+const CONSUMERS = [
+  "node_main",
+  "bun_main",
+  "bun_plain",
+  "entry_points",
+  "says_so",
+];
+
+interface Project {
+  readonly folder: string;
+  readonly program: string;
+}
+
+const projects = new Map<string, Project>();
+
+Deno.test.beforeAll(async () => {
+  if (typeof runtimes === "string") return;
+  for (const { name, installer, dependencies, program } of RUNTIMES) {
+    const project = {
+      folder: join(folder, installer),
+      program: program(runtimes),
+    };
+    await createProject(
+      project.folder,
+      registry.url,
+      installer,
+      runtimes,
+      dependencies,
+    );
+    await bundle(
+      CONSUMERS.map((it) => join(here, "consumer", `${it}.ts`)),
+      project.folder,
+      project.folder,
+    );
+    projects.set(name, project);
+  }
+});
+
+Deno.test.afterAll(async () => {
+  await esbuild.stop();
+  await registry[Symbol.asyncDispose]();
+  await Deno.remove(folder, { recursive: true });
+});
+
+/** Where a program of `consumer/` is in a project. */
+function consumer({ folder }: Project, name: string): string {
+  return join(folder, bundled(join(here, "consumer", `${name}.ts`)));
+}
+
+async function printedBy(
+  project: Project,
+  name: string,
+  ...args: string[]
+): Promise<Record<string, unknown>> {
+  const { folder, program } = project;
+  const file = consumer(project, name);
+  return JSON.parse(await runOk(program, [file, ...args], { cwd: folder }));
+}
+
+for (const { name, main } of RUNTIMES) {
+  Deno.test(
+    `Each entry point is there on ${name}; dev says that it needs Deno`,
+    testOptions,
+    async () => {
+      const { exports } = JSON.parse(
+        await Deno.readTextFile(new URL("deno.json", ROOT)),
+      );
+      const entries = Object.keys(exports).map((it) =>
+        `@quartet/kit${it.slice(1)}`
+      );
+      const found = await printedBy(
+        projects.get(name)!,
+        "entry_points",
+        ...entries,
+      );
+      const dev = "@quartet/kit/dev";
+      assertMatch(
+        String(found[dev]),
+        /^Cannot run the dev command: it needs Deno/,
+      );
+      for (const entry of entries.filter((it) => it !== dev)) {
+        const here = Object.keys(await import(import.meta.resolve(entry)))
+          .sort();
+        assertEquals(found[entry], here, entry);
+      }
+    },
+  );
+
+  Deno.test(
+    `What only Deno has says so on ${name}, and what to do instead`,
+    testOptions,
+    async () => {
+      const said = await printedBy(projects.get(name)!, "says_so");
+      const serve =
+        "Cannot serve: Deno.serve is not available in this runtime; use toNode(app) with a server of Node, or toBun(app) with Bun.serve";
+      assertEquals(said["serve()"], serve);
+      assertEquals(said["app.serve()"], serve);
+      assertMatch(
+        String(said["upgrade()"]),
+        /^Cannot open a WebSocket: .+ toNode\(\) on Node.+ toBun\(\) on Bun/,
+      );
+      for (const store of ["createKvStore()", "createKvSessionStore()"]) {
+        assertMatch(
+          String(said[store]),
+          /kv must be what Deno\.openKv\(\) gives/,
+        );
+      }
+    },
+  );
+
+  Deno.test(
+    `A server of ${name} has all four modules, and shuts down`,
+    testOptions,
+    async () => {
+      const project = projects.get(name)!;
+      await using server = await startServer(
+        project.program,
+        consumer(project, main),
+        project.folder,
+      );
+      await driveServer(server);
+      assertEquals(await server.stop(), 0, server.printed);
+      assertMatch(server.printed, /Closed/);
+    },
+  );
+}
+
+Deno.test(
+  "Bun's own server upgrades for the RPC plugin, and slow readers hold its streams",
+  testOptions,
+  async () => {
+    const project = projects.get("Bun")!;
+    await using server = await startServer(
+      project.program,
+      consumer(project, "bun_plain"),
+      project.folder,
+    );
+    await driveBun(server);
+    await server.stop();
+    assertMatch(server.printed, /Closed/);
+  },
+);
+
+Deno.test(
+  "The declarations are understood by a user's TypeScript",
+  testOptions,
+  async () => {
+    const { folder } = projects.get("Node")!;
+    const { node } = runtimes as Runtimes;
+    await Deno.copyFile(
+      join(here, "consumer", "types.ts"),
+      join(folder, "types.ts"),
+    );
+    await runOk(node, [
+      join(folder, "node_modules", "typescript", "bin", "tsc"),
+      "--noEmit",
+      "--strict",
+      "--exactOptionalPropertyTypes",
+      "--target",
+      "esnext",
+      "--module",
+      "nodenext",
+      "types.ts",
+    ], { cwd: folder });
+  },
+);
+
+Deno.test(
+  "The tests of the modules pass on Node and Bun",
+  testOptions,
+  async (t) => {
+    const ran = await Promise.all(
+      RUNTIMES.map(async ({ name, differences }) => {
+        const { folder, program } = projects.get(name)!;
+        const suites = await bundleSuites(folder);
+        const reasons = reasonsOf(differences);
+        const results = await runSuites(program, suites, reasons, folder);
+        return { suites, reasons, results };
+      }),
+    );
+    for (const [i, { name, atLeast }] of RUNTIMES.entries()) {
+      const { suites, reasons, results } = ran[i]!;
+      await t.step(name, () => {
+        console.log(summarize(name, results, suites.leftOut));
+        const failed = results.filter(({ state }) => state === "failed");
+        assertEquals(failed, []);
+        const names = new Set(results.map(({ name }) => name));
+        assertEquals(
+          [...reasons.keys()].filter((it) => !names.has(it)),
+          [],
+          "differences.ts names tests that there aren't",
+        );
+        const passed = results.filter(({ state }) => state === "passed");
+        assert(passed.length >= atLeast, `only ${passed.length} tests ran`);
+      });
+    }
+  },
+);

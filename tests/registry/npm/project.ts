@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import { runOk } from "./command.ts";
+import type { Runtimes } from "./runtimes.ts";
+
+/** What a project depends on, beside the package. */
+export type Dependencies = Readonly<Record<string, string>>;
+
+/** Which program installs a project's packages. */
+export type Installer = "npm" | "bun";
+
+/**
+ * Installs the package into an empty project, as its reader would who has set
+ * `.npmrc` and `package.json` as `npx jsr add @quartet/kit` does.
+ *
+ * @param registry Where `@jsr` is; all else comes from npm.
+ */
+export async function createProject(
+  folder: string,
+  registry: string,
+  installer: Installer,
+  { node, npm, bun }: Runtimes,
+  dependencies: Dependencies,
+): Promise<void> {
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(
+    join(folder, ".npmrc"),
+    `@jsr:registry=${registry}\n`,
+  );
+  await Deno.writeTextFile(
+    join(folder, "package.json"),
+    JSON.stringify({
+      type: "module",
+      dependencies: {
+        "@quartet/kit": "npm:@jsr/quartet__kit@^0.1",
+        ...dependencies,
+      },
+    }),
+  );
+  const options = {
+    cwd: folder,
+    // What is served under these names is another one each time.
+    env: { BUN_INSTALL_CACHE_DIR: join(folder, ".bun_cache") },
+  };
+  if (installer === "bun") {
+    await runOk(bun, ["install", "--no-progress"], options);
+  } else {
+    const quiet = ["--no-audit", "--no-fund", "--prefer-offline"];
+    await runOk(node, [npm, "install", ...quiet], options);
+  }
+}

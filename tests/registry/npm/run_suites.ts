@@ -1,0 +1,49 @@
+import { run } from "./command.ts";
+import type { Outcome } from "./runner/tests.ts";
+import type { Suites } from "./suites.ts";
+
+/** A test, and what has become of it. */
+export interface Result extends Outcome {
+  /** The file of the test. */
+  readonly path: string;
+}
+
+/** How long a module's tests may take, in milliseconds. */
+const TIMEOUT = 240_000;
+
+/**
+ * Runs suites with Node or Bun, those of a module in a process of their own.
+ *
+ * @param leftOut The names of tests that are not run, with the reason.
+ */
+export async function runSuites(
+  program: string,
+  { runner, suites }: Suites,
+  leftOut: ReadonlyMap<string, string>,
+  cwd: string,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const groups = Object.groupBy(suites, ({ path }) => path.split("/")[1]!);
+  for (const group of Object.values(groups)) {
+    const file = `${group![0]!.bundle}.json`;
+    const bundles = group!.map(({ bundle }) => bundle);
+    const { stdout, stderr } = await run(program, [runner, file, ...bundles], {
+      cwd,
+      env: { NO_COLOR: "1", LEFT_OUT: JSON.stringify([...leftOut]) },
+      signal: AbortSignal.timeout(TIMEOUT),
+    });
+    const outcomes: Record<string, Outcome[]> = await Deno.readTextFile(file)
+      .then(JSON.parse, () => ({}));
+    for (const { path, bundle } of group!) {
+      for (const outcome of outcomes[bundle] ?? [noOutcome(stdout + stderr)]) {
+        results.push({ path, ...outcome });
+      }
+    }
+  }
+  return results;
+}
+
+function noOutcome(printed: string): Outcome {
+  const reason = `The process has ended before:\n${printed.slice(-4_000)}`;
+  return { name: "The file as a whole", state: "failed", reason };
+}

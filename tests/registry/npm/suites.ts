@@ -1,0 +1,177 @@
+/**
+ * The tests of the modules, bundled for Node and Bun.
+ *
+ * A bundle holds a test and its helpers. The package stays outside: what is
+ * tested is what was installed. Where a test says `Deno`, it gets what the
+ * runner has for it; there is no such global.
+ *
+ * @module
+ */
+
+import * as esbuild from "esbuild";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ROOT } from "../../helpers.ts";
+import { pinOf } from "./pins.ts";
+
+/** The modules whose tests are tried. */
+export const MODULES = ["auth", "trace", "rpc", "data"] as const;
+
+/** What tests may import beside the package: what it is used with. */
+export const PACKAGES = [
+  "@hono/node-server",
+  "@std/assert",
+  "@tanstack/query-core",
+  "arktype",
+  "devalue",
+  "hono",
+  "jose",
+  "superjson",
+  "valibot",
+  "ws",
+  "zod",
+] as const;
+
+/** A bundled file of tests. */
+export interface Suite {
+  /** Its path, relative to the root. */
+  readonly path: string;
+  readonly bundle: string;
+}
+
+/** The suites, and the files that were left out, with the reason. */
+export interface Suites {
+  /** The program that runs them. */
+  readonly runner: string;
+  readonly suites: readonly Suite[];
+  readonly leftOut: ReadonlyMap<string, string>;
+}
+
+const root = fileURLToPath(ROOT);
+const here = fileURLToPath(new URL(".", import.meta.url));
+
+/** The program that runs tests, and what they get of the kit's host. */
+const KIT_APP = join(here, "runner", "kit_app.ts");
+const RUNNER = [join(here, "runner", "main.ts"), KIT_APP];
+
+/** Where a file's bundle is, below the folder of all. */
+export function bundled(path: string): string {
+  return relative(root, path).replace(/\.ts$/, ".mjs");
+}
+
+/** Bundles all tests of the modules into a project. */
+export async function bundleSuites(project: string): Promise<Suites> {
+  const paths = (await Promise.all(
+    MODULES.map((name) => findTests(join(root, "tests", name))),
+  )).flat().sort();
+  const leftOut = new Map<string, string>();
+  const outdir = join(project, "suites");
+  const [{ metafile }] = await Promise.all([
+    bundle(paths, outdir, project),
+    // Apart from them: it has to be there before they are loaded.
+    bundle(RUNNER, outdir, project),
+  ]);
+  const suites: Suite[] = [];
+  for (const [output, { entryPoint, imports }] of outputsOf(metafile)) {
+    const path = relative(root, join(root, entryPoint));
+    const foreign = imports.find((it) => it.path.startsWith("not-installed:"));
+    if (foreign === undefined) {
+      suites.push({ path, bundle: join(root, output) });
+    } else {
+      leftOut.set(path, foreign.path.replace("not-installed:", "needs "));
+    }
+  }
+  return { runner: join(outdir, bundled(RUNNER[0]!)), suites, leftOut };
+}
+
+/** Bundles programs for Node and Bun; `project` is where the package is. */
+export async function bundle(
+  entryPoints: readonly string[],
+  outdir: string,
+  project: string,
+): Promise<esbuild.BuildResult<{ metafile: true }>> {
+  return await esbuild.build({
+    entryPoints: [...entryPoints],
+    absWorkingDir: root,
+    outdir,
+    outbase: root,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting: true,
+    metafile: true,
+    format: "esm",
+    platform: "node",
+    target: "node22",
+    logLevel: "error",
+    define: { Deno: "globalThis.denoOfTests" },
+    // What Node 22 does not have yet, and only the tests may use.
+    mangleProps: /^(to|from)(Hex|Base64)$/,
+    mangleCache: {
+      toHex: "toHexOfTests",
+      toBase64: "toBase64OfTests",
+      fromHex: "fromHexOfTests",
+      fromBase64: "fromBase64OfTests",
+    },
+    plugins: [externals(project)],
+    tsconfigRaw: {},
+  });
+}
+
+/** Leaves the package and others outside. */
+function externals(project: string): esbuild.Plugin {
+  const product = new RegExp(
+    `^(app|${MODULES.join("|")}|viewer/dist)/|^(mod|dev)\\.ts$`,
+  );
+  return {
+    name: "externals",
+    setup(build) {
+      build.onResolve(
+        { filter: /^@quartet\/kit(\/|$)/ },
+        ({ path, importer }) =>
+          path === "@quartet/kit/app" && !importer.startsWith(here)
+            ? {
+              path: join(project, "suites", bundled(KIT_APP)),
+              external: true,
+            }
+            : { path, external: true },
+      );
+      // Some tests are of a file that no entry point has all of.
+      build.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
+        const target = relative(root, join(resolveDir, path));
+        if (!product.test(target)) return undefined;
+        const file = target.replace(/\.ts$/, ".js");
+        return {
+          path: join(project, "node_modules", "@quartet", "kit", file),
+          external: true,
+        };
+      });
+      build.onResolve({ filter: /^(@[a-z]|[a-z])[^:]*$/ }, ({ path }) => {
+        if (PACKAGES.some((it) => path === it || path.startsWith(`${it}/`))) {
+          return { path: pinOf(path)!.specifier, external: true };
+        }
+        return { path: `not-installed:${path}`, external: true };
+      });
+    },
+  };
+}
+
+function* outputsOf(
+  { outputs }: esbuild.Metafile,
+): Generator<
+  [string, esbuild.Metafile["outputs"][string] & { entryPoint: string }]
+> {
+  for (const [path, output] of Object.entries(outputs)) {
+    const { entryPoint } = output;
+    if (entryPoint !== undefined) yield [path, { ...output, entryPoint }];
+  }
+}
+
+async function findTests(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    if (isDirectory) found.push(...await findTests(path));
+    else if (name.endsWith("_test.ts")) found.push(path);
+  }
+  return found;
+}
