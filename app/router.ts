@@ -24,6 +24,7 @@ const METHOD = /^(\*|[a-z-]+)$/i;
 
 /** A method of a route, ready to run. */
 interface Endpoint {
+  readonly method: string;
   readonly pattern: string;
   readonly run: Handler<Context>;
 }
@@ -67,7 +68,7 @@ export function createRouter(): Router {
           }`,
         );
       }
-      addToTable(method, path, { pattern: path, run });
+      addToTable(method, path, { method, pattern: path, run });
       taken.set(key, path);
       methods.add(method);
     }
@@ -82,12 +83,12 @@ export function createRouter(): Router {
     }
   }
 
+  /** HEAD is answered as GET is, unless a route is made for it. */
   function find(method: string, path: string): Match | undefined {
     const match = findRoute(table, method, path);
-    if (match === undefined && method === "HEAD") {
-      return findRoute(table, "GET", path);
-    }
-    return match;
+    return method === "HEAD" && match?.data.method !== method
+      ? findRoute(table, "GET", path)
+      : match;
   }
 
   function refuse(method: string, path: string): Response {
@@ -95,7 +96,9 @@ export function createRouter(): Router {
     if (allow.length === 0) {
       return errorResponse(404, "NOT_FOUND", "There is nothing at this path");
     }
-    if (allow.includes("GET")) allow.push("HEAD");
+    if (allow.includes("GET") && !allow.includes("HEAD")) {
+      allow.push("HEAD");
+    }
     const list = allow.sort().join(", ");
     return errorResponse(
       405,

@@ -188,6 +188,49 @@ Deno.test("a Response that was sent before is a 500 that says so to the log", as
   assertStringIncludes(again.text, "INTERNAL_ERROR");
 });
 
+Deno.test("HEAD finds the route that GET finds, beside those for every method", async () => {
+  const named = (path: string, method: string): Route => ({
+    path,
+    method,
+    handler: () => new Response(null, { headers: { "x-route": path } }),
+  });
+  const routes = [
+    named("/a", "GET"),
+    named("/b", "*"),
+    named("/c", "GET"),
+    named("/c", "HEAD"),
+    named("/d", "POST"),
+    named("/**", "*"),
+  ];
+  const routeOf = async (path: string, method: string) =>
+    (await ask(routes, path, { method })).headers.get("x-route");
+  for (
+    const [path, route] of [
+      ["/a", "/a"],
+      ["/b", "/b"],
+      ["/c", "/c"],
+      ["/d", "/**"],
+      ["/e", "/**"],
+    ] as const
+  ) {
+    assertEquals(await routeOf(path, "GET"), route);
+    assertEquals(await routeOf(path, "HEAD"), route);
+  }
+  assertEquals(await routeOf("/a", "PUT"), "/**");
+});
+
+Deno.test("Allow names HEAD once, with a route of its own or without", async () => {
+  const routes: Route[] = [
+    { path: "/a", handler: says("get") },
+    { path: "/b", handler: says("get") },
+    { path: "/b", method: "HEAD", handler: says("") },
+  ];
+  for (const path of ["/a", "/b"]) {
+    const { headers } = await ask(routes, path, { method: "PUT" });
+    assertEquals(headers.get("allow"), "GET, HEAD");
+  }
+});
+
 Deno.test("HEAD has its own handler where a route says so", async () => {
   const routes: Route[] = [
     { path: "/", handler: says("get") },
