@@ -1,0 +1,175 @@
+/** Sockets on a server of Node, with bytes that no decent client sends. */
+
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { createUpgrader, toBun, toNode } from "@quartet/kit/app";
+import type { Fetcher, NodeHostOptions, Upgrader } from "@quartet/kit/app";
+import { createServer } from "node:http";
+import { WebSocketServer } from "ws";
+import { exchange } from "../helpers.ts";
+
+interface Listening extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** Serves an app's sockets, and nothing else. */
+async function listen(
+  app: Fetcher,
+  options: NodeHostOptions = {
+    webSocketServer: new WebSocketServer({ noServer: true }),
+  },
+): Promise<Listening> {
+  const server = createServer();
+  server.on("upgrade", toNode(app, options).upgrade);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as { port: number }).port,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Greets and closes. */
+function createGreeter(): Upgrader<string> {
+  return createUpgrader<string>({
+    open(ws) {
+      ws.send(`hello ${ws.data}`);
+      ws.close(4000, "that was it");
+    },
+    message() {},
+  });
+}
+
+function serving(upgrader: Upgrader<string>): Fetcher {
+  return {
+    fetch(request) {
+      if (!upgrader.upgrade(request, { data: new URL(request.url).pathname })) {
+        return new Response("no", { status: 426 });
+      }
+      const response = upgrader.response(request)!;
+      response.headers.append("set-cookie", "a=1");
+      response.headers.append("set-cookie", "b=2");
+      return response;
+    },
+  };
+}
+
+function handshake(changes: Record<string, string | undefined> = {}): string {
+  const headers: Record<string, string | undefined> = {
+    Host: "127.0.0.1",
+    Connection: "Upgrade",
+    Upgrade: "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    ...changes,
+  };
+  const lines = Object.entries(headers)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${value}`);
+  return ["GET //a HTTP/1.1", ...lines, "", ""].join("\r\n");
+}
+
+Deno.test("On Node a handshake has the headers that the app has set, and a path stays as it is", async () => {
+  const upgrader = createGreeter();
+  await using server = await listen(serving(upgrader));
+  const url = `ws://127.0.0.1:${server.port}//a`;
+  const socket = new WebSocket(url);
+  const message = new Promise<MessageEvent>((resolve) => {
+    socket.onmessage = resolve;
+  });
+  const closed = new Promise<CloseEvent>((resolve) => socket.onclose = resolve);
+  assertEquals((await message).data, "hello //a");
+  const { code, reason } = await closed;
+  assertEquals([code, reason], [4000, "that was it"]);
+  await upgrader.close();
+  assertEquals(upgrader.size, 0);
+});
+
+Deno.test("On Node what is no handshake is answered by the app, and the connection closed", async () => {
+  const upgrader = createGreeter();
+  await using server = await listen(serving(upgrader));
+  const answer = await exchange(
+    server.port,
+    handshake({ "Sec-WebSocket-Version": "12" }),
+  );
+  assertMatch(answer, /^HTTP\/1\.1 426 /);
+  assertMatch(answer, /\r\nconnection: close\r\n/);
+  assertMatch(answer, /\r\ncontent-length: 2\r\n\r\nno$/);
+  assertEquals(upgrader.size, 0);
+});
+
+Deno.test("On Node a key that is none leaves no socket behind", async () => {
+  const upgrader = createGreeter();
+  await using server = await listen(serving(upgrader));
+  const answer = await exchange(
+    server.port,
+    handshake({ "Sec-WebSocket-Key": "short" }),
+  );
+  assertMatch(answer, /^HTTP\/1\.1 400 /);
+  await upgrader.close();
+  assertEquals(upgrader.size, 0);
+});
+
+Deno.test("On Node a malformed Host is a 400, and the app is not asked", async () => {
+  let asked = 0;
+  await using server = await listen({
+    fetch() {
+      asked++;
+      return new Response();
+    },
+  });
+  const answer = await exchange(server.port, handshake({ Host: "a b<" }));
+  assertMatch(answer, /^HTTP\/1\.1 400 /);
+  assertEquals(asked, 0);
+});
+
+Deno.test("On Node sockets without the option webSocketServer are a 501 that is told", async () => {
+  const logged: unknown[] = [];
+  const { error } = console;
+  console.error = (...args) => void logged.push(args);
+  try {
+    await using server = await listen({ fetch: () => new Response() }, {});
+    assertMatch(
+      await exchange(server.port, handshake()),
+      /^HTTP\/1\.1 501 /,
+    );
+  } finally {
+    console.error = error;
+  }
+  assertMatch(String(logged), /toNode\(\) needs the option webSocketServer/);
+});
+
+Deno.test("On Node a response other than the upgrade's is sent instead, and its socket is closed", async () => {
+  const gone = Promise.withResolvers<number>();
+  const upgrader = createUpgrader<null>({
+    message() {},
+    close: (_, code) => gone.resolve(code),
+  });
+  await using server = await listen({
+    fetch(request) {
+      assert(upgrader.upgrade(request, { data: null }));
+      return new Response("second thoughts", { status: 403 });
+    },
+  });
+  const answer = await exchange(server.port, handshake());
+  assertMatch(answer, /^HTTP\/1\.1 403 [^]*second thoughts$/);
+  assertEquals(await gone.promise, 1006);
+  assertEquals(upgrader.size, 0);
+});
+
+Deno.test("toNode() and toBun() refuse what has no fetch", () => {
+  for (const wrong of [undefined, null, {}, () => new Response()]) {
+    assertThrows(
+      () => toNode(wrong as never),
+      TypeError,
+      "Cannot serve on Node: the app must be an object with a fetch method",
+    );
+    assertThrows(
+      () => toBun(wrong as never),
+      TypeError,
+      "Cannot serve on Bun: the app must be an object with a fetch method",
+    );
+  }
+});
