@@ -18,7 +18,7 @@ export interface Attribute {
 }
 
 /** A value of another kind than attributes have, as text. */
-export function textOf(value: unknown): string {
+export function asText(value: unknown): string {
   try {
     return String(value);
   } catch {

@@ -1,5 +1,5 @@
 import type { AttributeValue, Layer, SpanOpener } from "../app/scope.ts";
-import { textOf } from "./attribute.ts";
+import { asText } from "./attribute.ts";
 import type { Attribute } from "./attribute.ts";
 import type { Clock } from "./clock.ts";
 import { describeError } from "./describe_error.ts";
@@ -207,7 +207,7 @@ export class SpanImpl implements Span {
     if (
       typeof value !== "string" && typeof value !== "boolean" &&
       !Number.isFinite(value)
-    ) value = textOf(value);
+    ) value = asText(value);
     let size = 0;
     if (typeof value === "string") {
       if (value.length > MAX_VALUE_LENGTH) {

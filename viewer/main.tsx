@@ -32,7 +32,10 @@ async function readPageData(): Promise<void> {
       draw();
       return;
     }
-    const { entries, complete } = await readDataBlock(encoding, textOf(block));
+    const { entries, complete } = await readDataBlock(
+      encoding,
+      textParts(block),
+    );
     addEntries(entries);
     draw();
     // The list is to be seen before the rest is read.
@@ -52,7 +55,7 @@ function findBlock(): HTMLElement | null {
 }
 
 /** The text of an element, piece by piece as the parser reads it. */
-async function* textOf(element: HTMLElement): AsyncGenerator<string> {
+async function* textParts(element: HTMLElement): AsyncGenerator<string> {
   for (let at = 0, more = true; more;) {
     more = isParsing();
     const text = element.textContent ?? "";

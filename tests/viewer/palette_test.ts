@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import { LAYERS } from "../../viewer/model/layers.ts";
+import { LAYER_ORDER } from "../../viewer/model/layers.ts";
 
 type Triple = readonly [number, number, number];
 
@@ -63,8 +63,8 @@ function contrast(a: Triple, b: Triple): number {
 for (const [theme, name] of [[0, "light"], [1, "dark"]] as const) {
   Deno.test(`layer colours of the ${name} theme can be told apart by all eyes`, () => {
     for (const [sight, matrix] of Object.entries(SIGHTS)) {
-      for (const [i, a] of LAYERS.entries()) {
-        for (const b of LAYERS.slice(i + 1)) {
+      for (const [i, a] of LAYER_ORDER.entries()) {
+        for (const b of LAYER_ORDER.slice(i + 1)) {
           const apart = distance(
             seenBy(matrix, colorOf(`layer-${a}`, theme)),
             seenBy(matrix, colorOf(`layer-${b}`, theme)),
@@ -77,7 +77,7 @@ for (const [theme, name] of [[0, "light"], [1, "dark"]] as const) {
 
   Deno.test(`colours of the ${name} theme have contrast enough`, () => {
     const surface = colorOf("surface", theme);
-    for (const layer of LAYERS) {
+    for (const layer of LAYER_ORDER) {
       const ratio = contrast(colorOf(`layer-${layer}`, theme), surface);
       assert(ratio >= 3, `${layer}: ${ratio}`);
     }

@@ -11,7 +11,7 @@ import type {
 } from "./otlp_types.ts";
 import { toKeyValues } from "./otlp_value.ts";
 import { OWN } from "./own_attributes.ts";
-import { kindOf, metadataOf, metadataText } from "./semantics.ts";
+import { metadataOf, metadataText, spanKind } from "./semantics.ts";
 import { findRoot } from "./trace_assembler.ts";
 import { toWellFormed } from "./well_formed.ts";
 
@@ -91,7 +91,7 @@ function toSpan(
     spanId: span.id,
     ...(span.parentId !== null && { parentSpanId: span.parentId }),
     name: toWellFormed(span.name),
-    kind: kindOf(span),
+    kind: spanKind(span),
     startTimeUnixNano: toUnixNano(span.startTime),
     endTimeUnixNano: toUnixNano(span.endTime),
     attributes: [

@@ -23,7 +23,7 @@ const KIND = { internal: 1, server: 2, client: 3 } as const;
  * was sent to, one that was received only the path; and a browser receives
  * none.
  */
-export function kindOf(span: SpanData): 1 | 2 | 3 {
+export function spanKind(span: SpanData): 1 | 2 | 3 {
   const { layer, attributes } = span;
   if (layer === "database") return KIND.client;
   if (!Object.hasOwn(attributes, "http.request.method")) return KIND.internal;

@@ -90,7 +90,7 @@ export function packSpans(trace: SerializedTrace, tables: Tables): unknown[] {
     };
     return [
       tables.strings.of(span.name),
-      kindOf(span),
+      layerAndStatus(span),
       parents[i],
       packAttributes(span.attributes, tables),
       ...Object.values(rest).some((value) => value !== undefined) ? [rest] : [],
@@ -115,7 +115,7 @@ function packAttributes(
 }
 
 /** Layer and status in one number. */
-function kindOf(span: SpanData): number {
+function layerAndStatus(span: SpanData): number {
   const place = <T>(field: "layer" | "status", list: readonly T[]) => {
     const found = list.indexOf(span[field] as T);
     if (found >= 0) return found;

@@ -83,7 +83,7 @@ export function tracedAdapter<A extends object>(
 /** `method` gets the query's text, or an object that holds it. */
 function tracedQuery(method: Method, options: QueryOptions): Method {
   return (...args) => {
-    const text = textOf(args[0]);
+    const text = queryText(args[0]);
     return text === undefined
       ? method(...args)
       : runWith(args, () => queryOf(text, options), method);
@@ -132,7 +132,7 @@ function runWith(
 /** `method` gets a query's text and gives, at once or later, a statement. */
 function tracedPrepare(method: Method, options: QueryOptions): Method {
   return (...args) => {
-    const text = textOf(args[0]);
+    const text = queryText(args[0]);
     if (text === undefined) return method(...args);
     let described: DescribedQuery | undefined;
     const describe = () => described ??= queryOf(text, options);
@@ -286,7 +286,7 @@ function isFixed(target: object, key: string | symbol): boolean {
   return own !== undefined && !own.configurable && own.writable === false;
 }
 
-function textOf(query: unknown): string | undefined {
+function queryText(query: unknown): string | undefined {
   if (typeof query === "string") return query;
   if (!isObject(query)) return undefined;
   const { text, sql } = query as { text?: unknown; sql?: unknown };

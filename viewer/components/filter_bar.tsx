@@ -1,7 +1,7 @@
 import type { Layer } from "../../trace/types.ts";
 import { flip, useSignal } from "../hooks.ts";
 import { countFilters } from "../model/filter.ts";
-import { LAYERS } from "../model/layers.ts";
+import { LAYER_ORDER } from "../model/layers.ts";
 import {
   clearFilters,
   filters,
@@ -85,7 +85,7 @@ function FilterFields() {
       <Select
         label="Layer"
         value={layer}
-        options={LAYERS}
+        options={LAYER_ORDER}
         onPick={(layer) => setFilters({ layer: layer as Layer | "" })}
       />
       <label class="min-duration">

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { LAYERS, type LayerTime } from "./layers.ts";
+import { LAYER_ORDER, type LayerTime } from "./layers.ts";
 import {
   membersOf,
   type RowOptions,
@@ -109,7 +109,7 @@ export function compareLayers(
 ): { layer: LayerTime[0]; a: number; b: number }[] {
   const left = new Map(a);
   const right = new Map(b);
-  return LAYERS
+  return LAYER_ORDER
     .filter((layer) => left.has(layer) || right.has(layer))
     .map((layer) => ({
       layer,

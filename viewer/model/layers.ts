@@ -8,7 +8,7 @@
 import type { Layer } from "../../trace/types.ts";
 
 /** All layers. Each has a colour `--layer-<name>` in `styles.css`. */
-export const LAYERS: readonly Layer[] = [
+export const LAYER_ORDER: readonly Layer[] = [
   "request",
   "routing",
   "auth",
@@ -26,7 +26,9 @@ export const LAYERS: readonly Layer[] = [
 /** Milliseconds of self time that a layer took. */
 export type LayerTime = readonly [layer: Layer, selfTime: number];
 
-/** Times in the order of {@linkcode LAYERS}. */
+/** Times in the order of {@linkcode LAYER_ORDER}. */
 export function inLayerOrder(times: readonly LayerTime[]): LayerTime[] {
-  return times.toSorted((a, b) => LAYERS.indexOf(a[0]) - LAYERS.indexOf(b[0]));
+  return times.toSorted((a, b) =>
+    LAYER_ORDER.indexOf(a[0]) - LAYER_ORDER.indexOf(b[0])
+  );
 }

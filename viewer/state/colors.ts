@@ -5,14 +5,14 @@
  */
 
 import { computed } from "@preact/signals";
-import { LAYERS } from "../model/layers.ts";
+import { LAYER_ORDER } from "../model/layers.ts";
 import { colorsVersion, resolveColors } from "./theme.ts";
 
 const NAMES = [
   "surface",
   "ink",
   "danger",
-  ...LAYERS.map((layer) => `layer-${layer}` as const),
+  ...LAYER_ORDER.map((layer) => `layer-${layer}` as const),
 ] as const;
 
 /** The page's own colours and those of the layers. */
