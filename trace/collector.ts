@@ -1,4 +1,4 @@
-import { readClientSpan } from "./client_span.ts";
+import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "./types.ts";
 
 /** What became of the spans in a message. */
