@@ -58,6 +58,7 @@ export type {
 } from "./context.ts";
 export { createApp } from "./create_app.ts";
 export { errorResponse } from "./error_response.ts";
+export type { Fetcher } from "./fetcher.ts";
 export type { AppOptions } from "./host.ts";
 export { compose } from "./middleware.ts";
 export type { Handler, Middleware, Next } from "./middleware.ts";
@@ -81,7 +82,7 @@ export type {
   SpanOpener,
 } from "./scope.ts";
 export { serve } from "./serve.ts";
-export type { Fetcher, ServeOptions, Server } from "./serve.ts";
+export type { ServeOptions, Server } from "./serve.ts";
 export { createUpgrader } from "./websocket.ts";
 export type {
   ServerWebSocket,

@@ -1,19 +1,8 @@
-import type { ConnectionInfo, NetAddress } from "./context.ts";
+import type { NetAddress } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
-
-/** Something that answers requests: an app, or what a `main.ts` exports. */
-export interface Fetcher {
-  /** Answers one request. */
-  fetch(
-    request: Request,
-    info?: ConnectionInfo,
-  ): Response | Promise<Response>;
-  /**
-   * Lets go of what the fetcher holds: called on shutdown, once the last
-   * request is answered. Bodies may still be on their way.
-   */
-  close?(): void | Promise<void>;
-}
+import { checkFetcher } from "./fetcher.ts";
+import type { Fetcher } from "./fetcher.ts";
+import { serverURL } from "./server_url.ts";
 
 /** Where and how to listen. */
 export interface ServeOptions {
@@ -55,7 +44,8 @@ export interface Server {
  * @param fetcher What answers the requests.
  * @param options Where to listen.
  * @throws {Deno.errors.AddrInUse} If the port is taken.
- * @throws {TypeError} If the runtime has no `Deno.serve`, as Node and Bun.
+ * @throws {TypeError} If the fetcher has no `fetch`, or the runtime no
+ * `Deno.serve`, as Node and Bun.
  *
  * @example
  * ```ts
@@ -72,6 +62,7 @@ export interface Server {
  */
 export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   checkRuntime();
+  checkFetcher(fetcher, "serve");
   const { signal, signals = true, grace = 10_000 } = options;
   const handlers = createCounter();
   const responses = createCounter();
@@ -227,7 +218,6 @@ function ignoreSignals(listener: () => void): void {
   for (const name of signalNames()) Deno.removeSignalListener(name, listener);
 }
 
-function printAddress({ hostname, port }: NetAddress): void {
-  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  console.log(`Listening on http://${host}:${port}/`);
+function printAddress(address: NetAddress): void {
+  console.log(`Listening on ${serverURL(address)}`);
 }

@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
-import type { Fetcher } from "../app/serve.ts";
+import { isFetcher } from "../app/fetcher.ts";
+import type { Fetcher } from "../app/fetcher.ts";
 import { kindOf } from "../app/show.ts";
 import { DevError } from "./dev_error.ts";
 
@@ -61,11 +62,6 @@ function describe(value: unknown): string {
       return kind === "an object" ? "an object without one" : kind;
     }
   }
-}
-
-function isFetcher(value: unknown): value is Fetcher {
-  return typeof value === "object" && value !== null &&
-    typeof (value as { fetch?: unknown }).fetch === "function";
 }
 
 const FRAME = /\(?(file:\/\/\S+?:\d+:\d+)\)?\s*$/gm;

@@ -1,7 +1,9 @@
 import { createApp } from "../app/create_app.ts";
+import type { Fetcher } from "../app/fetcher.ts";
 import type { Plugin } from "../app/plugin.ts";
 import { serve } from "../app/serve.ts";
-import type { Fetcher, Server } from "../app/serve.ts";
+import type { Server } from "../app/serve.ts";
+import { serverURL } from "../app/server_url.ts";
 import { kindOf } from "../app/show.ts";
 import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
@@ -28,7 +30,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   const app = mount(entry, options.entry, tracing?.plugin);
   const server = listen(app, options);
 
-  const url = urlOf(server.address);
+  const url = serverURL(server.address);
   console.log(`Listening on ${url}`);
   if (tracing) console.log(`Traces at    ${url}__app/traces`);
   if (options.open) await openInBrowser(url);
@@ -89,14 +91,4 @@ function listen(fetcher: Fetcher, { host, port }: DevOptions): Server {
       ? `Cannot listen: ports ${first} to ${first + tries - 1} are in use`
       : `Cannot listen on port ${port}: it is in use`,
   );
-}
-
-/** 0.0.0.0 and :: are no addresses that a browser can go to. */
-function urlOf({ hostname, port }: Deno.NetAddr): string {
-  const host = hostname === "0.0.0.0" || hostname === "::"
-    ? "localhost"
-    : hostname.includes(":")
-    ? `[${hostname}]`
-    : hostname;
-  return `http://${host}:${port}/`;
 }

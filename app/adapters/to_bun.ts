@@ -1,6 +1,6 @@
 import type { ConnectionInfo, NetAddress } from "../context.ts";
-import type { Fetcher } from "../serve.ts";
-import { checkFetcher } from "./check_fetcher.ts";
+import { checkFetcher } from "../fetcher.ts";
+import type { Fetcher } from "../fetcher.ts";
 import { offerSocket } from "./host_socket.ts";
 import type { HostSocket } from "./host_socket.ts";
 

@@ -65,6 +65,57 @@ Deno.test("serve() listens on this machine only unless told otherwise, and says 
   await server.shutdown();
 });
 
+/** What is printed while a server starts and stops. */
+async function printedBy(options: ServeOptions): Promise<string[]> {
+  const printed: string[] = [];
+  const { log } = console;
+  console.log = (text) => printed.push(text);
+  try {
+    const server = serve({ fetch: () => new Response() }, {
+      port: 0,
+      signals: false,
+      ...options,
+    });
+    printed.push(String(server.address.port));
+    await server.shutdown();
+  } finally {
+    console.log = log;
+  }
+  return printed;
+}
+
+Deno.test("serve() prints an address that a browser can go to", async () => {
+  for (
+    const [hostname, printed] of [
+      ["127.0.0.1", "127.0.0.1"],
+      ["0.0.0.0", "localhost"],
+    ] as const
+  ) {
+    const [line, port] = await printedBy({ hostname });
+    assertEquals(line, `Listening on http://${printed}:${port}/`);
+  }
+});
+
+Deno.test("serve() says so if it is given what answers no requests", () => {
+  for (
+    const [wrong, kind] of [
+      [undefined, "undefined"],
+      [null, "null"],
+      [() => new Response(), "a function"],
+      [{ fetch: "no" }, "an object"],
+    ] as const
+  ) {
+    const error = assertThrows(
+      () => serve(wrong as unknown as Fetcher, QUIET),
+      TypeError,
+    );
+    assertEquals(
+      error.message,
+      `Cannot serve: the app must be an object with a fetch method, received ${kind}`,
+    );
+  }
+});
+
 Deno.test("serve() throws AddrInUse if the port is taken", async () => {
   const server = serve({ fetch: () => new Response() }, QUIET);
   assertThrows(
