@@ -1,4 +1,5 @@
 import type { NetAddress } from "./context.ts";
+import { readDuration } from "./duration.ts";
 import { errorResponse } from "./error_response.ts";
 import { checkFetcher } from "./fetcher.ts";
 import type { Fetcher } from "./fetcher.ts";
@@ -16,7 +17,8 @@ export interface ServeOptions {
   readonly signals?: boolean;
   /**
    * How long running requests may take to finish on shutdown, in milliseconds.
-   * What is still running then is cut off. Default 10,000.
+   * What is still running then is cut off; with `Infinity`, only on a second
+   * signal. At most 2,147,483,647, almost 25 days. Default 10,000.
    */
   readonly grace?: number;
   /** Called once the port is open. Default: prints the address. */
@@ -44,8 +46,8 @@ export interface Server {
  * @param fetcher What answers the requests.
  * @param options Where to listen.
  * @throws {Deno.errors.AddrInUse} If the port is taken.
- * @throws {TypeError} If the fetcher has no `fetch`, or the runtime no
- * `Deno.serve`, as Node and Bun.
+ * @throws {TypeError} If an option is not what it must be, the fetcher has no
+ * `fetch`, or the runtime no `Deno.serve`, as Node and Bun.
  *
  * @example
  * ```ts
@@ -63,7 +65,12 @@ export interface Server {
 export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   checkRuntime();
   checkFetcher(fetcher, "serve");
-  const { signal, signals = true, grace = 10_000 } = options;
+  const { signal, signals = true } = options;
+  const grace = readDuration(options.grace ?? 10_000, "grace", "serve", {
+    unit: "milliseconds",
+    zero: true,
+    endless: true,
+  });
   const handlers = createCounter();
   const responses = createCounter();
   const overdue = Promise.withResolvers<void>();
@@ -110,7 +117,9 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
    * more, so an upload that nobody reads is left behind when time is up.
    */
   async function stop(): Promise<void> {
-    const timer = setTimeout(overdue.resolve, grace);
+    const timer = grace === Infinity
+      ? undefined
+      : setTimeout(overdue.resolve, grace);
     try {
       await Promise.race([handlers.empty(), overdue.promise]);
       const closed = close(fetcher);

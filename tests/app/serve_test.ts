@@ -263,6 +263,44 @@ Deno.test("shutdown() cuts off a request that hangs when the grace period is ove
   finish();
 });
 
+Deno.test("shutdown() without an end to its grace waits for a request for good", async () => {
+  const { server, running, finish } = slowServer({ grace: Infinity });
+  const body = bodyOf(urlOf(server));
+  await running;
+  const down = server.shutdown();
+  // A timer of Infinity would fire after a millisecond, before this one.
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  assert(await isPending(down));
+  finish();
+  assertEquals(await body, "finished");
+  await down;
+});
+
+Deno.test("serve() refuses a grace that no timer can wait", () => {
+  const MUST = "grace must be a number of milliseconds, 0 or more";
+  for (
+    const [grace, problem] of [
+      [-1, `${MUST}, received -1`],
+      [NaN, `${MUST}, received NaN`],
+      ["1", `${MUST}, received "1"`],
+      [
+        2 ** 31,
+        "grace must be at most 2147483647 milliseconds, which is as long as a timer can wait, or Infinity, received 2147483648",
+      ],
+    ] as const
+  ) {
+    const error = assertThrows(
+      () =>
+        serve({ fetch: () => new Response() }, {
+          ...QUIET,
+          grace: grace as number,
+        }),
+      TypeError,
+    );
+    assertEquals(error.message, `Cannot serve: ${problem}`);
+  }
+});
+
 Deno.test("shutdown() cuts off a body that never ends, which is told", async () => {
   const cancelled = Promise.withResolvers<void>();
   const server = serve({
