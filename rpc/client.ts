@@ -30,6 +30,7 @@ export { batching } from "./client/batch.ts";
 export type { Batching } from "./client/batch.ts";
 export { createClient, createHTTPClient } from "./client/create_client.ts";
 export { RPCClientError } from "./client/error.ts";
+export type { RPCClientErrorCode } from "./client/error.ts";
 export type { Answer, CallOptions, Exchange } from "./client/exchange.ts";
 export type {
   Client,

@@ -30,7 +30,7 @@ export function createPathProxy(
   path: readonly string[] = [],
 ): unknown {
   // A function as `then` would make a call of `await rpc`, one as `toJSON` of
-  // `JSON.stringify(rpc)`.
+  // `JSON.stringify(rpc)`. createRouter() asks here which names that leaves.
   const parts: Record<string, unknown> = {
     __proto__: null,
     then: undefined,
@@ -43,10 +43,10 @@ export function createPathProxy(
         : key in parts
         ? parts[key]
         : parts[key] = createPathProxy(methods, [...path, key]),
-    apply(_, _this, [input, options]) {
+    apply(_, _this, args: [input: unknown, options: unknown]) {
       const procedure = [...path];
       const call = methods[procedure.pop()!];
-      if (call) return call(procedure, input, options);
+      if (call) return call(procedure, ...args);
       throw new TypeError(
         `Cannot call ${path.join(".")}: no query, mutate or subscribe`,
       );

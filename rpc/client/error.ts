@@ -1,12 +1,20 @@
 import type { RPCFailure } from "../error.ts";
 
 /**
- * Why a call or a subscription failed: the server's own code, or one of the
- * client's:
+ * The codes of the client itself:
  *
  * - `NETWORK_ERROR`: no answer came.
  * - `BAD_RESPONSE`: what came was not an answer of a router.
  * - `CONNECTION_LOST`: a socket could not be opened again.
+ */
+export type RPCClientErrorCode =
+  | "NETWORK_ERROR"
+  | "BAD_RESPONSE"
+  | "CONNECTION_LOST";
+
+/**
+ * Why a call or a subscription failed. The code is one of the server's, or an
+ * {@linkcode RPCClientErrorCode}.
  */
 export class RPCClientError extends Error {
   // Declared here and assigned as one: fields would be twice as much code.
@@ -40,14 +48,14 @@ export class RPCClientError extends Error {
     super(
       typeof message === "string"
         ? message
-        : `Cannot call ${path}: ${code} ${status}`,
+        : `Cannot call ${path}: ${code}${status ? " " + status : ""}`,
       { cause },
     );
     Object.assign(this, {
-      code,
+      path,
       name: "RPCClientError",
       details,
-      path,
+      code,
       status,
     });
   }

@@ -21,7 +21,7 @@ export function createSend(
   options: PlainOptions,
 ): (type: CallMessage["type"]) => Send {
   const { transformer, headers: base } = options;
-  const endpoint = `${options.httpEndpoint}`;
+  const endpoint = options.httpEndpoint + "";
 
   const exchange: Exchange = async (body, { signal, headers: more }, url) => {
     const headers = new Headers(
@@ -40,7 +40,7 @@ export function createSend(
       return { ...await response.json(), status };
     } catch (cause) {
       const error = !status && { code: "NETWORK_ERROR" };
-      return { ok: false, status, cause, error };
+      return { ok: false, error, cause, status };
     }
   };
 
@@ -62,7 +62,7 @@ export function createSend(
         const abort = () => reject(signal!.reason);
         if (signal?.aborted) return abort();
         signal?.addEventListener("abort", abort);
-        (collect && !callOptions.headers ? collect : exchange)(
+        (!callOptions.headers && collect || exchange)(
           { path, type, input },
           callOptions,
           // No server nor proxy on the way refuses a URL of this length.

@@ -3,6 +3,10 @@
  * after the last. When it breaks it is opened again, and each subscription
  * goes on after the last tracked value that it has seen.
  *
+ * It is one long closure for the sake of pages, whose limit of 2 KB it just
+ * keeps: a minifier shortens the names of variables, but not those of the
+ * fields and methods that classes and files of their own would share.
+ *
  * @module
  */
 
@@ -78,7 +82,8 @@ export function createSubscribe(
     let mine: typeof socket = socket = {};
     let silent = 0;
     let hopeless = 0;
-    if (heartbeat) {
+    // No timer waits as long as 2^31 ms: it would fire at once.
+    if (heartbeat && heartbeat < 2e9) {
       timer = setInterval(
         () => (silent++ || !send({ type: "ping" })) && lost(mine),
         heartbeat,
@@ -130,15 +135,17 @@ export function createSubscribe(
       socket = {};
       timer = setTimeout(
         connect,
-        Math.min(maxDelay, delay * 2 ** failures++) * (1 + Math.random()) / 2,
+        Math.min(2e9, maxDelay, delay * 2 ** failures++) * (1 + Math.random()) /
+          2,
       );
     } else {
       failures = 0;
-      const error = { code: "CONNECTION_LOST" };
-      for (const receive of subscriptions.values()) {
-        // Each by itself: one that fails must not keep the others from it.
-        queueMicrotask(() => receive({ type: "error", error, cause }));
-      }
+      // Each by itself: one that fails must not keep the others from it.
+      subscriptions.forEach((receive) =>
+        queueMicrotask(() =>
+          receive({ type: "error", error: { code: "CONNECTION_LOST" }, cause })
+        )
+      );
     }
   }
 

@@ -33,7 +33,7 @@ export interface ClientOptions extends HTTPClientOptions {
   /**
    * Time between two pings, in milliseconds. A server that is silent for two
    * of them counts as gone, and so does one that isn't connected after one.
-   * `false` sends none and waits for good. Default 30,000.
+   * `false` and `Infinity` send none and wait for good. Default 30,000.
    */
   readonly heartbeat?: number | false;
 }

@@ -1,0 +1,49 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { createRouter, procedure } from "@quartet/kit/rpc";
+import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
+import type { RPCClientErrorCode } from "@quartet/kit/rpc/client";
+import { fakeTimers } from "./fake_timers.ts";
+import { until } from "./helpers.ts";
+
+const router = createRouter({
+  ping: procedure.query(() => "pong"),
+  stream: procedure.subscription(async function* () {
+    yield await Promise.resolve(1);
+  }),
+});
+
+/** A port on which nobody listens. */
+function closedPort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  return port;
+}
+
+Deno.test("A heartbeat of Infinity is none, and no wait is longer than a timer can be set to", async () => {
+  for (const heartbeat of [Infinity, 2 ** 31, false] as const) {
+    using timers = fakeTimers();
+    const rpc = createClient<typeof router>({
+      httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
+      reconnect: { delay: Infinity, maxDelay: Infinity },
+      heartbeat,
+    });
+    const unsubscribe = rpc.stream.subscribe(undefined, { onData() {} });
+    await until(() => timers.waits.length > 0);
+    assertEquals(timers.waits.filter((ms) => !(ms < 2 ** 31)), []);
+    // The one of the next attempt: there is no heartbeat.
+    assertEquals(timers.waits.length, 1);
+    unsubscribe();
+    assertEquals(timers.waits.length, 0);
+  }
+});
+
+Deno.test("A failure without an answer has no status to tell of", async () => {
+  const rpc = createClient<typeof router>({
+    httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
+  });
+  const error = await assertRejects(() => rpc.ping.query(), RPCClientError);
+  const code: RPCClientErrorCode = "NETWORK_ERROR";
+  assertEquals([error.code, error.status], [code, 0]);
+  assertEquals(error.message, "Cannot call ping: NETWORK_ERROR");
+});
