@@ -1,3 +1,4 @@
+import { checkObject } from "../app/check_object.ts";
 import { readDuration } from "../app/duration.ts";
 import { show } from "../app/show.ts";
 import { checkStrings, normalizeTags } from "./check.ts";
@@ -97,11 +98,7 @@ export function readPolicy(
   maxAge: readonly [name: string, value: number | false],
   doing: string,
 ): Policy {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(
-      `Cannot ${doing}: options must be an object, received ${show(options)}`,
-    );
-  }
+  checkObject(options, "options", doing);
   const mayLast = [maxAge[0], "negativeMaxAge"];
   const time = (name: string, value: unknown): number => {
     if (value === false && mayLast.includes(name)) return Infinity;

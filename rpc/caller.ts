@@ -1,6 +1,7 @@
 import { Call } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
 import type { Calls, SubscriptionHandlers } from "./calls.ts";
+import { checkRouter } from "./check.ts";
 import { handOver, iterate } from "./direct_subscription.ts";
 import { listEndpoints } from "./endpoints.ts";
 import { errors } from "./error.ts";
@@ -64,6 +65,7 @@ export function createCaller<R extends { readonly _def: object }>(
   ctx?: unknown,
   options: CallerOptions = {},
 ): Caller<R> {
+  checkRouter(router, ["_def"], "create caller");
   const endpoints = listEndpoints(router._def);
 
   function find(path: readonly string[], kind: ProcedureKind): Endpoint {

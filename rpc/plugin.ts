@@ -1,11 +1,12 @@
+import { checkObject } from "../app/check_object.ts";
 import type { Context } from "../app/context.ts";
 import { isCrossOrigin, readOrigins } from "../app/origin.ts";
 import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
-import { kindOf } from "../app/show.ts";
 import { createUpgrader } from "../app/websocket.ts";
 import type { WebSocketHandler } from "../app/websocket.ts";
 import { noteEndpoint, noteRefusal } from "./call_route.ts";
+import { checkEndpoint, checkRouter, DEFAULT_ENDPOINT } from "./check.ts";
 import { errors } from "./error.ts";
 import { respondError } from "./respond.ts";
 import type { Router } from "./router.ts";
@@ -21,7 +22,8 @@ export interface RPCPluginOptions {
   readonly endpoint?: string;
   /**
    * Other origins whose pages may open sockets, such as
-   * `https://app.example`. The server's own always may.
+   * `https://app.example`. The server's own always may. Calls by HTTP that
+   * change something are the `trustedOrigins` of the auth plugin's affair.
    */
   readonly allowedOrigins?: readonly string[];
 }
@@ -73,8 +75,13 @@ export interface RPCPlugin extends Plugin {
  * `endpoint/<path>` names a procedure by URL; the body of a POST is its input
  * then. That is what the OpenAPI document describes.
  *
+ * An app may have several of these, each with an endpoint of its own that isn't
+ * below another one. The plugin is called `rpc` at the default endpoint, and
+ * `rpc /its/endpoint` elsewhere.
+ *
  * @param options The router, and where to serve it.
- * @throws {TypeError} If the endpoint or an origin is malformed.
+ * @throws {TypeError} If the router, the endpoint or an origin is not what it
+ * must be.
  *
  * @example
  * ```ts
@@ -91,15 +98,13 @@ export interface RPCPlugin extends Plugin {
  * ```
  */
 export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
-  const { router, endpoint = "/api/rpc", allowedOrigins = [] } = options;
-  checkRouter(router);
-  checkEndpoint(endpoint);
-  const trusted = readOrigins(
-    allowedOrigins,
-    "create RPC plugin",
-    "allowedOrigins",
-  );
-  const isForeign = (request: Request) => isCrossOrigin(request, trusted);
+  const doing = "create RPC plugin";
+  checkObject(options, "options", doing);
+  const { router, endpoint = DEFAULT_ENDPOINT, allowedOrigins = [] } = options;
+  checkRouter(router, ["handler", "websocket"], doing);
+  checkEndpoint(endpoint, doing);
+  const allowed = readOrigins(allowedOrigins, doing, "allowedOrigins");
+  const isForeign = (request: Request) => isCrossOrigin(request, allowed);
   const connections = new Set<WSConnectionData>();
   const { websocket } = router;
   const upgrader = createUpgrader<WSConnectionData>({
@@ -159,7 +164,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   }
 
   return {
-    name: "rpc",
+    name: endpoint === DEFAULT_ENDPOINT ? "rpc" : `rpc ${endpoint}`,
     middleware: (request, context, next) => handle(request, context) ?? next(),
     handle,
     async close() {
@@ -195,23 +200,4 @@ function decode(text: string): string {
   } catch {
     return text;
   }
-}
-
-function checkRouter(router: unknown): void {
-  const { handler, websocket } = Object(router) as Partial<Router>;
-  if (typeof handler === "function" && websocket !== undefined) return;
-  throw new TypeError(
-    `Cannot create RPC plugin: router must be what createRouter() gives, received ${
-      kindOf(router)
-    }`,
-  );
-}
-
-function checkEndpoint(endpoint: unknown): void {
-  if (typeof endpoint === "string" && /^\/[^?#]*[^/?#]$/.test(endpoint)) return;
-  throw new TypeError(
-    `Cannot create RPC plugin: endpoint must be a path such as "/api/rpc", without a slash at its end, received ${
-      JSON.stringify(endpoint)
-    }`,
-  );
 }

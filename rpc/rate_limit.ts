@@ -1,3 +1,4 @@
+import { checkObject } from "../app/check_object.ts";
 import type { RequestContext } from "../app/context.ts";
 import { toHex } from "../app/hex.ts";
 import { WindowTable } from "../app/window_table.ts";
@@ -52,12 +53,14 @@ export interface RateLimitOptions<Context = RequestContext> {
 export function rateLimit<Context = RequestContext>(
   options: RateLimitOptions<Context>,
 ): ProcedureMiddleware<Context> {
+  const doing = "create rate limit";
+  checkObject(options, "options", doing);
   const { limit, windowMs, key = addressOf, maxKeys = 100_000 } = options;
   const { now = () => performance.now() } = options;
   for (const [name, value] of Object.entries({ limit, windowMs, maxKeys })) {
     if (value > 0 && Number.isFinite(value)) continue;
     throw new TypeError(
-      `Cannot create rate limit: ${name} must be a positive number, received ${value}`,
+      `Cannot ${doing}: ${name} must be a positive number, received ${value}`,
     );
   }
   const table = new WindowTable({ windowMs, maxKeys, now });

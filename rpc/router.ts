@@ -1,5 +1,7 @@
+import { checkObject } from "../app/check_object.ts";
 import type { WebSocketHandler } from "../app/websocket.ts";
 import { listEndpoints } from "./endpoints.ts";
+import type { Endpoints } from "./endpoints.ts";
 import { createHTTPHandler } from "./http.ts";
 import type { Procedure } from "./procedure.ts";
 import { reporter } from "./report.ts";
@@ -8,7 +10,11 @@ import type { Transformer } from "./transformer.ts";
 import { createWebSocketHandler } from "./websocket.ts";
 import type { WSConnectionData } from "./connection.ts";
 
-/** Procedures and further routers by name, to any depth. */
+/**
+ * Procedures and further routers by name, to any depth. Of a router only its
+ * procedures count: `onError` and the limits are those of the outermost one, and
+ * so is the transformer, of which an inner router must have none or the same.
+ */
 export interface RouterDef {
   /** A procedure, a definition, or a router. */
   readonly [key: string]: AnyProcedure | RouterDef | AnyRouter;
@@ -73,12 +79,14 @@ export interface RouterOptions {
 }
 
 /**
- * Combines procedures and further routers into one API.
+ * Combines procedures and further routers into one API. The options of a router
+ * within are not those of its procedures here; see {@linkcode RouterDef}.
  *
  * @param def Procedures and routers by name.
  * @param options A transformer, an error log, and limits.
  * @throws {TypeError} If a name can't be part of a path, a value is neither a
- * procedure nor a router, or a limit is no positive integer.
+ * procedure nor a router, a router within has another transformer, or a limit
+ * is no positive integer.
  *
  * @example
  * ```ts
@@ -126,23 +134,44 @@ export function createRouter<Def extends RouterDef>(
   def: Def,
   options: RouterOptions = {},
 ): Router<Def> {
+  checkObject(options, "options", "create router");
   const { transformer, onError } = options;
   const endpoints = listEndpoints(def);
+  checkTransformers(endpoints, transformer);
   const shared = { endpoints, transformer, report: reporter(onError) };
+  const handler = createHTTPHandler({
+    ...shared,
+    maxBodySize: limit(options, "maxBodySize", 1_048_576),
+    maxBatchSize: limit(options, "maxBatchSize", 50),
+  });
+  if (transformer !== undefined) transformers.set(handler, transformer);
   return {
     _def: def,
     "~wire": transformer === undefined ? "json" : "transformed",
-    handler: createHTTPHandler({
-      ...shared,
-      maxBodySize: limit(options, "maxBodySize", 1_048_576),
-      maxBatchSize: limit(options, "maxBatchSize", 50),
-    }),
+    handler,
     websocket: createWebSocketHandler({
       ...shared,
       maxSubscriptions: limit(options, "maxSubscriptions", 100),
       maxMessageSize: limit(options, "maxMessageSize", 65_536),
     }),
   };
+}
+
+/** The transformers of those routers that have one, by what a copy has too. */
+const transformers = new WeakMap<Router["handler"], Transformer>();
+
+/** What a router's own transformer makes, its clients here could not read. */
+function checkTransformers(
+  { routers }: Endpoints,
+  transformer: Transformer | undefined,
+): void {
+  for (const [path, { handler }] of routers) {
+    const inner = transformers.get(handler);
+    if (inner === undefined || inner === transformer) continue;
+    throw new TypeError(
+      `Cannot create router: ${path} must have no transformer or that of the router around it, received another one; its _def has the procedures without one`,
+    );
+  }
 }
 
 type Limit = {

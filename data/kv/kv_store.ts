@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkObject } from "../../app/check_object.ts";
 import { readDuration } from "../../app/duration.ts";
 import { show } from "../../app/show.ts";
 import { MemoryStore, readLimits } from "../memory_store.ts";
@@ -92,6 +93,7 @@ export interface KvStore extends CacheStore, AsyncDisposable {
  */
 export function createKvStore(options: KvStoreOptions): KvStore {
   const doing = "create KV store";
+  checkObject(options, "options", doing);
   const {
     kv,
     name = "cache",

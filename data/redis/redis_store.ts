@@ -5,6 +5,7 @@
  * @module
  */
 
+import { checkObject } from "../../app/check_object.ts";
 import { readDuration } from "../../app/duration.ts";
 import { show } from "../../app/show.ts";
 import { MemoryStore, readLimits } from "../memory_store.ts";
@@ -92,6 +93,7 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
  */
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
   const doing = "create Redis store";
+  checkObject(options, "options", doing);
   const {
     client,
     name = "cache",

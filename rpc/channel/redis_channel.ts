@@ -5,6 +5,8 @@
  * @module
  */
 
+import { kindOf } from "../../app/show.ts";
+import { checkObject } from "../../app/check_object.ts";
 import type { Channel, ChannelSubscribeOptions } from "./channel.ts";
 import { checkHistory, DEFAULT_HISTORY, messagesLost } from "./message_ring.ts";
 import { RedisReader } from "./redis_reader.ts";
@@ -101,13 +103,14 @@ const BLOCK = 10_000;
 export function createRedisChannel<T>(
   options: RedisChannelOptions,
 ): RedisChannel<T> {
+  checkObject(options, "options", "create channel");
   const { client, name, history = DEFAULT_HISTORY } = options;
   const transformer = options.transformer ?? JSON;
   checkHistory(history);
   if (typeof name !== "string" || name === "") {
     throw new TypeError(
       `Cannot create channel: name must be a non-empty string, received ${
-        name === "" ? "an empty one" : typeof name
+        name === "" ? "an empty one" : kindOf(name)
       }`,
     );
   }

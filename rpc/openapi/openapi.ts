@@ -1,5 +1,8 @@
+import { kindOf } from "../../app/show.ts";
+import { checkObject } from "../../app/check_object.ts";
 import { isAlwaysSent, mayBeAbsent } from "./absence.ts";
 import type { Endpoint } from "../call.ts";
+import { checkEndpoint, checkRouter, DEFAULT_ENDPOINT } from "../check.ts";
 import { listEndpoints } from "../endpoints.ts";
 import { describeSchema } from "./json_schema.ts";
 import type {
@@ -87,6 +90,7 @@ export function createOpenAPIDocument(
   router: Pick<Router, "_def" | "~wire">,
   options: OpenAPIOptions,
 ): OpenAPIDocument {
+  checkRouter(router, ["_def"], DOING);
   checkOptions(options);
   if (router["~wire"] === "transformed") {
     throw cannot(
@@ -94,7 +98,7 @@ export function createOpenAPIDocument(
     );
   }
   const { title, version, description, servers, toJSONSchema } = options;
-  const { endpoint = "/api/rpc" } = options;
+  const { endpoint = DEFAULT_ENDPOINT } = options;
   const components = createSchemaComponents({ Failure: FAILURE_SCHEMA });
   const describe: Describe = (path, schema, direction) => {
     try {
@@ -203,18 +207,15 @@ function json(schema: JSONSchema): OpenAPIContent {
 }
 
 function checkOptions(options: OpenAPIOptions): void {
+  checkObject(options, "options", DOING);
   for (const name of ["title", "version"] as const) {
     if (typeof options[name] === "string") continue;
-    throw cannot(`${name} must be a string, received ${typeof options[name]}`);
+    throw cannot(`${name} must be a string, received ${kindOf(options[name])}`);
   }
-  const { endpoint } = options;
-  if (endpoint === undefined || /^\/[^?#{}]*[^/?#{}]$/.test(endpoint)) return;
-  throw cannot(
-    `endpoint must be a path such as "/api/rpc", without a slash at its end, received ${
-      JSON.stringify(endpoint)
-    }`,
-  );
+  if (options.endpoint !== undefined) checkEndpoint(options.endpoint, DOING);
 }
+
+const DOING = "create OpenAPI document";
 
 function cannot(reason: string, cause?: unknown): TypeError {
   const message = cause instanceof RangeError
@@ -223,7 +224,7 @@ function cannot(reason: string, cause?: unknown): TypeError {
     ? `: ${cause.message}`
     : "";
   return new TypeError(
-    `Cannot create OpenAPI document: ${reason}${message}`,
+    `Cannot ${DOING}: ${reason}${message}`,
     cause === undefined ? {} : { cause },
   );
 }

@@ -482,8 +482,8 @@ Deno.test("createOpenAPIDocument() refuses a router with a transformer, but take
   );
   const plain = createOpenAPIDocument(createRouter(router._def), INFO);
   assertEquals(Object.keys(plain.paths), ["/api/rpc/inner.ping"]);
-  // Of routers inside another one the outer one's transformer counts.
-  const outer = createRouter({ router });
+  // A router inside another one can't have a transformer of its own.
+  const outer = createRouter({ router: router._def });
   const { paths } = createOpenAPIDocument(outer, INFO);
   assertEquals(Object.keys(paths), ["/api/rpc/router.inner.ping"]);
 });
@@ -492,7 +492,7 @@ Deno.test("createOpenAPIDocument() checks its options", () => {
   const router = createRouter({});
   const cases: [object, string][] = [
     [{ version: "1" }, "title must be a string, received undefined"],
-    [{ title: "A", version: 1 }, "version must be a string, received number"],
+    [{ title: "A", version: 1 }, "version must be a string, received a number"],
     [{ ...INFO, endpoint: "/rpc/" }, 'received "/rpc/"'],
     [{ ...INFO, endpoint: "rpc" }, "endpoint must be a path"],
   ];

@@ -1,0 +1,168 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import {
+  createCaller,
+  createOpenAPIDocument,
+  createRouter,
+  procedure,
+  rateLimit,
+  rpcPlugin,
+} from "@quartet/kit/rpc";
+import { createClient } from "@quartet/kit/rpc/client";
+import * as devalue from "devalue";
+import superjson from "superjson";
+import { ask, queryOf } from "./helpers.ts";
+
+const ping = procedure.query(() => "pong");
+
+Deno.test("An app may have RPC at several endpoints, each of which names its plugin", async () => {
+  const plain = createRouter({ ping });
+  const dated = createRouter(plain._def, { transformer: devalue });
+  const plugins = [
+    rpcPlugin({ router: plain }),
+    rpcPlugin({ router: dated, endpoint: "/v2/rpc" }),
+  ];
+  assertEquals(plugins.map(({ name }) => name), ["rpc", "rpc /v2/rpc"]);
+  const app = createApp({ plugins });
+  const answers = ["/api/rpc", "/v2/rpc"].map(async (endpoint) => {
+    const url = `http://localhost${endpoint}${queryOf("ping")}`;
+    return (await (await app.fetch(new Request(url))).json()).data;
+  });
+  assertEquals(await Promise.all(answers), ["pong", '["pong"]']);
+  await app.close();
+  assertThrows(
+    () => createApp({ plugins: [plugins[1]!, plugins[1]!] }),
+    TypeError,
+    'two plugins are called "rpc /v2/rpc"',
+  );
+});
+
+Deno.test("An endpoint is a path as requests have it, or it is refused", () => {
+  const router = createRouter({ ping });
+  const info = { title: "API", version: "1" };
+  for (
+    const endpoint of [
+      "",
+      "/",
+      "api",
+      "/api/",
+      "/a?b",
+      "/a#b",
+      "/{a}",
+      "/a b",
+      "/é",
+      "/a/../b",
+      5,
+      null,
+    ] as string[]
+  ) {
+    for (
+      const [doing, create] of [
+        ["RPC plugin", () => rpcPlugin({ router, endpoint })],
+        [
+          "OpenAPI document",
+          () => createOpenAPIDocument(router, { ...info, endpoint }),
+        ],
+      ] as const
+    ) {
+      assertThrows(
+        create,
+        TypeError,
+        `Cannot create ${doing}: endpoint must be a path such as "/api/rpc", without a slash at its end, received ${
+          JSON.stringify(endpoint)
+        }`,
+      );
+    }
+  }
+  for (const endpoint of ["/r", "/api/v1.0/rpc", "/a%20b", "//x"]) {
+    assertEquals(rpcPlugin({ router, endpoint }).name, `rpc ${endpoint}`);
+  }
+});
+
+Deno.test("What is no router, definition or set of options is refused by name", () => {
+  const router = createRouter({ ping });
+  // deno-lint-ignore no-explicit-any -- what JavaScript may pass
+  const wrong = undefined as any;
+  const cases: readonly (readonly [() => unknown, string])[] = [
+    [
+      () => createRouter(wrong),
+      "Cannot create router: def must be an object of procedures, received undefined",
+    ],
+    [
+      () => createRouter([] as never),
+      "Cannot create router: def must be an object of procedures",
+    ],
+    [
+      () => createRouter({ ping }, null as never),
+      "Cannot create router: options must be an object, received null",
+    ],
+    [
+      () => rpcPlugin(wrong),
+      "Cannot create RPC plugin: options must be an object, received undefined",
+    ],
+    [
+      () => rpcPlugin({ router: wrong }),
+      "Cannot create RPC plugin: router must be what createRouter() gives",
+    ],
+    [
+      () => createCaller(wrong),
+      "Cannot create caller: router must be what createRouter() gives",
+    ],
+    [
+      () => createOpenAPIDocument(wrong, wrong),
+      "Cannot create OpenAPI document: router must be what createRouter() gives",
+    ],
+    [
+      () => createOpenAPIDocument(router, wrong),
+      "Cannot create OpenAPI document: options must be an object, received undefined",
+    ],
+    [
+      () => rateLimit(wrong),
+      "Cannot create rate limit: options must be an object, received undefined",
+    ],
+  ];
+  for (const [run, message] of cases) assertThrows(run, TypeError, message);
+});
+
+Deno.test("A name that a client's path can't have is refused, at any depth", async () => {
+  const api = createRouter({ ping });
+  const rpc = createClient<typeof api>({ httpEndpoint: "/api/rpc" });
+  for (const name of ["then", "toJSON"]) {
+    assertEquals((rpc as Record<string, unknown>)[name], undefined);
+    for (const def of [{ [name]: ping }, { a: { [name]: { ping } } }]) {
+      assertThrows(
+        () => createRouter(def),
+        TypeError,
+        `"${name}" in ${"a" in def ? "a" : "the router"} can't be the name of`,
+      );
+    }
+  }
+  // Whatever else an object has is a name like any other.
+  const names = ["toString", "constructor", "catch", "query", "__proto__"];
+  const def = Object.fromEntries(names.map((name) => [name, ping]));
+  const caller = createCaller(createRouter(def));
+  for (const name of names) {
+    assertEquals(await caller[name]!.query(), "pong");
+  }
+});
+
+Deno.test("A router within another one has no transformer, or the same", async () => {
+  const plain = createRouter({ ping });
+  const inner = createRouter({ ping }, { transformer: devalue });
+  const message =
+    "Cannot create router: a.b must have no transformer or that of the router around it, received another one";
+  for (const router of [inner, { ...inner }]) {
+    const def = { a: { b: router } };
+    assertThrows(() => createRouter(def), TypeError, message);
+    assertThrows(
+      () => createRouter(def, { transformer: superjson }),
+      TypeError,
+      message,
+    );
+    const same = createRouter({ ...def, plain }, { transformer: devalue });
+    for (const path of ["a.b.ping", "plain.ping"]) {
+      const { body } = await ask(same, {}, queryOf(path));
+      assertEquals(body.data, '["pong"]');
+    }
+  }
+});
