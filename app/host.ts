@@ -73,10 +73,8 @@ export interface Host {
 
 /** Makes a host. See `createApp`. */
 export function createHost(options: HostOptions): Host {
-  const { trace, onError = logError, boundary = answerErrors } = options;
-  const plugins = [...(trace ? [trace] : []), ...(options.plugins ?? [])];
-  if (trace !== undefined) checkPlugin(trace, "trace");
-  for (const plugin of options.plugins ?? []) checkPlugin(plugin, "a plugin");
+  const { onError = logError, boundary = answerErrors } = options;
+  const plugins = readPlugins(options);
   const router = createRouter();
   const outer: Middleware<Context>[] = [];
   const inner: Middleware<Context>[] = [];
@@ -106,8 +104,16 @@ export function createHost(options: HostOptions): Host {
       await (ready ??= setUp());
       return serve(app, serveOptions);
     },
-    close: () => closing ??= closeAll(),
+    close,
   };
+  for (const plugin of plugins) {
+    for (const middleware of [plugin.middleware ?? []].flat()) {
+      app.use(middleware as Middleware<Context>);
+    }
+    for (const route of plugin.routes ?? []) app.route(route);
+  }
+  for (const route of options.routes ?? []) app.route(route);
+  return { app, fetch, handle };
 
   function fetch(
     request: Request,
@@ -140,6 +146,13 @@ export function createHost(options: HostOptions): Host {
     }
   }
 
+  async function setUp(): Promise<void> {
+    // Only once `ready` holds this promise, whatever a setup does at once.
+    await undefined;
+    for (const plugin of plugins) await plugin.setup?.(app);
+    ready = true;
+  }
+
   /** Turns what is thrown further in into a response, and logs it once. */
   async function answerErrors(
     request: Request,
@@ -160,51 +173,27 @@ export function createHost(options: HostOptions): Host {
     }
   }
 
-  async function setUp(): Promise<void> {
-    // Only once `ready` holds this promise, whatever a setup does at once.
-    await undefined;
-    for (const plugin of plugins) await plugin.setup?.(app);
-    ready = true;
+  function close(): Promise<void> {
+    return closing ??= closeAll(plugins);
   }
-
-  async function closeAll(): Promise<void> {
-    const errors: unknown[] = [];
-    for (const plugin of plugins.toReversed()) {
-      try {
-        await plugin.close?.();
-      } catch (error) {
-        errors.push(error);
-      }
-    }
-    if (errors.length > 1) {
-      throw new AggregateError(errors, "Cannot close app: plugins failed to");
-    }
-    if (errors.length === 1) throw errors[0];
-  }
-
-  const names = new Set<string>();
-  for (const plugin of plugins) {
-    if (names.has(plugin.name)) {
-      throw new TypeError(
-        `Cannot create app: two plugins are called ${
-          JSON.stringify(plugin.name)
-        }`,
-      );
-    }
-    names.add(plugin.name);
-    for (const middleware of [plugin.middleware ?? []].flat()) {
-      app.use(middleware as Middleware<Context>);
-    }
-    for (const route of plugin.routes ?? []) app.route(route);
-  }
-  for (const route of options.routes ?? []) app.route(route);
-  return { app, fetch, handle };
 }
 
-function logError(error: unknown, request: Request): void {
-  // Not as one text: a path may hold what the console takes for a format.
-  const path = printable(pathOf(request.url));
-  console.error("%s %s failed:", request.method, path, printableError(error));
+/** The plugins of an app, the outermost first. */
+function readPlugins({ trace, ...options }: HostOptions): readonly Plugin[] {
+  const plugins = options.plugins ?? [];
+  if (trace !== undefined) checkPlugin(trace, "trace");
+  for (const plugin of plugins) checkPlugin(plugin, "a plugin");
+  const all = trace === undefined ? [...plugins] : [trace, ...plugins];
+  const names = new Set<string>();
+  for (const { name } of all) {
+    if (names.has(name)) {
+      throw new TypeError(
+        `Cannot create app: two plugins are called ${JSON.stringify(name)}`,
+      );
+    }
+    names.add(name);
+  }
+  return all;
 }
 
 function checkPlugin(plugin: unknown, what: string): void {
@@ -219,5 +208,31 @@ function checkPlugin(plugin: unknown, what: string): void {
         ? "; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware"
         : ""
     }`,
+  );
+}
+
+function logError(error: unknown, request: Request): void {
+  // Not as one text: a path may hold what the console takes for a format.
+  const path = printable(pathOf(request.url));
+  console.error("%s %s failed:", request.method, path, printableError(error));
+}
+
+/** Closes the plugins, the last one first, whichever of them fail to. */
+async function closeAll(plugins: readonly Plugin[]): Promise<void> {
+  const errors: unknown[] = [];
+  const names: string[] = [];
+  for (const plugin of plugins.toReversed()) {
+    try {
+      await plugin.close?.();
+    } catch (error) {
+      errors.push(error);
+      names.push(JSON.stringify(plugin.name));
+    }
+  }
+  if (errors.length === 0) return;
+  if (errors.length === 1) throw errors[0];
+  throw new AggregateError(
+    errors,
+    `Cannot close app: the plugins ${names.join(", ")} failed to close`,
   );
 }

@@ -173,6 +173,10 @@ Deno.test("close() closes the other plugins too if some fail, and tells of all f
     error.errors.map(({ message }: Error) => message),
     ["d", "c"],
   );
+  assertEquals(
+    error.message,
+    'Cannot close app: the plugins "d", "c" failed to close',
+  );
 });
 
 Deno.test("A function is no plugin, though it has a name", () => {
