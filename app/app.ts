@@ -25,4 +25,6 @@ export interface App {
    * fails to; then it rejects. Calling it again does nothing.
    */
   close(): Promise<void>;
+  /** The same, at the end of the block of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }

@@ -105,6 +105,7 @@ export function createHost(options: HostOptions): Host {
       return serve(app, serveOptions);
     },
     close,
+    [Symbol.asyncDispose]: close,
   };
   for (const plugin of plugins) {
     for (const middleware of [plugin.middleware ?? []].flat()) {
@@ -179,8 +180,7 @@ export function createHost(options: HostOptions): Host {
 }
 
 /** The plugins of an app, the outermost first. */
-function readPlugins({ trace, ...options }: HostOptions): readonly Plugin[] {
-  const plugins = options.plugins ?? [];
+function readPlugins({ trace, plugins = [] }: HostOptions): readonly Plugin[] {
   if (trace !== undefined) checkPlugin(trace, "trace");
   for (const plugin of plugins) checkPlugin(plugin, "a plugin");
   const all = trace === undefined ? [...plugins] : [trace, ...plugins];

@@ -36,6 +36,8 @@ export interface Server {
   readonly finished: Promise<void>;
   /** Refuses new requests, finishes the running ones, closes the fetcher. */
   shutdown(): Promise<void>;
+  /** The same, at the end of the block of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -53,13 +55,12 @@ export interface Server {
  * ```ts
  * import { serve } from "@quartet/kit/app";
  *
- * const server = serve(
+ * await using server = serve(
  *   { fetch: () => new Response("hello") },
  *   { port: 0, onListen: () => {} },
  * );
  * const response = await fetch(`http://127.0.0.1:${server.address.port}/`);
  * console.assert(await response.text() === "hello");
- * await server.shutdown();
  * ```
  */
 export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
@@ -95,7 +96,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   });
 
   const { promise: finished, resolve, reject } = Promise.withResolvers<void>();
-  function shutdown(): Promise<void> {
+  function begin(): Promise<void> {
     if (stopping === undefined) {
       stopping = stop();
       stopping.then(resolve, reject);
@@ -105,9 +106,9 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   // It fails when it can't accept connections any more, for want of file
   // descriptors for instance. That must not look like the end of its work.
   let broken: { readonly error: unknown } | undefined;
-  server.finished.then(shutdown, (error) => {
+  server.finished.then(begin, (error) => {
     broken = { error };
-    return shutdown();
+    return begin();
   }).catch(() => {});
 
   /**
@@ -135,14 +136,14 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
       if (failure !== undefined) throw failure.error;
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", shutdown);
+      signal?.removeEventListener("abort", begin);
       if (signals) ignoreSignals(onSignal);
     }
   }
 
   function onSignal(): void {
     if (stopping === undefined) {
-      shutdown();
+      begin();
     } else {
       overdue.resolve();
       // A third one ends the process, whatever it still waits for.
@@ -150,17 +151,20 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
     }
   }
 
+  /** Whoever calls this gets to know of a failure from this. */
+  function shutdown(): Promise<void> {
+    finished.catch(() => {});
+    return begin();
+  }
+
   if (signals) listenToSignals(onSignal);
-  signal?.addEventListener("abort", shutdown, { once: true });
-  if (signal?.aborted) shutdown();
+  signal?.addEventListener("abort", begin, { once: true });
+  if (signal?.aborted) begin();
   return {
     address: server.addr,
     finished,
-    shutdown() {
-      // Whoever calls this gets to know of a failure from this.
-      finished.catch(() => {});
-      return shutdown();
-    },
+    shutdown,
+    [Symbol.asyncDispose]: shutdown,
   };
 }
 

@@ -57,6 +57,8 @@ export interface Upgrader<T = unknown> {
   readonly size: number;
   /** Closes every connection with code 1001 and resolves when all are gone. */
   close(): Promise<void>;
+  /** The same, at the end of the block of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Time between two looks at a socket that has messages to send, in ms. */
@@ -113,13 +115,18 @@ export function createUpgrader<T>(handler: WebSocketHandler<T>): Upgrader<T> {
     clearTimeout(timer);
   }
 
+  function close(): Promise<void> {
+    return closing ??= closeAll().finally(() => closing = undefined);
+  }
+
   return {
     upgrade: accept,
     response: (request) => responses.get(request),
     get size() {
       return connections.size;
     },
-    close: () => closing ??= closeAll().finally(() => closing = undefined),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -425,6 +425,30 @@ Deno.test("app.serve() answers over a socket and closes the plugins on shutdown"
   assert(closed);
 });
 
+Deno.test("A block that uses a server shuts it down at its end, one that uses an app closes that", async () => {
+  let closed = 0;
+  const create = () =>
+    createApp({
+      plugins: [{ name: "x", close: () => void closed++ }],
+      routes: [{ path: "/", handler: () => new Response("hi") }],
+    });
+  let url: string;
+  {
+    await using app = create();
+    await using server = await app.serve(QUIET);
+    url = urlOf(server);
+    assertEquals(await bodyOf(url), "hi");
+    assertEquals(closed, 0);
+  }
+  assertEquals(closed, 1);
+  await assertRejects(() => fetch(url), TypeError);
+  {
+    await using app = create();
+    await app.fetch(new Request("http://localhost/"));
+  }
+  assertEquals(closed, 2);
+});
+
 Deno.test("Shutdown leaves no signal listener behind", async () => {
   // The resource sanitizer would find one.
   const server = serve({ fetch: () => new Response() }, {

@@ -339,6 +339,17 @@ Deno.test("An upgrader takes new connections after close()", async () => {
   assertEquals(await second.next(), "again");
 });
 
+Deno.test("A block that uses an upgrader closes its connections at its end", async () => {
+  await using server = listen({});
+  const client = await connect(server.url);
+  {
+    await using upgrader = server.upgrader;
+    assertEquals(upgrader.size, 1);
+  }
+  assertEquals(server.upgrader.size, 0);
+  assertEquals((await client.closed).code, 1001);
+});
+
 for (
   const [how, fail] of [
     ["throws", () => {
