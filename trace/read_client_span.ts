@@ -1,4 +1,4 @@
-import { LAYERS } from "./layers.ts";
+import { isLayer, LAYERS, STATUSES } from "./export/layers.ts";
 import {
   clip,
   MAX_ATTRIBUTES,
@@ -11,13 +11,11 @@ import {
 import type {
   AttributeValue,
   ClientSpanData,
-  Layer,
   SpanEvent,
   SpanStatus,
 } from "./types.ts";
 
 const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
-const STATUSES: readonly unknown[] = ["ok", "error", "timeout"];
 /** The last moment that a `Date` can tell, in epoch milliseconds. */
 const MAX_TIME = 8.64e15;
 
@@ -50,10 +48,10 @@ export function readClientSpan(
     return `${at}.parentId must be null or 16 lower-case hex digits, not all zero`;
   }
   if (typeof name !== "string") return `${at}.name must be a string`;
-  if (!LAYERS.includes(layer as Layer)) {
+  if (!isLayer(layer)) {
     return `${at}.layer must be one of ${LAYERS.join(", ")}`;
   }
-  if (!STATUSES.includes(status)) {
+  if (!STATUSES.includes(status as SpanStatus)) {
     return `${at}.status must be one of ${STATUSES.join(", ")}`;
   }
   const startTime = readTime(span.startTime, offset);
@@ -65,7 +63,7 @@ export function readClientSpan(
     id,
     parentId,
     name: clip(name, MAX_NAME_LENGTH),
-    layer: layer as Layer,
+    layer,
     status: status as SpanStatus,
     startTime,
     endTime,

@@ -4,19 +4,16 @@
  * @module
  */
 
+import { metadataOf, ORIGIN_ATTRIBUTE } from "./export/semantics.ts";
 import type { SpanImpl } from "./span.ts";
 import type {
   AttributeValue,
   ClientSpanData,
   SpanData,
   TraceData,
-  TraceMetadata,
 } from "./types.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** Attribute that marks the spans of a browser. */
-const ORIGIN_ATTRIBUTE = "app.origin";
 
 /** What was kept of a trace. */
 export interface TraceParts {
@@ -79,7 +76,10 @@ export function buildTraceData(trace: TraceParts): TraceData {
     endTime: rootData.endTime,
     duration: rootData.duration,
     spans,
-    metadata: metadataOf(trace, rootData.attributes),
+    metadata: {
+      ...metadataOf(rootData),
+      ...(trace.droppedSpans > 0 && { droppedSpans: trace.droppedSpans }),
+    },
   };
 }
 
@@ -173,22 +173,4 @@ function isInRing(
     id = parents.get(id);
   }
   return false;
-}
-
-function metadataOf(
-  trace: TraceParts,
-  attributes: Readonly<Record<string, AttributeValue>>,
-): TraceMetadata {
-  const metadata: Writable<TraceMetadata> = { origin: "server" };
-  const method = attributes["http.request.method_original"] ??
-    attributes["http.request.method"];
-  const pathname = attributes["url.path"];
-  const status = attributes["http.response.status_code"];
-  const route = attributes["http.route"];
-  if (typeof method === "string") metadata.method = method;
-  if (typeof pathname === "string") metadata.pathname = pathname;
-  if (typeof status === "number") metadata.statusCode = status;
-  if (typeof route === "string") metadata.routePattern = route;
-  if (trace.droppedSpans > 0) metadata.droppedSpans = trace.droppedSpans;
-  return metadata;
 }

@@ -1,6 +1,7 @@
-import { currentScope, runSpan } from "../app/scope.ts";
+import { runSpan } from "../app/scope.ts";
 import { systemClock, TimeOrigin } from "./clock.ts";
 import type { Clock } from "./clock.ts";
+import { getActiveSpan } from "./context.ts";
 import { createIdGenerator, systemIds } from "./ids.ts";
 import type { RandomSource } from "./ids.ts";
 import { LAYERS } from "./layers.ts";
@@ -164,8 +165,7 @@ export class TracerImpl implements Tracer {
 
   /** The span that is active in the code that asks. */
   activeSpan(): Span | undefined {
-    // Spans enter a scope through this module only, so they are whole ones.
-    return currentScope()?.span as Span | undefined;
+    return getActiveSpan();
   }
 
   /** Runs `fn` with a new span as the active one. */

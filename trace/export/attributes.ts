@@ -33,8 +33,10 @@ export function attributeText(
   { attributes }: Pick<SpanData, "attributes">,
   ...names: readonly string[]
 ): string | undefined {
-  const name = names.find((name) => Object.hasOwn(attributes, name));
-  return name && String(attributes[name]);
+  for (const name of names) {
+    if (Object.hasOwn(attributes, name)) return String(attributes[name]);
+  }
+  return undefined;
 }
 
 /** The method of a request. */

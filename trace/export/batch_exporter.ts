@@ -1,3 +1,4 @@
+import { serializeTrace } from "../serialize.ts";
 import type { SerializedTrace, TraceData, Tracer } from "../types.ts";
 import type { ExporterSettings } from "./exporter_settings.ts";
 import type {
@@ -168,7 +169,7 @@ export class BatchExporter implements OTLPExporter {
       const batch = [...this.#queue.entries().take(maxTraces)];
       for (const [key] of batch) this.#queue.delete(key);
       this.#inFlight = batch.length;
-      await this.#export(batch.map(([, trace]) => serialize(trace)));
+      await this.#export(batch.map(([, trace]) => serializeTrace(trace)));
       if (this.#queue.size === 0) this.#troubles.delete("queue");
     } while (
       !this.#closed.signal.aborted &&
@@ -257,8 +258,4 @@ export class BatchExporter implements OTLPExporter {
 
 function keyOf(trace: TraceData): string {
   return `${trace.id} ${trace.rootSpanId}`;
-}
-
-function serialize(trace: TraceData): SerializedTrace {
-  return { ...trace, spans: [...trace.spans.values()] };
 }

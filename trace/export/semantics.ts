@@ -32,9 +32,12 @@ export function spanKind(span: SpanData): 1 | 2 | 3 {
   return layer === "request" ? KIND.server : KIND.internal;
 }
 
+/** Marks the spans of a browser: there it is `client`. */
+export const ORIGIN_ATTRIBUTE = "app.origin";
+
 /** Whether a span ran in a browser. */
 export function isClientSpan(span: Pick<SpanData, "attributes">): boolean {
-  return span.attributes["app.origin"] === "client";
+  return span.attributes[ORIGIN_ATTRIBUTE] === "client";
 }
 
 /**

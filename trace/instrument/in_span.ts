@@ -1,4 +1,5 @@
-import { currentScope, runSpan } from "../../app/scope.ts";
+import { runSpan } from "../../app/scope.ts";
+import { getActiveSpan } from "../context.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import type { Attributes, Layer, Span } from "../types.ts";
 
@@ -12,7 +13,7 @@ export function inSpan<T>(
   fn: (span: Span) => T,
   attributes?: Attributes,
 ): T {
-  const parent = currentScope()?.span;
+  const parent = getActiveSpan();
   if (parent === undefined) return fn(noopSpan);
-  return runSpan(parent.child(name, layer, attributes) as Span, fn);
+  return runSpan(parent.child(name, layer, attributes), fn);
 }
