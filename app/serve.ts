@@ -4,6 +4,7 @@ import { errorResponse } from "./error_response.ts";
 import { checkFetcher } from "./fetcher.ts";
 import type { Fetcher } from "./fetcher.ts";
 import { serverURL } from "./server_url.ts";
+import { kindOf } from "./show.ts";
 
 /** Where and how to listen. */
 export interface ServeOptions {
@@ -11,6 +12,19 @@ export interface ServeOptions {
   readonly port?: number;
   /** The address to listen on. Default `127.0.0.1`. */
   readonly hostname?: string;
+  /**
+   * The certificate and those that have signed it, in PEM. With it and `key`
+   * the server speaks HTTPS, by HTTP/2 to those who can. Default: HTTP.
+   */
+  readonly cert?: string;
+  /** The private key of `cert`, in PEM. */
+  readonly key?: string;
+  /**
+   * Whether other processes may listen on the same port; Linux shares the
+   * connections out among them. Deno wants `--unstable-net` for it. Default
+   * `false`.
+   */
+  readonly reusePort?: boolean;
   /** Shuts the server down when aborted. */
   readonly signal?: AbortSignal;
   /** Whether SIGINT and SIGTERM shut the server down. Default `true`. */
@@ -48,6 +62,7 @@ export interface Server {
  * @param fetcher What answers the requests.
  * @param options Where to listen.
  * @throws {Deno.errors.AddrInUse} If the port is taken.
+ * @throws {Deno.errors.InvalidData} If `cert` or `key` is no PEM.
  * @throws {TypeError} If an option is not what it must be, the fetcher has no
  * `fetch`, or the runtime no `Deno.serve`, as Node and Bun.
  *
@@ -72,6 +87,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
     zero: true,
     endless: true,
   });
+  const tls = readTLS(options);
   const handlers = createCounter();
   const responses = createCounter();
   const overdue = Promise.withResolvers<void>();
@@ -81,8 +97,12 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   const server = Deno.serve({
     port: options.port ?? 8000,
     hostname: options.hostname ?? "127.0.0.1",
+    reusePort: options.reusePort ?? false,
+    ...tls,
     signal: abort.signal,
-    onListen: options.onListen ?? printAddress,
+    onListen: options.onListen ??
+      ((address) =>
+        printAddress(address, tls === undefined ? "http" : "https")),
   }, async (request, info) => {
     if (stopping !== undefined) return refuse();
     handlers.add();
@@ -231,6 +251,19 @@ function ignoreSignals(listener: () => void): void {
   for (const name of signalNames()) Deno.removeSignalListener(name, listener);
 }
 
-function printAddress(address: NetAddress): void {
-  console.log(`Listening on ${serverURL(address)}`);
+/** The certificate and its key, of which an error shows nothing. */
+function readTLS(
+  { cert, key }: ServeOptions,
+): { readonly cert: string; readonly key: string } | undefined {
+  if (cert === undefined && key === undefined) return undefined;
+  if (typeof cert === "string" && typeof key === "string") return { cert, key };
+  throw new TypeError(
+    `Cannot serve: cert and key must both be text in PEM, received ${
+      kindOf(cert)
+    } and ${kindOf(key)}`,
+  );
+}
+
+function printAddress(address: NetAddress, scheme: "http" | "https"): void {
+  console.log(`Listening on ${serverURL(address, scheme)}`);
 }

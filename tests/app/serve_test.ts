@@ -8,6 +8,7 @@ import {
 import { createApp, createUpgrader, serve } from "@quartet/kit/app";
 import type { Fetcher, ServeOptions, Server } from "@quartet/kit/app";
 import { exchange, startDeno } from "../helpers.ts";
+import { CERT, KEY } from "./certificate.ts";
 
 const QUIET = { port: 0, signals: false, onListen() {} } as const;
 
@@ -94,6 +95,71 @@ Deno.test("serve() prints an address that a browser can go to", async () => {
     const [line, port] = await printedBy({ hostname });
     assertEquals(line, `Listening on http://${printed}:${port}/`);
   }
+});
+
+Deno.test("serve() speaks HTTPS with a certificate and its key", async () => {
+  const server = serve({ fetch: ({ url }) => new Response(url) }, {
+    ...QUIET,
+    cert: CERT,
+    key: KEY,
+  });
+  const url = `https://127.0.0.1:${server.address.port}/`;
+  using client = Deno.createHttpClient({ caCerts: [CERT] });
+  const response = await fetch(url, { client });
+  assertEquals(await response.text(), url);
+  await server.shutdown();
+  const [line, port] = await printedBy({ cert: CERT, key: KEY });
+  assertEquals(line, `Listening on https://127.0.0.1:${port}/`);
+});
+
+Deno.test("serve() wants a certificate and its key together, and shows neither in an error", () => {
+  for (
+    const [tls, received] of [
+      [{ cert: CERT }, "a string and undefined"],
+      [{ key: KEY }, "undefined and a string"],
+      [{ cert: CERT, key: [KEY] }, "a string and an array"],
+    ] as const
+  ) {
+    const error = assertThrows(
+      () =>
+        serve({ fetch: () => new Response() }, {
+          ...QUIET,
+          ...tls as ServeOptions,
+        }),
+      TypeError,
+    );
+    assertEquals(
+      error.message,
+      `Cannot serve: cert and key must both be text in PEM, received ${received}`,
+    );
+  }
+});
+
+Deno.test({
+  name: "Two servers share a port where both allow it",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    const script = `
+      import { serve } from ${
+      JSON.stringify(import.meta.resolve("../../app/serve.ts"))
+    };
+      const fetcher = { fetch: () => new Response() };
+      await using first = serve(fetcher, { port: 0, reusePort: true });
+      const { port } = first.address;
+      await using second = serve(fetcher, { port, reusePort: true });
+    `;
+    const file = await Deno.makeTempFile({ suffix: ".ts" });
+    try {
+      await Deno.writeTextFile(file, script);
+      const args = ["run", "-A", "--no-check", "--unstable-net", file];
+      await using child = startDeno(args);
+      assertEquals([await child.code, child.stderr], [0, ""]);
+      const [first, second, ...rest] = child.stdout.split("\n");
+      assertEquals([second, rest], [first, [""]]);
+    } finally {
+      await Deno.remove(file);
+    }
+  },
 });
 
 Deno.test("serve() says so if it is given what answers no requests", () => {
