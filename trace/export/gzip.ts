@@ -14,14 +14,6 @@ export async function gzip(
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Decompresses `bytes` as {@linkcode startGunzip} does, to the end. */
-export async function gunzip(
-  bytes: Uint8Array<ArrayBuffer>,
-  limit: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  return await startGunzip([bytes].values(), limit)(() => false);
-}
-
 /**
  * Decompresses: until `isEnough` says so of a chunk, or to the end. The next
  * call goes on from there, and gives the whole from the start again.

@@ -96,13 +96,11 @@ export function createTraceWebSocket(
 ): TraceWebSocket {
   const { authorize = isLocalRequest, now = Date.now } = options;
   const collector = options.collector ?? createCollector(tracer, { now });
-  const clients = new Set<ServerWebSocket<Client>>();
   const watchers = new Set<ServerWebSocket<Client>>();
   let unsubscribe: (() => void) | undefined;
 
   const upgrader = createUpgrader<Client>({
     open(ws) {
-      clients.add(ws);
       if (!ws.data.watches) return;
       ws.send(initialMessage(tracer));
       watchers.add(ws);
@@ -125,7 +123,6 @@ export function createTraceWebSocket(
     },
     drain: tellMissed,
     close(ws) {
-      clients.delete(ws);
       watchers.delete(ws);
       if (watchers.size === 0) stopListening();
     },
@@ -162,7 +159,7 @@ export function createTraceWebSocket(
       );
     },
     get size() {
-      return clients.size;
+      return upgrader.size;
     },
     async close() {
       stopListening();

@@ -1,4 +1,4 @@
-import { gunzip } from "../../../trace/export/gzip.ts";
+import { gunzip } from "./gunzip.ts";
 import type { OTLPTraces } from "../../../trace/export/otlp.ts";
 
 /** A request that a {@linkcode FakeCollector} got. */

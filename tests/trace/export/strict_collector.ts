@@ -5,7 +5,7 @@ import type {
   OTLPSpan,
   OTLPTraces,
 } from "@quartet/kit/trace";
-import { gunzip } from "../../../trace/export/gzip.ts";
+import { gunzip } from "./gunzip.ts";
 import { decodeStrictly } from "./otlp_definitions.ts";
 
 /** A span that a {@linkcode StrictCollector} has taken. */

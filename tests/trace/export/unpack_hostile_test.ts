@@ -6,11 +6,12 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { decodeBase64, encodeBase64 } from "../../../trace/export/base64.ts";
-import { gunzip, gzip } from "../../../trace/export/gzip.ts";
+import { gzip } from "../../../trace/export/gzip.ts";
 import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
 import { LAYERS, STATUSES } from "../../../trace/export/layers.ts";
 import type { SerializedTrace } from "../../../trace/types.ts";
 import { anyTrace } from "./any_trace.ts";
+import { gunzip } from "./gunzip.ts";
 import { makeTrace } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";
 import { realisticTraces } from "./realistic.ts";

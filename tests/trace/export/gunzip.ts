@@ -1,0 +1,9 @@
+import { startGunzip } from "../../../trace/export/gzip.ts";
+
+/** Decompresses `bytes` to the end, unless they become more than `limit`. */
+export async function gunzip(
+  bytes: Uint8Array<ArrayBuffer>,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return await startGunzip([bytes].values(), limit)(() => false);
+}
