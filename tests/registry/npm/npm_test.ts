@@ -88,10 +88,11 @@ const projects = new Map<string, Project>();
 
 Deno.test.beforeAll(async () => {
   if (typeof runtimes === "string") return;
-  for (const { name, installer, dependencies, program } of RUNTIMES) {
+  await Promise.all(RUNTIMES.map(async (runtime) => {
+    const { name, installer, dependencies } = runtime;
     const project = {
       folder: join(folder, installer),
-      program: program(runtimes),
+      program: runtime.program(runtimes),
     };
     await createProject(
       project.folder,
@@ -106,7 +107,7 @@ Deno.test.beforeAll(async () => {
       project.folder,
     );
     projects.set(name, project);
-  }
+  }));
 });
 
 Deno.test.afterAll(async () => {

@@ -15,13 +15,15 @@ export * from "@quartet/kit/app";
 export function serve(app: kit.Fetcher, options: ServeOptions = {}): Server {
   const { addr, finished, shutdown } = listen(app, options.port ?? 8000);
   options.onListen?.(addr);
+  async function end(): Promise<void> {
+    await app.close?.();
+    await shutdown();
+  }
   return {
     address: addr,
     finished,
-    async shutdown() {
-      await app.close?.();
-      await shutdown();
-    },
+    shutdown: end,
+    [Symbol.asyncDispose]: end,
   };
 }
 
