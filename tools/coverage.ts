@@ -16,8 +16,13 @@ const MODULES = ["app", "auth", "data", "rpc", "trace"];
 /** Percent of each module. */
 const BOUNDS = { lines: 95, branches: 90 };
 const IN_BROWSER = "runs in a browser, in tests/e2e/client_tracing_test.ts";
+const ELSEWHERE = "runs on Node and Bun, in tests/registry/npm/npm_test.ts";
 /** The files that don't count, and why. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
+  "app/adapters/host_socket.ts": ELSEWHERE,
+  "app/adapters/node_upgrade.ts": ELSEWHERE,
+  "app/adapters/to_bun.ts": ELSEWHERE,
+  "app/adapters/to_node.ts": ELSEWHERE,
   "trace/client/fetch.ts": IN_BROWSER,
   "trace/client/page_load.ts": IN_BROWSER,
   "trace/client/sender.ts": IN_BROWSER,
