@@ -9,11 +9,10 @@ import type {
   CacheAccess,
   CachedFunction,
 } from "./cached_function.ts";
-import { lifetime } from "./call.ts";
 import { Engine } from "./engine.ts";
 import { createMemoryStore } from "./memory_store.ts";
 import type { MemoryStoreOptions } from "./memory_store.ts";
-import { readPolicy } from "./options.ts";
+import { lifetime, readPolicy } from "./options.ts";
 import type { CachedOptions, UnstableCacheOptions } from "./options.ts";
 import { readScopes } from "./revalidation.ts";
 import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
@@ -70,7 +69,7 @@ export interface CacheStats {
 }
 
 /** A cache: what the functions of the module do, with records of its own. */
-export interface Cache {
+export interface Cache extends AsyncDisposable {
   /** As the function {@linkcode cached} of the module. */
   cached<T>(
     key: string,
@@ -99,7 +98,10 @@ export interface Cache {
   cacheResponse(options: CacheResponseOptions): Middleware<RequestContext>;
   /** As the function {@linkcode cacheStats} of the module. */
   stats(): CacheStats;
-  /** Closes the store's connections, if it has any. */
+  /**
+   * Waits for what is still being kept, and closes the store's connections, if
+   * it has any. `await using` does it at the end of the block.
+   */
   close(): Promise<void>;
 }
 
@@ -192,6 +194,7 @@ export function createParts(options: CacheOptions): CacheParts {
       bytes: store.bytes,
     }),
     close: () => guard.close(),
+    [Symbol.asyncDispose]: () => guard.close(),
   };
   return { cache, ...access };
 }

@@ -1,10 +1,11 @@
+import { checkObject } from "../app/check_object.ts";
 import type { RequestContext } from "../app/context.ts";
 import { isResponse } from "../app/is_response.ts";
 import type { Middleware } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import { isPersonal } from "../app/personal.ts";
 import type { CacheAccess } from "./cached_function.ts";
-import { checkStrings } from "./check.ts";
+import { checkSeconds, checkStrings } from "./check.ts";
 import { CacheError } from "./error.ts";
 import { readPolicy } from "./options.ts";
 import { lifetimeOf, readCacheControl, readPage, respond } from "./page.ts";
@@ -15,7 +16,7 @@ import { normalizePath } from "./paths.ts";
 export interface CacheResponseOptions {
   /**
    * How long a page is fresh, here and for browsers and proxies, unless its
-   * own `Cache-Control` says otherwise.
+   * own `Cache-Control` says otherwise. 0: it is not kept.
    */
   readonly maxAge: number;
   /** Tags to invalidate the pages by, beside their paths. Default: none. */
@@ -27,7 +28,9 @@ export interface CacheResponseOptions {
   readonly vary?: readonly string[];
   /**
    * How long after it has expired a page may still be given while a new one is
-   * made. Default 0.
+   * made. Under `toHono()` and `toMiddleware()`, the one visitor who sets that
+   * going waits for it; in an app, and under `withPlugins()`, nobody does.
+   * Default 0.
    */
   readonly staleWhileRevalidate?: number;
   /**
@@ -43,6 +46,9 @@ export interface CacheResponseOptions {
   readonly clientMaxAge?: number;
 }
 
+/** Whatever is longer means this much (RFC 9111, section 1.2.2). */
+const MAX_AGE = 2 ** 31;
+
 /** What stands for an error, so that an old page may be given instead. */
 class FailedPage extends Error {
   constructor(status: number) {
@@ -56,14 +62,16 @@ export function createResponseCache(
   options: CacheResponseOptions,
 ): Middleware<RequestContext> {
   const doing = "create response cache";
-  const policy = readPolicy(options, ["maxAge", options?.maxAge], doing);
+  checkObject(options, "options", doing);
   const { maxAge, clientMaxAge = maxAge } = options;
-  readPolicy({}, ["clientMaxAge", clientMaxAge], doing);
+  checkSeconds(maxAge, "maxAge", doing);
+  checkSeconds(clientMaxAge, "clientMaxAge", doing);
+  const policy = readPolicy(options, ["maxAge", maxAge], doing);
   const { vary: given = [] } = options;
   checkStrings(given, "vary", doing);
   const vary = given.map((name) => name.toLowerCase()).sort();
   const cacheControl = clientMaxAge > 0
-    ? `public, max-age=${Math.floor(clientMaxAge)}`
+    ? `public, max-age=${Math.min(Math.floor(clientMaxAge), MAX_AGE)}`
     : "public, no-cache";
 
   return async function cacheResponse(request, context, next) {

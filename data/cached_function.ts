@@ -1,8 +1,7 @@
 import { show } from "../app/show.ts";
 import { encodeCall } from "./argument_key.ts";
-import { lifetime } from "./call.ts";
 import type { Engine } from "./engine.ts";
-import { readPolicy } from "./options.ts";
+import { lifetime, readPolicy } from "./options.ts";
 import { RecentKeys } from "./recent_keys.ts";
 import type { UnstableCacheOptions } from "./options.ts";
 import type { RevalidateResult } from "./revalidation.ts";

@@ -1,4 +1,8 @@
-/** What the engine and those who call it share. */
+/**
+ * What the engine and those who call it share.
+ *
+ * @module
+ */
 
 import type { Policy } from "./options.ts";
 
@@ -15,19 +19,4 @@ export interface Call {
   readonly compute: () => unknown;
   /** How long a value is fresh, in milliseconds; 0: it is not kept. */
   readonly lifetime: (value: unknown, policy: Policy) => number;
-}
-
-/** The lifetime of what a function returns. */
-export function lifetime(value: unknown, policy: Policy): number {
-  return value === undefined || value === null
-    ? policy.negativeMaxAge
-    : policy.maxAge;
-}
-
-/** Time and chance, in the hands of whoever makes the cache. */
-export interface Surroundings {
-  /** The time, in milliseconds of the Unix epoch. */
-  readonly now: () => number;
-  /** A number from 0 to 1, without 1. */
-  readonly random: () => number;
 }

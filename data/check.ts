@@ -16,6 +16,20 @@ export function checkPositive(value: unknown, name: string, doing: string) {
   );
 }
 
+/** @throws {TypeError} If `value` is not a finite number from 0 up. */
+export function checkSeconds(
+  value: unknown,
+  name: string,
+  doing: string,
+): asserts value is number {
+  if (typeof value === "number" && value >= 0 && value < Infinity) return;
+  throw new TypeError(
+    `Cannot ${doing}: ${name} must be a number of seconds, 0 or more, received ${
+      show(value)
+    }`,
+  );
+}
+
 /** @throws {TypeError} If `value` is not a list of strings, none empty. */
 export function checkStrings(
   value: unknown,
@@ -33,7 +47,7 @@ export function checkStrings(
   for (let i = 0; i < value.length; i++) {
     if (typeof value[i] === "string" && value[i] !== "") continue;
     throw new TypeError(
-      `Cannot ${doing}: ${name}[${i}] must be a string that is not empty, received ${
+      `Cannot ${doing}: ${name}[${i}] must be a non-empty string, received ${
         show(value[i])
       }`,
     );

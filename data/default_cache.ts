@@ -9,7 +9,7 @@ import type { Middleware } from "../app/middleware.ts";
 import { createResponseCache } from "./cache_response.ts";
 import type { CacheResponseOptions } from "./cache_response.ts";
 import { callCached, createParts } from "./cache.ts";
-import type { CacheOptions, CacheStats } from "./cache.ts";
+import type { Cache, CacheOptions, CacheStats } from "./cache.ts";
 import { createCachedFunction } from "./cached_function.ts";
 import type { AsyncFunction, CachedFunction } from "./cached_function.ts";
 import type { CachedOptions, UnstableCacheOptions } from "./options.ts";
@@ -23,19 +23,27 @@ let current = createParts({});
  * in it. Call it before the first request. Functions that were wrapped before
  * use the new cache.
  *
+ * The one before is not closed, because its store may be in use elsewhere: who
+ * had given it a store with connections closes it, by what this gave then.
+ *
  * @param options Where it keeps its records, and how many.
+ * @returns The cache, for when the program ends: its `close()` closes the store.
  * @throws {TypeError} If a limit is not a positive number.
  *
  * @example
  * ```ts
  * import { cacheStats, configureCache } from "@quartet/kit/data";
  *
- * configureCache({ maxEntries: 50_000, maxBytes: 256 * 1024 * 1024 });
+ * const cache = configureCache({ maxEntries: 50_000, maxBytes: 256 * 2 ** 20 });
  * console.assert(cacheStats().entries === 0);
+ *
+ * // When the server shuts down, if there is a store with connections.
+ * await cache.close();
  * ```
  */
-export function configureCache(options: CacheOptions): void {
+export function configureCache(options: CacheOptions = {}): Cache {
   current = createParts(options);
+  return current.cache;
 }
 
 /**

@@ -17,7 +17,7 @@
 
 import { currentScope, observe } from "../app/scope.ts";
 import type { ObservedSpan, Scope } from "../app/scope.ts";
-import type { Call, Result, Surroundings } from "./call.ts";
+import type { Call, Result } from "./call.ts";
 import { CacheError } from "./error.ts";
 import { currentFlight } from "./flight.ts";
 import type { Flight } from "./flight.ts";
@@ -25,6 +25,8 @@ import { Flights } from "./flights.ts";
 import type { Policy } from "./options.ts";
 import type { CacheRecord } from "./store.ts";
 import type { ErrorListener, StoreGuard } from "./store_guard.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { withinTimeout } from "./timeout.ts";
 import { isDoneWithin } from "./timing.ts";
 import { Validity } from "./validity.ts";
 
@@ -85,13 +87,15 @@ export class Engine {
   }
 
   /** A call of which nothing is kept. */
-  async pass({ key, scopeKey, policy, compute }: Call): Promise<unknown> {
+  async pass(call: Call): Promise<unknown> {
+    const { key, scopeKey, policy } = call;
     this.counts.miss++;
     currentFlight()?.include({ scopeKey, ...policy }, this.#flights);
     return await observe("cache.get", "data", (span) => {
       span?.setAttribute("app.cache.key", key);
       span?.setAttribute("app.cache.result", "miss");
-      return compute();
+      const computed = async () => await call.compute();
+      return withinTimeout(computed(), call);
     });
   }
 

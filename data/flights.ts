@@ -7,12 +7,12 @@
 
 import { runSpan } from "../app/scope.ts";
 import type { Scope } from "../app/scope.ts";
-import type { Call, Surroundings } from "./call.ts";
-import { CacheError } from "./error.ts";
+import type { Call } from "./call.ts";
 import { Flight } from "./flight.ts";
 import type { CacheRecord } from "./store.ts";
 import type { ErrorListener, Lock, StoreGuard } from "./store_guard.ts";
-import { withTimeout } from "./timing.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { withinTimeout } from "./timeout.ts";
 import { pathOfScope } from "./paths.ts";
 import type { Validity } from "./validity.ts";
 
@@ -80,7 +80,7 @@ export class Flights {
 
   #begin(call: Call, scope: Scope | undefined): Flight {
     const { key, scopeKey, policy } = call;
-    const { tags, paths, timeout } = policy;
+    const { tags, paths } = policy;
     const path = pathOfScope(scope);
     const flight = new Flight(
       this,
@@ -105,17 +105,7 @@ export class Flights {
     const computed = this.#store.isShared
       ? this.#fetch(flight, call, scope)
       : this.#compute(flight, call);
-    resolve(
-      timeout === undefined
-        ? computed
-        : withTimeout(computed, timeout, () =>
-          new CacheError(
-            "TIMEOUT",
-            `Cannot compute ${
-              JSON.stringify(key)
-            }: it must be done within ${timeout} ms`,
-          )),
-    );
+    resolve(withinTimeout(computed, call));
     return flight;
   }
 

@@ -37,7 +37,8 @@ export interface FreshnessOptions {
    */
   readonly timeout?: number;
   /**
-   * How long `null` and `undefined` are kept. Default: as other values.
+   * How long `null` and `undefined` are fresh. Default: as other values. Where
+   * those are not kept at all, neither are these.
    */
   readonly negativeMaxAge?: number | false;
   /**
@@ -104,7 +105,7 @@ export function readPolicy(
     if (value === false && mayLast.includes(name)) return Infinity;
     if (typeof value === "number" && value >= 0) return value * 1_000;
     throw new TypeError(
-      `Cannot ${doing}: ${name} must be seconds, 0 or more${
+      `Cannot ${doing}: ${name} must be a number of seconds, 0 or more${
         mayLast.includes(name) ? ", or false" : ""
       }, received ${show(value)}`,
     );
@@ -135,6 +136,13 @@ export function readPolicy(
     tags: readTags(options.tags, doing),
     paths: readPaths(options.paths, doing),
   };
+}
+
+/** How long what a function has returned is fresh, in milliseconds. */
+export function lifetime(value: unknown, policy: Policy): number {
+  return value === undefined || value === null
+    ? policy.negativeMaxAge
+    : policy.maxAge;
 }
 
 /** A copy, so that nobody changes it later. */

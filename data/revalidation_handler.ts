@@ -58,7 +58,7 @@ function createGate(secret: string | undefined): Gate {
   }
   if (typeof secret !== "string" || secret === "") {
     throw new TypeError(
-      `Cannot create revalidation handler: secret must be a string that is not empty, received ${
+      `Cannot create revalidation handler: secret must be a non-empty string, received ${
         typeof secret === "string" ? '""' : show(secret)
       }`,
     );

@@ -54,8 +54,6 @@ export interface CacheStore {
    * record of a process that has asked for nothing yet stays in memory.
    */
   set(key: string, record: CacheRecord): void | Promise<void>;
-  /** Drops a record. */
-  delete(key: string): void | Promise<void>;
   /**
    * Invalidates: in {@linkcode CacheStore.scopes} before it returns, for other
    * processes when its promise resolves. If it rejects, the others don't know

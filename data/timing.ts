@@ -1,4 +1,8 @@
-/** Waiting for promises, but not for ever. No timer outlives its promise. */
+/**
+ * Waiting for promises, but not for ever. No timer outlives its promise.
+ *
+ * @module
+ */
 
 /** Whether a promise settles within so many milliseconds. */
 export async function isDoneWithin(

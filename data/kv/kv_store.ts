@@ -111,7 +111,7 @@ export function createKvStore(options: KvStoreOptions): KvStore {
   }
   if (typeof name !== "string" || name === "") {
     throw new TypeError(
-      `Cannot ${doing}: name must be a string that is not empty, received ${
+      `Cannot ${doing}: name must be a non-empty string, received ${
         show(name)
       }`,
     );

@@ -104,7 +104,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
   const limits = readLimits(options, doing);
   if (typeof name !== "string" || name === "") {
     throw new TypeError(
-      `Cannot ${doing}: name must be a string that is not empty, received ${
+      `Cannot ${doing}: name must be a non-empty string, received ${
         show(name)
       }`,
     );

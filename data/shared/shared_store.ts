@@ -116,11 +116,6 @@ export class SharedStore implements CacheStore {
     return this.#backend.set(placeOf(key), { epoch, began, text }, ms);
   }
 
-  delete(key: string): Promise<void> {
-    this.#memory.delete(key);
-    return this.#backend.delete(placeOf(key));
-  }
-
   async invalidate(scopes: Scopes): Promise<void> {
     this.#numbers.note(scopes);
     if (scopes.all === true) this.#memory.clear();

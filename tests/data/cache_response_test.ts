@@ -535,8 +535,17 @@ Deno.test("Over a socket, a page and its 304 are well-formed", async () => {
 Deno.test("cacheResponse() refuses what it can't use", () => {
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
   const make = (options?: any) => () => cacheResponse(options);
-  assertThrows(make({}), TypeError, "maxAge must be seconds");
-  assertThrows(make({ maxAge: -1 }), TypeError, "received -1");
+  assertThrows(make({}), TypeError, "maxAge must be a number of seconds");
+  for (const wrong of [-1, false, Infinity, NaN, "60"]) {
+    const received = typeof wrong === "string" ? '"60"' : `${wrong}`;
+    for (const name of ["maxAge", "clientMaxAge"]) {
+      assertThrows(
+        make({ maxAge: 1, [name]: wrong }),
+        TypeError,
+        `Cannot create response cache: ${name} must be a number of seconds, 0 or more, received ${received}`,
+      );
+    }
+  }
   assertThrows(
     make({ maxAge: 1, vary: "a" }),
     TypeError,

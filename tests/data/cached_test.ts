@@ -196,7 +196,7 @@ Deno.test("cached() refuses what it can't use, as a rejection", async () => {
   const cases: readonly (readonly [unknown[], string])[] = [
     [[1, fn, { maxAge: 1 }], "key must be a string, received 1"],
     [["k", 1, { maxAge: 1 }], "fn must be a function, received 1"],
-    [["k", fn, {}], "maxAge must be seconds, 0 or more, or false"],
+    [["k", fn, {}], "maxAge must be a number of seconds, 0 or more, or false"],
     [["k", fn, { maxAge: -1 }], "received -1"],
     [["k", fn, { maxAge: NaN }], "received NaN"],
     [["k", fn, { maxAge: "60" }], 'received "60"'],

@@ -134,7 +134,7 @@ Deno.test("The handler refuses everything else, and invalidates nothing", async 
     [post('{"tags":[["p"]]}'), 400, "BAD_REQUEST", "tags[0] must be"],
     [post('{"tags":[null]}'), 400, "BAD_REQUEST", "received null"],
     [post('{"tags":null}'), 400, "BAD_REQUEST", "received null"],
-    [post('{"tags":[""]}'), 400, "BAD_REQUEST", "not empty"],
+    [post('{"tags":[""]}'), 400, "BAD_REQUEST", "a non-empty string"],
     [post('{"paths":["posts"]}'), 400, "BAD_REQUEST", 'must begin with "/"'],
     [post('{"paths":["*"]}'), 400, "BAD_REQUEST", 'must begin with "/"'],
     [post('{"all":"false"}'), 400, "BAD_REQUEST", 'received "false"'],
@@ -206,7 +206,7 @@ Deno.test("An empty secret, or one that is no string, is refused at creation", (
     assertThrows(
       () => createRevalidationHandler(secret),
       TypeError,
-      "secret must be a string that is not empty",
+      "secret must be a non-empty string",
     );
   }
 });

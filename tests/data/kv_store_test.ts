@@ -36,7 +36,7 @@ Deno.test("createKvStore() refuses what it can't use", async () => {
   const cases: readonly (readonly [any, string])[] = [
     [{}, "kv must be what Deno.openKv() gives, received undefined"],
     [{ kv: "cache.db" }, 'received "cache.db"'],
-    [{ kv, name: "" }, "name must be a string that is not empty"],
+    [{ kv, name: "" }, "name must be a non-empty string"],
     [{ kv, interval: 0 }, "interval must be a number of seconds above 0"],
     [{ kv, interval: Infinity }, "interval must be at most 2147483 seconds"],
     [{ kv, lockTime: NaN }, "lockTime must be a number of seconds above 0"],

@@ -38,7 +38,7 @@ Deno.test("createRedisStore() refuses what it can't use", () => {
   const cases: readonly (readonly [any, string])[] = [
     [{}, "client must be one of npm:redis, received undefined"],
     [{ client: "redis://" }, 'received "redis://"'],
-    [{ client, name: "" }, "name must be a string that is not empty"],
+    [{ client, name: "" }, "name must be a non-empty string"],
     [{ client, name: 1 }, "received 1"],
     [{ client, lockTime: 0 }, "lockTime must be a number of seconds above 0"],
     [{ client, lockTime: 3e6 }, "lockTime must be at most 2147483 seconds"],

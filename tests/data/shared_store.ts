@@ -51,11 +51,6 @@ export class Hub {
         await reach();
         this.records.set(key, record);
       },
-      delete: async (key) => {
-        memory.delete(key);
-        await reach();
-        this.records.delete(key);
-      },
       // Half a step here at once; the whole one when the others know.
       invalidate: async (scopes) => {
         memory.scopes.invalidate(scopes, memory.scopes.sequence + 2 ** -20);

@@ -41,7 +41,6 @@ function broken(how: () => never): CacheStore {
     peek: how,
     get: how,
     set: how,
-    delete: how,
     invalidate: how,
     lock: how,
   };

@@ -234,7 +234,10 @@ Deno.test("unstable_cache() refuses what it can't use", () => {
     [[fn], "keyParts must be an array of strings, received undefined"],
     [[fn, "a"], 'keyParts must be an array of strings, received "a"'],
     [[fn, ["a", 1]], "keyParts[1] must be a string, received 1"],
-    [[fn, ["a"], { revalidate: -1 }], "revalidate must be seconds"],
+    [
+      [fn, ["a"], { revalidate: -1 }],
+      "revalidate must be a number of seconds, 0 or more, or false",
+    ],
     [[fn, ["a"], { revalidate: "60" }], 'received "60"'],
     [[fn, ["a"], { tags: "posts" }], "tags must be an array of strings"],
     [[fn, ["a"], null], "options must be an object, received null"],
