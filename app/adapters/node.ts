@@ -6,6 +6,8 @@
 
 /** What is used of Node's `IncomingMessage`. */
 export interface NodeIncoming {
+  /** The method. */
+  readonly method?: string | undefined;
   /** What is asked for. */
   readonly url?: string | undefined;
   /** Names and values in turn, as received. */

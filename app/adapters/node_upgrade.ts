@@ -8,6 +8,25 @@
 import type { HostSocket } from "./host_socket.ts";
 import type { NodeDuplex, NodeIncoming, NodeSocketServer } from "./node.ts";
 
+/**
+ * Whether a request asks for a WebSocket, as RFC 6455, section 4.1, has it.
+ * Node hands over whatever has a header `Upgrade`, which clients send to try
+ * HTTP/2, with their POSTs too; and of those the body can't be told any more
+ * from what comes after it.
+ */
+export function asksNodeForWebSocket(
+  { method, rawHeaders }: NodeIncoming,
+): boolean {
+  if (method !== "GET") return false;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    if (
+      rawHeaders[i]!.toLowerCase() === "upgrade" &&
+      /(^|,)[ \t]*websocket[ \t]*(,|$)/i.test(rawHeaders[i + 1]!)
+    ) return true;
+  }
+  return false;
+}
+
 /** Makes a `Request`; `undefined` if its `Host` or target is malformed. */
 export function nodeRequest(
   { url = "/", rawHeaders }: NodeIncoming,

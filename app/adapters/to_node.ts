@@ -1,6 +1,8 @@
 import type { ConnectionInfo, NetAddress } from "../context.ts";
+import { errorResponse } from "../error_response.ts";
 import { checkFetcher } from "../fetcher.ts";
 import type { Fetcher } from "../fetcher.ts";
+import { printableError } from "../printable.ts";
 import { offerSocket } from "./host_socket.ts";
 import type {
   NodeBindings,
@@ -9,7 +11,12 @@ import type {
   NodeOutgoing,
   NodeSocketServer,
 } from "./node.ts";
-import { nodeRequest, sendResponse, upgradeNode } from "./node_upgrade.ts";
+import {
+  asksNodeForWebSocket,
+  nodeRequest,
+  sendResponse,
+  upgradeNode,
+} from "./node_upgrade.ts";
 
 /** Settings of an app on Node. */
 export interface NodeHostOptions {
@@ -24,7 +31,12 @@ export interface NodeHostOptions {
 export interface NodeHost {
   /** Answers a request; for what makes a `Request` of Node's. */
   fetch(request: Request, bindings: NodeBindings): Promise<Response>;
-  /** Listens to the server's event `upgrade`. */
+  /**
+   * Listens to the server's event `upgrade`. What asks for something else than
+   * a WebSocket, such as HTTP/2, is refused by a 400: its body is out of reach.
+   * With `shouldUpgradeCallback`, an option of servers from Node 22.21 and 24.9
+   * on, it does not get here but is answered as any other request.
+   */
   upgrade(incoming: NodeIncoming, socket: NodeDuplex, head: Uint8Array): void;
 }
 
@@ -69,10 +81,10 @@ function completionOf(outgoing: NodeOutgoing): Promise<void> {
 }
 
 /**
- * Makes of an app what a server of Node needs: of an app of the kit, of Hono
- * with the kit in it, or of what `withPlugins()` gives. The app gets to know
- * who has connected, and with the package `ws` its sockets work, those of RPC
- * as well as those of the traces.
+ * Adapts an app to a server of Node: one of the kit, one of Hono with the kit
+ * in it, or what `withPlugins()` gives. The app gets to know who has connected,
+ * and with the package `ws` its sockets work, those of RPC as well as those of
+ * the traces.
  *
  * ```ts ignore
  * import { serve } from "@hono/node-server";
@@ -80,7 +92,15 @@ function completionOf(outgoing: NodeOutgoing): Promise<void> {
  *
  * const webSocketServer = new WebSocketServer({ noServer: true });
  * const { fetch, upgrade } = toNode(app, { webSocketServer });
- * const server = serve({ fetch, port: 8000 });
+ * const server = serve({
+ *   fetch,
+ *   port: 8000,
+ *   serverOptions: {
+ *     // What else a client would like to speak, it is answered in HTTP.
+ *     shouldUpgradeCallback: ({ headers }) =>
+ *       headers.upgrade?.toLowerCase() === "websocket",
+ *   },
+ * });
  * server.on("upgrade", upgrade);
  * ```
  *
@@ -121,20 +141,29 @@ export function toNode(
 ): NodeHost {
   checkFetcher(fetcher, "serve on Node");
   const { webSocketServer } = options;
+  let isTold = false;
 
   async function open(
     incoming: NodeIncoming,
     duplex: NodeDuplex,
     head: Uint8Array,
   ): Promise<void> {
+    if (!asksNodeForWebSocket(incoming)) {
+      const message =
+        "The only upgrade is by GET to a WebSocket; ask again without the header Upgrade";
+      return sendResponse(duplex, errorResponse(400, "BAD_REQUEST", message));
+    }
     const request = nodeRequest(incoming, duplex);
     if (request === undefined) {
       return sendResponse(duplex, new Response(null, { status: 400 }));
     }
     if (webSocketServer === undefined) {
-      console.error(
-        "Cannot open a WebSocket: toNode() needs the option webSocketServer",
-      );
+      if (!isTold) {
+        isTold = true;
+        console.error(
+          "Cannot open a WebSocket: toNode() needs the option webSocketServer",
+        );
+      }
       return sendResponse(duplex, new Response(null, { status: 501 }));
     }
     const taken = offerSocket(request);
@@ -156,7 +185,10 @@ export function toNode(
       // What is open ends with the process; what is not must not end it.
       duplex.on("error", () => duplex.destroy());
       open(incoming, duplex, head).catch((error) => {
-        console.error("A WebSocket could not be opened:", error);
+        console.error(
+          "A WebSocket could not be opened:",
+          printableError(error),
+        );
         duplex.destroy();
       });
     },

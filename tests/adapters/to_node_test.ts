@@ -3,7 +3,10 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { createUpgrader, toBun, toNode } from "@quartet/kit/app";
 import type { Fetcher, NodeHostOptions, Upgrader } from "@quartet/kit/app";
+import { serve } from "@hono/node-server";
+import { once } from "node:events";
 import { createServer } from "node:http";
+import type { IncomingMessage, ServerOptions } from "node:http";
 import { WebSocketServer } from "ws";
 import { exchange } from "../helpers.ts";
 
@@ -56,7 +59,10 @@ function serving(upgrader: Upgrader<string>): Fetcher {
   };
 }
 
-function handshake(changes: Record<string, string | undefined> = {}): string {
+function handshake(
+  changes: Record<string, string | undefined> = {},
+  method = "GET",
+): string {
   const headers: Record<string, string | undefined> = {
     Host: "127.0.0.1",
     Connection: "Upgrade",
@@ -68,7 +74,7 @@ function handshake(changes: Record<string, string | undefined> = {}): string {
   const lines = Object.entries(headers)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}: ${value}`);
-  return ["GET //a HTTP/1.1", ...lines, "", ""].join("\r\n");
+  return [`${method} //a HTTP/1.1`, ...lines, "", ""].join("\r\n");
 }
 
 Deno.test("On Node a handshake has the headers that the app has set, and a path stays as it is", async () => {
@@ -125,19 +131,89 @@ Deno.test("On Node a malformed Host is a 400, and the app is not asked", async (
   assertEquals(asked, 0);
 });
 
-Deno.test("On Node sockets without the option webSocketServer are a 501 that is told", async () => {
+Deno.test("On Node what offers another protocol is refused, and the app is not asked", async () => {
+  let asked = 0;
+  await using server = await listen({
+    fetch() {
+      asked++;
+      return new Response();
+    },
+  });
+  const POST = { "Content-Length": "4" };
+  for (
+    const request of [
+      `${handshake({ ...POST, Upgrade: "h2c" }, "POST")}body`,
+      `${handshake(POST, "POST")}body`,
+      `${handshake(POST, "PUT")}body`,
+      handshake({}, "HEAD"),
+      handshake({ Upgrade: "h2c" }),
+      handshake({ Upgrade: "notwebsocket" }),
+    ]
+  ) {
+    const answer = await exchange(server.port, request);
+    assertMatch(answer, /^HTTP\/1\.1 400 /, request);
+    assertMatch(answer, /without the header Upgrade/);
+  }
+  assertEquals(asked, 0);
+});
+
+Deno.test("On Node a POST that would rather have HTTP/2 is answered in HTTP/1.1, where the server is told to", async () => {
+  const upgrader = createGreeter();
+  const greeter = serving(upgrader);
+  const { fetch, upgrade } = toNode({
+    fetch: async (request) =>
+      request.method === "POST"
+        ? new Response(`received ${await request.text()}`)
+        : await greeter.fetch(request),
+  }, { webSocketServer: new WebSocketServer({ noServer: true }) });
+  const server = serve({
+    fetch,
+    hostname: "127.0.0.1",
+    port: 0,
+    serverOptions: {
+      // Not among the types yet.
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) =>
+        headers.upgrade?.toLowerCase() === "websocket",
+    } as ServerOptions,
+  });
+  server.on("upgrade", upgrade);
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  try {
+    const post = {
+      "Content-Length": "4",
+      Upgrade: "h2c",
+      Connection: "Upgrade, close",
+    };
+    const answer = await exchange(port, `${handshake(post, "POST")}body`);
+    assertMatch(answer, /^HTTP\/1\.1 200 [^]*received body/);
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/a`);
+    const closed = new Promise<CloseEvent>((resolve) => {
+      socket.onclose = resolve;
+    });
+    assertEquals((await closed).code, 4000);
+  } finally {
+    server.close();
+    await once(server, "close");
+  }
+});
+
+Deno.test("On Node sockets without the option webSocketServer are a 501 that is told once", async () => {
   const logged: unknown[] = [];
   const { error } = console;
   console.error = (...args) => void logged.push(args);
   try {
     await using server = await listen({ fetch: () => new Response() }, {});
-    assertMatch(
-      await exchange(server.port, handshake()),
-      /^HTTP\/1\.1 501 /,
-    );
+    for (let i = 0; i < 2; i++) {
+      assertMatch(
+        await exchange(server.port, handshake()),
+        /^HTTP\/1\.1 501 /,
+      );
+    }
   } finally {
     console.error = error;
   }
+  assertEquals(logged.length, 1);
   assertMatch(String(logged), /toNode\(\) needs the option webSocketServer/);
 });
 
