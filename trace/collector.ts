@@ -1,3 +1,4 @@
+import { checkCount, checkFunction } from "./check.ts";
 import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "./types.ts";
 
@@ -45,6 +46,7 @@ const MAX_OFFSET = 100 * 365.25 * 24 * 60 * 60 * 1000;
  *
  * @param tracer Keeps the traces.
  * @param options Limits.
+ * @throws {TypeError} If an option is of the wrong kind.
  *
  * @example
  * ```ts
@@ -75,6 +77,8 @@ export function createCollector(
   options: CollectorOptions = {},
 ): Collector {
   const { maxSpans = 500, now = Date.now } = options;
+  checkCount("create collector", "maxSpans", maxSpans);
+  checkFunction("create collector", "now", now);
 
   function receive(message: unknown): CollectResult {
     const parts = readMessage(message);

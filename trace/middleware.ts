@@ -3,6 +3,7 @@ import { isResponse } from "../app/is_response.ts";
 import type { Middleware, Next } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import { currentScope, runInScope, Scope } from "../app/scope.ts";
+import { checkMethods, refuseOption } from "./check.ts";
 import { getTracer } from "./context.ts";
 import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd } from "./response_body.ts";
@@ -38,6 +39,8 @@ export interface TraceMiddlewareOptions {
   readonly sample?: Sample;
 }
 
+const TRACE = "trace requests";
+
 const NEVER_TRACED = ["/__app/", "/favicon.ico"];
 
 /**
@@ -52,7 +55,7 @@ const NEVER_TRACED = ["/__app/", "/favicon.ico"];
  *
  * @param tracer Keeps the traces. Default: the one of `setTracer`.
  * @param options What to leave out and what to keep.
- * @throws {TypeError} If `sample` is neither a share nor a function.
+ * @throws {TypeError} If an option isn't what its description says.
  *
  * @example
  * ```ts
@@ -72,9 +75,12 @@ export function traceMiddleware(
   tracer: Tracer = getTracer(),
   options: TraceMiddlewareOptions = {},
 ): Middleware {
-  const { recordHeaders = false, sample } = options;
+  const { exclude = [], recordHeaders = false, sample } = options;
+  checkMethods(TRACE, "tracer", tracer, ["startTrace"]);
+  checkPaths(exclude);
+  checkHeaders(recordHeaders);
   const decide = sample === undefined ? undefined : createSampler(sample);
-  const excluded = [...NEVER_TRACED, ...(options.exclude ?? [])];
+  const excluded = [...NEVER_TRACED, ...exclude];
   const isExcluded = (path: string) => {
     return excluded.some((entry) =>
       entry.length > 1 && entry.endsWith("/")
@@ -130,6 +136,33 @@ export function traceMiddleware(
   }
 
   return Object.assign(middleware, { outermost: true });
+}
+
+/** Others match no request, which has a path without query and fragment. */
+function checkPaths(exclude: readonly unknown[]): void {
+  if (!Array.isArray(exclude)) {
+    refuseOption(TRACE, "exclude must be an array of paths", exclude);
+  }
+  for (const path of exclude) {
+    if (typeof path === "string" && /^\/[^?#]*$/.test(path)) continue;
+    const must = 'exclude must be paths such as "/health", without a query';
+    refuseOption(TRACE, must, path);
+  }
+}
+
+/** A token of RFC 9110 §5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
+
+function checkHeaders(recordHeaders: boolean | readonly unknown[]): void {
+  if (typeof recordHeaders === "boolean") return;
+  if (!Array.isArray(recordHeaders)) {
+    const must = "recordHeaders must be a boolean or an array of names";
+    refuseOption(TRACE, must, recordHeaders);
+  }
+  for (const name of recordHeaders) {
+    if (typeof name === "string" && HEADER_NAME.test(name)) continue;
+    refuseOption(TRACE, "recordHeaders must be names of headers", name);
+  }
 }
 
 /** Answers a request that is not traced, and what it asks of itself. */

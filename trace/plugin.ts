@@ -27,6 +27,7 @@ const PREFIX = "/__app/traces";
  *
  * @param tracer Keeps the traces.
  * @param options What to trace, and who may look.
+ * @throws {TypeError} If an option is of the wrong kind.
  *
  * @example
  * ```ts

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { show } from "../app/show.ts";
+import { refuseOption } from "./check.ts";
 import { generateTraceId } from "./ids.ts";
 import type { TraceParent } from "./traceparent.ts";
 
@@ -35,11 +35,8 @@ export function createSampler(
 ): (request: Request, parent: TraceParent | undefined) => Decision {
   const isShare = typeof sample === "number" && sample >= 0 && sample <= 1;
   if (!isShare && typeof sample !== "function") {
-    throw new TypeError(
-      `Cannot trace requests: sample must be a number from 0 to 1 or a function, received ${
-        show(sample)
-      }`,
-    );
+    const must = "sample must be a number from 0 to 1 or a function";
+    refuseOption("trace requests", must, sample);
   }
   return (request, parent) => {
     const traceId = parent?.traceId ?? generateTraceId();

@@ -1,10 +1,17 @@
 import { runSpan } from "../app/scope.ts";
+import {
+  checkCount,
+  checkDuration,
+  checkFunction,
+  checkMethods,
+  refuseOption,
+} from "./check.ts";
 import { systemClock, TimeOrigin } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import { getActiveSpan } from "./context.ts";
+import { isLayer, LAYERS } from "./export/layers.ts";
 import { createIdGenerator, systemIds } from "./ids.ts";
 import type { RandomSource } from "./ids.ts";
-import { LAYERS } from "./layers.ts";
 import { MAX_RUNNING_TRACES } from "./limits.ts";
 import { RingBuffer } from "./ring_buffer.ts";
 import { RunningTraces } from "./running_traces.ts";
@@ -41,6 +48,8 @@ export interface TracerOptions {
   readonly random?: RandomSource;
 }
 
+const CREATE = "create tracer";
+
 const ALL_EVENTS: readonly TraceEvent["type"][] = [
   "trace:start",
   "trace:end",
@@ -65,18 +74,28 @@ export class TracerImpl implements Tracer {
    * @throws {TypeError} If an option is out of its range.
    */
   constructor(options: TracerOptions = {}) {
-    const { layers, clock = systemClock, random } = options;
-    const minDuration = options.minDuration ?? 0;
+    const {
+      maxTraces = 200,
+      maxSpansPerTrace = 500,
+      layers,
+      minDuration = 0,
+      clock = systemClock,
+      random,
+    } = options;
+    checkCount(CREATE, "maxTraces", maxTraces);
+    checkCount(CREATE, "maxSpansPerTrace", maxSpansPerTrace);
     checkLayers(layers);
-    checkDuration(minDuration);
+    checkDuration(CREATE, "minDuration", minDuration);
+    checkMethods(CREATE, "clock", clock, ["monotonic", "wall"]);
+    checkFunction(CREATE, "random", random);
     const ids = random === undefined ? systemIds : createIdGenerator(random);
     const subscribers = this.#subscribers;
-    this.#stored = new RingBuffer(count(options, "maxTraces", 200));
+    this.#stored = new RingBuffer(maxTraces);
     this.#origin = new TimeOrigin(clock);
     this.#host = {
       clock,
       ids,
-      maxSpansPerTrace: count(options, "maxSpansPerTrace", 500),
+      maxSpansPerTrace,
       records: layers === undefined
         ? () => true
         : (layer) => layers.includes(layer),
@@ -257,32 +276,14 @@ export function createTracer(options?: TracerOptions): TracerImpl {
   return new TracerImpl(options);
 }
 
-function count(
-  options: TracerOptions,
-  name: "maxTraces" | "maxSpansPerTrace",
-  fallback: number,
-): number {
-  const value = options[name] ?? fallback;
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new TypeError(
-    `Cannot create tracer: ${name} must be a positive integer, received ${value}`,
-  );
-}
-
-function checkDuration(minDuration: number): void {
-  if (minDuration >= 0) return;
-  throw new TypeError(
-    `Cannot create tracer: minDuration must be 0 or more milliseconds, received ${minDuration}`,
-  );
-}
-
-function checkLayers(layers: readonly Layer[] | undefined): void {
-  for (const layer of layers ?? []) {
-    if (LAYERS.includes(layer)) continue;
-    throw new TypeError(
-      `Cannot create tracer: layers must be among ${
-        LAYERS.join(", ")
-      }, received ${JSON.stringify(layer)}`,
-    );
+function checkLayers(layers: unknown): void {
+  if (layers === undefined) return;
+  if (!Array.isArray(layers)) {
+    refuseOption(CREATE, "layers must be an array", layers);
+  }
+  for (const layer of layers) {
+    if (isLayer(layer)) continue;
+    const names = LAYERS.join(", ");
+    refuseOption(CREATE, `layers must be among ${names}`, layer);
   }
 }

@@ -3,6 +3,7 @@ import type { ConnectionInfo } from "../app/context.ts";
 import { errorResponse } from "../app/error_response.ts";
 import { isLocalRequest, refuse } from "./access.ts";
 import type { Authorize } from "./access.ts";
+import { checkFunction } from "./check.ts";
 import { insertTraceData } from "./export/html.ts";
 import { packTraces } from "./export/pack.ts";
 import { serializeTrace } from "./serialize.ts";
@@ -39,6 +40,7 @@ const HEADERS = {
  *
  * @param options Who may open it.
  * @returns The handler. Hand on the `info` that `Deno.serve` gives.
+ * @throws {TypeError} If `authorize` is not a function.
  *
  * @example
  * ```ts
@@ -53,6 +55,7 @@ export function createViewerHandler(
   options: ViewerOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
   const { authorize = isLocalRequest } = options;
+  checkFunction("create viewer handler", "authorize", authorize);
   return async (request, info) => {
     const refusal = await refuse(request, info, authorize);
     if (refusal !== undefined) return refusal;

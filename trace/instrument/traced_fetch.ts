@@ -1,4 +1,5 @@
 import { runSpan } from "../../app/scope.ts";
+import { checkFunction, refuseOption } from "../check.ts";
 import { getActiveSpan } from "../context.ts";
 import { sentRequestAttributes } from "../request_attributes.ts";
 import { formatTraceparent } from "../traceparent.ts";
@@ -17,6 +18,8 @@ export interface TracedFetchOptions {
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
+
+const TRACE = "trace fetch";
 
 type Input = Parameters<typeof fetch>[0];
 type Init = Parameters<typeof fetch>[1];
@@ -39,12 +42,12 @@ type Init = Parameters<typeof fetch>[1];
  * `tracestate` is handed on with it.
  *
  * In `url.full` a user name, a password, and the values of query parameters
- * whose names sound secret are replaced, and the fragment is left out. The path is kept
- * as it is.
+ * whose names sound secret are replaced, and the fragment is left out. The path
+ * is kept as it is.
  *
  * @param options Whom to tell the trace, and what sends.
  * @returns A function to use in place of `fetch`.
- * @throws {TypeError} If what is listed isn't an origin.
+ * @throws {TypeError} If what is listed isn't an origin, or `fetch` no function.
  *
  * @example
  * ```ts
@@ -68,6 +71,7 @@ type Init = Parameters<typeof fetch>[1];
  * ```
  */
 export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
+  checkFunction(TRACE, "fetch", options.fetch);
   const isTold = originFilter(options.origins ?? []);
   // Looked up late: tests and other libraries put theirs in its place.
   const send: typeof fetch = options.fetch ??
@@ -111,13 +115,14 @@ function originFilter(
   origins: readonly string[] | "*",
 ): (origin: string) => boolean {
   if (origins === "*") return () => true;
+  if (!Array.isArray(origins)) {
+    refuseOption(TRACE, 'origins must be an array or "*"', origins);
+  }
   for (const origin of origins) {
     if (URL.parse(origin)?.origin === origin) continue;
-    throw new TypeError(
-      `Cannot trace fetch: origins must be like https://api.example.com, without a path or a slash at the end, received ${
-        JSON.stringify(origin)
-      }`,
-    );
+    const must =
+      "origins must be like https://api.example.com, without a path or a slash at the end";
+    refuseOption(TRACE, must, origin);
   }
   return (origin) => origins.includes(origin);
 }

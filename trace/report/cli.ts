@@ -1,3 +1,4 @@
+import { checkDuration, checkFunction, refuseOption } from "../check.ts";
 import type { Tracer } from "../types.ts";
 import { formatTrace } from "./format_trace.ts";
 import { standardOutput } from "./standard_output.ts";
@@ -31,6 +32,7 @@ export interface CLIReporter {
  *
  * @param tracer Keeps the traces.
  * @param options How and where to print.
+ * @throws {TypeError} If an option isn't what its description says.
  *
  * @example
  * ```ts
@@ -54,6 +56,9 @@ export function createCLIReporter(
   const output = standardOutput();
   // In one piece, so that the trees of concurrent requests do not interleave.
   const { write = output.write, slow = 100 } = options;
+  checkFunction(CREATE, "write", write);
+  checkDuration(CREATE, "slow", slow);
+  checkWidth(options.width);
   const color = options.color ?? wantsColor(output.env, output.isTerminal());
   const paint = createPaint(color);
   const stop = tracer.subscribe((event) => {
@@ -62,6 +67,13 @@ export function createCLIReporter(
     write(formatTrace(event.trace, { paint, slow, width }));
   }, ["trace:end"]);
   return { stop };
+}
+
+const CREATE = "create CLI reporter";
+
+function checkWidth(width: unknown): void {
+  if (width === undefined || typeof width === "number" && width > 0) return;
+  refuseOption(CREATE, "width must be a positive number", width);
 }
 
 /** Some terminals say that they have no columns at all. */

@@ -3,6 +3,7 @@ import { errorResponse } from "../../app/error_response.ts";
 import { readBodyText, toBodyError } from "../../app/read_body.ts";
 import { isLocalRequest, refuse } from "../access.ts";
 import type { Authorize } from "../access.ts";
+import { checkFunction, checkMethods } from "../check.ts";
 import type { Collector } from "../collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { Tracer } from "../types.ts";
@@ -19,6 +20,8 @@ export interface TracesAPIOptions {
 /** Bytes that a browser may post at once. */
 const MAX_BODY = 256 * 1024;
 
+const CREATE = "create traces API handler";
+
 const HEADERS = {
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",
@@ -29,9 +32,10 @@ const HEADERS = {
  * `tracePlugin`, which does.
  *
  * - `GET` gives `{ traces, total }`, the newest first. The query narrows it:
- *   `traceId` (those that share it), `method`, `path` (text that the path contains), `status` (`404` or `4xx`),
- *   `layer`, `minDuration` (milliseconds), `after` (epoch milliseconds; begun
- *   later), `limit` (default 100).
+ *   `traceId` (those that share it), `method`, `path` (text that the path
+ *   contains), `status` (`404` or `4xx`), `layer`, `minDuration`
+ *   (milliseconds), `after` (epoch milliseconds; begun later), `limit`
+ *   (default 100).
  * - `GET ?id=…` gives one trace, or 404.
  * - `POST` takes the spans of a browser, as `Collector.receive` describes.
  *
@@ -39,6 +43,7 @@ const HEADERS = {
  * @param options Who may use it.
  * @returns The handler. Hand on the `info` that `Deno.serve` gives: without it
  * the default rule can't tell where a request came from, and refuses it.
+ * @throws {TypeError} If an option is of the wrong kind.
  *
  * @example
  * ```ts
@@ -57,6 +62,8 @@ export function createTracesAPIHandler(
   options: TracesAPIOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
   const { authorize = isLocalRequest, collector } = options;
+  checkFunction(CREATE, "authorize", authorize);
+  checkMethods(CREATE, "collector", collector, ["receive"]);
   const allow = collector ? "GET, HEAD, POST" : "GET, HEAD";
 
   return async (request, info) => {

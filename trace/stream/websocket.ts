@@ -4,6 +4,7 @@ import { createUpgrader } from "../../app/websocket.ts";
 import type { ServerWebSocket } from "../../app/websocket.ts";
 import { isLocalRequest, refuse } from "../access.ts";
 import type { Authorize } from "../access.ts";
+import { checkFunction, checkMethods } from "../check.ts";
 import { createCollector } from "../collector.ts";
 import type { Collector } from "../collector.ts";
 import { serializeTrace } from "../serialize.ts";
@@ -41,6 +42,8 @@ const MAX_MESSAGE = 256 * 1024;
 /** Bytes that may wait for a slow client before it misses events. */
 const MAX_BACKLOG = 4 * 1024 * 1024;
 
+const CREATE = "create trace socket";
+
 /** What is known of a client. */
 interface Client {
   /** Whether it is told the traces, or only sends spans. */
@@ -67,6 +70,7 @@ interface Client {
  *
  * @param tracer Keeps the traces.
  * @param options Who may connect.
+ * @throws {TypeError} If an option is of the wrong kind.
  *
  * @example
  * ```ts
@@ -95,6 +99,9 @@ export function createTraceWebSocket(
   options: TraceWebSocketOptions = {},
 ): TraceWebSocket {
   const { authorize = isLocalRequest, now = Date.now } = options;
+  checkFunction(CREATE, "authorize", authorize);
+  checkFunction(CREATE, "now", now);
+  checkMethods(CREATE, "collector", options.collector, ["receive"]);
   const collector = options.collector ?? createCollector(tracer, { now });
   const watchers = new Set<ServerWebSocket<Client>>();
   let unsubscribe: (() => void) | undefined;

@@ -1,0 +1,148 @@
+/** An option of the wrong kind is told where it is given. */
+
+import { assertMatch, assertThrows } from "@std/assert";
+import {
+  createCLIReporter,
+  createCollector,
+  createTracer,
+  createTracesAPIHandler,
+  createTraceWebSocket,
+  createViewerHandler,
+  tracedFetch,
+  traceMiddleware,
+  tracePlugin,
+} from "@quartet/kit/trace";
+
+// deno-lint-ignore no-explicit-any -- options as JavaScript may give them
+type Any = any;
+
+const tracer = createTracer();
+const middleware = (options: Any) => traceMiddleware(tracer, options);
+const plugin = (options: Any) => tracePlugin(tracer, options);
+const collector = (options: Any) => createCollector(tracer, options);
+const socket = (options: Any) => createTraceWebSocket(tracer, options);
+const api = (options: Any) => createTracesAPIHandler(tracer, options);
+const reporter = (options: Any) => createCLIReporter(tracer, options);
+
+const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
+  [
+    [
+      middleware,
+      { exclude: ["/a", "health"] },
+      'trace requests: exclude must be paths such as "/health", without a query, received "health"',
+    ],
+    [
+      middleware,
+      { exclude: ["/health?deep"] },
+      'without a query, received "/health?deep"',
+    ],
+    [middleware, { exclude: [/health/] }, "received an object"],
+    [
+      plugin,
+      { exclude: "/health" },
+      'trace requests: exclude must be an array of paths, received "/health"',
+    ],
+    [
+      middleware,
+      { recordHeaders: ["accept", "x y"] },
+      'recordHeaders must be names of headers, received "x y"',
+    ],
+    [
+      middleware,
+      { recordHeaders: "accept" },
+      'recordHeaders must be a boolean or an array of names, received "accept"',
+    ],
+    [
+      (options) => traceMiddleware(options),
+      { exclude: ["/health"] },
+      "trace requests: tracer must have startTrace(), received an object",
+    ],
+    [
+      plugin,
+      { authorize: true },
+      "authorize must be a function, received true",
+    ],
+    [
+      createTracer,
+      { layers: "data" },
+      'create tracer: layers must be an array, received "data"',
+    ],
+    [createTracer, { layers: [{}] }, "received an object"],
+    [
+      createTracer,
+      { minDuration: "5" },
+      'minDuration must be 0 or more milliseconds, received "5"',
+    ],
+    [createTracer, { maxTraces: "5" }, 'received "5"'],
+    [
+      createTracer,
+      { clock: { now: Date.now } },
+      "clock must have monotonic() and wall(), received an object",
+    ],
+    [
+      createTracer,
+      { random: 7 },
+      "random must be a function, received 7",
+    ],
+    [
+      collector,
+      { maxSpans: NaN },
+      "create collector: maxSpans must be a positive integer, received NaN",
+    ],
+    [collector, { now: 0 }, "now must be a function, received 0"],
+    [
+      socket,
+      { authorize: "me" },
+      'create trace socket: authorize must be a function, received "me"',
+    ],
+    [socket, { now: 0 }, "now must be a function, received 0"],
+    [
+      socket,
+      { collector: {} },
+      "collector must have receive(), received an object",
+    ],
+    [
+      api,
+      { authorize: null },
+      "create traces API handler: authorize must be a function, received null",
+    ],
+    [api, { collector: true }, "collector must have receive(), received true"],
+    [
+      createViewerHandler,
+      { authorize: {} },
+      "create viewer handler: authorize must be a function, received an object",
+    ],
+    [
+      reporter,
+      { width: NaN },
+      "create CLI reporter: width must be a positive number, received NaN",
+    ],
+    [reporter, { width: 0 }, "received 0"],
+    [
+      reporter,
+      { slow: NaN },
+      "slow must be 0 or more milliseconds, received NaN",
+    ],
+    [
+      reporter,
+      { write: "stdout" },
+      'write must be a function, received "stdout"',
+    ],
+    [
+      tracedFetch,
+      { origins: "https://api.example.com" },
+      'trace fetch: origins must be an array or "*", received "https://api.example.com"',
+    ],
+    [tracedFetch, { origins: [7n] }, "at the end, received 7"],
+    [tracedFetch, { fetch: {} }, "fetch must be a function, received"],
+  ];
+
+Deno.test("an option of the wrong kind is refused where it is given, by its name", () => {
+  for (const [make, options, error] of CASES) {
+    const { message } = assertThrows(() => make(options), TypeError, error);
+    assertMatch(
+      message,
+      /^Cannot [a-zA-Z ]+: \w+ must (be|have) .+, received /,
+    );
+  }
+});
