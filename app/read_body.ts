@@ -4,6 +4,8 @@
  * @module
  */
 
+import { isLonger } from "./text_size.ts";
+
 /** Why a body could not be read. */
 export class BodyError extends Error {
   /** Always `BodyError`. */
@@ -103,13 +105,8 @@ function isFromNetwork(headers: Headers): boolean {
   }
 }
 
-const encoder = new TextEncoder();
-
 function checkLength(text: string, limit: number): string {
-  if (text.length > limit) throw tooLarge(limit);
-  if (text.length * 3 > limit && encoder.encode(text).length > limit) {
-    throw tooLarge(limit);
-  }
+  if (isLonger(text, limit)) throw tooLarge(limit);
   return text;
 }
 

@@ -1,5 +1,6 @@
 import { MAX_DELAY } from "../../app/duration.ts";
 import { pause } from "../../app/pause.ts";
+import { destroy, isTransient } from "../../app/redis.ts";
 import { withTimeout } from "../timing.ts";
 import type { RedisClient } from "./redis_client.ts";
 
@@ -129,7 +130,8 @@ export class RedisLink {
         late,
       );
       result.catch((error) => {
-        if (isOfConnection(error)) lost.reject(error);
+        // Another connection may do better.
+        if (isTransient(error)) lost.reject(error);
       });
       return result;
     };
@@ -154,23 +156,5 @@ export class RedisLink {
       signal.removeEventListener("abort", lose);
       for (const connection of [commands, listener]) destroy(connection);
     }
-  }
-}
-
-/**
- * Whether another connection may do better. What Redis answers begins with a
- * word in capitals; these are of a server that isn't, or is no longer, the one
- * to ask.
- */
-function isOfConnection({ message }: Error): boolean {
-  return !/^[A-Z]+ /.test(message) ||
-    /^(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY) /.test(message);
-}
-
-function destroy(client: RedisClient): void {
-  try {
-    client.destroy();
-  } catch {
-    // Before version 6, for one that is closed already.
   }
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { toHex } from "../../app/hex.ts";
 import {
   checkHistory,
   DEFAULT_HISTORY,
@@ -143,6 +144,5 @@ export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
 function createEpoch(random: (bytes: Uint8Array<ArrayBuffer>) => void): string {
   const bytes = new Uint8Array(8);
   random(bytes);
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
+  return toHex(bytes);
 }

@@ -1,5 +1,6 @@
-import { MessageRing } from "./message_ring.ts";
 import { pause } from "../../app/pause.ts";
+import { destroy } from "../../app/redis.ts";
+import { MessageRing } from "./message_ring.ts";
 import { after, compareIds, news, pageSize } from "./redis_stream.ts";
 import { persist, tail } from "./redis_stream.ts";
 import type { Entry, RedisStream } from "./redis_stream.ts";
@@ -100,13 +101,7 @@ export class RedisReader<T> {
     const client = this.#stream.client.duplicate();
     // What fails is seen below; without a listener it would be thrown.
     client.on("error", () => {});
-    const close = () => {
-      try {
-        client.destroy();
-      } catch {
-        // Before version 6, for one that is closed already.
-      }
-    };
+    const close = () => destroy(client);
     // A server that vanishes without a word leaves a connection that looks as
     // if nothing were published. Redis itself speaks up once in `block` ms.
     let silent = false;

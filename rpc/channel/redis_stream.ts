@@ -5,6 +5,7 @@
  */
 
 import { pause } from "../../app/pause.ts";
+import { isTransient } from "../../app/redis.ts";
 
 /**
  * What is used of a client of `npm:redis`, version 4 or later: what its
@@ -145,13 +146,6 @@ export function compareIds(a: string, b: string): number {
 }
 
 /**
- * What Redis answers while it starts or changes its role. Any other answer in
- * capitals is for good; what has none is of the connection.
- */
-const TRANSIENT = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY) /;
-const REPLY = /^[A-Z]+ /;
-
-/**
  * Repeats work that only reads for as long as the client is about to get its
  * connection back.
  */
@@ -164,8 +158,7 @@ export async function persist<V>(
     try {
       return await work();
     } catch (error) {
-      const { message } = error as Error;
-      const passes = TRANSIENT.test(message) || !REPLY.test(message);
+      const passes = isTransient(error as Error);
       if (!passes || !client.isOpen || signal.aborted) throw error;
     }
     await pause(ms, signal);
