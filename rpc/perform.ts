@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isResponse } from "../app/is_response.ts";
 import { currentScope, isThenable, runSpan } from "../app/scope.ts";
 import type { Attributes, ObservedSpan } from "../app/scope.ts";
 import type { Call, Endpoint } from "./call.ts";
@@ -83,5 +84,5 @@ export async function inSpan<T>(
 
 function isFault(error: unknown): boolean {
   if (isA(error, RPCError)) return error.status >= 500;
-  return !isA(error, Response);
+  return !isResponse(error);
 }

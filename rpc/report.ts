@@ -1,3 +1,4 @@
+import { isResponse } from "../app/is_response.ts";
 import { printableError } from "../app/printable.ts";
 import { tell } from "../app/tell.ts";
 import { fromResponse, internalError, isA, RPCError } from "./error.ts";
@@ -28,7 +29,7 @@ export function reporter(onError: ErrorReport = logError): Reporter {
       return error;
     }
     // Others, such as a redirection, mean nothing to who calls a procedure.
-    if (isA(error, Response) && error.status >= 400) {
+    if (isResponse(error) && error.status >= 400) {
       return fromResponse(error);
     }
     // A procedure that gives up because its caller did has done right.

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isLonger } from "../app/text_size.ts";
 import type { WebSocketHandler } from "../app/websocket.ts";
 import type { Endpoint } from "./call.ts";
 import { unsent } from "./connection.ts";
@@ -136,13 +137,16 @@ export function createWebSocketHandler(
       );
     }
     const state = stateOf(data);
-    if (
-      subscriptions.size >= maxSubscriptions ||
-      state.generators >= 2 * maxSubscriptions
-    ) {
+    if (subscriptions.size >= maxSubscriptions) {
       throw new RPCError(
         "SUBSCRIPTION_ERROR",
         `A connection holds at most ${maxSubscriptions} subscriptions`,
+      );
+    }
+    if (state.generators >= 2 * maxSubscriptions) {
+      throw new RPCError(
+        "SUBSCRIPTION_ERROR",
+        "Too many subscriptions of this connection have yet to stop",
       );
     }
     const endpoint = findByKeys(endpoints, readPath(fields.path));
@@ -197,9 +201,12 @@ function checkKind({ procedure: { kind } }: Endpoint): void {
  */
 function idAtStart(message: string | Uint8Array): string | null {
   if (typeof message !== "string") return null;
-  const start = /^\{"type":"subscribe","id":"([^"\\]{1,128})"/.exec(message);
-  return start?.[1] ?? null;
+  return ID_AT_START.exec(message)?.[1] ?? null;
 }
+
+const ID_AT_START = new RegExp(
+  String.raw`^\{"type":"subscribe","id":"([^"\\]{1,${MAX_ID}})"`,
+);
 
 function readId(id: unknown): string {
   if (typeof id === "string" && id !== "" && id.length <= MAX_ID) return id;
@@ -216,12 +223,4 @@ function readEventId(id: unknown): string | undefined {
   throw parseError(
     `lastEventId must be a string of at most ${MAX_EVENT_ID} characters`,
   );
-}
-
-const encoder = new TextEncoder();
-
-/** Whether a text is longer than `limit` bytes; most are short at first sight. */
-function isLonger(text: string, limit: number): boolean {
-  if (text.length > limit) return true;
-  return text.length * 3 > limit && encoder.encode(text).length > limit;
 }
