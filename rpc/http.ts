@@ -53,9 +53,9 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     const { method } = request;
     const source = new RequestSource(request);
     try {
-      let answer: string | Promise<string>;
+      let envelope: string | Promise<string>;
       if (method === "GET" || method === "HEAD") {
-        answer = answerGet(source, ctx, path);
+        envelope = answerGet(source, ctx, path);
       } else if (method === "POST") {
         checkContentType(request.headers);
         let text: string;
@@ -64,10 +64,10 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
         } catch (error) {
           throw bodyFailure(error);
         }
-        answer = answerPost(source, ctx, path, text);
+        envelope = answerPost(source, ctx, path, text);
       } else throw methodNotAllowed(method);
-      if (typeof answer !== "string") answer = await answer;
-      return respond(answer, method, source.added);
+      if (typeof envelope !== "string") envelope = await envelope;
+      return respond(envelope, method, source.added);
     } catch (error) {
       if (!(isA(error, RPCError))) throw error;
       if (!source.arrived) noteRefusal(error);
@@ -87,7 +87,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     }
     const endpoint = findByName(endpoints, named);
     checkKind(endpoint, "query");
-    return answer(endpoint, source, ctx, readQueryInput(input));
+    return callProcedure(endpoint, source, ctx, readQueryInput(input));
   }
 
   function readQueryInput(text: string | null): unknown {
@@ -117,7 +117,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   ): string | Promise<string> {
     const endpoint = findByKeys(endpoints, readPath(path));
     checkKind(endpoint, type);
-    return answer(endpoint, source, ctx, readInput(transformer, input));
+    return callProcedure(endpoint, source, ctx, readInput(transformer, input));
   }
 
   /** The URL has the path, so the body is the input and nothing else. */
@@ -130,7 +130,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     const endpoint = findByName(endpoints, name);
     checkKind(endpoint, endpoint.procedure.kind);
     const input = text === "" ? undefined : parseJSON(text, "The body");
-    return answer(endpoint, source, ctx, readInput(transformer, input));
+    return callProcedure(endpoint, source, ctx, readInput(transformer, input));
   }
 
   async function answerBatch(
@@ -174,7 +174,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   }
 
   /** Runs a procedure and gives the envelope of its success. */
-  function answer(
+  function callProcedure(
     endpoint: Endpoint,
     source: RequestSource,
     ctx: unknown,
