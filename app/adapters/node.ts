@@ -46,11 +46,18 @@ export interface NodeDuplex {
   /** Whether it is one of TLS. */
   readonly encrypted?: boolean;
   /** Listens to it. */
-  on(event: "error" | "close", listener: () => void): unknown;
+  on(
+    event: "error" | "close" | "drain" | "end",
+    listener: () => void,
+  ): unknown;
   /** Listens no longer. */
-  off(event: "error" | "close", listener: () => void): unknown;
-  /** Writes the last bytes. */
-  end(bytes: Uint8Array): unknown;
+  off(event: "close", listener: () => void): unknown;
+  /** Reads on, and throws away what comes. */
+  resume(): unknown;
+  /** Writes bytes, and tells whether it takes more before it drains. */
+  write(bytes: Uint8Array): boolean;
+  /** Closes it once all is written. */
+  end(): unknown;
   /** Closes it at once. */
   destroy(): unknown;
 }

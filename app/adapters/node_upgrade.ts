@@ -77,24 +77,41 @@ export function upgradeNode(
   server.off("headers", addHeaders);
 }
 
-/** Hop by hop, or not known before the body is. */
+/** Hop by hop, or said by the connection's end. */
 const OWN_HEADERS =
   /^(connection|content-length|keep-alive|transfer-encoding|upgrade)$/;
 
-/** Writes a response onto a bare connection, and closes that. */
+/**
+ * Writes a response onto a bare connection, as fast as that takes it, and
+ * closes that: its end is that of the body (RFC 9112, section 6.3).
+ */
 export async function sendResponse(
   duplex: NodeDuplex,
   response: Response,
 ): Promise<void> {
-  const body = new Uint8Array(await response.arrayBuffer());
+  const body = response.body?.getReader();
+  let isTaken = Promise.withResolvers<void>();
+  duplex.on("drain", () => isTaken.resolve());
+  duplex.on("close", () => {
+    isTaken.resolve();
+    body?.cancel().catch(() => {});
+  });
+  // Of a connection that nobody reads it would not be known that it is over.
+  duplex.on("end", () => duplex.destroy());
+  duplex.resume();
   const lines = [`HTTP/1.1 ${response.status} ${response.statusText}`];
   for (const [name, value] of response.headers) {
     if (!OWN_HEADERS.test(name)) lines.push(`${name}: ${value}`);
   }
-  lines.push("connection: close", `content-length: ${body.length}`, "", "");
-  const start = new TextEncoder().encode(lines.join("\r\n"));
-  const bytes = new Uint8Array(start.length + body.length);
-  bytes.set(start);
-  bytes.set(body, start.length);
-  if (!duplex.destroyed) duplex.end(bytes);
+  lines.push("connection: close", "", "");
+  let bytes = new TextEncoder().encode(lines.join("\r\n"));
+  while (!duplex.destroyed) {
+    if (!duplex.write(bytes)) await isTaken.promise;
+    isTaken = Promise.withResolvers();
+    const next = await body?.read();
+    if (next === undefined || next.done) break;
+    bytes = next.value;
+  }
+  if (duplex.destroyed) await body?.cancel();
+  else duplex.end();
 }
