@@ -101,9 +101,9 @@ export type {
   OTLPBatchOptions,
   OTLPDeadline,
   OTLPExporter,
-  OTLPExporterClock,
   OTLPExporterOptions,
   OTLPExporterStats,
+  OTLPExporterTimers,
 } from "./export/exporter_types.ts";
 
 // Instrumentors, a layer each

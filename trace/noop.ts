@@ -47,9 +47,9 @@ export type {
   OTLPBatchOptions,
   OTLPDeadline,
   OTLPExporter,
-  OTLPExporterClock,
   OTLPExporterOptions,
   OTLPExporterStats,
+  OTLPExporterTimers,
 } from "./export/exporter_types.ts";
 export type { Authorize } from "./access.ts";
 export type { Clock } from "./clock.ts";

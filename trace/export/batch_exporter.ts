@@ -83,10 +83,10 @@ export class BatchExporter implements OTLPExporter {
   }
 
   async flush({ timeout = DEADLINE }: OTLPDeadline = {}): Promise<boolean> {
-    const { clock } = this.#settings;
+    const { timers } = this.#settings;
     const { promise: deadline, resolve } = Promise.withResolvers<void>();
     let isOver = false;
-    const cancel = clock.after(timeout, () => {
+    const cancel = timers.after(timeout, () => {
       isOver = true;
       resolve();
     });
@@ -133,7 +133,7 @@ export class BatchExporter implements OTLPExporter {
 
   /** Sends later, never now: the caller is a request that is about to end. */
   #schedule(): void {
-    const { clock, maxTraces, maxDelay } = this.#settings;
+    const { timers, maxTraces, maxDelay } = this.#settings;
     const size = this.#queue.size;
     if (size === 0 || this.#running !== undefined) return;
     const isUrgent = size >= maxTraces;
@@ -142,7 +142,7 @@ export class BatchExporter implements OTLPExporter {
       this.#cancelTimer();
     }
     this.#timerIsUrgent = isUrgent;
-    this.#cancelTimer = clock.after(
+    this.#cancelTimer = timers.after(
       isUrgent ? 0 : maxDelay,
       () => void this.#start(),
     );
@@ -200,7 +200,7 @@ export class BatchExporter implements OTLPExporter {
   async #deliver(
     body: Uint8Array<ArrayBuffer>,
   ): Promise<"exported" | "failed" | "dropped"> {
-    const { clock } = this.#settings;
+    const { timers } = this.#settings;
     const { signal } = this.#closed;
     for (let attempt = 1; !signal.aborted; attempt++) {
       const result = await this.#attempt(body);
@@ -213,7 +213,7 @@ export class BatchExporter implements OTLPExporter {
       this.#report("collector", result.problem);
       if (result.type === "failed" || attempt === MAX_ATTEMPTS) return "failed";
       await this.#wait(
-        result.after ?? backoff(attempt, clock.random()),
+        result.after ?? backoff(attempt, timers.random()),
         result.after === undefined,
       );
     }
@@ -221,9 +221,9 @@ export class BatchExporter implements OTLPExporter {
   }
 
   async #attempt(body: Uint8Array<ArrayBuffer>): Promise<SendResult> {
-    const { clock, sender } = this.#settings;
+    const { timers, sender } = this.#settings;
     const late = new AbortController();
-    const cancel = clock.after(REQUEST_TIMEOUT, () => late.abort());
+    const cancel = timers.after(REQUEST_TIMEOUT, () => late.abort());
     const signal = AbortSignal.any([late.signal, this.#closed.signal]);
     const result = await send(body, signal, sender);
     cancel();
@@ -231,9 +231,9 @@ export class BatchExporter implements OTLPExporter {
   }
 
   async #wait(delay: number, isOurChoice: boolean): Promise<void> {
-    const { clock } = this.#settings;
+    const { timers } = this.#settings;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(delay, resolve);
+    const cancel = timers.after(delay, resolve);
     this.#wake = (isClosing) => {
       if (isClosing || isOurChoice) resolve();
     };

@@ -1,8 +1,9 @@
+import { kindOf, show } from "../../app/show.ts";
+import { checkCount, checkFunction, checkMethods } from "../check.ts";
 import type { AttributeValue } from "../types.ts";
-import { describe } from "./describe.ts";
 import type {
-  OTLPExporterClock,
   OTLPExporterOptions,
+  OTLPExporterTimers,
 } from "./exporter_types.ts";
 import type { SenderOptions } from "./otlp_sender.ts";
 import type { OTLPKeyValue } from "./otlp_types.ts";
@@ -15,10 +16,10 @@ export interface ExporterSettings {
   readonly maxDelay: number;
   readonly maxQueue: number;
   readonly onError: (error: Error) => void;
-  readonly clock: OTLPExporterClock;
+  readonly timers: OTLPExporterTimers;
 }
 
-const REAL_CLOCK: OTLPExporterClock = {
+const REAL_TIMERS: OTLPExporterTimers = {
   now: () => Date.now(),
   after: (delay, fn) => {
     const timer = setTimeout(fn, delay);
@@ -27,6 +28,8 @@ const REAL_CLOCK: OTLPExporterClock = {
   random: () => Math.random(),
 };
 
+const CREATE = "create OTLP exporter";
+
 /** The longest delay that timers can tell from none: 31 bits. */
 const MAX_TIMER = 2 ** 31 - 1;
 
@@ -34,11 +37,14 @@ const MAX_TIMER = 2 ** 31 - 1;
 export function readExporterOptions(
   options: OTLPExporterOptions,
 ): ExporterSettings {
-  const { batch = {}, clock = REAL_CLOCK, gzip = false } = options;
+  const { batch = {}, timers = REAL_TIMERS, gzip = false } = options;
   const { maxTraces = 100, maxDelay = 5000, maxQueue = 1000 } = batch;
-  checkNumber("batch.maxTraces", maxTraces, 1);
-  checkNumber("batch.maxDelay", maxDelay, 0);
-  checkNumber("batch.maxQueue", maxQueue, 1);
+  checkCount(CREATE, "batch.maxTraces", maxTraces);
+  checkDelay("batch.maxDelay", maxDelay);
+  checkCount(CREATE, "batch.maxQueue", maxQueue);
+  checkFunction(CREATE, "onError", options.onError);
+  checkFunction(CREATE, "fetch", options.fetch);
+  checkMethods(CREATE, "timers", timers, ["now", "after", "random"]);
   const headers = readHeaders(options.headers ?? {});
   headers.set("content-type", "application/json");
   if (gzip) headers.set("content-encoding", "gzip");
@@ -48,24 +54,33 @@ export function readExporterOptions(
       headers,
       resource: readResource(options),
       gzip,
-      fetch: options.fetch ?? fetch,
-      now: () => clock.now(),
+      // Looked up late: tests and other libraries put theirs in its place.
+      fetch: options.fetch ??
+        ((input, init) => globalThis.fetch(input, init)),
+      now: () => timers.now(),
     },
     maxTraces,
     maxDelay,
     maxQueue,
     onError: options.onError ?? ((error) => console.warn(error.message)),
-    clock,
+    timers,
   };
 }
 
-/** Says nothing about what it received: it may hold a password. */
-function readURL(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isHTTP = url?.protocol === "http:" || url?.protocol === "https:";
-  if (url === undefined || !isHTTP || url.username || url.password) {
-    fail("url must be an http(s) address without a user name", "another text");
+/** Says of what it received only what is wrong: it may hold a password. */
+function readURL(text: unknown): URL {
+  const refuse = (received: string) =>
+    fail("url must be an http(s) address without a user name", received);
+  const url = URL.parse(String(text));
+  if (url === null) {
+    return refuse(
+      typeof text === "string" ? "a text that is no address" : kindOf(text),
+    );
   }
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    return refuse("an address of another kind");
+  }
+  if (url.username || url.password) return refuse("one with a user name");
   if (url.pathname === "/") url.pathname = "/v1/traces";
   url.hash = "";
   return url;
@@ -80,7 +95,7 @@ function readResource(
     fail(
       `resource ${JSON.stringify(key)} must be a text, a finite number or a ` +
         "boolean",
-      describe(value),
+      show(value),
     );
   }
   return toKeyValues({
@@ -100,26 +115,39 @@ function isAttribute(value: unknown): value is AttributeValue {
 function readHeaders(values: Readonly<Record<string, string>>): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(values)) {
-    try {
-      headers.set(name, value);
-    } catch {
+    if (!canBeSet(name, "")) {
+      fail("headers must have names that HTTP allows", show(name));
+    }
+    if (!canBeSet(name, value)) {
       fail(
-        `header ${JSON.stringify(name)} must have a name and a value that ` +
-          "HTTP allows",
-        "others",
+        `header ${show(name)} must have a value that HTTP allows`,
+        "one with a line break, NUL or letters beyond Latin-1",
       );
     }
+    headers.set(name, value);
   }
   return headers;
 }
 
-function checkNumber(name: string, value: number, least: number): void {
-  if (Number.isInteger(value) && value >= least && value <= MAX_TIMER) return;
-  fail(`${name} must be a whole number from ${least}`, describe(value));
+function canBeSet(name: string, value: string): boolean {
+  try {
+    return new Headers([[name, value]]).has(name);
+  } catch {
+    return false;
+  }
+}
+
+function checkDelay(name: string, value: unknown): void {
+  if (
+    Number.isSafeInteger(value) && Number(value) >= 0 &&
+    Number(value) <= MAX_TIMER
+  ) return;
+  fail(
+    `${name} must be a whole number of milliseconds from 0 to ${MAX_TIMER}`,
+    show(value),
+  );
 }
 
 function fail(what: string, received: string): never {
-  throw new TypeError(
-    `Cannot create an OTLP exporter: ${what}, received ${received}`,
-  );
+  throw new TypeError(`Cannot ${CREATE}: ${what}, received ${received}`);
 }

@@ -14,7 +14,7 @@ export interface OTLPBatchOptions {
 }
 
 /** Time and chance, so that tests can own them. */
-export interface OTLPExporterClock {
+export interface OTLPExporterTimers {
   /** The time, in epoch milliseconds. */
   now(): number;
   /** Calls `fn` in `delay` milliseconds unless the returned function is. */
@@ -52,7 +52,7 @@ export interface OTLPExporterOptions {
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Time and chance. Default: the real ones. */
-  readonly clock?: OTLPExporterClock;
+  readonly timers?: OTLPExporterTimers;
 }
 
 /** What has become of the traces so far, in traces. */

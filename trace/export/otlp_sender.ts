@@ -7,7 +7,7 @@ import { isRetryable, retryAfter } from "./retry.ts";
 /** How much of an answer is read, in bytes. */
 const MAX_ANSWER = 16 * 1024;
 
-/** Where and how {@linkcode sendTraces} sends. */
+/** Where and how {@linkcode send} sends. */
 export interface SenderOptions {
   readonly url: URL;
   readonly headers: Headers;

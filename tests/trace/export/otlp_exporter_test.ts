@@ -10,10 +10,11 @@ import { fromOTLP } from "../../../trace/export/otlp.ts";
 import type {
   OTLPExporter,
   OTLPExporterOptions,
+  OTLPExporterTimers,
 } from "../../../trace/export/exporter_types.ts";
 import { createOTLPExporter } from "../../../trace/export/otlp_exporter.ts";
 import type { Tracer } from "../../../trace/types.ts";
-import { FakeClock } from "./fake_clock.ts";
+import { FakeTimers } from "./fake_timers.ts";
 import { FakeCollector } from "./fake_collector.ts";
 import { makeTrace } from "./make_trace.ts";
 
@@ -22,7 +23,7 @@ const ANSWER_TIMEOUT = 10_000;
 
 interface Bench extends AsyncDisposable {
   readonly collector: FakeCollector;
-  readonly clock: FakeClock;
+  readonly timers: FakeTimers;
   readonly tracer: Tracer;
   readonly exporter: OTLPExporter;
   /** What was reported. */
@@ -33,19 +34,19 @@ interface Bench extends AsyncDisposable {
 
 function setUp(options: Partial<OTLPExporterOptions> = {}): Bench {
   const collector = new FakeCollector();
-  const clock = new FakeClock();
+  const timers = new FakeTimers();
   const tracer = createTracer();
   const errors: string[] = [];
   const exporter = createOTLPExporter({
     url: collector.url,
-    clock,
+    timers,
     onError: (error) => errors.push(error.message),
     ...options,
   });
   exporter.attach(tracer);
   return {
     collector,
-    clock,
+    timers,
     tracer,
     exporter,
     errors,
@@ -57,7 +58,7 @@ function setUp(options: Partial<OTLPExporterOptions> = {}): Bench {
     async [Symbol.asyncDispose]() {
       await exporter.close();
       await collector[Symbol.asyncDispose]();
-      assertEquals(clock.delays, [], "timers are left");
+      assertEquals(timers.delays, [], "timers are left");
     },
   };
 }
@@ -76,16 +77,16 @@ Deno.test("exporter sends ended traces together, after a while", async () => {
     headers: { authorization: "Bearer secret" },
     serviceName: "atlas",
   });
-  const { collector, clock, exporter, tracer } = bench;
+  const { collector, timers, exporter, tracer } = bench;
   bench.end(2);
-  assertEquals(clock.delays, [5000]);
+  assertEquals(timers.delays, [5000]);
   assertEquals(exporter.stats, {
     exported: 0,
     dropped: 0,
     failed: 0,
     queued: 2,
   });
-  clock.advance(5000);
+  timers.advance(5000);
   await collector.requests(1);
   assert(await exporter.flush());
   const { url, headers, body } = collector.received[0] ?? {};
@@ -111,14 +112,14 @@ Deno.test("exporter sends ended traces together, after a while", async () => {
 
 Deno.test("exporter sends as soon as a batch is full, but not while a trace ends", async () => {
   await using bench = setUp({ batch: { maxTraces: 3 } });
-  const { collector, clock, exporter } = bench;
+  const { collector, timers, exporter } = bench;
   bench.end(7);
-  assertEquals(clock.delays, [0]);
+  assertEquals(timers.delays, [0]);
   assertEquals(exporter.stats.queued, 7);
-  clock.advance(0);
+  timers.advance(0);
   await collector.requests(2);
   // The seventh waits for others.
-  await clock.timer(5000);
+  await timers.timer(5000);
   assertEquals(collector.traceCount, 6);
   assertEquals(exporter.stats.queued, 1);
 });
@@ -149,11 +150,11 @@ Deno.test("exporter compresses if told to", async () => {
 
 Deno.test("exporter tries again after twice as long each time, with the same traces", async () => {
   await using bench = setUp();
-  const { collector, clock, exporter } = bench;
+  const { collector, timers, exporter } = bench;
   collector.answers.push(answer(503), answer(429), answer(502), answer(504));
   bench.end();
-  clock.advance(5000);
-  for (const delay of [1000, 2000, 4000, 8000]) await clock.pass(delay);
+  timers.advance(5000);
+  for (const delay of [1000, 2000, 4000, 8000]) await timers.pass(delay);
   await collector.requests(5);
   assert(await exporter.flush());
   const [first, ...others] = collector.received.map(({ body }) => body);
@@ -163,16 +164,16 @@ Deno.test("exporter tries again after twice as long each time, with the same tra
 
 Deno.test("exporter waits as long as Retry-After says, in seconds or until a date", async () => {
   await using bench = setUp();
-  const { collector, clock, exporter } = bench;
-  const date = new Date(clock.now() + 5000 + 7000 + 20_000).toUTCString();
+  const { collector, timers, exporter } = bench;
+  const date = new Date(timers.now() + 5000 + 7000 + 20_000).toUTCString();
   collector.answers.push(
     answer(429, { "retry-after": "7" }),
     answer(503, { "retry-after": date }),
   );
   bench.end();
-  clock.advance(5000);
-  await clock.pass(7000);
-  await clock.pass(20_000);
+  timers.advance(5000);
+  await timers.pass(7000);
+  await timers.pass(20_000);
   await collector.requests(3);
   assert(await exporter.flush());
   assertEquals(exporter.stats.exported, 1);
@@ -192,12 +193,12 @@ Deno.test("exporter doesn't repeat what the collector refuses for good", async (
 
 Deno.test("exporter gives up after the sixth attempt and goes on with the next batch", async () => {
   await using bench = setUp({ batch: { maxTraces: 1 } });
-  const { collector, clock, exporter } = bench;
+  const { collector, timers, exporter } = bench;
   for (let i = 0; i < 6; i++) collector.answers.push(answer(503));
   bench.end(2);
-  clock.advance(0);
+  timers.advance(0);
   for (const delay of [1000, 2000, 4000, 8000, 16_000]) {
-    await clock.pass(delay);
+    await timers.pass(delay);
   }
   await collector.requests(7);
   assert(await exporter.flush());
@@ -211,20 +212,20 @@ Deno.test("exporter gives up after the sixth attempt and goes on with the next b
 
 Deno.test("exporter tries again when nobody listens, and tells no secret", async () => {
   const port = freePort();
-  const clock = new FakeClock();
+  const timers = new FakeTimers();
   const errors: string[] = [];
   const exporter = createOTLPExporter({
     url: `http://127.0.0.1:${port}/key/abcdef?token=ghijkl`,
     headers: { "x-api-key": "mnopqr" },
-    clock,
+    timers,
     onError: (error) => errors.push(`${error.stack} ${error.cause}`),
   });
   const tracer = createTracer();
   exporter.attach(tracer);
   tracer.withSpan("job", "custom", () => {});
-  clock.advance(5000);
-  await clock.pass(1000);
-  await clock.timer(2000);
+  timers.advance(5000);
+  await timers.pass(1000);
+  await timers.timer(2000);
   assertEquals(errors.length, 1);
   const message = errors[0] ?? "";
   assertStringIncludes(
@@ -235,20 +236,20 @@ Deno.test("exporter tries again when nobody listens, and tells no secret", async
     assertFalse(message.includes(secret), message);
   }
   const closing = exporter.close({ timeout: 50 });
-  await clock.pass(50);
+  await timers.pass(50);
   await closing;
   assertEquals(exporter.stats.dropped, 1);
 });
 
 Deno.test("exporter reports an outage once, and the next one again", async () => {
   await using bench = setUp();
-  const { collector, clock, exporter, errors } = bench;
+  const { collector, timers, exporter, errors } = bench;
   for (let outage = 1; outage <= 2; outage++) {
     collector.answers.push(answer(503), answer(503));
     bench.end();
-    await clock.pass(5000);
-    await clock.pass(1000);
-    await clock.pass(2000);
+    await timers.pass(5000);
+    await timers.pass(1000);
+    await timers.pass(2000);
     await collector.requests(3 * outage);
     assert(await exporter.flush());
     assertEquals(errors.length, outage);
@@ -283,14 +284,14 @@ Deno.test("exporter drops and counts what doesn't fit the queue", async () => {
 
 Deno.test("exporter gives a collector ten seconds to answer", async () => {
   await using bench = setUp();
-  const { collector, clock, exporter, errors } = bench;
+  const { collector, timers, exporter, errors } = bench;
   const { promise: never, resolve } = Promise.withResolvers<Response>();
   collector.answers.push(() => never);
   bench.end();
-  clock.advance(5000);
+  timers.advance(5000);
   await collector.requests(1);
-  await clock.pass(ANSWER_TIMEOUT);
-  await clock.pass(1000);
+  await timers.pass(ANSWER_TIMEOUT);
+  await timers.pass(1000);
   await collector.requests(2);
   assert(await exporter.flush());
   assertStringIncludes(errors[0] ?? "", "didn't answer in time");
@@ -344,27 +345,27 @@ Deno.test("exporter sends browser spans along that come while their trace waits"
 
 Deno.test("flush() cuts a wait of the exporter's own choice short", async () => {
   await using bench = setUp();
-  const { collector, clock, exporter } = bench;
+  const { collector, timers, exporter } = bench;
   collector.answers.push(answer(503));
   bench.end();
-  clock.advance(5000);
-  await clock.timer(1000);
+  timers.advance(5000);
+  await timers.timer(1000);
   assert(await exporter.flush());
   assertEquals(exporter.stats.exported, 1);
 });
 
 Deno.test("flush() gives up at its deadline, and not before Retry-After is over", async () => {
   await using bench = setUp();
-  const { collector, clock, exporter } = bench;
+  const { collector, timers, exporter } = bench;
   collector.answers.push(answer(503, { "retry-after": "60" }));
   bench.end();
-  clock.advance(5000);
-  await clock.timer(60_000);
+  timers.advance(5000);
+  await timers.timer(60_000);
   const flushed = exporter.flush({ timeout: 300 });
-  await clock.pass(300);
+  await timers.pass(300);
   assertFalse(await flushed);
   assertEquals(exporter.stats.queued, 1);
-  clock.advance(60_000);
+  timers.advance(60_000);
   await collector.requests(2);
   assert(await exporter.flush());
 });
@@ -387,14 +388,14 @@ Deno.test("close() sends what waits, then takes no more traces", async () => {
 
 Deno.test("close() drops and counts what is left at its deadline, also on its way", async () => {
   await using bench = setUp({ batch: { maxTraces: 2 } });
-  const { collector, clock, exporter } = bench;
+  const { collector, timers, exporter } = bench;
   const { promise: never, resolve } = Promise.withResolvers<Response>();
   collector.answers.push(() => never);
   bench.end(5);
-  clock.advance(0);
+  timers.advance(0);
   await collector.requests(1);
   const closed = exporter.close({ timeout: 300 });
-  await clock.pass(300);
+  await timers.pass(300);
   await closed;
   assertEquals(exporter.stats, {
     exported: 0,
@@ -420,23 +421,41 @@ Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () =
   const url = "http://localhost:4318";
   const cases: [OTLPExporterOptions, string][] = [
     [{ url: "localhost:4318" }, "url must be an http(s) address"],
-    [{ url: "" }, "url must be an http(s) address"],
-    [{ url: "http://me:hunter2@localhost" }, "without a user name"],
+    [{ url: "" }, "received a text that is no address"],
+    [{ url: "hunter2://localhost" }, "received an address of another kind"],
+    [{ url: ["hunter2"] as unknown as string }, "received an array"],
+    [{ url: "http://me:hunter2@localhost" }, "received one with a user name"],
+    [
+      { url, headers: { "x key": "hunter2" } },
+      'headers must have names that HTTP allows, received "x key"',
+    ],
+    [
+      { url, batch: { maxDelay: 2 ** 31 } },
+      "from 0 to 2147483647, received 2147483648",
+    ],
+    [
+      { url, timers: {} as OTLPExporterTimers },
+      "timers must have now() and after() and random(), received an object",
+    ],
+    [
+      { url, fetch: "hunter" as unknown as typeof fetch },
+      'fetch must be a function, received "hunter"',
+    ],
     [
       { url, headers: { "x-key": "hunter2\n" + "x\u0100" } },
-      'header "x-key" must have a name and a value that HTTP allows',
+      'header "x-key" must have a value that HTTP allows, received one with',
     ],
     [
       { url, batch: { maxTraces: 0 } },
-      "batch.maxTraces must be a whole number from 1, received 0",
+      "batch.maxTraces must be a positive integer, received 0",
     ],
     [
       { url, batch: { maxDelay: -1 } },
-      "batch.maxDelay must be a whole number from 0, received -1",
+      "batch.maxDelay must be a whole number of milliseconds from 0 to 2147483647, received -1",
     ],
     [
       { url, batch: { maxQueue: Infinity } },
-      "batch.maxQueue must be a whole number from 1, received Infinity",
+      "batch.maxQueue must be a positive integer, received Infinity",
     ],
     [
       { url, resource: { "service.version": NaN } },
@@ -455,6 +474,27 @@ Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () =
     );
     assertFalse(text.includes("hunter2"), text);
   }
+});
+
+Deno.test("exporter uses the fetch that is global when it sends", async () => {
+  const { fetch } = globalThis;
+  const url = "http://localhost:4318/v1/traces";
+  const exporter = createOTLPExporter({ url });
+  const tracer = createTracer();
+  exporter.attach(tracer);
+  tracer.withSpan("job", "custom", () => {});
+  const asked: string[] = [];
+  globalThis.fetch = (input) => {
+    asked.push(String(input));
+    return Promise.resolve(new Response());
+  };
+  try {
+    await exporter.close();
+  } finally {
+    globalThis.fetch = fetch;
+  }
+  assertEquals(asked, [url]);
+  assertEquals(exporter.stats.exported, 1);
 });
 
 Deno.test("exporter survives a trace that can't be written, and long answers", async () => {
@@ -519,8 +559,8 @@ Deno.test("exporter tries again whatever a fetch of one's own throws", async () 
       calls++ === 0 ? Promise.reject("offline") : fetch(input, init),
   });
   bench.end();
-  await bench.clock.pass(5000);
-  await bench.clock.pass(1000);
+  await bench.timers.pass(5000);
+  await bench.timers.pass(1000);
   await bench.collector.requests(1);
   assert(await bench.exporter.flush());
   assertEquals(bench.exporter.stats.exported, 1);

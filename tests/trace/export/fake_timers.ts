@@ -1,4 +1,4 @@
-import type { OTLPExporterClock } from "../../../trace/export/exporter_types.ts";
+import type { OTLPExporterTimers } from "../../../trace/export/exporter_types.ts";
 
 interface Timer {
   readonly at: number;
@@ -6,8 +6,8 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** A clock that only goes on when a test says so. Chance is always 0. */
-export class FakeClock implements OTLPExporterClock {
+/** Time that only goes on when a test says so. Chance is always 0. */
+export class FakeTimers implements OTLPExporterTimers {
   #now = Date.parse("2026-01-01T00:00:00Z");
   readonly #timers = new Set<Timer>();
   readonly #waiting = new Map<number, () => void>();
