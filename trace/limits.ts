@@ -18,8 +18,9 @@ export const MAX_EVENT_ATTRIBUTES = 16;
 /** Events of a span. */
 export const MAX_EVENTS = 128;
 /**
- * Bytes of a trace's attributes and events, roughly: a character counts as one, and what holds the
- * characters as below.
+ * Bytes of a trace's attributes and events, roughly: a character counts as one,
+ * and each attribute and event besides as much as {@linkcode ATTRIBUTE_SIZE}
+ * and {@linkcode EVENT_SIZE} say.
  */
 export const TRACE_SIZE = 1024 * 1024;
 /** Bytes for each span that a trace may hold, where that gives more. */
