@@ -1,5 +1,7 @@
 import { createApp } from "../app/create_app.ts";
 import type { Fetcher } from "../app/fetcher.ts";
+import { isResponse } from "../app/is_response.ts";
+import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
 import { serve } from "../app/serve.ts";
 import type { Server } from "../app/serve.ts";
@@ -51,9 +53,11 @@ function mount(
   const host = createApp(trace === undefined ? {} : { trace });
   host.use(async (request, context) => {
     const response: unknown = await entry.fetch(request, context.info);
-    if (response instanceof Response) return response;
+    if (isResponse(response)) return response;
     throw new TypeError(
-      `fetch of ${name} must return a Response, received ${kindOf(response)}`,
+      `Cannot answer ${request.method} ${
+        pathOf(request.url)
+      }: fetch of ${name} must return a Response, received ${kindOf(response)}`,
     );
   });
   return {

@@ -171,6 +171,22 @@ Deno.test("What an entry prints comes before the address, and errors of its requ
   assertMatch(child.stderr, /Error: hunter2/);
 });
 
+Deno.test("An entry whose fetch gives no Response is named in the error, with the request", async () => {
+  await using folder = await makeFolder();
+  await folder.write("a.ts", "export default { fetch: () => [] };");
+  await using child = startDev(["a.ts", "--port", "0"], folder);
+  const url = new URL("/b?token=hidden", await addressOf(child));
+  const response = await fetch(url);
+  await response.body?.cancel();
+  assertEquals(response.status, 500);
+  child.kill("SIGINT");
+  assertEquals(await child.code, 0);
+  assertMatch(
+    child.stderr,
+    /Cannot answer GET \/b: fetch of a\.ts must return a Response, received an array\n/,
+  );
+});
+
 Deno.test("An entry that throws after it was loaded ends the command, which shows where", async () => {
   await using folder = await makeFolder();
   await folder.write(
