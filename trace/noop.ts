@@ -92,6 +92,7 @@ const fetcher: typeof real.tracedFetch = (options) =>
   options?.fetch ?? ((input, init) => fetch(input, init));
 const tracer = (): NoopTracer => noopTracer;
 const emptyPage = (): Promise<string> => Promise.resolve("");
+const nothingLater = (): Promise<void> => Promise.resolve();
 const notFound = (): Promise<Response> =>
   Promise.resolve(new Response(null, { status: 404 }));
 const noTraces = (): [] => [];
@@ -105,18 +106,20 @@ const exporter = (): OTLPExporter => ({
   stats: { exported: 0, dropped: 0, failed: 0, queued: 0 },
   attach: () => nothing,
   flush: () => Promise.resolve(true),
-  close: () => Promise.resolve(),
+  close: nothingLater,
+  [Symbol.asyncDispose]: nothingLater,
 });
 const notFoundHandler = () => notFound;
 const randomTraceId = (): string => crypto.randomUUID().replaceAll("-", "");
 const randomSpanId = (): string => randomTraceId().slice(16);
 const callNext = (): Middleware => (_request, _context, next) => next();
 const plugin = (): Plugin => ({ name: "trace" });
-const reporter = () => ({ stop: nothing });
+const reporter = () => ({ stop: nothing, [Symbol.dispose]: nothing });
 const socket = () => ({
   upgrade: notFound,
   size: 0,
-  close: () => Promise.resolve(),
+  close: nothingLater,
+  [Symbol.asyncDispose]: nothingLater,
 });
 const collector = () => ({ receive: () => ({ added: 0, rejected: 0 }) });
 const serialize = (trace: TraceData): SerializedTrace => ({

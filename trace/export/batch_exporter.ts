@@ -105,6 +105,10 @@ export class BatchExporter implements OTLPExporter {
     return this.#closing;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #close(deadline: OTLPDeadline | undefined): Promise<void> {
     for (const detach of this.#detachers) detach();
     await this.flush(deadline);

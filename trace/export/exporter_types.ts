@@ -94,4 +94,6 @@ export interface OTLPExporter {
   flush(deadline?: OTLPDeadline): Promise<boolean>;
   /** Detaches from all tracers, flushes, and drops what is left then. */
   close(deadline?: OTLPDeadline): Promise<void>;
+  /** Closes, at the end of the block of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }

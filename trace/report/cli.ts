@@ -23,6 +23,8 @@ export interface CLIReporterOptions {
 export interface CLIReporter {
   /** Stops reporting. */
   stop(): void;
+  /** The same, at the end of the block of a `using`. */
+  [Symbol.dispose](): void;
 }
 
 /**
@@ -66,7 +68,7 @@ export function createCLIReporter(
     const width = options.width ?? (output.columns() || DEFAULT_WIDTH);
     write(formatTrace(event.trace, { paint, slow, width }));
   }, ["trace:end"]);
-  return { stop };
+  return { stop, [Symbol.dispose]: stop };
 }
 
 const CREATE = "create CLI reporter";

@@ -31,6 +31,8 @@ export interface TraceWebSocket {
   readonly size: number;
   /** Closes all connections and stops listening to the tracer. */
   close(): Promise<void>;
+  /** The same, at the end of the block of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Traces that a client is told when it connects, the newest. */
@@ -149,6 +151,11 @@ export function createTraceWebSocket(
     unsubscribe = undefined;
   }
 
+  async function close(): Promise<void> {
+    stopListening();
+    await upgrader.close();
+  }
+
   return {
     async upgrade(request, info) {
       const refusal = await refuse(request, info, authorize);
@@ -168,10 +175,8 @@ export function createTraceWebSocket(
     get size() {
       return upgrader.size;
     },
-    async close() {
-      stopListening();
-      await upgrader.close();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

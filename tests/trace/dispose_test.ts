@@ -1,0 +1,73 @@
+/** What can be closed or stopped is so at the end of its block. */
+
+import { assertEquals } from "@std/assert";
+import {
+  createCLIReporter,
+  createOTLPExporter,
+  createTracer,
+  createTraceWebSocket,
+} from "@quartet/kit/trace";
+import * as noop from "@quartet/kit/trace/noop";
+
+Deno.test("a trace socket closes its connections at the end of its block", async () => {
+  await using stream = createTraceWebSocket(createTracer());
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    (request, info) => stream.upgrade(request, info),
+  );
+  const socket = new WebSocket(`ws://127.0.0.1:${server.addr.port}/`);
+  const closed = new Promise<CloseEvent>((resolve) => socket.onclose = resolve);
+  {
+    await using inner = stream;
+    await new Promise((resolve) => socket.onmessage = resolve);
+    assertEquals(inner.size, 1);
+  }
+  assertEquals((await closed).code, 1001);
+  assertEquals(stream.size, 0);
+});
+
+Deno.test("an exporter sends what waits at the end of its block", async () => {
+  const tracer = createTracer();
+  const sent: string[] = [];
+  let stats: unknown;
+  {
+    await using exporter = createOTLPExporter({
+      url: "http://localhost:4318",
+      fetch: (input) => {
+        sent.push(String(input));
+        return Promise.resolve(new Response());
+      },
+    });
+    exporter.attach(tracer);
+    tracer.withSpan("job", "custom", () => {});
+    stats = exporter.stats;
+  }
+  assertEquals(stats, { exported: 0, dropped: 0, failed: 0, queued: 1 });
+  assertEquals(sent, ["http://localhost:4318/v1/traces"]);
+  tracer.withSpan("later", "custom", () => {});
+  assertEquals(sent.length, 1);
+});
+
+Deno.test("a reporter prints no more after the end of its block", () => {
+  const tracer = createTracer();
+  const printed: string[] = [];
+  {
+    using _reporter = createCLIReporter(tracer, {
+      write: (text) => printed.push(text.split(" ")[0]!),
+      color: false,
+    });
+    tracer.withSpan("job", "custom", () => {});
+  }
+  tracer.withSpan("later", "custom", () => {});
+  assertEquals(printed, ["job"]);
+});
+
+Deno.test("those of the no-op entry can stand in such a block", async () => {
+  const tracer = noop.createTracer();
+  await using stream = noop.createTraceWebSocket(tracer);
+  await using exporter = noop.createOTLPExporter({ url: "" });
+  using reporter = noop.createCLIReporter(tracer);
+  assertEquals(stream.size, 0);
+  assertEquals(exporter.stats.queued, 0);
+  reporter.stop();
+});
