@@ -19,7 +19,7 @@ import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 import { createHandler } from "./revalidation_handler.ts";
 import type { RequestContext } from "../app/context.ts";
 import type { Middleware } from "../app/middleware.ts";
-import type { Scopes } from "./scope_table.ts";
+import type { CacheScopes } from "./scope_table.ts";
 import type { CacheStore } from "./store.ts";
 import { StoreGuard } from "./store_guard.ts";
 import type { ErrorListener } from "./store_guard.ts";
@@ -152,7 +152,7 @@ export function createParts(options: CacheOptions): CacheParts {
   const access = { engine, invalidate, now };
 
   async function invalidate(
-    scopes: Scopes,
+    scopes: CacheScopes,
     { tags = [], paths = [] }: RevalidateOptions = {},
   ): Promise<RevalidateResult> {
     const timestamp = now();

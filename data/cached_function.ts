@@ -5,7 +5,7 @@ import { lifetime, readPolicy } from "./options.ts";
 import { RecentKeys } from "./recent_keys.ts";
 import type { UnstableCacheOptions } from "./options.ts";
 import type { RevalidateResult } from "./revalidation.ts";
-import type { Scopes } from "./scope_table.ts";
+import type { CacheScopes } from "./scope_table.ts";
 
 /** A function that gives a promise. */
 // deno-lint-ignore no-explicit-any -- whatever its arguments are
@@ -31,7 +31,7 @@ export type CachedFunction<F extends AsyncFunction> = F & {
 export interface CacheAccess {
   readonly engine: Engine;
   readonly now: () => number;
-  invalidate(scopes: Scopes): Promise<RevalidateResult>;
+  invalidate(scopes: CacheScopes): Promise<RevalidateResult>;
 }
 
 const DEFAULT_LIFETIME = 3_600;

@@ -18,7 +18,7 @@ import type { Linked } from "../app/recency_list.ts";
 import { byteSize } from "./byte_size.ts";
 import { checkPositive } from "./check.ts";
 import { DEFAULT_MAX_SCOPES, ScopeTable } from "./scope_table.ts";
-import type { Scopes } from "./scope_table.ts";
+import type { CacheScopes } from "./scope_table.ts";
 import type { CacheRecord, CacheStore } from "./store.ts";
 
 /** How much a memory store holds. */
@@ -179,7 +179,7 @@ export class MemoryStore implements CacheStore {
     this.#bytes -= entry.bytes;
   }
 
-  invalidate(scopes: Scopes): void {
+  invalidate(scopes: CacheScopes): void {
     this.scopes.invalidate(scopes);
     if (scopes.all === true) this.clear();
   }

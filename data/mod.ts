@@ -51,7 +51,7 @@ export type {
 } from "./options.ts";
 export type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 export { ScopeTable } from "./scope_table.ts";
-export type { Dated, Scopes } from "./scope_table.ts";
+export type { CacheScopes, Dated } from "./scope_table.ts";
 export type { CacheRecord, CacheStore, ReleaseLock } from "./store.ts";
 export { tags } from "./tags.ts";
 export type { Tags } from "./tags.ts";

@@ -1,7 +1,7 @@
 import { show } from "../app/show.ts";
 import { checkStrings, normalizeTags } from "./check.ts";
 import { readPattern } from "./paths.ts";
-import type { Scopes } from "./scope_table.ts";
+import type { CacheScopes } from "./scope_table.ts";
 
 /** What to invalidate. */
 export interface RevalidateOptions {
@@ -38,7 +38,7 @@ const NAMES: readonly string[] = ["tags", "paths", "all"];
  *
  * @throws {TypeError} That says what is wrong with it.
  */
-export function readScopes(options: unknown): Scopes {
+export function readScopes(options: unknown): CacheScopes {
   const doing = "revalidate";
   if (
     typeof options !== "object" || options === null || Array.isArray(options)

@@ -35,7 +35,7 @@
 import { prefixesOf } from "./paths.ts";
 
 /** What is invalidated at once, or what an entry belongs to. */
-export interface Scopes {
+export interface CacheScopes {
   /** Tags. */
   readonly tags?: readonly string[];
   /** Exact paths, normalized. */
@@ -121,7 +121,7 @@ export class ScopeTable {
    * next one. It need not be whole.
    * @returns Its number.
    */
-  invalidate(scopes: Scopes, number: number = this.#sequence + 1): number {
+  invalidate(scopes: CacheScopes, number: number = this.#sequence + 1): number {
     this.#version++;
     // First: a full table raises the floor to numbers that were given before.
     if (number > this.#sequence) this.#sequence = number;

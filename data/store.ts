@@ -1,4 +1,4 @@
-import type { Dated, Scopes, ScopeTable } from "./scope_table.ts";
+import type { CacheScopes, Dated, ScopeTable } from "./scope_table.ts";
 
 /** A value, and all that is known about it. */
 export interface CacheRecord extends Dated {
@@ -59,7 +59,7 @@ export interface CacheStore {
    * processes when its promise resolves. If it rejects, the others don't know
    * yet, and the store tells them as soon as it can.
    */
-  invalidate(scopes: Scopes): void | Promise<void>;
+  invalidate(scopes: CacheScopes): void | Promise<void>;
   /**
    * Locks a key among all processes, so that one of them computes.
    *

@@ -1,6 +1,6 @@
 import type { CacheRecord, CacheStore, ReleaseLock } from "./store.ts";
 import { CacheError } from "./error.ts";
-import type { Scopes, ScopeTable } from "./scope_table.ts";
+import type { CacheScopes, ScopeTable } from "./scope_table.ts";
 import { withTimeout } from "./timing.ts";
 
 /** Gets what failed behind the callers' backs. */
@@ -54,7 +54,7 @@ export class StoreGuard {
   }
 
   /** Whether it is known wherever it has to be. */
-  async invalidate(scopes: Scopes): Promise<boolean> {
+  async invalidate(scopes: CacheScopes): Promise<boolean> {
     const result = await this.#ask(() => this.#store.invalidate(scopes));
     return !result.failed;
   }

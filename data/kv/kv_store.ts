@@ -9,7 +9,7 @@ import { readDuration } from "../../app/duration.ts";
 import { show } from "../../app/show.ts";
 import { MemoryStore, readLimits } from "../memory_store.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
-import type { Dated, Scopes, ScopeTable } from "../scope_table.ts";
+import type { CacheScopes, Dated, ScopeTable } from "../scope_table.ts";
 import { SharedStore } from "../shared/shared_store.ts";
 import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";
 import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
@@ -17,6 +17,7 @@ import { KvBackend } from "./kv_backend.ts";
 
 export type {
   CacheRecord,
+  CacheScopes,
   CacheStore,
   Dated,
   Kv,
@@ -25,7 +26,6 @@ export type {
   KvKey,
   MemoryStoreOptions,
   ReleaseLock,
-  Scopes,
   ScopeTable,
 };
 

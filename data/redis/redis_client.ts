@@ -1,15 +1,15 @@
 /**
  * What is used of a client of `npm:redis`, version 4 or later: what its
- * `createClient` makes. The store only makes others of it, with the same
- * settings.
+ * `createClient` makes. It need not be connected: the store only makes others
+ * of it, with the same settings, and connects those.
  */
-export interface RedisClient {
+export interface CacheRedisClient {
   /** Opens the connection. */
   connect(): Promise<unknown>;
   /** Closes the connection, whatever is going on. */
   destroy(): void;
   /** Makes another one with the same settings. */
-  duplicate(): RedisClient;
+  duplicate(): CacheRedisClient;
   /** Listens to failures of the connection. */
   on(event: "error", listener: (error: Error) => void): unknown;
   /** The command PING. */

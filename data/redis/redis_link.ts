@@ -2,7 +2,7 @@ import { MAX_DELAY } from "../../app/duration.ts";
 import { pause } from "../../app/pause.ts";
 import { destroy, isTransient } from "../../app/redis.ts";
 import { withTimeout } from "../timing.ts";
-import type { RedisClient } from "./redis_client.ts";
+import type { CacheRedisClient } from "./redis_client.ts";
 
 /** Runs a Lua script. */
 export type Run = (
@@ -14,7 +14,7 @@ export type Run = (
 /** What a link is made of. */
 export interface RedisLinkOptions {
   /** What the connections are copies of. */
-  readonly client: RedisClient;
+  readonly client: CacheRedisClient;
   /** The channel to listen to. */
   readonly channel: string;
   /** How long an answer may take, in ms. */

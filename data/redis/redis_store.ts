@@ -10,22 +10,22 @@ import { readDuration } from "../../app/duration.ts";
 import { show } from "../../app/show.ts";
 import { MemoryStore, readLimits } from "../memory_store.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
-import type { Dated, Scopes, ScopeTable } from "../scope_table.ts";
+import type { CacheScopes, Dated, ScopeTable } from "../scope_table.ts";
 import { SharedStore } from "../shared/shared_store.ts";
 import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";
 import { channelOf, metaOf, RedisBackend } from "./redis_backend.ts";
-import type { RedisClient } from "./redis_client.ts";
+import type { CacheRedisClient } from "./redis_client.ts";
 import { RedisLink } from "./redis_link.ts";
 import { RedisLocks } from "./redis_locks.ts";
 
 export type {
   CacheRecord,
+  CacheRedisClient,
+  CacheScopes,
   CacheStore,
   Dated,
   MemoryStoreOptions,
-  RedisClient,
   ReleaseLock,
-  Scopes,
   ScopeTable,
 };
 
@@ -36,7 +36,7 @@ export interface RedisStoreOptions extends MemoryStoreOptions {
    * the store makes two connections of its own with the same settings, when it
    * is first used, and sees to it itself that they come back.
    */
-  readonly client: RedisClient;
+  readonly client: CacheRedisClient;
   /**
    * What the store's keys in Redis begin with. Stores of the same name share
    * their records. Default `cache`.

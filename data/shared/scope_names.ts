@@ -1,17 +1,17 @@
 /**
- * Scopes as texts, for stores that keep them as keys: a letter for the kind,
+ * CacheScopes as texts, for stores that keep them as keys: a letter for the kind,
  * then the name.
  *
  * @module
  */
 
-import type { Scopes } from "../scope_table.ts";
+import type { CacheScopes } from "../scope_table.ts";
 
 /** The name of the scope that everything belongs to. */
 export const EVERYTHING = "*";
 
 /** The names of scopes. With everything, nothing else counts. */
-export function namesOf(scopes: Scopes): string[] {
+export function namesOf(scopes: CacheScopes): string[] {
   if (scopes.all === true) return [EVERYTHING];
   const { tags = [], paths = [], prefixes = [], keys = [] } = scopes;
   return [
@@ -23,7 +23,7 @@ export function namesOf(scopes: Scopes): string[] {
 }
 
 /** The scope of a name; nothing if it is of a kind that is not known. */
-export function scopesOf(name: string): Scopes {
+export function scopesOf(name: string): CacheScopes {
   const rest = [name.slice(1)];
   switch (name[0]) {
     case "t":

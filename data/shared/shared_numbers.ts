@@ -1,4 +1,4 @@
-import type { Scopes, ScopeTable } from "../scope_table.ts";
+import type { CacheScopes, ScopeTable } from "../scope_table.ts";
 import type { News, Position } from "./backend.ts";
 import { EVERYTHING, scopesOf } from "./scope_names.ts";
 
@@ -43,7 +43,7 @@ export class SharedNumbers {
   }
 
   /** Notes what only this process knows. */
-  note(scopes: Scopes): void {
+  note(scopes: CacheScopes): void {
     const number = this.#table.sequence + STEP;
     // Out of room. What is unknown to all others makes everything invalid.
     if (number >= this.#base + this.#known + 1) this.#rebase();

@@ -1,6 +1,6 @@
 import type { MemoryStore } from "../memory_store.ts";
 import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";
-import type { Scopes, ScopeTable } from "../scope_table.ts";
+import type { CacheScopes, ScopeTable } from "../scope_table.ts";
 import type { Backend, FoundEntry, News, Position } from "./backend.ts";
 import { readRecord, writeRecord } from "./record_text.ts";
 import { EVERYTHING, namesOf } from "./scope_names.ts";
@@ -116,7 +116,7 @@ export class SharedStore implements CacheStore {
     return this.#backend.set(placeOf(key), { epoch, began, text }, ms);
   }
 
-  async invalidate(scopes: Scopes): Promise<void> {
+  async invalidate(scopes: CacheScopes): Promise<void> {
     this.#numbers.note(scopes);
     if (scopes.all === true) this.#memory.clear();
     for (const name of namesOf(scopes)) this.#untold.add(name);

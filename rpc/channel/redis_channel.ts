@@ -18,12 +18,12 @@ import {
   persist,
   tail,
 } from "./redis_stream.ts";
-import type { Entry, RedisClient, RedisStream } from "./redis_stream.ts";
+import type { ChannelRedisClient, Entry, RedisStream } from "./redis_stream.ts";
 import { RingReader } from "./ring_reader.ts";
 import { Tracked } from "../tracked.ts";
 import type { Transformer } from "../transformer.ts";
 
-export type { Channel, ChannelSubscribeOptions, RedisClient };
+export type { Channel, ChannelRedisClient, ChannelSubscribeOptions };
 export type { Tracked, Transformer };
 
 /** Settings of a channel in Redis. */
@@ -32,7 +32,7 @@ export interface RedisChannelOptions {
    * A client of `npm:redis`, connected when the channel is used. It stays the
    * caller's: the channel sends commands through it and never closes it.
    */
-  readonly client: RedisClient;
+  readonly client: ChannelRedisClient;
   /** The key of the stream. Channels of the same name are one channel. */
   readonly name: string;
   /**

@@ -9,9 +9,10 @@ import { isTransient } from "../../app/redis.ts";
 
 /**
  * What is used of a client of `npm:redis`, version 4 or later: what its
- * `createClient` makes.
+ * `createClient` makes. It has to be connected by whoever made it, before the
+ * channel is used: messages are published through it.
  */
-export interface RedisClient {
+export interface ChannelRedisClient {
   /** Whether it is connected, or tries to be. */
   readonly isOpen: boolean;
   /** Opens the connection. */
@@ -19,7 +20,7 @@ export interface RedisClient {
   /** Closes the connection, whatever is going on. */
   destroy(): void;
   /** Makes another one with the same settings. */
-  duplicate(): RedisClient;
+  duplicate(): ChannelRedisClient;
   /** Listens to failures of the connection. */
   on(event: "error", listener: (error: Error) => void): unknown;
   /** The command EVAL. */
@@ -59,7 +60,7 @@ export interface Entry {
 /** A stream in Redis. */
 export interface RedisStream {
   /** The client that the commands go through. */
-  readonly client: RedisClient;
+  readonly client: ChannelRedisClient;
   /** Its key. */
   readonly name: string;
   /** How many entries Redis keeps at least. */
@@ -150,7 +151,7 @@ export function compareIds(a: string, b: string): number {
  * connection back.
  */
 export async function persist<V>(
-  client: RedisClient,
+  client: ChannelRedisClient,
   signal: AbortSignal,
   work: () => Promise<V>,
 ): Promise<V> {

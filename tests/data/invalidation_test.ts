@@ -256,7 +256,7 @@ Deno.test("What is called for something else than a request belongs to no path",
   assertEquals(await load(), 2);
 });
 
-Deno.test("Scopes that are forgotten cost computations, never a stale value", async () => {
+Deno.test("CacheScopes that are forgotten cost computations, never a stale value", async () => {
   const cache = createCache({
     store: createMemoryStore({ maxScopes: 10, maxEntries: 1_000 }),
   });

@@ -1,5 +1,5 @@
 import { createMemoryStore, ScopeTable } from "@quartet/kit/data";
-import type { CacheRecord, CacheStore, Scopes } from "@quartet/kit/data";
+import type { CacheRecord, CacheScopes, CacheStore } from "@quartet/kit/data";
 
 /**
  * What the processes share that have a shared store: here a map and a counter
@@ -8,9 +8,9 @@ import type { CacheRecord, CacheStore, Scopes } from "@quartet/kit/data";
 export class Hub {
   readonly records = new Map<string, CacheRecord>();
   readonly #locks = new Map<string, Promise<void>>();
-  readonly #members = new Set<(scopes: Scopes, number: number) => void>();
+  readonly #members = new Set<(scopes: CacheScopes, number: number) => void>();
   readonly #table = new ScopeTable();
-  readonly #log: (readonly [Scopes, number])[] = [];
+  readonly #log: (readonly [CacheScopes, number])[] = [];
   /** What every operation fails with, while it is down. */
   failure: Error | undefined;
   /** Whether operations never end. */
@@ -19,7 +19,7 @@ export class Hub {
   /** One process's store. */
   open(): CacheStore {
     const memory = createMemoryStore();
-    const hear = (scopes: Scopes, number: number) =>
+    const hear = (scopes: CacheScopes, number: number) =>
       void memory.scopes.invalidate(scopes, number);
     for (const [scopes, number] of this.#log) hear(scopes, number);
     this.#members.add(hear);

@@ -7,7 +7,12 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CacheError, createCache } from "@quartet/kit/data";
-import type { Cache, CacheStore, ReleaseLock, Scopes } from "@quartet/kit/data";
+import type {
+  Cache,
+  CacheScopes,
+  CacheStore,
+  ReleaseLock,
+} from "@quartet/kit/data";
 import { KEYS, recordOf, testStore, until, VALUES } from "./store_contract.ts";
 import type { ContractOptions, StoreUnderTest } from "./store_contract.ts";
 
@@ -217,7 +222,7 @@ export function testSharedStore(
   test(
     "a value that began before another process invalidated it is never valid",
     async ({ open }) => {
-      const scopes: readonly Scopes[] = [
+      const scopes: readonly CacheScopes[] = [
         { tags: ["b"] },
         { paths: ["/posts/1"] },
         { prefixes: ["/posts/"] },
