@@ -67,18 +67,35 @@ export type CallableProcedure =
     readonly "~types"?: unknown;
   };
 
-/** What a procedure's callers pass. */
-export type InputOf<P> = P extends { readonly input: infer S } ? SchemaInput<S>
+/**
+ * What callers of a procedure pass.
+ *
+ * @example
+ * ```ts
+ * import { procedure } from "@quartet/kit/rpc";
+ * import type { inferInput } from "@quartet/kit/rpc";
+ * import { z } from "zod";
+ *
+ * const list = procedure.query(
+ *   z.object({ size: z.number().default(20) }),
+ *   ({ input }) => input.size,
+ * );
+ * const input: inferInput<typeof list> = {};
+ * console.assert(input.size === undefined);
+ * ```
+ */
+export type inferInput<P> = P extends { readonly input: infer S }
+  ? SchemaInput<S>
   : never;
 
-/** What a procedure's handler gives; of a subscription, each value. */
-export type OutputOf<P> = P extends
+/** What the handler of a procedure gives; of a subscription, each value. */
+export type inferOutput<P> = P extends
   { readonly "~types"?: { readonly output: infer Output } } ? Output : never;
 
 /** What a procedure's callers get. */
 export type Delivered<P, How extends Delivery> = How extends "json"
-  ? Jsonify<OutputOf<P>>
-  : OutputOf<P>;
+  ? Jsonify<inferOutput<P>>
+  : inferOutput<P>;
 
 /** The calls of a router's definition. */
 export type Calls<Def, How extends Delivery, Options, SubscribeOptions> = {
@@ -115,12 +132,13 @@ export interface MutationCalls<P, How extends Delivery, Options> {
 /** A subscription, to those who call it. */
 export interface SubscriptionCalls<P, How extends Delivery, Options> {
   /** Subscribes. */
-  readonly subscribe: undefined extends InputOf<P>
-    ? OptionalSubscribeFunction<InputOf<P>, Delivered<P, How>, Options>
-    : SubscribeFunction<InputOf<P>, Delivered<P, How>, Options>;
+  readonly subscribe: undefined extends inferInput<P>
+    ? OptionalSubscribeFunction<inferInput<P>, Delivered<P, How>, Options>
+    : SubscribeFunction<inferInput<P>, Delivered<P, How>, Options>;
 }
 
 /** The function that calls one procedure. */
 export type CallOf<P, How extends Delivery, Options> = undefined extends
-  InputOf<P> ? OptionalCallFunction<InputOf<P>, Delivered<P, How>, Options>
-  : CallFunction<InputOf<P>, Delivered<P, How>, Options>;
+  inferInput<P>
+  ? OptionalCallFunction<inferInput<P>, Delivered<P, How>, Options>
+  : CallFunction<inferInput<P>, Delivered<P, How>, Options>;

@@ -25,7 +25,24 @@
  * @module
  */
 
-export type * from "./calls.ts";
+export type {
+  CallableProcedure,
+  CallFunction,
+  CallOf,
+  Calls,
+  CallsOf,
+  Delivered,
+  Delivery,
+  inferInput,
+  inferOutput,
+  MutationCalls,
+  OptionalCallFunction,
+  OptionalSubscribeFunction,
+  QueryCalls,
+  SubscribeFunction,
+  SubscriptionCalls,
+  SubscriptionHandlers,
+} from "./calls.ts";
 export { batching } from "./client/batch.ts";
 export type { Batching } from "./client/batch.ts";
 export { createClient, createHTTPClient } from "./client/create_client.ts";

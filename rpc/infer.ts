@@ -1,32 +1,10 @@
-import type { Delivered, InputOf, OutputOf } from "./calls.ts";
+import type { Delivered, inferInput } from "./calls.ts";
 import type { Router, Wire } from "./router.ts";
-
-/**
- * What callers of a procedure pass.
- *
- * @example
- * ```ts
- * import { procedure } from "@quartet/kit/rpc";
- * import type { inferInput } from "@quartet/kit/rpc";
- * import { z } from "zod";
- *
- * const list = procedure.query(
- *   z.object({ size: z.number().default(20) }),
- *   ({ input }) => input.size,
- * );
- * const input: inferInput<typeof list> = {};
- * console.assert(input.size === undefined);
- * ```
- */
-export type inferInput<P> = InputOf<P>;
-
-/** What the handler of a procedure gives; of a subscription, each value. */
-export type inferOutput<P> = OutputOf<P>;
 
 /** What callers pass, for each procedure of a router. */
 export type inferRouterInputs<R> = R extends { readonly _def: infer Def } ? {
     readonly [K in keyof Def]: Def[K] extends { readonly kind: unknown }
-      ? InputOf<Def[K]>
+      ? inferInput<Def[K]>
       : inferRouterInputs<AsRouter<Def[K]>>;
   }
   : never;

@@ -28,7 +28,24 @@ export type {
   DirectCallOptions,
   DirectSubscribeOptions,
 } from "./caller.ts";
-export type * from "./calls.ts";
+export type {
+  CallableProcedure,
+  CallFunction,
+  CallOf,
+  Calls,
+  CallsOf,
+  Delivered,
+  Delivery,
+  inferInput,
+  inferOutput,
+  MutationCalls,
+  OptionalCallFunction,
+  OptionalSubscribeFunction,
+  QueryCalls,
+  SubscribeFunction,
+  SubscriptionCalls,
+  SubscriptionHandlers,
+} from "./calls.ts";
 export { createChannel } from "./channel/channel.ts";
 export type {
   Channel,
@@ -40,8 +57,6 @@ export type { RPCErrorCode, RPCErrorOptions, RPCFailure } from "./error.ts";
 export type {
   AsRouter,
   DefOutputs,
-  inferInput,
-  inferOutput,
   inferRouterInputs,
   inferRouterOutputs,
 } from "./infer.ts";
