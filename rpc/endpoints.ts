@@ -10,7 +10,6 @@
 import { kindOf } from "../app/show.ts";
 import type { Endpoint } from "./call.ts";
 import { createPathProxy } from "./path_proxy.ts";
-import type { Router } from "./router.ts";
 
 /** The procedures of a router by dotted path, and by the keys of a path. */
 export interface Endpoints extends ReadonlyMap<string, Endpoint> {
@@ -21,7 +20,14 @@ export interface Endpoints extends ReadonlyMap<string, Endpoint> {
    */
   find(keys: readonly string[]): Endpoint | undefined;
   /** The routers in it, by dotted path. */
-  readonly routers: ReadonlyMap<string, Router<object>>;
+  readonly routers: ReadonlyMap<string, NestedRouter>;
+}
+
+/** A router, as far as it is looked at within another one. */
+export interface NestedRouter {
+  readonly _def: object;
+  readonly handler: object;
+  readonly websocket: object;
 }
 
 /** What there is at and below one key. */
@@ -31,7 +37,7 @@ interface Branch {
 }
 
 class EndpointMap extends Map<string, Endpoint> implements Endpoints {
-  readonly routers = new Map<string, Router<object>>();
+  readonly routers = new Map<string, NestedRouter>();
   readonly #root: Branch = { next: new Map() };
 
   add(keys: readonly string[], procedure: Endpoint["procedure"]): void {
@@ -119,8 +125,8 @@ function collect(
 }
 
 /** A router stands for its definition; no other object may have a `_def`. */
-function isRouter(value: object): value is Router<object> {
-  const { _def, handler, websocket } = value as Partial<Router<object>>;
+function isRouter(value: object): value is NestedRouter {
+  const { _def, handler, websocket } = value as Partial<NestedRouter>;
   return !!(_def && handler && websocket);
 }
 

@@ -158,7 +158,7 @@ export function createRouter<Def extends RouterDef>(
 }
 
 /** The transformers of those routers that have one, by what a copy has too. */
-const transformers = new WeakMap<Router["handler"], Transformer>();
+const transformers = new WeakMap<object, Transformer>();
 
 /** What a router's own transformer makes, its clients here could not read. */
 function checkTransformers(
