@@ -4,7 +4,7 @@ import type { Route } from "@quartet/kit/app";
 import type { AuthPlugin, SessionInfo } from "@quartet/kit/auth";
 import type { VNode } from "preact";
 import { html, seeOther } from "./answer.tsx";
-import { Page } from "./page.tsx";
+import { Page } from "./layout.tsx";
 import type { AtlasUser } from "./user.ts";
 
 /** The routes of one's account. */

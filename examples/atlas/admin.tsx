@@ -11,7 +11,7 @@ import type { Country } from "./countries.ts";
 import type { CountryCache } from "./country_cache.ts";
 import { Field } from "./fields.tsx";
 import { readForm } from "./form.ts";
-import { Page } from "./page.tsx";
+import { Page } from "./layout.tsx";
 
 const MAX_LENGTH = 100;
 

@@ -4,7 +4,7 @@ import type { Context } from "@quartet/kit/app";
 import { getUser, safeRedirect } from "@quartet/kit/auth";
 import type { VNode } from "preact";
 import { render } from "preact-render-to-string";
-import { VisitorContext } from "./page.tsx";
+import { VisitorContext } from "./layout.tsx";
 
 /** Answers a request with a page. */
 export function html(context: Context, page: VNode, status = 200): Response {

@@ -1,6 +1,7 @@
 // What Atlas asks its database.
 
 import type { DatabaseSync } from "node:sqlite";
+import { rows } from "./database.ts";
 
 /** A country, as far as a list shows it. */
 export interface CountryName {
@@ -69,9 +70,4 @@ export function setCapital(
 ): void {
   database.prepare("UPDATE country SET capital = ? WHERE code = ?")
     .run(capital, code);
-}
-
-/** SQLite's driver does not know what a query selects; who wrote it does. */
-export function rows<T>(result: readonly unknown[]): T[] {
-  return result as T[];
 }

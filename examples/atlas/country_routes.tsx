@@ -7,8 +7,8 @@ import { html } from "./answer.tsx";
 import { searchCountries } from "./countries.ts";
 import type { CountryName } from "./countries.ts";
 import type { CountryCache } from "./country_cache.ts";
+import { CountryPage, ListPage, NoCountryPage } from "./country_pages.tsx";
 import { listFavourites } from "./favourites.ts";
-import { CountryPage, ListPage, NoCountryPage } from "./pages.tsx";
 import type { AtlasUser } from "./user.ts";
 
 /** The routes of the countries. */

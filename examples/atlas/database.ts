@@ -58,6 +58,11 @@ export function openDatabase(path: string): DatabaseSync {
   return tracedAdapter(database, { system: "sqlite" });
 }
 
+/** SQLite's driver does not know what a query selects; who wrote it does. */
+export function rows<T>(result: readonly unknown[]): T[] {
+  return result as T[];
+}
+
 /** In one transaction each: a step is made whole or not at all. */
 function migrate(database: DatabaseSync): void {
   const { user_version: version } = database.prepare("PRAGMA user_version")

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { CountryName } from "./countries.ts";
-import { rows } from "./countries.ts";
+import { rows } from "./database.ts";
 
 /** Lists a user's favourites by name. */
 export function listFavourites(

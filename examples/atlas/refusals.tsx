@@ -2,7 +2,7 @@
 
 import type { Context, Middleware } from "@quartet/kit/app";
 import { html, seeOther, signInPath } from "./answer.tsx";
-import { Message } from "./page.tsx";
+import { Message } from "./layout.tsx";
 
 const TITLES = { 403: "This is not for you", 404: "There is nothing here" };
 

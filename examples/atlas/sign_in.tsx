@@ -7,7 +7,7 @@ import type { VNode } from "preact";
 import { html, nextPath, seeOther, withNext } from "./answer.tsx";
 import { Field, Problem } from "./fields.tsx";
 import { readForm } from "./form.ts";
-import { Page } from "./page.tsx";
+import { Page } from "./layout.tsx";
 import { explain } from "./sign_in_problem.ts";
 import type { AtlasUser } from "./user.ts";
 

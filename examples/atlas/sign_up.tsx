@@ -10,7 +10,7 @@ import { z } from "zod";
 import { html, nextPath, seeOther, withNext } from "./answer.tsx";
 import { Field, Problem } from "./fields.tsx";
 import { readForm } from "./form.ts";
-import { Page } from "./page.tsx";
+import { Page } from "./layout.tsx";
 import { explain } from "./sign_in_problem.ts";
 import { addUser, isAdminWanted } from "./user.ts";
 import type { AtlasUser } from "./user.ts";

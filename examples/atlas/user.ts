@@ -1,7 +1,7 @@
 // The people who have signed up.
 
 import type { DatabaseSync } from "node:sqlite";
-import { rows } from "./countries.ts";
+import { rows } from "./database.ts";
 
 /** Somebody with an account, as the rest of Atlas knows them. */
 export interface AtlasUser {

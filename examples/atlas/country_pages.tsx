@@ -4,7 +4,7 @@ import type { ComponentType, VNode } from "preact";
 import { useContext } from "preact/hooks";
 import type { CountryFacts } from "./country_cache.ts";
 import type { CountryName } from "./countries.ts";
-import { Message, Page, VisitorContext } from "./page.tsx";
+import { Message, Page, VisitorContext } from "./layout.tsx";
 import { CountryLink, Search } from "./search.tsx";
 import type { SearchProps } from "./search.tsx";
 import { LiveStar } from "./star.tsx";

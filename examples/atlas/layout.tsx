@@ -3,7 +3,6 @@
 import { createContext } from "preact";
 import type { ComponentChildren, VNode } from "preact";
 import { useContext } from "preact/hooks";
-import { getActiveSpan } from "@quartet/kit/trace";
 
 /** Whom a page is shown to. */
 export interface Visitor {
@@ -28,8 +27,6 @@ export function Page(
   { title, children }: { title: string; children: ComponentChildren },
 ): VNode {
   const { name, signInPath } = useContext(VisitorContext);
-  // If the request is traced, the browser's half of it is traced as well.
-  const traceId = getActiveSpan()?.traceId;
   return (
     <html lang="en">
       <head>
@@ -38,7 +35,6 @@ export function Page(
         <title>{title}</title>
         <link rel="icon" href={ICON} />
         <link rel="stylesheet" href="/style.css" />
-        {traceId && <meta name="app-trace-id" content={traceId} />}
         <script type="module" src="/script.js" />
       </head>
       <body>
