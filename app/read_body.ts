@@ -4,8 +4,6 @@
  * @module
  */
 
-import { isLonger } from "./text_size.ts";
-
 /** Why a body could not be read. */
 export class BodyError extends Error {
   /** Always `BodyError`. */
@@ -35,8 +33,7 @@ export async function readBodyText(
   limit: number,
 ): Promise<string> {
   try {
-    const body = await read(request, limit, readStream);
-    return readText(body, limit);
+    return readText(await readBody(request, limit), limit);
   } catch (error) {
     throw toBodyError(error);
   }
@@ -50,64 +47,30 @@ export type RawBody = string | Uint8Array;
  * function more, 0.1 µs, is too much: they wait themselves, call
  * {@linkcode readText}, and make of errors what {@linkcode toBodyError} does.
  *
- * A body in memory is not checked for UTF-8 here, nor cut off at the limit,
- * which would take longer than all the rest: it comes from this program itself.
+ * To read all at once is quicker than to read a stream, and only done where a
+ * header says how long it is. Over HTTP/2 none has to, nor does one of a request
+ * that a program has made, maybe of another whose body has no end. And what is
+ * encoded may have been decoded since, to any length.
  */
 export function readBody(request: Request, limit: number): Promise<RawBody> {
-  return read(request, limit, (request) => request.text());
-}
-
-/** Reads a body, one in memory that doesn't say how long it is as told. */
-function read(
-  request: Request,
-  limit: number,
-  fromMemory: (request: Request, limit: number) => Promise<RawBody>,
-): Promise<RawBody> {
   const { headers } = request;
   const length = headers.get("content-length");
-  if (length === null) {
-    const how = isFromNetwork(headers) ? readStream : fromMemory;
-    return how(request, limit);
+  if (length === null || headers.has("content-encoding")) {
+    return readStream(request, limit);
   }
   if (Number(length) > limit) throw tooLarge(limit);
   return readBytes(request);
 }
 
-const onDeno = "Deno" in globalThis;
-
 /** The requests of Hono's server for Node have no `bytes()`. */
-const readBytes: (request: Request) => Promise<Uint8Array> = onDeno
-  ? (request) => request.bytes()
-  : async (request) => new Uint8Array(await request.arrayBuffer());
+const readBytes: (request: Request) => Promise<Uint8Array> =
+  "Deno" in globalThis
+    ? (request) => request.bytes()
+    : async (request) => new Uint8Array(await request.arrayBuffer());
 
 /** The second half: the text of a body that was read. */
 export function readText(body: RawBody, limit: number): string {
-  return typeof body === "string"
-    ? checkLength(body, limit)
-    : decode(body, limit);
-}
-
-/**
- * A body that says nothing of its length may be a stream without an end. One
- * that a program has just made, as a test does, is in memory already, and
- * reading that as a stream would take as long as the rest of the call. Only
- * headers off the network are immutable (Fetch, "Headers guard"), but not on
- * every server; asking for `transfer-encoding` is not enough, because HTTP/2 has
- * none.
- */
-function isFromNetwork(headers: Headers): boolean {
-  if (!onDeno || headers.has("transfer-encoding")) return true;
-  try {
-    headers.delete("-");
-    return false;
-  } catch {
-    return true;
-  }
-}
-
-function checkLength(text: string, limit: number): string {
-  if (isLonger(text, limit)) throw tooLarge(limit);
-  return text;
+  return typeof body === "string" ? body : decode(body, limit);
 }
 
 const decoder = new TextDecoder();

@@ -28,9 +28,12 @@ if (TURNS > 0) { for (const method of METHODS) await measureInProcess(method); }
 if (ROUNDS > 0) await measureOverHTTP();
 
 function requestOf(peer: Peer, method: Method, base: string): Request {
-  return method === "GET"
-    ? new Request(base + peer.get)
-    : new Request(base + peer.post.path, postOf(peer));
+  if (method === "GET") return new Request(base + peer.get);
+  const request = new Request(base + peer.post.path, postOf(peer));
+  // As clients say it, and a server tells.
+  const { length } = new TextEncoder().encode(postOf(peer).body);
+  request.headers.set("content-length", String(length));
+  return request;
 }
 
 /** Who answers something else is not compared. */
