@@ -85,7 +85,9 @@ export function pathOf(target: object, method?: string): readonly string[] {
   }
   if (method === undefined || path.at(-1) === method) return path;
   throw new TypeError(
-    `Cannot make options of ${path.join(".")}: expected a .${method}`,
+    `Cannot make options of ${
+      path.join(".")
+    }: it must end in .${method}, as rpc.posts.list.${method} does`,
   );
 }
 

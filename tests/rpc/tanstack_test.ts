@@ -429,12 +429,12 @@ Deno.test("The helpers refuse what isn't theirs", () => {
   assertThrows(
     () => queryOptions(rpc.posts.reset.mutate),
     TypeError,
-    "Cannot make options of posts.reset.mutate: expected a .query",
+    "Cannot make options of posts.reset.mutate: it must end in .query, as rpc.posts.list.query does",
   );
   assertThrows(
     () => mutationOptions(rpc.posts.count.query),
     TypeError,
-    "Cannot make options of posts.count.query: expected a .mutate",
+    "Cannot make options of posts.count.query: it must end in .mutate, as rpc.posts.list.mutate does",
   );
 });
 
