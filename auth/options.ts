@@ -152,8 +152,8 @@ export interface AuthConfig<U extends BaseUser = User> {
   ) => string | undefined;
   /**
    * Other origins whose pages may send unsafe requests to guarded routes and
-   * open sockets there, such as `https://app.example`. Default: the server's own
-   * alone.
+   * open sockets there, such as `https://app.example`. Default: the server's
+   * own alone. For the sockets of RPC, see `allowedOrigins` of `rpcPlugin()`.
    */
   readonly trustedOrigins?: readonly string[];
   /** Where the time is read, in milliseconds. Default: `Date.now`. */

@@ -39,8 +39,8 @@ export interface CacheResponseOptions {
    */
   readonly staleIfError?: number;
   /**
-   * How long browsers and proxies may keep a page, who don't hear of an
-   * invalidation. 0: they ask each time, and are told if nothing has changed.
+   * How long browsers and proxies, which don't hear of invalidations, may keep
+   * a page. 0: they ask each time, and are told if nothing has changed.
    * Default: `maxAge`.
    */
   readonly clientMaxAge?: number;

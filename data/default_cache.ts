@@ -236,7 +236,7 @@ export function onDemandRevalidate(
  * could be told, with `{ "error": { "code", "message" } }`.
  *
  * @param secret What the request must bring as `Authorization: Bearer …`.
- * Without one, everybody may; a warning says so.
+ * Without one, anybody may call it, and a warning says so.
  * @throws {TypeError} If the secret is empty.
  *
  * @example

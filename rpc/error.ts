@@ -67,8 +67,8 @@ export class RPCError extends Error {
    * @param message One sentence for people.
    * @param status The HTTP status, 400 to 599. Default 400.
    * @param options Details, headers and the cause.
-   * @throws {TypeError} If the code is empty, the status out of its range, or
-   * a header none that HTTP can carry or one of the response's own.
+   * @throws {TypeError} If the code is empty, the status is out of its range,
+   * or a header is malformed or one that only the response itself may set.
    */
   constructor(
     code: RPCErrorCode | (string & Record<never, never>),

@@ -21,9 +21,9 @@ export interface RPCPluginOptions {
   /** The path that calls are sent to. Default `/api/rpc`. */
   readonly endpoint?: string;
   /**
-   * Other origins whose pages may open sockets, such as
-   * `https://app.example`. The server's own always may. Calls by HTTP that
-   * change something are the `trustedOrigins` of the auth plugin's affair.
+   * Other origins whose pages may open sockets, such as `https://app.example`.
+   * The server's own always may. For unsafe requests to guarded routes, see
+   * `trustedOrigins` of the auth plugin.
    */
   readonly allowedOrigins?: readonly string[];
 }

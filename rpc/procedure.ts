@@ -29,11 +29,11 @@ export interface CallInfo<Context> {
   /** Aborted when the caller is gone before the procedure is done. */
   readonly signal: AbortSignal;
   /**
-   * Headers for the response, of a success and of a failure, such as cookies;
-   * those of an error that is thrown go before them. The one response of a
-   * batch gets those of all its calls, in their order. What is said of the
+   * Headers for the response, such as cookies, whether the call succeeds or
+   * fails; those of a thrown error take precedence. The one response of a batch
+   * gets those of all its calls, in their order. Headers that describe the
    * body, such as its type, can't be set. A subscription has no response, so
-   * what it sets goes nowhere, and `createCaller` hands it to who calls.
+   * what it sets goes nowhere; `createCaller` hands them to its caller.
    */
   readonly responseHeaders: Headers;
   /** The procedure's dotted path. */
@@ -77,7 +77,7 @@ export type NoFields = {};
 
 /** What `next()` gives; a middleware returns it. */
 export interface NextResult<Added> {
-  /** What the procedure gave, for a look; a subscription's is its stream. */
+  /** What the procedure gave, to look at; of a subscription, its stream. */
   readonly output: unknown;
   /** Only for the compiler. */
   readonly "~added"?: Added;

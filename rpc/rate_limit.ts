@@ -18,9 +18,9 @@ export interface RateLimitOptions<Context = RequestContext> {
    */
   readonly key?: (call: CallInfo<Context>) => string | Promise<string>;
   /**
-   * How many keys are remembered; the oldest give way, also those at their
-   * limit. Who can make up keys can so have a fresh window for one that isn't
-   * used meanwhile: name callers by what they can't choose. Default 100,000.
+   * How many keys are remembered. Beyond that the oldest are forgotten, even
+   * those at their limit, so whoever can make up keys can get a fresh window:
+   * name callers by something that they can't choose. Default 100,000.
    */
   readonly maxKeys?: number;
   /** Where the time is read, in milliseconds. Default: `performance.now`. */
@@ -28,11 +28,12 @@ export interface RateLimitOptions<Context = RequestContext> {
 }
 
 /**
- * Makes a middleware that lets a key make so many calls in a window of time.
- * More are refused with `RATE_LIMITED`, status 429 and `Retry-After`.
+ * Makes a middleware that limits how many calls a key may make in a window of
+ * time. Further ones are refused with `RATE_LIMITED`, status 429 and
+ * `Retry-After`.
  *
- * Each limit counts for itself, for all procedures that it is used on, in the
- * memory of this process.
+ * Each limit keeps a count of its own, over all procedures that it is used on,
+ * in the memory of this process.
  *
  * @param options How many calls, in what time, and whose.
  * @throws {TypeError} If a number is not positive.

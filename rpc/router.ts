@@ -64,8 +64,9 @@ export interface RouterOptions {
    */
   readonly transformer?: Transformer;
   /**
-   * Gets what procedures throw that isn't an `RPCError` nor a `Response`; the
-   * caller sees `INTERNAL_ERROR` and nothing of it. Default: `console.error`.
+   * Gets what procedures throw that is neither an `RPCError` nor a `Response`;
+   * the caller sees `INTERNAL_ERROR` and nothing else of it. Default:
+   * `console.error`.
    */
   readonly onError?: ErrorReport;
   /** How long the body of a POST may be, in bytes. Default 1 MiB. */

@@ -55,7 +55,10 @@ export interface KvStoreOptions extends MemoryStoreOptions {
 
 /** A store in Deno KV. */
 export interface KvStore extends CacheStore, AsyncDisposable {
-  /** Asks for news no more; the database stays open. The cache's `close()` does it as well. */
+  /**
+   * Stops asking for news; the database stays open. The cache's `close()` does
+   * it as well.
+   */
   close(): Promise<void>;
 }
 

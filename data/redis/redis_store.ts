@@ -34,7 +34,7 @@ export interface RedisStoreOptions extends MemoryStoreOptions {
   /**
    * A client of `npm:redis`. It stays the caller's, who need not connect it:
    * the store makes two connections of its own with the same settings, when it
-   * is first used, and sees to it itself that they come back.
+   * is first used, and makes them anew itself when they break.
    */
   readonly client: CacheRedisClient;
   /**

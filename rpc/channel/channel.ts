@@ -42,12 +42,12 @@ export interface Channel<T> {
    * from it. It gives the messages in the order of their publication, each
    * under its id, and ends when the signal aborts.
    *
-   * A subscriber that comes back with a `lastEventId`, or reads slowly, is
-   * owed what came in between. If the history no longer reaches back that far,
-   * or `lastEventId` isn't of this channel, it gets no part of that: `next()`
+   * A subscriber that comes back with a `lastEventId`, or reads slowly, is owed
+   * what came in between. If the history no longer reaches back that far, or
+   * `lastEventId` isn't of this channel, it gets nothing of that: `next()`
    * rejects with an `RPCError` with the code `SUBSCRIPTION_ERROR` and the
-   * details `{ reason: "MESSAGES_LOST" }`. The client then loads the state
-   * anew and subscribes without an id.
+   * details `{ reason: "MESSAGES_LOST" }`. The client then loads the state anew
+   * and subscribes without an id.
    *
    * @param signal Ends the subscription, also while it waits.
    * @param options Where to begin.

@@ -1,7 +1,10 @@
 import type { CallMessage } from "../protocol.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 
-/** Makes, of what sends messages, what collects those of a tick and sends them as one. */
+/**
+ * Turns what sends messages into what collects those of a tick and sends them
+ * as one.
+ */
 export type Batching = (exchange: Exchange) => Exchange;
 
 /**

@@ -30,8 +30,8 @@ export class RPCClientError extends Error {
   declare readonly details: unknown;
 
   /**
-   * Makes an error of what the server sent, or of what the client found. Where
-   * that says nothing, the answer itself was bad.
+   * Makes an error from what the server sent, or from what the client found. If
+   * that has no code, it is `BAD_RESPONSE`.
    */
   constructor(
     failure: Partial<RPCFailure> | false | null | undefined,

@@ -9,7 +9,7 @@ export interface CallOptions {
   readonly headers?: HeadersInit | undefined;
 }
 
-/** What came of a call: nothing here has been looked at. */
+/** What came of a call, as it came: nothing of it has been checked. */
 export interface Answer {
   /** Whether there is an output. */
   readonly ok?: boolean;

@@ -6,7 +6,7 @@ import type { CallOptions } from "./exchange.ts";
 
 /** Settings of a client that calls over HTTP. */
 export interface HTTPClientOptions {
-  /** Where the router is: a URL, in a page also one relative to it. */
+  /** Where the router is: a URL, which may be relative in a page. */
   readonly httpEndpoint: string | URL;
   /** What sends the requests. Default: the global `fetch`. */
   readonly fetch?: (
@@ -22,18 +22,19 @@ export interface HTTPClientOptions {
 /** Settings of a client. */
 export interface ClientOptions extends HTTPClientOptions {
   /**
-   * Where subscriptions go; a function is asked for each connection, so that
-   * it can put a fresh token into the URL. Default: `httpEndpoint`, which
-   * browsers take for its `ws:` or `wss:` since May 2024; older ones need to be
-   * told that.
+   * Where subscriptions go; a function is asked for each connection, so that it
+   * can put a fresh token into the URL. Default: `httpEndpoint`, which
+   * browsers have taken for its `ws:` or `wss:` since May 2024; for older ones,
+   * say so here.
    */
   readonly wsEndpoint?: string | URL | (() => string | Promise<string>);
   /** What to do when the socket breaks. `false` gives up at once. */
   readonly reconnect?: false | ReconnectOptions;
   /**
-   * Time between two pings, in milliseconds. A server that is silent for two
-   * of them counts as gone, and so does one that isn't connected after one.
-   * `false` and `Infinity` send none and wait for good. Default 30,000.
+   * Time between two pings, in milliseconds. A server that is silent for two of
+   * them counts as gone, and so does one that isn't connected after one. With
+   * `false` or `Infinity` none are sent, and the client waits for as long as it
+   * takes. Default 30,000.
    */
   readonly heartbeat?: number | false;
 }
@@ -48,7 +49,10 @@ export interface PlainOptions extends ClientOptions {
 export interface ReconnectOptions {
   /** How many attempts may fail in a row. Default: any number. */
   readonly attempts?: number;
-  /** The longest first wait, in milliseconds. Each is twice the one before. Default 500. */
+  /**
+   * How long the first wait may be, in milliseconds; each further one may be
+   * twice as long. Default 500.
+   */
   readonly delay?: number;
   /** The longest wait, in milliseconds. Default 30,000. */
   readonly maxDelay?: number;

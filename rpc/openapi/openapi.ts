@@ -53,8 +53,8 @@ export interface OpenAPIOptions {
  * Subscriptions are left out, since they aren't called over HTTP. An output
  * without a schema (`procedure.output(…)`) is any value.
  *
- * @param router The router. A transformer's text is nothing that JSON Schema
- * could describe: serve `createRouter(router._def)` at a second endpoint then.
+ * @param router The router. JSON Schema can't describe the text of a
+ * transformer: serve `createRouter(router._def)` at a second endpoint then.
  * @param options Title, version, and where the router is served.
  * @returns A plain object, to be sent as JSON.
  * @throws {TypeError} If an option is missing or malformed, the router has a
