@@ -49,9 +49,9 @@ const NEVER_TRACED = ["/__app/", "/favicon.ico"];
  *
  * It continues the trace of a valid `traceparent` header, and tells the client
  * the trace in the header `X-App-Trace-Id` and the time in `Server-Timing`,
- * which for an HTML page also names the trace to the page's script. The trace ends
- * when the response has been sent, its body included, if the host tells that
- * moment, as `Deno.serve` does with `info.completed`.
+ * which for an HTML page also names the trace to the page's script. The trace
+ * ends when the response has been sent, its body included, if the host tells
+ * that moment, as `Deno.serve` does with `info.completed`.
  *
  * @param tracer Keeps the traces. Default: the one of `setTracer`.
  * @param options What to leave out and what to keep.

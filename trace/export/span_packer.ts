@@ -1,4 +1,5 @@
 import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
+import { describe } from "./describe.ts";
 import { LAYERS, STATUSES } from "./layers.ts";
 import {
   type Cell,
@@ -108,7 +109,7 @@ function packAttributes(
     if (typeof value === "boolean") return value;
     throw new TypeError(
       "Cannot pack traces: attributes must be strings, numbers or booleans, " +
-        `received ${value} as ${JSON.stringify(key)}`,
+        `received ${describe(value)} as ${JSON.stringify(key)}`,
     );
   });
   return [shapes.of(JSON.stringify(Object.keys(attributes))), ...values];
@@ -121,7 +122,7 @@ function layerAndStatus(span: SpanData): number {
     if (found >= 0) return found;
     throw new TypeError(
       `Cannot pack traces: ${field} of span ${span.id} must be one of ` +
-        `${list.join(", ")}, received ${JSON.stringify(span[field])}`,
+        `${list.join(", ")}, received ${describe(span[field])}`,
     );
   };
   return place("layer", LAYERS) * STATUSES.length + place("status", STATUSES);
