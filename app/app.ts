@@ -21,10 +21,10 @@ export interface App {
   /** Listens on a port until SIGINT, SIGTERM or `shutdown()`. */
   serve(options?: ServeOptions): Promise<Server>;
   /**
-   * Closes the plugins, the last one first, each of them even if another one
-   * fails to; then it rejects. Calling it again does nothing.
+   * Closes the plugins, the last one first. If one fails to, the others are
+   * closed all the same, and it rejects. Calling it again does nothing.
    */
   close(): Promise<void>;
-  /** The same, at the end of the block of an `await using`. */
+  /** The same, at the end of a block that has it by `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

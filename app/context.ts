@@ -22,7 +22,7 @@ export interface UnixAddress {
 export interface VsockAddress {
   /** The kind of socket. */
   readonly transport: "vsock";
-  /** The machine. */
+  /** The number of the machine, its context identifier. */
   readonly cid: number;
   /** The port. */
   readonly port: number;

@@ -6,7 +6,8 @@ import type { AppOptions } from "./host.ts";
  * Makes an app: the smallest host that the kit's modules can be mounted on.
  *
  * @param options What the app is made of.
- * @throws {TypeError} If a route is malformed or two plugins share a name.
+ * @throws {TypeError} If a route is malformed, a plugin is not one, or two
+ * plugins share a name.
  *
  * @example
  * ```ts

@@ -31,8 +31,8 @@ export interface AppOptions {
   /** The plugin that traces requests, as `tracePlugin()` makes it. */
   readonly trace?: Plugin;
   /**
-   * Gets what a handler or middleware threw, once an error. The response says
-   * nothing of it, and waits for nothing either. Default: `console.error`.
+   * Gets what a handler or middleware threw, each error once. The response says
+   * nothing of it, and does not wait for this. Default: `console.error`.
    */
   readonly onError?: (error: unknown, request: Request) => unknown;
 }

@@ -35,7 +35,7 @@ export function isCrossOrigin(
  *
  * @param doing What can't be done with a wrong one, such as `create app`.
  * @param name What the list is called.
- * @throws {TypeError} If one of them is none.
+ * @throws {TypeError} If one of them is not an origin.
  */
 export function readOrigins(
   origins: readonly string[],

@@ -5,7 +5,7 @@
  * hot paths of the kit cut the path out of the string. A server may be sent
  * anything, though: where a parser would give something else than what stands
  * there, it is asked. Otherwise a request for `/admin/../x`, or one whose
- * `Host` holds a `?`, had one path for the routes and another one for a
+ * `Host` holds a `?`, would have one path for the routes and another one for a
  * middleware that looks at `context.url`.
  *
  * @param url An absolute URL, as in `request.url`.

@@ -50,7 +50,7 @@ export interface RouteConfig {
  */
 export interface Route {
   /**
-   * A path. `:name` is one segment, `*` any number of them, none included,
+   * A path. `:name` is one segment, `*` any number of them, even none,
    * and `/**:name` at the end the rest, at least one, under a name.
    */
   readonly path: string;

@@ -54,9 +54,9 @@ export interface ObservedSpan {
   /** Ends the span; every later call on it does nothing. */
   end(): void;
   /**
-   * Gives what opens spans for work that this one has set going and that may
-   * outlive it, such as what runs on a socket. Each is the first of a record
-   * of its own, in the same trace and with this span as its parent.
+   * Gives a function that opens spans for work which this one has started and
+   * which may outlive it, such as what runs on a socket. Each is the first of a
+   * record of its own, in the same trace and with this span as its parent.
    */
   continuation(): SpanOpener;
 }
@@ -140,7 +140,7 @@ export function currentScope(): Scope | undefined {
  * The context of the request that is being handled, for code that is handed
  * none, such as a handler of another framework.
  *
- * @throws {TypeError} If the code runs for no request.
+ * @throws {TypeError} If no request is being handled.
  *
  * @example
  * ```ts

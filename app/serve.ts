@@ -45,12 +45,12 @@ export interface Server {
   readonly address: NetAddress;
   /**
    * Resolves when the server has shut down and its fetcher is closed; rejects
-   * if the fetcher failed to close, or the server to go on listening.
+   * if the fetcher failed to close, or the server could not go on listening.
    */
   readonly finished: Promise<void>;
   /** Refuses new requests, finishes the running ones, closes the fetcher. */
   shutdown(): Promise<void>;
-  /** The same, at the end of the block of an `await using`. */
+  /** The same, at the end of a block that has it by `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -62,9 +62,9 @@ export interface Server {
  * @param fetcher What answers the requests.
  * @param options Where to listen.
  * @throws {Deno.errors.AddrInUse} If the port is taken.
- * @throws {Deno.errors.InvalidData} If `cert` or `key` is no PEM.
+ * @throws {Deno.errors.InvalidData} If `cert` or `key` is not PEM.
  * @throws {TypeError} If an option is not what it must be, the fetcher has no
- * `fetch`, or the runtime no `Deno.serve`, as Node and Bun.
+ * `fetch`, or the runtime has no `Deno.serve`, such as Node and Bun.
  *
  * @example
  * ```ts

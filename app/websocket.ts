@@ -33,7 +33,7 @@ export interface WebSocketHandler<T = unknown> {
   message(ws: ServerWebSocket<T>, message: string | Uint8Array): void;
   /** The connection is open. */
   open?(ws: ServerWebSocket<T>): void;
-  /** The connection is gone, whoever closed it; 1006 if without a word. */
+  /** The connection is gone, whoever closed it; 1006 if it just broke off. */
   close?(ws: ServerWebSocket<T>, code: number, reason: string): void;
   /** All that `send` had to hold back has gone out. */
   drain?(ws: ServerWebSocket<T>): void;
@@ -45,7 +45,7 @@ export interface Upgrader<T = unknown> {
    * Upgrades a request.
    *
    * After this the request's headers can't be read any more, so whatever is
-   * needed of them belongs into `data`.
+   * needed of them belongs in `data`.
    *
    * @returns `false` if the request does not ask for a WebSocket, or not in
    * the way that the standard wants it.
@@ -57,7 +57,7 @@ export interface Upgrader<T = unknown> {
   readonly size: number;
   /** Closes every connection with code 1001 and resolves when all are gone. */
   close(): Promise<void>;
-  /** The same, at the end of the block of an `await using`. */
+  /** The same, at the end of a block that has it by `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import type { Plugin } from "../plugin.ts";
 import type { AuthRule } from "../route.ts";
 import { kindOf } from "../show.ts";
 
-/** What can be put on a server of another make. */
+/** What can be mounted on a server of another make. */
 export type Mountable =
   /** A module of the kit, such as `createAuthPlugin()` gives. */
   | Plugin

@@ -8,7 +8,7 @@
 export interface NodeIncoming {
   /** The method. */
   readonly method?: string | undefined;
-  /** What is asked for. */
+  /** The target, such as `/a?b=1`. */
   readonly url?: string | undefined;
   /** Names and values in turn, as received. */
   readonly rawHeaders: readonly string[];
@@ -31,7 +31,7 @@ export interface NodeOutgoing {
   once(event: "close", listener: () => void): unknown;
 }
 
-/** What a server of Node hands on beside the `Request` it has made. */
+/** What a server of Node hands on beside the `Request` that it has made. */
 export interface NodeBindings {
   /** Node's own request. */
   readonly incoming: NodeIncoming;
@@ -43,14 +43,14 @@ export interface NodeBindings {
 export interface NodeDuplex {
   /** Whether it can't be used any more. */
   readonly destroyed: boolean;
-  /** Whether it is one of TLS. */
+  /** Whether TLS encrypts it. */
   readonly encrypted?: boolean;
   /** Listens to it. */
   on(
     event: "error" | "close" | "drain" | "end",
     listener: () => void,
   ): unknown;
-  /** Listens no longer. */
+  /** Stops listening. */
   off(event: "close", listener: () => void): unknown;
   /** Reads on, and throws away what comes. */
   resume(): unknown;
@@ -93,8 +93,8 @@ export interface NodeSocketServer {
     head: Uint8Array,
     done: (socket: NodeSocket) => void,
   ): void;
-  /** Listens to handshakes, whose headers may be added to. */
+  /** Listens to handshakes; headers may be added to theirs. */
   on(event: "headers", listener: (lines: string[]) => void): unknown;
-  /** Listens no longer. */
+  /** Stops listening. */
   off(event: "headers", listener: (lines: string[]) => void): unknown;
 }

@@ -77,9 +77,10 @@ class BunInfo implements ConnectionInfo {
 }
 
 /**
- * Makes the options of `Bun.serve` for an app: of the kit, of Hono with the kit
- * in it, or what `withPlugins()` gives. The app gets to know who has connected,
- * and its sockets work, those of RPC as well as those of the traces.
+ * Adapts an app to `Bun.serve`, whose options it makes: one of the kit, one of
+ * Hono with the kit in it, or what `withPlugins()` gives. The app gets to know
+ * who has connected, and its sockets work, those of RPC as well as those of the
+ * traces.
  *
  * ```ts ignore
  * const server = Bun.serve({ port: 8000, ...toBun(app) });

@@ -16,7 +16,7 @@ export interface HonoContext extends RequestContext {
     /** The path of the route that ran last, such as `/posts/:id`. */
     readonly routePath?: string;
   };
-  /** What `fetch` got beside the request: on Deno, what `Deno.serve` tells. */
+  /** What `fetch` was given beside the request, as by `Deno.serve`. */
   readonly env: unknown;
   /** What a handler has thrown, once Hono has made a page of it. */
   readonly error: Error | undefined;
@@ -49,16 +49,17 @@ class Visit extends Context {
 const visits = new WeakMap<HonoContext, Visit>();
 
 /**
- * Makes a middleware for Hono of modules of the kit. Several at once or each
- * by itself: the parts on an app share what they know of a request, and keep
- * their values in Hono's `c`, so that `getAuth(c)` is its auth.
+ * Makes a middleware for Hono out of modules of the kit, all at once or one by
+ * one: the parts on an app share what they know of a request, and keep their
+ * values in Hono's `c`, so that `getAuth(c)` is its auth.
  *
- * Pages of errors stay Hono's, but for an `AuthError` that it would answer
- * with a 500: that one has an answer of its own. A `Response` may be thrown.
+ * Error pages stay Hono's, except where it would answer an `AuthError` with a
+ * 500: that has an answer of its own. A thrown `Response` is the response.
  *
- * @param parts Plugins, middlewares and guards, the outermost first; tracing is
- * around the others in any case.
- * @throws {TypeError} If a part is none, or two plugins share a name.
+ * @param parts Plugins, middlewares and guards, the outermost first; tracing
+ * wraps the others wherever it stands.
+ * @throws {TypeError} If a part is not a plugin, middleware or guard, or two
+ * plugins share a name.
  *
  * @example
  * ```ts

@@ -6,7 +6,7 @@ import type { Mountable } from "./mountable.ts";
 import { toPlugins } from "./mountable.ts";
 import { answerThrown, visit } from "./visit.ts";
 
-/** The parts as one function, for servers whose middlewares are like it. */
+/** The parts as one function, for servers whose middlewares look like it. */
 export interface WebMiddleware {
   /**
    * Answers a request, or has the server do so.
@@ -26,14 +26,16 @@ export interface WebMiddleware {
 }
 
 /**
- * Makes one function of modules of the kit, for servers whose middlewares have
- * a Web `Request` and get a `Response` from what is further in, as Fresh has.
+ * Makes one function out of modules of the kit, for servers whose middlewares
+ * take a Web `Request` and get a `Response` from what is further in, as Fresh's
+ * do.
  *
  * Handlers ask `currentContext()` for what the modules know of the request.
  *
- * @param parts Plugins, middlewares and guards, the outermost first; tracing is
- * around the others in any case.
- * @throws {TypeError} If a part is none, or two plugins share a name.
+ * @param parts Plugins, middlewares and guards, the outermost first; tracing
+ * wraps the others wherever it stands.
+ * @throws {TypeError} If a part is not a plugin, middleware or guard, or two
+ * plugins share a name.
  *
  * @example
  * ```ts

@@ -27,9 +27,9 @@ export interface NodeHostOptions {
   readonly webSocketServer?: NodeSocketServer;
 }
 
-/** An app as a server of Node wants it. */
+/** What a server of Node needs to serve an app. */
 export interface NodeHost {
-  /** Answers a request; for what makes a `Request` of Node's. */
+  /** Answers a request; give it to what makes a `Request` out of Node's. */
   fetch(request: Request, bindings: NodeBindings): Promise<Response>;
   /**
    * Listens to the server's event `upgrade`. What asks for something else than
@@ -96,7 +96,7 @@ function completionOf(outgoing: NodeOutgoing): Promise<void> {
  *   fetch,
  *   port: 8000,
  *   serverOptions: {
- *     // What else a client would like to speak, it is answered in HTTP.
+ *     // A client that offers another protocol is answered in HTTP.
  *     shouldUpgradeCallback: ({ headers }) =>
  *       headers.upgrade?.toLowerCase() === "websocket",
  *   },

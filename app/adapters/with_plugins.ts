@@ -30,16 +30,17 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
 }
 
 /**
- * Puts modules of the kit around a handler, as people give it to `Deno.serve`.
- * The outermost comes first, but tracing is around the others in any case.
+ * Puts modules of the kit around a handler such as `Deno.serve` takes.
  *
- * Where the handler needs what they know of a request, it has
- * `currentContext()`: `getAuth(currentContext())` is its auth.
+ * In the handler, `currentContext()` has what they know of the request:
+ * `getAuth(currentContext())` is its auth.
  *
- * @param parts Plugins, middlewares and guards.
+ * @param parts Plugins, middlewares and guards, the outermost first; tracing
+ * wraps the others wherever it stands.
  * @param handler Answers what they don't. It is called as before.
  * @param options Who gets the errors. Default: `console.error`.
- * @throws {TypeError} If a part is none, or two plugins share a name.
+ * @throws {TypeError} If a part is not a plugin, middleware or guard, or two
+ * plugins share a name.
  *
  * @example
  * ```ts
