@@ -32,7 +32,7 @@
  * @module
  */
 
-export type { RPCClientError } from "./client/error.ts";
+export type { RPCClientError, RPCClientErrorCode } from "./client/error.ts";
 export { infiniteQueryOptions } from "./tanstack/infinite_query_options.ts";
 export type {
   InfiniteQueryExtras,
