@@ -4,7 +4,6 @@
  * @module
  */
 
-import { isLonger } from "../app/text_size.ts";
 import type { WebSocketHandler } from "../app/websocket.ts";
 import type { Endpoint } from "./call.ts";
 import { unsent } from "./connection.ts";
@@ -223,4 +222,12 @@ function readEventId(id: unknown): string | undefined {
   throw parseError(
     `lastEventId must be a string of at most ${MAX_EVENT_ID} characters`,
   );
+}
+
+const encoder = new TextEncoder();
+
+/** Whether a text is longer than `limit` bytes; most are short at first sight. */
+function isLonger(text: string, limit: number): boolean {
+  if (text.length > limit) return true;
+  return text.length * 3 > limit && encoder.encode(text).length > limit;
 }
