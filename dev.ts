@@ -11,10 +11,10 @@
  * @module
  */
 
-import { printable } from "./app/printable.ts";
+import { printable } from "./app/internal/printable.ts";
 import { parseArguments, USAGE } from "./dev/arguments.ts";
-import { runDev } from "./dev/run.ts";
 import { DevError } from "./dev/dev_error.ts";
+import { runDev } from "./dev/run.ts";
 
 if (!("Deno" in globalThis)) {
   throw new TypeError(

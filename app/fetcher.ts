@@ -1,5 +1,5 @@
 import type { ConnectionInfo } from "./context.ts";
-import { kindOf } from "./show.ts";
+import { kindOf } from "./internal/show.ts";
 
 /** Something that answers requests: an app, or what a `main.ts` exports. */
 export interface Fetcher {

@@ -1,7 +1,7 @@
 import type { Context } from "./context.ts";
-import { isResponse } from "./is_response.ts";
+import { isResponse } from "./internal/is_response.ts";
+import { kindOf } from "./internal/show.ts";
 import type { AuthRule } from "./route.ts";
-import { kindOf } from "./show.ts";
 
 /**
  * Runs `run` for the requests that a rule lets in.

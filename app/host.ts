@@ -9,18 +9,18 @@ import type { App } from "./app.ts";
 import { Context } from "./context.ts";
 import type { ConnectionInfo } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
-import { isResponse } from "./is_response.ts";
+import { isResponse } from "./internal/is_response.ts";
+import { printable, printableError } from "./internal/printable.ts";
+import { kindOf } from "./internal/show.ts";
+import { tell } from "./internal/tell.ts";
 import { compose } from "./middleware.ts";
 import type { Middleware, Next } from "./middleware.ts";
 import { pathOf } from "./path.ts";
 import type { Plugin } from "./plugin.ts";
-import { printable, printableError } from "./printable.ts";
 import type { Route } from "./route.ts";
 import { createRouter } from "./router.ts";
 import { currentScope, runInScope, Scope } from "./scope.ts";
 import { serve } from "./serve.ts";
-import { kindOf } from "./show.ts";
-import { tell } from "./tell.ts";
 
 /** What an app is made of. */
 export interface AppOptions {

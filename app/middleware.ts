@@ -1,7 +1,7 @@
 import type { RequestContext } from "./context.ts";
-import { isResponse } from "./is_response.ts";
+import { isResponse } from "./internal/is_response.ts";
+import { kindOf } from "./internal/show.ts";
 import { pathOf } from "./path.ts";
-import { kindOf } from "./show.ts";
 
 /** Runs the rest of the chain and gives its response. */
 export type Next = () => Promise<Response>;

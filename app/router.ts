@@ -9,13 +9,13 @@ import { addRoute, createRouter as createTable, findRoute } from "rou3";
 import type { Context, Params } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
 import { guard } from "./guard.ts";
-import { isResponse } from "./is_response.ts";
+import { isResponse } from "./internal/is_response.ts";
+import { kindOf, show } from "./internal/show.ts";
 import type { Handler, Next } from "./middleware.ts";
 import { pathOf } from "./path.ts";
 import type { Route, RouteArgs, RouteConfig } from "./route.ts";
 import { observe } from "./scope.ts";
 import type { ObservedSpan } from "./scope.ts";
-import { kindOf, show } from "./show.ts";
 
 const ACTION_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
 const ANY_METHOD = "";

@@ -11,7 +11,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { RequestContext } from "./context.ts";
-import { isResponse } from "./is_response.ts";
+import { isResponse } from "./internal/is_response.ts";
 
 /** The part of an application that a span belongs to. */
 export type Layer =

@@ -1,10 +1,10 @@
 import type { NetAddress } from "./context.ts";
-import { readDuration } from "./duration.ts";
 import { errorResponse } from "./error_response.ts";
 import { checkFetcher } from "./fetcher.ts";
 import type { Fetcher } from "./fetcher.ts";
-import { serverURL } from "./server_url.ts";
-import { kindOf } from "./show.ts";
+import { readDuration } from "./internal/duration.ts";
+import { serverURL } from "./internal/server_url.ts";
+import { kindOf } from "./internal/show.ts";
 
 /** Where and how to listen. */
 export interface ServeOptions {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { printableError } from "./printable.ts";
+import { printableError } from "./internal/printable.ts";
 import { upgrade } from "./upgrade.ts";
 import type { Socket } from "./upgrade.ts";
 

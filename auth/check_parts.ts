@@ -6,7 +6,7 @@
  * @module
  */
 
-import { kindOf } from "../app/show.ts";
+import { kindOf } from "../app/internal/show.ts";
 import { configError } from "./error.ts";
 import type { AuthCallbacks, AuthConfig } from "./options.ts";
 import type { BaseUser } from "./user.ts";

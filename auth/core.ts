@@ -1,5 +1,5 @@
 import type { ConnectionInfo } from "../app/context.ts";
-import { readOrigins } from "../app/origin.ts";
+import { readOrigins } from "../app/internal/origin.ts";
 import { AuthError, configError } from "./error.ts";
 import type { Emit } from "./events.ts";
 import { createEmit } from "./events.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { printable } from "../app/printable.ts";
+import { printable } from "../app/internal/printable.ts";
 
 /** Why a request that shows credentials is anonymous all the same. */
 export type RejectionReason =

@@ -1,4 +1,4 @@
-import { isCrossOrigin } from "../app/origin.ts";
+import { isCrossOrigin } from "../app/internal/origin.ts";
 import type { AuthCore } from "./core.ts";
 import type { Evidence } from "./sessions/session_proofs.ts";
 import type { BaseUser } from "./user.ts";

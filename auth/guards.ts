@@ -6,9 +6,9 @@
 
 import type { RequestContext } from "../app/context.ts";
 import { errorResponse } from "../app/error_response.ts";
+import { show } from "../app/internal/show.ts";
 import type { AuthRule } from "../app/route.ts";
 import { observe } from "../app/scope.ts";
-import { show } from "../app/show.ts";
 import { requestAuthOf } from "./access.ts";
 import { AuthError } from "./error.ts";
 import type { DenialReason } from "./events.ts";

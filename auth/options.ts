@@ -1,5 +1,5 @@
 import type { ConnectionInfo } from "../app/context.ts";
-import { kindOf, show } from "../app/show.ts";
+import { kindOf, show } from "../app/internal/show.ts";
 import type {
   CookieOptions,
   CookieSettings,

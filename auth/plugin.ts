@@ -1,6 +1,6 @@
 import type { ConnectionInfo, RequestContext } from "../app/context.ts";
+import { markPersonal } from "../app/internal/personal.ts";
 import type { Middleware } from "../app/middleware.ts";
-import { markPersonal } from "../app/personal.ts";
 import type { Plugin } from "../app/plugin.ts";
 import type { RouteArgs } from "../app/route.ts";
 import { currentScope, observe } from "../app/scope.ts";

@@ -1,9 +1,9 @@
-import { checkObject } from "../app/check_object.ts";
 import type { RequestContext } from "../app/context.ts";
-import { isResponse } from "../app/is_response.ts";
+import { checkObject } from "../app/internal/check_object.ts";
+import { isResponse } from "../app/internal/is_response.ts";
+import { isPersonal } from "../app/internal/personal.ts";
 import type { Middleware } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
-import { isPersonal } from "../app/personal.ts";
 import type { CacheAccess } from "./cached_function.ts";
 import { checkSeconds, checkStrings } from "./check.ts";
 import { CacheError } from "./error.ts";

@@ -1,9 +1,9 @@
-import { show } from "../app/show.ts";
+import { show } from "../app/internal/show.ts";
 import { encodeCall } from "./argument_key.ts";
 import type { Engine } from "./engine.ts";
 import { lifetime, readPolicy } from "./options.ts";
-import { RecentKeys } from "./recent_keys.ts";
 import type { UnstableCacheOptions } from "./options.ts";
+import { RecentKeys } from "./recent_keys.ts";
 import type { RevalidateResult } from "./revalidation.ts";
 import type { CacheScopes } from "./scope_table.ts";
 

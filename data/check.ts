@@ -4,7 +4,7 @@
  * @module
  */
 
-import { show } from "../app/show.ts";
+import { show } from "../app/internal/show.ts";
 
 /** @throws {TypeError} If `value` is not a number above 0. */
 export function checkPositive(value: unknown, name: string, doing: string) {

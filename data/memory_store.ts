@@ -13,8 +13,8 @@
  * @module
  */
 
-import { RecencyList } from "../app/recency_list.ts";
-import type { Linked } from "../app/recency_list.ts";
+import { RecencyList } from "../app/internal/recency_list.ts";
+import type { Linked } from "../app/internal/recency_list.ts";
 import { byteSize } from "./byte_size.ts";
 import { checkPositive } from "./check.ts";
 import { DEFAULT_MAX_SCOPES, ScopeTable } from "./scope_table.ts";

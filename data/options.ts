@@ -1,6 +1,6 @@
-import { checkObject } from "../app/check_object.ts";
-import { readDuration } from "../app/duration.ts";
-import { show } from "../app/show.ts";
+import { checkObject } from "../app/internal/check_object.ts";
+import { readDuration } from "../app/internal/duration.ts";
+import { show } from "../app/internal/show.ts";
 import { checkStrings, normalizeTags } from "./check.ts";
 import { readPattern } from "./paths.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { toHex } from "../app/hex.ts";
+import { toHex } from "../app/internal/hex.ts";
 
 /** A response that was read. */
 export interface Page {

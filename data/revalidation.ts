@@ -1,4 +1,4 @@
-import { show } from "../app/show.ts";
+import { show } from "../app/internal/show.ts";
 import { checkStrings, normalizeTags } from "./check.ts";
 import { readPattern } from "./paths.ts";
 import type { CacheScopes } from "./scope_table.ts";

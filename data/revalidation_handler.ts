@@ -1,9 +1,9 @@
-import { errorResponse } from "../app/error_response.ts";
-import { isResponse } from "../app/is_response.ts";
-import { readBodyText } from "../app/read_body.ts";
-import type { BodyError } from "../app/read_body.ts";
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
-import { show } from "../app/show.ts";
+import { errorResponse } from "../app/error_response.ts";
+import { isResponse } from "../app/internal/is_response.ts";
+import { readBodyText } from "../app/internal/read_body.ts";
+import type { BodyError } from "../app/internal/read_body.ts";
+import { show } from "../app/internal/show.ts";
 import { readScopes } from "./revalidation.ts";
 import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 

@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { isFetcher } from "../app/fetcher.ts";
 import type { Fetcher } from "../app/fetcher.ts";
-import { kindOf } from "../app/show.ts";
+import { kindOf } from "../app/internal/show.ts";
 import { DevError } from "./dev_error.ts";
 
 /**

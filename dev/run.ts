@@ -1,12 +1,12 @@
 import { createApp } from "../app/create_app.ts";
 import type { Fetcher } from "../app/fetcher.ts";
-import { isResponse } from "../app/is_response.ts";
+import { isResponse } from "../app/internal/is_response.ts";
+import { serverURL } from "../app/internal/server_url.ts";
+import { kindOf } from "../app/internal/show.ts";
 import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
 import { serve } from "../app/serve.ts";
 import type { Server } from "../app/serve.ts";
-import { serverURL } from "../app/server_url.ts";
-import { kindOf } from "../app/show.ts";
 import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
 import { loadEntry } from "./load_entry.ts";

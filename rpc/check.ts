@@ -4,7 +4,7 @@
  * @module
  */
 
-import { kindOf, show } from "../app/show.ts";
+import { kindOf, show } from "../app/internal/show.ts";
 
 /** Where a router is served unless told otherwise. */
 export const DEFAULT_ENDPOINT = "/api/rpc";

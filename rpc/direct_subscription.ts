@@ -5,7 +5,7 @@
  * @module
  */
 
-import { tell } from "../app/tell.ts";
+import { tell } from "../app/internal/tell.ts";
 import type { Call, Endpoint } from "./call.ts";
 import type { SubscriptionHandlers } from "./calls.ts";
 import { perform } from "./perform.ts";

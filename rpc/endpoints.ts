@@ -7,7 +7,7 @@
  * @module
  */
 
-import { kindOf } from "../app/show.ts";
+import { kindOf } from "../app/internal/show.ts";
 import type { Endpoint } from "./call.ts";
 import { createPathProxy } from "./path_proxy.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readBody, readText, toBodyError } from "../app/read_body.ts";
+import { readBody, readText, toBodyError } from "../app/internal/read_body.ts";
 import { Call } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
 import { noteCall, noteRefusal, noteRefusedCall } from "./call_route.ts";

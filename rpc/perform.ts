@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isResponse } from "../app/is_response.ts";
+import { isResponse } from "../app/internal/is_response.ts";
 import { currentScope, isThenable, runSpan } from "../app/scope.ts";
 import type { Attributes, ObservedSpan } from "../app/scope.ts";
 import type { Call, Endpoint } from "./call.ts";

@@ -1,18 +1,18 @@
-import { checkObject } from "../app/check_object.ts";
 import type { Context } from "../app/context.ts";
-import { isCrossOrigin, readOrigins } from "../app/origin.ts";
+import { checkObject } from "../app/internal/check_object.ts";
+import { isCrossOrigin, readOrigins } from "../app/internal/origin.ts";
 import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
 import { createUpgrader } from "../app/websocket.ts";
 import type { WebSocketHandler } from "../app/websocket.ts";
 import { noteEndpoint, noteRefusal } from "./call_route.ts";
 import { checkEndpoint, checkRouter, DEFAULT_ENDPOINT } from "./check.ts";
+import type { WSConnectionData } from "./connection.ts";
 import { errors } from "./error.ts";
 import { respondError } from "./respond.ts";
 import type { Router } from "./router.ts";
 import { rememberTrace } from "./socket_trace.ts";
 import { abortAll } from "./websocket.ts";
-import type { WSConnectionData } from "./connection.ts";
 
 /** What is served, and where. */
 export interface RPCPluginOptions {

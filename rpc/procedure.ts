@@ -6,7 +6,7 @@
  */
 
 import type { RequestContext } from "../app/context.ts";
-import { kindOf } from "../app/show.ts";
+import { kindOf } from "../app/internal/show.ts";
 import type { Schema, SchemaInput, SchemaOutput } from "./schema.ts";
 import type { Tracked } from "./tracked.ts";
 

@@ -1,7 +1,7 @@
-import { checkObject } from "../app/check_object.ts";
 import type { RequestContext } from "../app/context.ts";
-import { toHex } from "../app/hex.ts";
-import { WindowTable } from "../app/window_table.ts";
+import { checkObject } from "../app/internal/check_object.ts";
+import { toHex } from "../app/internal/hex.ts";
+import { WindowTable } from "../app/internal/window_table.ts";
 import { RPCError } from "./error.ts";
 import type { CallInfo, ProcedureMiddleware } from "./procedure.ts";
 

@@ -1,6 +1,6 @@
-import { isResponse } from "../app/is_response.ts";
-import { printableError } from "../app/printable.ts";
-import { tell } from "../app/tell.ts";
+import { isResponse } from "../app/internal/is_response.ts";
+import { printableError } from "../app/internal/printable.ts";
+import { tell } from "../app/internal/tell.ts";
 import { fromResponse, internalError, isA, RPCError } from "./error.ts";
 import type { CallInfo } from "./procedure.ts";
 

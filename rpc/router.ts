@@ -1,5 +1,6 @@
-import { checkObject } from "../app/check_object.ts";
+import { checkObject } from "../app/internal/check_object.ts";
 import type { WebSocketHandler } from "../app/websocket.ts";
+import type { WSConnectionData } from "./connection.ts";
 import { listEndpoints } from "./endpoints.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { createHTTPHandler } from "./http.ts";
@@ -8,7 +9,6 @@ import { reporter } from "./report.ts";
 import type { ErrorReport } from "./report.ts";
 import type { Transformer } from "./transformer.ts";
 import { createWebSocketHandler } from "./websocket.ts";
-import type { WSConnectionData } from "./connection.ts";
 
 /**
  * Procedures and further routers by name, to any depth. Of a router only its

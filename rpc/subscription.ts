@@ -5,9 +5,11 @@
  * @module
  */
 
-import { pause, turn } from "../app/pause.ts";
+import { pause, turn } from "../app/internal/pause.ts";
 import { Call } from "./call.ts";
 import type { Endpoint } from "./call.ts";
+import { unsent } from "./connection.ts";
+import type { Socket } from "./connection.ts";
 import { stringifyError } from "./error.ts";
 import type { RPCError } from "./error.ts";
 import { inSpan, spanAttributes } from "./perform.ts";
@@ -16,8 +18,6 @@ import { checkOutput, run } from "./run.ts";
 import { traceOf } from "./socket_trace.ts";
 import { Tracked } from "./tracked.ts";
 import type { Transformer } from "./transformer.ts";
-import { unsent } from "./connection.ts";
-import type { Socket } from "./connection.ts";
 
 /** Bytes waiting to be sent at which a generator is not asked for more. */
 const HIGH_WATER = 1_048_576;

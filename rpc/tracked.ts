@@ -1,4 +1,4 @@
-import { kindOf } from "../app/show.ts";
+import { kindOf } from "../app/internal/show.ts";
 
 /** A value of a subscription under an id, made by `tracked()`. */
 export class Tracked<T> {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { show } from "../app/show.ts";
+import { show } from "../app/internal/show.ts";
 
 /**
  * Refuses an option.

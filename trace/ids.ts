@@ -1,4 +1,4 @@
-import { toHex } from "../app/hex.ts";
+import { toHex } from "../app/internal/hex.ts";
 
 /** Fills an array with random bytes, as `crypto.getRandomValues` does. */
 export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;

@@ -1,5 +1,5 @@
 import type { ConnectionInfo, RequestContext } from "../app/context.ts";
-import { isResponse } from "../app/is_response.ts";
+import { isResponse } from "../app/internal/is_response.ts";
 import type { Middleware, Next } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import { currentScope, runInScope, Scope } from "../app/scope.ts";

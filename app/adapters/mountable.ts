@@ -1,9 +1,9 @@
-import { guard } from "../guard.ts";
 import type { Context } from "../context.ts";
+import { guard } from "../guard.ts";
+import { kindOf } from "../internal/show.ts";
 import type { Middleware } from "../middleware.ts";
 import type { Plugin } from "../plugin.ts";
 import type { AuthRule } from "../route.ts";
-import { kindOf } from "../show.ts";
 
 /** What can be mounted on a server of another make. */
 export type Mountable =

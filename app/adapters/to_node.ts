@@ -2,7 +2,7 @@ import type { ConnectionInfo, NetAddress } from "../context.ts";
 import { errorResponse } from "../error_response.ts";
 import { checkFetcher } from "../fetcher.ts";
 import type { Fetcher } from "../fetcher.ts";
-import { printableError } from "../printable.ts";
+import { printableError } from "../internal/printable.ts";
 import { offerSocket } from "./host_socket.ts";
 import type {
   NodeBindings,

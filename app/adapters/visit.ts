@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import type { Host } from "../host.ts";
-import { isResponse } from "../is_response.ts";
+import { isResponse } from "../internal/is_response.ts";
 import type { Next } from "../middleware.ts";
 import { currentScope, runInScope, Scope } from "../scope.ts";
 

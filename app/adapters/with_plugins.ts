@@ -1,9 +1,9 @@
 import type { ConnectionInfo } from "../context.ts";
 import { createHost } from "../host.ts";
 import type { AppOptions } from "../host.ts";
-import { isResponse } from "../is_response.ts";
+import { isResponse } from "../internal/is_response.ts";
+import { kindOf } from "../internal/show.ts";
 import { pathOf } from "../path.ts";
-import { kindOf } from "../show.ts";
 import type { Mountable } from "./mountable.ts";
 import { toPlugins } from "./mountable.ts";
 

@@ -1,5 +1,5 @@
 import { setCookie } from "@std/http/cookie";
-import { show } from "../../app/show.ts";
+import { show } from "../../app/internal/show.ts";
 import { isProduction } from "../environment.ts";
 import { configError } from "../error.ts";
 

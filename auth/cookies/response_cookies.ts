@@ -1,4 +1,4 @@
-import { isResponse } from "../../app/is_response.ts";
+import { isResponse } from "../../app/internal/is_response.ts";
 import type { Next } from "../../app/middleware.ts";
 import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";

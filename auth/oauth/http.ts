@@ -5,7 +5,7 @@
  * @module
  */
 
-import { BodyError, readStream } from "../../app/read_body.ts";
+import { BodyError, readStream } from "../../app/internal/read_body.ts";
 import { SignInReason } from "../error.ts";
 
 /** The largest answer that is read, in bytes. */

@@ -6,7 +6,7 @@
 
 import { Buffer } from "node:buffer";
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { kindOf } from "../../app/show.ts";
+import { kindOf } from "../../app/internal/show.ts";
 import { AuthError } from "../error.ts";
 import { MemoryQueue } from "./memory_queue.ts";
 import {

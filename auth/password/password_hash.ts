@@ -6,7 +6,7 @@
  */
 
 import { Buffer } from "node:buffer";
-import { show } from "../../app/show.ts";
+import { show } from "../../app/internal/show.ts";
 
 /**
  * What a hash costs to compute: about 128 × 2^ln × r bytes of memory, and p times

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { kindOf, show } from "../../app/show.ts";
+import { kindOf, show } from "../../app/internal/show.ts";
 import { AuthError } from "../error.ts";
 
 /** What a factory throws of a setting. */

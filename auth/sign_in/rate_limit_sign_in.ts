@@ -1,6 +1,6 @@
-import { show } from "../../app/show.ts";
-import { WindowTable } from "../../app/window_table.ts";
-import type { Window } from "../../app/window_table.ts";
+import { show } from "../../app/internal/show.ts";
+import { WindowTable } from "../../app/internal/window_table.ts";
+import type { Window } from "../../app/internal/window_table.ts";
 import { keyPart } from "../key_part.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
 import { networkOf } from "./network_of.ts";

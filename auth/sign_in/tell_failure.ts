@@ -1,4 +1,4 @@
-import { printable, printableError } from "../../app/printable.ts";
+import { printable, printableError } from "../../app/internal/printable.ts";
 import { AuthError, SignInReason } from "../error.ts";
 import type { Emit } from "../events.ts";
 

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { show } from "../../app/show.ts";
+import { show } from "../../app/internal/show.ts";
 import { keyPart } from "../key_part.ts";
 import {
   readRecord,

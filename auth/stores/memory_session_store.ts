@@ -13,9 +13,9 @@
  * @module
  */
 
-import { RecencyList } from "../../app/recency_list.ts";
-import type { Linked } from "../../app/recency_list.ts";
-import { kindOf } from "../../app/show.ts";
+import { RecencyList } from "../../app/internal/recency_list.ts";
+import type { Linked } from "../../app/internal/recency_list.ts";
+import { kindOf } from "../../app/internal/show.ts";
 import { sortRecords, writeRecord } from "./record_text.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 

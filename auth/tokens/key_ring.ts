@@ -13,7 +13,7 @@ import {
   hkdfSync,
   randomBytes,
 } from "node:crypto";
-import { kindOf } from "../../app/show.ts";
+import { kindOf } from "../../app/internal/show.ts";
 import { isProduction } from "../environment.ts";
 import { configError } from "../error.ts";
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { checkObject } from "../../app/check_object.ts";
-import { readDuration } from "../../app/duration.ts";
-import { show } from "../../app/show.ts";
+import { checkObject } from "../../app/internal/check_object.ts";
+import { readDuration } from "../../app/internal/duration.ts";
+import { show } from "../../app/internal/show.ts";
 import { MemoryStore, readLimits } from "../memory_store.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import type { CacheScopes, Dated, ScopeTable } from "../scope_table.ts";

@@ -5,7 +5,8 @@
  * @module
  */
 
-import { toHex } from "../../app/hex.ts";
+import { toHex } from "../../app/internal/hex.ts";
+import { Tracked } from "../tracked.ts";
 import {
   checkHistory,
   DEFAULT_HISTORY,
@@ -13,7 +14,6 @@ import {
   MessageRing,
 } from "./message_ring.ts";
 import { RingReader } from "./ring_reader.ts";
-import { Tracked } from "../tracked.ts";
 
 /** Where a subscriber of a channel begins. */
 export interface ChannelSubscribeOptions {

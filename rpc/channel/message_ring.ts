@@ -1,4 +1,4 @@
-import { kindOf } from "../../app/show.ts";
+import { kindOf } from "../../app/internal/show.ts";
 import { RPCError } from "../error.ts";
 import type { Tracked } from "../tracked.ts";
 

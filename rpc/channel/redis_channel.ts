@@ -5,8 +5,10 @@
  * @module
  */
 
-import { kindOf } from "../../app/show.ts";
-import { checkObject } from "../../app/check_object.ts";
+import { checkObject } from "../../app/internal/check_object.ts";
+import { kindOf } from "../../app/internal/show.ts";
+import { Tracked } from "../tracked.ts";
+import type { Transformer } from "../transformer.ts";
 import type { Channel, ChannelSubscribeOptions } from "./channel.ts";
 import { checkHistory, DEFAULT_HISTORY, messagesLost } from "./message_ring.ts";
 import { RedisReader } from "./redis_reader.ts";
@@ -20,8 +22,6 @@ import {
 } from "./redis_stream.ts";
 import type { ChannelRedisClient, Entry, RedisStream } from "./redis_stream.ts";
 import { RingReader } from "./ring_reader.ts";
-import { Tracked } from "../tracked.ts";
-import type { Transformer } from "../transformer.ts";
 
 export type { Channel, ChannelRedisClient, ChannelSubscribeOptions };
 export type { Tracked, Transformer };

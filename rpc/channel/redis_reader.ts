@@ -1,10 +1,10 @@
-import { pause } from "../../app/pause.ts";
-import { destroy } from "../../app/redis.ts";
+import { pause } from "../../app/internal/pause.ts";
+import { destroy } from "../../app/internal/redis.ts";
+import type { Tracked } from "../tracked.ts";
 import { MessageRing } from "./message_ring.ts";
 import { after, compareIds, news, pageSize } from "./redis_stream.ts";
 import { persist, tail } from "./redis_stream.ts";
 import type { Entry, RedisStream } from "./redis_stream.ts";
-import type { Tracked } from "../tracked.ts";
 
 /** How long after a connection was given up the next is opened, in ms. */
 const REOPEN_AFTER = 100;

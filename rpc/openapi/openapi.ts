@@ -1,16 +1,17 @@
-import { kindOf } from "../../app/show.ts";
-import { checkObject } from "../../app/check_object.ts";
-import { isAlwaysSent, mayBeAbsent } from "./absence.ts";
+import { checkObject } from "../../app/internal/check_object.ts";
+import { kindOf } from "../../app/internal/show.ts";
 import type { Endpoint } from "../call.ts";
 import { checkEndpoint, checkRouter, DEFAULT_ENDPOINT } from "../check.ts";
 import { listEndpoints } from "../endpoints.ts";
+import type { Router } from "../router.ts";
+import type { Schema } from "../schema.ts";
+import { isAlwaysSent, mayBeAbsent } from "./absence.ts";
 import { describeSchema } from "./json_schema.ts";
 import type {
   JSONSchema,
   SchemaDirection,
   ToJSONSchema,
 } from "./json_schema.ts";
-import { FAILURE_RESPONSES, FAILURE_SCHEMA } from "./openapi_failures.ts";
 import type {
   OpenAPIContent,
   OpenAPIDocument,
@@ -18,8 +19,7 @@ import type {
   OpenAPIPathItem,
   OpenAPIServer,
 } from "./openapi_document.ts";
-import type { Router } from "../router.ts";
-import type { Schema } from "../schema.ts";
+import { FAILURE_RESPONSES, FAILURE_SCHEMA } from "./openapi_failures.ts";
 import { createSchemaComponents } from "./schema_components.ts";
 
 /** What a document says beside the procedures. */

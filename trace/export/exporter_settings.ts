@@ -1,4 +1,4 @@
-import { kindOf, show } from "../../app/show.ts";
+import { kindOf, show } from "../../app/internal/show.ts";
 import { checkCount, checkFunction, checkMethods } from "../check.ts";
 import type { AttributeValue } from "../types.ts";
 import type {

@@ -1,4 +1,4 @@
-import { isResponse } from "../../app/is_response.ts";
+import { isResponse } from "../../app/internal/is_response.ts";
 import { isThenable } from "../../app/scope.ts";
 import { getActiveSpan } from "../context.ts";
 import type { Span } from "../types.ts";

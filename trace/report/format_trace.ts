@@ -1,4 +1,4 @@
-import { printable } from "../../app/printable.ts";
+import { printable } from "../../app/internal/printable.ts";
 import {
   attributeText,
   detailOf,

@@ -1,6 +1,6 @@
 import type { ConnectionInfo } from "../../app/context.ts";
 import { errorResponse } from "../../app/error_response.ts";
-import { readBodyText, toBodyError } from "../../app/read_body.ts";
+import { readBodyText, toBodyError } from "../../app/internal/read_body.ts";
 import { isLocalRequest, refuse } from "../access.ts";
 import type { Authorize } from "../access.ts";
 import { checkFunction, checkMethods } from "../check.ts";

@@ -1,4 +1,4 @@
-import type { NetAddress } from "./context.ts";
+import type { NetAddress } from "../context.ts";
 
 /**
  * The URL at which a browser on this machine finds a server. `0.0.0.0` and

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { RequestContext } from "./context.ts";
+import type { RequestContext } from "../context.ts";
 
 const KEY = "quartet:personal";
 

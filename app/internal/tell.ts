@@ -1,5 +1,5 @@
+import { isThenable } from "../scope.ts";
 import { printableError } from "./printable.ts";
-import { isThenable } from "./scope.ts";
 
 /**
  * Calls `onError`, or what an application has given in its place. A log that
