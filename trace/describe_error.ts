@@ -1,3 +1,5 @@
+import { withoutSource } from "../app/internal/printable.ts";
+
 /** What a span keeps of a thrown value. */
 export interface ErrorDescription {
   /** The error's class, such as `TypeError`. */
@@ -17,7 +19,7 @@ export function describeError(error: unknown): ErrorDescription {
     if (error instanceof Error) {
       return {
         type: String(error.name || "Error"),
-        message: String(error.message),
+        message: withoutSource(String(error.message)),
         stack: stackOf(error),
       };
     }
@@ -38,7 +40,9 @@ function stackOf(error: Error): string | undefined {
   const stacks: string[] = [];
   let cause: unknown = error;
   while (cause instanceof Error && stacks.length <= MAX_CAUSES) {
-    if (typeof cause.stack === "string") stacks.push(cause.stack);
+    if (typeof cause.stack === "string") {
+      stacks.push(withoutSource(cause.stack));
+    }
     cause = cause.cause;
   }
   if (cause !== undefined && !(cause instanceof Error)) {

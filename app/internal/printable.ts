@@ -15,6 +15,19 @@ const UNSAFE =
   // deno-lint-ignore no-control-regex -- finding them is the point
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
+/** What V8 quotes of a text that is no JSON, which may be anybody's password. */
+const QUOTED_SOURCE = /(?:\.{3})?"[^]*?"(?:\.{3})? is not valid JSON/g;
+
+/**
+ * An error's text without what it quotes of a body that is no JSON. A form that
+ * was sent to `request.json()` would stand in the log.
+ */
+export function withoutSource(text: string): string {
+  return text.includes(" is not valid JSON")
+    ? text.replace(QUOTED_SOURCE, "the text is not valid JSON")
+    : text;
+}
+
 /** Makes recorded text safe to print: one line, and no control characters. */
 export function printable(text: string): string {
   return text.toWellFormed().replace(UNSAFE, escape);
@@ -38,9 +51,11 @@ export function printableError(error: unknown): unknown {
   } catch {
     return "an error that can't be printed";
   }
-  const lines = text.split("\n");
-  const isSafe = lines.every((line, index) =>
-    line === printable(line) && (index === 0 || /^[ }\]]/.test(line))
-  );
+  const told = withoutSource(text);
+  const lines = told.split("\n");
+  const isSafe = told === text &&
+    lines.every((line, index) =>
+      line === printable(line) && (index === 0 || /^[ }\]]/.test(line))
+    );
   return isSafe ? error : lines.map(printable).join("\n  ");
 }

@@ -4,11 +4,12 @@ import {
   assertMatch,
   assertNotMatch,
   assertStrictEquals,
+  assertStringIncludes,
   assertThrows,
 } from "@std/assert";
 import { createApp, currentScope, runInScope, Scope } from "@quartet/kit/app";
 import type { AppOptions, Context, Middleware } from "@quartet/kit/app";
-import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import { createTracer, serializeTrace, tracePlugin } from "@quartet/kit/trace";
 import { RecordedSpan } from "./recorder.ts";
 
 const get = (path = "/") => new Request(`http://localhost${path}`);
@@ -187,6 +188,30 @@ Deno.test("Without onError, an error is logged once, with method and path but no
   });
   // The path is no format: "%c" in it must not swallow the error.
   assertEquals(logged, [["%s %s failed:", "GET", "/%c3%a9", error]]);
+});
+
+Deno.test("A body that is no JSON is quoted neither in the log nor in the trace", async () => {
+  const tracer = createTracer();
+  const app = createApp({ trace: tracePlugin(tracer) }).route({
+    path: "/sign-in",
+    action: async ({ request }) => await request.json(),
+  });
+  const logged = await errorsOf(async () => {
+    for (const body of ["password=hunter22", "name=ada&password=hunter22"]) {
+      const request = new Request("http://localhost/sign-in", {
+        method: "POST",
+        body,
+      });
+      assertEquals((await app.fetch(request)).status, 500);
+    }
+  });
+  const log = Deno.inspect(logged, { strAbbreviateSize: 1e6 });
+  assertStringIncludes(log, "the text is not valid JSON");
+  const told = log + JSON.stringify(tracer.getTraces().map(serializeTrace));
+  for (const part of ["password", "hunter", "name="]) {
+    assert(!told.includes(part), told);
+  }
+  await app.close();
 });
 
 Deno.test("What somebody has put into a path can't forge the log", async () => {
