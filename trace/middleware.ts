@@ -9,6 +9,7 @@ import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd } from "./response_body.ts";
 import { createSampler } from "./sampling.ts";
 import type { Sample } from "./sampling.ts";
+import { SpanImpl } from "./span.ts";
 import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
 import { keepTracestate } from "./tracestate.ts";
 import type { Span, Tracer } from "./types.ts";
@@ -99,6 +100,7 @@ export function traceMiddleware(
     const around = currentScope();
     // A request that the server makes to itself without a socket.
     const outer = around?.span as Span | undefined;
+    if (isOf(request, path, outer)) return next();
     const span = openSpan(request, path, outer);
     const { info } = context;
     const proceed = span instanceof UnsampledSpan ? leaveOut : answer;
@@ -136,6 +138,19 @@ export function traceMiddleware(
   }
 
   return Object.assign(middleware, { outermost: true });
+}
+
+/**
+ * Whether the request is traced further out, as the dev command does: it is one
+ * request all the same, whose span is to get the route.
+ */
+function isOf(
+  { method }: Request,
+  path: string,
+  span: Span | undefined,
+): boolean {
+  return span instanceof SpanImpl && span.layer === "request" &&
+    span.isOpen && span.name === `${method} ${path}`;
 }
 
 /** Others match no request, which has a path without query and fragment. */

@@ -12,6 +12,7 @@ import {
   createTracer,
   getActiveSpan,
   traceMiddleware,
+  tracePlugin,
 } from "@quartet/kit/trace";
 import type {
   SpanData,
@@ -487,6 +488,24 @@ Deno.test("values of the query that open doors are left out, the others kept as 
   const harmless = "q=token&page=2&flag&author=ada&keyboard=x&%zz=1&=&a=b=c";
   const { root } = await send(new Request(`http://localhost/?${harmless}`));
   assertEquals(root.attributes["url.query"], harmless);
+});
+
+Deno.test("a request that is traced further out has one span, and that gets the route", async () => {
+  const [outer, inner] = [createTracer(), createTracer()];
+  const app = createApp({
+    trace: tracePlugin(inner),
+    routes: [{ path: "/posts/:id", loader: () => "post" }],
+  });
+  const dev = createApp({ trace: tracePlugin(outer) });
+  dev.use((request, context) => app.fetch(request, context.info));
+
+  const response = await dev.fetch(new Request("http://localhost/posts/7"));
+  await response.text();
+  const trace = onlyTrace(outer);
+  assertEquals(treeOf(trace), "GET /posts/7(route.match, loader:/posts/:id)");
+  assertEquals(trace.metadata.routePattern, "/posts/:id");
+  assertEquals(trace.metadata.statusCode, 200);
+  assertEquals(inner.getTraces(), []);
 });
 
 Deno.test("a request to another app inside a request joins its tree", async () => {
