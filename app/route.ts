@@ -23,7 +23,7 @@ export interface AuthRule {
   /** Whether all of `roles` are needed rather than one of them. */
   readonly requireAll?: boolean | undefined;
   /** Where anonymous requests are sent. */
-  readonly redirect?: string | undefined;
+  readonly redirect?: string | ((url: URL) => string) | undefined;
   /** What anonymous requests are answered. */
   readonly unauthorized?:
     | { readonly status: number; readonly body: unknown }

@@ -20,9 +20,11 @@ import type { User } from "./user.ts";
 export interface RequireAuthOptions {
   /**
    * Where they are sent, with 303: a path of this server, or an absolute URL
-   * by `https:` or `http:`.
+   * by `https:` or `http:`. A function is asked for each, with the URL that they
+   * wanted, as in
+   * `({ pathname }) => "/sign-in?next=" + encodeURIComponent(pathname)`.
    */
-  readonly redirect?: string;
+  readonly redirect?: string | ((url: URL) => string);
   /** What they are answered instead. A `body` that is no string is JSON. */
   readonly unauthorizedResponse?: {
     /** The HTTP status, 400 to 599. */
@@ -79,7 +81,10 @@ function answerToAnonymous(
   { redirect, unauthorizedResponse }: RequireAuthOptions,
   guard: string,
 ): Pick<GuardRule, "redirect" | "unauthorized"> {
-  if (redirect !== undefined && !isSafeRedirect(redirect)) {
+  if (
+    redirect !== undefined && typeof redirect !== "function" &&
+    !isSafeRedirect(redirect)
+  ) {
     throw new AuthError(
       "CONFIG",
       `Cannot guard a route: redirect of ${guard} must be a path such as "/sign-in" or an http(s) URL, received ${
@@ -173,7 +178,7 @@ export function refuse(
     if (reason === undefined) return undefined;
     span?.setAttribute("app.auth.reason", reason);
     auth.deny(reason);
-    return responseTo(reason, rule);
+    return responseTo(reason, rule, request);
   });
 }
 
@@ -192,10 +197,14 @@ function reasonToRefuse(
   return isAllowed ? undefined : "roles";
 }
 
-function responseTo(reason: DenialReason, rule: GuardRule): Response {
+function responseTo(
+  reason: DenialReason,
+  rule: GuardRule,
+  request: Request,
+): Response {
   switch (reason) {
     case "anonymous":
-      return unauthorized(rule);
+      return unauthorized(rule, request);
     case "roles":
       return errorResponse(403, "FORBIDDEN", "Insufficient permissions");
     case "cross_origin":
@@ -207,9 +216,22 @@ function responseTo(reason: DenialReason, rule: GuardRule): Response {
   }
 }
 
-function unauthorized({ redirect, unauthorized }: GuardRule): Response {
+function unauthorized(
+  { redirect, unauthorized }: GuardRule,
+  { url }: Request,
+): Response {
   if (redirect !== undefined) {
-    return new Response(null, { status: 303, headers: { location: redirect } });
+    const location = typeof redirect === "function"
+      ? redirect(new URL(url))
+      : redirect;
+    if (!isSafeRedirect(location)) {
+      throw new TypeError(
+        `Cannot redirect to sign in: redirect must give a path such as "/sign-in" or an http(s) URL, received ${
+          show(location)
+        }`,
+      );
+    }
+    return new Response(null, { status: 303, headers: { location } });
   }
   if (unauthorized !== undefined) {
     const { status, body } = unauthorized;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import type { Route } from "@quartet/kit/app";
 import {
   apiKey,
@@ -132,6 +132,41 @@ Deno.test("Anonymous requests get what their guard says", async () => {
       12,
     );
   }
+});
+
+Deno.test("A function for redirect is told where the visitor wanted to go", async () => {
+  await using server = await startAuth({}, [
+    {
+      path: "/orders/:id",
+      config: {
+        ...requireAuth({
+          redirect: ({ pathname, search }) =>
+            `/sign-in?next=${encodeURIComponent(pathname + search)}`,
+        }),
+      },
+      loader: () => "secret",
+    },
+    {
+      path: "/astray",
+      config: { ...requireAuth({ redirect: () => "//evil.example" }) },
+      loader: () => "secret",
+    },
+  ]);
+  const browser = server.browser();
+  const sent = await browser.ask("/orders/7?page=2");
+  assertEquals(sent.status, 303);
+  assertEquals(
+    sent.headers.get("location"),
+    "/sign-in?next=%2Forders%2F7%3Fpage%3D2",
+  );
+  await sent.body?.cancel();
+  const astray = await browser.ask("/astray");
+  assertEquals([astray.status, astray.headers.get("location")], [500, null]);
+  await astray.body?.cancel();
+  assertMatch(
+    String(server.errors),
+    /redirect must give a path such as "\/sign-in" or an http\(s\) URL, received "\/\/evil\.example"/,
+  );
 });
 
 Deno.test("requireRoles() sends anonymous requests where it is told, and others not", async () => {
