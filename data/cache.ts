@@ -224,6 +224,11 @@ export function callCached<T>(
         `Cannot ${doing}: fn must be a function, received ${show(fn)}`,
       );
     }
+    if (Object.hasOwn(Object(options), "revalidate")) {
+      throw new TypeError(
+        `Cannot ${doing}: the lifetime of cached() is called maxAge, received revalidate`,
+      );
+    }
     const policy = readPolicy(options, ["maxAge", options?.maxAge], doing);
     const call = { key: place, scopeKey: place, policy, compute: fn, lifetime };
     return (policy.maxAge === 0

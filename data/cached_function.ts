@@ -50,6 +50,11 @@ export function createCachedFunction<F extends AsyncFunction>(
     );
   }
   checkKeyParts(keyParts, doing);
+  if (Object.hasOwn(Object(options), "maxAge")) {
+    throw new TypeError(
+      `Cannot ${doing}: the lifetime of unstable_cache() is called revalidate, received maxAge`,
+    );
+  }
   const revalidate = options?.revalidate ?? DEFAULT_LIFETIME;
   const policy = readPolicy(options, ["revalidate", revalidate], doing);
   // Without a name of its own a function may be taken for no other.

@@ -47,7 +47,6 @@ export function writeRecord(record: CacheRecord, now: number): string {
       `Cannot share the value of ${
         JSON.stringify(scopeKey)
       } with other processes: ${where} must be data (values as in JSON, undefined, bigint, Date, Map, Set, RegExp, URL, bytes), received ${what}`,
-      { cause },
     );
   }
 }

@@ -246,3 +246,22 @@ Deno.test("unstable_cache() refuses what it can't use", () => {
     assertThrows(() => wrap(...args), TypeError, message);
   }
 });
+
+Deno.test("A lifetime under the name of the other function's is an error, not ignored", async () => {
+  const { cache } = timedCache();
+  assertThrows(
+    () =>
+      cache.unstable_cache(
+        () => Promise.resolve(1),
+        ["a"],
+        { maxAge: 60 } as never,
+      ),
+    TypeError,
+    "the lifetime of unstable_cache() is called revalidate, received maxAge",
+  );
+  await assertRejects(
+    () => cache.cached("a", () => 1, { revalidate: 60 } as never),
+    TypeError,
+    "the lifetime of cached() is called maxAge, received revalidate",
+  );
+});
