@@ -94,9 +94,10 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   const abort = new AbortController();
   let stopping: Promise<void> | undefined;
 
-  const server = Deno.serve({
-    port: options.port ?? 8000,
-    hostname: options.hostname ?? "127.0.0.1",
+  const { port = 8000, hostname = "127.0.0.1" } = options;
+  const server = listen({
+    port,
+    hostname,
     reusePort: options.reusePort ?? false,
     ...tls,
     signal: abort.signal,
@@ -234,6 +235,24 @@ function checkRuntime(): void {
   throw new TypeError(
     "Cannot serve: Deno.serve is not available in this runtime; use toNode(app) with a server of Node, or toBun(app) with Bun.serve",
   );
+}
+
+/** Deno's own error doesn't say which port it is that is in use. */
+function listen(
+  options:
+    | Deno.ServeTcpOptions
+    | (Deno.ServeTcpOptions & Deno.TlsCertifiedKeyPem),
+  handler: Deno.ServeHandler<Deno.NetAddr>,
+): Deno.HttpServer<Deno.NetAddr> {
+  try {
+    return Deno.serve(options, handler);
+  } catch (cause) {
+    if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
+    throw new Deno.errors.AddrInUse(
+      `Cannot listen on ${options.hostname}:${options.port}: it is in use`,
+      { cause },
+    );
+  }
 }
 
 /** Windows knows SIGINT and SIGBREAK only. */

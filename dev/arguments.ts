@@ -41,7 +41,14 @@ Options:
  * @throws {DevError} If it is wrong, with exit code 2.
  */
 export function parseArguments(args: readonly string[]): DevOptions {
-  const { values, positionals } = parse(args);
+  if (args.includes("--watch")) {
+    throw new DevError(
+      "--watch goes before the file: deno run -A --watch …",
+      2,
+    );
+  }
+  // `deno task dev -- --trace`, as npm wants it, hands on the dashes.
+  const { values, positionals } = parse(args.filter((arg) => arg !== "--"));
   const { help = false, trace = false } = values;
   if (positionals.length === 0 && !help) {
     throw new DevError(
@@ -56,6 +63,14 @@ export function parseArguments(args: readonly string[]): DevOptions {
   if (values.export !== undefined && !trace) {
     throw new DevError(
       "--export needs --trace: there are no traces without",
+      2,
+    );
+  }
+  if (values.export !== undefined && !/\.html?$/i.test(values.export)) {
+    throw new DevError(
+      `--export needs the name of an .html file, received ${
+        JSON.stringify(values.export)
+      }`,
       2,
     );
   }

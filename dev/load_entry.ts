@@ -24,7 +24,8 @@ export async function loadEntry(entry: string): Promise<Fetcher> {
   try {
     module = await importModule(pathToFileURL(path).href);
   } catch (error) {
-    throw new DevError(`Cannot load ${entry}: ${oneLine(error)}`);
+    const advice = error instanceof Deno.errors.AddrInUse ? `; ${ADVICE}` : "";
+    throw new DevError(`Cannot load ${entry}: ${oneLine(error)}${advice}`);
   }
   const app = module.default;
   if (isFetcher(app)) return app;
@@ -51,10 +52,13 @@ async function findFile(entry: string): Promise<string> {
   }
 }
 
+const ADVICE =
+  "instead of calling Deno.serve(handler), export default { fetch: handler }";
+
 function describe(value: unknown): string {
   switch (typeof value) {
     case "undefined":
-      return "no default export; instead of calling Deno.serve(handler), export default { fetch: handler }";
+      return `no default export; ${ADVICE}`;
     case "function":
       return "a function; export default { fetch: thatFunction }";
     default: {

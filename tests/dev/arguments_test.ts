@@ -48,6 +48,16 @@ for (
       ["a.ts", "--export", "a.html"],
       "--export needs --trace: there are no traces without",
     ],
+    [
+      ["a.ts", "--trace", "--export", "a.json"],
+      '--export needs the name of an .html file, received "a.json"',
+    ],
+    [
+      ["a.ts", "--watch"],
+      "--watch goes before the file: deno run -A --watch …",
+    ],
+    // As npm would have it written, which changes nothing.
+    [["a.ts", "--", "--nope"], "Unknown option '--nope'"],
   ] as const
 ) {
   const line = ["dev", ...args].join(" ");

@@ -46,6 +46,11 @@ for (
       `Cannot serve a.ts: ${MUST}, received no default export; instead of calling Deno.serve(handler), export default { fetch: handler }`,
     ],
     [
+      "finds its port in use",
+      'throw new Deno.errors.AddrInUse("Address already in use")',
+      "Cannot load a.ts: it threw AddrInUse: Address already in use (at a.ts:1:7); instead of calling Deno.serve(handler), export default { fetch: handler }",
+    ],
+    [
       "exports a number",
       "export default 5",
       `Cannot serve a.ts: ${MUST}, received a number`,
