@@ -32,10 +32,10 @@ export interface OAuthOptions extends OAuthClientOptions {
    * Who speaks OpenID Connect needs `openid`.
    */
   readonly scope?: readonly string[];
-  /** Where users are sent to. Necessary. */
-  readonly authorizationUrl?: string;
-  /** Where codes become tokens. Necessary. */
-  readonly tokenUrl?: string;
+  /** Where users are sent to. */
+  readonly authorizationUrl: string;
+  /** Where codes become tokens. */
+  readonly tokenUrl: string;
   /** Where it is told who the user is (OpenID Connect Core, section 5.3). */
   readonly userInfoUrl?: string;
   /**

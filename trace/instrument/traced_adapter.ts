@@ -1,4 +1,5 @@
 import { currentScope, isThenable, runInScope } from "../../app/scope.ts";
+import { refuseOption } from "../check.ts";
 import { getActiveSpan } from "../context.ts";
 import type { Span } from "../types.ts";
 import { countRows, queryOf, runQuery } from "./database.ts";
@@ -69,6 +70,10 @@ export function tracedAdapter<A extends object>(
   adapter: A,
   options: QueryOptions = {},
 ): A {
+  if (Object(adapter) !== adapter) {
+    const must = "adapter must be an object or a function, as drivers give";
+    refuseOption("trace a database", must, adapter);
+  }
   return standIn(adapter, (name, method) => {
     if (QUERY_METHODS.has(name)) return tracedQuery(method, options);
     if (PREPARE_METHODS.has(name)) return tracedPrepare(method, options);

@@ -498,3 +498,13 @@ Deno.test("node:sqlite: a query that can't be prepared is a failed span with its
   assertEquals(span!.status, "error");
   assertEquals(span!.attributes["db.query.text"], text);
 });
+
+Deno.test("tracedAdapter() says what it was not given", () => {
+  for (const [nothing, kind] of [[null, "null"], ["sqlite", '"sqlite"']]) {
+    assertThrows(
+      () => tracedAdapter(nothing as never),
+      TypeError,
+      `Cannot trace a database: adapter must be an object or a function, as drivers give, received ${kind}`,
+    );
+  }
+});
