@@ -112,6 +112,9 @@ const OTHERS = [
   "openssl",
 ];
 
+/** What the pages call a file of the reader. */
+const OF_THE_READER = ["main.ts"];
+
 /** What a reader would stumble over, if anything. */
 async function findProblem(line: string): Promise<string | undefined> {
   const words = line.replace(/^\$ /, "").replace(/(^|\s)#.*/, "")
@@ -125,7 +128,7 @@ async function findProblem(line: string): Promise<string | undefined> {
     case "task":
       return findProblemOfTask(rest);
     case "run": {
-      if (rest.includes("--config")) return;
+      if (rest.includes("--config") || OF_THE_READER.includes(subject)) return;
       if (subject.startsWith("jsr:")) {
         const args = rest.slice(rest.indexOf(subject) + 1);
         return subject.endsWith("/dev") ? findProblemOfDev(args) : undefined;
