@@ -136,6 +136,7 @@ async function findProblem(line: string): Promise<string | undefined> {
       return await exists(subject) ? undefined : "no such file";
     }
     case "add":
+    case "bundle":
     case "doc":
     case "fmt":
     case "lint":
