@@ -55,7 +55,10 @@ export type RawBody = string | Uint8Array;
 export function readBody(request: Request, limit: number): Promise<RawBody> {
   const { headers } = request;
   const length = headers.get("content-length");
-  if (length === null || headers.has("content-encoding")) {
+  // A length that is sent twice comes as a list of two.
+  if (
+    length === null || !/^\d+$/.test(length) || headers.has("content-encoding")
+  ) {
     return readStream(request, limit);
   }
   if (Number(length) > limit) throw tooLarge(limit);
