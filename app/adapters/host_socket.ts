@@ -1,3 +1,8 @@
+import type { ConnectionInfo } from "../context.ts";
+import type { Fetcher } from "../fetcher.ts";
+import { isResponse } from "../internal/is_response.ts";
+import { kindOf } from "../internal/show.ts";
+import { pathOf } from "../path.ts";
 import { offerUpgrade } from "../upgrade.ts";
 import type { Socket } from "../upgrade.ts";
 
@@ -39,15 +44,19 @@ export class HostSocket implements Socket {
 
   close(code = 1000, reason = ""): void {
     if (this.#state === CLOSING || this.#state === CLOSED) return;
-    this.#state = CLOSING;
+    // Not before: of a code or a reason that can't be sent, the server throws,
+    // and whoever caught that has to be able to close the socket all the same.
     if (this.#open === undefined) this.#farewell = [code, reason];
     else this.#open.close(code, reason);
+    this.#state = CLOSING;
   }
 
   /** The handshake is made. */
   opened(socket: OpenSocket): void {
     this.#open = socket;
-    if (this.#farewell !== undefined) return socket.close(...this.#farewell);
+    if (this.#farewell !== undefined) {
+      return sayFarewell(socket, this.#farewell);
+    }
     this.#state = OPEN;
     this.onopen?.(new Event("open"));
   }
@@ -62,6 +71,42 @@ export class HostSocket implements Socket {
     if (this.#state === CLOSED) return;
     this.#state = CLOSED;
     this.onclose?.({ code, reason } as CloseEvent);
+  }
+}
+
+function sayFarewell(
+  socket: OpenSocket,
+  farewell: readonly [code: number, reason: string],
+): void {
+  try {
+    socket.close(...farewell);
+  } catch (error) {
+    console.error("A WebSocket could not be closed as it was asked:", error);
+    socket.close(1011);
+  }
+}
+
+/**
+ * The answer to a request that a socket was offered for. If there is none, a
+ * socket that was taken is closed, or it would be counted for good.
+ */
+export async function answerOf(
+  fetcher: Fetcher,
+  request: Request,
+  info: ConnectionInfo,
+  taken: () => HostSocket | undefined,
+): Promise<Response> {
+  try {
+    const response: unknown = await fetcher.fetch(request, info);
+    if (isResponse(response)) return response;
+    throw new TypeError(
+      `Cannot answer ${request.method} ${
+        pathOf(request.url)
+      }: fetch must return a Response, received ${kindOf(response)}`,
+    );
+  } catch (error) {
+    taken()?.closed(1006, "");
+    throw error;
   }
 }
 

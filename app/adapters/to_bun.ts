@@ -1,7 +1,7 @@
 import type { ConnectionInfo, NetAddress } from "../context.ts";
 import { checkFetcher } from "../fetcher.ts";
 import type { Fetcher } from "../fetcher.ts";
-import { offerSocket } from "./host_socket.ts";
+import { answerOf, offerSocket } from "./host_socket.ts";
 import type { HostSocket } from "./host_socket.ts";
 
 /** What is used of Bun's server. */
@@ -120,7 +120,7 @@ export function toBun(fetcher: Fetcher): BunHost {
         return await fetcher.fetch(request, info);
       }
       const taken = offerSocket(request);
-      const response = await fetcher.fetch(request, info);
+      const response = await answerOf(fetcher, request, info, taken);
       const data = taken();
       if (data === undefined) return response;
       if (response.status === 101) {

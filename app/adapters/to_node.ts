@@ -3,7 +3,7 @@ import { errorResponse } from "../error_response.ts";
 import { checkFetcher } from "../fetcher.ts";
 import type { Fetcher } from "../fetcher.ts";
 import { printableError } from "../internal/printable.ts";
-import { offerSocket } from "./host_socket.ts";
+import { answerOf, offerSocket } from "./host_socket.ts";
 import type {
   NodeBindings,
   NodeDuplex,
@@ -167,7 +167,8 @@ export function toNode(
       return sendResponse(duplex, new Response(null, { status: 501 }));
     }
     const taken = offerSocket(request);
-    const response = await fetcher.fetch(request, new NodeInfo(incoming));
+    const info = new NodeInfo(incoming);
+    const response = await answerOf(fetcher, request, info, taken);
     const socket = taken();
     if (socket !== undefined && response.status === 101) {
       const { headers } = response;

@@ -5,6 +5,7 @@ import {
   assertEquals,
   assertMatch,
   assertNotMatch,
+  assertRejects,
   assertThrows,
 } from "@std/assert";
 import { createUpgrader, toBun, toNode } from "@quartet/kit/app";
@@ -241,6 +242,65 @@ Deno.test("On Node a response other than the upgrade's is sent instead, and its 
   assertMatch(answer, /^HTTP\/1\.1 403 [^]*second thoughts$/);
   assertEquals(await gone.promise, 1006);
   assertEquals(upgrader.size, 0);
+});
+
+Deno.test("On Node a socket closes with 1011 where it can't close as a handler asks", async () => {
+  const farewells: [number, string][] = [[9999, ""], [4000, "x".repeat(200)]];
+  for (const farewell of farewells) {
+    const { error } = console;
+    console.error = () => {};
+    try {
+      const upgrader = createUpgrader<string>({
+        message: (ws) => ws.close(...farewell),
+      });
+      await using server = await listen(serving(upgrader));
+      const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`);
+      socket.onopen = () => socket.send("close");
+      const { code } = await new Promise<CloseEvent>((resolve) => {
+        socket.onclose = resolve;
+      });
+      assertEquals(code, 1011);
+      await upgrader.close();
+      assertEquals(upgrader.size, 0);
+    } finally {
+      console.error = error;
+    }
+  }
+});
+
+Deno.test("Where no response follows an upgrade, its socket is closed", async () => {
+  const { error } = console;
+  console.error = () => {};
+  try {
+    for (const answer of [() => undefined, () => Promise.reject("no")]) {
+      const upgrader = createGreeter();
+      const fetcher = {
+        fetch(request: Request) {
+          upgrader.upgrade(request, { data: "" });
+          return answer() as never;
+        },
+      };
+      {
+        await using server = await listen(fetcher);
+        await exchange(server.port, handshake());
+      }
+      assertEquals(upgrader.size, 0);
+
+      const request = new Request("http://localhost/", {
+        headers: { upgrade: "websocket" },
+      });
+      const bun = { requestIP: () => null, upgrade: () => true };
+      await assertRejects(
+        () =>
+          toBun(fetcher).fetch(request, bun).catch((error) => {
+            throw new Error(String(error));
+          }),
+      );
+      assertEquals(upgrader.size, 0);
+    }
+  } finally {
+    console.error = error;
+  }
 });
 
 Deno.test("On Node the body of a refusal is sent as it is taken, and no longer than somebody does", async () => {
