@@ -8,10 +8,21 @@
 import config from "../deno.json" with { type: "json" };
 
 const ROOT = new URL("../", import.meta.url);
-const OUTPUT = Deno.args[0] ?? new URL("reference", ROOT).pathname;
+const DEFAULT = new URL("reference", ROOT).pathname;
+const [OUTPUT = DEFAULT, ...others] = Deno.args;
 const NAMES = Object.keys(config.exports).map((name) => name.slice(2) || ".");
 
-await Deno.remove(OUTPUT, { recursive: true }).catch(() => {});
+if (others.length > 0 || OUTPUT.startsWith("-")) {
+  console.error("Usage: deno task docs [FOLDER]");
+  Deno.exit(2);
+}
+// What it has written itself, it may write anew.
+if (OUTPUT === DEFAULT) {
+  await Deno.remove(OUTPUT, { recursive: true }).catch(() => {});
+} else if (!await isFree(OUTPUT)) {
+  console.error(`Cannot write the reference: ${OUTPUT} is not an empty folder`);
+  Deno.exit(1);
+}
 const { success } = await new Deno.Command(Deno.execPath(), {
   args: [
     "doc",
@@ -27,6 +38,14 @@ const { success } = await new Deno.Command(Deno.execPath(), {
 if (!success) Deno.exit(1);
 await correctImports(OUTPUT);
 console.log(`Open ${OUTPUT}/index.html`);
+
+async function isFree(path: string): Promise<boolean> {
+  try {
+    return (await Array.fromAsync(Deno.readDir(path))).length === 0;
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound;
+  }
+}
 
 /** Each page shows how to import what it is about, without the package's name. */
 async function correctImports(folder: string): Promise<void> {

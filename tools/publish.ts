@@ -93,8 +93,17 @@ async function denoPublish(
   Deno.addSignalListener("SIGINT", interrupt);
   Deno.addSignalListener("SIGTERM", interrupt);
   const path = new URL(CONFIG, ROOT);
+  const text = `${JSON.stringify(config, null, 2)}\n`;
   try {
-    await Deno.writeTextFile(path, `${JSON.stringify(config, null, 2)}\n`);
+    await Deno.writeTextFile(path, text, { createNew: true });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    console.error(
+      `Cannot publish: there is a ${CONFIG} already, somebody's or that of another run`,
+    );
+    return 1;
+  }
+  try {
     if (interruption.signal.aborted) return INTERRUPTED;
     // The lockfile is that of deno.json; a package has none.
     const { code } = await new Deno.Command(Deno.execPath(), {

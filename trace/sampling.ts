@@ -41,10 +41,16 @@ export function createSampler(
   return (request, parent) => {
     const traceId = parent?.traceId ?? generateTraceId();
     const isKept = typeof sample === "function"
-      ? sample(request, parent?.sampled)
+      ? checkBoolean(sample(request, parent?.sampled))
       : parent?.sampled !== false && randomnessOf(traceId) >= 1 - sample;
     return { traceId, isKept };
   };
+}
+
+/** A promise, which code without types may give, would be taken for a yes. */
+function checkBoolean(answer: unknown): boolean {
+  if (typeof answer === "boolean") return answer;
+  refuseOption("trace a request", "sample must give true or false", answer);
 }
 
 /**

@@ -1,6 +1,28 @@
 import { assert, assertEquals } from "@std/assert";
 import { startDeno } from "../helpers.ts";
 
+Deno.test("The API reference is written into no folder that somebody uses", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/precious.txt`, "keep");
+    for (
+      const [args, expected] of [
+        [[folder], [
+          1,
+          `Cannot write the reference: ${folder} is not an empty folder\n`,
+        ]],
+        [["--help"], [2, "Usage: deno task docs [FOLDER]\n"]],
+      ] as const
+    ) {
+      await using child = startDeno(["run", "-A", "tools/docs.ts", ...args]);
+      assertEquals([await child.code, child.stderr], [...expected]);
+    }
+    assertEquals(await Deno.readTextFile(`${folder}/precious.txt`), "keep");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("The API reference is written without a warning, with links and imports that are right", async () => {
   const folder = await Deno.makeTempDir();
   try {
