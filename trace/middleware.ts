@@ -3,46 +3,17 @@ import { isResponse } from "../app/internal/is_response.ts";
 import type { Middleware, Next } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import { currentScope, runInScope, Scope } from "../app/scope.ts";
-import { checkMethods, refuseOption } from "./check.ts";
 import { getTracer } from "./context.ts";
+import { checkOptions, createExclusion } from "./middleware_options.ts";
+import type { TraceMiddlewareOptions } from "./middleware_options.ts";
 import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd } from "./response_body.ts";
 import { createSampler } from "./sampling.ts";
-import type { Sample } from "./sampling.ts";
 import { SpanImpl } from "./span.ts";
 import { formatTraceparent, parseTraceparent } from "./traceparent.ts";
 import { keepTracestate } from "./tracestate.ts";
 import type { Span, Tracer } from "./types.ts";
 import { UnsampledSpan } from "./unsampled_span.ts";
-
-/** Settings of the trace middleware. */
-export interface TraceMiddlewareOptions {
-  /**
-   * Paths that are not traced, in addition to `/__app/` and `/favicon.ico`:
-   * exact ones, or prefixes ending in `/`.
-   */
-  readonly exclude?: readonly string[];
-  /**
-   * Request headers to keep as attributes: names, or `true` for all. Cookies,
-   * credentials and API keys are never kept. Default: none.
-   */
-  readonly recordHeaders?: boolean | readonly string[];
-  /**
-   * Which requests are traced: a share of them from 0 to 1, or a function that
-   * decides about each. Of the others nothing is recorded.
-   *
-   * With a share it is the trace's id that decides, so that all servers with
-   * the same share keep the same traces; and nothing is kept of what the
-   * caller doesn't keep, as `traceparent` says. A function decides alone.
-   *
-   * Default: all of them, whatever the caller says.
-   */
-  readonly sample?: Sample;
-}
-
-const TRACE = "trace requests";
-
-const NEVER_TRACED = ["/__app/", "/favicon.ico"];
 
 /**
  * Makes the middleware that gives every request its trace. It has to be the
@@ -77,18 +48,9 @@ export function traceMiddleware(
   options: TraceMiddlewareOptions = {},
 ): Middleware {
   const { exclude = [], recordHeaders = false, sample } = options;
-  checkMethods(TRACE, "tracer", tracer, ["startTrace"]);
-  checkPaths(exclude);
-  checkHeaders(recordHeaders);
+  checkOptions(tracer, exclude, recordHeaders);
   const decide = sample === undefined ? undefined : createSampler(sample);
-  const excluded = [...NEVER_TRACED, ...exclude];
-  const isExcluded = (path: string) => {
-    return excluded.some((entry) =>
-      entry.length > 1 && entry.endsWith("/")
-        ? path.startsWith(entry)
-        : path === entry
-    );
-  };
+  const isExcluded = createExclusion(exclude);
 
   function middleware(
     request: Request,
@@ -151,33 +113,6 @@ function isOf(
 ): boolean {
   return span instanceof SpanImpl && span.layer === "request" &&
     span.isOpen && span.name === `${method} ${path}`;
-}
-
-/** Others match no request, which has a path without query and fragment. */
-function checkPaths(exclude: readonly unknown[]): void {
-  if (!Array.isArray(exclude)) {
-    refuseOption(TRACE, "exclude must be an array of paths", exclude);
-  }
-  for (const path of exclude) {
-    if (typeof path === "string" && /^\/[^?#]*$/.test(path)) continue;
-    const must = 'exclude must be paths such as "/health", without a query';
-    refuseOption(TRACE, must, path);
-  }
-}
-
-/** A token of RFC 9110 §5.6.2. */
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
-
-function checkHeaders(recordHeaders: boolean | readonly unknown[]): void {
-  if (typeof recordHeaders === "boolean") return;
-  if (!Array.isArray(recordHeaders)) {
-    const must = "recordHeaders must be a boolean or an array of names";
-    refuseOption(TRACE, must, recordHeaders);
-  }
-  for (const name of recordHeaders) {
-    if (typeof name === "string" && HEADER_NAME.test(name)) continue;
-    refuseOption(TRACE, "recordHeaders must be names of headers", name);
-  }
 }
 
 /** Answers a request that is not traced, and what it asks of itself. */

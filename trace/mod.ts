@@ -50,7 +50,7 @@ export type { Clock } from "./clock.ts";
 export { tracePlugin } from "./plugin.ts";
 export type { TracePluginOptions } from "./plugin.ts";
 export { traceMiddleware } from "./middleware.ts";
-export type { TraceMiddlewareOptions } from "./middleware.ts";
+export type { TraceMiddlewareOptions } from "./middleware_options.ts";
 export type { Sample } from "./sampling.ts";
 export { createTracesAPIHandler } from "./stream/api.ts";
 export type { TracesAPIOptions } from "./stream/api.ts";

@@ -65,7 +65,7 @@ export type { FormValidation } from "./instrument/forms.ts";
 export type { HydrationRecord } from "./instrument/islands.ts";
 export type { RPCValidation } from "./instrument/rpc.ts";
 export type { TracedFetchOptions } from "./instrument/traced_fetch.ts";
-export type { TraceMiddlewareOptions } from "./middleware.ts";
+export type { TraceMiddlewareOptions } from "./middleware_options.ts";
 export type { TracePluginOptions } from "./plugin.ts";
 export type { Sample } from "./sampling.ts";
 export type { CLIReporter, CLIReporterOptions } from "./report/cli.ts";

@@ -6,7 +6,7 @@ import type { Plugin } from "../app/plugin.ts";
 import type { Authorize } from "./access.ts";
 import { createCollector } from "./collector.ts";
 import { traceMiddleware } from "./middleware.ts";
-import type { TraceMiddlewareOptions } from "./middleware.ts";
+import type { TraceMiddlewareOptions } from "./middleware_options.ts";
 import { createTracesAPIHandler } from "./stream/api.ts";
 import { createTraceWebSocket } from "./stream/websocket.ts";
 import type { Tracer } from "./types.ts";

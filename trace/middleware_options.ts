@@ -1,0 +1,89 @@
+/**
+ * What the tracing middleware is told, and what is left out in any case.
+ *
+ * @module
+ */
+
+import { checkMethods, refuseOption } from "./check.ts";
+import type { Sample } from "./sampling.ts";
+import type { Tracer } from "./types.ts";
+
+/** Settings of the trace middleware. */
+export interface TraceMiddlewareOptions {
+  /**
+   * Paths that are not traced, in addition to `/__app/` and `/favicon.ico`:
+   * exact ones, or prefixes ending in `/`.
+   */
+  readonly exclude?: readonly string[];
+  /**
+   * Request headers to keep as attributes: names, or `true` for all. Cookies,
+   * credentials and API keys are never kept. Default: none.
+   */
+  readonly recordHeaders?: boolean | readonly string[];
+  /**
+   * Which requests are traced: a share of them from 0 to 1, or a function that
+   * decides about each. Of the others nothing is recorded.
+   *
+   * With a share it is the trace's id that decides, so that all servers with
+   * the same share keep the same traces; and nothing is kept of what the
+   * caller doesn't keep, as `traceparent` says. A function decides alone.
+   *
+   * Default: all of them, whatever the caller says.
+   */
+  readonly sample?: Sample;
+}
+
+const TRACE = "trace requests";
+
+const NEVER_TRACED = ["/__app/", "/favicon.ico"];
+
+/** @throws {TypeError} If one of them is not what it must be. */
+export function checkOptions(
+  tracer: Tracer,
+  exclude: readonly string[],
+  recordHeaders: boolean | readonly string[],
+): void {
+  checkMethods(TRACE, "tracer", tracer, ["startTrace"]);
+  checkPaths(exclude);
+  checkHeaders(recordHeaders);
+}
+
+/** Makes what tells whether a path is left out. */
+export function createExclusion(
+  exclude: readonly string[],
+): (path: string) => boolean {
+  const excluded = [...NEVER_TRACED, ...exclude];
+  return (path) =>
+    excluded.some((entry) =>
+      entry.length > 1 && entry.endsWith("/")
+        ? path.startsWith(entry)
+        : path === entry
+    );
+}
+
+/** Others match no request, which has a path without query and fragment. */
+function checkPaths(exclude: readonly unknown[]): void {
+  if (!Array.isArray(exclude)) {
+    refuseOption(TRACE, "exclude must be an array of paths", exclude);
+  }
+  for (const path of exclude) {
+    if (typeof path === "string" && /^\/[^?#]*$/.test(path)) continue;
+    const must = 'exclude must be paths such as "/health", without a query';
+    refuseOption(TRACE, must, path);
+  }
+}
+
+/** A token of RFC 9110 §5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
+
+function checkHeaders(recordHeaders: boolean | readonly unknown[]): void {
+  if (typeof recordHeaders === "boolean") return;
+  if (!Array.isArray(recordHeaders)) {
+    const must = "recordHeaders must be a boolean or an array of names";
+    refuseOption(TRACE, must, recordHeaders);
+  }
+  for (const name of recordHeaders) {
+    if (typeof name === "string" && HEADER_NAME.test(name)) continue;
+    refuseOption(TRACE, "recordHeaders must be names of headers", name);
+  }
+}
