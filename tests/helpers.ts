@@ -136,3 +136,26 @@ export async function exchange(port: number, text: string): Promise<string> {
     received += decoder.decode(buffer.subarray(0, size), { stream: true });
   }
 }
+
+/**
+ * A WebSocket handshake, as it goes over the wire.
+ *
+ * @param changes Headers; `undefined` leaves one out.
+ */
+export function handshake(
+  changes: Record<string, string | undefined> = {},
+  { target = "/", method = "GET" } = {},
+): string {
+  const headers: Record<string, string | undefined> = {
+    Host: "127.0.0.1",
+    Connection: "Upgrade",
+    Upgrade: "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    ...changes,
+  };
+  const lines = Object.entries(headers)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${value}`);
+  return [`${method} ${target} HTTP/1.1`, ...lines, "", ""].join("\r\n");
+}

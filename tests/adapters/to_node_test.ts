@@ -15,7 +15,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerOptions } from "node:http";
 import { WebSocketServer } from "ws";
-import { exchange } from "../helpers.ts";
+import { exchange, handshake as handshakeOf } from "../helpers.ts";
 
 interface Listening extends AsyncDisposable {
   readonly port: number;
@@ -66,23 +66,10 @@ function serving(upgrader: Upgrader<string>): Fetcher {
   };
 }
 
-function handshake(
-  changes: Record<string, string | undefined> = {},
+const handshake = (
+  changes?: Record<string, string | undefined>,
   method = "GET",
-): string {
-  const headers: Record<string, string | undefined> = {
-    Host: "127.0.0.1",
-    Connection: "Upgrade",
-    Upgrade: "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    ...changes,
-  };
-  const lines = Object.entries(headers)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}: ${value}`);
-  return [`${method} //a HTTP/1.1`, ...lines, "", ""].join("\r\n");
-}
+) => handshakeOf(changes, { target: "//a", method });
 
 Deno.test("On Node a handshake has the headers that the app has set, and a path stays as it is", async () => {
   const upgrader = createGreeter();

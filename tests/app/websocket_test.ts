@@ -10,7 +10,7 @@ import type {
   Upgrader,
   WebSocketHandler,
 } from "@quartet/kit/app";
-import { exchange } from "../helpers.ts";
+import { exchange, handshake } from "../helpers.ts";
 
 /** A server whose sockets have the path of their request as data. */
 function listen(
@@ -188,7 +188,7 @@ Deno.test("A client that dies without a word is closed with code 1006", async ()
     hostname: "127.0.0.1",
     port: server.port,
   });
-  await connection.write(new TextEncoder().encode(handshake().join("\r\n")));
+  await connection.write(new TextEncoder().encode(handshake()));
   await connection.read(new Uint8Array(1024));
   await opened.promise;
   connection.close();
@@ -238,25 +238,6 @@ Deno.test("drain() runs when all that had to wait has gone out", async () => {
   assert(backlog > 0, "something had to wait");
 });
 
-/** The lines of a good handshake, with some changed or left out. */
-function handshake(
-  changes: Record<string, string | undefined> = {},
-  method = "GET",
-) {
-  const headers: Record<string, string | undefined> = {
-    Host: "127.0.0.1",
-    Connection: "Upgrade",
-    Upgrade: "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    ...changes,
-  };
-  const lines = Object.entries(headers)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}: ${value}`);
-  return [`${method} / HTTP/1.1`, ...lines, "", ""];
-}
-
 Deno.test("upgrade() refuses what is no WebSocket handshake, without an error", async () => {
   const upgrader = createUpgrader<undefined>({ message() {} });
   const plain = new Request("http://localhost/");
@@ -276,13 +257,13 @@ Deno.test("upgrade() refuses what is no WebSocket handshake, without an error", 
   ) {
     const answer = await exchange(
       server.port,
-      handshake(changes).join("\r\n"),
+      handshake(changes),
     );
     assertMatch(answer, /^HTTP\/1.1 426 /, JSON.stringify(changes));
   }
-  const post = handshake({ Connection: "Upgrade, close" }, "POST");
+  const post = handshake({ Connection: "Upgrade, close" }, { method: "POST" });
   assertMatch(
-    await exchange(server.port, post.join("\r\n")),
+    await exchange(server.port, post),
     /^HTTP\/1.1 426 /,
   );
   assertEquals(server.upgrader.size, 0);
@@ -301,7 +282,7 @@ Deno.test("upgrade() takes a handshake as browsers and proxies write it", async 
       hostname: "127.0.0.1",
       port: server.port,
     });
-    const text = handshake(changes).join("\r\n");
+    const text = handshake(changes);
     await connection.write(new TextEncoder().encode(text));
     const buffer = new Uint8Array(1024);
     const size = await connection.read(buffer);

@@ -14,6 +14,7 @@ import type {
   RPCFailure,
   RPCPluginOptions,
 } from "@quartet/kit/rpc";
+import { handshake as handshakeOf } from "../helpers.ts";
 
 /** What came back for a request. */
 export interface Answer {
@@ -207,25 +208,6 @@ export function errorLog(): { onError: ErrorReport; logged: unknown[] } {
   return { onError: (error) => void logged.push(error), logged };
 }
 
-/** The lines of a handshake; `undefined` leaves a header out. */
-export function handshake(
-  changes: Record<string, string | undefined> = {},
-  target = "/api/rpc",
-): string {
-  const headers: Record<string, string | undefined> = {
-    Host: "127.0.0.1",
-    Connection: "Upgrade",
-    Upgrade: "websocket",
-    "Sec-WebSocket-Version": "13",
-    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    ...changes,
-  };
-  const lines = Object.entries(headers)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}: ${value}`);
-  return [`GET ${target} HTTP/1.1`, ...lines, "", ""].join("\r\n");
-}
-
 /** A frame of a client (RFC 6455, section 5.2), masked with zeros. */
 export function frame(
   payload: string | Uint8Array,
@@ -348,4 +330,12 @@ export async function writeAll(
   for (let at = 0; at < bytes.length;) {
     at += await connection.write(bytes.subarray(at));
   }
+}
+
+/** A handshake with the router's endpoint. */
+export function handshake(
+  changes?: Record<string, string | undefined>,
+  target = "/api/rpc",
+): string {
+  return handshakeOf(changes, { target });
 }
