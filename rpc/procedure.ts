@@ -6,7 +6,7 @@
  */
 
 import type { RequestContext } from "../app/context.ts";
-import { kindOf } from "../app/internal/show.ts";
+import { checkFunction, checkSchema } from "./procedure_checks.ts";
 import type { Schema, SchemaInput, SchemaOutput } from "./schema.ts";
 import type { Tracked } from "./tracked.ts";
 
@@ -298,28 +298,4 @@ function createBuilder(
   };
   // The types of a builder are for those who use it; it knows none of them.
   return builder as unknown as ProcedureBuilder<RequestContext, NoFields>;
-}
-
-function checkFunction(
-  value: unknown,
-  what: string,
-  // deno-lint-ignore no-explicit-any -- any function is
-): asserts value is (args: any) => any {
-  if (typeof value === "function") return;
-  throw new TypeError(
-    `Cannot define ${what} must be a function, received ${kindOf(value)}`,
-  );
-}
-
-function checkSchema(value: unknown, what: string): asserts value is Schema {
-  const { "~standard": standard, parse } = Object(value) as Record<
-    string,
-    unknown
-  >;
-  if (standard || typeof parse === "function") return;
-  throw new TypeError(
-    `Cannot define ${what} must be a schema (zod, Standard Schema, or an object with a parse function), received ${
-      kindOf(value)
-    }`,
-  );
 }
