@@ -217,3 +217,19 @@ Deno.test("sample has to be a share or a function", () => {
     );
   }
 });
+
+Deno.test("A sample that promises is refused, not taken for a yes", async () => {
+  const errors: unknown[] = [];
+  const app = createApp({ onError: (error) => errors.push(error) });
+  app.use(traceMiddleware(createTracer(), {
+    sample: (() => Promise.resolve(false)) as never,
+  }));
+  const response = await app.fetch(new Request("http://localhost/"));
+  assertEquals(response.status, 500);
+  assertEquals(
+    errors.map(String),
+    [
+      "TypeError: Cannot trace a request: sample must give true or false, received an object",
+    ],
+  );
+});
