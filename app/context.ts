@@ -1,4 +1,4 @@
-import { errorResponse } from "./error_response.ts";
+import { refuseHost } from "./internal/host_header.ts";
 
 /** The other end of a connection over the network, as in `Deno.NetAddr`. */
 export interface NetAddress {
@@ -109,7 +109,9 @@ export class Context implements RequestContext {
    * @throws {Response} If the client sent a `Host` that no URL can hold: a 400.
    */
   get url(): URL {
-    return this.#url ??= URL.parse(this.request.url) ?? refuseHost();
+    const url = this.#url ??= URL.parse(this.request.url) ?? undefined;
+    if (url === undefined) throw refuseHost();
+    return url;
   }
 
   /**
@@ -134,8 +136,4 @@ export class Context implements RequestContext {
   set(key: string, value: unknown): void {
     (this.#values ??= new Map()).set(key, value);
   }
-}
-
-function refuseHost(): never {
-  throw errorResponse(400, "BAD_REQUEST", "The Host header is malformed");
 }

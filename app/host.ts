@@ -9,6 +9,8 @@ import type { App } from "./app.ts";
 import { Context } from "./context.ts";
 import type { ConnectionInfo } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
+import { guardCaches } from "./internal/cache_control.ts";
+import { readHost, refuseHost } from "./internal/host_header.ts";
 import { isResponse } from "./internal/is_response.ts";
 import { printable, printableError } from "./internal/printable.ts";
 import { kindOf } from "./internal/show.ts";
@@ -58,7 +60,7 @@ export interface Host {
   fetch(
     request: Request,
     info: ConnectionInfo | undefined,
-    otherwise?: Next,
+    otherwise?: (request: Request) => Promise<Response>,
   ): Promise<Response>;
   /**
    * Answers a request whose context and scope there are already. What is
@@ -117,14 +119,31 @@ export function createHost(options: HostOptions): Host {
   return { app, fetch, handle };
 
   function fetch(
-    request: Request,
+    received: Request,
     info: ConnectionInfo | undefined,
-    otherwise?: Next,
+    otherwise?: (request: Request) => Promise<Response>,
   ): Promise<Response> {
+    const request = readHost(received);
+    if (request === undefined) return Promise.resolve(refuseHost());
     const context = new Context(request, info);
     const scope = new Scope(context, undefined, currentScope());
-    const answer = () => handle(request, context, otherwise);
-    return runInScope(scope, () => answerErrors(request, context, answer));
+    const rest = otherwise && (() => otherwise(request));
+    return runInScope(scope, () => answer(request, context, scope, rest));
+  }
+
+  async function answer(
+    request: Request,
+    context: Context,
+    scope: Scope,
+    rest: Next | undefined,
+  ): Promise<Response> {
+    let response: Response;
+    try {
+      response = await handle(request, context, rest);
+    } catch (error) {
+      response = answerError(error, request);
+    }
+    return guardCaches(response, request, scope);
   }
 
   async function handle(
@@ -154,7 +173,6 @@ export function createHost(options: HostOptions): Host {
     ready = true;
   }
 
-  /** Turns what is thrown further in into a response, and logs it once. */
   async function answerErrors(
     request: Request,
     _context: Context,
@@ -163,15 +181,20 @@ export function createHost(options: HostOptions): Host {
     try {
       return await next();
     } catch (error) {
-      if (isResponse(error)) return error;
-      currentScope()?.span?.error(error);
-      tell(onError, error, request);
-      return errorResponse(
-        500,
-        "INTERNAL_ERROR",
-        "The server could not answer this request",
-      );
+      return answerError(error, request);
     }
+  }
+
+  /** Turns what was thrown into a response, and reports it. */
+  function answerError(error: unknown, request: Request): Response {
+    if (isResponse(error)) return error;
+    currentScope()?.span?.error(error);
+    tell(onError, error, request);
+    return errorResponse(
+      500,
+      "INTERNAL_ERROR",
+      "The server could not answer this request",
+    );
   }
 
   function close(): Promise<void> {

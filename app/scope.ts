@@ -68,64 +68,96 @@ export type SpanOpener = (
   attributes?: Attributes,
 ) => ObservedSpan;
 
+const NO_COOKIES: readonly string[] = Object.freeze([]);
+
 /**
- * What is known at one point of the code about the request it runs for.
+ * The request that code at one point runs for, the span that is open there,
+ * and what the modules have noted about the request.
  *
- * A scope outlives what it tells of: timers and promises that were started in
- * it keep it, and so does the runtime until its next full garbage collection.
- * That is why a scope lets go of its span when that has ended, and why it
- * knows the scope around it instead of what that one knows.
+ * A scope outlives its request: timers and promises that were started in it
+ * keep it, and so does the runtime until its next full garbage collection.
+ * That is why a scope drops its span when that has ended, and why it refers to
+ * the scope around it instead of copying from it.
  */
 export class Scope {
+  /** The scope around this one. */
+  readonly outer: Scope | undefined;
+  /** The innermost computation with shared results that the code is part of. */
+  readonly computation: object | undefined;
+  /** Whether the response depends on who sent the request. */
+  isPersonal = false;
+  /** Whether a guard refused the request. */
+  isRefused = false;
+  /**
+   * The names of the cookies that the kit's auth reads. It sets
+   * `isPersonal` as soon as somebody asks what they say.
+   */
+  ownCookies: readonly string[] = NO_COOKIES;
   readonly #context: RequestContext | undefined;
-  readonly #outer: Scope | undefined;
   #span: ObservedSpan | undefined;
 
   /**
-   * Makes a scope, to be entered by {@linkcode runInScope}.
+   * Creates a scope for {@linkcode runInScope} to enter.
    *
    * @param context The context of a request, if one begins here.
    * @param span The span that is open from here on, if another one is.
    * @param outer The scope around this one.
+   * @param computation The computation that begins here, if one does whose
+   * result several callers share.
    */
   constructor(
     context: RequestContext | undefined,
     span: ObservedSpan | undefined,
     outer?: Scope,
+    computation?: object,
   ) {
     this.#context = context;
     this.#span = span;
-    // A job that starts itself again from within its span would otherwise
-    // hold a scope for each time that it has run.
-    while (outer !== undefined && outer.#isOver()) outer = outer.#outer;
-    this.#outer = outer;
+    // A job that restarts itself from within its span would otherwise keep
+    // one scope for each run.
+    while (outer !== undefined && outer.isOver) outer = outer.outer;
+    this.outer = outer;
+    this.computation = computation ?? outer?.computation;
   }
 
   /** The context of the request, if a host gave one. */
   get context(): RequestContext | undefined {
-    return this.#context ?? this.#outer?.context;
+    return this.#context ?? this.outer?.context;
   }
 
-  /** Whether the request of `context` begins with this very scope. */
-  begins(context: RequestContext): boolean {
-    return this.#context === context;
+  /** The context of the request that begins with this scope, if one does. */
+  get ownContext(): RequestContext | undefined {
+    return this.#context;
   }
 
   /**
-   * The span that is open here: the scope's own until that is over, then that
-   * of the scope around. A host's scope gets its own from the middleware that
+   * The span that is open here: the scope's own until it ends, then the one of
+   * the scope around. A host's scope gets its own from the middleware that
    * opens the root span.
    */
   get span(): ObservedSpan | undefined {
-    return this.#span ?? this.#outer?.span;
+    return this.#span ?? this.outer?.span;
   }
 
   set span(span: ObservedSpan | undefined) {
     this.#span = span;
   }
 
-  #isOver(): boolean {
+  /** Whether the scopes inside no longer need it. */
+  get isOver(): boolean {
     return this.#span === undefined && this.#context === undefined;
+  }
+
+  /**
+   * Notes that code here asks who sent a request.
+   *
+   * @param _isOwn Whether that request began in this scope or below it, and is
+   * anonymous.
+   * @returns Whether the scopes around depend on the answer as well.
+   */
+  asked(_isOwn: boolean): boolean {
+    this.isPersonal = true;
+    return true;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ConnectionInfo } from "../app/context.ts";
 import { readOrigins } from "../app/internal/origin.ts";
+import { namesOfCookies } from "./cookies/cookies.ts";
 import { AuthError, configError } from "./error.ts";
 import type { Emit } from "./events.ts";
 import { createEmit } from "./events.ts";
@@ -36,6 +37,8 @@ export interface AuthCore<U extends BaseUser> {
     info: ConnectionInfo | undefined,
   ) => string | undefined;
   readonly trustedOrigins: ReadonlySet<string>;
+  /** The cookies that nobody but the plugin reads, as `claimCookies` takes them. */
+  readonly cookieNames: readonly string[];
   /** Lets the `session` callback build what handlers see. */
   readonly describe: Describer<U>;
 }
@@ -64,6 +67,7 @@ export function createCore<U extends BaseUser>(
     signInLimiter,
     addressOf: config.address ?? remoteAddress,
     trustedOrigins: originsOf(config.trustedOrigins),
+    cookieNames: namesOfCookies(settings.cookie),
     describe: createDescriber(callbacks),
   };
 }

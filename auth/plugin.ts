@@ -1,5 +1,5 @@
 import type { ConnectionInfo, RequestContext } from "../app/context.ts";
-import { markPersonal } from "../app/internal/personal.ts";
+import { claimCookies, markPersonal } from "../app/internal/personal.ts";
 import type { Middleware } from "../app/middleware.ts";
 import type { Plugin } from "../app/plugin.ts";
 import type { RouteArgs } from "../app/route.ts";
@@ -165,29 +165,30 @@ export function createAuthPlugin<U extends BaseUser = User>(
 
   function authenticate(
     request: Request,
-    info?: ConnectionInfo,
-    onAsked?: () => void,
+    info: ConnectionInfo | undefined,
+    context?: RequestContext,
   ): RequestAuth<U> | Promise<RequestAuth<U>> {
+    claimCookies(core.cookieNames);
     const found = currentScope()?.span === undefined
       ? identify(core, request, now)
       : identifyTraced(core, request, now);
     return found instanceof Promise
-      ? found.then((finding) => authOfFinding(request, info, finding, onAsked))
-      : authOfFinding(request, info, found, onAsked);
+      ? found.then((finding) => authOfFinding(request, info, finding, context))
+      : authOfFinding(request, info, found, context);
   }
 
   function authOfFinding(
     request: Request,
     info: ConnectionInfo | undefined,
     finding: Finding<U>,
-    onAsked: (() => void) | undefined,
+    context: RequestContext | undefined,
   ): RequestAuth<U> {
     if (!(finding instanceof Rejection)) {
-      return new RequestAuth(core, request, info, finding, onAsked);
+      return new RequestAuth(core, request, info, finding, context);
     }
     const { reason, evidence } = finding;
     core.emit({ type: "session_rejected", reason });
-    const auth = new RequestAuth<U>(core, request, info, undefined, onAsked);
+    const auth = new RequestAuth<U>(core, request, info, undefined, context);
     if (evidence === "cookie") auth.clearCookie();
     return auth;
   }
@@ -197,11 +198,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
     context,
     next,
   ) => {
-    const found = authenticate(
-      request,
-      context.info,
-      () => markPersonal(context),
-    );
+    const found = authenticate(request, context.info, context);
     const auth = found instanceof Promise ? await found : found;
     context.set("auth", auth);
     return await withCookies(auth, next);
@@ -210,7 +207,11 @@ export function createAuthPlugin<U extends BaseUser = User>(
   return {
     name: "auth",
     middleware,
-    authenticate: (request, info) => authenticate(request, info),
+    authenticate(request, info) {
+      // Whoever calls it wants to know who this is, and will not ask again.
+      markPersonal();
+      return authenticate(request, info);
+    },
     getAuth: (context) => authOf<U>(context),
     getSession: (context) => authOf<U>(context).session,
     getUser: (context) => authOf<U>(context).getUser(),

@@ -5,8 +5,9 @@
  * @module
  */
 
-import type { ConnectionInfo } from "../app/context.ts";
-import { observe } from "../app/scope.ts";
+import type { ConnectionInfo, RequestContext } from "../app/context.ts";
+import { markPersonal, markRefused } from "../app/internal/personal.ts";
+import { currentScope, observe } from "../app/scope.ts";
 import type { ObservedSpan } from "../app/scope.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { PendingCookies } from "./cookies/pending_cookies.ts";
@@ -32,8 +33,9 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   readonly #core: AuthCore<U>;
   readonly #request: Request;
   readonly #info: ConnectionInfo | undefined;
-  /** To be called once somebody wants to know who this is. */
-  #onAsked: (() => void) | undefined;
+  /** The context of the request, unless it was handed in without one. */
+  readonly #context: RequestContext | undefined;
+  readonly #scope = currentScope();
   #identity: Identity<U> | undefined;
   #session: Session<U> | undefined;
   /** Those that count, whatever a handler does to `session.roles`. */
@@ -45,34 +47,34 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     request: Request,
     info: ConnectionInfo | undefined,
     identity: Identity<U> | undefined,
-    onAsked?: () => void,
+    context?: RequestContext,
   ) {
     this.#core = core;
     this.#request = request;
     this.#info = info;
-    this.#onAsked = onAsked;
+    this.#context = context;
     this.#cookies = new PendingCookies(core.settings.cookie, request);
     this.#become(identity);
   }
 
   get session(): Session<U> | null {
-    const identity = this.#ask();
+    const identity = this.ask();
     if (identity === undefined) return null;
     // Not before somebody asks: many requests never do.
     return this.#session ??= sessionOf<U>(identity.template);
   }
 
   isAuthenticated(): boolean {
-    return this.#ask() !== undefined;
+    return this.ask() !== undefined;
   }
 
   hasRole(role: string): boolean {
-    this.#ask();
+    this.ask();
     return this.#roles.includes(role);
   }
 
   hasAnyRole(roles: readonly string[]): boolean {
-    this.#ask();
+    this.ask();
     return roles.some((role) => this.#roles.includes(role));
   }
 
@@ -87,7 +89,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   }
 
   async getToken(): Promise<string | null> {
-    const identity = this.#ask();
+    const identity = this.ask();
     if (identity === undefined || identity.evidence === "request") return null;
     return await this.#core.sessions.token(identity);
   }
@@ -97,6 +99,12 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   }
 
   getCookieHeaders(): string[] {
+    this.ask();
+    return this.pendingCookies();
+  }
+
+  /** The same, for the plugin itself. */
+  pendingCookies(): string[] {
     return this.#cookies.headers;
   }
 
@@ -123,6 +131,8 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   /** The address that a browser is sent to, to sign in there. */
   oauthUrl(provider: string, redirectUri: string | undefined): string {
     const { flow, emit } = this.#core;
+    // Its state is for this browser alone.
+    this.ask();
     const found = this.#provider(provider);
     const { url, cookies } = flow.begin(
       found,
@@ -160,6 +170,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     authenticate: (provider: AuthProvider<U>) => Promise<U>,
   ): Promise<Session<U>> {
     const { sessions, emit } = this.#core;
+    this.ask();
     try {
       const provider = this.#provider(id);
       span?.setAttribute("app.auth.provider", provider.id);
@@ -245,11 +256,13 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
 
   /** Whether the page of another site may have made the browser send this. */
   isForged(request: Request): boolean {
+    this.ask();
     return isForged(this.#core, this.#identity?.evidence, request);
   }
 
   /** Tells the log that a guard has refused the request. */
   deny(reason: DenialReason): void {
+    markRefused(this.#request);
     const userId = this.#identity?.payload.sub;
     this.#core.emit({
       type: "access_denied",
@@ -276,13 +289,9 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     );
   }
 
-  /** What the answer says from here on depends on who has asked. */
-  #ask(): Identity<U> | undefined {
-    const onAsked = this.#onAsked;
-    if (onAsked !== undefined) {
-      this.#onAsked = undefined;
-      onAsked();
-    }
+  /** Marks the response as one for the user who sent the request. */
+  ask(): Identity<U> | undefined {
+    markPersonal(this.#context, this.#identity === undefined, this.#scope);
     return this.#identity;
   }
 

@@ -1,14 +1,21 @@
 import type { RequestContext } from "../app/context.ts";
+import { readCacheControl } from "../app/internal/cache_control.ts";
 import { checkObject } from "../app/internal/check_object.ts";
 import { isResponse } from "../app/internal/is_response.ts";
-import { isPersonal } from "../app/internal/personal.ts";
-import type { Middleware } from "../app/middleware.ts";
+import {
+  claimedCookies,
+  isPersonal,
+  joinNames,
+} from "../app/internal/personal.ts";
+import { WatchScope } from "../app/internal/watch_scope.ts";
+import type { Middleware, Next } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import type { CacheAccess } from "./cached_function.ts";
 import { checkSeconds, checkStrings } from "./check.ts";
+import { cookieNames, matchCookies, readCookieNames } from "./cookie_rule.ts";
 import { CacheError } from "./error.ts";
 import { readPolicy } from "./options.ts";
-import { lifetimeOf, readCacheControl, readPage, respond } from "./page.ts";
+import { lifetimeOf, mayShare, readPage, respond } from "./page.ts";
 import type { Page } from "./page.ts";
 import { normalizePath } from "./paths.ts";
 
@@ -26,6 +33,14 @@ export interface CacheResponseOptions {
    * become part of `Vary`. A response that varies by others is not kept.
    */
   readonly vary?: readonly string[];
+  /**
+   * Names of cookies that no page depends on, such as those of analytics; one
+   * that ends in `*` stands for all that begin like it. A request with any
+   * other cookie is answered for itself, and nothing of it is kept. The kit's
+   * auth needs no mention: it tells whether a page asked for the user. Default:
+   * none.
+   */
+  readonly ignoreCookies?: readonly string[];
   /**
    * How long after it has expired a page may still be given while a new one is
    * made. Under `toHono()` and `toMiddleware()`, the one visitor who sets that
@@ -70,59 +85,108 @@ export function createResponseCache(
   const { vary: given = [] } = options;
   checkStrings(given, "vary", doing);
   const vary = given.map((name) => name.toLowerCase()).sort();
+  const { ignoreCookies = [] } = options;
+  const ignored = readCookieNames(ignoreCookies, "ignoreCookies", doing);
+  const ignores = matchCookies(ignored);
   const cacheControl = clientMaxAge > 0
     ? `public, max-age=${Math.min(Math.floor(clientMaxAge), MAX_AGE)}`
     : "public, no-cache";
+
+  /** The cookies that auth has claimed; unknown before the first page. */
+  let claimed: readonly string[] | undefined;
+  const learn = (names: readonly string[]) => {
+    claimed = joinNames(claimed ?? [], names);
+  };
+
+  /** Answers a request for itself, because a page may depend on it. */
+  async function passStranger(next: Next): Promise<Response> {
+    const scope = new WatchScope();
+    try {
+      return await scope.run(next);
+    } finally {
+      learn(scope.ownCookies);
+      scope.end();
+    }
+  }
 
   return async function cacheResponse(request, context, next) {
     const { method, headers } = request;
     if (method !== "GET" && method !== "HEAD") return await passUnsafe();
     const control = readCacheControl(headers.get("cache-control"));
-    if (control.has("no-store") || headers.has("range")) return await next();
+    if (
+      control.has("no-store") || headers.has("range") || isPersonal(context)
+    ) return await next();
+    const around = claimedCookies();
+    if (around.length > 0) learn(around);
+    const cookies = cookieNames(headers.get("cookie"), ignores);
+    // Nobody knows yet what cookies auth reads, or it doesn't read this one.
+    const isStranger = cookies.length > 0 && claimed !== undefined &&
+      !cookies.every(matchCookies(claimed));
+    if (isStranger) return await passStranger(next);
     const { engine, now } = access();
     const key = keyOf(request, vary);
+    if (cookies.length > 0 || headers.has("authorization")) {
+      const kept = engine.find(key) as Page | undefined;
+      if (kept !== undefined && !mayShare(request, kept, ignores)) {
+        return await passStranger(next);
+      }
+    }
+    const give = (page: Page) => respond(request, page, now(), cacheControl);
     if (method === "HEAD") {
       // What it says is what GET would say, but it makes no page to keep.
       const page = engine.peek(key) as Page | undefined;
-      return page === undefined
-        ? await next()
-        : respond(request, page, now(), cacheControl);
+      return page !== undefined && mayShare(request, page, ignores)
+        ? give(page)
+        : await next();
     }
     // What is not kept stays here: whoever else waits for the page, perhaps long
     // after this request was given an old one, must not get it.
     let own: Response | undefined;
     let isMaker = false;
     let isAnswered = false;
-    const call = { key, scopeKey: key, policy, compute: makePage, lifetime };
-    const page = await engine.call(call).catch((error) => {
+    const page = await engine.call({
+      key,
+      scopeKey: key,
+      policy,
+      compute: makePage,
+      mayAsk: true,
+      lifetime,
+    }).catch((error) => {
       // Nobody else's failure is that of this request.
       const isOwn = isMaker || error instanceof CacheError;
       if (isOwn && !(error instanceof FailedPage)) throw error;
     }) as Page | undefined;
-    if (page !== undefined) {
+    if (page !== undefined && mayShare(request, page, ignores)) {
       isAnswered = true;
       discard(own);
-      return respond(request, page, now(), cacheControl);
+      return give(page);
     }
     // Whoever waited for another one's request has to make one of its own.
     return own ?? await next();
 
+    /** Runs in a scope of its own, which hears of questions for the user. */
     async function makePage(): Promise<Page | undefined> {
       isMaker = true;
       const response = await next().catch(thrownResponse);
+      learn(claimedCookies());
       const lifetime = lifetimeOf(request, response, maxAge, vary);
-      if (lifetime === undefined || isPersonal(context)) {
+      if (lifetime === undefined || !isForAll()) {
         pass(response);
         // An old page may be given instead (RFC 5861, section 4).
         if (response.status >= 500) throw new FailedPage(response.status);
         return undefined;
       }
-      const page = await readPage(response, now(), vary);
+      const page = await readPage(response, now(), vary, claimedCookies);
       if (isResponse(page)) return pass(page);
       // Whoever writes a body may ask late who it is for.
-      if (isPersonal(context)) return pass(new Response(page.body, page));
+      if (!isForAll()) return pass(new Response(page.body, page));
       lifetimes.set(page, lifetime * 1_000);
       return page;
+    }
+
+    function isForAll(): boolean {
+      return !isPersonal(context) &&
+        cookies.every(matchCookies(claimedCookies()));
     }
 
     /** Sees to what is not kept. */
@@ -131,10 +195,16 @@ export function createResponseCache(
       else own = response;
     }
 
-    /** RFC 9111, section 4.4: what changes a page makes the kept one invalid. */
+    /**
+     * RFC 9111, section 4.4: what changes a page makes the kept one invalid. A
+     * request that a guard has refused, even by a redirect, has changed nothing.
+     */
     async function passUnsafe(): Promise<Response> {
-      const response = await next().catch(thrownResponse);
-      if (!/^(?:OPTIONS|TRACE)$/.test(method) && response.status < 400) {
+      const scope = new WatchScope();
+      const response = await scope.run(next).catch(thrownResponse);
+      scope.end();
+      const isDone = response.status < 400 && !scope.isRefused;
+      if (isDone && !/^(?:OPTIONS|TRACE)$/.test(method)) {
         const path = normalizePath(pathOf(request.url));
         await access().invalidate({ paths: [path] });
       }
@@ -167,6 +237,8 @@ function keyOf(request: Request, vary: readonly string[]): string {
   const fragment = url.indexOf("#");
   return JSON.stringify({
     url: fragment === -1 ? url : url.slice(0, fragment),
+    // Servers of others may leave another host in the header than in the URL.
+    host: request.headers.get("host") ?? undefined,
     vary: vary.map((name) => request.headers.get(name)),
   });
 }

@@ -17,6 +17,11 @@ export interface Call {
   readonly scopeKey: string;
   readonly policy: Policy;
   readonly compute: () => unknown;
+  /**
+   * Whether `compute` may ask who sent the request. Then it must see to it by
+   * itself that such a value isn't kept.
+   */
+  readonly mayAsk?: boolean;
   /** How long a value is fresh, in milliseconds; 0: it is not kept. */
   readonly lifetime: (value: unknown, policy: Policy) => number;
 }

@@ -15,6 +15,7 @@
  * @module
  */
 
+import { WatchScope } from "../app/internal/watch_scope.ts";
 import { currentScope, observe } from "../app/scope.ts";
 import type { ObservedSpan, Scope } from "../app/scope.ts";
 import type { Call, Result } from "./call.ts";
@@ -23,6 +24,7 @@ import { currentFlight } from "./flight.ts";
 import type { Flight } from "./flight.ts";
 import { Flights } from "./flights.ts";
 import type { Policy } from "./options.ts";
+import { refusePersonal } from "./personal.ts";
 import type { CacheRecord } from "./store.ts";
 import type { ErrorListener, StoreGuard } from "./store_guard.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -60,7 +62,9 @@ export class Engine {
     const { freshUntil } = record;
     if (freshUntil !== Infinity && freshUntil <= this.#now()) return undefined;
     this.counts.hit++;
-    currentFlight()?.include(record, this.#flights);
+    if (scope !== undefined) {
+      currentFlight(scope)?.include(record, this.#flights);
+    }
     return Promise.resolve(record.value);
   }
 
@@ -74,6 +78,15 @@ export class Engine {
     ) return undefined;
     this.counts.hit++;
     return record.value;
+  }
+
+  /** The value, if it is at hand and valid, even if it is stale. */
+  find(key: string): unknown {
+    const record = this.#store.peek(key);
+    return record !== undefined &&
+        this.#validity.isRecordValid(record, currentScope())
+      ? record.value
+      : undefined;
   }
 
   /** A call that is not known to be a hit. */
@@ -94,8 +107,9 @@ export class Engine {
     return await observe("cache.get", "data", (span) => {
       span?.setAttribute("app.cache.key", key);
       span?.setAttribute("app.cache.result", "miss");
-      const computed = async () => await call.compute();
-      return withinTimeout(computed(), call);
+      const scope = new WatchScope(refusePersonal(key));
+      const computed = async () => await scope.run(call.compute);
+      return withinTimeout(computed().finally(() => scope.end()), call);
     });
   }
 

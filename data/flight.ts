@@ -1,5 +1,8 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-import type { Result } from "./call.ts";
+import { WatchScope } from "../app/internal/watch_scope.ts";
+import { currentScope } from "../app/scope.ts";
+import type { Scope } from "../app/scope.ts";
+import type { Call, Result } from "./call.ts";
+import { refusePersonal } from "./personal.ts";
 import type { Dated } from "./scope_table.ts";
 import type { CacheRecord } from "./store.ts";
 
@@ -31,6 +34,7 @@ export class Flight implements Dated {
   readonly #waitsFor = new Set<Flight>();
   /** The scopes, once there are more than it began with. */
   #all: { tags: Names; paths: Names; keys: Names } | undefined;
+  #scope: WatchScope | undefined;
   #isOver = false;
 
   /** Makes one for the cache `owner`. */
@@ -49,8 +53,10 @@ export class Flight implements Dated {
   }
 
   /** Runs what computes. What that calls is a part of this. */
-  run(compute: () => unknown): unknown {
-    return running.run(this, compute);
+  run(call: Call): unknown {
+    const onAsked = call.mayAsk ? undefined : refusePersonal(call.key);
+    this.#scope = new WatchScope(onAsked, this);
+    return this.#scope.run(call.compute);
   }
 
   /** Takes over the scopes of a part that a cache has given. */
@@ -92,16 +98,17 @@ export class Flight implements Dated {
   /** Ends it: nothing is added any more. */
   end(): void {
     this.#isOver = true;
+    this.#scope?.end();
     this.before = undefined;
     this.#all = undefined;
   }
 }
 
-const running = new AsyncLocalStorage<Flight>();
-
-/** The computation that the code that asks is a part of. */
-export function currentFlight(): Flight | undefined {
-  return running.getStore();
+/** The computation that code in a scope is part of. */
+export function currentFlight(
+  scope: Scope | undefined = currentScope(),
+): Flight | undefined {
+  return scope?.computation as Flight | undefined;
 }
 
 /** A list that has each name once. */

@@ -152,7 +152,7 @@ export class Flights {
     flight.began = this.#validity.sequence;
     flight.before = this.#store.peek(call.key);
     try {
-      const value = await flight.run(call.compute);
+      const value = await flight.run(call);
       const kept = this.#keep(flight, call, value);
       // Callers don't wait for the store; the next process waits for the lock.
       if (kept instanceof Promise && release !== undefined) {

@@ -30,9 +30,9 @@ export interface MemoryStoreOptions {
   /** The largest entry that is kept, in bytes. Default: an eighth of all. */
   readonly maxEntryBytes?: number;
   /**
-   * How many invalidated tags, paths and keys are remembered, of each kind.
-   * When there are more, the oldest are forgotten, and with them all entries
-   * that are older than those invalidations. Default 100,000.
+   * How many invalidated tags, paths and keys are remembered exactly, of each
+   * kind. Older ones are remembered by their hashes, so that a few entries with
+   * the same hash become invalid as well. Default 100,000.
    */
   readonly maxScopes?: number;
 }

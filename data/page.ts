@@ -4,7 +4,11 @@
  * @module
  */
 
+import { readCacheControl } from "../app/internal/cache_control.ts";
 import { toHex } from "../app/internal/hex.ts";
+import { dropTraceHeaders } from "../app/internal/trace_headers.ts";
+import { cookieNames, matchCookies } from "./cookie_rule.ts";
+import type { CookieMatcher } from "./cookie_rule.ts";
 
 /** A response that was read. */
 export interface Page {
@@ -16,6 +20,11 @@ export interface Page {
   readonly time: number;
   /** How old it was then, in seconds, if another cache had it before. */
   readonly age: number;
+  /**
+   * The names of cookies that auth read when the page was made, and by which
+   * nobody asked for the user. See `claimCookies`.
+   */
+  readonly ownCookies: readonly string[];
 }
 
 /** Statuses whose meaning doesn't depend on the one request (RFC 9110, 15.1). */
@@ -31,19 +40,6 @@ const STATUSES: ReadonlySet<number> = new Set([
 
 /** The largest body that is kept, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
-
-/** The directives of a `Cache-Control` header (RFC 9111, section 5.2). */
-export function readCacheControl(
-  header: string | null,
-): ReadonlyMap<string, string> {
-  const directives = new Map<string, string>();
-  for (
-    const [, name, quoted, plain] of (header ?? "").matchAll(
-      /([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]*)))?/g,
-    )
-  ) directives.set(name!.toLowerCase(), quoted ?? plain ?? "");
-  return directives;
-}
 
 /**
  * Whether this cache may keep a response, which it shares among all clients
@@ -67,9 +63,7 @@ export function lifetimeOf(
     !headers.has("set-cookie") &&
     // A stream of events has no end.
     !/^text\/event-stream\b/i.test(headers.get("content-type") ?? "") &&
-    // Section 3.5: these alone allow it.
-    (!request.headers.has("authorization") ||
-      ["public", "s-maxage", "must-revalidate"].some((n) => control.has(n))) &&
+    (!request.headers.has("authorization") || allowsAuthorization(control)) &&
     (headers.get("vary") ?? "").split(",").every((name) =>
       name.trim() === "" || vary.includes(name.trim().toLowerCase())
     );
@@ -86,6 +80,28 @@ export function lifetimeOf(
   return seconds > 0 ? seconds : 0;
 }
 
+/** RFC 9111, section 3.5: these alone allow it. */
+function allowsAuthorization(control: ReadonlyMap<string, string>): boolean {
+  return control.has("public") || control.has("s-maxage") ||
+    control.has("must-revalidate");
+}
+
+/** Whether a page may answer a request, although others got it as well. */
+export function mayShare(
+  { headers }: Request,
+  page: Page,
+  ignores: CookieMatcher,
+): boolean {
+  const cookies = cookieNames(headers.get("cookie"), ignores);
+  if (cookies.length > 0 && !cookies.every(matchCookies(page.ownCookies))) {
+    return false;
+  }
+  if (!headers.has("authorization")) return true;
+  const control = page.headers.find(([name]) => name === "cache-control");
+  return control !== undefined &&
+    allowsAuthorization(readCacheControl(control[1]));
+}
+
 /**
  * Reads a response. If its body is too large, gives a response that still has
  * all of it.
@@ -94,6 +110,7 @@ export async function readPage(
   response: Response,
   time: number,
   vary: readonly string[],
+  ownCookies: () => readonly string[],
 ): Promise<Page | Response> {
   const { status, statusText, headers } = response;
   const body = await readBody(response);
@@ -101,6 +118,8 @@ export async function readPage(
     return new Response(body, { status, statusText, headers });
   }
   const kept = new Headers(headers);
+  // The page is for everybody, its trace for the request that made it.
+  dropTraceHeaders(kept);
   if (!kept.has("etag")) kept.set("etag", await etagOf(body));
   if (!kept.has("date")) kept.set("date", new Date(time).toUTCString());
   if (vary.length > 0) kept.set("vary", vary.join(", "));
@@ -112,6 +131,8 @@ export async function readPage(
     body,
     time,
     age: age > 0 ? age : 0,
+    // Whoever writes the body may have begun to read cookies only then.
+    ownCookies: ownCookies(),
   };
 }
 

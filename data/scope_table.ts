@@ -26,8 +26,8 @@
  * - A number that is too small only costs a computation; a stale value is never
  *   served for it. So a process may learn of the invalidations of others late
  *   and still begin with the number that it knows.
- * - A scope can be forgotten as soon as everything that began before its number
- *   counts as invalid. That is what the floor is for: see {@linkcode Recent}.
+ * - A scope can be forgotten as long as nothing gets a smaller number by that:
+ *   see {@linkcode Recent}. Everything that began before the floor is invalid.
  *
  * @module
  */
@@ -62,7 +62,7 @@ export interface Dated {
   readonly keys?: readonly string[] | undefined;
 }
 
-/** How many scopes are remembered unless told otherwise. */
+/** How many scopes are remembered exactly unless told otherwise. */
 export const DEFAULT_MAX_SCOPES = 100_000;
 
 /** When what was last invalidated, as far as this process knows. */
@@ -79,14 +79,13 @@ export class ScopeTable {
   /**
    * Makes a table in which nothing has been invalidated.
    *
-   * @param maxScopes How many scopes of each kind to remember.
+   * @param maxScopes How many scopes of each kind to remember exactly.
    */
   constructor(maxScopes: number = DEFAULT_MAX_SCOPES) {
-    const raise = (number: number) => this.raiseFloor(number);
-    this.#tags = new Recent(maxScopes, raise);
-    this.#paths = new Recent(maxScopes, raise);
-    this.#prefixes = new Recent(maxScopes, raise);
-    this.#keys = new Recent(maxScopes, raise);
+    this.#tags = new Recent(maxScopes);
+    this.#paths = new Recent(maxScopes);
+    this.#prefixes = new Recent(maxScopes);
+    this.#keys = new Recent(maxScopes);
   }
 
   /** The number of the latest invalidation: what a computation begins with. */
@@ -107,7 +106,7 @@ export class ScopeTable {
     return this.#pathSequence;
   }
 
-  /** How many scopes are remembered. */
+  /** How many scopes are remembered exactly. */
   get size(): number {
     return this.#tags.size + this.#paths.size + this.#prefixes.size +
       this.#keys.size;
@@ -123,7 +122,6 @@ export class ScopeTable {
    */
   invalidate(scopes: CacheScopes, number: number = this.#sequence + 1): number {
     this.#version++;
-    // First: a full table raises the floor to numbers that were given before.
     if (number > this.#sequence) this.#sequence = number;
     const { tags, paths, prefixes, keys, all } = scopes;
     if (tags !== undefined) this.#tags.note(tags, number);
@@ -169,25 +167,29 @@ export class ScopeTable {
 }
 
 /**
- * A bounded map from scopes to numbers, in two generations. When the young one
- * is full, the old one is forgotten and the floor rises above every number in
- * it: of what began before, nobody can say any more whether it is valid. That
- * costs some computations, never a stale value, and no search.
+ * A bounded map from names to numbers: two generations that are exact, and
+ * buckets for what was before.
+ *
+ * ```
+ *   young ──full──▶ old ──full──▶ buckets[hash(name)] = largest number
+ * ```
+ *
+ * When the young generation is full, the old one is folded into the buckets. A
+ * name gets the number of its bucket then, which may be that of another name:
+ * too large a number only costs a computation. So a flood of names invalidates
+ * a few entries that share their buckets, and not everything.
  */
 class Recent {
   readonly #limit: number;
-  readonly #raise: (floor: number) => void;
   #young = new Map<string, number>();
   #old = new Map<string, number>();
-  /** The largest number of each generation. */
-  #youngLast = 0;
-  #oldLast = 0;
+  #buckets: Float64Array | undefined;
 
-  constructor(limit: number, raise: (floor: number) => void) {
+  constructor(limit: number) {
     this.#limit = Math.max(1, limit / 2);
-    this.#raise = raise;
   }
 
+  /** How many names are known exactly. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }
@@ -197,19 +199,43 @@ class Recent {
       // Those of other processes may come in another order than their numbers.
       if (number <= this.last(name)) continue;
       if (this.#young.size >= this.#limit && !this.#young.has(name)) {
-        this.#raise(this.#oldLast);
+        this.#fold(this.#old);
         this.#old = this.#young;
-        this.#oldLast = this.#youngLast;
         this.#young = new Map();
-        this.#youngLast = 0;
       }
       this.#young.set(name, number);
-      if (number > this.#youngLast) this.#youngLast = number;
     }
   }
 
   last(name: string): number {
-    if (this.#young.size === 0) return this.#old.get(name) ?? 0;
-    return this.#young.get(name) ?? this.#old.get(name) ?? 0;
+    if (this.#young.size === 0) return 0;
+    return this.#young.get(name) ?? this.#old.get(name) ??
+      this.#buckets?.[bucketOf(name, this.#buckets.length)] ?? 0;
   }
+
+  #fold(names: ReadonlyMap<string, number>): void {
+    if (names.size === 0) return;
+    const buckets = this.#buckets ??= new Float64Array(
+      2 ** Math.ceil(Math.log2(this.#limit * BUCKETS_PER_NAME)),
+    );
+    for (const [name, number] of names) {
+      const bucket = bucketOf(name, buckets.length);
+      if (number > buckets[bucket]!) buckets[bucket] = number;
+    }
+  }
+}
+
+/** So many that a full generation takes one entry in ten by accident. */
+const BUCKETS_PER_NAME = 8;
+
+/** Random, so that nobody can choose names that share a bucket. */
+const SEED = crypto.getRandomValues(new Int32Array(1))[0]!;
+
+/** FNV-1a; `length` is a power of two. */
+function bucketOf(name: string, length: number): number {
+  let hash = SEED;
+  for (let i = 0; i < name.length; i++) {
+    hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  }
+  return (hash ^ hash >>> 15) & (length - 1);
 }

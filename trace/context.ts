@@ -1,3 +1,4 @@
+import { WatchScope } from "../app/internal/watch_scope.ts";
 import { currentScope, enterScope, Scope } from "../app/scope.ts";
 import { noopTracer } from "./noop_tracer.ts";
 import type { Span, Tracer } from "./types.ts";
@@ -29,6 +30,17 @@ export function getTracer(): Tracer {
   return tracer;
 }
 
+/** Hides the span of the scope around; everything else is as there. */
+class SpanlessScope extends Scope {
+  override get span(): undefined {
+    return undefined;
+  }
+
+  override get isOver(): boolean {
+    return false;
+  }
+}
+
 /** The scopes that `setActiveSpan` has entered, with the scope around each. */
 const entered = new WeakMap<Scope, Scope | undefined>();
 
@@ -45,10 +57,19 @@ export function setActiveSpan(span: Span | undefined): void {
     ? entered.get(current)
     : current;
   const scope = span === undefined
-    ? new Scope(around?.context, undefined)
+    ? new SpanlessScope(undefined, undefined, withoutSpans(around))
     : new Scope(undefined, span, around);
   entered.set(scope, around);
   enterScope(scope);
+}
+
+/** The nearest scope that is there for something else than its span. */
+function withoutSpans(scope: Scope | undefined): Scope | undefined {
+  while (
+    scope !== undefined && scope.ownContext === undefined &&
+    !(scope instanceof WatchScope)
+  ) scope = scope.outer;
+  return scope;
 }
 
 /** The span that is active in the code that asks. */

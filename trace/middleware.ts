@@ -1,5 +1,11 @@
 import type { ConnectionInfo, RequestContext } from "../app/context.ts";
+import { isShared } from "../app/internal/cache_control.ts";
 import { isResponse } from "../app/internal/is_response.ts";
+import {
+  dropTraceTiming,
+  TRACE_ID,
+  withoutTraceHeaders,
+} from "../app/internal/trace_headers.ts";
 import type { Middleware, Next } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import { currentScope, runInScope, Scope } from "../app/scope.ts";
@@ -21,7 +27,8 @@ import { UnsampledSpan } from "./unsampled_span.ts";
  *
  * It continues the trace of a valid `traceparent` header, and tells the client
  * the trace in the header `X-App-Trace-Id` and the time in `Server-Timing`,
- * which for an HTML page also names the trace to the page's script. The trace
+ * which for an HTML page also names the trace to the page's script. A response
+ * that shared caches may keep gets neither header. The trace
  * ends when the response has been sent, its body included, if the host tells
  * that moment, as `Deno.serve` does with `info.completed`.
  *
@@ -66,7 +73,7 @@ export function traceMiddleware(
     const span = openSpan(request, path, outer);
     const { info } = context;
     const proceed = span instanceof UnsampledSpan ? leaveOut : answer;
-    if (around?.begins(context)) {
+    if (around?.ownContext === context) {
       around.span = span;
       return proceed(span, around, info, next);
     }
@@ -213,10 +220,6 @@ function cutOff(span: Span, scope: Scope): void {
   end(span, scope);
 }
 
-/** What this middleware has written before, here or on another server. */
-const OLD_TIMING =
-  /(?:^|, *)(?:trace;desc=00-[0-9a-f]{32}-[0-9a-f]{16}-01, )?total;dur=[\d.]+/g;
-
 /** Sets headers in place, which costs a tenth of building a new response. */
 function withTraceHeaders(
   response: Response,
@@ -224,18 +227,20 @@ function withTraceHeaders(
   span: Span,
 ): Response {
   let { headers } = response;
-  const known = headers.has("x-app-trace-id");
+  // A shared cache would hand one visitor's trace to all others.
+  if (isShared(headers)) return withoutTraceHeaders(response);
+  const known = headers.has(TRACE_ID);
   try {
-    headers.set("x-app-trace-id", span.traceId);
+    headers.set(TRACE_ID, span.traceId);
   } catch {
     // The headers of a response from `fetch` or `Response.redirect` are fixed.
     response = new Response(response.body, response);
     headers = response.headers;
-    headers.set("x-app-trace-id", span.traceId);
+    headers.set(TRACE_ID, span.traceId);
   }
   // A response that passes here again, such as one of a request inside a
   // request or one that a handler keeps, is to tell one trace, not all.
-  if (known) removeOldTiming(headers);
+  if (known) dropTraceTiming(headers);
   headers.append("server-timing", timingOf(type, span));
   return response;
 }
@@ -268,11 +273,4 @@ function totalOf(milliseconds: number): string {
 
 function formatTotal(milliseconds: number): string {
   return `total;dur=${milliseconds.toFixed(3)}`;
-}
-
-function removeOldTiming(headers: Headers): void {
-  const rest = (headers.get("server-timing") ?? "").replace(OLD_TIMING, "")
-    .replace(/^, */, "");
-  if (rest === "") headers.delete("server-timing");
-  else headers.set("server-timing", rest);
 }

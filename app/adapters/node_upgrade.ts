@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isHost } from "../internal/host_header.ts";
 import type { HostSocket } from "./host_socket.ts";
 import type { NodeDuplex, NodeIncoming, NodeSocketServer } from "./node.ts";
 
@@ -38,7 +39,9 @@ export function nodeRequest(
       headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
     }
     const scheme = duplex.encrypted === true ? "https" : "http";
-    const base = `${scheme}://${headers.get("host") ?? "localhost"}`;
+    const host = headers.get("host") ?? "localhost";
+    if (!isHost(host)) return undefined;
+    const base = `${scheme}://${host}`;
     // Not resolved against the base: a path may begin with two slashes.
     const target = url.startsWith("/") ? base + url : url;
     return new Request(target, { headers });

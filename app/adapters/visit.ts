@@ -1,5 +1,7 @@
 import type { Context } from "../context.ts";
 import type { Host } from "../host.ts";
+import { guardCaches } from "../internal/cache_control.ts";
+import { readHost, refuseHost } from "../internal/host_header.ts";
 import { isResponse } from "../internal/is_response.ts";
 import type { Next } from "../middleware.ts";
 import { currentScope, runInScope, Scope } from "../scope.ts";
@@ -18,8 +20,13 @@ export function visit(
   context: Context,
   rest: Next,
 ): Promise<Response> {
+  const { request } = context;
+  if (readHost(request) === undefined) return Promise.resolve(refuseHost());
   const scope = new Scope(context, undefined, currentScope());
-  return runInScope(scope, () => answer(host, context, rest));
+  return runInScope(scope, async () => {
+    const response = await answer(host, context, rest);
+    return guardCaches(response, request, scope);
+  });
 }
 
 async function answer(

@@ -86,7 +86,7 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   return {
     // Without info there is nothing to hand on, as in tests.
     fetch: (request, info) =>
-      fetch(request, info, () => answer(request, info as I)),
+      fetch(request, info, (request) => answer(request, info as I)),
     close: app.close,
   };
 }

@@ -1,20 +1,127 @@
 /**
- * Whether the answer to a request depends on who has asked. Who knows says so
- * in the request's context, and who keeps answers for others looks there.
+ * Tracks whether a response depends on who sent the request.
+ *
+ * Modules that know the user call {@linkcode markPersonal} whenever somebody
+ * asks for it. The mark goes from the code that asks to all scopes around it:
+ *
+ * ```
+ *   request ◀─── page cache ◀─── request of an inner app ◀─── getUser()
+ *   marked       keeps nothing   marked
+ *
+ *   request ◀─── cached() ◀──────────────────────────────── getUser()
+ *                throws: its value would go to every caller
+ *
+ *   request ◀─── cached() ◀───── anonymous request of its own ◀─── getUser()
+ *   not marked   goes on         marked
+ * ```
  *
  * @module
  */
 
 import type { RequestContext } from "../context.ts";
+import { currentScope } from "../scope.ts";
+import type { Scope } from "../scope.ts";
 
 const KEY = "quartet:personal";
 
-/** Notes that the answer is for whoever has asked, and for nobody else. */
-export function markPersonal(context: RequestContext): void {
-  context.set(KEY, true);
+/**
+ * Marks the response as one for this user alone, in every scope around.
+ *
+ * @param context The context of the request whose user is asked for, if known.
+ * @param isAnonymous Whether that request is known to be anonymous.
+ * @param begun The scope in which the request was first seen: marked as well,
+ * in case the code that asks runs elsewhere.
+ * @throws If the code is part of a shared computation that the request did not
+ * begin in, or that was given a user's credentials.
+ */
+export function markPersonal(
+  context?: RequestContext,
+  isAnonymous = false,
+  begun?: Scope,
+): void {
+  const isFound = mark(currentScope(), context, isAnonymous);
+  if (context === undefined || isFound) return;
+  // Without a scope for the context, the context itself is the only place.
+  if (begun === undefined || !mark(begun, context, isAnonymous)) {
+    context.set(KEY, true);
+  }
 }
 
-/** Whether the answer is for whoever has asked, and for nobody else. */
+/** Returns whether the request of `context` begins in one of the scopes. */
+function mark(
+  innermost: Scope | undefined,
+  context: RequestContext | undefined,
+  isAnonymous: boolean,
+): boolean {
+  let isInside = false;
+  for (let scope = innermost; scope !== undefined; scope = scope.outer) {
+    if (!scope.asked(isInside && isAnonymous)) return isInside;
+    isInside ||= context !== undefined && scope.ownContext === context;
+  }
+  return isInside;
+}
+
+/**
+ * Whether something that this request depends on was personal before: a
+ * middleware may have asked for the user and kept the answer.
+ */
 export function isPersonal(context: RequestContext): boolean {
+  const innermost = currentScope();
+  const computation = innermost?.computation;
+  for (
+    let scope = innermost;
+    // A shared computation doesn't depend on the user outside of it.
+    scope !== undefined && scope.computation === computation;
+    scope = scope.outer
+  ) {
+    if (scope.isPersonal) return true;
+  }
   return context.get(KEY) === true;
+}
+
+/**
+ * Tells all scopes around that these cookies are read by the kit's auth alone.
+ *
+ * @param names Names of cookies; one that ends in `*` stands for all that begin
+ * like it. The same array at each call.
+ */
+export function claimCookies(names: readonly string[]): void {
+  for (let scope = currentScope(); scope; scope = scope.outer) {
+    scope.ownCookies = joinNames(scope.ownCookies, names);
+  }
+}
+
+/** The cookies that auth has claimed in the scopes around. */
+export function claimedCookies(): readonly string[] {
+  let claimed: readonly string[] = [];
+  for (let scope = currentScope(); scope; scope = scope.outer) {
+    claimed = joinNames(claimed, scope.ownCookies);
+  }
+  return claimed;
+}
+
+/** Joins two lists. Gives one of them if that has all names of the other. */
+export function joinNames(
+  a: readonly string[],
+  b: readonly string[],
+): readonly string[] {
+  if (a === b || b.length === 0) return a;
+  if (a.length === 0) return b;
+  const more = b.filter((name) => !a.includes(name));
+  return more.length === 0 ? a : [...a, ...more];
+}
+
+/**
+ * Marks a request as refused by a guard, in its scope and in those of hosts
+ * around that handle the same request.
+ */
+export function markRefused({ method, url }: Request): void {
+  for (let scope = currentScope(); scope; scope = scope.outer) {
+    const { request } = (scope.ownContext ?? {}) as { request?: Request };
+    if (
+      request !== undefined &&
+      (request.method !== method || request.url !== url)
+    ) return;
+    scope.isRefused = true;
+  }
 }

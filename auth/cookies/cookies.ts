@@ -89,6 +89,12 @@ export function isPieceOf(name: string, cookie: string): boolean {
     name.startsWith(cookie) && CHUNK.test(name.slice(cookie.length));
 }
 
+/** All names that a session's cookie, its chunks and its sign-ins can have. */
+export function namesOfCookies({ name }: CookieSettings): readonly string[] {
+  const chunks = Array.from({ length: 10 }, (_, index) => `${name}.${index}`);
+  return [name, ...chunks, `${name}.oauth.*`];
+}
+
 /** The names that a request carries of a cookie and its chunks. */
 function namesOf(header: string | null, name: string): string[] {
   return header === null

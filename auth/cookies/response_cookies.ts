@@ -1,3 +1,8 @@
+import {
+  isPrivate,
+  isShared,
+  sharedCacheHeaders,
+} from "../../app/internal/cache_control.ts";
 import { isResponse } from "../../app/internal/is_response.ts";
 import type { Next } from "../../app/middleware.ts";
 import { AuthError } from "../error.ts";
@@ -16,8 +21,8 @@ export async function withCookies<U extends BaseUser>(
   const response = await answer(next);
   // What switches protocols sets no cookies, and its request can't be read.
   if (response.status < 200) return response;
-  if (auth.isRefreshDue() && !isShared(response)) await refresh(auth);
-  const cookies = auth.getCookieHeaders();
+  if (auth.isRefreshDue() && !isShared(response.headers)) await refresh(auth);
+  const cookies = auth.pendingCookies();
   return cookies.length === 0 ? response : setCookies(response, cookies);
 }
 
@@ -45,9 +50,6 @@ async function answer(next: Next): Promise<Response> {
   }
 }
 
-/** Headers by which shared caches are told more than by `Cache-Control`. */
-const OF_SHARED_CACHES = /^surrogate-control$|(^|-)cdn-cache-control$/;
-
 /**
  * A response of its own: the handler's may be one that it gives to everybody,
  * whom the cookies are nothing to.
@@ -66,23 +68,6 @@ function setCookies(given: Response, cookies: readonly string[]): Response {
   else if (!isPrivate(control)) {
     headers.set("cache-control", "private, no-cache");
   }
-  for (const name of [...headers.keys()]) {
-    if (OF_SHARED_CACHES.test(name)) headers.delete(name);
-  }
+  for (const name of sharedCacheHeaders(headers)) headers.delete(name);
   return response;
-}
-
-/** Whether caches are asked to give the response to others. */
-function isShared({ headers }: Response): boolean {
-  const control = headers.get("cache-control");
-  if (control !== null) {
-    return !isPrivate(control) &&
-      /\b(public|s-maxage|max-age)\b/i.test(control);
-  }
-  return [...headers.keys()].some((name) => OF_SHARED_CACHES.test(name));
-}
-
-/** Whether no shared cache may store it (RFC 9111, section 5.2.2.5 and 7). */
-function isPrivate(control: string): boolean {
-  return /\b(private|no-store)\b(?!\s*=)/i.test(control);
 }

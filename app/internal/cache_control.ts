@@ -1,0 +1,67 @@
+/**
+ * `Cache-Control`, and who may keep a response by it (RFC 9111).
+ *
+ * @module
+ */
+
+import type { Scope } from "../scope.ts";
+
+/** The directives of a `Cache-Control` header (RFC 9111, section 5.2). */
+export function readCacheControl(
+  header: string | null,
+): ReadonlyMap<string, string> {
+  const directives = new Map<string, string>();
+  if (header === null) return directives;
+  for (
+    const [, name, quoted, plain] of header.matchAll(
+      /([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]*)))?/g,
+    )
+  ) directives.set(name!.toLowerCase(), quoted ?? plain ?? "");
+  return directives;
+}
+
+/** Headers that tell shared caches more than `Cache-Control` does. */
+const FOR_SHARED_CACHES = /^surrogate-control$|(^|-)cdn-cache-control$/;
+
+/** The headers of a response that address shared caches alone. */
+export function sharedCacheHeaders(headers: Headers): string[] {
+  return [...headers.keys()].filter((name) => FOR_SHARED_CACHES.test(name));
+}
+
+/** Whether no shared cache may keep it (RFC 9111, sections 5.2.2.5 and 7). */
+export function isPrivate(control: string): boolean {
+  return /\b(private|no-store)\b(?!\s*=)/i.test(control);
+}
+
+/** Whether a response invites shared caches to give it to others. */
+export function isShared(headers: Headers): boolean {
+  const control = headers.get("cache-control");
+  if (control === null) {
+    return headers.has("expires") || sharedCacheHeaders(headers).length > 0;
+  }
+  return !isPrivate(control) && /\b(public|s-maxage|max-age)\b/i.test(control);
+}
+
+/**
+ * Keeps the response of a request out of shared caches if it depends on the
+ * user. One that states a `Cache-Control` of its own stays as it is, and so do
+ * those that caches don't keep by themselves (RFC 9110, section 9.2.3).
+ */
+export function guardCaches(
+  response: Response,
+  { method }: Request,
+  { isPersonal }: Scope,
+): Response {
+  if (!isPersonal || method !== "GET" && method !== "HEAD") return response;
+  const { headers, status } = response;
+  if (status === 101 || headers.has("cache-control")) return response;
+  try {
+    headers.set("cache-control", "private");
+    return response;
+  } catch {
+    // The headers of a response from `fetch` are immutable.
+    const copy = new Response(response.body, response);
+    copy.headers.set("cache-control", "private");
+    return copy;
+  }
+}

@@ -1,0 +1,41 @@
+import { currentScope, runInScope, Scope } from "../scope.ts";
+
+/**
+ * A scope that learns what code inside notes about the request: whether it
+ * asks for the user, refuses the request, or reads cookies.
+ */
+export class WatchScope extends Scope {
+  readonly #onAsked: ((isOwn: boolean) => boolean) | undefined;
+  #isOver = false;
+
+  /**
+   * Creates a scope inside the current one.
+   *
+   * @param onAsked Called instead of marking the scope as personal. See
+   * {@linkcode Scope.asked}.
+   * @param computation The computation that begins here, if one does.
+   */
+  constructor(onAsked?: (isOwn: boolean) => boolean, computation?: object) {
+    super(undefined, undefined, currentScope(), computation);
+    this.#onAsked = onAsked;
+  }
+
+  override get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  override asked(isOwn: boolean): boolean {
+    if (this.#isOver) return true;
+    return this.#onAsked?.(isOwn) ?? super.asked(isOwn);
+  }
+
+  /** Runs `fn` in the scope. */
+  run<T>(fn: () => T): T {
+    return runInScope(this, fn);
+  }
+
+  /** Ends it: what still runs inside belongs to nobody. */
+  end(): void {
+    this.#isOver = true;
+  }
+}

@@ -1,0 +1,195 @@
+import { assertEquals } from "@std/assert";
+import { createApp, withPlugins } from "@quartet/kit/app";
+import type { Context } from "@quartet/kit/app";
+import {
+  apiKey,
+  createAuthPlugin,
+  getOAuthUrl,
+  getUser,
+  github,
+  optionalAuth,
+} from "@quartet/kit/auth";
+import { createCache } from "@quartet/kit/data";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
+
+const trace = () => tracePlugin(createTracer(), { authorize: () => true });
+
+/** What of a response names its trace. */
+function traceOf({ headers }: Response): (string | null)[] {
+  return [headers.get("x-app-trace-id"), headers.get("server-timing")];
+}
+
+Deno.test("A publicly cacheable response names no trace, others do", async () => {
+  const app = createApp({ trace: trace() });
+  const url = "http://localhost/";
+  app.route({
+    path: "/",
+    handler: ({ headers }) => {
+      const control = headers.get("x-control");
+      return new Response("<p>", {
+        headers: {
+          "content-type": "text/html",
+          ...(control === null ? {} : { "cache-control": control }),
+          ...(headers.has("x-expires")
+            ? { expires: "Sat, 01 Jan 2050 00:00:00 GMT" }
+            : {}),
+        },
+      });
+    },
+  });
+  const get = (headers: HeadersInit) =>
+    app.fetch(new Request(url, { headers }));
+  for (
+    const control of [
+      "public",
+      "max-age=60",
+      "PUBLIC, max-age=60",
+      "s-maxage=9",
+      "public, no-cache",
+    ]
+  ) {
+    const response = await get({ "x-control": control });
+    assertEquals(traceOf(response), [null, null], control);
+  }
+  assertEquals(traceOf(await get({ "x-expires": "1" })), [null, null]);
+  for (const control of ["private", "no-store", "private, max-age=60"]) {
+    const [id, timing] = traceOf(await get({ "x-control": control }));
+    assertEquals(typeof id, "string", control);
+    assertEquals(timing!.includes(id!), true, control);
+  }
+  assertEquals(typeof traceOf(await get({}))[0], "string");
+  await app.close();
+});
+
+for (const order of ["inside", "outside"]) {
+  Deno.test(`A kept page names no trace, with tracing ${order} of the cache`, async () => {
+    const cache = createCache();
+    const pages = cache.cacheResponse({ maxAge: 60 });
+    const inner = createApp(order === "inside" ? { trace: trace() } : {});
+    if (order === "outside") inner.use(pages);
+    inner.route({
+      path: "/*",
+      handler: () =>
+        new Response("<p>", {
+          headers: {
+            "content-type": "text/html",
+            "server-timing": "db;dur=1",
+          },
+        }),
+    });
+    const parts = order === "inside" ? [pages] : [trace()];
+    const host = withPlugins(parts, (request) => inner.fetch(request));
+    for (let i = 0; i < 3; i++) {
+      const response = await host.fetch(new Request("http://localhost/"));
+      assertEquals(traceOf(response), [null, "db;dur=1"]);
+      assertEquals(await response.text(), "<p>");
+    }
+    assertEquals(cache.stats().misses, 1);
+    await host.close();
+    await inner.close();
+  });
+}
+
+Deno.test("A response that depends on the user is private unless it says something else", async () => {
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+    providers: [
+      apiKey({ validate: (id) => ({ id }) }),
+      github({ clientId: "id", clientSecret: "secret" }),
+    ],
+  });
+  const app = createApp({ plugins: [auth] });
+  const ask =
+    (headers: HeadersInit = {}) => (_request: Request, context: Context) => {
+      getUser(context);
+      return new Response("", { headers });
+    };
+  app.route({ path: "/asks", handler: ask() });
+  app.route({ path: "/own", handler: ask({ "cache-control": "no-store" }) });
+  app.route({ path: "/not", handler: () => new Response() });
+  app.route({
+    path: "/guarded",
+    config: { ...optionalAuth() },
+    handler: () => new Response(),
+  });
+  app.route({
+    path: "/oauth",
+    handler: (_request, context) => {
+      getOAuthUrl(context, "github", "https://app.test/callback");
+      return new Response();
+    },
+  });
+  app.route({
+    path: "/fixed",
+    handler: (_request, context) => {
+      getUser(context);
+      return Response.redirect("http://localhost/", 301);
+    },
+  });
+  const control = async (path: string, method = "GET") => {
+    const url = `http://localhost${path}`;
+    const response = await app.fetch(new Request(url, { method }));
+    return response.headers.get("cache-control");
+  };
+  assertEquals(await control("/asks"), "private");
+  assertEquals(await control("/asks", "HEAD"), "private");
+  assertEquals(await control("/own"), "no-store");
+  assertEquals(await control("/not"), null);
+  assertEquals(await control("/guarded"), "private");
+  assertEquals(await control("/oauth"), "private");
+  assertEquals(await control("/fixed"), "private");
+});
+
+Deno.test("A page that a middleware has asked the user for is not shared", async () => {
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+    providers: [apiKey({ validate: (id) => ({ id }) })],
+  });
+  const cache = createCache();
+  const app = createApp({ plugins: [auth] });
+  app.use((_request, context, next) => {
+    context.set("name", getUser(context)?.id ?? "nobody");
+    return next();
+  });
+  app.use(cache.cacheResponse({ maxAge: 60 }));
+  const inner = createApp().use(cache.cacheResponse({ maxAge: 60 }));
+  app.route({
+    path: "/",
+    handler: (_request, context) => new Response(context.get("name")),
+  });
+  app.route({
+    path: "/inner",
+    handler: (request, context) => {
+      inner.use(() => new Response(context.get("name")));
+      return inner.fetch(request);
+    },
+  });
+  const get = async (path: string, key?: string) => {
+    const headers: HeadersInit = key === undefined ? {} : { "x-api-key": key };
+    const url = `http://localhost${path}`;
+    return await (await app.fetch(new Request(url, { headers }))).text();
+  };
+  for (const path of ["/", "/inner"]) {
+    assertEquals(await get(path, "ada"), "ada");
+    if (path === "/") assertEquals(await get(path), "nobody");
+  }
+  assertEquals(cache.stats().entries, 0);
+});
+
+Deno.test("100,001 mutations of other paths leave a page in the cache", async () => {
+  const cache = createCache();
+  const app = createApp().use(cache.cacheResponse({ maxAge: 60 }));
+  let made = 0;
+  app.route({ path: "/page", handler: () => new Response(`${++made}`) });
+  app.route({ path: "/echo/:id", action: () => "done" });
+  const get = async () => {
+    const response = await app.fetch(new Request("http://localhost/page"));
+    return await response.text();
+  };
+  assertEquals(await get(), "1");
+  for (let i = 0; i < 100_001; i++) {
+    const url = `http://localhost/echo/${i}`;
+    await app.fetch(new Request(url, { method: "POST" }));
+  }
+  assertEquals(await get(), "1");
+});
