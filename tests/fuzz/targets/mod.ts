@@ -12,6 +12,7 @@ import { revalidation } from "./revalidation.ts";
 import { rpcClient } from "./rpc_client.ts";
 import { rpcHTTP } from "./rpc_http.ts";
 import { rpcSocket } from "./rpc_socket.ts";
+import { stacks } from "./stacks.ts";
 import { tokens } from "./tokens.ts";
 import { traceImport } from "./trace_import.ts";
 import { traceparent } from "./traceparent.ts";
@@ -36,4 +37,5 @@ export const TARGETS: readonly Target[] = [
   clientSpans,
   traceImport,
   viewerAccess,
+  stacks,
 ];
