@@ -11,6 +11,7 @@ import type { ConnectionInfo } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
 import { guardCaches } from "./internal/cache_control.ts";
 import { readHost, refuseHost } from "./internal/host_header.ts";
+import { holdsGuard, misplaced } from "./guard_fragment.ts";
 import { isResponse } from "./internal/is_response.ts";
 import { printable, printableError } from "./internal/printable.ts";
 import { kindOf } from "./internal/show.ts";
@@ -222,7 +223,10 @@ function readPlugins({ trace, plugins = [] }: HostOptions): readonly Plugin[] {
 function checkPlugin(plugin: unknown, what: string): void {
   const kind = kindOf(plugin);
   const isObject = kind === "an object";
-  if (isObject && typeof (plugin as Plugin).name === "string") return;
+  if (isObject && typeof (plugin as Plugin).name === "string") {
+    if (!holdsGuard(plugin as Plugin)) return;
+    throw misplaced("create app", `${what} holds one`);
+  }
   throw new TypeError(
     `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${kind}${
       isObject

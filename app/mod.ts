@@ -59,12 +59,19 @@ export type {
 export { createApp } from "./create_app.ts";
 export { errorResponse } from "./error_response.ts";
 export type { Fetcher } from "./fetcher.ts";
+export { createGuard } from "./guard_fragment.ts";
 export type { AppOptions } from "./host.ts";
 export { compose } from "./middleware.ts";
 export type { Handler, Middleware, Next } from "./middleware.ts";
 export { pathOf } from "./path.ts";
 export type { Plugin } from "./plugin.ts";
-export type { AuthRule, Route, RouteArgs, RouteConfig } from "./route.ts";
+export type {
+  AuthFragment,
+  AuthRule,
+  Route,
+  RouteArgs,
+  RouteConfig,
+} from "./route.ts";
 export {
   currentContext,
   currentScope,

@@ -35,9 +35,24 @@ export interface AuthRule {
   ): Response | undefined | Promise<Response | undefined>;
 }
 
+/**
+ * A fragment of a route's `config`, as `requireAuth()` and `createGuard()`
+ * return it. It holds its rule under a second key too, which no other fragment
+ * has: all fragments that are spread into one `config` hold.
+ */
+export type AuthFragment = {
+  /** Enforced by the host before the route's code runs. */
+  readonly auth: AuthRule;
+};
+
 /** Settings of a route, spread together from fragments like `requireAuth()`. */
 export interface RouteConfig {
-  /** Checked before the route's code runs. */
+  /**
+   * Checked before the route's code runs. If several fragments were spread,
+   * this is the rule of the last one, and those of the others hold as well. A
+   * rule that is no fragment's is lost where a fragment is spread after it:
+   * make one of it with `createGuard()`.
+   */
   readonly auth?: AuthRule;
 }
 

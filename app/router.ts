@@ -9,6 +9,7 @@ import { addRoute, createRouter as createTable, findRoute } from "rou3";
 import type { Context, Params } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
 import { guard } from "./guard.ts";
+import { holdsGuard, misplaced, readGuards } from "./guard_fragment.ts";
 import { isResponse } from "./internal/is_response.ts";
 import { kindOf, show } from "./internal/show.ts";
 import type { Handler, Next } from "./middleware.ts";
@@ -203,7 +204,9 @@ function* endpointsOf(
       `Cannot add route ${path}: it must have either a handler or a loader and an action, received both`,
     );
   }
-  if ("auth" in route) throw misplaced(path, "it has auth of its own");
+  if ("auth" in route || holdsGuard(route)) {
+    throw misplaced(`add route ${path}`, "it has auth of its own");
+  }
   const guarded = guardOf(path, config);
   if (handler !== undefined) {
     const { method = "GET" } = route;
@@ -258,42 +261,22 @@ function answerWith(
   };
 }
 
-/** Makes the wrapper that lets a route's code run only after its auth rule. */
+/** Makes the wrapper that lets a route's code run only after its guards. */
 function guardOf(
   path: string,
   config: RouteConfig | undefined,
 ): (run: Handler<Context>) => Handler<Context> {
-  checkConfig(path, config);
-  if (config === undefined || !("auth" in config)) return (run) => run;
-  const rule = config.auth;
-  if (typeof rule?.check !== "function") {
-    throw new TypeError(
-      `Cannot add route ${path}: config.auth must have a check function, as what requireAuth() returns has`,
-    );
-  }
-  return (run) => (request, context) =>
-    guard(rule, path, request, context, () => run(request, context));
-}
-
-/** A guard in the wrong place would leave the route open to everybody. */
-function checkConfig(path: string, config: unknown): void {
-  if (config === undefined) return;
+  if (config === undefined) return (run) => run;
+  const operation = `add route ${path}`;
   if (typeof config !== "object" || config === null || Array.isArray(config)) {
     throw new TypeError(
-      `Cannot add route ${path}: config must be an object, received ${
+      `Cannot ${operation}: config must be an object, received ${
         kindOf(config)
       }`,
     );
   }
-  for (const [name, value] of Object.entries(config)) {
-    if (name !== "auth" && typeof value?.auth?.check === "function") {
-      throw misplaced(path, `config.${name} holds one`);
-    }
-  }
-}
-
-function misplaced(path: string, problem: string): TypeError {
-  return new TypeError(
-    `Cannot add route ${path}: a guard must be spread into config, as in config: { ...requireAuth() }, and ${problem}`,
-  );
+  const rule = readGuards(config, operation, "config.");
+  if (rule === undefined) return (run) => run;
+  return (run) => (request, context) =>
+    guard(rule, path, request, context, () => run(request, context));
 }

@@ -4,17 +4,13 @@
  * @module
  */
 
-import type { RequestContext } from "../app/context.ts";
-import { errorResponse } from "../app/error_response.ts";
+import { createModuleGuard } from "../app/guard_fragment.ts";
 import { show } from "../app/internal/show.ts";
-import type { AuthRule } from "../app/route.ts";
-import { observe } from "../app/scope.ts";
-import { requestAuthOf } from "./access.ts";
+import type { AuthFragment, AuthRule } from "../app/route.ts";
 import { AuthError } from "./error.ts";
-import type { DenialReason } from "./events.ts";
-import type { RequestAuth } from "./request_auth.ts";
+import { combineGuards, NO_DEMANDS, refuse } from "./refuse.ts";
+import type { AnonymousAnswer, Guard } from "./refuse.ts";
 import { isSafeRedirect } from "./safe_redirect.ts";
-import type { User } from "./user.ts";
 
 /** What anonymous requests get. Default: 401 with code `UNAUTHORIZED`. */
 export interface RequireAuthOptions {
@@ -41,12 +37,6 @@ export interface RequireRolesOptions extends RequireAuthOptions {
   readonly requireAll?: boolean;
 }
 
-/** A fragment of a route's `config`. */
-export type AuthFragment = {
-  /** Enforced by the host before the route's code runs. */
-  readonly auth: AuthRule;
-};
-
 /**
  * Lets a route answer those alone who are signed in.
  *
@@ -70,17 +60,20 @@ export type AuthFragment = {
  * ```
  */
 export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
-  return fragment("auth:requireAuth", {
+  const anonymous = readAnonymousAnswer(options, "requireAuth()");
+  return fragment({
+    name: "auth:requireAuth",
     required: true,
-    ...answerToAnonymous(options, "requireAuth()"),
-  });
+    anonymous,
+    demands: NO_DEMANDS,
+  }, { required: true, ...anonymous });
 }
 
-/** Checks what anonymous requests get. */
-function answerToAnonymous(
+/** What anonymous requests get, or `undefined` if nothing is said about it. */
+function readAnonymousAnswer(
   { redirect, unauthorizedResponse }: RequireAuthOptions,
   guard: string,
-): Pick<GuardRule, "redirect" | "unauthorized"> {
+): AnonymousAnswer | undefined {
   if (
     redirect !== undefined && typeof redirect !== "function" &&
     !isSafeRedirect(redirect)
@@ -100,6 +93,9 @@ function answerToAnonymous(
         `Cannot guard a route: unauthorizedResponse.status of ${guard} must be an integer from 400 to 599, received ${status}`,
       );
     }
+  }
+  if (redirect === undefined && unauthorizedResponse === undefined) {
+    return undefined;
   }
   return { redirect, unauthorized: unauthorizedResponse };
 }
@@ -126,13 +122,15 @@ export function requireRoles(
   roles: readonly string[],
   options: RequireRolesOptions = {},
 ): AuthFragment {
-  const { requireAll = false, ...rest } = options;
-  return fragment("auth:requireRoles", {
+  const { requireAll = false } = options;
+  const anonymous = readAnonymousAnswer(options, "requireRoles()");
+  const demand = { roles: readRoles(roles, "requireRoles()"), requireAll };
+  return fragment({
+    name: "auth:requireRoles",
     required: true,
-    ...answerToAnonymous(rest, "requireRoles()"),
-    roles: readRoles(roles, "requireRoles()"),
-    requireAll,
-  });
+    anonymous,
+    demands: [demand],
+  }, { required: true, ...anonymous, ...demand });
 }
 
 /**
@@ -148,101 +146,23 @@ export function requireRoles(
  * ```
  */
 export function optionalAuth(): AuthFragment {
-  return fragment("auth:optionalAuth", { required: false });
+  return fragment({
+    name: "auth:optionalAuth",
+    required: false,
+    demands: NO_DEMANDS,
+  }, { required: false });
 }
 
-/** What a guard is told. */
-export type GuardRule = Omit<AuthRule, "check">;
-
-function fragment(name: string, rule: GuardRule): AuthFragment {
+function fragment(guard: Guard, rule: Omit<AuthRule, "check">): AuthFragment {
   const check: AuthRule["check"] = (request, context) =>
-    refuse(name, rule, request, context);
-  return { auth: { ...rule, check } };
+    refuse(guard, request, context);
+  return createModuleGuard({ ...rule, check }, guard, checkAll);
 }
 
-/**
- * The response to whoever a rule doesn't let in.
- *
- * @param name What is checked, for the trace.
- */
-export function refuse(
-  name: string,
-  rule: GuardRule,
-  request: Request,
-  context: RequestContext,
-): Response | undefined {
-  return observe(name, "auth", (span) => {
-    const auth = requestAuthOf(context);
-    const reason = reasonToRefuse(rule, auth, request);
-    span?.setAttribute("app.auth.allowed", reason === undefined);
-    if (reason === undefined) return undefined;
-    span?.setAttribute("app.auth.reason", reason);
-    auth.deny(reason);
-    return responseTo(reason, rule, request);
-  });
-}
-
-function reasonToRefuse(
-  { required, roles, requireAll }: GuardRule,
-  auth: RequestAuth<User>,
-  request: Request,
-): DenialReason | undefined {
-  if (auth.isForged(request)) return "cross_origin";
-  if (!required) return undefined;
-  if (!auth.isAuthenticated()) return "anonymous";
-  if (roles === undefined) return undefined;
-  const isAllowed = requireAll
-    ? auth.hasAllRoles(roles)
-    : auth.hasAnyRole(roles);
-  return isAllowed ? undefined : "roles";
-}
-
-function responseTo(
-  reason: DenialReason,
-  rule: GuardRule,
-  request: Request,
-): Response {
-  switch (reason) {
-    case "anonymous":
-      return unauthorized(rule, request);
-    case "roles":
-      return errorResponse(403, "FORBIDDEN", "Insufficient permissions");
-    case "cross_origin":
-      return errorResponse(
-        403,
-        "FORBIDDEN",
-        "This request comes from a page of another origin",
-      );
-  }
-}
-
-function unauthorized(
-  { redirect, unauthorized }: GuardRule,
-  { url }: Request,
-): Response {
-  if (redirect !== undefined) {
-    const location = typeof redirect === "function"
-      ? redirect(new URL(url))
-      : redirect;
-    if (!isSafeRedirect(location)) {
-      throw new TypeError(
-        `Cannot redirect to sign in: redirect must give a path such as "/sign-in" or an http(s) URL, received ${
-          show(location)
-        }`,
-      );
-    }
-    return new Response(null, { status: 303, headers: { location } });
-  }
-  if (unauthorized !== undefined) {
-    const { status, body } = unauthorized;
-    return typeof body === "string"
-      ? new Response(body, { status })
-      : Response.json(body ?? null, { status });
-  }
-  return errorResponse(401, "UNAUTHORIZED", "Authentication required", {
-    // RFC 9110, section 15.5.2: a 401 says how to do better.
-    "www-authenticate": "Bearer",
-  });
+/** The check of several guards that were spread into one `config`. */
+function checkAll(guards: readonly Guard[]): AuthRule["check"] {
+  const guard = combineGuards(guards);
+  return (request, context) => refuse(guard, request, context);
 }
 
 /** Checks a list of roles. */

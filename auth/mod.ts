@@ -30,7 +30,7 @@
 export type { ConnectionInfo, RequestContext } from "../app/context.ts";
 export type { Middleware, Next } from "../app/middleware.ts";
 export type { Plugin } from "../app/plugin.ts";
-export type { AuthRule, RouteArgs } from "../app/route.ts";
+export type { AuthFragment, AuthRule, RouteArgs } from "../app/route.ts";
 export {
   getAuth,
   getOAuthUrl,
@@ -49,11 +49,7 @@ export type {
   RejectionReason,
 } from "./events.ts";
 export { optionalAuth, requireAuth, requireRoles } from "./guards.ts";
-export type {
-  AuthFragment,
-  RequireAuthOptions,
-  RequireRolesOptions,
-} from "./guards.ts";
+export type { RequireAuthOptions, RequireRolesOptions } from "./guards.ts";
 export type { OAuthCallbackParameters } from "./oauth/flow.ts";
 export type {
   AuthCallbacks,

@@ -1,7 +1,8 @@
 import type { RouteArgs } from "../app/route.ts";
 import { authOf } from "./access.ts";
 import type { AuthenticatedContext } from "./auth_context.ts";
-import { readRoles, refuse } from "./guards.ts";
+import { readRoles } from "./guards.ts";
+import { NO_DEMANDS, refuse } from "./refuse.ts";
 import type { BaseUser, User } from "./user.ts";
 
 /** What a handler under {@linkcode withAuth} is called with. */
@@ -45,12 +46,12 @@ export function withAuth<T, U extends BaseUser = User>(
   handler: AuthorizedHandler<T, U>,
   options: WithAuthOptions = {},
 ): (args: RouteArgs) => Promise<T> {
-  const roles = options.roles === undefined
-    ? undefined
-    : readRoles(options.roles, "withAuth()");
-  const rule = { required: true, roles };
+  const demands = options.roles === undefined ? NO_DEMANDS : [
+    { roles: readRoles(options.roles, "withAuth()"), requireAll: false },
+  ];
+  const guard = { name: "auth:withAuth", required: true, demands };
   return async ({ request, context, params }) => {
-    const refusal = refuse("auth:withAuth", rule, request, context);
+    const refusal = refuse(guard, request, context);
     if (refusal !== undefined) throw refusal;
     const auth = authOf<U>(context) as AuthenticatedContext<U>;
     return await handler({ request, context, auth, params });

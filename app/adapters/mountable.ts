@@ -1,9 +1,10 @@
 import type { Context } from "../context.ts";
 import { guard } from "../guard.ts";
+import { holdsGuard, readGuards } from "../guard_fragment.ts";
 import { kindOf } from "../internal/show.ts";
 import type { Middleware } from "../middleware.ts";
 import type { Plugin } from "../plugin.ts";
-import type { AuthRule } from "../route.ts";
+import type { AuthFragment, AuthRule } from "../route.ts";
 
 /** What can be mounted on a server of another make. */
 export type Mountable =
@@ -11,8 +12,8 @@ export type Mountable =
   | Plugin
   /** A middleware, such as `cacheResponse()` gives. */
   | Middleware<Context>
-  /** A guard, such as `requireAuth()` gives. */
-  | { readonly auth: AuthRule };
+  /** A guard, such as `requireAuth()` gives, or several spread together. */
+  | AuthFragment;
 
 /** Gives each part the form of a plugin, in the same order. */
 export function toPlugins(parts: readonly Mountable[]): Plugin[] {
@@ -21,8 +22,9 @@ export function toPlugins(parts: readonly Mountable[]): Plugin[] {
     if (typeof part === "function") return { name, middleware: part };
     if (typeof part === "object" && part !== null) {
       if ("name" in part && typeof part.name === "string") return part;
-      if ("auth" in part && typeof part.auth?.check === "function") {
-        return { name, middleware: guardBy(part.auth) };
+      if (holdsGuard(part)) {
+        const rule = readGuards(part, `mount ${name}`, "")!;
+        return { name, middleware: guardBy(rule) };
       }
     }
     throw new TypeError(

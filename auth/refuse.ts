@@ -1,0 +1,134 @@
+/**
+ * How a guard decides about a request, and what a refused one gets.
+ *
+ * @module
+ */
+
+import type { RequestContext } from "../app/context.ts";
+import { errorResponse } from "../app/error_response.ts";
+import { show } from "../app/internal/show.ts";
+import type { AuthRule } from "../app/route.ts";
+import { observe } from "../app/scope.ts";
+import { requestAuthOf } from "./access.ts";
+import type { DenialReason } from "./events.ts";
+import type { RequestAuth } from "./request_auth.ts";
+import { isSafeRedirect } from "./safe_redirect.ts";
+import type { User } from "./user.ts";
+
+/** What anonymous requests get instead of the default 401. */
+export type AnonymousAnswer = Pick<AuthRule, "redirect" | "unauthorized">;
+
+/** Roles of which a request needs one, or all. */
+export interface RoleDemand {
+  readonly roles: readonly string[];
+  readonly requireAll: boolean;
+}
+
+/** What a guard demands, or several guards of one route do. */
+export interface Guard {
+  /** The check, for the trace. */
+  readonly name: string;
+  /** Whether anonymous requests are refused. */
+  readonly required: boolean;
+  /** What these get. Default: 401. */
+  readonly anonymous?: AnonymousAnswer | undefined;
+  /** All of these must be met. */
+  readonly demands: readonly RoleDemand[];
+}
+
+/** No demands. */
+export const NO_DEMANDS: readonly RoleDemand[] = Object.freeze([]);
+
+/** Makes one guard of several: the last one decides what anonymous ones get. */
+export function combineGuards(guards: readonly Guard[]): Guard {
+  const names = new Set(guards.map(({ name }) => name.replace(/^auth:/, "")));
+  return {
+    name: `auth:${[...names].join("+")}`,
+    required: guards.some(({ required }) => required),
+    anonymous: guards.findLast(({ anonymous }) => anonymous !== undefined)
+      ?.anonymous,
+    demands: guards.flatMap(({ demands }) => demands),
+  };
+}
+
+/** The response to whoever a guard doesn't let in. */
+export function refuse(
+  guard: Guard,
+  request: Request,
+  context: RequestContext,
+): Response | undefined {
+  return observe(guard.name, "auth", (span) => {
+    const auth = requestAuthOf(context);
+    const reason = reasonToRefuse(guard, auth, request);
+    span?.setAttribute("app.auth.allowed", reason === undefined);
+    if (reason === undefined) return undefined;
+    span?.setAttribute("app.auth.reason", reason);
+    auth.deny(reason);
+    return responseTo(reason, guard, request);
+  });
+}
+
+/** The order of the checks is the order in which refusals win. */
+function reasonToRefuse(
+  { required, demands }: Guard,
+  auth: RequestAuth<User>,
+  request: Request,
+): DenialReason | undefined {
+  if (auth.isForged(request)) return "cross_origin";
+  if (!required) return undefined;
+  if (!auth.isAuthenticated()) return "anonymous";
+  for (const { roles, requireAll } of demands) {
+    const isMet = requireAll ? auth.hasAllRoles(roles) : auth.hasAnyRole(roles);
+    if (!isMet) return "roles";
+  }
+  return undefined;
+}
+
+function responseTo(
+  reason: DenialReason,
+  guard: Guard,
+  request: Request,
+): Response {
+  switch (reason) {
+    case "anonymous":
+      return unauthorized(guard.anonymous, request);
+    case "roles":
+      return errorResponse(403, "FORBIDDEN", "Insufficient permissions");
+    case "cross_origin":
+      return errorResponse(
+        403,
+        "FORBIDDEN",
+        "This request comes from a page of another origin",
+      );
+  }
+}
+
+function unauthorized(
+  answer: AnonymousAnswer | undefined,
+  { url }: Request,
+): Response {
+  if (answer?.redirect !== undefined) {
+    const { redirect } = answer;
+    const location = typeof redirect === "function"
+      ? redirect(new URL(url))
+      : redirect;
+    if (!isSafeRedirect(location)) {
+      throw new TypeError(
+        `Cannot redirect to sign in: redirect must give a path such as "/sign-in" or an http(s) URL, received ${
+          show(location)
+        }`,
+      );
+    }
+    return new Response(null, { status: 303, headers: { location } });
+  }
+  if (answer?.unauthorized !== undefined) {
+    const { status, body } = answer.unauthorized;
+    return typeof body === "string"
+      ? new Response(body, { status })
+      : Response.json(body ?? null, { status });
+  }
+  return errorResponse(401, "UNAUTHORIZED", "Authentication required", {
+    // RFC 9110, section 15.5.2: a 401 says how to do better.
+    "www-authenticate": "Bearer",
+  });
+}
