@@ -12,6 +12,7 @@ import { errorResponse } from "./error_response.ts";
 import { guardCaches } from "./internal/cache_control.ts";
 import { readHost, refuseHost } from "./internal/host_header.ts";
 import { holdsGuard, misplaced } from "./guard_fragment.ts";
+import { DEFAULT_MAX_BODY_SIZE, readBodyLimit } from "./internal/body_limit.ts";
 import { isResponse } from "./internal/is_response.ts";
 import { printable, printableError } from "./internal/printable.ts";
 import { kindOf } from "./internal/show.ts";
@@ -33,6 +34,11 @@ export interface AppOptions {
   readonly routes?: readonly Route[];
   /** The plugin that traces requests, as `tracePlugin()` makes it. */
   readonly trace?: Plugin;
+  /**
+   * How long the body of a request to a route may be, in bytes; `Infinity` for
+   * any length. Longer ones get 413 `PAYLOAD_TOO_LARGE`. Default 1 MiB.
+   */
+  readonly maxBodySize?: number;
   /**
    * Gets what a handler or middleware threw, each error once. The response says
    * nothing of it, and does not wait for this. Default: `console.error`.
@@ -78,7 +84,9 @@ export interface Host {
 export function createHost(options: HostOptions): Host {
   const { onError = logError, boundary = answerErrors } = options;
   const plugins = readPlugins(options);
-  const router = createRouter();
+  const router = createRouter(
+    readBodyLimit(options.maxBodySize, DEFAULT_MAX_BODY_SIZE, "create app"),
+  );
   const outer: Middleware<Context>[] = [];
   const inner: Middleware<Context>[] = [];
   let chain: Middleware<Context> | undefined;

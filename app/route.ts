@@ -79,4 +79,9 @@ export interface Route {
   readonly action?: (args: RouteArgs) => unknown;
   /** Settings, such as `requireAuth()`. */
   readonly config?: RouteConfig;
+  /**
+   * How long the body of a request may be, in bytes; `Infinity` for any length.
+   * Longer ones get 413 `PAYLOAD_TOO_LARGE`. Default: the app's `maxBodySize`.
+   */
+  readonly maxBodySize?: number;
 }

@@ -10,6 +10,8 @@ import type { Context, Params } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
 import { guard } from "./guard.ts";
 import { holdsGuard, misplaced, readGuards } from "./guard_fragment.ts";
+import { limitBody, readBodyLimit } from "./internal/body_limit.ts";
+import type { Guarded } from "./internal/body_limit.ts";
 import { isResponse } from "./internal/is_response.ts";
 import { kindOf, show } from "./internal/show.ts";
 import type { Handler, Next } from "./middleware.ts";
@@ -51,14 +53,18 @@ export interface Router {
   ): Promise<Response>;
 }
 
-/** Makes an empty {@linkcode Router}. */
-export function createRouter(): Router {
+/**
+ * Makes an empty {@linkcode Router}.
+ *
+ * @param maxBodySize The limit of bodies for routes that don't set their own.
+ */
+export function createRouter(maxBodySize: number): Router {
   const table = createTable<Endpoint>();
   const taken = new Map<string, string>();
   const methods = new Set<string>();
 
   function add(route: Route): void {
-    for (const [method, run] of endpointsOf(route)) {
+    for (const [method, run] of endpointsOf(route, maxBodySize)) {
       const { path } = route;
       const key = `${method} ${shapeOf(path)}`;
       const other = taken.get(key);
@@ -181,6 +187,7 @@ function shapeOf(path: string): string {
 
 function* endpointsOf(
   route: Route,
+  maxBodySize: number,
 ): Generator<readonly [method: string, run: Handler<Context>]> {
   const { path, handler, loader, action, config } = route;
   if (typeof path !== "string" || !path.startsWith("/")) {
@@ -207,7 +214,13 @@ function* endpointsOf(
   if ("auth" in route || holdsGuard(route)) {
     throw misplaced(`add route ${path}`, "it has auth of its own");
   }
-  const guarded = guardOf(path, config);
+  const guards = guardOf(path, config);
+  const limit = readBodyLimit(
+    route.maxBodySize,
+    maxBodySize,
+    `add route ${path}`,
+  );
+  const guarded = (run: Handler<Context>) => limitBody(limit, guards, run);
   if (handler !== undefined) {
     const { method = "GET" } = route;
     if (typeof method !== "string" || !METHOD.test(method)) {
@@ -265,7 +278,7 @@ function answerWith(
 function guardOf(
   path: string,
   config: RouteConfig | undefined,
-): (run: Handler<Context>) => Handler<Context> {
+): Guarded {
   if (config === undefined) return (run) => run;
   const operation = `add route ${path}`;
   if (typeof config !== "object" || config === null || Array.isArray(config)) {

@@ -1,9 +1,11 @@
-import type { ConnectionInfo } from "../context.ts";
+import type { ConnectionInfo, Context } from "../context.ts";
 import { createHost } from "../host.ts";
 import type { AppOptions } from "../host.ts";
+import { limitBody } from "../internal/body_limit.ts";
 import { isResponse } from "../internal/is_response.ts";
 import { kindOf } from "../internal/show.ts";
 import { pathOf } from "../path.ts";
+import { currentContext } from "../scope.ts";
 import type { Mountable } from "./mountable.ts";
 import { toPlugins } from "./mountable.ts";
 
@@ -14,7 +16,14 @@ export type FetchHandler<I extends ConnectionInfo = ConnectionInfo> = (
 ) => Response | Promise<Response>;
 
 /** Settings of the host that a handler gets. */
-export type FetchHostOptions = Pick<AppOptions, "onError">;
+export interface FetchHostOptions extends Pick<AppOptions, "onError"> {
+  /**
+   * How long the body of a request may be, in bytes; `Infinity` for any length.
+   * Longer ones get 413 `PAYLOAD_TOO_LARGE`. Default: 1 MiB for routes of
+   * plugins, and any length for the handler, which has limits of its own.
+   */
+  readonly maxBodySize?: number;
+}
 
 /** A handler with plugins around it. */
 export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
@@ -73,8 +82,16 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   }
   const { app, fetch } = createHost({ ...options, plugins: toPlugins(parts) });
 
-  async function answer(request: Request, info: I): Promise<Response> {
-    const response = await handler(request, info);
+  const { maxBodySize = Infinity } = options;
+  const run = limitBody(
+    maxBodySize,
+    (run) => run,
+    // Without info there is nothing to hand on, as in tests.
+    (request, context) => handler(request, context.info as I),
+  );
+
+  async function answer(request: Request): Promise<Response> {
+    const response = await run(request, currentContext() as Context);
     if (isResponse(response)) return response;
     throw new TypeError(
       `Cannot answer ${request.method} ${
@@ -84,9 +101,8 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   }
 
   return {
-    // Without info there is nothing to hand on, as in tests.
     fetch: (request, info) =>
-      fetch(request, info, (request) => answer(request, info as I)),
+      fetch(request, info, (request) => answer(request)),
     close: app.close,
   };
 }

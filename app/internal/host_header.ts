@@ -68,12 +68,22 @@ function isSameHost(header: string, url: string): boolean {
   return new URL(`${protocol}//${header}`).host === host;
 }
 
-/** Makes a request that can be upgraded to a socket as the given one can. */
-function withHost(request: Request, host: string): Request {
+/**
+ * Makes a request that can be upgraded to a socket as the given one can;
+ * `undefined` for methods that no `Request` can be made with, such as TRACE.
+ */
+function withHost(request: Request, host: string): Request | undefined {
+  const { url, method, body } = request;
   const headers = new Headers(request.headers);
   headers.set("host", host);
-  const { url, method, body } = request;
-  const copy = new Request(url, { method, headers, body });
+  // Streams need `duplex`, except on Deno.
+  const init = { method, headers, body, duplex: "half" };
+  let copy: Request;
+  try {
+    copy = new Request(url, init);
+  } catch {
+    return undefined;
+  }
   // Not handed over: Deno complains of whoever asks for it.
   Object.defineProperty(copy, "signal", { get: () => request.signal });
   offerUpgrade(copy, () => upgrade(request));

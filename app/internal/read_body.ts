@@ -48,21 +48,26 @@ export type RawBody = string | Uint8Array;
  * {@linkcode readText}, and make of errors what {@linkcode toBodyError} does.
  *
  * To read all at once is quicker than to read a stream, and only done where a
- * header says how long it is. Over HTTP/2 none has to, nor does one of a request
- * that a program has made, maybe of another whose body has no end. And what is
- * encoded may have been decoded since, to any length.
+ * header says how long it is.
  */
 export function readBody(request: Request, limit: number): Promise<RawBody> {
-  const { headers } = request;
+  const length = declaredLength(request.headers);
+  if (length === undefined) return readStream(request, limit);
+  if (length > limit) throw tooLarge(limit);
+  return readBytes(request);
+}
+
+/**
+ * The length of a body, if a header tells it. None has to over HTTP/2, nor in a
+ * request that a program has made, maybe of another whose body has no end. And
+ * an encoded body may have been decoded since, to any length.
+ */
+export function declaredLength(headers: Headers): number | undefined {
   const length = headers.get("content-length");
   // A length that is sent twice comes as a list of two.
-  if (
-    length === null || !/^\d+$/.test(length) || headers.has("content-encoding")
-  ) {
-    return readStream(request, limit);
-  }
-  if (Number(length) > limit) throw tooLarge(limit);
-  return readBytes(request);
+  const isKnown = length !== null && /^\d+$/.test(length) &&
+    !headers.has("content-encoding");
+  return isKnown ? Number(length) : undefined;
 }
 
 /** The requests of Hono's server for Node have no `bytes()`. */
@@ -134,7 +139,8 @@ export function toBodyError(cause: unknown): BodyError {
   return new BodyError("CUT_OFF", message, { cause });
 }
 
-function tooLarge(limit: number): BodyError {
+/** The error about a body that is longer than `limit` bytes. */
+export function tooLarge(limit: number): BodyError {
   return new BodyError("TOO_LARGE", `The body must be at most ${limit} bytes`);
 }
 

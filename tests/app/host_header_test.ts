@@ -204,6 +204,8 @@ Deno.test("The host in a request's target overrides the one in its header", asyn
     const answer = await exchange(port, get("app", target));
     assertEquals(statusOf(answer), "400", target);
   }
+  const traced = get("evil.test", "http://app/p").replace("GET", "TRACE");
+  assertEquals(statusOf(await exchange(port, traced)), "400");
 });
 
 Deno.test("A socket opens under the host of its target", async () => {

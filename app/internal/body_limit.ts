@@ -1,0 +1,110 @@
+/**
+ * The limit of the bodies that a route's code gets.
+ *
+ * @module
+ */
+
+import type { Context } from "../context.ts";
+import { errorResponse } from "../error_response.ts";
+import type { Handler } from "../middleware.ts";
+import { isResponse } from "./is_response.ts";
+import { LimitedBody, LimitedRequest } from "./limited_request.ts";
+import { BodyError, declaredLength, tooLarge } from "./read_body.ts";
+import { show } from "./show.ts";
+
+/** The limit of routes unless told otherwise, in bytes. */
+export const DEFAULT_MAX_BODY_SIZE = 1_048_576;
+
+/**
+ * Checks a limit.
+ *
+ * @param otherwise What `undefined` stands for.
+ * @param operation What can't be done with a wrong one, such as `create app`.
+ * @throws {TypeError} If it is neither an integer from 0 up nor `Infinity`.
+ */
+export function readBodyLimit(
+  value: unknown,
+  otherwise: number,
+  operation: string,
+): number {
+  if (value === undefined) return otherwise;
+  const isLimit = Number.isSafeInteger(value) || value === Infinity;
+  if (isLimit && value as number >= 0) return value as number;
+  throw new TypeError(
+    `Cannot ${operation}: maxBodySize must be a number of bytes, 0 or more, or Infinity, received ${
+      show(value)
+    }`,
+  );
+}
+
+/** Runs a handler after the checks that are to come first, such as guards. */
+export type Guarded = (run: Handler<Context>) => Handler<Context>;
+
+/**
+ * Limits the bodies that a handler gets. One that is declared to be longer is
+ * refused once the guards have let the request in: strangers don't learn the
+ * limits of what they may not use. A body of unknown length is counted while it
+ * is read, by a guard as well.
+ */
+export function limitBody(
+  limit: number,
+  guarded: Guarded,
+  run: Handler<Context>,
+): Handler<Context> {
+  const direct = guarded(run);
+  const refusing = guarded(() => refuse(tooLarge(limit)));
+
+  async function runLimited(
+    request: Request,
+    context: Context,
+    body: LimitedBody | undefined,
+    next: Handler<Context>,
+  ): Promise<Response> {
+    const limited = new LimitedRequest(request, body);
+    // Whichever of the two the handler reads.
+    (context as { request: Request }).request = limited;
+    try {
+      return await next(limited, context);
+    } catch (error) {
+      // The limit of an app around this one.
+      if (error instanceof BodyError && error.problem === "TOO_LARGE") {
+        return refuse(error);
+      }
+      // However the body's error was wrapped on its way here, as by `fetch`.
+      if (limited.isExceeded && !isResponse(error)) {
+        return refuse(tooLarge(limit));
+      }
+      throw error;
+    }
+  }
+
+  return (request, context) => {
+    // These have no body, and a WebSocket needs the request itself.
+    const { method } = request;
+    if (method === "GET" || method === "HEAD" || method === "CONNECT") {
+      return direct(request, context);
+    }
+    const length = declaredLength(request.headers);
+    if (length !== undefined && length <= limit) {
+      return direct(request, context);
+    }
+    // Nothing to count, unless an app around this one does.
+    if (limit === Infinity && !(request instanceof LimitedRequest)) {
+      return direct(request, context);
+    }
+    const next = length === undefined ? direct : refusing;
+    // These have no content (RFC 9110, section 9.3.8), and Node's adapters hide
+    // what there is.
+    if (method === "TRACE" || method === "TRACK") {
+      return runLimited(request, context, undefined, next);
+    }
+    const { body } = request;
+    return body === null || request.bodyUsed
+      ? next(request, context)
+      : runLimited(request, context, new LimitedBody(body, limit), next);
+  };
+}
+
+function refuse({ message }: BodyError): Response {
+  return errorResponse(413, "PAYLOAD_TOO_LARGE", message);
+}

@@ -1,0 +1,83 @@
+import { tooLarge } from "./read_body.ts";
+
+/**
+ * A request whose body errors once it has passed a limit, or that has none.
+ * Nothing of the original is read before somebody reads this one.
+ */
+export class LimitedRequest extends Request {
+  readonly #original: Request;
+  readonly #limit: LimitedBody | undefined;
+
+  /**
+   * Makes a copy of a request.
+   *
+   * @param limit The body; without it the copy has none.
+   * @param body The same, or that of a clone.
+   */
+  constructor(
+    original: Request,
+    limit: LimitedBody | undefined,
+    body = limit?.stream,
+  ) {
+    const { url, method, headers, redirect } = original;
+    // Without a body it may be a method that `Request` refuses, such as TRACE.
+    // Streams need `duplex`, except on Deno.
+    const content = body === undefined
+      ? { method: "GET" }
+      : { method, body, duplex: "half" };
+    super(url, { headers, redirect, ...content });
+    this.#original = original;
+    this.#limit = limit;
+  }
+
+  /** Whether the body was longer than the limit, as far as it was read. */
+  get isExceeded(): boolean {
+    return this.#limit?.isExceeded === true;
+  }
+
+  override get method(): string {
+    return this.#original.method;
+  }
+
+  /** Asked for late: Deno warns as soon as a request's signal is touched. */
+  override get signal(): AbortSignal {
+    return this.#original.signal;
+  }
+
+  override clone(): LimitedRequest {
+    return new LimitedRequest(
+      this,
+      this.#limit,
+      super.clone().body ?? undefined,
+    );
+  }
+}
+
+/** A body that is read through, and counted. */
+export class LimitedBody {
+  /** The bytes up to the limit, then a `BodyError`. */
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Whether there were more. */
+  isExceeded = false;
+
+  constructor(
+    body: ReadableStream<Uint8Array<ArrayBuffer>>,
+    limit: number,
+  ) {
+    let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+    let size = 0;
+    this.stream = new ReadableStream({
+      pull: async (controller) => {
+        reader ??= body.getReader();
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        size += value.byteLength;
+        if (size <= limit) return controller.enqueue(value);
+        this.isExceeded = true;
+        reader.cancel().catch(() => {});
+        throw tooLarge(limit);
+      },
+      cancel: (reason) => (reader ?? body).cancel(reason),
+    }, { highWaterMark: 0 });
+  }
+}
