@@ -72,11 +72,18 @@ export interface AuthCallbacks<U extends BaseUser = User> {
   /** Runs when somebody has signed out. */
   readonly onSignOut?: (session: Session<U>) => void | Promise<void>;
   /**
-   * Adds claims to a session's payload, when it is created and refreshed. `sub`,
-   * `iat`, `exp`, `sid`, `email`, `name`, `roles`, `provider` and the other
-   * registered ones come from the session, whatever it returns: to change those,
-   * use `onSessionCreated`. What sounds like a secret, such as `accessToken`, is
-   * left out as well; `onEvent` and `debug` tell of both.
+   * Builds a session's payload at sign-in and at each refresh. The payload that
+   * it returns is the whole payload: `roles`, `name`, `email` and custom claims
+   * arrive in the session, and a claim that it leaves out is gone. To keep the
+   * rest, return `{ ...token, roles: ["admin"] }`.
+   *
+   * `sub`, `iat`, `exp`, `nbf`, `iss`, `aud`, `jti`, `sid`, `auth_time` and
+   * `provider` always come from the session. Keys that sound like secrets, such
+   * as `accessToken`, are left out. `onEvent` and `debug` report both as
+   * `claim_ignored`.
+   *
+   * If `roles` isn't an array of strings, or `name` or `email` isn't a string,
+   * the sign-in or refresh fails with a `TypeError`.
    */
   readonly jwt?: (args: {
     readonly token: JWTPayload;

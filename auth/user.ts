@@ -38,7 +38,7 @@ export interface Session<U extends BaseUser = User> {
   name?: string | undefined;
   /** The user's roles. */
   roles?: string[] | undefined;
-  /** The user's other fields, and what the `jwt` callback has added. */
+  /** The user's other fields, or the custom claims of the `jwt` callback. */
   claims?: Claims<U> | undefined;
   /**
    * When it ends, unless it is refreshed before. A date that is to be changed

@@ -9,12 +9,13 @@ import { kindOf } from "../../app/internal/show.ts";
 import type { JWTPayload } from "../tokens/jwt.ts";
 import type { BaseUser, Claims, Session, User } from "../user.ts";
 import { fixedDate } from "./fixed_date.ts";
+import { copyJSON, keep } from "./kept_values.ts";
 
 /**
  * Claims that only the session decides about: those that RFC 7519, section 4.1,
  * and OpenID Connect give a meaning, and the session's own.
  */
-const RESERVED: ReadonlySet<string> = new Set([
+export const PROTECTED: readonly string[] = [
   "sub",
   "iat",
   "exp",
@@ -24,22 +25,20 @@ const RESERVED: ReadonlySet<string> = new Set([
   "jti",
   "sid",
   "auth_time",
+  "provider",
+];
+
+/** Claims that are fields of a session, and no custom claims. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...PROTECTED,
   "email",
   "name",
   "roles",
-  "provider",
 ]);
 
-/** Keys that mean something to JavaScript, and to nobody else. */
-const TREACHEROUS = new Set(["__proto__", "constructor", "prototype"]);
-
-/** Keys of secrets, in lower case and without separators. */
-const SECRET =
-  /passw(or)?d|passphrase|^pwd|(pwd|hash|salt|tokens?|secrets?|(api|private|secret|signing)keys?|(backup|recovery)codes?)$/;
-
-/** Whether a key sounds like that of a secret: `passwordHash`, `access_token`. */
-function soundsSecret(key: string): boolean {
-  return SECRET.test(key.replace(/[^a-z\d]/gi, "").toLowerCase());
+/** Whether a claim is a custom one, which `session.claims` has. */
+export function isCustomClaim(name: string): boolean {
+  return !RESERVED.has(name);
 }
 
 /** Whether a payload is one that a session can be built from. */
@@ -53,8 +52,9 @@ export function isSessionPayload(payload: JWTPayload): boolean {
 }
 
 function isRoles(value: unknown): value is string[] {
+  // `every()` alone would skip the holes of an array.
   return Array.isArray(value) &&
-    value.every((role) => typeof role === "string");
+    Array.from(value).every((role) => typeof role === "string");
 }
 
 /**
@@ -77,7 +77,7 @@ export function sessionOfUser<U extends BaseUser>(
   const roles = user.roles ?? undefined;
   const claims: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(user)) {
-    if (key !== "id" && !RESERVED.has(key)) keep(claims, key, value);
+    if (key !== "id" && isCustomClaim(key)) keep(claims, key, value);
   }
   const session: Session<User> = { userId: user.id, provider };
   if (email !== undefined) session.email = email;
@@ -130,36 +130,9 @@ export function payloadOf<U extends BaseUser>(
     if (value !== undefined && value !== null) payload[key] = value;
   }
   for (const [key, value] of Object.entries(claims ?? {})) {
-    if (!RESERVED.has(key)) keep(payload, key, value);
+    if (isCustomClaim(key)) keep(payload, key, value);
   }
   return payload;
-}
-
-/**
- * The payload, with what a callback has added to it.
- *
- * @param ignored Gets the names of what it has added or changed in vain.
- */
-export function withClaims(
-  payload: JWTPayload,
-  changed: JWTPayload,
-  ignored: (name: string) => void,
-): JWTPayload {
-  const result = {} as JWTPayload;
-  for (const name of RESERVED) {
-    if (Object.hasOwn(payload, name)) result[name] = payload[name];
-    if (!isEqual(changed[name], payload[name])) ignored(name);
-  }
-  for (const [key, value] of Object.entries(changed)) {
-    if (RESERVED.has(key)) continue;
-    if (soundsSecret(key)) ignored(key);
-    keep(result, key, value);
-  }
-  return result;
-}
-
-function isEqual(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 /**
@@ -182,7 +155,7 @@ export function templateOf(payload: JWTPayload): SessionTemplate {
   if (provider !== undefined) template.provider = provider;
   const claims: Claims = {};
   for (const [key, value] of Object.entries(payload)) {
-    if (!RESERVED.has(key)) keep(claims, key, value);
+    if (isCustomClaim(key)) keep(claims, key, value);
   }
   if (Object.keys(claims).length > 0) template.claims = claims;
   template.issuedAt = fixedDate(iat);
@@ -203,58 +176,6 @@ export function sessionOf<U extends BaseUser>(
   return session as Session<U>;
 }
 
-/** Keeps a copy of what JSON carries of a value, unless it may be a secret. */
-function keep(
-  target: Record<string, unknown>,
-  key: string,
-  value: unknown,
-): void {
-  if (TREACHEROUS.has(key) || soundsSecret(key)) return;
-  const copy = copyJSON(value, key);
-  if (copy !== undefined) target[key] = copy;
-}
-
-function copyJSON(value: unknown, key: string, depth = 0): unknown {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return value;
-    case "number":
-      return Number.isFinite(value) ? value : null;
-    case "object":
-      break;
-    case "bigint":
-      throw new TypeError(
-        `Cannot keep ${
-          JSON.stringify(key)
-        } in a session: JSON doesn't carry a bigint; make it a string`,
-      );
-    default:
-      return undefined;
-  }
-  if (value === null) return null;
-  if (depth >= 20) {
-    throw new TypeError(
-      `Cannot keep ${
-        JSON.stringify(key)
-      } in a session: it is nested deeper than 20 levels, or contains itself`,
-    );
-  }
-  if (Array.isArray(value)) {
-    return value.map((item) => copyJSON(item, key, depth + 1) ?? null);
-  }
-  if ("toJSON" in value && typeof value.toJSON === "function") {
-    return copyJSON(value.toJSON(key), key, depth + 1);
-  }
-  const copy: Record<string, unknown> = {};
-  for (const [name, item] of Object.entries(value)) {
-    if (TREACHEROUS.has(name) || soundsSecret(name)) continue;
-    const kept = copyJSON(item, key, depth + 1);
-    if (kept !== undefined) copy[name] = kept;
-  }
-  return copy;
-}
-
 /**
  * Checks what a guard relies on of a session that a callback has built.
  *
@@ -269,7 +190,18 @@ export function checkSession<U extends BaseUser>(session: Session<U>): void {
   );
 }
 
-function checkUser(user: BaseUser, idName: string, whose: string): void {
+/**
+ * Checks the fields of a user that guards rely on.
+ *
+ * @param idName The name of the id, for the error.
+ * @param whose Where they come from, for the error.
+ * @throws {TypeError} If one is of the wrong type.
+ */
+export function checkUser(
+  user: BaseUser,
+  idName: string,
+  whose: string,
+): void {
   const wrong = (what: string, expected: string, value: unknown) => {
     throw new TypeError(
       `Cannot use session: ${what} ${whose} must be ${expected}, received ${

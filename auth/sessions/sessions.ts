@@ -13,13 +13,9 @@ import type { JWTPayload } from "../tokens/jwt.ts";
 import { MAX_TOKEN_LENGTH, signToken } from "../tokens/jwt.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
 import type { BaseUser, Session } from "../user.ts";
-import {
-  payloadOf,
-  sessionOf,
-  sessionOfUser,
-  templateOf,
-  withClaims,
-} from "./claims.ts";
+import type { BuildPayload } from "./build_payload.ts";
+import { createBuildPayload } from "./build_payload.ts";
+import { payloadOf, sessionOf, sessionOfUser, templateOf } from "./claims.ts";
 import { RecentResults } from "./recent_results.ts";
 import { createSessionId } from "./session_cookie.ts";
 import type {
@@ -52,18 +48,20 @@ export class Sessions<U extends BaseUser> {
   readonly #callbacks: AuthCallbacks<U>;
   readonly #emit: Emit;
   readonly #now: () => number;
+  readonly #buildPayload: BuildPayload<U>;
   readonly #proofs: SessionProofs;
   /** Whoever asks for the same session while one refreshes it, or has, joins. */
   readonly #refreshed = new RecentResults<ProvedSession | undefined>();
 
   constructor(options: SessionsOptions<U>) {
-    const { settings, keys, store, now } = options;
+    const { settings, keys, store, callbacks, emit, now } = options;
     this.#settings = settings;
     this.#keys = keys;
     this.#store = store;
-    this.#callbacks = options.callbacks;
-    this.#emit = options.emit;
+    this.#callbacks = callbacks;
+    this.#emit = emit;
     this.#now = now;
+    this.#buildPayload = createBuildPayload(callbacks, emit);
     this.#proofs = createSessionProofs(settings, keys, store, now);
   }
 
@@ -88,7 +86,7 @@ export class Sessions<U extends BaseUser> {
       expiresAt: new Date(this.#expiry(iat, iat) * 1000),
     };
     const session = await onSessionCreated?.(draft) ?? draft;
-    const payload = await this.#claims(
+    const payload = await this.#buildPayload(
       payloadOf(session, {
         ...this.#party,
         sid,
@@ -142,7 +140,7 @@ export class Sessions<U extends BaseUser> {
   async #renew(old: ProvedSession): Promise<ProvedSession | undefined> {
     const time = this.#now();
     const iat = Math.floor(time / 1000);
-    const payload = await this.#claims(
+    const payload = await this.#buildPayload(
       {
         ...old.payload,
         iat,
@@ -265,31 +263,6 @@ export class Sessions<U extends BaseUser> {
     return Math.min(
       Math.floor(expiresAt.getTime() / 1000),
       iat + absoluteMaxAge,
-    );
-  }
-
-  async #claims(
-    payload: JWTPayload,
-    session: Session<U>,
-    user?: U,
-  ): Promise<JWTPayload> {
-    const { jwt } = this.#callbacks;
-    if (jwt === undefined) return payload;
-    const token = structuredClone(payload);
-    const changed = await jwt(
-      user === undefined ? { token, session } : { token, session, user },
-    );
-    if (typeof changed !== "object" || changed === null) {
-      throw new TypeError(
-        `Cannot keep session: the jwt callback must return a payload, received ${
-          kindOf(changed)
-        }`,
-      );
-    }
-    return withClaims(
-      payload,
-      changed,
-      (name) => this.#emit({ type: "claim_ignored", name }),
     );
   }
 

@@ -1,0 +1,75 @@
+/**
+ * Copies the values that a session keeps, without the keys of secrets.
+ *
+ * @module
+ */
+
+/** Keys that mean something to JavaScript, and to nobody else. */
+const TREACHEROUS = new Set(["__proto__", "constructor", "prototype"]);
+
+/** Keys of secrets, in lower case and without separators. */
+const SECRET =
+  /passw(or)?d|passphrase|^pwd|(pwd|hash|salt|tokens?|secrets?|(api|private|secret|signing)keys?|(backup|recovery)codes?)$/;
+
+/** Whether a key sounds like that of a secret: `passwordHash`, `access_token`. */
+export function soundsSecret(key: string): boolean {
+  return SECRET.test(key.replace(/[^a-z\d]/gi, "").toLowerCase());
+}
+
+/**
+ * Keeps a copy of what JSON carries of a value, unless its key sounds like that
+ * of a secret.
+ *
+ * @throws {TypeError} If JSON can't carry it.
+ */
+export function keep(
+  target: Record<string, unknown>,
+  key: string,
+  value: unknown,
+): void {
+  if (TREACHEROUS.has(key) || soundsSecret(key)) return;
+  const copy = copyJSON(value, key);
+  if (copy !== undefined) target[key] = copy;
+}
+
+/** A copy of what JSON carries of a value. */
+export function copyJSON(value: unknown, key: string, depth = 0): unknown {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      return Number.isFinite(value) ? value : null;
+    case "object":
+      break;
+    case "bigint":
+      throw new TypeError(
+        `Cannot keep ${
+          JSON.stringify(key)
+        } in a session: JSON doesn't carry a bigint; make it a string`,
+      );
+    default:
+      return undefined;
+  }
+  if (value === null) return null;
+  if (depth >= 20) {
+    throw new TypeError(
+      `Cannot keep ${
+        JSON.stringify(key)
+      } in a session: it is nested deeper than 20 levels, or contains itself`,
+    );
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => copyJSON(item, key, depth + 1) ?? null);
+  }
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    return copyJSON(value.toJSON(key), key, depth + 1);
+  }
+  const copy: Record<string, unknown> = {};
+  for (const [name, item] of Object.entries(value)) {
+    if (TREACHEROUS.has(name) || soundsSecret(name)) continue;
+    const kept = copyJSON(item, key, depth + 1);
+    if (kept !== undefined) copy[name] = kept;
+  }
+  return copy;
+}
