@@ -1,6 +1,6 @@
 import type { RequestContext } from "../app/context.ts";
 import type { AuthContext } from "./auth_context.ts";
-import type { OAuthCallbackParameters } from "./oauth/flow.ts";
+import type { OAuthCallbackParameters } from "./oauth/callback_parameters.ts";
 import { RequestAuth } from "./request_auth.ts";
 import type { BaseUser, Session, User } from "./user.ts";
 
@@ -78,11 +78,12 @@ export function getOAuthUrl(
  *
  * @param context The context of the request.
  * @param provider The id of the provider.
- * @param callback `code` and `state` of the query string, and the redirect URI
- * that {@linkcode getOAuthUrl} was called with, if it was with one.
+ * @param callback `code`, `state`, `iss` and `error` of the query string, and the
+ * redirect URI that {@linkcode getOAuthUrl} was called with, if it was with one.
  * @throws {AuthError} `OAUTH_STATE_MISMATCH` if this browser has not begun this
- * sign-in within the last ten minutes; `INVALID_CREDENTIALS` if the provider
- * does not let the user in; `OAUTH_FAILED` if it fails.
+ * sign-in within the last ten minutes, or the answer is of a foreign issuer;
+ * `INVALID_CREDENTIALS` if the provider does not let the user in, or the user has
+ * cancelled; `OAUTH_FAILED` if the provider fails.
  */
 export function handleOAuthCallback(
   context: RequestContext,

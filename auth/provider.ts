@@ -34,6 +34,16 @@ export interface AuthProvider<U extends BaseUser = User> {
   readonly type: "credentials" | "oauth";
   /** The one redirect URI that is allowed, if only one is. OAuth only. */
   readonly redirectUri?: string | undefined;
+  /**
+   * The issuer that the parameter `iss` of a callback must be (RFC 9207). OAuth
+   * only. Default: one that the authorization URL lies below.
+   */
+  readonly issuer?: string | undefined;
+  /**
+   * Whether a callback without `iss` is refused. Set it if the provider always
+   * sends `iss`. OAuth only. Default `false`.
+   */
+  readonly isIssuerRequired?: boolean | undefined;
   /** Authenticates; `null` means failure. OAuth providers always give `null`. */
   authorize(credentials: Record<string, unknown>): Promise<U | null>;
   /** The address to send the user to. OAuth only. */

@@ -15,7 +15,7 @@ import type { AuthCore } from "./core.ts";
 import { AuthError } from "./error.ts";
 import type { DenialReason } from "./events.ts";
 import { isForged } from "./forgery.ts";
-import type { OAuthCallbackParameters } from "./oauth/flow.ts";
+import type { OAuthCallbackParameters } from "./oauth/callback_parameters.ts";
 import type { AuthProvider } from "./provider.ts";
 import { sessionOf, userOfSession } from "./sessions/claims.ts";
 import type { Identity } from "./sessions/describe.ts";

@@ -5,10 +5,13 @@ import type { AuthProvider, OAuthCallback } from "../provider.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
 import type { BaseUser } from "../user.ts";
 import { isRedirectUri, REDIRECT_URI } from "./address.ts";
+import type { OAuthCallbackParameters } from "./callback_parameters.ts";
 import type { PendingSignIn } from "./flow_cookie.ts";
 import { createFlowCookies, LIFETIME } from "./flow_cookie.ts";
+import { complaintAboutIssuer, serverOf } from "./issuer.ts";
 import { codeChallenge, digest, isEqual, randomValue } from "./pkce.ts";
 import { ProfileFailure } from "./profile_failure.ts";
+import { errorOfAnswer, oauthFailed } from "./provider_answer.ts";
 import { UsedStates } from "./used_states.ts";
 
 /** What codes consist of (RFC 6749, appendix A.11), and more than they have. */
@@ -30,16 +33,6 @@ export interface OAuthStart {
   readonly url: string;
   /** Values of `Set-Cookie`. */
   readonly cookies: string[];
-}
-
-/** What the browser has brought back from an OAuth provider. */
-export interface OAuthCallbackParameters {
-  /** The parameter `code` of the callback's URL. */
-  readonly code: string;
-  /** The parameter `state` of the callback's URL. */
-  readonly state: string;
-  /** The redirect URI of the start. Default: the provider's, if it has one. */
-  readonly redirectUri?: string | undefined;
 }
 
 /** The end of a sign-in. */
@@ -85,18 +78,19 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
   const used = new UsedStates(2 * LIFETIME);
 
   /** What the provider needs of a sign-in; throws what is wrong with it. */
-  function accept(
+  function accept<U extends BaseUser>(
     pending: PendingSignIn | string,
-    provider: string,
+    { id: provider, issuer }: AuthProvider<U>,
     answer: OAuthCallbackParameters,
     redirectUri: string | undefined,
   ): OAuthCallback {
     if (typeof pending === "string") throw stateMismatch(pending);
-    if (!isEqual(pending.state, answer.state)) {
+    const { state } = pending;
+    if (!isEqual(state, answer.state as string)) {
       throw stateMismatch("the state is not the one in its cookie");
     }
     const time = now();
-    if (!used.use(pending.state, time)) {
+    if (!used.use(state, time)) {
       throw stateMismatch("the state was used before");
     }
     const age = time - pending.begun;
@@ -122,13 +116,21 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
         "the redirect URI is not the one that the sign-in was begun with",
       );
     }
-    const { code, state } = answer;
+    const { server, isIssuerRequired: isRequired = false } = pending;
+    const rule = { issuer, server, isRequired };
+    const complaint = complaintAboutIssuer(answer.iss, rule);
+    if (complaint !== undefined) throw stateMismatch(complaint);
+    const { verifier: codeVerifier, nonce } = pending;
+    const { code } = answer;
+    const secrets = [state, codeVerifier, nonce];
+    if (typeof code === "string") secrets.push(code);
+    const error = errorOfAnswer(answer, secrets);
+    if (error !== undefined) throw error;
     if (typeof code !== "string" || !CODE.test(code)) {
       throw stateMismatch(
         "the code must be a string of 1 to 8192 visible characters",
       );
     }
-    const { verifier: codeVerifier, nonce } = pending;
     return { code, state, redirectUri, codeVerifier, nonce };
   }
 
@@ -138,7 +140,7 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
         throw notOAuth(provider.id);
       }
       const redirectUri = readRedirectUri(provider, requested);
-      const pending: PendingSignIn = {
+      const started = {
         state: randomValue(),
         provider: provider.id,
         redirect: digest(redirectUri),
@@ -146,10 +148,16 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
         nonce: randomValue(),
         begun: now(),
       };
-      const url = provider.getAuthorizationUrl(pending.state, redirectUri, {
-        codeChallenge: codeChallenge(pending.verifier),
-        nonce: pending.nonce,
+      const { state, verifier, nonce } = started;
+      const url = provider.getAuthorizationUrl(state, redirectUri, {
+        codeChallenge: codeChallenge(verifier),
+        nonce,
       });
+      const pending: PendingSignIn = {
+        ...started,
+        server: serverOf(url),
+        isIssuerRequired: provider.isIssuerRequired === true,
+      };
       return { url, cookies: cookies.add(pending, cookieHeader) };
     },
     finish(provider, answer, cookieHeader) {
@@ -159,7 +167,7 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
         cookies: cookies.remove(state),
         user: complete(
           provider,
-          () => accept(pending, provider.id, answer, redirectUri),
+          () => accept(pending, provider, answer, redirectUri),
         ),
       };
     },
@@ -183,11 +191,7 @@ async function complete<U extends BaseUser>(
     });
   } catch (cause) {
     if (cause instanceof ProfileFailure) throw cause.cause;
-    throw new AuthError(
-      "OAUTH_FAILED",
-      "The sign-in provider has failed; please try again",
-      { cause },
-    );
+    throw oauthFailed(cause);
   }
   if (user === null || user === undefined) throw invalidCredentials(refusal);
   return user;

@@ -36,6 +36,10 @@ export interface PendingSignIn {
   readonly nonce: string;
   /** When it was begun, in milliseconds of the Unix epoch. */
   readonly begun: number;
+  /** The authorization URL without its query, unless it is very long. */
+  readonly server?: string | undefined;
+  /** Whether the callback has to have `iss`. */
+  readonly isIssuerRequired?: boolean | undefined;
 }
 
 /** Sets, finds and removes the cookies. */
@@ -43,9 +47,9 @@ export interface FlowCookies {
   /** The values of `Set-Cookie` for a new one, and for those in its way. */
   add(pending: PendingSignIn, header: string | null): string[];
   /** What the browser keeps for a state, or why that is nothing. */
-  find(state: string, header: string | null): PendingSignIn | string;
+  find(state: string | null, header: string | null): PendingSignIn | string;
   /** The values of `Set-Cookie` that remove the cookie of a state. */
-  remove(state: string): string[];
+  remove(state: string | null): string[];
 }
 
 /** Makes the {@linkcode FlowCookies} of a plugin. */

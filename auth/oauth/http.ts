@@ -7,13 +7,11 @@
 
 import { BodyError, readStream } from "../../app/internal/read_body.ts";
 import { SignInReason } from "../error.ts";
+import { errorText } from "./provider_text.ts";
 
 /** The largest answer that is read, in bytes. */
 const MAX_BODY = 1024 * 1024;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
-/** What an error code consists of (RFC 6749, section 5.2). */
-const NOT_ERROR_CODE = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
-
 /** How requests are sent. */
 export interface Transport {
   /** Sends them. */
@@ -116,25 +114,7 @@ function errorCode(
   if (!isObject(value)) return undefined;
   const { error } = value;
   if (error === undefined || error === null) return undefined;
-  if (typeof error !== "string") return "an error that is not a string";
-  const spellings = spellingsOf(error);
-  if (
-    secrets.some((secret) => spellings.some((text) => text.includes(secret)))
-  ) {
-    return "an error that says back what was sent";
-  }
-  return error.slice(0, 100).replace(NOT_ERROR_CODE, "?");
-}
-
-/** A text, also without the escapes of addresses and those of forms. */
-function spellingsOf(text: string): string[] {
-  // Node does not decode what has both bad escapes and more than ASCII.
-  const ascii = (encoded: string) =>
-    encoded.toWellFormed().replaceAll(/[^\0-\x7f]+/g, encodeURIComponent);
-  // It decodes what can be decoded, and never throws.
-  const decode = (encoded: string) =>
-    new URLSearchParams(`=${ascii(encoded).replaceAll("&", "%26")}`).get("")!;
-  return [text, decode(text.replaceAll("+", "%2B")), decode(text)];
+  return errorText(error, secrets);
 }
 
 /** Whether a value of JSON is an object. */

@@ -89,6 +89,7 @@ export function presetChat(
       tokenUrl: `${SITE}/api/oauth2/token`,
       userInfoUrl: `${SITE}/api/users/@me`,
     },
+    issuer: options.authorizationUrl === undefined ? SITE : undefined,
   });
   const { check, client } = settings;
   const userInfoUrl = settings.userInfoUrl!;

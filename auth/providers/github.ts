@@ -76,11 +76,14 @@ export function presetCodeHost(
     & GitHubOptions
     & Partial<ProfileOption<GitHubProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
+  const { enterprise, authorizationUrl } = options;
+  const isOwn = enterprise === undefined && authorizationUrl === undefined;
   const settings = resolveOAuth("GitHub", options, {
     id: "github",
     name: "GitHub",
     scope: ["read:user", "user:email"],
-    endpoints: endpointsOf(options.enterprise?.baseUrl),
+    endpoints: endpointsOf(enterprise?.baseUrl),
+    issuer: isOwn ? "https://github.com/login/oauth" : undefined,
   });
   const { client, scope } = settings;
   const userInfoUrl = settings.userInfoUrl!;

@@ -9,8 +9,9 @@ import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
 import { createOAuthProvider } from "./oauth_provider.ts";
 import { verifiedEmail } from "./verified_email.ts";
 
-/** Google writes its name in two ways. */
-const ISSUERS = ["https://accounts.google.com", "accounts.google.com"];
+const ISSUER = "https://accounts.google.com";
+/** In id tokens, Google writes its name in two ways. */
+const ISSUERS = [ISSUER, "accounts.google.com"];
 const DOMAIN = /^[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)+$/i;
 
 /** The options of {@linkcode presetIdentity}. */
@@ -29,7 +30,7 @@ export interface GoogleOptions extends OAuthClientOptions {
    * compared with the claim `hd`, not with the e-mail address.
    */
   readonly hostedDomain?: string;
-  /** Whose id tokens are believed. Default: Google's own. */
+  /** Whose id tokens and callbacks are believed. Default: Google's own. */
   readonly issuer?: string;
   /** Where the issuer's keys are. Default: where Google's are. */
   readonly jwksUrl?: string;
@@ -83,7 +84,7 @@ export function presetIdentity(
 ): AuthProvider<BaseUser> {
   const {
     hostedDomain,
-    issuer,
+    issuer = ISSUER,
     jwksUrl = "https://www.googleapis.com/oauth2/v3/certs",
   } = options;
   const settings = resolveOAuth("Google", options, {
@@ -95,6 +96,7 @@ export function presetIdentity(
       tokenUrl: "https://oauth2.googleapis.com/token",
       userInfoUrl: "https://openidconnect.googleapis.com/v1/userinfo",
     },
+    issuer,
     // It spares users a choice; what counts is the claim in the id token.
     parameters: hostedDomain === undefined ? {} : { hd: hostedDomain },
   });
@@ -109,14 +111,14 @@ export function presetIdentity(
     hostedDomain,
   );
   check(
-    issuer === undefined || typeof issuer === "string" && issuer !== "",
+    typeof issuer === "string" && issuer !== "",
     "issuer",
     "a non-empty string",
     issuer,
   );
   checkEndpoint(check, "jwksUrl", jwksUrl);
   const verifyIdToken = createIdTokenVerifier({
-    issuers: issuer === undefined ? ISSUERS : [issuer],
+    issuers: issuer === ISSUER ? ISSUERS : [issuer],
     jwksUrl,
     algorithms: ["RS256"],
     clientId,

@@ -106,6 +106,7 @@ export function oauth(
   const settings = resolveOAuth(label, options, {
     scope: [],
     endpoints: {},
+    issuer: options.idToken?.issuer,
   });
   const { check, client, userInfoUrl } = settings;
   if (profileUrl !== undefined) checkEndpoint(check, "profileUrl", profileUrl);

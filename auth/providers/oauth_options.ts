@@ -53,6 +53,8 @@ export interface OAuthDefaults {
   readonly name?: string;
   readonly scope: readonly string[];
   readonly endpoints: Partial<Endpoints>;
+  /** The issuer, where it is known. */
+  readonly issuer?: string | undefined;
   /** More parameters of the authorization URL. */
   readonly parameters?: Readonly<Record<string, string>>;
 }
@@ -62,6 +64,8 @@ export interface OAuthSettings {
   readonly id: string;
   readonly name: string;
   readonly redirectUri: string | undefined;
+  /** What `iss` of a callback must be, where that is known. */
+  readonly issuer: string | undefined;
   readonly client: OAuthClient;
   readonly clientId: string;
   readonly scope: readonly string[];
@@ -136,6 +140,7 @@ export function resolveOAuth(
     id,
     name,
     redirectUri,
+    issuer: defaults.issuer,
     clientId,
     scope,
     transport,

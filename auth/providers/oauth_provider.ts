@@ -34,13 +34,14 @@ export function createOAuthProvider<P, U extends BaseUser>(
   ) => Promise<P | null>,
   toUser: ProfileMapper<P, U>,
 ): AuthProvider<U> {
-  const { id, name, redirectUri, client, check } = settings;
+  const { id, name, redirectUri, issuer, client, check } = settings;
   check(typeof toUser === "function", "profile", "a function", toUser);
   return {
     id,
     name,
     type: "oauth",
     redirectUri,
+    issuer,
     // Who somebody is, is asked at the provider, never of the request.
     authorize: () => Promise.resolve(null),
     getAuthorizationUrl: client.authorizationUrl,

@@ -1,0 +1,46 @@
+import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
+import type { OAuthCallbackParameters } from "./callback_parameters.ts";
+import { errorText } from "./provider_text.ts";
+
+/** Errors by which the user isn't let in, though nothing has failed. */
+const DENIED: ReadonlySet<unknown> = new Set([
+  // RFC 6749, section 4.1.2.1.
+  "access_denied",
+  // OpenID Connect Core, section 3.1.2.6.
+  "interaction_required",
+  "login_required",
+  "account_selection_required",
+  "consent_required",
+]);
+const MAX_DESCRIPTION = 200;
+
+/**
+ * What to throw for a callback's `error`; `undefined` if it has none. The
+ * provider's words are for the log alone.
+ *
+ * @param secrets What must not be in the log.
+ */
+export function errorOfAnswer(
+  { error, error_description }: OAuthCallbackParameters,
+  secrets: readonly string[],
+): AuthError | undefined {
+  if (error === undefined || error === null) return undefined;
+  const code = errorText(error, secrets);
+  const description = error_description === undefined ||
+      error_description === null
+    ? ""
+    : ` (${errorText(error_description, secrets, MAX_DESCRIPTION)})`;
+  const reason = new SignInReason(
+    `the provider answered with the error ${code}${description}`,
+  );
+  return DENIED.has(error) ? invalidCredentials(reason) : oauthFailed(reason);
+}
+
+/** What somebody sees whose provider has failed. The cause is for the log. */
+export function oauthFailed(cause: unknown): AuthError {
+  return new AuthError(
+    "OAUTH_FAILED",
+    "The sign-in provider has failed; please try again",
+    { cause },
+  );
+}
