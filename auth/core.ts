@@ -1,6 +1,7 @@
 import type { ConnectionInfo } from "../app/context.ts";
 import { readOrigins } from "../app/internal/origin.ts";
 import { namesOfCookies } from "./cookies/cookies.ts";
+import { checkProvider } from "./check_provider.ts";
 import { AuthError, configError } from "./error.ts";
 import type { Emit } from "./events.ts";
 import { createEmit } from "./events.ts";
@@ -77,17 +78,8 @@ function readProviders<U extends BaseUser>(
 ): ReadonlyMap<string, AuthProvider<U>> {
   const providers = new Map<string, AuthProvider<U>>();
   for (const provider of list) {
-    const id: unknown = provider?.id;
-    if (typeof id !== "string" || id === "") {
-      throw configError(
-        "providers must hold what credentials(), github() and the like give, received something without an id",
-      );
-    }
-    if (typeof provider.authorize !== "function") {
-      throw configError(
-        `provider ${JSON.stringify(id)} must have a function authorize`,
-      );
-    }
+    checkProvider(provider);
+    const { id } = provider;
     if (providers.has(id)) {
       throw configError(`two providers have the id ${JSON.stringify(id)}`);
     }

@@ -1,6 +1,6 @@
 import { isCrossOrigin } from "../app/internal/origin.ts";
 import type { AuthCore } from "./core.ts";
-import type { Evidence } from "./sessions/session_proofs.ts";
+import type { Identity } from "./sessions/describe.ts";
 import type { BaseUser } from "./user.ts";
 
 /** Methods that must not change anything (RFC 9110, section 9.2.1). */
@@ -9,29 +9,30 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 /**
  * Whether the page of another site may have made the browser send a request.
  *
- * @param evidence What has shown who it is from, if anything has.
+ * @param identity Who the request is from, if it says so.
  */
 export function isForged<U extends BaseUser>(
   core: AuthCore<U>,
-  evidence: Evidence | undefined,
+  identity: Identity<U> | undefined,
   request: Request,
 ): boolean {
-  // Browsers add cookies by themselves, but neither tokens nor keys: but for a
-  // key that is part of an address to which another page leads them.
-  return evidence !== "bearer" &&
-    (evidence !== "request" || hasKeyInAddress(core, request)) &&
+  return isSentByBrowsers(identity) &&
     (!SAFE_METHODS.has(request.method) || opensSocket(request)) &&
     isCrossOrigin(request, core.trustedOrigins);
 }
 
-function hasKeyInAddress<U extends BaseUser>(
-  { requestProviders }: AuthCore<U>,
-  { url }: Request,
+/** Whether browsers may add the credentials by themselves. */
+function isSentByBrowsers<U extends BaseUser>(
+  identity: Identity<U> | undefined,
 ): boolean {
-  const query = URL.parse(url)?.searchParams;
-  return requestProviders.some(({ queryParam }) =>
-    queryParam !== undefined && query?.has(queryParam)
-  );
+  switch (identity?.evidence) {
+    case "bearer":
+      return false;
+    case "request":
+      return identity.isSentByBrowsers !== false;
+    default:
+      return true;
+  }
 }
 
 /**

@@ -39,7 +39,9 @@ export function identify<U extends BaseUser>(
   }
   for (const provider of core.requestProviders) {
     const user = provider.authenticate!(request);
-    if (user !== undefined) return acceptUser(core, provider, user, now);
+    if (user !== undefined) {
+      return acceptUser(core, provider, request, user, now);
+    }
   }
   const cookies = headers.get("cookie");
   if (cookies === null) return undefined;
@@ -88,6 +90,7 @@ function validate<U extends BaseUser>(
 async function acceptUser<U extends BaseUser>(
   core: AuthCore<U>,
   provider: AuthProvider<U>,
+  request: Request,
   promise: Promise<U | null>,
   now: () => number,
 ): Promise<Finding<U>> {
@@ -113,5 +116,17 @@ async function acceptUser<U extends BaseUser>(
     value: "",
     evidence: "request",
     session,
+    isSentByBrowsers: isSentByBrowsers(provider, request),
   });
+}
+
+/** Only a clear no counts: whatever else it is, CSRF checks apply. */
+function isSentByBrowsers<U extends BaseUser>(
+  provider: AuthProvider<U>,
+  request: Request,
+): boolean {
+  const answer = typeof provider.isSentByBrowsers === "function"
+    ? provider.isSentByBrowsers(request)
+    : provider.isSentByBrowsers;
+  return answer !== false;
 }

@@ -54,14 +54,26 @@ export interface AuthProvider<U extends BaseUser = User> {
   ): string;
   /** Completes the OAuth callback; `null` means failure. OAuth only. */
   handleCallback?(callback: OAuthCallback): Promise<U | null>;
-  /** The query parameter that `authenticate` reads, if it reads one. */
-  readonly queryParam?: string | undefined;
   /**
    * Authenticates a request by what it carries, for that request only and
    * without a cookie. `undefined` if it carries nothing for this provider;
    * `null` if that is not valid, and then the request is anonymous.
    */
   authenticate?(request: Request): Promise<U | null> | undefined;
+  /**
+   * Whether browsers send what `authenticate` reads by themselves, as they do
+   * with cookies, Basic credentials, client certificates and the address of a
+   * network. A page of another site can then make a browser send a request in the
+   * user's name, so guards apply CSRF checks to it.
+   *
+   * `false` turns these checks off. It is right for a header that only programs
+   * set, such as `x-api-key`. A function is asked for each request that the
+   * provider has authenticated. Default `true`.
+   */
+  readonly isSentByBrowsers?:
+    | boolean
+    | ((request: Request) => boolean)
+    | undefined;
 }
 
 /** The answer of a token endpoint (RFC 6749, section 5.1). */

@@ -257,7 +257,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   /** Whether the page of another site may have made the browser send this. */
   isForged(request: Request): boolean {
     this.ask();
-    return isForged(this.#core, this.#identity?.evidence, request);
+    return isForged(this.#core, this.#identity, request);
   }
 
   /** Tells the log that a guard has refused the request. */

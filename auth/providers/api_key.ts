@@ -86,16 +86,18 @@ export function apiKey<U extends BaseUser = User>(
     return await validate(key) ?? null;
   }
 
+  const queryKeys = (url: string) =>
+    queryParam === undefined ? [] : queryValues(url, queryParam);
+
   return {
     id,
     name,
     type: "credentials",
-    queryParam,
     authorize: ({ apiKey }) => find(apiKey),
+    // A link or form of another site can have a key in its address.
+    isSentByBrowsers: ({ url }) => queryKeys(url).length > 0,
     authenticate(request) {
-      const keys = queryParam === undefined
-        ? []
-        : queryValues(request.url, queryParam);
+      const keys = queryKeys(request.url);
       const inHeader = request.headers.get(header);
       if (inHeader !== null) keys.push(inHeader);
       if (keys.length === 0) return undefined;

@@ -8,6 +8,11 @@ import type { ProvedSession } from "./session_proofs.ts";
 export interface Identity<U extends BaseUser> extends ProvedSession {
   /** What handlers get to see, if it isn't simply that of the payload. */
   readonly session?: Session<U>;
+  /**
+   * Whether browsers send the credentials by themselves, where these are of the
+   * request alone. Default `true`.
+   */
+  readonly isSentByBrowsers?: boolean;
 }
 
 /** Builds the session that handlers see. */
