@@ -1,6 +1,7 @@
 import type { RequestContext } from "../app/context.ts";
 import { checkObject } from "../app/internal/check_object.ts";
 import { toHex } from "../app/internal/hex.ts";
+import { networkOf } from "../app/internal/network_of.ts";
 import { WindowTable } from "../app/internal/window_table.ts";
 import { RPCError } from "./error.ts";
 import type { CallInfo, ProcedureMiddleware } from "./procedure.ts";
@@ -15,6 +16,9 @@ export interface RateLimitOptions<Context = RequestContext> {
    * Names who calls, such as a user's id. Default: the address of the client,
    * as the host tells it in `ctx.info`; behind a proxy that is the proxy's.
    * Where the host doesn't tell, everybody shares one window.
+   *
+   * By default, all addresses of an IPv6 network of 64 bits share one window, and
+   * an IPv4 address that is written in IPv6 counts as the IPv4 address.
    */
   readonly key?: (call: CallInfo<Context>) => string | Promise<string>;
   /**
@@ -56,7 +60,7 @@ export function rateLimit<Context = RequestContext>(
 ): ProcedureMiddleware<Context> {
   const doing = "create rate limit";
   checkObject(options, "options", doing);
-  const { limit, windowMs, key = addressOf, maxKeys = 100_000 } = options;
+  const { limit, windowMs, key = networkOfCaller, maxKeys = 100_000 } = options;
   const { now = () => performance.now() } = options;
   for (const [name, value] of Object.entries({ limit, windowMs, maxKeys })) {
     if (value > 0 && Number.isFinite(value)) continue;
@@ -82,10 +86,12 @@ export function rateLimit<Context = RequestContext>(
   };
 }
 
-function addressOf({ ctx }: CallInfo<unknown>): string {
+function networkOfCaller({ ctx }: CallInfo<unknown>): string {
   const { info } = Object(ctx) as RequestContext;
   const address = info?.remoteAddr;
-  return address !== undefined && "hostname" in address ? address.hostname : "";
+  return address !== undefined && "hostname" in address
+    ? networkOf(address.hostname)
+    : "";
 }
 
 /** So many characters of a key are kept as they are: any user's id or address. */

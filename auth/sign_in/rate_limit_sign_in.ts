@@ -1,9 +1,9 @@
+import { networkOf } from "../../app/internal/network_of.ts";
 import { show } from "../../app/internal/show.ts";
 import { WindowTable } from "../../app/internal/window_table.ts";
 import type { Window } from "../../app/internal/window_table.ts";
 import { keyPart } from "../key_part.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
-import { networkOf } from "./network_of.ts";
 
 /** How many failures, of whom. */
 export interface RateLimitSignInOptions {
@@ -236,7 +236,7 @@ export function rateLimitSignIn(
 }
 
 function networkIn({ address }: SignInAttempt): string | undefined {
-  return address ? networkOf(address) : undefined;
+  return address ? keyPart(networkOf(address)) : undefined;
 }
 
 function commonAccounts(

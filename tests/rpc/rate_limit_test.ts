@@ -1,9 +1,11 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
 import {
   createCaller,
   createRouter,
   procedure,
   rateLimit,
+  rpcPlugin,
 } from "@quartet/kit/rpc";
 import type { RateLimitOptions } from "@quartet/kit/rpc";
 import { z } from "zod";
@@ -170,6 +172,56 @@ Deno.test("Without a key the client's address counts, over HTTP and sockets alik
   assertEquals((await client.next()).data, "value");
   // Without an address too: everybody shares one window.
   assertEquals(await createCaller(router).ping.query(), "pong");
+});
+
+Deno.test("By default an IPv6 network of 64 bits counts as one caller, and a mapped address as its IPv4 address", async () => {
+  const isSame = async (...hostnames: string[]) => {
+    const { router } = limited({ limit: 1 });
+    const app = createApp({ plugins: [rpcPlugin({ router })] });
+    const statuses: number[] = [];
+    for (const hostname of hostnames) {
+      const response = await app.fetch(
+        new Request("http://localhost/api/rpc?path=ping"),
+        { remoteAddr: { transport: "tcp", hostname, port: 1 } },
+      );
+      await response.body?.cancel();
+      statuses.push(response.status);
+    }
+    return statuses[1] === 429;
+  };
+  for (
+    const [a, b] of [
+      ["2001:db8::1", "2001:db8::ffff:ffff:ffff:ffff"],
+      ["2001:db8::1", "2001:0DB8:0000:0:1:2:3:4"],
+      ["2001:db8::1", "[2001:db8::2]"],
+      ["fe80::1%eth0", "FE80::2%wlan0"],
+      ["[fe80::1%25eth0]", "fe80::3"],
+      ["::ffff:192.0.2.1", "192.0.2.1"],
+      ["::ffff:c000:201", "192.0.2.1"],
+      ["[::FFFF:C000:0201]", "192.0.2.1"],
+      ["0:0:0:0:0:ffff:192.0.2.1", "192.0.2.1"],
+    ] as const
+  ) assert(await isSame(a, b), `${a} ${b}`);
+  for (
+    const [a, b] of [
+      ["2001:db8::1", "2001:db8:0:1::1"],
+      ["::ffff:192.0.2.1", "::ffff:192.0.2.2"],
+      ["192.0.2.1", "192.0.2.2"],
+      ["::1", "127.0.0.1"],
+      ["x".repeat(100_000), `${"x".repeat(100_000)}y`],
+    ] as const
+  ) assert(!await isSame(a, b), `${a} ${b}`);
+});
+
+Deno.test("Keys of the application are counted as they are", async () => {
+  const { router } = limited({ limit: 1, key: ({ ctx }) => ctx as never });
+  const call = (key: string) => outcome(createCaller(router, key).ping.query());
+  for (
+    const key of ["2001:db8::1", "2001:db8::2", "::ffff:192.0.2.1", "192.0.2.1"]
+  ) {
+    assertEquals(await call(key), "pong", key);
+    assertEquals(await call(key), "RATE_LIMITED", key);
+  }
 });
 
 Deno.test("Each call of a batch counts, and calls that are refused input count too", async () => {

@@ -1,20 +1,23 @@
-import { keyPart } from "../key_part.ts";
-
 /** What an address with a colon may consist of to be one of IPv6. */
-const IPV6 = /^[\da-f:.]+$/i;
+const IPV6 = /^[\da-f:.]{2,45}$/i;
 const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 /**
- * Whom to count an address as. Of IPv6 that is the network of 64 bits, since that
- * is the least that one customer gets (RFC 6177), who can use a new address of it
- * each time; one of IPv4, also if it is written in IPv6, is itself.
+ * Returns the network that limits count an address as. Of IPv6 that is the
+ * network of 64 bits, the least that one customer gets (RFC 6177): its owner can
+ * use a new address of it each time. An address of IPv4, also one that is written
+ * in IPv6, is its own network.
+ *
+ * Brackets and zones such as `%eth0` are left out. A text that isn't an address
+ * is returned as it is.
  */
 export function networkOf(address: string): string {
-  const text = address.split("%", 1)[0]!;
+  const inner = /^\[(.*)\]$/.exec(address)?.[1] ?? address;
+  const text = inner.split("%", 1)[0]!;
   const host = text.includes(":") && IPV6.test(text)
     ? URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1)
     : undefined;
-  if (host === undefined) return keyPart(address);
+  if (host === undefined) return address;
   const mapped = MAPPED.exec(host);
   if (mapped !== null) return dotted(mapped[1]!, mapped[2]!);
   const [head = "", tail] = host.split("::");
