@@ -118,6 +118,8 @@ export interface SignInLimiter {
   check(attempt: SignInAttempt): number | undefined;
   /** Takes a counted attempt back, which has succeeded. */
   succeeded(attempt: SignInAttempt): void;
+  /** How many sign-ins of an address may be pending at once. Default: any. */
+  readonly maxPendingPerAddress?: number;
 }
 
 /** Settings of {@linkcode createAuthPlugin}. */

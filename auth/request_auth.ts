@@ -12,8 +12,8 @@ import type { ObservedSpan } from "../app/scope.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { PendingCookies } from "./cookies/pending_cookies.ts";
 import type { AuthCore } from "./core.ts";
-import { AuthError } from "./error.ts";
 import type { DenialReason } from "./events.ts";
+import { findProvider, MAX_ID } from "./find_provider.ts";
 import { isForged } from "./forgery.ts";
 import type { OAuthCallbackParameters } from "./oauth/callback_parameters.ts";
 import type { AuthProvider } from "./provider.ts";
@@ -21,12 +21,11 @@ import { sessionOf, userOfSession } from "./sessions/claims.ts";
 import type { Identity } from "./sessions/describe.ts";
 import type { ProvedSession } from "./sessions/session_proofs.ts";
 import { authorize } from "./sign_in/authorize.ts";
+import { networkOfAddress } from "./sign_in/network_of_address.ts";
 import { tellFailure } from "./sign_in/tell_failure.ts";
 import type { BaseUser, Session } from "./user.ts";
 
 const NO_ROLES: readonly string[] = [];
-/** How much is told of an id that no provider has. */
-const MAX_ID = 50;
 
 /** The {@linkcode AuthContext} of a request, and what the plugin does with it. */
 export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
@@ -133,7 +132,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     const { flow, emit } = this.#core;
     // Its state is for this browser alone.
     this.ask();
-    const found = this.#provider(provider);
+    const found = findProvider(this.#core, provider);
     const { url, cookies } = flow.begin(
       found,
       redirectUri,
@@ -172,7 +171,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     const { sessions, emit } = this.#core;
     this.ask();
     try {
-      const provider = this.#provider(id);
+      const provider = findProvider(this.#core, id);
       span?.setAttribute("app.auth.provider", provider.id);
       const user = await authenticate(provider);
       const proved = await sessions.begin(user, provider.id);
@@ -254,6 +253,12 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     this.#cookies.clearSession();
   }
 
+  /** The network that has sent the request, if it is known. */
+  get network(): string | undefined {
+    const address = this.#core.addressOf(this.#request, this.#info);
+    return networkOfAddress(address);
+  }
+
   /** Whether the page of another site may have made the browser send this. */
   isForged(request: Request): boolean {
     this.ask();
@@ -276,17 +281,6 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     const identity = this.#identity;
     return identity?.evidence === "cookie" && this.#cookies.isEmpty &&
       this.#core.sessions.isDue(identity);
-  }
-
-  #provider(id: string): AuthProvider<U> {
-    const provider = this.#core.providers.get(id);
-    if (provider !== undefined) return provider;
-    throw new AuthError(
-      "UNKNOWN_PROVIDER",
-      typeof id === "string"
-        ? `There is no provider ${JSON.stringify(id.slice(0, MAX_ID))}`
-        : "The id of a provider is a string",
-    );
   }
 
   /** Marks the response as one for the user who sent the request. */

@@ -1,17 +1,38 @@
+/**
+ * A queue for work that takes much memory, fair to those that it works for.
+ *
+ * Each caller has a line of its own, and the lines take turns. If too much waits,
+ * the longest line gives way:
+ *
+ * ```
+ * a: 1 2 3 4 5 ✗     runs a1 b1 c1 a2 a3 …
+ * b: 1               c1 comes last and finds the queue full: a gives way
+ * c: 1
+ * ```
+ *
+ * @module
+ */
+
 /** Work that waits for its turn, and what it needs. */
 interface Waiter {
   readonly bytes: number;
   readonly start: () => void;
+  readonly refuse: (error: QueueFullError) => void;
 }
+
+/** Why work wasn't run: too much is waiting. */
+export class QueueFullError extends Error {}
 
 /**
  * Runs work that takes much memory: so much of it at once as there is room for,
- * the rest in the order in which it came.
+ * the rest by turns of their callers.
  */
 export class MemoryQueue {
   readonly #maxBytes: number;
   readonly #maxWaiting: number;
-  #waiting: Waiter[] = [];
+  /** The lines that aren't empty, the one whose turn it is first. */
+  readonly #lines = new Map<string, Waiter[]>();
+  #waiting = 0;
   #bytes = 0;
 
   /**
@@ -25,19 +46,22 @@ export class MemoryQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Whether {@linkcode MemoryQueue.run} has no place for more. */
-  get isFull(): boolean {
-    return this.#waiting.length >= this.#maxWaiting;
-  }
-
   /**
    * Runs the work when there is room. What needs more than there ever is runs
    * alone.
+   *
+   * @param caller Whom it is for.
+   * @throws {QueueFullError} If too much waits, and no other caller has a longer
+   * line.
    */
-  async run<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+  async run<T>(
+    bytes: number,
+    work: () => Promise<T>,
+    caller = "",
+  ): Promise<T> {
     // Nobody overtakes: small work would keep large work waiting for ever.
-    if (this.#waiting.length > 0 || !this.#hasRoom(bytes)) {
-      await new Promise<void>((start) => this.#waiting.push({ bytes, start }));
+    if (this.#waiting > 0 || !this.#hasRoom(bytes)) {
+      await this.#wait(bytes, caller);
     } else this.#bytes += bytes;
     try {
       return await work();
@@ -47,14 +71,43 @@ export class MemoryQueue {
     }
   }
 
+  #wait(bytes: number, caller: string): Promise<void> {
+    if (this.#waiting >= this.#maxWaiting) this.#makePlace(caller);
+    return new Promise((start, refuse) => {
+      const line = this.#lines.get(caller) ?? [];
+      line.push({ bytes, start, refuse });
+      this.#lines.set(caller, line);
+      this.#waiting++;
+    });
+  }
+
+  /** Turns away the last of the longest line, or the caller itself. */
+  #makePlace(caller: string): void {
+    const length = this.#lines.get(caller)?.length ?? 0;
+    const longest = [...this.#lines.values()].reduce(
+      (a, b) => b.length > a.length ? b : a,
+      [],
+    );
+    // One less than the other line's is no reason to turn anybody away.
+    if (longest.length <= length + 1) throw new QueueFullError();
+    this.#waiting--;
+    longest.pop()!.refuse(new QueueFullError());
+  }
+
   #next(): void {
     for (;;) {
-      const first = this.#waiting[0];
-      if (first === undefined || !this.#hasRoom(first.bytes)) return;
-      this.#waiting.shift();
+      const [first] = this.#lines;
+      if (first === undefined) return;
+      const [caller, line] = first;
+      const { bytes, start } = line[0]!;
+      if (!this.#hasRoom(bytes)) return;
+      line.shift();
+      this.#waiting--;
+      this.#lines.delete(caller);
+      if (line.length > 0) this.#lines.set(caller, line);
       // Taken here: whoever comes before it gets to run must see it.
-      this.#bytes += first.bytes;
-      first.start();
+      this.#bytes += bytes;
+      start();
     }
   }
 

@@ -8,7 +8,8 @@ import { Buffer } from "node:buffer";
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { kindOf } from "../../app/internal/show.ts";
 import { AuthError } from "../error.ts";
-import { MemoryQueue } from "./memory_queue.ts";
+import { callerNetwork } from "./caller.ts";
+import { MemoryQueue, QueueFullError } from "./memory_queue.ts";
 import {
   formatHash,
   HASH_BYTES,
@@ -35,7 +36,8 @@ const queue = new MemoryQueue(MAX_MEMORY, MAX_WAITING);
  * a third of a second.
  *
  * The work is done by other threads, as much at once as fits in 512 MiB; the
- * rest waits.
+ * rest waits. The networks that ask for it take turns: a flood from some of them
+ * doesn't keep others waiting.
  *
  * @param password The password, of 1 to 1,024 bytes. Spellings that look the
  * same are the same (Unicode's NFKC, as NIST SP 800-63B says).
@@ -43,7 +45,8 @@ const queue = new MemoryQueue(MAX_MEMORY, MAX_WAITING);
  * @returns A text to keep, such as `$scrypt$ln=17,r=8,p=1$…$…`.
  * @throws {TypeError} If the password is empty or too long, or an option out of
  * bounds.
- * @throws {AuthError} `RATE_LIMITED` if hundreds are waiting already.
+ * @throws {AuthError} `RATE_LIMITED` if 256 are waiting, unless another network
+ * has more of them waiting.
  *
  * @example
  * ```ts
@@ -90,7 +93,8 @@ export async function hashPassword(
  * @param options The options that passwords are hashed with, so that unknown
  * users cost the same. For a hash, its own parameters count.
  * @throws {TypeError} If the hash is none of scrypt's, or asks for too much.
- * @throws {AuthError} `RATE_LIMITED` if hundreds are waiting already.
+ * @throws {AuthError} `RATE_LIMITED` if 256 are waiting, unless another network
+ * has more of them waiting.
  *
  * @example
  * ```ts
@@ -171,36 +175,31 @@ function normalize(password: unknown): string | undefined {
   return Buffer.byteLength(text) > MAX_BYTES ? undefined : text;
 }
 
-function derive(
+async function derive(
   text: string,
   salt: Uint8Array,
   { ln, r, p }: ScryptParameters,
   length: number,
 ): Promise<Uint8Array> {
-  if (queue.isFull) {
+  const memory = memoryOf({ ln, r, p });
+  // What scrypt needs beside it is little; how much is up to OpenSSL.
+  const maxmem = 2 * memory + 1024 * 1024;
+  const work = () =>
+    new Promise<Uint8Array>((resolve, reject) => {
+      scrypt(text, salt, length, { N: 2 ** ln, r, p, maxmem }, (error, key) => {
+        if (error) reject(error);
+        else resolve(key);
+      });
+    });
+  try {
+    const bytes = Math.max(memory, LEAST_MEMORY);
+    return await queue.run(bytes, work, callerNetwork());
+  } catch (cause) {
+    if (!(cause instanceof QueueFullError)) throw cause;
     throw new AuthError(
       "RATE_LIMITED",
       "Too many sign-ins at this time; try again later",
       { retryAfter: 10 },
     );
   }
-  const memory = memoryOf({ ln, r, p });
-  // What scrypt needs beside it is little; how much is up to OpenSSL.
-  const maxmem = 2 * memory + 1024 * 1024;
-  return queue.run(
-    Math.max(memory, LEAST_MEMORY),
-    () =>
-      new Promise((resolve, reject) => {
-        scrypt(
-          text,
-          salt,
-          length,
-          { N: 2 ** ln, r, p, maxmem },
-          (error, key) => {
-            if (error) reject(error);
-            else resolve(key);
-          },
-        );
-      }),
-  );
 }

@@ -3,7 +3,10 @@ import type { AuthCore } from "../core.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { SignInAttempt } from "../options.ts";
 import type { AuthProvider } from "../provider.ts";
+import { runFor } from "../password/caller.ts";
 import type { BaseUser } from "../user.ts";
+import { networkOfAddress } from "./network_of_address.ts";
+import { beginSignIn } from "./pending_sign_ins.ts";
 
 /**
  * Asks a provider about credentials, as often as the limit lets it.
@@ -30,24 +33,36 @@ export async function authorize<U extends BaseUser>(
     credentials,
     address: addressOf(request, info),
   };
-  const retryAfter = signInLimiter?.check(attempt);
-  if (retryAfter !== undefined) {
-    throw new AuthError(
-      "RATE_LIMITED",
-      "Too many attempts to sign in; try again later",
-      { retryAfter },
-    );
+  const network = networkOfAddress(attempt.address);
+  const end = signInLimiter === undefined || network === undefined
+    ? () => {}
+    : beginSignIn(signInLimiter, network);
+  if (end === undefined) throw tooMany(1);
+  try {
+    const retryAfter = signInLimiter?.check(attempt);
+    if (retryAfter !== undefined) throw tooMany(retryAfter);
+    if (provider.type === "oauth") {
+      throw refused(
+        "this provider signs in by getOAuthUrl() and handleOAuthCallback()",
+      );
+    }
+    const user = await runFor(network, () => provider.authorize(credentials));
+    // Code without types may well return nothing instead of `null`.
+    if (user === null || user === undefined) throw invalidCredentials();
+    signInLimiter?.succeeded(attempt);
+    return user;
+  } finally {
+    end();
   }
-  if (provider.type === "oauth") {
-    throw refused(
-      "this provider signs in by getOAuthUrl() and handleOAuthCallback()",
-    );
-  }
-  const user = await provider.authorize(credentials);
-  // Code without types may well return nothing instead of `null`.
-  if (user === null || user === undefined) throw invalidCredentials();
-  signInLimiter?.succeeded(attempt);
-  return user;
+}
+
+/** @param retryAfter In how many seconds to come again. */
+function tooMany(retryAfter: number): AuthError {
+  return new AuthError(
+    "RATE_LIMITED",
+    "Too many attempts to sign in; try again later",
+    { retryAfter },
+  );
 }
 
 /** The reason is for the log: clients send credentials as they like. */

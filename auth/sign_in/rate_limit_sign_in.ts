@@ -1,9 +1,10 @@
-import { networkOf } from "../../app/internal/network_of.ts";
 import { show } from "../../app/internal/show.ts";
 import { WindowTable } from "../../app/internal/window_table.ts";
 import type { Window } from "../../app/internal/window_table.ts";
 import { keyPart } from "../key_part.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
+import { accountName } from "./account_name.ts";
+import { networkOfAddress } from "./network_of_address.ts";
 
 /** How many failures, of whom. */
 export interface RateLimitSignInOptions {
@@ -24,12 +25,19 @@ export interface RateLimitSignInOptions {
    * together. Success doesn't clear them. Default 100.
    */
   readonly perAddress?: number;
+  /**
+   * How many sign-ins of an address may be pending at once. Further ones are
+   * refused and not counted as failures: they would keep others waiting whose
+   * passwords are to be checked. Default 20.
+   */
+  readonly maxPendingPerAddress?: number;
   /** How long a window lasts from its first attempt on, in ms. Default 15 minutes. */
   readonly windowMs?: number;
   /**
    * Names the account that credentials are for; `undefined` if they are for none.
-   * What differs in case, accents, marks, white space or Unicode's compatible
-   * spellings counts as the same.
+   * Names that databases may take for the same count as the same: what differs in
+   * case, accents, marks, white space, control and invisible characters, or
+   * Unicode's compatible spellings.
    *
    * Default: what stands in `email`, `username`, `userName`, `user`, `login`,
    * `name`, `identifier`, `account`, `phone` and `id`, each being an account: a
@@ -73,9 +81,6 @@ const FIELDS = [
   "phone",
   "id",
 ];
-/** How much of a name tells it from others, in characters without marks. */
-const MAX_NAME = 1_024;
-
 /**
  * Makes a limiter for the setting `signInLimiter`: too many failures, and
  * attempts are refused with `RATE_LIMITED`, status 429 and `Retry-After`, without
@@ -83,7 +88,8 @@ const MAX_NAME = 1_024;
  *
  * An attempt counts from its beginning and is taken back if it succeeds: a
  * thousand guesses at once are no way around the limits. What the provider throws
- * counts as a failure.
+ * counts as a failure. Few attempts of an address are pending at once, so that a
+ * flood from there doesn't keep others from signing in.
  *
  * It protects from guessing the password of one account, from one address or from
  * many, and from trying one password on all accounts from one address. Nobody can
@@ -133,6 +139,7 @@ export function rateLimitSignIn(
     perAccountAndAddress = 10,
     perAccount = 100,
     perAddress = 100,
+    maxPendingPerAddress = 20,
     windowMs = 15 * MINUTE,
     maxKeys = 100_000,
     account,
@@ -142,6 +149,7 @@ export function rateLimitSignIn(
     perAccountAndAddress,
     perAccount,
     perAddress,
+    maxPendingPerAddress,
     windowMs,
     maxKeys,
   };
@@ -163,7 +171,7 @@ export function rateLimitSignIn(
     ? commonAccounts
     : (credentials: Readonly<Record<string, unknown>>) => {
       const name = account(credentials);
-      return name === undefined ? [] : [normalize(name)];
+      return name === undefined ? [] : [accountName(name)];
     };
 
   /** The accounts that an attempt counts for, alone and from there. */
@@ -195,9 +203,10 @@ export function rateLimitSignIn(
   }
 
   return {
+    maxPendingPerAddress,
     check(attempt) {
       const time = pairs.time();
-      const network = networkIn(attempt);
+      const network = networkOfAddress(attempt.address);
       const counted: Counted[] = [];
       if (network !== undefined) {
         counted.push({ table: addresses, name: network, limit: perAddress });
@@ -220,7 +229,7 @@ export function rateLimitSignIn(
 
     succeeded(attempt) {
       const time = pairs.time();
-      const network = networkIn(attempt);
+      const network = networkOfAddress(attempt.address);
       for (const window of windowsOf.get(attempt) ?? []) {
         if (window.count > 0) window.count--;
       }
@@ -235,17 +244,13 @@ export function rateLimitSignIn(
   };
 }
 
-function networkIn({ address }: SignInAttempt): string | undefined {
-  return address ? keyPart(networkOf(address)) : undefined;
-}
-
 function commonAccounts(
   credentials: Readonly<Record<string, unknown>>,
 ): string[] {
   const names = new Set<string>();
   for (const field of FIELDS) {
     const name = nameIn(credentials[field]);
-    if (name !== "") names.add(normalize(name));
+    if (name !== "") names.add(accountName(name));
   }
   return [...names];
 }
@@ -264,19 +269,4 @@ function nameIn(value: unknown): string {
 
 function isNested(value: unknown): boolean {
   return Object(value) === value || typeof value === "symbol";
-}
-
-/**
- * One spelling of all that a database may take for the same. To take some for the
- * same that it tells apart does little harm.
- */
-function normalize(name: string): string {
-  // Marks in a row are sorted, in a time that grows by the square of their number:
-  // who sends a megabyte of them would stop the server for minutes.
-  const short = strip(name).slice(0, MAX_NAME);
-  return strip(short.normalize("NFKD")).toLowerCase();
-}
-
-function strip(name: string): string {
-  return name.replace(/[\p{M}\p{Cf}\s]+/gu, "");
 }

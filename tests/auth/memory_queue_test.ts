@@ -1,18 +1,21 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { MemoryQueue } from "../../auth/password/memory_queue.ts";
+import {
+  MemoryQueue,
+  QueueFullError,
+} from "../../auth/password/memory_queue.ts";
 
 /** A queue, and work for it that ends when it is told to. */
 function queueOf(maxBytes: number, maxWaiting = 100) {
   const queue = new MemoryQueue(maxBytes, maxWaiting);
   const started: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<string>>();
-  const run = (name: string, bytes: number) => {
+  const run = (name: string, bytes: number, caller?: string) => {
     const end = Promise.withResolvers<string>();
     ends.set(name, end);
     return queue.run(bytes, () => {
       started.push(name);
       return end.promise;
-    });
+    }, caller);
   };
   const finish = async (name: string) => {
     ends.get(name)!.resolve(name);
@@ -76,15 +79,56 @@ Deno.test("Work that fails makes room as well", async () => {
 });
 
 Deno.test("A queue is full when so many wait, not when so many run", async () => {
-  const { queue, run, finish } = queueOf(2, 2);
-  const all = [run("a", 1), run("b", 1)];
-  assertEquals(queue.isFull, false);
-  all.push(run("c", 1));
-  assertEquals(queue.isFull, false);
-  all.push(run("d", 1));
-  assertEquals(queue.isFull, true);
+  const { run, finish } = queueOf(2, 2);
+  const all = ["a", "b", "c", "d"].map((name) => run(name, 1));
+  await assertRejects(() => run("e", 1), QueueFullError);
   await finish("a");
-  assertEquals(queue.isFull, false);
-  for (const name of ["b", "c", "d"]) await finish(name);
+  all.push(run("f", 1));
+  await assertRejects(() => run("g", 1), QueueFullError);
+  for (const name of ["b", "c", "d", "f"]) await finish(name);
+  assertEquals(await Promise.all(all), ["a", "b", "c", "d", "f"]);
+});
+
+Deno.test("Callers take turns, however much of one is waiting", async () => {
+  const { started, run, finish } = queueOf(1);
+  const names = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"];
+  const all = names.map((name) => run(name, 1, name[0]));
+  const order = ["a1", "a2", "b1", "c1", "a3", "b2", "a4"];
+  for (const name of order) {
+    assertEquals(started.at(-1), name);
+    await finish(name);
+  }
+  assertEquals(await Promise.all(all), names);
+});
+
+Deno.test("In a full queue the longest line gives way to others, from its end", async () => {
+  const { started, run, finish } = queueOf(1, 4);
+  const first = run("first", 1, "a");
+  const [a1, a2, a3, a4] = ["a1", "a2", "a3", "a4"].map((name) =>
+    run(name, 1, "a")
+  );
+  await assertRejects(() => run("a5", 1, "a"), QueueFullError);
+  const b1 = run("b1", 1, "b");
+  await assertRejects(() => a4!, QueueFullError);
+  const b2 = run("b2", 1, "b");
+  await assertRejects(() => a3!, QueueFullError);
+  // Two of each wait: nobody has more than their share.
+  await assertRejects(() => run("b3", 1, "b"), QueueFullError);
+  await assertRejects(() => run("a6", 1, "a"), QueueFullError);
+  const c1 = run("c1", 1, "c");
+  await assertRejects(() => a2!, QueueFullError);
+  for (const name of ["first", "a1", "b1", "c1", "b2"]) await finish(name);
+  await Promise.all([first, a1, b1, b2, c1]);
+  assertEquals(started, ["first", "a1", "b1", "c1", "b2"]);
+});
+
+Deno.test("Large work of one caller isn't overtaken by small work of others", async () => {
+  const { started, run, finish } = queueOf(10);
+  const all = [run("a", 6), run("large", 8, "b"), run("small", 1, "c")];
+  assertEquals(started, ["a"]);
+  await finish("a");
+  assertEquals(started, ["a", "large", "small"]);
+  await finish("large");
+  await finish("small");
   await Promise.all(all);
 });

@@ -173,9 +173,72 @@ Deno.test("An account is the same in all its spellings", () => {
     "\u{1d41a}da@example.com",
     `ada@${" ".repeat(10_000)}example.com`,
   ];
+
   for (const email of spellings) assertEquals(fail({ email }), undefined);
   for (const email of spellings) assertEquals(fail({ email }), 900);
   assertEquals(fail({ email: "ada@example.org" }), undefined);
+});
+
+Deno.test("Spellings that databases take for the same are one account", () => {
+  const same: [string, ...string[]][] = [
+    [
+      "ada",
+      "\u00c1d\u00e1",
+      "A\u0301DA\u0301",
+      "ADA",
+      "\uff41\uff44\uff41",
+      "a\u200bda",
+      "ada ",
+      " ada\r\n",
+      "ada\0",
+      "\0a\0d\0a\0\0",
+      "a\u0007da",
+      "a\u2060da",
+      "a\ufeffda",
+      // Invisible, and neither marks nor controls.
+      "a\u3164da",
+      "a\uffa0da",
+      "a\u115fda",
+      "a\u{e0041}da",
+      // Variation selectors, unassigned and private characters, half pairs.
+      "a\ufe0fda",
+      "a\u{e0100}da",
+      "a\u0378da",
+      "a\ue000da",
+      "a\ud800da",
+      "ada\udc00",
+      "a\u0300\u0301\u0302\u0303d\u0323a",
+      "\u24d0da",
+      "\u00aada",
+    ],
+    ["strasse", "stra\u00dfe", "STRA\u1e9eE", "\u017ftra\u017fse"],
+    ["istanbul", "\u0130stanbul", "\u0131stanbul", "ISTANBUL"],
+    ["odos", "\u00f8dos", "\u00d3DOS", "o\u0111os"],
+    ["\u03bf\u03b4\u03bf\u03c2", "\u039f\u0394\u039f\u03a3"],
+    ["aether", "\u00e6ther", "\u00c6THER"],
+    ["office", "o\ufb03ce"],
+    ["kelvin", "\u212aelvin"],
+  ];
+  for (const [name, ...spellings] of same) {
+    for (const spelling of spellings) {
+      const { fail } = limited({ perAccountAndAddress: 1 });
+      assertEquals(fail({ email: spelling }), undefined);
+      assertEquals(fail({ email: name }), 900, JSON.stringify(spelling));
+    }
+  }
+  for (
+    const [a, b] of [
+      ["ada", "eda"],
+      ["ada", "ad"],
+      ["ada", "\u0430da"],
+      ["ada1", "ada2"],
+      ["\u6c49", "\u5b57"],
+    ] as const
+  ) {
+    const { fail } = limited({ perAccountAndAddress: 1 });
+    fail({ email: a });
+    assertEquals(fail({ email: b }), undefined, `${a} ${b}`);
+  }
 });
 
 Deno.test("However long a name is, and whatever it is made of, little of it is normalized", () => {
@@ -188,7 +251,16 @@ Deno.test("However long a name is, and whatever it is made of, little of it is n
   };
   try {
     for (
-      const piece of ["\u0301\u0323", "\uff9e\uff9f", "\ufdfa", "\u00a8", "x"]
+      const piece of [
+        "\u0301\u0323",
+        "\uff9e\uff9f",
+        "\ufdfa",
+        "\u00a8",
+        "x",
+        "\0",
+        "\u3164\u0301",
+        "\ud800",
+      ]
     ) {
       const { fail } = limited();
       const email = `ada${piece.repeat(100_000)}`;
@@ -451,6 +523,7 @@ Deno.test("rateLimitSignIn() wants positive numbers", () => {
       "perAccountAndAddress",
       "perAccount",
       "perAddress",
+      "maxPendingPerAddress",
       "windowMs",
       "maxKeys",
     ]
