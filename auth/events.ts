@@ -5,7 +5,7 @@
  * @module
  */
 
-import { printable } from "../app/internal/printable.ts";
+import { printable, printableError } from "../app/internal/printable.ts";
 
 /** Why a request that shows credentials is anonymous all the same. */
 export type RejectionReason =
@@ -82,7 +82,10 @@ export function createEmit(options: {
     try {
       await onEvent?.({ time: new Date(now()), ...occurrence });
     } catch (error) {
-      console.error("onEvent of the auth plugin failed:", error);
+      console.error(
+        "onEvent of the auth plugin failed:",
+        printableError(error),
+      );
     }
   }
   return debug || onEvent !== undefined ? tell : () => {};

@@ -8,6 +8,9 @@
 import type { ConnectionInfo, RequestContext } from "../app/context.ts";
 import { markPersonal, markRefused } from "../app/internal/personal.ts";
 import { currentScope, observe } from "../app/scope.ts";
+import type { ConnectionInfo } from "../app/context.ts";
+import { printableError } from "../app/internal/printable.ts";
+import { observe } from "../app/scope.ts";
 import type { ObservedSpan } from "../app/scope.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { PendingCookies } from "./cookies/pending_cookies.ts";
@@ -223,7 +226,10 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
         await callbacks.onSignOut?.(session);
       } catch (error) {
         // Thrown on, it would cost the response that removes the cookie.
-        console.error("onSignOut of the auth plugin failed:", error);
+        console.error(
+          "onSignOut of the auth plugin failed:",
+          printableError(error),
+        );
       }
     });
   }

@@ -1,5 +1,6 @@
 import type { RequestContext } from "../app/context.ts";
 import { readDuration } from "../app/internal/duration.ts";
+import { printableError } from "../app/internal/printable.ts";
 import { show } from "../app/internal/show.ts";
 import { tell } from "../app/internal/tell.ts";
 import type { Middleware } from "../app/middleware.ts";
@@ -248,5 +249,5 @@ function storeKey(key: string): string {
 }
 
 function logError(error: unknown, doing: string): void {
-  console.error("The cache could not %s:", doing, error);
+  console.error("The cache could not %s:", doing, printableError(error));
 }

@@ -1,10 +1,12 @@
-import { withoutSource } from "../app/internal/printable.ts";
+import { stackText, thrownText } from "../app/internal/error_text.ts";
+import { withoutSource } from "../app/internal/without_source.ts";
+import { MAX_VALUE_LENGTH } from "./limits.ts";
 
 /** What a span keeps of a thrown value. */
 export interface ErrorDescription {
   /** The error's class, such as `TypeError`. */
   readonly type: string;
-  /** Its message. */
+  /** Its message, cut to what a span keeps. */
   readonly message: string;
   /** Its stack trace, if it has one, and those of what caused it. */
   readonly stack: string | undefined;
@@ -19,11 +21,15 @@ export function describeError(error: unknown): ErrorDescription {
     if (error instanceof Error) {
       return {
         type: String(error.name || "Error"),
-        message: withoutSource(String(error.message)),
+        message: withoutSource(String(error.message), MAX_TEXT),
         stack: stackOf(error),
       };
     }
-    return { type: typeof error, message: String(error), stack: undefined };
+    return {
+      type: typeof error,
+      message: thrownText(error, MAX_TEXT),
+      stack: undefined,
+    };
   } catch {
     return {
       type: typeof error,
@@ -35,18 +41,19 @@ export function describeError(error: unknown): ErrorDescription {
 
 /** How many causes are followed; a ring of them has no end. */
 const MAX_CAUSES = 5;
+/** A span keeps so much with the note of how much is missing. */
+const MAX_TEXT = MAX_VALUE_LENGTH - 64;
 
 function stackOf(error: Error): string | undefined {
   const stacks: string[] = [];
   let cause: unknown = error;
   while (cause instanceof Error && stacks.length <= MAX_CAUSES) {
-    if (typeof cause.stack === "string") {
-      stacks.push(withoutSource(cause.stack));
-    }
+    const stack = stackText(cause, MAX_TEXT);
+    if (stack !== undefined) stacks.push(stack);
     cause = cause.cause;
   }
   if (cause !== undefined && !(cause instanceof Error)) {
-    stacks.push(String(cause));
+    stacks.push(thrownText(cause, MAX_TEXT));
   }
   return stacks.length === 0 ? undefined : stacks.join("\nCaused by: ");
 }

@@ -5,6 +5,8 @@
  * @module
  */
 
+export { clip } from "../app/internal/clip.ts";
+
 /** Characters of a span's or event's name. */
 export const MAX_NAME_LENGTH = 256;
 /** Characters of an attribute's key. */
@@ -31,16 +33,3 @@ export const EVENT_SIZE = 48;
 export const ATTRIBUTE_SIZE = 24;
 /** Traces that are running at the same time; the oldest one gives way. */
 export const MAX_RUNNING_TRACES = 10_000;
-
-/**
- * Shortens a text and says by how much. The result does not keep the whole
- * original in memory, as a plain `slice` of a string does in V8.
- */
-export function clip(text: string, maxLength: number): string {
-  if (text.length <= maxLength) return text;
-  const note = `… (${text.length - maxLength} more characters)`;
-  // Not between the halves of a surrogate pair.
-  const last = text.charCodeAt(maxLength - 1);
-  const end = last >= 0xd800 && last < 0xdc00 ? maxLength - 1 : maxLength;
-  return JSON.parse(JSON.stringify(text.slice(0, end) + note));
-}

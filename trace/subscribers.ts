@@ -1,3 +1,4 @@
+import { printableError } from "../app/internal/printable.ts";
 import type { TraceEvent } from "./types.ts";
 
 type TraceEventType = TraceEvent["type"];
@@ -63,5 +64,5 @@ export class Subscribers {
 function warn(subscription: Subscription, error: unknown): void {
   if (subscription.warned) return;
   subscription.warned = true;
-  console.error("A subscriber of the tracer threw:", error);
+  console.error("A subscriber of the tracer threw:", printableError(error));
 }

@@ -1,6 +1,7 @@
 import type { ConnectionInfo } from "../context.ts";
 import type { Fetcher } from "../fetcher.ts";
 import { isResponse } from "../internal/is_response.ts";
+import { printableError } from "../internal/printable.ts";
 import { kindOf } from "../internal/show.ts";
 import { pathOf } from "../path.ts";
 import { offerUpgrade } from "../upgrade.ts";
@@ -81,7 +82,10 @@ function sayFarewell(
   try {
     socket.close(...farewell);
   } catch (error) {
-    console.error("A WebSocket could not be closed as it was asked:", error);
+    console.error(
+      "A WebSocket could not be closed as it was asked:",
+      printableError(error),
+    );
     socket.close(1011);
   }
 }

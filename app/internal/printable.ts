@@ -1,11 +1,16 @@
 /**
  * Makes what came from outside safe to print: a terminal obeys control
- * characters, wherever they stand in a text.
+ * characters, wherever they stand in a text. Text is cut before it is looked
+ * at, so that a long one costs no more than a short one.
  *
  * @module
  */
 
 import { inspect } from "node:util";
+import { clip } from "./clip.ts";
+import { errorText } from "./error_text.ts";
+import { isLarge } from "./is_large.ts";
+import { MAX_LOG_TEXT, withoutSource } from "./without_source.ts";
 
 /**
  * C0 and C1 controls, and characters that turn the direction of text or are
@@ -15,22 +20,12 @@ const UNSAFE =
   // deno-lint-ignore no-control-regex -- finding them is the point
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** What V8 quotes of a text that is no JSON, which may be anybody's password. */
-const QUOTED_SOURCE = /(?:\.{3})?"[^]*?"(?:\.{3})? is not valid JSON/g;
-
 /**
- * An error's text without what it quotes of a body that is no JSON. A form that
- * was sent to `request.json()` would stand in the log.
+ * Makes recorded text safe to print: one line, no control characters, and not
+ * more than 8,192 characters.
  */
-export function withoutSource(text: string): string {
-  return text.includes(" is not valid JSON")
-    ? text.replace(QUOTED_SOURCE, "the text is not valid JSON")
-    : text;
-}
-
-/** Makes recorded text safe to print: one line, and no control characters. */
 export function printable(text: string): string {
-  return text.toWellFormed().replace(UNSAFE, escape);
+  return clip(text, MAX_LOG_TEXT).toWellFormed().replace(UNSAFE, escape);
 }
 
 function escape(character: string): string {
@@ -39,23 +34,35 @@ function escape(character: string): string {
   return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u${code}`;
 }
 
+/** Characters of one error in the log; its own `inspect()` may make more. */
+const MAX_ERROR_TEXT = 8 * MAX_LOG_TEXT;
+
 /**
  * Gives what to hand to the console for whatever was thrown: the error itself,
- * or its text made safe where a message has control characters in it, or lines
- * that would pass for the log's own.
+ * or its text made safe where it is long, quotes its input, or has control
+ * characters or lines that would pass for the log's own.
  */
 export function printableError(error: unknown): unknown {
-  let text: string;
   try {
-    text = typeof error === "string" ? error : inspect(error);
+    if (typeof error === "string") return isolated(withoutSource(error));
+    const text = isLarge(error) ? undefined : inspect(error);
+    if (text === undefined || text.length > MAX_ERROR_TEXT) {
+      return isolated(errorText(error));
+    }
+    const told = withoutSource(text, MAX_ERROR_TEXT);
+    if (told !== text) {
+      return isolated(error instanceof Error ? errorText(error) : told);
+    }
+    const isSafe = text.split("\n").every((line, index) =>
+      line === printable(line) && (index === 0 || /^[ }\]]/.test(line))
+    );
+    return isSafe ? error : isolated(text);
   } catch {
     return "an error that can't be printed";
   }
-  const told = withoutSource(text);
-  const lines = told.split("\n");
-  const isSafe = told === text &&
-    lines.every((line, index) =>
-      line === printable(line) && (index === 0 || /^[ }\]]/.test(line))
-    );
-  return isSafe ? error : lines.map(printable).join("\n  ");
+}
+
+/** Lines that a reader can't take for those of others. */
+function isolated(text: string): string {
+  return text.split("\n").map(printable).join("\n  ");
 }

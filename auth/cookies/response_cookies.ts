@@ -4,6 +4,7 @@ import {
   sharedCacheHeaders,
 } from "../../app/internal/cache_control.ts";
 import { isResponse } from "../../app/internal/is_response.ts";
+import { printableError } from "../../app/internal/printable.ts";
 import type { Next } from "../../app/middleware.ts";
 import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";
@@ -33,7 +34,7 @@ async function refresh<U extends BaseUser>(
   try {
     await auth.refreshSession();
   } catch (error) {
-    console.error("A session could not be refreshed:", error);
+    console.error("A session could not be refreshed:", printableError(error));
   }
 }
 
