@@ -14,6 +14,7 @@ import { limitBody, readBodyLimit } from "./internal/body_limit.ts";
 import type { Guarded } from "./internal/body_limit.ts";
 import { isResponse } from "./internal/is_response.ts";
 import { kindOf, show } from "./internal/show.ts";
+import { trimEnd } from "./internal/trim_end.ts";
 import type { Handler, Next } from "./middleware.ts";
 import { pathOf } from "./path.ts";
 import type { Route, RouteArgs, RouteConfig } from "./route.ts";
@@ -182,7 +183,7 @@ function decode(params: Record<string, string>): Params | undefined {
 
 /** Two paths of one shape match the same: names make no difference. */
 function shapeOf(path: string): string {
-  return path.replace(/(?<!\\):\w+/g, ":").replace(/(?<=.)\/+$/, "");
+  return trimEnd(path.replace(/(?<!\\):\w+/g, ":"), "/") || "/";
 }
 
 function* endpointsOf(

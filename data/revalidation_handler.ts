@@ -68,7 +68,8 @@ function createGate(secret: string | undefined): Gate {
   return async (request) => {
     const header = request.headers.get("authorization") ?? "";
     // RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, 11.1).
-    const given = /^bearer +(.+)$/i.exec(header)?.[1] ?? "";
+    const scheme = /^bearer +/i.exec(header)?.[0];
+    const given = scheme === undefined ? "" : header.slice(scheme.length);
     // Digests are of one length, and nobody can choose how they begin.
     return timingSafeEqual(
       await digest(bytesOfHeader(given)),

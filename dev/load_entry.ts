@@ -2,6 +2,7 @@ import { pathToFileURL } from "node:url";
 import { isFetcher } from "../app/fetcher.ts";
 import type { Fetcher } from "../app/fetcher.ts";
 import { kindOf } from "../app/internal/show.ts";
+import { trimEnd } from "../app/internal/trim_end.ts";
 import { DevError } from "./dev_error.ts";
 
 /**
@@ -68,7 +69,16 @@ function describe(value: unknown): string {
   }
 }
 
-const FRAME = /\(?(file:\/\/\S+?:\d+:\d+)\)?\s*$/gm;
+/** The end of a stack's line that names a place in a file. */
+const POSITION = /:\d+:\d+\)?$/;
+
+/** The place in a file that a stack's line names, if it does. */
+function placeOf(line: string): string | undefined {
+  const text = line.trimEnd();
+  const start = text.lastIndexOf("file://");
+  if (start === -1 || !POSITION.test(text)) return undefined;
+  return trimEnd(text.slice(start), ")");
+}
 
 /** What was thrown, and where, as the stack's first frame in a file tells. */
 function oneLine(error: unknown): string {
@@ -79,8 +89,9 @@ function oneLine(error: unknown): string {
     }`;
   }
   const message = firstLine(error.message);
-  const frames = (error.stack ?? "").matchAll(FRAME).map(([, url]) => url!);
-  const frame = frames.find((url) => !url.startsWith(import.meta.url));
+  const frame = (error.stack ?? "").split("\n").map(placeOf).find((url) =>
+    url !== undefined && !url.startsWith(import.meta.url)
+  );
   const place = frame === undefined ? "" : ` (at ${relative(frame)})`;
   return message === ""
     ? `it threw ${error.name}${place}`

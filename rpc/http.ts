@@ -270,14 +270,20 @@ function checkKind({ procedure: { kind } }: Endpoint, type: unknown): void {
 function checkContentType(headers: Headers): void {
   const type = headers.get("content-type");
   if (type === "application/json") return;
-  if (type !== null && type.length <= MAX_TYPE && JSON_TYPE.test(type)) return;
+  if (type !== null && isJsonType(type)) return;
   throw parseError("The content type must be application/json, in UTF-8");
 }
 
-/** The pattern tries every way to share out a run of spaces. */
-const MAX_TYPE = 128;
-const JSON_TYPE =
-  /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i;
+const CHARSET = /^charset\s*=\s*"?utf-?8"?$/i;
+
+/** Only a charset may follow, and a semicolon at the end. */
+function isJsonType(text: string): boolean {
+  const [type, ...parameters] = text.split(";", 4).map((part) => part.trim());
+  if (type!.toLowerCase() !== "application/json") return false;
+  if (parameters.at(-1) === "") parameters.pop();
+  return parameters.length === 0 ||
+    parameters.length === 1 && CHARSET.test(parameters[0]!);
+}
 
 function bodyFailure(cause: unknown): RPCError {
   const { problem, message } = toBodyError(cause);

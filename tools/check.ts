@@ -27,6 +27,7 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   "format": ["fmt", "--check"],
   "lint": ["lint"],
   "types": ["check", "."],
+  "regular expressions": ["run", "-A", "tools/regexes.ts"],
   "examples in documentation": [
     "test",
     "-A",

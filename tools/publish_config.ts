@@ -92,6 +92,6 @@ function fromNpm(specifier: string, imports: ProjectConfig["imports"]): string {
 
 /** `@std/http/cookie` → `jsr:@std/http@^1.0.0/cookie` */
 function officialStd(specifier: string): string {
-  const [, name, path] = /^(@std\/[^/]+)(.*)$/.exec(specifier)!;
+  const [, name, path] = /^(@std\/[^/]+)(.*)$/s.exec(specifier)!;
   return `jsr:${name}@${STD_RANGE}${path}`;
 }

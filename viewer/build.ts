@@ -122,7 +122,7 @@ const npmPackages: esbuild.Plugin = {
       return build.resolve(`${path}-core`, { importer, kind });
     });
     build.onResolve({ filter: /^(@[^/]+\/)?[a-z][^/]*/ }, async (args) => {
-      const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(args.path)!;
+      const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(.*)$/s.exec(args.path)!;
       // From a package its dependencies can be seen, and from here ours.
       const manifest = findPackageJSON(name!, args.importer) ??
         findPackageJSON(name!, import.meta.url);

@@ -7,6 +7,7 @@
 
 import { Buffer } from "node:buffer";
 import { show } from "../../app/internal/show.ts";
+import { trimEnd } from "../../app/internal/trim_end.ts";
 
 /**
  * What a hash costs to compute: about 128 × 2^ln × r bytes of memory, and p times
@@ -135,7 +136,7 @@ export function parseHash(text: unknown, complaint: string): PasswordHash {
 }
 
 function encode(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("base64").replace(/=+$/, "");
+  return trimEnd(Buffer.from(bytes).toString("base64"), "=");
 }
 
 function decode(

@@ -1,3 +1,4 @@
+import { trimEnd } from "../../app/internal/trim_end.ts";
 import { ENDPOINT, isEndpoint } from "../oauth/address.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, isObject, ProviderError } from "../oauth/http.ts";
@@ -148,7 +149,7 @@ function endpointsOf(baseUrl: unknown = "https://github.com"): Endpoints {
   const check = createCheck("GitHub");
   const isBase = isEndpoint(baseUrl) && !baseUrl.includes("?");
   check(isBase, "enterprise.baseUrl", `${ENDPOINT}, without query`, baseUrl);
-  const base = String(baseUrl).replace(/\/+$/, "");
+  const base = trimEnd(String(baseUrl), "/");
   return {
     authorizationUrl: `${base}/login/oauth/authorize`,
     tokenUrl: `${base}/login/oauth/access_token`,

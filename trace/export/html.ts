@@ -6,12 +6,11 @@ export interface TraceBlock {
   readonly text: string;
 }
 
-/**
- * The page's place for traces. The content never holds a `<`, so the match
- * can't reach beyond the element.
- */
-const ELEMENT =
-  /<script type="application\/json" id="trace-data" data-encoding="[a-z]+">[^<]*<\/script>/g;
+/** Begins the page's place for traces. */
+const START = '<script type="application/json" id="trace-data" data-encoding="';
+
+/** The rest of it. The content never holds a `<`. */
+const REST = /[a-z]+">[^<]*<\/script>/y;
 
 /**
  * What mustn't stand in the element as it is: `<`, which could close the
@@ -47,7 +46,7 @@ const BASE64 = /^[A-Za-z\d+/=\s]*$/;
  * ```
  */
 export function insertTraceData(html: string, block: TraceBlock): string {
-  const places = [...html.matchAll(ELEMENT)];
+  const places = placesOf(html);
   const place = places[0];
   if (place === undefined || places.length > 1) {
     throw new TypeError(
@@ -65,8 +64,17 @@ export function insertTraceData(html: string, block: TraceBlock): string {
   const element =
     `<script type="application/json" id="trace-data" data-encoding="${block.encoding}">` +
     `${block.text.replace(UNSAFE, escape)}</script>`;
-  return html.slice(0, place.index) + element +
-    html.slice(place.index + place[0].length);
+  return html.slice(0, place.start) + element + html.slice(place.end);
+}
+
+function placesOf(html: string): { start: number; end: number }[] {
+  const places: { start: number; end: number }[] = [];
+  let start = -1;
+  while ((start = html.indexOf(START, start + 1)) !== -1) {
+    REST.lastIndex = start + START.length;
+    if (REST.test(html)) places.push({ start, end: REST.lastIndex });
+  }
+  return places;
 }
 
 function escape(character: string): string {

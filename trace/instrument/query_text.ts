@@ -13,11 +13,16 @@ export interface QueryDescription {
 }
 
 const LEADING_COMMENTS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/|\()+/;
-const NAME = /(?:"[^"]+"|'[^']+'|`[^`]+`|\[[^\]]+\]|[\w$]+)/.source;
-const TABLE = new RegExp(
-  `\\b(?:from|into|update|join|table(?:\\s+if\\s+(?:not\\s+)?exists)?)\\s+(${NAME}(?:\\.${NAME})*)`,
-  "i",
-);
+const BEFORE_TABLE =
+  /\b(?:from|into|update|join|table(?:\s+if\s+(?:not\s+)?exists)?)\s+/gi;
+const WORD = /[\w$]+/y;
+/** What ends a quoted name, by what begins it. */
+const CLOSING: Readonly<Record<string, string>> = {
+  '"': '"',
+  "'": "'",
+  "`": "`",
+  "[": "]",
+};
 const QUOTES = /["'`[\]]/g;
 const READING = new Set([
   "SELECT",
@@ -29,13 +34,13 @@ const READING = new Set([
   "PRAGMA",
 ]);
 const WRITING_INSIDE =
-  /\b(?:insert\s+into|update\s+\S+\s+set|delete\s+from)\b/i;
+  /\binsert\s+into\b|\bupdate\s+\S+\s+set\b|\bdelete\s+from\b/i;
 
 /** Describes a query by its text, without claiming to parse SQL. */
 export function describeQuery(text: string): QueryDescription {
   const query = clip(text, MAX_VALUE_LENGTH).replace(LEADING_COMMENTS, "");
   const operation = (/^\w+/.exec(query)?.[0] ?? "").toUpperCase();
-  const collection = TABLE.exec(query)?.[1]?.replace(QUOTES, "");
+  const collection = tableOf(query)?.replace(QUOTES, "");
   return {
     operation,
     collection,
@@ -45,4 +50,34 @@ export function describeQuery(text: string): QueryDescription {
     reads: READING.has(operation) &&
       !(operation === "WITH" && WRITING_INSIDE.test(query)),
   };
+}
+
+/** The first name that stands where a table is named, with its quotes. */
+function tableOf(query: string): string | undefined {
+  for (const { index, 0: words } of query.matchAll(BEFORE_TABLE)) {
+    const start = index + words.length;
+    let end = nameEnd(query, start);
+    if (end === start) continue;
+    if (end === 0) return undefined;
+    let next: number;
+    while (query[end] === "." && (next = nameEnd(query, end + 1)) > end + 1) {
+      end = next;
+    }
+    return query.slice(start, end);
+  }
+  return undefined;
+}
+
+/**
+ * Where the name that begins at an index ends: there, if there is none, and at
+ * 0 if its quotes are never closed.
+ */
+function nameEnd(query: string, start: number): number {
+  const closing = CLOSING[query[start] ?? ""];
+  if (closing === undefined) {
+    WORD.lastIndex = start;
+    return WORD.test(query) ? WORD.lastIndex : start;
+  }
+  const end = query.indexOf(closing, start + 1);
+  return end === start + 1 ? start : end + 1;
 }

@@ -36,7 +36,13 @@ function significant(value: number): string {
 /** A whole number with separators, such as `10,000`. */
 export function formatCount(value: number): string {
   // By hand: to have it done by `Intl` takes 10 ms, the first time.
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+  let rest = String(value);
+  if (!/^\d+$/.test(rest)) return rest;
+  let groups = "";
+  for (; rest.length > 3; rest = rest.slice(0, -3)) {
+    groups = `,${rest.slice(-3)}${groups}`;
+  }
+  return rest + groups;
 }
 
 /** A number with its noun, such as `1 span` or `2,400 spans`. */

@@ -13,8 +13,8 @@ import { summarize, summarizePacked, type TraceEntry } from "./summary.ts";
 import { messageOf } from "./text.ts";
 
 /** Begins the block of a page that holds its traces. */
-const BLOCK =
-  /<script type="application\/json" id="trace-data" data-encoding="(\w+)">/;
+const START = '<script type="application/json" id="trace-data" data-encoding="';
+const ENCODING = /(\w+)">/y;
 
 /**
  * Reads the text of a file.
@@ -23,17 +23,18 @@ const BLOCK =
  */
 export async function importText(text: string): Promise<readonly TraceEntry[]> {
   if (!/^\s*</.test(text)) return readTraces(parseJson(text)).map(summarize);
-  const block = BLOCK.exec(text);
-  if (block === null) {
+  const start = text.indexOf(START);
+  ENCODING.lastIndex = start + START.length;
+  const encoding = start === -1 ? undefined : ENCODING.exec(text)?.[1];
+  if (encoding === undefined) {
     throw new TypeError(
       "Cannot read the page: it must be one that this viewer exported",
     );
   }
-  const [begin, encoding] = block;
   if (encoding === "none") return [];
-  const from = block.index + begin.length;
+  const from = ENCODING.lastIndex;
   const content = text.slice(from, text.indexOf("<", from));
-  const { entries, complete } = await readDataBlock(encoding!, [content]);
+  const { entries, complete } = await readDataBlock(encoding, [content]);
   await complete();
   return entries;
 }

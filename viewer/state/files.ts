@@ -127,8 +127,9 @@ function pageWith(packed: string): string {
   data.textContent = packed;
   data.dataset.encoding = "packed";
   // What follows the body is read as its end: it would grow each time.
-  const html = page.outerHTML.replace(/\s*(<\/body><\/html>)$/, "\n$1");
-  return `<!DOCTYPE html>\n${html}\n`;
+  const end = "</body></html>";
+  const content = page.outerHTML.slice(0, -end.length).trimEnd();
+  return `<!DOCTYPE html>\n${content}\n${end}\n`;
 }
 
 function save(blob: Blob, name: string): void {

@@ -64,7 +64,9 @@ let takenInAt = -Infinity;
 
 /** Where the page's own server answers, without a slash at the end. */
 function base(): string {
-  return location.pathname.replace(/\/+$/, "");
+  let path = location.pathname;
+  while (path.endsWith("/")) path = path.slice(0, -1);
+  return path;
 }
 
 /** Connects, and keeps connecting. */

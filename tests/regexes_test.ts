@@ -1,0 +1,62 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { collectRegexes } from "../tools/regexes/collect.ts";
+import { assertLinear, LONG, SHORT } from "./growth.ts";
+import { attacksOn } from "./regex_attacks.ts";
+
+/** Does with a text all that an expression can be used for. */
+function match(regex: RegExp, text: string): void {
+  regex.lastIndex = 0;
+  if (regex.global) text.replace(regex, "");
+  else regex.exec(text);
+}
+
+async function assertAllLinear(
+  regex: RegExp,
+  lengths: readonly [short: number, long: number] = [SHORT, LONG],
+): Promise<void> {
+  for (const attack of attacksOn(regex)) {
+    await assertLinear(`${regex}`, {
+      prepare: attack,
+      run: (text) => match(regex, text),
+      lengths,
+    });
+  }
+}
+
+const { regexes } = await collectRegexes();
+
+Deno.test("all regular expressions of the source are found", () => {
+  const folders = regexes.flatMap(({ places }) =>
+    places.map((place) => place.split("/", 1)[0]!)
+  );
+  assertEquals(
+    ["app", "auth", "data", "dev", "examples", "rpc", "trace", "viewer"]
+      .filter((folder) => !folders.includes(folder)),
+    [],
+  );
+});
+
+for (const { places, regex } of regexes) {
+  Deno.test(`${places.join(", ")}: ${regex} takes linear time`, () =>
+    assertAllLinear(regex));
+}
+
+/** Each of a kind that the attacks have to find. */
+const QUADRATIC = [
+  /(?:\.{3})?"[^]*?"(?:\.{3})? is not valid JSON/g,
+  /\/+$/,
+  /(?<=.)\/+$/,
+  /\s*(<\/body><\/html>)$/,
+  /^\s*application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i,
+  /\B(?=(\d{3})+$)/g,
+  /"[^"]+"|\[[^\]]+\]/,
+  /\(?(file:\/\/\S+?:\d+:\d+)\)?\s*$/gm,
+];
+
+for (const regex of QUADRATIC) {
+  Deno.test(`the texts find that ${regex} takes more than linear time`, async () => {
+    // A tenth is enough, and takes a hundredth of the time.
+    const lengths = [SHORT / 10, LONG / 10] as const;
+    await assertRejects(() => assertAllLinear(regex, lengths), Error, "cost");
+  });
+}

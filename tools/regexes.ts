@@ -1,0 +1,66 @@
+/**
+ * Examines every regular expression of the source: none may take more than
+ * linear time (ReDoS). Ends with a line `N safe, N not`.
+ *
+ * @module
+ */
+
+import { collectRegexes } from "./regexes/collect.ts";
+import type { SourceRegex } from "./regexes/collect.ts";
+import type { Question, Verdict } from "./regexes/worker.ts";
+
+/** Files that build expressions when they run, and why that is safe. */
+const BUILT: Readonly<Record<string, string>> = {
+  "tools/regexes/fold.ts": "it reads the expressions of the source",
+  "tools/regexes/collect.ts": "it reads the expressions of the source",
+};
+
+const { regexes, unknown } = await collectRegexes();
+const problems = unknown.filter((place) => !(fileOf(place) in BUILT)).map(
+  (place) => `${place}: it must be built of constants of its own file`,
+);
+for (const file in BUILT) {
+  if (unknown.map(fileOf).includes(file)) continue;
+  problems.push(`${file}: it builds no expression, so it mustn't be listed`);
+}
+let safe = 0;
+const queue = [...regexes];
+const { hardwareConcurrency } = navigator;
+await Promise.all(Array.from({ length: hardwareConcurrency }, examineRest));
+
+for (const problem of problems.sort()) console.error(problem);
+console.log(`${safe} safe, ${problems.length} not`);
+if (problems.length > 0) Deno.exit(1);
+
+function fileOf(place: string): string {
+  return place.split(":", 1)[0]!;
+}
+
+async function examineRest(): Promise<void> {
+  const url = new URL("regexes/worker.ts", import.meta.url);
+  const worker = new Worker(url, { type: "module" });
+  let next: SourceRegex | undefined;
+  while ((next = queue.shift()) !== undefined) {
+    const { places, regex } = next;
+    const { status, complexity, attack } = await ask(worker, regex);
+    if (status === "safe") safe++;
+    else {
+      const reason = status === "unknown"
+        ? "can't be examined in time, so it must be simpler"
+        : `takes ${complexity} time, as for ${attack}`;
+      problems.push(`${places.join(", ")}: ${regex} ${reason}`);
+    }
+  }
+  worker.terminate();
+}
+
+function ask(
+  worker: Worker,
+  { source, flags }: Question,
+): Promise<Verdict> {
+  const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
+  worker.onmessage = ({ data }) => resolve(data);
+  worker.onerror = reject;
+  worker.postMessage({ source, flags } satisfies Question);
+  return promise;
+}

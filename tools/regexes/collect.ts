@@ -1,0 +1,117 @@
+/**
+ * Every regular expression of the project's source, from its syntax tree.
+ *
+ * @module
+ */
+
+import ts from "typescript";
+import { fold, foldRegExp, isRegExp } from "./fold.ts";
+
+/** A regular expression and where it stands. */
+export interface SourceRegex {
+  /** `file:line`, relative to the project, of each that is the same. */
+  readonly places: readonly string[];
+  /** The expression. */
+  readonly regex: RegExp;
+}
+
+/** What was found. */
+export interface Collection {
+  /** Each expression once. */
+  readonly regexes: readonly SourceRegex[];
+  /** Places of those that are only known when the program runs. */
+  readonly unknown: readonly string[];
+}
+
+/** The project's folder. */
+const ROOT = new URL("../../", import.meta.url);
+
+/** What isn't source: tests run on their own text, and a build is built. */
+const SKIPPED = /^(tests|node_modules|reference|coverage|dist)$|^\./;
+
+/** Methods that make a regular expression of a text. */
+const MATCHING = ["match", "matchAll", "search"];
+
+/** Reads all source of the project. */
+export async function collectRegexes(): Promise<Collection> {
+  const regexes = new Map<string, { regex: RegExp; places: string[] }>();
+  const unknown: string[] = [];
+  for await (const path of sources("")) {
+    const text = await Deno.readTextFile(new URL(path, ROOT));
+    const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+    for (const { node, regex } of regexesOf(file)) {
+      const { line } = file.getLineAndCharacterOfPosition(node.getStart());
+      const place = `${path}:${line + 1}`;
+      if (regex === undefined) unknown.push(place);
+      else if (regexes.has(`${regex}`)) {
+        regexes.get(`${regex}`)!.places.push(place);
+      } else regexes.set(`${regex}`, { regex, places: [place] });
+    }
+  }
+  return { regexes: [...regexes.values()], unknown };
+}
+
+async function* sources(folder: string): AsyncGenerator<string> {
+  const entries = await Array.fromAsync(Deno.readDir(new URL(folder, ROOT)));
+  for (const { name, isDirectory } of entries.sort(byName)) {
+    if (SKIPPED.test(name)) continue;
+    if (isDirectory) yield* sources(`${folder}${name}/`);
+    else if (/\.tsx?$/.test(name)) yield `${folder}${name}`;
+  }
+}
+
+function byName(a: Deno.DirEntry, b: Deno.DirEntry): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+interface Found {
+  readonly node: ts.Node;
+  /** `undefined` if it can't be told. */
+  readonly regex: RegExp | undefined;
+}
+
+function* regexesOf(node: ts.Node): Generator<Found> {
+  if (ts.isRegularExpressionLiteral(node)) {
+    yield { node, regex: fold(node) as RegExp };
+  } else if (isMade(node)) {
+    yield { node, regex: foldRegExp(node) };
+  } else if (isMatching(node)) {
+    const pattern = fold(node.arguments[0]!);
+    // A constant expression is found where it is declared.
+    if (!(pattern instanceof RegExp)) {
+      yield {
+        node,
+        regex: pattern === undefined ? pattern : RegExp(`${pattern}`),
+      };
+    }
+  } else if (isAlias(node)) {
+    yield { node, regex: undefined };
+  }
+  const children: ts.Node[] = [];
+  node.forEachChild((child) => void children.push(child));
+  for (const child of children) yield* regexesOf(child);
+}
+
+/** `new RegExp(…)` or `RegExp(…)` */
+function isMade(node: ts.Node): node is ts.NewExpression | ts.CallExpression {
+  return (ts.isNewExpression(node) || ts.isCallExpression(node)) &&
+    isRegExp(node.expression);
+}
+
+/** `text.match(pattern)` */
+function isMatching(node: ts.Node): node is ts.CallExpression {
+  return ts.isCallExpression(node) && node.arguments.length === 1 &&
+    ts.isPropertyAccessExpression(node.expression) &&
+    MATCHING.includes(node.expression.name.text);
+}
+
+/** `RegExp` where it is neither called nor a type, so that it may be later. */
+function isAlias(node: ts.Node): boolean {
+  if (!ts.isIdentifier(node) || node.text !== "RegExp") return false;
+  const { parent } = node;
+  const isCalled = isMade(parent) && parent.expression === node;
+  const isAsked = ts.isBinaryExpression(parent) &&
+    parent.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword;
+  const isEscape = parent.getText() === "RegExp.escape";
+  return !isCalled && !isAsked && !isEscape && !ts.isTypeReferenceNode(parent);
+}
