@@ -135,3 +135,5 @@ export type {
 export { Tracked, tracked } from "./tracked.ts";
 export type { Transformer } from "./transformer.ts";
 export type { WSConnectionData } from "./connection.ts";
+export type { SocketMessage } from "./message_text.ts";
+export type { RouterWebSocketHandler } from "./websocket.ts";

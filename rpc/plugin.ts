@@ -4,7 +4,6 @@ import { isCrossOrigin, readOrigins } from "../app/internal/origin.ts";
 import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
 import { createUpgrader } from "../app/websocket.ts";
-import type { WebSocketHandler } from "../app/websocket.ts";
 import { noteEndpoint, noteRefusal } from "./call_route.ts";
 import { checkEndpoint, checkRouter, DEFAULT_ENDPOINT } from "./check.ts";
 import type { WSConnectionData } from "./connection.ts";
@@ -13,6 +12,7 @@ import { respondError } from "./respond.ts";
 import type { Router } from "./router.ts";
 import { rememberTrace } from "./socket_trace.ts";
 import { abortAll } from "./websocket.ts";
+import type { RouterWebSocketHandler } from "./websocket.ts";
 
 /** What is served, and where. */
 export interface RPCPluginOptions {
@@ -65,7 +65,7 @@ export interface RPCPlugin extends Plugin {
     ctx: any,
   ): boolean;
   /** The handler to give to such a server. */
-  getWebSocketConfig(): WebSocketHandler<WSConnectionData>;
+  getWebSocketConfig(): RouterWebSocketHandler;
 }
 
 /**

@@ -1,6 +1,4 @@
 import { checkObject } from "../app/internal/check_object.ts";
-import type { WebSocketHandler } from "../app/websocket.ts";
-import type { WSConnectionData } from "./connection.ts";
 import { listEndpoints } from "./endpoints.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { createHTTPHandler } from "./http.ts";
@@ -9,6 +7,7 @@ import { reporter } from "./report.ts";
 import type { ErrorReport } from "./report.ts";
 import type { Transformer } from "./transformer.ts";
 import { createWebSocketHandler } from "./websocket.ts";
+import type { RouterWebSocketHandler } from "./websocket.ts";
 
 /**
  * Procedures and further routers by name, to any depth. Of a router only its
@@ -50,8 +49,8 @@ export interface Router<Def = RouterDef, As extends Wire = Wire> {
     ctx?: any,
     path?: string,
   ) => Promise<Response>;
-  /** Serves subscriptions on sockets whose data is a {@linkcode WSConnectionData}. */
-  readonly websocket: WebSocketHandler<WSConnectionData>;
+  /** Serves subscriptions on sockets whose data is a `WSConnectionData`. */
+  readonly websocket: RouterWebSocketHandler;
   /** How its values travel, for the types of clients and for documents. */
   readonly "~wire"?: As;
 }

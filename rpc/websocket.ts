@@ -4,12 +4,14 @@
  * @module
  */
 
-import type { WebSocketHandler } from "../app/websocket.ts";
+import type { ServerWebSocket, WebSocketHandler } from "../app/websocket.ts";
 import type { Endpoint } from "./call.ts";
 import { unsent } from "./connection.ts";
 import type { Socket, WSConnectionData } from "./connection.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { RPCError } from "./error.ts";
+import { lengthOf, readText, textAtStart } from "./message_text.ts";
+import type { SocketMessage } from "./message_text.ts";
 import {
   describe,
   findByKeys,
@@ -24,6 +26,16 @@ import type { Reporter } from "./report.ts";
 import { errorMessage, streamTo } from "./subscription.ts";
 import { MAX_EVENT_ID } from "./tracked.ts";
 import type { Transformer } from "./transformer.ts";
+
+/**
+ * The handler of a router's sockets. It fits any server whose sockets have
+ * `send`, `close` and `bufferedAmount`, once their `data` is set.
+ */
+export interface RouterWebSocketHandler
+  extends WebSocketHandler<WSConnectionData> {
+  /** Takes a message of the client. */
+  message(ws: ServerWebSocket<WSConnectionData>, message: SocketMessage): void;
+}
 
 /** What the WebSocket side of a router needs to know. */
 export interface WebSocketOptions {
@@ -67,24 +79,27 @@ interface State {
 /** Makes the WebSocket handler of a router. */
 export function createWebSocketHandler(
   options: WebSocketOptions,
-): WebSocketHandler<WSConnectionData> {
+): RouterWebSocketHandler {
   const { endpoints, transformer, maxSubscriptions, maxMessageSize } = options;
   const states = new WeakMap<WSConnectionData, State>();
 
   return {
     message(ws, message) {
+      const state = stateOf(ws.data);
       let id: string | null = null;
       try {
         const fields = read(message);
-        if (fields.type === "ping") return answer(ws, PONG);
+        if (fields.type === "ping") return answer(ws, state, PONG);
         id = readId(fields.id);
-        if (fields.type === "subscribe") return subscribe(ws, id, fields);
+        if (fields.type === "subscribe") {
+          return subscribe(ws, state, id, fields);
+        }
         if (fields.type === "unsubscribe") return unsubscribe(ws, id);
         throw parseError('type must be "subscribe", "unsubscribe" or "ping"');
       } catch (error) {
         if (!(error instanceof RPCError)) throw error;
-        answer(ws, errorMessage(id ?? idAtStart(message), error));
-        if (message.length > MAX_EXCESS * maxMessageSize) {
+        answer(ws, state, errorMessage(id ?? idAtStart(message), error));
+        if (lengthOf(message) > MAX_EXCESS * maxMessageSize) {
           ws.close(1009, "The message is too long");
         }
       }
@@ -97,6 +112,7 @@ export function createWebSocketHandler(
   function stateOf(data: WSConnectionData): State {
     let state = states.get(data);
     if (state === undefined) {
+      checkData(data);
       state = { generators: 0, unread: 0 };
       states.set(data, state);
     }
@@ -104,29 +120,24 @@ export function createWebSocketHandler(
   }
 
   /** Closes a connection whose client asks and asks but does not read. */
-  function answer(ws: Socket, message: string): void {
-    const state = stateOf(ws.data);
+  function answer(ws: Socket, state: State, message: string): void {
     if (unsent(ws) === 0) state.unread = 0;
     state.unread += Math.max(message.length, MIN_SIZE);
     if (state.unread <= MAX_UNREAD) ws.send(message);
     else ws.close(1008, "Too many unread messages");
   }
 
-  function read(message: string | Uint8Array): Fields {
-    if (typeof message !== "string") {
-      throw parseError("Messages must be text, received a binary one");
-    }
-    if (isLonger(message, maxMessageSize)) {
-      throw new RPCError(
-        "PAYLOAD_TOO_LARGE",
-        `The message must be at most ${maxMessageSize} bytes`,
-        413,
-      );
-    }
-    return readObject(parseJSON(message, "The message"), "The message");
+  function read(message: SocketMessage): Fields {
+    const text = readText(message, maxMessageSize);
+    return readObject(parseJSON(text, "The message"), "The message");
   }
 
-  function subscribe(ws: Socket, id: string, fields: Fields): void {
+  function subscribe(
+    ws: Socket,
+    state: State,
+    id: string,
+    fields: Fields,
+  ): void {
     const { data } = ws;
     const { subscriptions } = data;
     if (subscriptions.has(id)) {
@@ -135,7 +146,6 @@ export function createWebSocketHandler(
         "The id is that of a running subscription",
       );
     }
-    const state = stateOf(data);
     if (subscriptions.size >= maxSubscriptions) {
       throw new RPCError(
         "SUBSCRIPTION_ERROR",
@@ -163,6 +173,18 @@ export function createWebSocketHandler(
         if (subscriptions.get(id) === controller) subscriptions.delete(id);
       });
   }
+}
+
+/** @throws {TypeError} If a server has not set the data of its socket. */
+function checkData(data: unknown): void {
+  if ((data as WSConnectionData | undefined)?.subscriptions instanceof Map) {
+    return;
+  }
+  throw new TypeError(
+    `Cannot serve socket: ws.data must be a WSConnectionData, received ${
+      describe(data)
+    }; set it before the first message`,
+  );
 }
 
 function unsubscribe({ data: { subscriptions } }: Socket, id: string): void {
@@ -198,14 +220,16 @@ function checkKind({ procedure: { kind } }: Endpoint): void {
  * if it stands where this kit's client puts it: otherwise the client could not
  * tell which of its subscriptions was refused.
  */
-function idAtStart(message: string | Uint8Array): string | null {
-  if (typeof message !== "string") return null;
-  return ID_AT_START.exec(message)?.[1] ?? null;
+function idAtStart(message: SocketMessage): string | null {
+  return ID_AT_START.exec(textAtStart(message, MAX_START))?.[1] ?? null;
 }
 
 const ID_AT_START = new RegExp(
   String.raw`^\{"type":"subscribe","id":"([^"\\]{1,${MAX_ID}})"`,
 );
+
+/** Bytes that hold the longest such id; a UTF-16 code unit has at most three. */
+const MAX_START = 32 + 3 * MAX_ID;
 
 function readId(id: unknown): string {
   if (typeof id === "string" && id !== "" && id.length <= MAX_ID) return id;
@@ -222,12 +246,4 @@ function readEventId(id: unknown): string | undefined {
   throw parseError(
     `lastEventId must be a string of at most ${MAX_EVENT_ID} characters`,
   );
-}
-
-const encoder = new TextEncoder();
-
-/** Whether a text is longer than `limit` bytes; most are short at first sight. */
-function isLonger(text: string, limit: number): boolean {
-  if (text.length > limit) return true;
-  return text.length * 3 > limit && encoder.encode(text).length > limit;
 }

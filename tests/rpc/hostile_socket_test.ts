@@ -103,14 +103,11 @@ Deno.test("A message of the wrong shape is a PARSE_ERROR, and the connection liv
       { ...subscribe("a", "wait"), lastEventId: "e".repeat(257) },
       "lastEventId must be a string of at most 256 characters",
     ],
-    [new Uint8Array(10), "Messages must be text, received a binary one"],
+    [new Uint8Array(10), "The message is not valid JSON"],
+    [new Uint8Array([0xff, 0xfe]), "The message must be UTF-8"],
     [
-      new TextEncoder().encode('{"type":"ping"}'),
-      "Messages must be text, received a binary one",
-    ],
-    [
-      new Uint8Array(1 << 20),
-      "Messages must be text, received a binary one",
+      new TextEncoder().encode('{"type":"pong"}'),
+      "id must be a string of 1 to 128 characters, received nothing",
     ],
   ];
   for (const [message, text] of table) {
@@ -118,6 +115,24 @@ Deno.test("A message of the wrong shape is a PARSE_ERROR, and the connection liv
     const { type, error } = await client.next();
     assertEquals([type, ...shape(error)], ["error", "PARSE_ERROR", text]);
   }
+  assertEquals(await client.settle(), []);
+});
+
+Deno.test("A binary frame is read like a text frame, and its bytes count", async () => {
+  await using server = await serveRouter(router);
+  await using client = await connect(server);
+  const send = (message: unknown) =>
+    client.send(new TextEncoder().encode(JSON.stringify(message)));
+  send({ type: "ping" });
+  assertEquals((await client.next()).type, "pong");
+  send(subscribe("a", "echo", "Żółć"));
+  assertEquals((await client.next()).data, "Żółć");
+  assertEquals((await client.next()).type, "complete");
+  send(subscribe("b", "echo", "é".repeat(32_768)));
+  const { id, error } = await client.next();
+  assertEquals([id, error?.code], ["b", "PAYLOAD_TOO_LARGE"]);
+  client.send(new Uint8Array(1 << 20));
+  assertEquals((await client.next()).error?.code, "PAYLOAD_TOO_LARGE");
   assertEquals(await client.settle(), []);
 });
 
