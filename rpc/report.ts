@@ -24,10 +24,7 @@ interface ReportedCall extends CallInfo<unknown> {
  */
 export function reporter(onError: ErrorReport = logError): Reporter {
   return (error, call) => {
-    if (isA(error, RPCError)) {
-      if (faults.has(error)) tell(onError, error.cause, call);
-      return error;
-    }
+    if (isA(error, RPCError)) return error;
     // Others, such as a redirection, mean nothing to who calls a procedure.
     if (isResponse(error) && error.status >= 400) {
       return fromResponse(error);
@@ -36,13 +33,6 @@ export function reporter(onError: ErrorReport = logError): Reporter {
     if (!call.isAbandonedBy(error)) tell(onError, error, call);
     return internalError(error);
   };
-}
-
-const faults = new WeakSet<RPCError>();
-
-/** Marks an error whose cause is for the log, although it has an answer. */
-export function noteFault(error: RPCError): void {
-  faults.add(error);
 }
 
 /** What an error says may come from the caller. */

@@ -63,7 +63,8 @@ export interface RouterOptions {
    */
   readonly transformer?: Transformer;
   /**
-   * Gets what procedures throw that is neither an `RPCError` nor a `Response`;
+   * Gets what procedures and the code of schemas throw that is neither an
+   * `RPCError` nor a `Response`;
    * the caller sees `INTERNAL_ERROR` and nothing else of it. Default:
    * `console.error`.
    */

@@ -9,7 +9,6 @@ import type { ObservedSpan } from "../app/scope.ts";
 import type { Call, Endpoint } from "./call.ts";
 import { RPCError } from "./error.ts";
 import type { CallInfo, ProcedureKind } from "./procedure.ts";
-import { noteFault } from "./report.ts";
 import { check, invalidFields, sanitizeValidationError } from "./schema.ts";
 import type { Check } from "./schema.ts";
 
@@ -48,7 +47,8 @@ class HandlerArguments implements CallInfo<unknown> {
  *
  * @param input What the caller sent, unchecked.
  * @returns What the handler returns, or a promise of it.
- * @throws What a middleware or the handler throws, or `VALIDATION_ERROR`.
+ * @throws What a middleware, a schema's own code or the handler throws, or
+ * `VALIDATION_ERROR`.
  */
 export function run(
   { procedure }: Endpoint,
@@ -177,25 +177,15 @@ function accept(
         : invalidFields(checked.error),
     });
   }
-  if (!checked.valid) throw validationError(checked);
+  if (!checked.valid) throw validationError(checked.error);
   args.input = checked.value;
   return answer(procedure, args, span);
 }
 
-function validationError({ error, fault }: Check & { valid: false }): unknown {
-  if (fault === "malformed") return error;
-  const failure = new RPCError(
-    "VALIDATION_ERROR",
-    "Input validation failed",
-    400,
-    {
-      details: sanitizeValidationError(error),
-      ...(fault === undefined ? {} : { cause: error }),
-    },
-  );
-  // The caller gets the answer that a refusal has, but somebody should know.
-  if (fault === "thrown") noteFault(failure);
-  return failure;
+function validationError(error: unknown): RPCError {
+  return new RPCError("VALIDATION_ERROR", "Input validation failed", 400, {
+    details: sanitizeValidationError(error),
+  });
 }
 
 function answer(
@@ -230,7 +220,11 @@ async function answerChecked(
   return await checkOutput(procedure, args.path, await procedure.handler(args));
 }
 
-/** What the output schema makes of a value; the value itself without one. */
+/**
+ * Returns what the output schema makes of a value; the value itself without one.
+ *
+ * @throws {TypeError} If the schema refuses it. What its code throws is thrown.
+ */
 export async function checkOutput(
   { output }: Endpoint["procedure"],
   path: string,
@@ -239,11 +233,9 @@ export async function checkOutput(
   if (output === undefined) return value;
   const checked = await check(output, value);
   if (checked.valid) return checked.value;
-  if (checked.fault === "malformed") throw checked.error;
   throw new TypeError(
     `Cannot answer ${path}: its output schema refuses what the handler gave: ${
       JSON.stringify(sanitizeValidationError(checked.error))
     }`,
-    checked.fault === undefined ? {} : { cause: checked.error },
   );
 }

@@ -1,14 +1,14 @@
 /**
  * What the kit takes as a schema: anything that speaks
  * [Standard Schema](https://standardschema.dev) (zod, Valibot, ArkType, …), or
- * an object with a `parse` function that throws.
+ * an object with a `parse` function that throws, with or without `safeParse`.
  *
  * @module
  */
 
 import { isThenable } from "../app/scope.ts";
-import { isSlowZod } from "./zod.ts";
-import type { ZodResult } from "./zod.ts";
+import { canSafeParse, isSlowZod, safeParse } from "./zod.ts";
+import type { SafeParseResult } from "./zod.ts";
 
 /** A schema of a library that follows Standard Schema, version 1. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -34,7 +34,11 @@ export type SchemaResult<Output = unknown> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly unknown[] };
 
-/** A schema without a library: `parse` returns the value or throws. */
+/**
+ * A schema without a library: `parse` returns the value or throws. The message
+ * of an `Error` that it throws is sent to the caller. With a `safeParse` or
+ * `safeParseAsync` beside it, as zod 3 has them, that one is called instead.
+ */
 export interface ParseSchema<Output = unknown> {
   /** Checks a value and gives what it became; throws if it is not right. */
   parse(value: unknown): Output;
@@ -80,44 +84,48 @@ export type SchemaOutput<S> = S extends
     ? Awaited<Output>
   : undefined;
 
-/**
- * Checks a value. A schema that throws counts as one that refuses.
- *
- * @returns What the value became, or what the schema had against it.
- */
-export function check(schema: Schema, value: unknown): Check | Promise<Check> {
-  try {
-    if (!("~standard" in schema)) {
-      return settle((schema as ParseSchema).parse(value), parsed, refused);
-    }
-    const { "~standard": standard } = schema as StandardSchema;
-    if (standard.vendor === "zod" && isSlowZod(schema)) {
-      return settle(schema.safeParseAsync(value), zodChecked, thrown);
-    }
-    return settle(standard.validate(value), validated, thrown);
-  } catch (error) {
-    return "~standard" in schema ? thrown(error) : refused(error);
-  }
-}
-
-/** The outcome of {@linkcode check}. */
+/** What a check came to. */
 export type Check =
   | { readonly valid: true; readonly value: unknown }
   | {
     readonly valid: false;
+    /** What the schema had against the value. */
     readonly error: unknown;
-    /**
-     * What is wrong besides the value: the schema threw although it refuses by
-     * issues, or gave something that is no result.
-     */
-    readonly fault?: "thrown" | "malformed";
   };
+
+/**
+ * Checks a value.
+ *
+ * A schema has one way to report: issues, a `safeParse` result, or what `parse`
+ * throws if it has nothing else. Whatever a schema that reports otherwise
+ * throws is a failure of its code, such as a refinement whose database is away.
+ *
+ * @returns What the value became, or what the schema reported.
+ * @throws What a schema throws that reports without throwing, or a `TypeError`
+ * if its answer is neither a value nor a report.
+ */
+export function check(schema: Schema, value: unknown): Check | Promise<Check> {
+  if ("~standard" in schema) {
+    const { "~standard": standard } = schema as StandardSchema;
+    return standard.vendor === "zod" && isSlowZod(schema)
+      ? settle(schema.safeParseAsync(value), safelyParsed)
+      : settle(standard.validate(value), validated);
+  }
+  if (canSafeParse(schema)) {
+    return settle(safeParse(schema, value), safelyParsed);
+  }
+  try {
+    return settle((schema as ParseSchema).parse(value), parsed, refused);
+  } catch (error) {
+    return refused(error);
+  }
+}
 
 /** Awaits only what can be awaited: most schemas answer at once. */
 function settle<T>(
   result: T | PromiseLike<T>,
   toCheck: (result: T) => Check,
-  failed: (error: unknown) => Check,
+  failed?: (error: unknown) => Check,
 ): Check | Promise<Check> {
   if (!isThenable(result)) return toCheck(result);
   return Promise.resolve(result as PromiseLike<T>).then(toCheck, failed);
@@ -125,27 +133,25 @@ function settle<T>(
 
 const refused = (error: unknown): Check => ({ valid: false, error });
 
-/** Another schema's refusal, thrown inside of this one, is one as well. */
-const thrown = (error: unknown): Check =>
-  Array.isArray((error as { issues?: unknown } | null | undefined)?.issues)
-    ? refused(error)
-    : { valid: false, error, fault: "thrown" };
-
 const parsed = (value: unknown): Check => ({ valid: true, value });
 
 const validated = (result: SchemaResult): Check => {
   if (typeof result === "object" && result !== null) {
     if (result.issues !== undefined) return refused(result);
-    if ("value" in result) return { valid: true, value: result.value };
+    if ("value" in result) return parsed(result.value);
   }
-  const error = new TypeError(
-    "Cannot check value: the schema gave neither a value nor issues",
-  );
-  return { valid: false, error, fault: "malformed" };
+  throw malformed("neither a value nor issues");
 };
 
-const zodChecked = (result: ZodResult): Check =>
-  result.success ? { valid: true, value: result.data } : refused(result.error);
+const safelyParsed = (result: SafeParseResult): Check => {
+  if (result?.success === true) return parsed(result.data);
+  if (result?.success === false) return refused(result.error);
+  throw malformed("no result of safeParse()");
+};
+
+function malformed(what: string): TypeError {
+  return new TypeError(`Cannot check value: the schema gave ${what}`);
+}
 
 /** What is told to a caller of a value that a schema refused. */
 export type ValidationDetails =
@@ -169,7 +175,7 @@ export interface ValidationIssue {
 export function sanitizeValidationError(error: unknown): ValidationDetails {
   const issues = (error as { issues?: unknown } | null | undefined)?.issues;
   if (Array.isArray(issues)) return issues.map(sanitizeIssue);
-  return { message: error instanceof Error ? error.message : FALLBACK };
+  return { message: messageOf(error instanceof Error ? error : {}) };
 }
 
 /** How many fields are named in a trace. */
@@ -190,11 +196,15 @@ export function invalidFields(error: unknown): string | undefined {
 
 const FALLBACK = "Validation failed";
 
+function messageOf({ message }: { readonly message?: unknown }): string {
+  return typeof message === "string" ? message : FALLBACK;
+}
+
 function sanitizeIssue(issue: unknown): ValidationIssue {
   const { path, message, code } = Object(issue) as Record<string, unknown>;
   return {
     ...(Array.isArray(path) ? { path: path.map(pathKey) } : {}),
-    message: typeof message === "string" ? message : FALLBACK,
+    message: messageOf({ message }),
     ...(typeof code === "string" ? { code } : {}),
   };
 }

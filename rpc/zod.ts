@@ -1,5 +1,6 @@
 /**
- * Which of zod's schemas may have to wait.
+ * What is particular to zod: which of its schemas may have to wait, and those
+ * of versions before Standard Schema.
  *
  * By Standard Schema, zod first tries to check a value at once. If it meets a
  * promise, it begins again and lets go of that promise: a refinement that asks
@@ -13,13 +14,36 @@
 /** A schema of zod, as far as it is used here. */
 export interface ZodSchema {
   /** Checks a value once, whether it has to wait or not. */
-  safeParseAsync(value: unknown): Promise<ZodResult>;
+  safeParseAsync(value: unknown): Promise<SafeParseResult>;
+}
+
+/** A schema that reports by `safeParse`, as zod's do since version 3. */
+export interface SafeParseSchema extends Partial<ZodSchema> {
+  /** Checks a value that needs no waiting for. */
+  safeParse?(value: unknown): SafeParseResult | PromiseLike<SafeParseResult>;
 }
 
 /** What a check came to. */
-export type ZodResult =
+export type SafeParseResult =
   | { readonly success: true; readonly data: unknown }
   | { readonly success: false; readonly error: unknown };
+
+/** Whether a schema reports by a result, besides throwing from `parse`. */
+export function canSafeParse(schema: object): schema is SafeParseSchema {
+  const { safeParse, safeParseAsync } = schema as SafeParseSchema;
+  return typeof safeParse === "function" ||
+    typeof safeParseAsync === "function";
+}
+
+/** Checks a value; asynchronously where the schema can, since it may have to. */
+export function safeParse(
+  schema: SafeParseSchema,
+  value: unknown,
+): SafeParseResult | PromiseLike<SafeParseResult> {
+  return typeof schema.safeParseAsync === "function"
+    ? schema.safeParseAsync(value)
+    : schema.safeParse!(value);
+}
 
 /** Whether it is a schema of zod that holds a function which may be `async`. */
 export function isSlowZod(schema: object): schema is ZodSchema {
