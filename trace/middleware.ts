@@ -54,9 +54,9 @@ export function traceMiddleware(
   tracer: Tracer = getTracer(),
   options: TraceMiddlewareOptions = {},
 ): Middleware {
-  const { exclude = [], recordHeaders = false, sample } = options;
+  const { exclude = [], recordHeaders = false } = options;
   checkOptions(tracer, exclude, recordHeaders);
-  const decide = sample === undefined ? undefined : createSampler(sample);
+  const decide = createSampler(options.sample, options.trustParent);
   const isExcluded = createExclusion(exclude);
 
   function middleware(
@@ -70,8 +70,8 @@ export function traceMiddleware(
     // A request that the server makes to itself without a socket.
     const outer = around?.span as Span | undefined;
     if (isOf(request, path, outer)) return next();
-    const span = openSpan(request, path, outer);
     const { info } = context;
+    const span = openSpan(request, path, outer, info);
     const proceed = span instanceof UnsampledSpan ? leaveOut : answer;
     if (around?.ownContext === context) {
       around.span = span;
@@ -86,6 +86,7 @@ export function traceMiddleware(
     request: Request,
     path: string,
     outer: Span | undefined,
+    info: ConnectionInfo | undefined,
   ): Span {
     const name = `${request.method} ${path}`;
     if (outer !== undefined) {
@@ -94,7 +95,7 @@ export function traceMiddleware(
     }
     const { headers } = request;
     const parent = parseTraceparent(headers.get("traceparent"));
-    const decision = decide?.(request, parent);
+    const decision = decide?.(request, parent, info);
     const span = decision !== undefined && !decision.isKept
       ? new UnsampledSpan(decision.traceId)
       : tracer.startTrace(name, "request", {

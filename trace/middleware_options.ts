@@ -5,7 +5,7 @@
  */
 
 import { checkMethods, refuseOption } from "./check.ts";
-import type { Sample } from "./sampling.ts";
+import type { Sample, TrustParent } from "./sampling.ts";
 import type { Tracer } from "./types.ts";
 
 /** Settings of the trace middleware. */
@@ -24,13 +24,22 @@ export interface TraceMiddlewareOptions {
    * Which requests are traced: a share of them from 0 to 1, or a function that
    * decides about each. Of the others nothing is recorded.
    *
-   * With a share it is the trace's id that decides, so that all servers with
-   * the same share keep the same traces; and nothing is kept of what the
-   * caller doesn't keep, as `traceparent` says. A function decides alone.
+   * A caller can neither force nor suppress the recording: chance decides, not
+   * the trace id or the flag in `traceparent`. `trustParent` says whose
+   * decision is obeyed instead.
    *
-   * Default: all of them, whatever the caller says.
+   * Default: all of them.
    */
   readonly sample?: Sample;
+  /**
+   * Whose decision to record is obeyed: `true` for every caller, or a function
+   * that accepts some, such as those that came through your gateway. With a
+   * share, a trusted caller's decision takes its place; a function gets it as
+   * second argument. The trace id is continued in any case.
+   *
+   * Default `false`: nobody's.
+   */
+  readonly trustParent?: TrustParent;
 }
 
 const TRACE = "trace requests";

@@ -51,7 +51,7 @@ export { tracePlugin } from "./plugin.ts";
 export type { TracePluginOptions } from "./plugin.ts";
 export { traceMiddleware } from "./middleware.ts";
 export type { TraceMiddlewareOptions } from "./middleware_options.ts";
-export type { Sample } from "./sampling.ts";
+export type { Sample, TrustParent } from "./sampling.ts";
 export { createTracesAPIHandler } from "./stream/api.ts";
 export type { TracesAPIOptions } from "./stream/api.ts";
 export { createTraceWebSocket } from "./stream/websocket.ts";

@@ -67,7 +67,7 @@ export type { RPCValidation } from "./instrument/rpc.ts";
 export type { TracedFetchOptions } from "./instrument/traced_fetch.ts";
 export type { TraceMiddlewareOptions } from "./middleware_options.ts";
 export type { TracePluginOptions } from "./plugin.ts";
-export type { Sample } from "./sampling.ts";
+export type { Sample, TrustParent } from "./sampling.ts";
 export type { CLIReporter, CLIReporterOptions } from "./report/cli.ts";
 export type { TracesAPIOptions } from "./stream/api.ts";
 export type {

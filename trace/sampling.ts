@@ -4,18 +4,29 @@
  * @module
  */
 
+import type { ConnectionInfo } from "../app/context.ts";
 import { refuseOption } from "./check.ts";
 import { generateTraceId } from "./ids.ts";
 import type { TraceParent } from "./traceparent.ts";
 
 /**
- * A share of the requests from 0 to 1, or what decides about each. It gets
- * what the caller says: that it keeps the trace, or doesn't; `undefined` if
- * it has sent no valid `traceparent`.
+ * A share of the requests from 0 to 1, or a function that decides about each.
+ * The function gets the decision of a trusted caller: `true` if it records the
+ * trace, `false` if it doesn't. It gets `undefined` if the request has no valid
+ * `traceparent` or `trustParent` doesn't trust its caller.
  */
 export type Sample =
   | number
   | ((request: Request, sampled: boolean | undefined) => boolean);
+
+/**
+ * Whether the `sampled` flag of a request's `traceparent` is obeyed: for all
+ * requests, for none, or for those that a function accepts. The function gets
+ * the request and its connection, as far as the host knows it.
+ */
+export type TrustParent =
+  | boolean
+  | ((request: Request, info: ConnectionInfo | undefined) => boolean);
 
 /** What has been decided about a request. */
 export interface Decision {
@@ -25,38 +36,75 @@ export interface Decision {
   readonly isKept: boolean;
 }
 
+/** Decides about a request, by what came in `traceparent` with it. */
+export type Sampler = (
+  request: Request,
+  parent: TraceParent | undefined,
+  info: ConnectionInfo | undefined,
+) => Decision;
+
 /**
- * Makes what decides about requests, by what came in `traceparent` with them.
+ * Creates what decides about requests.
  *
- * @throws {TypeError} If it is neither a share nor a function.
+ * Anybody can send any trace id and any flag. So neither counts without trust:
+ * a caller's trace is continued, but chance decides whether it is recorded.
+ *
+ * @returns The sampler, or `undefined` if all requests are traced.
+ * @throws {TypeError} If a setting is of the wrong kind.
  */
 export function createSampler(
-  sample: Sample,
-): (request: Request, parent: TraceParent | undefined) => Decision {
-  const isShare = typeof sample === "number" && sample >= 0 && sample <= 1;
-  if (!isShare && typeof sample !== "function") {
-    const must = "sample must be a number from 0 to 1 or a function";
-    refuseOption("trace requests", must, sample);
-  }
-  return (request, parent) => {
+  sample: Sample | undefined,
+  trustParent: TrustParent = false,
+): Sampler | undefined {
+  checkSample(sample);
+  checkTrust(trustParent);
+  if (sample === undefined && trustParent === false) return undefined;
+
+  const isTrusted = typeof trustParent === "function"
+    ? (request: Request, info: ConnectionInfo | undefined) =>
+      checkBoolean("trustParent", trustParent(request, info))
+    : () => trustParent;
+
+  return (request, parent, info) => {
     const traceId = parent?.traceId ?? generateTraceId();
-    const isKept = typeof sample === "function"
-      ? checkBoolean(sample(request, parent?.sampled))
-      : parent?.sampled !== false && randomnessOf(traceId) >= 1 - sample;
-    return { traceId, isKept };
+    const sampled = parent !== undefined && isTrusted(request, info)
+      ? parent.sampled
+      : undefined;
+    if (typeof sample === "function") {
+      const isKept = checkBoolean("sample", sample(request, sampled));
+      return { traceId, isKept };
+    }
+    if (sampled !== undefined) return { traceId, isKept: sampled };
+    const chance = parent === undefined ? traceId : generateTraceId();
+    return { traceId, isKept: randomnessOf(chance) >= 1 - (sample ?? 1) };
   };
 }
 
+function checkSample(sample: unknown): void {
+  if (sample === undefined || typeof sample === "function") return;
+  if (typeof sample === "number" && sample >= 0 && sample <= 1) return;
+  const must = "sample must be a number from 0 to 1 or a function";
+  refuseOption("trace requests", must, sample);
+}
+
+function checkTrust(trustParent: unknown): void {
+  if (typeof trustParent === "boolean" || typeof trustParent === "function") {
+    return;
+  }
+  const must = "trustParent must be a boolean or a function";
+  refuseOption("trace requests", must, trustParent);
+}
+
 /** A promise, which code without types may give, would be taken for a yes. */
-function checkBoolean(answer: unknown): boolean {
+function checkBoolean(name: string, answer: unknown): boolean {
   if (typeof answer === "boolean") return answer;
-  refuseOption("trace a request", "sample must give true or false", answer);
+  refuseOption("trace a request", `${name} must give true or false`, answer);
 }
 
 /**
- * The randomness that all services read from a trace id alike, from 0 up to
- * 1: the 7 bytes at its end (OpenTelemetry, "Probability sampling"; W3C Trace
- * Context Level 2 §3.2.2.3), of which a double holds 52 bits.
+ * Returns the randomness of a trace id, from 0 up to 1: the 7 bytes at its end
+ * (OpenTelemetry, "Probability sampling"; W3C Trace Context Level 2 §3.2.2.3),
+ * of which a double holds 52 bits. Services that sample by it agree.
  */
 function randomnessOf(traceId: string): number {
   return Number.parseInt(traceId.slice(-14, -1), 16) / 2 ** 52;

@@ -14,7 +14,7 @@ import {
   traceMiddleware,
   tracePlugin,
 } from "@quartet/kit/trace";
-import type { Sample } from "@quartet/kit/trace";
+import type { Sample, TrustParent } from "@quartet/kit/trace";
 import { onlyTrace } from "./fakes.ts";
 
 const LOCAL = { port: 0, hostname: "127.0.0.1", onListen() {} };
@@ -26,10 +26,17 @@ function traceparent(end: string, flags = "01"): string {
 }
 
 /** An app that samples, and its tracer. */
-function sampled(sample: Sample, loader: () => unknown = () => 1) {
+function sampled(
+  sample: Sample | undefined,
+  loader: () => unknown = () => 1,
+  trustParent?: TrustParent,
+) {
   const tracer = createTracer({ maxTraces: 10_000 });
   const app = createApp({
-    trace: tracePlugin(tracer, { sample }),
+    trace: tracePlugin(tracer, {
+      ...(sample === undefined ? {} : { sample }),
+      ...(trustParent === undefined ? {} : { trustParent }),
+    }),
     routes: [{ path: "/", loader }],
   });
   const get = (headers: HeadersInit = {}) =>
@@ -46,57 +53,109 @@ Deno.test("sample: a share of the requests is traced", async () => {
   await app.close();
 });
 
-Deno.test("sample: the end of the trace's id decides, on all servers alike", async () => {
-  const cases: [number, string, boolean][] = [
-    [0, "ffffffffffffff", false],
-    [0.001, "ffffffffffffff", true],
-    [0.5, "80000000000000", true],
-    [0.5, "7fffffffffffff", false],
-    // Not a digit before the last 14.
-    [0.5, "ff00000000000000", false],
-    [0.5, "00ffffffffffffff", true],
-    [0.999, "00000000000000", false],
-    [1, "00000000000000", true],
-  ];
-  for (const [share, end, isTraced] of cases) {
-    const { tracer, app, get } = sampled(share);
-    await get({ traceparent: traceparent(end) });
-    assertEquals(
-      tracer.getTraces().length,
-      Number(isTraced),
-      `${share} ${end}`,
-    );
+/** The ids that would decide if the id decided, with each flag. */
+const CHOSEN = ["ffffffffffffff", "80000000000000", "00000000000000"]
+  .flatMap((end) =>
+    ["00", "01", "02", "03"].map((flags) => traceparent(end, flags))
+  );
+
+Deno.test("sample: a caller neither forces nor suppresses a trace, by its id or by its flag", async () => {
+  for (const header of CHOSEN) {
+    const { tracer, app, get } = sampled(0.5);
+    for (let i = 0; i < 1000; i++) await get({ traceparent: header });
+    const traces = tracer.getTraces();
+    // Eight times the standard deviation.
+    assertLess(Math.abs(traces.length / 1000 - 0.5), 0.13, header);
+    // The trace goes on all the same.
+    assert(traces.every(({ id }) => id === header.split("-")[1]));
     await app.close();
   }
 });
 
-Deno.test("sample: with a share, what the caller doesn't keep isn't kept; without one it is", async () => {
-  const headers = { traceparent: traceparent("ff", "00") };
-  const { tracer, app, get } = sampled(1);
-  await get(headers);
-  assertEquals(tracer.getTraces().length, 0);
-  await get();
-  assertEquals(tracer.getTraces().length, 1);
-  await app.close();
-
-  const all = createTracer();
-  const other = createApp({ trace: tracePlugin(all) });
-  await other.fetch(new Request("http://localhost/", { headers }));
-  assertEquals(all.getTraces().length, 1);
-  await other.close();
+Deno.test("sample: none and all of the requests stay none and all, whatever callers say", async () => {
+  for (const [share, count] of [[0, 0], [1, 12], [undefined, 12]] as const) {
+    const { tracer, app, get } = sampled(share);
+    for (const header of CHOSEN) await get({ traceparent: header });
+    assertEquals(tracer.getTraces().length, count);
+    await app.close();
+  }
 });
 
-Deno.test("sample: a function decides alone, and is told what the caller says", async () => {
-  const told: [string, boolean | undefined][] = [];
-  const { tracer, app, get } = sampled((request, sampled) => {
-    told.push([new URL(request.url).pathname, sampled]);
-    return sampled !== true;
+Deno.test("trustParent: a trusted caller's decision takes the place of the share", async () => {
+  for (const share of [0, 0.5, 1, undefined]) {
+    for (const trust of [true, () => true]) {
+      const { tracer, app, get } = sampled(share, () => 1, trust);
+      for (const header of CHOSEN) await get({ traceparent: header });
+      // Half of them have the flag.
+      assertEquals(tracer.getTraces().length, 6);
+      await app.close();
+    }
+  }
+  const { tracer, app, get } = sampled(0.25, () => 1, true);
+  for (let i = 0; i < 4000; i++) await get();
+  assertLess(Math.abs(tracer.getTraces().length / 4000 - 0.25), 0.05);
+  await app.close();
+});
+
+Deno.test("trustParent: a function accepts some callers, by their request and connection", async () => {
+  const told: unknown[] = [];
+  const { tracer, app } = sampled(0, () => 1, (request, info) => {
+    const { remoteAddr } = info ?? {};
+    told.push([request.headers.get("x-from"), remoteAddr]);
+    return request.headers.get("x-from") === "gateway";
   });
-  await get({ traceparent: traceparent("ff") });
-  await get({ traceparent: traceparent("ff", "00") });
-  await get({ traceparent: "of no use" });
-  assertEquals(told, [["/", true], ["/", false], ["/", undefined]]);
-  assertEquals(tracer.getTraces().length, 2);
+  const info = {
+    remoteAddr: { transport: "tcp", hostname: "10.0.0.1", port: 5 } as const,
+  };
+  const ask = (headers: HeadersInit) =>
+    app.fetch(new Request("http://localhost/", { headers }), info);
+  await ask({ traceparent: traceparent("aa"), "x-from": "gateway" });
+  await ask({ traceparent: traceparent("bb"), "x-from": "elsewhere" });
+  // Nothing to trust: it isn't asked.
+  await ask({ "x-from": "gateway" });
+  await ask({ traceparent: "of no use", "x-from": "gateway" });
+  assertEquals(told, [
+    ["gateway", info.remoteAddr],
+    ["elsewhere", info.remoteAddr],
+  ]);
+  assertEquals(tracer.getTraces().map(({ id }) => id), [
+    "aa".padStart(32, "1"),
+  ]);
+  await app.close();
+});
+
+Deno.test("sample: a function decides alone, and is told what a trusted caller says", async () => {
+  const ask = async (trustParent?: TrustParent) => {
+    const told: [string, boolean | undefined][] = [];
+    const { tracer, app, get } = sampled(
+      (request, sampled) => {
+        told.push([new URL(request.url).pathname, sampled]);
+        return sampled !== true;
+      },
+      () => 1,
+      trustParent,
+    );
+    await get({ traceparent: traceparent("ff") });
+    await get({ traceparent: traceparent("ff", "00") });
+    await get({ traceparent: "of no use" });
+    await app.close();
+    return [told, tracer.getTraces().length];
+  };
+  assertEquals(await ask(true), [
+    [["/", true], ["/", false], ["/", undefined]],
+    2,
+  ]);
+  for (const untrusted of [undefined, false, () => false]) {
+    assertEquals(await ask(untrusted), [Array(3).fill(["/", undefined]), 3]);
+  }
+});
+
+Deno.test("A page's own tracing is joined where everything is recorded, without trust", async () => {
+  const { tracer, app, get } = sampled(undefined);
+  const response = await get({ traceparent: traceparent("cd") });
+  const id = "cd".padStart(32, "1");
+  assertEquals(response.headers.get("x-app-trace-id"), id);
+  assertEquals(onlyTrace(tracer).id, id);
   await app.close();
 });
 
@@ -120,7 +179,7 @@ Deno.test("sample: nothing below a request that is left out is recorded, and its
 
 Deno.test("sample: other services are told the trace, and that it isn't kept", async () => {
   const heard: (string | null)[] = [];
-  const back = sampled(1, () => 1);
+  const back = sampled(1, () => 1, true);
   back.app.use((request, _context, next) => {
     for (const name of ["traceparent", "tracestate"]) {
       heard.push(request.headers.get(name));
@@ -216,6 +275,27 @@ Deno.test("sample has to be a share or a function", () => {
       "sample must be a number from 0 to 1 or a function, received",
     );
   }
+});
+
+Deno.test("trustParent has to be a boolean or a function, and the function's answer a boolean", async () => {
+  for (const wrong of ["true", 1, null, {}, []]) {
+    assertThrows(
+      () => traceMiddleware(createTracer(), { trustParent: wrong as never }),
+      TypeError,
+      "Cannot trace requests: trustParent must be a boolean or a function, received",
+    );
+  }
+  const errors: unknown[] = [];
+  const app = createApp({ onError: (error) => errors.push(error) });
+  app.use(traceMiddleware(createTracer(), {
+    trustParent: (() => Promise.resolve(true)) as never,
+  }));
+  const headers = { traceparent: traceparent("ff") };
+  const request = new Request("http://localhost/", { headers });
+  assertEquals((await app.fetch(request)).status, 500);
+  assertEquals(errors.map(String), [
+    "TypeError: Cannot trace a request: trustParent must give true or false, received an object",
+  ]);
 });
 
 Deno.test("A sample that promises is refused, not taken for a yes", async () => {
