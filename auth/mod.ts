@@ -50,12 +50,6 @@ export type {
 } from "./events.ts";
 export { optionalAuth, requireAuth, requireRoles } from "./guards.ts";
 export type { RequireAuthOptions, RequireRolesOptions } from "./guards.ts";
-export type { OAuthCallbackParameters } from "./oauth/flow.ts";
-export type {
-  AuthFragment,
-  RequireAuthOptions,
-  RequireRolesOptions,
-} from "./guards.ts";
 export type { OAuthCallbackParameters } from "./oauth/callback_parameters.ts";
 export type {
   AuthCallbacks,

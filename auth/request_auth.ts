@@ -7,10 +7,8 @@
 
 import type { ConnectionInfo, RequestContext } from "../app/context.ts";
 import { markPersonal, markRefused } from "../app/internal/personal.ts";
-import { currentScope, observe } from "../app/scope.ts";
-import type { ConnectionInfo } from "../app/context.ts";
 import { printableError } from "../app/internal/printable.ts";
-import { observe } from "../app/scope.ts";
+import { currentScope, observe } from "../app/scope.ts";
 import type { ObservedSpan } from "../app/scope.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { PendingCookies } from "./cookies/pending_cookies.ts";
