@@ -125,6 +125,8 @@ export function createResponseCache(
     if (isStranger) return await passStranger(next);
     const { engine, now } = access();
     const key = keyOf(request, vary);
+    // Where a cache stands around itself, the outer one keeps the page.
+    if (engine.isComputing(key)) return await next();
     if (cookies.length > 0 || headers.has("authorization")) {
       const kept = engine.find(key) as Page | undefined;
       if (kept !== undefined && !mayShare(request, kept, ignores)) {

@@ -89,6 +89,14 @@ export class Engine {
       : undefined;
   }
 
+  /** Whether the code that asks is a part of computing the value. */
+  isComputing(key: string): boolean {
+    for (let scope = currentScope(); scope; scope = scope.outer) {
+      if (currentFlight(scope)?.isOf(this.#flights, key)) return true;
+    }
+    return false;
+  }
+
   /** A call that is not known to be a hit. */
   call(call: Call): Promise<unknown> {
     const scope = currentScope();

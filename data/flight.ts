@@ -52,6 +52,11 @@ export class Flight implements Dated {
     this.since = since;
   }
 
+  /** Whether it computes this key for this cache, and still does. */
+  isOf(owner: object, scopeKey: string): boolean {
+    return !this.#isOver && owner === this.#owner && scopeKey === this.scopeKey;
+  }
+
   /** Runs what computes. What that calls is a part of this. */
   run(call: Call): unknown {
     const onAsked = call.mayAsk ? undefined : refusePersonal(call.key);

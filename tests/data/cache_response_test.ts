@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import type { App, Context } from "@quartet/kit/app";
-import { cacheResponse } from "@quartet/kit/data";
+import { cacheResponse, createCache } from "@quartet/kit/data";
 import type { CacheResponseOptions } from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
 
@@ -558,4 +558,21 @@ Deno.test("cacheResponse() refuses what it can't use", () => {
     "clientMaxAge",
   );
   assertThrows(make(), TypeError, "options must be an object");
+});
+
+Deno.test("A cache around itself keeps each page once", async () => {
+  const { cache } = timedCache();
+  let made = 0;
+  const inner = createApp().use(cache.cacheResponse({ maxAge: 60 }));
+  inner.route({ path: "/", handler: () => new Response(`page ${++made}`) });
+  const other = createCache();
+  const app = createApp()
+    .use(cache.cacheResponse({ maxAge: 60 }))
+    .use(other.cacheResponse({ maxAge: 60 }))
+    .use((request) => inner.fetch(request));
+  for (let i = 0; i < 2; i++) {
+    const response = await app.fetch(new Request("http://localhost/"));
+    assertEquals(await response.text(), "page 1");
+  }
+  assertEquals(cache.stats().entries, 1);
 });

@@ -72,7 +72,6 @@ export const PATHS = [
   "/admin",
   "/authenticate",
   "/cart",
-  "/fail",
   "/hello",
   "/late",
   "/menu",

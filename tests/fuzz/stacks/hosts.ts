@@ -52,7 +52,7 @@ export function wrap(
           path: "/*",
           method: "*",
           handler: (request) =>
-            inner(host === "route" ? request : new Request(request)),
+            inner(host === "route" ? request : copyOf(request)),
         });
       }
       return outer.fetch;
@@ -62,7 +62,7 @@ export function wrap(
     case "toMiddleware": {
       const around = toMiddleware(...parts);
       return (request) =>
-        around(request, undefined, () => inner(new Request(request)));
+        around(request, undefined, () => inner(copyOf(request)));
     }
     case "Hono": {
       const app = new Hono();
@@ -136,8 +136,7 @@ const rebuilds: Middleware = async (_request, _context, next) => {
 function oak(inner: Fetch): Fetch {
   const app = new Application({ logErrors: false });
   app.use(async (ctx) => {
-    const { method, url, headers } = ctx.request;
-    const response = await inner(new Request(url, { method, headers }));
+    const response = await inner(copyOf(ctx.request));
     ctx.response.status = response.status;
     ctx.response.headers = new Headers(response.headers);
     ctx.response.body = response.body;
@@ -152,6 +151,15 @@ function oak(inner: Fetch): Fetch {
       headers: [...headers],
     });
   };
+}
+
+/** As frameworks make it, also of one that is not the runtime's own. */
+function copyOf(
+  { method, url, headers }: Pick<Request, "method" | "headers"> & {
+    readonly url: string | URL;
+  },
+): Request {
+  return new Request(url, { method, headers });
 }
 
 function method<T>({ method }: Request, body: T): T | null {

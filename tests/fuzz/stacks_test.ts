@@ -1,0 +1,29 @@
+/** Whether random stacks would find the leaks that they look for. */
+
+import { assertStringIncludes } from "@std/assert";
+import { Scope } from "@quartet/kit/app";
+import { stacks } from "./targets/stacks.ts";
+
+/** Runs the stacks while a method of all scopes is another one. */
+async function findWith(asked: Scope["asked"]): Promise<string> {
+  const original = Scope.prototype.asked;
+  Scope.prototype.asked = asked;
+  try {
+    const { failure } = await stacks.run({ seed: 1, numRuns: 1_000 });
+    return `${failure?.error}`;
+  } finally {
+    Scope.prototype.asked = original;
+  }
+}
+
+Deno.test("Random stacks find the leak if a question for the user marks one scope only", async () => {
+  const found = await findWith(function (this: Scope) {
+    this.isPersonal = true;
+    return false;
+  });
+  assertStringIncludes(found, "AssertionError");
+});
+
+Deno.test("Random stacks find the leak if nothing notes a question for the user", async () => {
+  assertStringIncludes(await findWith(() => true), "AssertionError");
+});
