@@ -4,6 +4,7 @@ import type { AuthProvider } from "./provider.ts";
 import type { BaseUser } from "./user.ts";
 
 const METHODS = [
+  "setup",
   "getAuthorizationUrl",
   "handleCallback",
   "authenticate",

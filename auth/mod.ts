@@ -86,11 +86,8 @@ export type { GoogleOptions, GoogleProfile } from "./providers/google.ts";
 export { mock } from "./providers/mock.ts";
 export type { MockOptions } from "./providers/mock.ts";
 export { oauth } from "./providers/oauth.ts";
-export type {
-  IdTokenOptions,
-  OAuthOptions,
-  OAuthProfile,
-} from "./providers/oauth.ts";
+export type { OAuthOptions, OAuthProfile } from "./providers/oauth.ts";
+export type { IdTokenOptions } from "./providers/oauth_id_token.ts";
 export type { OAuthClientOptions } from "./providers/oauth_options.ts";
 export type {
   ProfileMapper,

@@ -221,6 +221,10 @@ export function createAuthPlugin<U extends BaseUser = User>(
     },
     revokeSession: (sessionId) => core.sessions.revokeOne(sessionId),
     revokeSessions: (userId) => core.sessions.revoke(userId),
+    async setup() {
+      const providers = [...core.providers.values()];
+      await Promise.all(providers.map((provider) => provider.setup?.()));
+    },
     async close() {
       await store?.close?.();
     },

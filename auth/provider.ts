@@ -44,6 +44,11 @@ export interface AuthProvider<U extends BaseUser = User> {
    * sends `iss`. OAuth only. Default `false`.
    */
   readonly isIssuerRequired?: boolean | undefined;
+  /**
+   * Runs once, before the app answers its first request. OAuth providers request
+   * the issuer's discovery document here.
+   */
+  setup?(): void | Promise<void>;
   /** Authenticates; `null` means failure. OAuth providers always give `null`. */
   authorize(credentials: Record<string, unknown>): Promise<U | null>;
   /** The address to send the user to. OAuth only. */

@@ -31,7 +31,21 @@ export const ENDPOINT =
 export function isEndpoint(value: unknown): value is string {
   const url = parse(value);
   return url !== undefined &&
-    (url.protocol === "https:" || isLoopback(url.hostname));
+    (url.protocol === "https:" || isLoopbackName(url.hostname));
+}
+
+/** What {@linkcode isIssuer} asks for, in words. */
+export const ISSUER =
+  "an https URL (or http on this machine) without credentials, query and fragment";
+
+/** Whether it can name an issuer (OpenID Connect Discovery, section 3). */
+export function isIssuer(value: unknown): value is string {
+  return isEndpoint(value) && !value.includes("?");
+}
+
+/** Whether a URL leads to this machine. */
+export function isLoopback(url: string): boolean {
+  return isLoopbackName(URL.parse(url)?.hostname ?? "");
 }
 
 function parse(value: unknown): URL | undefined {
@@ -46,7 +60,7 @@ function parse(value: unknown): URL | undefined {
 }
 
 /** RFC 6761, section 6.3; the parser has made all spellings of an IP one. */
-function isLoopback(hostname: string): boolean {
+function isLoopbackName(hostname: string): boolean {
   return hostname === "localhost" || hostname.endsWith(".localhost") ||
     hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 }

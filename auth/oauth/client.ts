@@ -4,6 +4,8 @@ import type {
   OAuthCallback,
   OAuthTokens,
 } from "../provider.ts";
+import { AuthError } from "../error.ts";
+import type { ServerSource } from "./authorization_server.ts";
 import type { Transport } from "./http.ts";
 import { asObject, ProviderError, requestJSON } from "./http.ts";
 
@@ -16,19 +18,21 @@ const VISIBLE = /^[\x21-\x7e]+$/;
 export interface ClientSettings {
   readonly clientId: string;
   readonly clientSecret: string;
-  readonly authorizationUrl: string;
-  readonly tokenUrl: string;
+  /** Where the endpoints are. */
+  readonly server: ServerSource;
   readonly scope: readonly string[];
   /** More parameters of the authorization URL. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** How the secret is sent (RFC 6749, section 2.3.1). */
-  readonly clientAuthentication: "body" | "basic";
   readonly transport: Transport;
 }
 
 /** An application's side of OAuth 2.0's authorization code grant. */
 export interface OAuthClient {
-  /** The address to send the user to (RFC 6749, section 4.1.1). */
+  /**
+   * The address to send the user to (RFC 6749, section 4.1.1).
+   *
+   * @throws {AuthError} `OAUTH_FAILED` if it isn't known yet.
+   */
   authorizationUrl(
     state: string,
     redirectUri: string,
@@ -42,12 +46,15 @@ export interface OAuthClient {
 
 /** Makes the {@linkcode OAuthClient} of a provider. */
 export function createOAuthClient(settings: ClientSettings): OAuthClient {
-  const { clientId, clientSecret, transport } = settings;
+  const { clientId, clientSecret, server, transport } = settings;
 
   return {
     authorizationUrl(state, redirectUri, parameters) {
+      server.renew();
+      const { current } = server;
+      if (current === undefined) throw notYet();
       // What the URL has of its own stays (section 3.1).
-      const url = new URL(settings.authorizationUrl);
+      const url = new URL(current.authorizationUrl);
       const { searchParams } = url;
       for (const [name, value] of Object.entries(settings.parameters)) {
         searchParams.set(name, value);
@@ -69,6 +76,7 @@ export function createOAuthClient(settings: ClientSettings): OAuthClient {
       return url.href;
     },
     async exchangeCode({ code, redirectUri, codeVerifier }) {
+      const { tokenUrl, clientAuthentication } = await server.load();
       const body = new URLSearchParams({
         grant_type: "authorization_code",
         code,
@@ -81,7 +89,7 @@ export function createOAuthClient(settings: ClientSettings): OAuthClient {
       });
       const secrets = [code, clientSecret];
       if (codeVerifier !== undefined) secrets.push(codeVerifier);
-      if (settings.clientAuthentication === "basic") {
+      if (clientAuthentication === "basic") {
         const pair = basic(clientId, clientSecret);
         headers.set("authorization", `Basic ${pair}`);
         secrets.push(pair);
@@ -92,7 +100,7 @@ export function createOAuthClient(settings: ClientSettings): OAuthClient {
       const what = "the token endpoint";
       const answer = await requestJSON(
         what,
-        settings.tokenUrl,
+        tokenUrl,
         { method: "POST", headers, body },
         secrets,
         transport,
@@ -108,6 +116,15 @@ export function createOAuthClient(settings: ClientSettings): OAuthClient {
       return requestJSON(what, url, { headers }, [accessToken], transport);
     },
   };
+}
+
+/** The discovery document is requested; the log says what is wrong with it. */
+function notYet(): AuthError {
+  return new AuthError(
+    "OAUTH_FAILED",
+    "The sign-in provider can't be reached at this time; please try again",
+    { retryAfter: 1 },
+  );
 }
 
 /** Section 2.3.1: both halves are encoded like a form's fields first. */

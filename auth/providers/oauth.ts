@@ -1,25 +1,15 @@
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
-import type { VerifyIdToken } from "../oauth/id_token.ts";
-import { createIdTokenVerifier } from "../oauth/id_token.ts";
 import type { AuthProvider, OAuthTokens } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
 import { providerError } from "./check.ts";
-import type { OAuthClientOptions, OAuthSettings } from "./oauth_options.ts";
+import type { IdTokenOptions } from "./oauth_id_token.ts";
+import { idTokenVerifier } from "./oauth_id_token.ts";
+import type { OAuthClientOptions, OAuthDefaults } from "./oauth_options.ts";
 import { checkEndpoint, resolveOAuth } from "./oauth_options.ts";
 import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
 import { createOAuthProvider } from "./oauth_provider.ts";
 import { verifiedEmail } from "./verified_email.ts";
-
-/** How a provider's id tokens are verified. */
-export interface IdTokenOptions {
-  /** The issuer, exactly as its id tokens have it in `iss`. */
-  readonly issuer: string;
-  /** Where the issuer's public keys are: its `jwks_uri`. */
-  readonly jwksUrl: string;
-  /** The algorithms it may sign with. Default `["RS256"]`. */
-  readonly algorithms?: readonly string[];
-}
 
 /** The options of {@linkcode oauth}. */
 export interface OAuthOptions extends OAuthClientOptions {
@@ -28,32 +18,46 @@ export interface OAuthOptions extends OAuthClientOptions {
   /** A name for people to read. */
   readonly name: string;
   /**
-   * What the user is asked to allow. Default: none, and the provider decides.
-   * Who speaks OpenID Connect needs `openid`.
+   * What the user is asked to allow. An OpenID provider needs `openid`. Default:
+   * `["openid", "email", "profile"]` with `issuer`, otherwise none.
    */
   readonly scope?: readonly string[];
-  /** Where users are sent to. */
-  readonly authorizationUrl: string;
-  /** Where codes become tokens. */
-  readonly tokenUrl: string;
-  /** Where it is told who the user is (OpenID Connect Core, section 5.3). */
+  /**
+   * The issuer, exactly as its discovery document and id tokens have it, such as
+   * `https://accounts.example.com`. Endpoints that are left out come from that
+   * document (OpenID Connect Discovery 1.0; without the scope `openid`, RFC
+   * 8414). It is requested before the app answers its first request, and again
+   * when it is an hour old. With the scope `openid`, id tokens are verified.
+   */
+  readonly issuer?: string;
+  /** Where users are sent to. Default: as the issuer's document says. */
+  readonly authorizationUrl?: string;
+  /** Where codes become tokens. Default: as the issuer's document says. */
+  readonly tokenUrl?: string;
+  /**
+   * Where it is told who the user is (OpenID Connect Core, section 5.3). Default:
+   * as the issuer's document says, if there is one.
+   */
   readonly userInfoUrl?: string;
   /**
    * Where more is told of the user, or all of it if there is no `userInfoUrl`.
    * What both tell is taken from `userInfoUrl`; `email_verified` is left out if
-   * it was told with another `email`. With neither of them `profile` is
-   * necessary, and gets what is in the id token, if anything.
+   * it was told with another `email`. With neither of them, the user is what the
+   * id token says. Without id token either, `profile` is necessary: it gets an
+   * empty object and the tokens.
    */
   readonly profileUrl?: string;
   /**
    * Has the provider's id token verified, and its claims put before those of
    * `userInfoUrl` and `profileUrl`. A sign-in without id token fails then.
-   * Default: id tokens are not looked at.
+   * Default: with `issuer` and the scope `openid` as the issuer's document says;
+   * otherwise id tokens are not looked at.
    */
   readonly idToken?: IdTokenOptions;
   /**
    * How `clientSecret` is sent to `tokenUrl`: in the body of the request, or in
-   * an `Authorization` header. Default `body`.
+   * an `Authorization` header. Default: as the issuer's document says, otherwise
+   * `body`.
    */
   readonly clientAuthentication?: "body" | "basic";
 }
@@ -67,6 +71,10 @@ export type OAuthProfile = Record<string, unknown>;
  * Without `profile`, the user has the `id` that the server tells as `sub` or,
  * without that, as `id`; its `name`; and its `email` if `email_verified` is
  * `true`. Nothing else is taken over: roles are the application's to give.
+ *
+ * An OpenID provider needs `issuer` alone: its discovery document has the
+ * endpoints. While that document can't be had, `getOAuthUrl()` throws
+ * `OAUTH_FAILED`, status 502 with `Retry-After`, and asks for it again.
  *
  * @param options What the server knows the application by, and where it is.
  * @throws {AuthError} `CONFIG` if an option is wrong or missing.
@@ -91,6 +99,15 @@ export type OAuthProfile = Record<string, unknown>;
  * });
  *
  * console.assert(provider.type === "oauth");
+ *
+ * const discovered = oauth({
+ *   id: "work",
+ *   name: "Work",
+ *   clientId: "atlas",
+ *   clientSecret: "the secret from its settings",
+ *   issuer: "https://id.example.com/realms/work",
+ * });
+ * console.assert(discovered.issuer === "https://id.example.com/realms/work");
  * ```
  */
 export function oauth<U extends BaseUser>(
@@ -103,23 +120,20 @@ export function oauth(
 ): AuthProvider<BaseUser> {
   const { profileUrl, profile } = options;
   const label = "OAuth";
-  const settings = resolveOAuth(label, options, {
-    scope: [],
-    endpoints: {},
-    issuer: options.idToken?.issuer,
-  });
-  const { check, client, userInfoUrl } = settings;
+  const settings = resolveOAuth(label, options, defaultsOf(options));
+  const { check, client, server } = settings;
   if (profileUrl !== undefined) checkEndpoint(check, "profileUrl", profileUrl);
+  const verify = idTokenVerifier(settings, options);
   if (
-    userInfoUrl === undefined && profileUrl === undefined &&
-    profile === undefined
+    settings.userInfoUrl === undefined && profileUrl === undefined &&
+    profile === undefined && verify === undefined &&
+    server.current !== undefined
   ) {
     throw providerError(
       label,
       "userInfoUrl, profileUrl or profile must be given, or nobody tells who the user is",
     );
   }
-  const verify = idTokenVerifier(settings, options.idToken);
 
   async function ask(
     what: string,
@@ -134,6 +148,7 @@ export function oauth(
     settings,
     async (tokens, { nonce }) => {
       const claims = await verify?.(tokens.idToken, nonce) ?? {};
+      const { userInfoUrl } = await server.load();
       const info = await ask("the user-info endpoint", userInfoUrl, tokens);
       const more = await ask("the profile endpoint", profileUrl, tokens);
       checkSubjects(claims, info, more);
@@ -143,33 +158,21 @@ export function oauth(
   );
 }
 
-function idTokenVerifier(
-  settings: OAuthSettings,
-  options: IdTokenOptions | undefined,
-): VerifyIdToken | undefined {
-  if (options === undefined) return undefined;
-  const { check, clientId, scope, transport } = settings;
-  const { issuer, jwksUrl, algorithms = ["RS256"] } = options;
-  check(
-    typeof issuer === "string" && issuer !== "",
-    "idToken.issuer",
-    "a non-empty string",
+/** What `issuer` supplies. */
+function defaultsOf(options: OAuthOptions): OAuthDefaults {
+  const { issuer, idToken, authorizationUrl, tokenUrl } = options;
+  if (issuer === undefined) {
+    return { scope: [], endpoints: {}, issuer: idToken?.issuer };
+  }
+  const { scope = ["openid", "email", "profile"] } = options;
+  const isAsked = Array.isArray(scope) && scope.includes("openid");
+  return {
+    scope,
+    endpoints: {},
     issuer,
-  );
-  checkEndpoint(check, "idToken.jwksUrl", jwksUrl);
-  // With those of a shared secret, the public key would be taken for one.
-  check(
-    Array.isArray(algorithms) && algorithms.length > 0 &&
-      algorithms.every((name) => /^(RS|PS|ES)\d{3}$|^EdDSA$/.test(name)),
-    "idToken.algorithms",
-    'an array of public-key algorithms such as "RS256"',
-    algorithms,
-  );
-  check(scope.includes("openid"), "scope", 'one with "openid"', scope);
-  return createIdTokenVerifier(
-    { issuers: [issuer], jwksUrl, algorithms, clientId },
-    transport,
-  );
+    isDiscovered: authorizationUrl === undefined || tokenUrl === undefined ||
+      isAsked && idToken === undefined,
+  };
 }
 
 /** OpenID Connect Core, section 5.3.2: all must tell of the same user. */

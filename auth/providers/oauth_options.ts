@@ -1,11 +1,16 @@
 import {
   ENDPOINT,
   isEndpoint,
+  isIssuer,
   isRedirectUri,
+  ISSUER,
   REDIRECT_URI,
 } from "../oauth/address.ts";
+import type { ServerSource } from "../oauth/authorization_server.ts";
+import { knownServer } from "../oauth/authorization_server.ts";
 import type { OAuthClient } from "../oauth/client.ts";
 import { createOAuthClient } from "../oauth/client.ts";
+import { createDiscovery } from "../oauth/discovery.ts";
 import type { Transport } from "../oauth/http.ts";
 import type { Check } from "./check.ts";
 import { checkName, checkSecret, createCheck, isText } from "./check.ts";
@@ -55,6 +60,8 @@ export interface OAuthDefaults {
   readonly endpoints: Partial<Endpoints>;
   /** The issuer, where it is known. */
   readonly issuer?: string | undefined;
+  /** Whether what is missing comes from the issuer's discovery document. */
+  readonly isDiscovered?: boolean;
   /** More parameters of the authorization URL. */
   readonly parameters?: Readonly<Record<string, string>>;
 }
@@ -66,11 +73,13 @@ export interface OAuthSettings {
   readonly redirectUri: string | undefined;
   /** What `iss` of a callback must be, where that is known. */
   readonly issuer: string | undefined;
+  /** Where the endpoints are. */
+  readonly server: ServerSource;
   readonly client: OAuthClient;
   readonly clientId: string;
   readonly scope: readonly string[];
   readonly transport: Transport;
-  /** Absent only where the factory has no default for it. */
+  /** As the application or the preset says; a discovered one is in `server`. */
   readonly userInfoUrl: string | undefined;
   readonly check: Check;
 }
@@ -104,8 +113,9 @@ export function resolveOAuth(
     timeout = TIMEOUT,
     // Looked up when it is called: tracing, for one, puts another in its place.
     fetch = (input, init) => globalThis.fetch(input, init),
-    clientAuthentication = "body",
+    clientAuthentication,
   } = options;
+  const { issuer, isDiscovered = false } = defaults;
   checkName(check, "id", id);
   checkName(check, "name", name);
   check(isText(clientId), "clientId", "a non-empty string", clientId);
@@ -117,11 +127,17 @@ export function resolveOAuth(
     redirectUri,
   );
   checkScope(check, scope);
-  checkEndpoint(check, "authorizationUrl", authorizationUrl);
-  checkEndpoint(check, "tokenUrl", tokenUrl);
-  if (userInfoUrl !== undefined) {
-    checkEndpoint(check, "userInfoUrl", userInfoUrl);
+  const endpoints = { authorizationUrl, tokenUrl, userInfoUrl };
+  for (const [name, url] of Object.entries(endpoints)) {
+    const mayBeAbsent = isDiscovered || name === "userInfoUrl";
+    if (url === undefined && mayBeAbsent) continue;
+    // Presets know theirs.
+    const expected = url === undefined
+      ? `${ENDPOINT}, unless issuer is given`
+      : ENDPOINT;
+    check(isEndpoint(url), name, expected, url);
   }
+  if (isDiscovered) check(isIssuer(issuer), "issuer", ISSUER, issuer);
   check(
     typeof timeout === "number" && timeout > 0 && timeout <= MAX_TIMEOUT,
     "timeout",
@@ -130,17 +146,36 @@ export function resolveOAuth(
   );
   check(typeof fetch === "function", "fetch", "a function", fetch);
   check(
-    clientAuthentication === "body" || clientAuthentication === "basic",
+    [undefined, "body", "basic"].includes(clientAuthentication),
     "clientAuthentication",
     '"body" or "basic"',
     clientAuthentication,
   );
   const transport = { fetch, timeout };
+  const given = { ...endpoints, clientAuthentication };
+  const server = isDiscovered
+    ? createDiscovery({
+      id,
+      issuer: issuer!,
+      isOpenID: scope.includes("openid"),
+      given,
+      transport,
+    })
+    : knownServer({
+      authorizationUrl: authorizationUrl!,
+      tokenUrl: tokenUrl!,
+      userInfoUrl,
+      clientAuthentication: clientAuthentication ?? "body",
+      isIssuerSent: false,
+      jwksUrl: undefined,
+      algorithms: [],
+    });
   return {
     id,
     name,
     redirectUri,
-    issuer: defaults.issuer,
+    issuer,
+    server,
     clientId,
     scope,
     transport,
@@ -149,11 +184,9 @@ export function resolveOAuth(
     client: createOAuthClient({
       clientId,
       clientSecret,
-      authorizationUrl,
-      tokenUrl,
+      server,
       scope,
       parameters: defaults.parameters ?? {},
-      clientAuthentication,
       transport,
     }),
   };

@@ -34,7 +34,7 @@ export function createOAuthProvider<P, U extends BaseUser>(
   ) => Promise<P | null>,
   toUser: ProfileMapper<P, U>,
 ): AuthProvider<U> {
-  const { id, name, redirectUri, issuer, client, check } = settings;
+  const { id, name, redirectUri, issuer, server, client, check } = settings;
   check(typeof toUser === "function", "profile", "a function", toUser);
   return {
     id,
@@ -42,6 +42,13 @@ export function createOAuthProvider<P, U extends BaseUser>(
     type: "oauth",
     redirectUri,
     issuer,
+    get isIssuerRequired() {
+      return server.current?.isIssuerSent ?? false;
+    },
+    async setup() {
+      // The log has it, and the next sign-in asks again.
+      await server.load().catch(() => {});
+    },
     // Who somebody is, is asked at the provider, never of the request.
     authorize: () => Promise.resolve(null),
     getAuthorizationUrl: client.authorizationUrl,

@@ -75,7 +75,7 @@ Deno.test("Keys of a user don't override the session's own claims", async () => 
   }
 });
 
-Deno.test("The jwt callback builds the payload, but doesn't change the session's own claims", async () => {
+Deno.test("The jwt callback adds claims, but doesn't change the session's own", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy },

@@ -114,8 +114,21 @@ async function visit(url: string, issuer: string): Promise<string> {
   throw new Error("The provider asks without end");
 }
 
+/** What the application knows of the provider without its discovery document. */
+const endpointsOf = (issuer: string) => ({
+  authorizationUrl: `${issuer}/auth`,
+  tokenUrl: `${issuer}/token`,
+  userInfoUrl: `${issuer}/me`,
+  idToken: { issuer, jwksUrl: `${issuer}/jwks` },
+  clientAuthentication: "basic" as const,
+});
+
 /** Starts an app that signs in with the provider. */
-function startApp(issuer: string, given: Partial<OAuthOptions> = {}) {
+function startApp(
+  issuer: string,
+  given: Partial<OAuthOptions> = {},
+  origin?: string,
+) {
   const plugin = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
     providers: [oauth({
@@ -123,16 +136,13 @@ function startApp(issuer: string, given: Partial<OAuthOptions> = {}) {
       name: "OIDC",
       clientId: "client_secret_basic",
       clientSecret: CLIENT_SECRET,
-      clientAuthentication: "basic",
-      authorizationUrl: `${issuer}/auth`,
-      tokenUrl: `${issuer}/token`,
-      userInfoUrl: `${issuer}/me`,
-      idToken: { issuer, jwksUrl: `${issuer}/jwks` },
       scope: ["openid", "email", "profile"],
+      ...(given.issuer === undefined ? endpointsOf(issuer) : {}),
       ...given,
     })],
   });
-  const redirectUri = (request: Request) => new URL(CALLBACK, request.url).href;
+  const redirectUri = (request: Request) =>
+    new URL(CALLBACK, origin ?? request.url).href;
   return startServer(plugin, [
     {
       path: "/auth/start",
@@ -149,6 +159,8 @@ function startApp(issuer: string, given: Partial<OAuthOptions> = {}) {
         const { userId } = await handleOAuthCallback(context, "oidc", {
           code: searchParams.get("code") ?? "",
           state: searchParams.get("state") ?? "",
+          iss: searchParams.get("iss"),
+          error: searchParams.get("error"),
           redirectUri: redirectUri(request),
         });
         return { userId };
@@ -223,4 +235,78 @@ Deno.test("oidc-provider and the app agree on state, verifier and nonce", async 
     );
     assertEquals(await browser.json("/me"), null);
   }
+});
+
+/** Where the browser is sent back to; what is after it is asked of the app. */
+const ORIGIN = "https://app.example";
+
+for (const clientId of ["client_secret_basic", "client_secret_post"]) {
+  Deno.test(`Sign-in works with oidc-provider by its issuer alone, and ${clientId}`, async () => {
+    await using provider = await startOIDCProvider();
+    const { issuer } = provider;
+    await provider.register(`${ORIGIN}${CALLBACK}`);
+    const given: Partial<OAuthOptions> = {
+      issuer,
+      clientId,
+      ...(clientId === "client_secret_basic"
+        ? { clientAuthentication: "basic" }
+        : {}),
+    };
+    await using app = await startApp(issuer, given, ORIGIN);
+    const browser = app.browser();
+    const start = await browser.ask("/auth/start");
+    await start.body?.cancel();
+    const back = await visit(start.headers.get("location")!, issuer);
+    assertEquals(await browser.json(back.slice(ORIGIN.length)), {
+      userId: "ada",
+    });
+    assertEquals(await browser.json("/me"), {
+      id: "ada",
+      name: "Ada Lovelace",
+      email: "ada@example.com",
+    });
+    assertEquals(app.errors, []);
+  });
+}
+
+Deno.test("By its issuer, the app checks iss, nonce and id token of oidc-provider", async () => {
+  await using provider = await startOIDCProvider();
+  const { issuer } = provider;
+  await provider.register(`${ORIGIN}${CALLBACK}`);
+  await using app = await startApp(issuer, {
+    issuer,
+    clientAuthentication: "basic",
+  }, ORIGIN);
+  const outcome = async (change: (start: URL, back?: URL) => void) => {
+    const browser = app.browser();
+    const start = await browser.ask("/auth/start");
+    await start.body?.cancel();
+    const url = new URL(start.headers.get("location")!);
+    change(url);
+    const back = new URL(await visit(url.href, issuer));
+    change(url, back);
+    const answer = await browser.ask(back.pathname + back.search);
+    const { error, userId } = await answer.json();
+    return userId ?? `${answer.status} ${error.code}`;
+  };
+  assertEquals(await outcome(() => {}), "ada");
+  assertEquals(
+    await outcome((_, back) => back?.searchParams.delete("iss")),
+    "400 OAUTH_STATE_MISMATCH",
+  );
+  assertEquals(
+    await outcome((_, back) =>
+      back?.searchParams.set("iss", "https://evil.example")
+    ),
+    "400 OAUTH_STATE_MISMATCH",
+  );
+  assertEquals(
+    await outcome((start) => start.searchParams.set("nonce", "another")),
+    "502 OAUTH_FAILED",
+  );
+  // The provider answers with an error: a nonce needs the scope openid.
+  assertEquals(
+    await outcome((start) => start.searchParams.set("scope", "email")),
+    "502 OAUTH_FAILED",
+  );
 });
