@@ -23,12 +23,12 @@ const PAGES: readonly Page[] = [
   {
     name: "@quartet/kit, HTTP alone",
     code: HTTP_CLIENT,
-    limit: 1,
+    limit: 1.2,
   },
   {
     name: "@quartet/kit, with subscriptions",
     code: WHOLE_CLIENT,
-    limit: 2,
+    limit: 3,
   },
   {
     name: "tRPC, HTTP alone",

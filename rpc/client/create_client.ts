@@ -1,5 +1,6 @@
 import { createPathProxy } from "../path_proxy.ts";
 import type { Methods } from "../path_proxy.ts";
+import { checkClient, checkOptions } from "./check.ts";
 import { createSend } from "./http.ts";
 import { iterate } from "./iterate.ts";
 import { createSubscribe } from "./socket.ts";
@@ -22,6 +23,7 @@ import type {
  *
  * @typeParam R The router's type, `typeof api`.
  * @param options Where the router is, and how to call it.
+ * @throws {TypeError} If `httpEndpoint` is no URL, or an option is unknown.
  *
  * @example
  * ```ts
@@ -43,6 +45,7 @@ import type {
 export function createClient<R>(
   options: ClientOptions & TransformerOption<R>,
 ): Client<R> {
+  checkClient(options);
   const subscribe = createSubscribe(options);
   const send = createSend(options);
   return createPathProxy({
@@ -64,6 +67,7 @@ export function createClient<R>(
  *
  * @typeParam R The router's type, `typeof api`.
  * @param options Where the router is, and how to call it.
+ * @throws {TypeError} If `httpEndpoint` is no URL, or an option is unknown.
  *
  * @example
  * ```ts
@@ -82,6 +86,7 @@ export function createClient<R>(
 export function createHTTPClient<R>(
   options: HTTPClientOptions & TransformerOption<R>,
 ): HTTPClient<R> {
+  checkOptions(options);
   const send = createSend(options);
   return createPathProxy({
     __proto__: null,

@@ -3,9 +3,9 @@
  * after the last. When it breaks it is opened again, and each subscription
  * goes on after the last tracked value that it has seen.
  *
- * It is one long closure for the sake of pages, whose limit of 2 KB it just
- * keeps: a minifier shortens the names of variables, but not those of the
- * fields and methods that classes and files of their own would share.
+ * It is one long closure for the sake of pages: a minifier shortens the names
+ * of variables, but not those of the fields and methods that classes and files
+ * of their own would share.
  *
  * @module
  */

@@ -1,0 +1,95 @@
+/** What a client refuses when it is created. */
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { createClient, createHTTPClient } from "@quartet/kit/rpc/client";
+import type { ClientOptions } from "@quartet/kit/rpc/client";
+import { createRouter, procedure } from "@quartet/kit/rpc";
+
+const api = createRouter({ ping: procedure.query(() => "pong") });
+
+const FACTORIES = {
+  createClient: (options?: unknown) =>
+    createClient<typeof api>(options as ClientOptions),
+  createHTTPClient: (options?: unknown) =>
+    createHTTPClient<typeof api>(options as ClientOptions),
+};
+
+for (const [name, create] of Object.entries(FACTORIES)) {
+  Deno.test(`${name}() refuses an endpoint that is none, and shows how to give one`, () => {
+    const wrong: [options: unknown, received: string][] = [
+      [undefined, "undefined"],
+      [null, "undefined"],
+      [{}, "undefined"],
+      ["/api/rpc", "undefined"],
+      [new URL("http://localhost/api/rpc"), "undefined"],
+      [{ endpoint: "/api/rpc" }, "undefined"],
+      [{ httpEndpoint: undefined }, "undefined"],
+      [{ httpEndpoint: null }, "null"],
+      [{ httpEndpoint: 8000 }, "8000"],
+      [{ httpEndpoint: {} }, "[object Object]"],
+      [{ httpEndpoint: "http://" }, "http://"],
+      [{ httpEndpoint: "http://localhost:99999/" }, "http://localhost:99999/"],
+      [{ httpEndpoint: "localhost:8000/rpc" }, "localhost:8000/rpc"],
+      [{ httpEndpoint: "ws://localhost/rpc" }, "ws://localhost/rpc"],
+      [{ httpEndpoint: new URL("ftp://a/") }, "ftp://a/"],
+    ];
+    for (const [options, received] of wrong) {
+      assertEquals(
+        assertThrows(() => create(options), TypeError).message,
+        `Cannot create client: httpEndpoint must be a URL, as in { httpEndpoint: "/api/rpc" }, received ${received}`,
+      );
+    }
+  });
+
+  Deno.test(`${name}() takes whole URLs, and relative ones, which a page knows the rest of`, () => {
+    for (
+      const httpEndpoint of [
+        "http://localhost/api/rpc",
+        "HTTPS://localhost",
+        "/api/rpc",
+        "/",
+        "api/rpc?tenant=1",
+        "//api.example/rpc",
+        new URL("https://api.example/rpc"),
+      ]
+    ) create({ httpEndpoint });
+  });
+
+  Deno.test(`${name}() refuses an option that there is not, and tells which there are`, () => {
+    const known = "httpEndpoint,fetch,headers,batch,transformer";
+    const all = name === "createClient"
+      ? `${known},wsEndpoint,reconnect,heartbeat`
+      : known;
+    const httpEndpoint = "/api/rpc";
+    for (const key of ["fecth", "url", "toString", "__proto__"]) {
+      const options = Object.defineProperty({ httpEndpoint }, key, {
+        value: "x",
+        enumerable: true,
+      });
+      assertThrows(
+        () => create(options),
+        TypeError,
+        `Cannot create client: unknown option ${key}, known: ${all}`,
+      );
+    }
+    create({
+      httpEndpoint,
+      fetch,
+      headers: { a: "b" },
+      batch: undefined,
+      transformer: undefined,
+    });
+  });
+}
+
+Deno.test("createClient() checks the options of reconnecting as well", () => {
+  const httpEndpoint = "/api/rpc";
+  assertThrows(
+    () => FACTORIES.createClient({ httpEndpoint, reconnect: { delays: 1 } }),
+    TypeError,
+    "Cannot create client: unknown option delays, known: attempts,delay,maxDelay",
+  );
+  const reconnect = { attempts: 1, delay: 1, maxDelay: 2 };
+  FACTORIES.createClient({ httpEndpoint, wsEndpoint: "ws://a/", reconnect });
+  FACTORIES.createClient({ httpEndpoint, reconnect: false, heartbeat: false });
+});
