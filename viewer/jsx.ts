@@ -3,8 +3,8 @@
  *
  * A component is drawn anew when its props change, or a signal that it read
  * while it was drawn. That is all this page needs of what `@preact/signals`
- * adds to components; the rest of it would be a kilobyte in the page, which may
- * have 45. The classic form of JSX is smaller than the automatic one, too.
+ * adds to components; the rest of it would be a kilobyte in the page. The
+ * classic form of JSX is smaller than the automatic one, too.
  *
  * @module
  */

@@ -1,12 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertNotEquals,
-} from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createTracer, serializeTrace } from "@quartet/kit/trace";
 import { toOTLP } from "../../trace/export/otlp.ts";
 import { makeFolder } from "../dev/dev_command.ts";
@@ -15,7 +10,6 @@ import type { Page } from "./browser.ts";
 import { startBrowser } from "./browser.ts";
 import { traceWith } from "./client_page.ts";
 import {
-  addressOf,
   assertQuiet,
   listedPaths,
   newViewerPage,
@@ -26,9 +20,11 @@ import {
   startAtlas,
   type TracedAtlas,
   type ViewerPage,
+  waitForAddress,
   waitForCount,
   waitForPaths,
   waitForPlace,
+  waitForRows,
   waitForText,
   waitUntil,
   walkByKeyboard,
@@ -61,19 +57,16 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       await openTrace(page, "/countries/fra");
 
       await selectSpan(page, "SELECT country");
+      await waitForText(page, "#details header", "database");
       const statement = page.getByRole("region", { name: "Statement" });
       assertMatch(await statement.innerText(), /SELECT \*\s+FROM country/);
-      assertMatch(
-        await page.locator("#details header").innerText(),
-        /database/,
-      );
-      const { hash } = new URL(await addressOf(page));
+      const before = await waitForAddress(page, ({ span }) => span !== "");
 
       await selectSpan(page, "page:load");
       await waitForText(page, "#details header .tag", "browser");
-      assertEquals(
-        await traceOf(page),
-        new URLSearchParams(hash.slice(1)).get("trace"),
+      await waitForAddress(
+        page,
+        ({ trace, span }) => trace === before.trace && span !== before.span,
       );
 
       await other.page.goto(`${atlas.url}/`);
@@ -158,12 +151,14 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     await ask(atlas, "/countries/fra", "/countries/deu", "/?q=z");
     await waitForPaths(page, ["/", "/countries/deu", "/countries/fra"]);
     const head = page.getByRole("columnheader", { name: "Path" });
+    const isSorted = (how: string) =>
+      head.and(page.locator(`[aria-sort=${how}]`)).waitFor();
     await head.getByRole("button").click();
+    await isSorted("ascending");
     await waitForPaths(page, ["/", "/countries/deu", "/countries/fra"]);
-    assertEquals(await head.getAttribute("aria-sort"), "ascending");
     await head.getByRole("button").click();
+    await isSorted("descending");
     await waitForPaths(page, ["/countries/fra", "/countries/deu", "/"]);
-    assertEquals(await head.getAttribute("aria-sort"), "descending");
     await page.getByRole("columnheader", { name: "Time" }).getByRole("button")
       .click();
     await waitForPaths(page, ["/", "/countries/deu", "/countries/fra"]);
@@ -198,12 +193,11 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       for (let i = 0; i < 60; i++) atlas.tracer.startTrace(`job:${i}`).end();
       await waitForCount(page, "60 traces");
       const list = page.locator("#trace-list");
-      await list.evaluate((list) => list.scrollTop = 200);
-      await waitUntil(
-        page,
-        `document.querySelector("#trace-list").scrollTop >= 100`,
-      );
-      await page.locator("[data-key]", { hasText: "job:50" }).first().hover();
+      await list.evaluate((list) => list.scrollTop = 700);
+      // The page has handled the event once the rows above are gone.
+      await page.locator("[data-key]", { hasText: "job:59" })
+        .waitFor({ state: "detached" });
+      await page.locator("[data-key]", { hasText: "job:25" }).hover();
       const before = await listedPaths(page);
       await ask(atlas, "/countries/fra", "/countries/deu");
       await waitForText(page, ".new-pill", "2 new");
@@ -262,10 +256,16 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       "GET /countries/fra",
     ]);
     await spans.locator("[role=row]", { hasText: "only B" }).first().waitFor();
-    const address = await addressOf(page);
+    const { trace, compare } = await waitForAddress(
+      page,
+      ({ compare }) => compare !== "",
+    );
     await page.getByRole("button", { name: "Swap" }).click();
     await spans.locator("[role=row]", { hasText: "only A" }).first().waitFor();
-    assertNotEquals(await addressOf(page), address);
+    await waitForAddress(
+      page,
+      (address) => address.trace === compare && address.compare === trace,
+    );
     await page.reload();
     await spans.locator("[role=row]", { hasText: "only A" }).first().waitFor();
     await page.getByRole("button", { name: "Close the comparison" }).click();
@@ -281,17 +281,12 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       await waitForCount(page, "2 traces");
       await page.locator("#trace-list").focus();
       for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
-      const rows = page.locator("#compare-spans [data-index]");
-      await rows.first().waitFor();
-      assertEquals(await rows.count(), 4);
+      await waitForRows(page, "#compare-spans [data-index]", 4);
       const group = page.locator("[data-index]", { hasText: "× 12" });
       await group.locator(".label").click();
       await waitForText(page, "#details", "The same span 12 times");
       await group.locator("[data-twist]").click();
-      await waitUntil(
-        page,
-        `document.querySelectorAll("[data-index]").length === 16`,
-      );
+      await waitForRows(page, "#compare-spans [data-index]", 16);
 
       // Which of both was clicked is the one that is told of, also by a link.
       const [first, second] = atlas.tracer.getTraces()
@@ -302,6 +297,7 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       await step.locator(".duration.pair-b").click();
       await waitForText(page, "#details", first!);
       await waitForText(page, "#details", "RangeError: The second step");
+      await waitForAddress(page, ({ span }) => span === first);
       await page.reload();
       await waitForText(page, "#details", first!);
       await page.locator("#compare-spans").focus();
@@ -322,15 +318,12 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       root.end();
       await waitForCount(page, "1 trace");
       await openTrace(page, "job:many");
-      const { y, height } = (await page.locator("#waterfall").boundingBox())!;
-      const last = Math.floor(height / 24) - 3;
-      await page.mouse.click(400, y + (last + 1.5) * 24);
+      const grid = page.locator("#waterfall");
+      const { height } = (await grid.boundingBox())!;
+      const label = `step:${Math.floor(height / 24) - 4}`;
+      await grid.getByText(label, { exact: true }).click();
       await page.locator("#details").waitFor();
-      await waitForText(
-        page,
-        "[aria-selected=true] .label",
-        `step:${last - 1}`,
-      );
+      await waitForText(page, "[aria-selected=true] .label", label);
       await waitUntil(
         page,
         `(() => {
@@ -349,13 +342,15 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       await waitForCount(page, "1 trace");
       await openTrace(page, "job:report");
       await page.keyboard.press("f");
+      await waitForText(page, "#flame-told", /^job:report: /);
       await page.locator("#flame").focus();
       const told = page.locator("#flame-told");
-      await page.keyboard.press("ArrowDown");
-      for (let i = 0; i < 2; i++) {
-        if (!/step:/.test(await told.innerText())) {
-          await page.keyboard.press("ArrowRight");
-        }
+      // Frames stand in the order of their times: the steps may come second.
+      for (const key of ["ArrowDown", "ArrowRight"]) {
+        const before = await told.innerText();
+        await page.keyboard.press(key);
+        await told.filter({ hasNotText: before }).waitFor();
+        if (/^step:/.test(await told.innerText())) break;
       }
       await waitForText(page, "#flame-told", /^step:.*; 1 failed$/);
     },
@@ -370,13 +365,17 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     await waitForText(page, "#flame-told", /^job:report: .*100 %/);
     await flame.click({ position: { x: 8, y: 10 } });
     await waitForText(page, "#details h3", "job:report");
-    const bytes = await page.locator("#flame canvas").evaluate((canvas) => {
-      const { width, height } = canvas as HTMLCanvasElement;
-      const { data } = (canvas as HTMLCanvasElement).getContext("2d")!
-        .getImageData(0, 0, width, height);
-      return new Set(new Uint32Array(data.buffer)).size;
-    });
-    assert(bytes > 2, "it has drawn in some colours");
+    // It has drawn in some colours.
+    await waitUntil(
+      page,
+      `(() => {
+        const canvas = document.querySelector("#flame canvas");
+        const { width, height } = canvas;
+        if (width === 0 || height === 0) return false;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+        return new Set(new Uint32Array(data.buffer)).size > 2;
+      })()`,
+    );
     await page.getByRole("button", { name: "Waterfall" }).click();
     await page.locator("#waterfall").waitFor();
   });
@@ -385,19 +384,12 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     recordFailure(atlas.tracer);
     await waitForCount(page, "1 trace");
     await openTrace(page, "job:report");
-    const rows = page.locator("#waterfall [data-row]");
-    assertEquals(await rows.count(), 4);
+    await waitForRows(page, "#waterfall [data-row]", 4);
     await page.getByRole("button", { name: "Group", exact: true }).click();
-    await waitUntil(
-      page,
-      `document.querySelectorAll("[data-row]").length === 15`,
-    );
+    await waitForRows(page, "#waterfall [data-row]", 15);
     const layers = page.getByRole("group", { name: "Layers" });
     await layers.getByRole("button", { name: /^database/ }).click();
-    await waitUntil(
-      page,
-      `document.querySelectorAll("[data-row]").length === 3`,
-    );
+    await waitForRows(page, "#waterfall [data-row]", 3);
     const tick = page.locator("#waterfall .axis .tick").last();
     const whole = await tick.innerText();
     const overview = (await page.getByRole("group", { name: "Overview" })
@@ -406,7 +398,7 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     await page.mouse.down();
     await page.mouse.move(overview.x + overview.width / 2, overview.y + 9);
     await page.mouse.up();
-    assertNotEquals(await tick.innerText(), whole);
+    await tick.filter({ hasNotText: whole }).waitFor();
     await page.keyboard.press("0");
     await waitForText(page, "#waterfall .axis .tick", whole);
   });
@@ -419,12 +411,14 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     await selectSpan(page, "loader:/countries/:code");
     await page.getByRole("button", { name: "Flame graph" }).click();
     await page.locator("#flame").waitFor();
-    const link = await addressOf(page);
-    assertMatch(link, /#trace=[0-9a-f]+&span=[0-9a-f]{16}&view=flame$/);
+    const { href: link } = await waitForAddress(
+      page,
+      ({ href }) => /#trace=[0-9a-f]+&span=[0-9a-f]{16}&view=flame$/.test(href),
+    );
     await page.reload();
     await waitForText(page, "#details h3", "loader:/countries/:code");
     await page.locator("#flame").waitFor();
-    assertEquals(await addressOf(page), link);
+    await waitForAddress(page, ({ href }) => href === link);
 
     await using other = await openViewer(
       browser,
@@ -439,7 +433,7 @@ Deno.test("the viewer of a running Atlas", async (t) => {
 
     await page.getByRole("button", { name: "Close the trace" }).click();
     await page.locator("#details").waitFor({ state: "detached" });
-    assertEquals(await addressOf(page), atlas.viewer);
+    await waitForAddress(page, ({ href }) => href === atlas.viewer);
     await page.goBack();
     await waitForText(page, ".trace-header h2", "/countries/fra");
     await page.goForward();
@@ -447,25 +441,31 @@ Deno.test("the viewer of a running Atlas", async (t) => {
   });
 
   await step(
-    "follows a link while the address is written",
+    "follows a link that comes right after a click",
     async (view, atlas) => {
       const { page } = view;
       await ask(atlas, "/countries/fra", "/countries/deu");
       await waitForCount(page, "2 traces");
       await openTrace(page, "/countries/fra");
       await selectSpan(page, "loader:/countries/:code");
-      const link = await addressOf(page);
+      const { href: link } = await waitForAddress(
+        page,
+        ({ span }) => span !== "",
+      );
       await page.getByRole("button", { name: "Close the trace" }).click();
       await page.locator("#details").waitFor({ state: "detached" });
-      assertEquals(await addressOf(page), atlas.viewer);
+      await waitForAddress(page, ({ href }) => href === atlas.viewer);
 
-      // The page writes its address a frame after a click: the link comes between.
-      await page.evaluate((hash) => {
-        requestAnimationFrame(() => setTimeout(() => location.hash = hash));
-        document.querySelector<HTMLElement>("#trace-list [data-key]")!.click();
-      }, new URL(link).hash);
-      await waitForText(page, "#details h3", "loader:/countries/:code");
-      assertEquals(await addressOf(page), link);
+      for (const later of ["(run) => run()", "requestAnimationFrame"]) {
+        await page.evaluate(
+          `document.querySelector("#trace-list [data-key]").click();
+           (${later})(() => { location.hash = ${
+            JSON.stringify(new URL(link).hash)
+          } })`,
+        );
+        await waitForText(page, "#details h3", "loader:/countries/:code");
+        await waitForAddress(page, ({ href }) => href === link);
+      }
     },
   );
 
@@ -616,10 +616,7 @@ Deno.test("the viewer of a running Atlas", async (t) => {
           count === 1 ? "1 trace" : `${count} traces`,
         );
         await openTrace(other.page, "job:report");
-        assertEquals(
-          await other.page.locator("#waterfall [data-row]").count(),
-          4,
-        );
+        await waitForRows(other.page, "#waterfall [data-row]", 4);
       }
     },
   );
@@ -739,12 +736,6 @@ async function drop(page: Page, files: Record<string, string>): Promise<void> {
       );
     }
   }, files);
-}
-
-async function traceOf(page: Page): Promise<string | null> {
-  return new URLSearchParams(new URL(await addressOf(page)).hash.slice(1)).get(
-    "trace",
-  );
 }
 
 function byStart(a: { startTime: number }, b: { startTime: number }): number {

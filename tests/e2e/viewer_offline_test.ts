@@ -4,7 +4,6 @@ import { makeFolder } from "../dev/dev_command.ts";
 import { startBrowser } from "./browser.ts";
 import { until } from "./client_page.ts";
 import {
-  addressOf,
   assertQuiet,
   newViewerPage,
   openTrace,
@@ -13,6 +12,7 @@ import {
   selectSpan,
   startAtlas,
   type ViewerPage,
+  waitForAddress,
   waitForCount,
   waitForPaths,
   waitForText,
@@ -54,10 +54,12 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
     await waitForText(page, "#details", "FROM country");
     await selectSpan(page, "page:load");
     await waitForText(page, "#details header .tag", "browser");
-    const link = await addressOf(page);
+    const span = await page.locator("#waterfall [aria-selected=true]")
+      .getAttribute("data-row");
+    const link = await waitForAddress(page, (address) => address.span === span);
     await page.reload();
     await waitForText(page, "#details h3", "page:load");
-    assertEquals(await addressOf(page), link);
+    await waitForAddress(page, ({ href }) => href === link.href);
 
     await page.keyboard.press("Escape");
     await page.locator("#search").fill("");

@@ -12,6 +12,7 @@ import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import type { Tracer } from "@quartet/kit/trace";
 import { assertEquals } from "@std/assert";
 import { createAtlas } from "../../examples/atlas/atlas.ts";
+import { parseUrlState, type UrlState } from "../../viewer/model/url_state.ts";
 import type { Page, TestBrowser, TestPage } from "./browser.ts";
 
 /** Atlas, traced. Ends with the block that it was started in. */
@@ -157,6 +158,20 @@ export function waitForCount(page: Page, count: string): Promise<void> {
     `document.querySelector("#counts")?.textContent === ${
       JSON.stringify(count)
     }`,
+  );
+}
+
+/** Waits until so many elements match a selector. */
+export function waitForRows(
+  page: Page,
+  selector: string,
+  count: number,
+): Promise<void> {
+  return waitUntil(
+    page,
+    `document.querySelectorAll(${
+      JSON.stringify(selector)
+    }).length === ${count}`,
   );
 }
 
@@ -342,11 +357,23 @@ export async function walkByKeyboard(page: Page): Promise<void> {
   }
 }
 
-/** The address of a page, which follows what has been painted. */
-export async function addressOf(page: Page): Promise<string> {
-  return await page.evaluate<string>(
-    `new Promise((done) =>
-      requestAnimationFrame(() => setTimeout(() => done(location.href), 20))
-    )`,
-  );
+/** What the address of the viewer says. */
+export interface Address extends UrlState {
+  /** The whole of it. */
+  readonly href: string;
+}
+
+/** Waits until the address says what is expected, and returns it. */
+export async function waitForAddress(
+  page: Page,
+  isExpected: (address: Address) => boolean,
+): Promise<Address> {
+  const end = performance.now() + PATIENCE;
+  for (;;) {
+    const href = await page.evaluate<string>("location.href");
+    const address = { href, ...parseUrlState(new URL(href).hash) };
+    if (isExpected(address)) return address;
+    if (performance.now() > end) throw new Error(`Waited in vain at ${href}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

@@ -8,6 +8,7 @@
 import { batch, effect, signal } from "@preact/signals";
 import { afterPaint } from "../hooks.ts";
 import { cutText } from "../model/text.ts";
+import { createTokenBucket } from "../model/token_bucket.ts";
 import { formatUrlState, parseUrlState } from "../model/url_state.ts";
 import { connection, fetchTrace } from "./live.ts";
 import {
@@ -42,6 +43,10 @@ let askedFor = "";
 export function startUrlSync(): void {
   applyHash();
   addEventListener("hashchange", applyHash);
+  // `blur`: the reader may have gone to the address bar to copy the link.
+  for (const type of ["pagehide", "visibilitychange", "blur", "copy"]) {
+    addEventListener(type, writeHash);
+  }
   effect(follow);
   effect(selectWantedSpan);
   effect(fetchWanted);
@@ -83,21 +88,41 @@ function currentHash(): string {
   });
 }
 
-/** Whether address and title are about to be written. */
-let writing = false;
+/** Whether the title is about to be written. */
+let titling = false;
 
-/** Writes them once what they stand for is on the screen: it takes a while. */
+/** The timer of an address that waits for a token. */
+let waiting: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * Browsers ignore or refuse more than 100 changes of the address in ten
+ * seconds. A held key makes 30 a second.
+ */
+const takeToken = createTokenBucket(50, 200);
+
+/**
+ * Writes the address at once. A later write could come after a reload, which
+ * uses the address from before `pagehide`.
+ */
 function follow(): void {
-  currentHash();
+  const hash = currentHash();
   opened.value;
-  if (writing) return;
-  writing = true;
-  afterPaint(write);
+  if (hash !== knownHash) writeSoon();
+  if (titling) return;
+  titling = true;
+  // No one needs the title before the next picture.
+  afterPaint(writeTitle);
 }
 
-function write(): void {
-  writing = false;
-  writeHash();
+function writeSoon(): void {
+  if (waiting !== undefined) return;
+  const wait = takeToken(performance.now());
+  if (wait > 0) waiting = setTimeout(writeHash, wait);
+  else writeHash();
+}
+
+function writeTitle(): void {
+  titling = false;
   const entry = opened.value?.entry;
   document.title = entry === undefined
     ? "Traces"
@@ -105,14 +130,21 @@ function write(): void {
 }
 
 function writeHash(): void {
+  clearTimeout(waiting);
+  waiting = undefined;
   const hash = currentHash();
   // Somebody may have changed it since, of which the event is still to come.
   if (hash === knownHash || location.hash !== knownHash) return;
   const address = `${location.pathname}${location.search}${hash}`;
-  // Opening and closing can be undone with the back button; steps can't.
-  if (hash === "" || knownHash === "") history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
-  knownHash = hash;
+  try {
+    // Opening and closing can be undone with the back button; steps can't.
+    if (hash === "" || knownHash === "") history.pushState(null, "", address);
+    else history.replaceState(null, "", address);
+  } catch {
+    // A sandboxed page can't change its address. It works without.
+  }
+  // Not `hash`: the browser may have ignored the change.
+  knownHash = location.hash;
 }
 
 function selectWantedSpan(): void {

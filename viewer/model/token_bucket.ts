@@ -1,0 +1,21 @@
+/**
+ * Limits how often something happens: a burst at once, then one per interval.
+ *
+ * @module
+ */
+
+/** Takes a token: returns 0, or how many milliseconds until there is one. */
+export type TokenBucket = (now: number) => number;
+
+/** Creates a full bucket of `size` tokens; `interval` milliseconds refill one. */
+export function createTokenBucket(size: number, interval: number): TokenBucket {
+  /** When the bucket will be full again. */
+  let fullAt = -Infinity;
+  return (now) => {
+    const missing = Math.max(0, fullAt - now);
+    const wait = missing - (size - 1) * interval;
+    if (wait > 0) return wait;
+    fullAt = now + missing + interval;
+    return 0;
+  };
+}
