@@ -20,6 +20,8 @@ async function signInWithHillside(page: Page, name: string): Promise<void> {
   await page.getByRole("link", { name: "Sign in with Hillside" }).click();
   await page.getByRole("button", { name }).click();
   await nameOf(page, name).waitFor();
+  // Its buttons do nothing before its script has run.
+  await page.waitForLoadState();
 }
 
 /** What leads to the account of who is signed in. */
@@ -108,7 +110,7 @@ Deno.test("Atlas and its users in browsers", async (t) => {
       // Nobody has touched this one.
       await there.page.getByText("Sign in to mark Iceland as a favourite.")
         .waitFor();
-      assertEquals(await there.page.getByRole("button", star).count(), 0);
+      await there.page.getByRole("button", star).waitFor({ state: "detached" });
       assertEquals(here.errors, []);
       assertEquals(there.errors, []);
       assertEquals([...here.foreignRequests, ...there.foreignRequests], []);
@@ -128,6 +130,8 @@ Deno.test("Atlas and its users in browsers", async (t) => {
       await page.goto(`${atlas.origin}/sign-in?next=/account`);
       await check();
       await page.getByRole("link", { name: "Sign up" }).click();
+      // Both pages have a field for the password.
+      await page.getByLabel("Name").waitFor();
       await page.getByLabel("Password").fill("short");
       // The browser would not even send it.
       await page.locator("form").evaluate((form) =>

@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { startBrowser } from "./browser.ts";
+import { until } from "./client_page.ts";
 
 Deno.test("a page of the test browser", async (t) => {
   await using browser = await startBrowser();
@@ -21,10 +22,13 @@ Deno.test("a page of the test browser", async (t) => {
     );
     await using view = await browser.newPage();
     await view.page.goto(`http://127.0.0.1:${server.addr.port}/`);
-    await view.page.waitForTimeout(100);
-    const [first, ...more] = view.errors;
-    assertEquals(first, "on the console");
-    assertEquals(more.some((text) => text.includes("uncaught")), true);
+    await until(
+      "both errors and the request",
+      () =>
+        view.errors.some((text) => text.includes("uncaught")) &&
+        view.foreignRequests.length > 0,
+    );
+    assertEquals(view.errors[0], "on the console");
     assertEquals(view.foreignRequests, ["http://elsewhere.invalid/pixel.png"]);
   });
 });

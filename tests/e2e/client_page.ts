@@ -125,13 +125,15 @@ export function run<T>({ page }: TestPage, code: string): Promise<T> {
   return page.evaluate<T>(`(async () => { ${code} })()`);
 }
 
+/** How long a wait may take, in milliseconds, on a machine that is busy. */
+const PATIENCE = 20_000;
+
 /** Waits until `look` finds something. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false,
-  timeout = 5_000,
 ): Promise<T> {
-  const end = performance.now() + timeout;
+  const end = performance.now() + PATIENCE;
   for (;;) {
     const found = look();
     if (found) return found;
@@ -144,12 +146,11 @@ export async function until<T>(
 export function traceWith(
   tracer: Tracer,
   name: string,
-  timeout?: number,
 ): Promise<{ trace: TraceData; span: SpanData }> {
   return until(`a span ${name}`, () => {
     for (const trace of tracer.getTraces()) {
       const span = trace.spans.values().find((span) => span.name === name);
       if (span !== undefined) return { trace, span };
     }
-  }, timeout);
+  });
 }

@@ -10,6 +10,7 @@ import { createTracer } from "@quartet/kit/trace";
 import type { SpanData, TraceData } from "@quartet/kit/trace";
 import { startBrowser } from "./browser.ts";
 import type { TestPage } from "./browser.ts";
+import type { WebSocket } from "playwright-core";
 import {
   type ClientApp,
   run,
@@ -17,6 +18,26 @@ import {
   traceWith,
   until,
 } from "./client_page.ts";
+import { findFixedPort } from "./fixed_port.ts";
+
+/** Less than the clocks are shifted by, and more than a page takes to load. */
+const MINUTE = 60_000;
+
+/** Measures the round trips of the pings that align the page's clock. */
+const MEASURE = `
+  globalThis.quickest = Infinity;
+  globalThis.WebSocket = class extends WebSocket {
+    send(text) {
+      const sentAt = performance.now();
+      if (text.includes('"ping"')) {
+        this.addEventListener("message", () => {
+          quickest = Math.min(quickest, performance.now() - sentAt);
+        }, { once: true });
+      }
+      super.send(text);
+    }
+  };
+`;
 
 const SPECIMEN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
@@ -30,11 +51,15 @@ Deno.test("tracing in a browser", async (t) => {
     options: Parameters<typeof startClientApp>[0] & {
       path?: string;
       init?: string;
+      /** Whether the step sets the page's timers forward. */
+      clock?: boolean;
     } = {},
   ) =>
     t.step(name, async () => {
       await using app = await startClientApp(options);
       await using view = await browser.newPage();
+      if (options.clock) await view.page.clock.install();
+      await view.page.addInitScript(MEASURE);
       if (options.init) await view.page.addInitScript(options.init);
       await view.page.goto(app.url + (options.path ?? "/"));
       await fn(app, view);
@@ -61,7 +86,7 @@ Deno.test("tracing in a browser", async (t) => {
       "http.response.status_code": 200,
       "app.origin": "client",
     });
-    assertAround(span, root);
+    await assertAround(view, span, root);
     assertQuiet(view);
   });
 
@@ -98,10 +123,10 @@ Deno.test("tracing in a browser", async (t) => {
       assert(names.includes(name), `${name} is among ${names}`);
     }
     const request = named(trace, "request");
-    assertAround(request, root);
+    await assertAround(view, request, root);
     for (const span of trace.spans.values()) {
-      assertLess(Math.abs(span.startTime - root.startTime), 5_000, span.name);
-      assertLess(Math.abs(span.endTime - root.startTime), 5_000, span.name);
+      assertLess(Math.abs(span.startTime - root.startTime), MINUTE, span.name);
+      assertLess(Math.abs(span.endTime - root.startTime), MINUTE, span.name);
     }
     assertQuiet(view);
   };
@@ -125,7 +150,7 @@ Deno.test("tracing in a browser", async (t) => {
       await view.page.goto("about:blank");
       const { trace, span } = await traceWith(app.tracer, "fetch GET /echo");
       const root = trace.spans.get(trace.rootSpanId)!;
-      assertLess(Math.abs(span.startTime - root.startTime), 5_000);
+      assertLess(Math.abs(span.startTime - root.startTime), MINUTE);
     },
     { init: shifted(5) },
   );
@@ -374,15 +399,18 @@ Deno.test("tracing in a browser", async (t) => {
          fetch("/too-slow", { signal }).catch(() => {});`,
       );
       await until(
-        "both requests",
-        () =>
-          ["/given-up", "/too-slow"].every((path) =>
-            app.asked.some(({ url }) => url.endsWith(path))
-          ),
+        "the request",
+        () => app.asked.some(({ url }) => url.endsWith("/given-up")),
       );
       // As on the server, whatever the reason is.
       await run(view, "controller.abort(new RangeError('mine'))");
-      const given = (await traceWith(app.tracer, "fetch GET /given-up")).span;
+      const given = await until("the request and its parent", () => {
+        const spans = app.tracer.getTraces()
+          .flatMap(({ spans }) => [...spans.values()]);
+        return spans.find(({ name, children }) =>
+          name === "fetch GET /given-up" && children.length > 0
+        );
+      });
       assertEquals([given.status, given.children.length], ["ok", 1]);
       assertEquals(given.events.map(({ name }) => name), ["fetch.aborted"]);
       const slow = (await traceWith(app.tracer, "fetch GET /too-slow")).span;
@@ -392,10 +420,13 @@ Deno.test("tracing in a browser", async (t) => {
     {
       routes: ["/given-up", "/too-slow"].map((path) => ({
         path,
-        handler: async () => {
-          await new Promise((resolve) => setTimeout(resolve, 800));
-          return new Response();
-        },
+        handler: (request) =>
+          new Promise((resolve) =>
+            request.signal.addEventListener(
+              "abort",
+              () => resolve(new Response()),
+            )
+          ),
       })),
     },
   );
@@ -403,20 +434,28 @@ Deno.test("tracing in a browser", async (t) => {
   await t.step("a server that restarts gets what waited for it", async () => {
     const tracer = createTracer();
     await using view = await browser.newPage();
-    let port: number;
+    const sockets: WebSocket[] = [];
+    view.page.on("websocket", (socket) => sockets.push(socket));
+    const port = findFixedPort();
     {
-      await using app = await startClientApp({ tracer });
-      port = Number(new URL(app.url).port);
+      await using app = await startClientApp({ tracer, port });
       await view.page.goto(app.url);
       await traceWith(tracer, "page:load");
     }
+    await until(
+      "the end of the socket",
+      () => sockets.every((socket) => socket.isClosed()),
+    );
     await run(
       view,
       `kit.getClientTracer().startSpan("while it was down").end()`,
     );
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await until(
+      "an attempt to connect",
+      () => view.errors.some((text) => text.includes("REFUSED")),
+    );
     await using _app = await startClientApp({ tracer, port });
-    await traceWith(tracer, "while it was down", 8_000);
+    await traceWith(tracer, "while it was down");
     await run(view, `await fetch("/echo")`);
     await traceWith(tracer, "fetch GET /echo");
   });
@@ -429,16 +468,17 @@ Deno.test("tracing in a browser", async (t) => {
         `kit.getClientTracer().startSpan("mine").end();
        const response = await fetch("/echo");
        await fetch("/echo", { signal: AbortSignal.abort() }).catch(() => {});
-       await new Promise((resolve) => setTimeout(resolve, 500));
        return response.json();`,
       );
       assertEquals(echo.method, "GET");
-      await view.page.goto("about:blank");
+      await view.page.clock.runFor(MINUTE);
+      // What the page sends as it goes comes before what the next one asks for.
+      await view.page.goto(`${app.url}/echo`);
       assertQuiet(view);
       const paths = app.asked.map(({ url }) => new URL(url).pathname);
-      assertEquals(paths, ["/", "/script.js", "/echo"]);
+      assertEquals(paths, ["/", "/script.js", "/echo", "/echo"]);
     },
-    { traced: false },
+    { traced: false, clock: true },
   );
 
   await step(
@@ -448,14 +488,15 @@ Deno.test("tracing in a browser", async (t) => {
       const attempts = () =>
         app.asked.filter(({ url }) => new URL(url).pathname.endsWith("/ws"))
           .length;
-      await until("three attempts", () => attempts() === 3, 8_000);
-      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      await until("three refusals", () => view.errors.length === 3);
+      await view.page.clock.runFor(MINUTE);
       await run(view, `await fetch("/echo")`);
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await view.page.clock.runFor(MINUTE);
+      await run(view, `await fetch("/echo")`);
       assertEquals(attempts(), 3);
       assertEquals(view.errors.length, 3, view.errors.join("\n"));
     },
-    { open: false },
+    { open: false, clock: true },
   );
 
   await step("what is left is sent when the page goes", async (app, view) => {
@@ -475,6 +516,8 @@ Deno.test("tracing in a browser", async (t) => {
   });
 
   await step("it is only told what it asks for", async (app, view) => {
+    // The first page's socket is open by then, and goes with it.
+    await traceWith(app.tracer, "page:load");
     const received: string[] = [];
     view.page.on("websocket", (socket) => {
       socket.on("framereceived", ({ payload }) => {
@@ -488,6 +531,7 @@ Deno.test("tracing in a browser", async (t) => {
         .flatMap(({ spans }) => [...spans.values().map(({ name }) => name)]);
       return names.filter((name) => name === "fetch GET /echo").length === 3;
     });
+    await until("the answers to pings", () => received.length >= 4);
     assertEquals(received, Array(4).fill("pong"));
   });
 
@@ -547,12 +591,17 @@ function named(trace: TraceData, name: string): SpanData {
   return trace.spans.values().find((span) => span.name === name)!;
 }
 
-/** Clocks are aligned to a millisecond or so on one machine. */
-function assertAround(outer: SpanData, inner: SpanData): void {
-  const slack = 5;
+/** Checks that clocks are aligned to half of the quickest round trip. */
+async function assertAround(
+  { page }: TestPage,
+  outer: SpanData,
+  inner: SpanData,
+): Promise<void> {
+  const slack = 5 + await page.evaluate<number>("quickest") / 2;
   assertLess(outer.startTime, inner.startTime + slack);
   assertGreater(outer.endTime, inner.startTime - slack);
-  assertLess(inner.endTime, outer.endTime + 10 * slack);
+  // The server's span ends some time after its answer has been sent.
+  assertLess(inner.endTime, outer.endTime + MINUTE);
 }
 
 function assertQuiet({ errors, foreignRequests }: TestPage): void {

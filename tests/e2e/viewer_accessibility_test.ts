@@ -8,7 +8,7 @@ import { sampleTraces } from "../viewer/sample_traces.ts";
 import { assertAccessible, loadAxe } from "./accessibility.ts";
 import type { Page } from "./browser.ts";
 import { startBrowser } from "./browser.ts";
-import { assertQuiet, openViewer } from "./viewer_page.ts";
+import { assertQuiet, clickUntilSelected, openViewer } from "./viewer_page.ts";
 
 /** What the page shows, and how it gets there from a trace with an error. */
 const PLACES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
@@ -76,7 +76,7 @@ Deno.test("axe finds nothing serious", async (t) => {
           page.getByLabel("Method"),
         ).first().click();
         await page.locator("#search").fill("Error");
-        await page.locator("#trace-list .failed").first().click();
+        await clickUntilSelected(page, "#trace-list .failed");
         await page.locator("#waterfall [data-row]").first().waitFor();
         for (const [name, go] of Object.entries(PLACES)) {
           await t.step(name, async () => {

@@ -193,7 +193,7 @@ Deno.test("recorded text stays text", async (t) => {
       );
       await waitForText(page, ".trace-pane", "This trace isn't here");
       await page.getByRole("button", { name: "Show the list" }).click();
-      await page.locator("#trace-list [data-key]").first().waitFor();
+      await page.locator(".trace-pane").waitFor({ state: "detached" });
     }
   });
 

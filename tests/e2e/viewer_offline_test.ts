@@ -139,7 +139,7 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
           metadata.pathname === `/countries/${code}`
         );
         return trace?.spans.values().some(({ name }) => name === "page:load");
-      }, 20_000);
+      });
     }
     // Leaving the page makes it send the last of its spans.
     await other.page.goto("about:blank");

@@ -21,7 +21,6 @@ export interface TracedAtlas extends AsyncDisposable {
   readonly url: string;
   /** The address of the viewer. */
   readonly viewer: string;
-  readonly port: number;
   readonly tracer: Tracer;
 }
 
@@ -43,7 +42,6 @@ export function startAtlas(
   return {
     url,
     viewer: `${url}/__app/traces`,
-    port: server.address.port,
     tracer,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
@@ -223,10 +221,10 @@ export async function selectSpan(
  * Clicks on a row. What comes in live may move it away under the pointer; then
  * another one was hit, and it is tried again.
  */
-async function clickUntilSelected(
+export async function clickUntilSelected(
   page: Page,
   rows: string,
-  text: string | RegExp,
+  text: string | RegExp = "",
   part?: string,
 ): Promise<void> {
   const row = page.locator(rows, { hasText: text }).first();
