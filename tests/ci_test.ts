@@ -1,6 +1,6 @@
 /**
- * How the project is tested: what the README tells people to run, and what
- * `.ci/run` runs.
+ * The commands that test the project, in the README, in CONTRIBUTING and in
+ * `.ci/run`.
  *
  * @module
  */
@@ -38,7 +38,7 @@ Deno.test("CONTRIBUTING states the same commands as the README", () => {
 /** Programs of the system that `.ci/run` uses. The test replaces all others. */
 const SYSTEM = ["dirname", "mkdir", "mktemp", "rm", "sed", "sh", "tail", "tee"];
 
-/** What a command prints, and its exit code. */
+/** The output of a command, and its exit code. */
 type Outcome = readonly [output: string, code: number];
 
 /** Runs `.ci/run` where `npx` and others only note how they were called. */

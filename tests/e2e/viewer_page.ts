@@ -355,7 +355,7 @@ export async function walkByKeyboard(page: Page): Promise<void> {
   }
 }
 
-/** What the address of the viewer says. */
+/** The state in the address of the viewer. */
 export interface Address extends UrlState {
   /** The whole of it. */
   readonly href: string;

@@ -133,7 +133,7 @@ function writeHash(): void {
   clearTimeout(waiting);
   waiting = undefined;
   const hash = currentHash();
-  // Somebody may have changed it since, of which the event is still to come.
+  // A link may have changed it, and the event is still to come.
   if (hash === knownHash || location.hash !== knownHash) return;
   const address = `${location.pathname}${location.search}${hash}`;
   try {
