@@ -1,4 +1,4 @@
-import { isProduction } from "../environment.ts";
+import { isProduction } from "../../app/internal/environment.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, Session, User } from "../user.ts";
 import { createCheck, isText, providerError } from "./check.ts";

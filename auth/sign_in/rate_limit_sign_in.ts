@@ -1,3 +1,4 @@
+import { networkOf } from "../../app/internal/network_of.ts";
 import { show } from "../../app/internal/show.ts";
 import { WindowTable } from "../../app/internal/window_table.ts";
 import type { Window } from "../../app/internal/window_table.ts";

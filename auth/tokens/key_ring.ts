@@ -14,7 +14,7 @@ import {
   randomBytes,
 } from "node:crypto";
 import { kindOf } from "../../app/internal/show.ts";
-import { isProduction } from "../environment.ts";
+import { isProduction } from "../../app/internal/environment.ts";
 import { configError } from "../error.ts";
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 
