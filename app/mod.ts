@@ -93,6 +93,8 @@ export type { ServeOptions, Server } from "./serve.ts";
 export { createUpgrader } from "./websocket.ts";
 export type {
   ServerWebSocket,
+  UpgradeOptions,
   Upgrader,
+  UpgraderOptions,
   WebSocketHandler,
 } from "./websocket.ts";

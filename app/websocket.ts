@@ -5,7 +5,11 @@
  * @module
  */
 
+import type { ConnectionInfo } from "./context.ts";
+import { errorResponse } from "./error_response.ts";
 import { printableError } from "./internal/printable.ts";
+import { SocketCounts } from "./internal/socket_counts.ts";
+import { currentScope } from "./scope.ts";
 import { upgrade } from "./upgrade.ts";
 import type { Socket } from "./upgrade.ts";
 
@@ -39,6 +43,25 @@ export interface WebSocketHandler<T = unknown> {
   drain?(ws: ServerWebSocket<T>): void;
 }
 
+/** Settings of an upgrader. */
+export interface UpgraderOptions {
+  /**
+   * How many sockets one address may have open; more are refused by a 429. An
+   * IPv6 network of 64 bits is one address. Default 100 for public addresses,
+   * and no limit for private ones, which are often those of proxies. `Infinity`
+   * is no limit.
+   */
+  readonly maxSocketsPerAddress?: number;
+}
+
+/** What is known of a request that is to be upgraded. */
+export interface UpgradeOptions<T> {
+  /** What belongs to the connection. */
+  readonly data: T;
+  /** The connection. Default: that of the request that an app is answering. */
+  readonly info?: ConnectionInfo | undefined;
+}
+
 /** What turns requests into WebSocket connections. */
 export interface Upgrader<T = unknown> {
   /**
@@ -48,10 +71,13 @@ export interface Upgrader<T = unknown> {
    * needed of them belongs in `data`.
    *
    * @returns `false` if the request does not ask for a WebSocket, or not in
-   * the way that the standard wants it.
+   * the way that the standard wants it, or if its address has too many.
    */
-  upgrade(request: Request, options: { data: T }): boolean;
-  /** The response to give for an upgraded request. */
+  upgrade(request: Request, options: UpgradeOptions<T>): boolean;
+  /**
+   * The response to a request that was upgraded, or whose address has too many
+   * sockets; `undefined` if it doesn't ask for a WebSocket.
+   */
   response(request: Request): Response | undefined;
   /** How many connections are open. */
   readonly size: number;
@@ -71,6 +97,9 @@ const CLOSE_TIMEOUT = 1_000;
  * or those that `toNode()` and `toBun()` hand on.
  *
  * @param handler What happens on the connections.
+ * @param options How many connections there may be.
+ * @throws {TypeError} If `maxSocketsPerAddress` is neither a positive integer
+ * nor `Infinity`.
  *
  * @example
  * ```ts
@@ -79,30 +108,45 @@ const CLOSE_TIMEOUT = 1_000;
  * const echo = createUpgrader<undefined>({
  *   message: (ws, message) => ws.send(String(message)),
  * });
- * const handler = (request: Request) =>
- *   echo.upgrade(request, { data: undefined })
- *     ? echo.response(request)!
- *     : new Response("Expected a WebSocket", { status: 426 });
+ * const handler = (request: Request) => {
+ *   echo.upgrade(request, { data: undefined });
+ *   return echo.response(request) ??
+ *     new Response("Expected a WebSocket", { status: 426 });
+ * };
  *
  * console.assert(handler(new Request("http://localhost/")).status === 426);
  * ```
  */
-export function createUpgrader<T>(handler: WebSocketHandler<T>): Upgrader<T> {
+export function createUpgrader<T>(
+  handler: WebSocketHandler<T>,
+  options: UpgraderOptions = {},
+): Upgrader<T> {
   guardProcess();
+  const counts = new SocketCounts(options.maxSocketsPerAddress);
   const connections = new Set<Connection<T>>();
   const responses = new WeakMap<Request, Response>();
   let emptied = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
 
-  function accept(request: Request, { data }: { data: T }): boolean {
+  function accept(
+    request: Request,
+    { data, info = currentScope()?.context?.info }: UpgradeOptions<T>,
+  ): boolean {
     if (!asksForWebSocket(request)) return false;
+    const owner = counts.ownerOf(info?.remoteAddr);
+    if (counts.isFull(owner)) {
+      responses.set(request, refuse(counts.max));
+      return false;
+    }
     const { socket, response } = upgrade(request);
     responses.set(request, response);
     const connection = new Connection(socket, data, handler, () => {
+      counts.remove(owner);
       connections.delete(connection);
       if (connections.size === 0) emptied.resolve();
     });
     connections.add(connection);
+    counts.add(owner);
     return true;
   }
 
@@ -128,6 +172,14 @@ export function createUpgrader<T>(handler: WebSocketHandler<T>): Upgrader<T> {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function refuse(max: number): Response {
+  return errorResponse(
+    429,
+    "TOO_MANY_SOCKETS",
+    `One address may have at most ${max} sockets open here`,
+  );
 }
 
 let guarded = false;

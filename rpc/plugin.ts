@@ -7,7 +7,7 @@ import { createUpgrader } from "../app/websocket.ts";
 import { noteEndpoint, noteRefusal } from "./call_route.ts";
 import { checkEndpoint, checkRouter, DEFAULT_ENDPOINT } from "./check.ts";
 import type { WSConnectionData } from "./connection.ts";
-import { errors } from "./error.ts";
+import { errors, RPCError } from "./error.ts";
 import { respondError } from "./respond.ts";
 import type { Router } from "./router.ts";
 import { rememberTrace } from "./socket_trace.ts";
@@ -26,6 +26,12 @@ export interface RPCPluginOptions {
    * `trustedOrigins` of the auth plugin.
    */
   readonly allowedOrigins?: readonly string[];
+  /**
+   * How many sockets one address may have open; an IPv6 network of 64 bits is
+   * one address. Default 100 for public addresses, and no limit for private
+   * ones, which are often those of proxies. `Infinity` is no limit.
+   */
+  readonly maxSocketsPerAddress?: number;
 }
 
 /** Something that turns a request into a socket: an upgrader, or Bun's server. */
@@ -101,6 +107,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   const doing = "create RPC plugin";
   checkObject(options, "options", doing);
   const { router, endpoint = DEFAULT_ENDPOINT, allowedOrigins = [] } = options;
+  const { maxSocketsPerAddress } = options;
   checkRouter(router, ["handler", "websocket"], doing);
   checkEndpoint(endpoint, doing);
   const allowed = readOrigins(allowedOrigins, doing, "allowedOrigins");
@@ -117,7 +124,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       connections.delete(ws.data);
       websocket.close?.(ws, code, reason);
     },
-  });
+  }, maxSocketsPerAddress === undefined ? {} : { maxSocketsPerAddress });
 
   function upgradeToWebSocket(
     server: UpgradeServer,
@@ -157,10 +164,16 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     }
     noteEndpoint(endpoint);
     if (!isUpgrade(request)) return router.handler(request, ctx);
-    if (upgradeToWebSocket(upgrader, request, ctx)) {
-      return upgrader.response(request)!;
-    }
-    return refuseUpgrade(!isForeign(request));
+    const isOpen = upgradeToWebSocket(upgrader, request, ctx);
+    const response = upgrader.response(request);
+    if (isOpen) return response!;
+    return refuseUpgrade(
+      isForeign(request)
+        ? errors.forbidden("Sockets are for pages of the same origin")
+        : response === undefined
+        ? errors.badRequest("The WebSocket handshake is malformed")
+        : new RPCError("RATE_LIMITED", TOO_MANY_SOCKETS, response.status),
+    );
   }
 
   return {
@@ -181,10 +194,9 @@ function isUpgrade({ method, headers }: Request): boolean {
     headers.get("upgrade")?.toLowerCase() === "websocket";
 }
 
-function refuseUpgrade(allowed: boolean): Response {
-  const error = allowed
-    ? errors.badRequest("The WebSocket handshake is malformed")
-    : errors.forbidden("Sockets are for pages of the same origin");
+const TOO_MANY_SOCKETS = "This address has too many sockets open";
+
+function refuseUpgrade(error: RPCError): Response {
   noteRefusal(error);
   return respondError(error, "GET");
 }

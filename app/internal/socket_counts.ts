@@ -1,0 +1,81 @@
+import type { Address } from "../context.ts";
+import { networkOf } from "./network_of.ts";
+import { show } from "./show.ts";
+
+/** How many sockets one public address may have open. */
+const DEFAULT_MAX = 100;
+
+/**
+ * Networks of this machine, of a company or of a provider. Such an address is
+ * often that of a proxy, behind which are all clients.
+ */
+const PRIVATE = new RegExp(
+  [
+    String.raw`(?:0|10|127)\.`,
+    String.raw`192\.168\.`,
+    String.raw`169\.254\.`,
+    String.raw`172\.(?:1[6-9]|2\d|3[01])\.`,
+    String.raw`100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.`,
+    "0:0:0:0::",
+    String.raw`f[cd][\da-f]{2}:`,
+    String.raw`fe[89ab][\da-f]:`,
+  ].map((start) => `^${start}`).join("|"),
+);
+
+/** Counts the open sockets of each address. */
+export class SocketCounts {
+  readonly #max: number;
+  readonly #countsPrivate: boolean;
+  readonly #counts = new Map<string, number>();
+
+  /**
+   * Creates an empty count.
+   *
+   * @param max How many an address may have. Default 100 for public addresses.
+   * @throws {TypeError} If it is neither a positive integer nor `Infinity`.
+   */
+  constructor(max: number | undefined) {
+    if (max !== undefined && max !== Infinity) {
+      if (!Number.isSafeInteger(max) || max < 1) {
+        throw new TypeError(
+          `Cannot open sockets: maxSocketsPerAddress must be a positive integer or Infinity, received ${
+            show(max)
+          }`,
+        );
+      }
+    }
+    this.#max = max ?? DEFAULT_MAX;
+    this.#countsPrivate = max !== undefined;
+  }
+
+  /** How many sockets an address may have. */
+  get max(): number {
+    return this.#max;
+  }
+
+  /** Who is counted for an address; `undefined` if nobody is. */
+  ownerOf(address: Address | undefined): string | undefined {
+    if (address === undefined || !("hostname" in address)) return undefined;
+    const network = networkOf(address.hostname);
+    return this.#countsPrivate || !PRIVATE.test(network) ? network : undefined;
+  }
+
+  /** Whether an owner may open no more sockets. */
+  isFull(owner: string | undefined): boolean {
+    return owner !== undefined && (this.#counts.get(owner) ?? 0) >= this.#max;
+  }
+
+  /** Counts a socket that was opened. */
+  add(owner: string | undefined): void {
+    if (owner === undefined) return;
+    this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
+  }
+
+  /** Counts a socket no more. */
+  remove(owner: string | undefined): void {
+    if (owner === undefined) return;
+    const left = (this.#counts.get(owner) ?? 0) - 1;
+    if (left > 0) this.#counts.set(owner, left);
+    else this.#counts.delete(owner);
+  }
+}
