@@ -1,5 +1,6 @@
 import { createApp } from "../app/create_app.ts";
 import type { Fetcher } from "../app/fetcher.ts";
+import { noteDevCommand } from "../app/internal/dev_command.ts";
 import { isResponse } from "../app/internal/is_response.ts";
 import { serverURL } from "../app/internal/server_url.ts";
 import { kindOf } from "../app/internal/show.ts";
@@ -24,6 +25,7 @@ const PORTS_TO_TRY = 100;
  * @throws {DevError} If the app can't be loaded or the port is taken.
  */
 export async function runDev(options: DevOptions): Promise<void> {
+  noteDevCommand();
   // Only loaded when asked for, and before the app, which may ask for a tracer.
   const tracing = options.trace
     ? await (await import("./tracing.ts")).startTracing(options.exportFile)

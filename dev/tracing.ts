@@ -6,6 +6,7 @@
  */
 
 import type { Plugin } from "../app/plugin.ts";
+import { isLocalRequest } from "../trace/access.ts";
 import { setTracer } from "../trace/context.ts";
 import { tracePlugin } from "../trace/plugin.ts";
 import { createCLIReporter } from "../trace/report/cli.ts";
@@ -36,7 +37,8 @@ export async function startTracing(
   setTracer(tracer);
   const reporter = createCLIReporter(tracer);
   return {
-    plugin: tracePlugin(tracer),
+    // Given, so that a terminal without --allow-env doesn't pass for production.
+    plugin: tracePlugin(tracer, { authorize: isLocalRequest }),
     async stop() {
       reporter.stop();
       if (exportFile === undefined) return;

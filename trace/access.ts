@@ -1,10 +1,19 @@
 import type { ConnectionInfo } from "../app/context.ts";
-import { errorResponse } from "../app/error_response.ts";
 
-/** Decides whether a request may see or add to the traces. */
+/**
+ * What a request does with traces: `read` opens the viewer, the API or the live
+ * stream; `write` posts the spans of a page.
+ */
+export type TraceAccess = "read" | "write";
+
+/**
+ * Decides whether a request may read traces or post spans. Only `true` lets it
+ * in. `false`, `undefined` and `null` are a 403; anything else is an error.
+ */
 export type Authorize = (
   request: Request,
   info: ConnectionInfo | undefined,
+  access: TraceAccess,
 ) => boolean | Promise<boolean>;
 
 /**
@@ -22,15 +31,35 @@ const PROXY_HEADERS = [
 ];
 
 /**
- * The rule that holds unless another is given: a request from this machine
- * that a browser would not have sent on behalf of another site.
+ * Allows requests from this machine that a browser wouldn't have sent on behalf
+ * of another site. Outside production it is the default of `authorize`.
  *
- * All four have to hold. The connection comes from a loopback address, which
- * keeps out the network. The `Host` is a loopback name, which keeps out a web
- * page whose own name was pointed at 127.0.0.1 (DNS rebinding). The `Origin`,
- * if there is one, is that same host, which keeps out other web pages. And no
- * header tells of a proxy, behind which all the world has a loopback address;
- * a proxy that adds none of them can't be told, so keep traces off behind one.
+ * All four conditions have to hold. The connection comes from a loopback
+ * address, which keeps out the network. The `Host` is a loopback name, which
+ * keeps out a web page whose own name points to 127.0.0.1 (DNS rebinding). The
+ * `Origin`, if there is one, is that same host, which keeps out other web pages.
+ * No header tells of a proxy, behind which every client has a loopback address.
+ *
+ * A proxy on this machine that adds none of these headers can't be told from a
+ * local client, and nginx's plain `proxy_pass` adds none. Don't use this rule
+ * behind such a proxy.
+ *
+ * @param request The request.
+ * @param info What `Deno.serve` tells of the connection. Without it the request
+ * is refused.
+ * @returns Whether the request is local.
+ *
+ * @example
+ * ```ts
+ * import { isLocalRequest } from "@quartet/kit/trace";
+ *
+ * const request = new Request("http://localhost:8000/__app/traces");
+ * const address = { transport: "tcp", port: 50_000 } as const;
+ * const local = { remoteAddr: { ...address, hostname: "127.0.0.1" } };
+ * const remote = { remoteAddr: { ...address, hostname: "192.0.2.1" } };
+ * console.assert(isLocalRequest(request, local));
+ * console.assert(!isLocalRequest(request, remote));
+ * ```
  */
 export function isLocalRequest(
   request: Request,
@@ -64,22 +93,4 @@ const LOOPBACK = /^127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
 
 function isOriginOf(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
-}
-
-/** Refuses a request that `authorize` does not let in. */
-export async function refuse(
-  request: Request,
-  info: ConnectionInfo | undefined,
-  authorize: Authorize,
-): Promise<Response | undefined> {
-  if (await authorize(request, info)) return undefined;
-  const unknownPeer = authorize === isLocalRequest &&
-    info?.remoteAddr === undefined;
-  return errorResponse(
-    403,
-    "FORBIDDEN",
-    unknownPeer
-      ? "Traces are only shown to this machine, and the server did not tell where the request came from: hand on the info that Deno.serve gives, or set authorize"
-      : "Traces are only shown to this machine and to its own pages; set authorize to let others in",
-  );
 }

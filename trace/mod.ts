@@ -68,7 +68,7 @@ export type {
 export { createViewerHandler } from "./viewer.ts";
 export type { ViewerOptions } from "./viewer.ts";
 export { isLocalRequest } from "./access.ts";
-export type { Authorize } from "./access.ts";
+export type { Authorize, TraceAccess } from "./access.ts";
 
 // Reading
 export { createCLIReporter } from "./report/cli.ts";

@@ -51,7 +51,7 @@ export type {
   OTLPExporterStats,
   OTLPExporterTimers,
 } from "./export/exporter_types.ts";
-export type { Authorize } from "./access.ts";
+export type { Authorize, TraceAccess } from "./access.ts";
 export type { Clock } from "./clock.ts";
 export type {
   Collector,

@@ -4,18 +4,28 @@ import type { Middleware } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
 import type { Authorize } from "./access.ts";
+import { createAccessControl } from "./access_control.ts";
 import { createCollector } from "./collector.ts";
 import { traceMiddleware } from "./middleware.ts";
 import type { TraceMiddlewareOptions } from "./middleware_options.ts";
-import { createTracesAPIHandler } from "./stream/api.ts";
-import { createTraceWebSocket } from "./stream/websocket.ts";
+import { tracesAPIHandler } from "./stream/api.ts";
+import { traceWebSocket } from "./stream/websocket.ts";
 import type { Tracer } from "./types.ts";
-import { createViewerHandler } from "./viewer.ts";
+import { viewerHandler } from "./viewer.ts";
 
 /** Settings of the trace plugin. */
 export interface TracePluginOptions extends TraceMiddlewareOptions {
-  /** Decides who may see the traces. Default: requests from this machine. */
+  /**
+   * Decides who may read traces, and whose pages may post spans. Default:
+   * requests from this machine, and in production nobody.
+   */
   readonly authorize?: Authorize;
+  /**
+   * How many sockets one address may have open; an IPv6 network of 64 bits is
+   * one address. Default 100 for public addresses, and no limit for private
+   * ones, which are often those of proxies. `Infinity` is no limit.
+   */
+  readonly maxSocketsPerAddress?: number;
 }
 
 const PREFIX = "/__app/traces";
@@ -24,6 +34,9 @@ const PREFIX = "/__app/traces";
  * Makes the plugin that traces an app's requests and shows them: the viewer at
  * `/__app/traces`, with its API at `/__app/traces/api` and its live stream at
  * `/__app/traces/ws`.
+ *
+ * Without `authorize` it warns once when the app starts, except under the dev
+ * command.
  *
  * @param tracer Keeps the traces.
  * @param options What to trace, and who may look.
@@ -48,12 +61,15 @@ export function tracePlugin(
   tracer: Tracer,
   options: TracePluginOptions = {},
 ): Plugin {
-  const { authorize } = options;
-  const access = authorize === undefined ? {} : { authorize };
+  const { authorize, maxSocketsPerAddress } = options;
+  const access = createAccessControl("create trace plugin", authorize);
   const collector = createCollector(tracer);
-  const api = createTracesAPIHandler(tracer, { ...access, collector });
-  const viewer = createViewerHandler(access);
-  const stream = createTraceWebSocket(tracer, { ...access, collector });
+  const api = tracesAPIHandler(tracer, access, collector);
+  const viewer = viewerHandler(access);
+  const stream = traceWebSocket(tracer, access, {
+    collector,
+    ...maxSocketsPerAddress !== undefined && { maxSocketsPerAddress },
+  });
 
   const endpoints: Middleware<Context> = (request, context, next) => {
     const path = pathOf(request.url);
@@ -79,6 +95,7 @@ export function tracePlugin(
       Object.assign(endpoints, { outermost: true }),
       traceMiddleware(tracer, options),
     ],
+    setup: access.warn,
     close: () => stream.close(),
   };
 }

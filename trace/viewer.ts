@@ -1,9 +1,9 @@
 import { page } from "../viewer/dist/page.ts";
 import type { ConnectionInfo } from "../app/context.ts";
 import { errorResponse } from "../app/error_response.ts";
-import { isLocalRequest, refuse } from "./access.ts";
 import type { Authorize } from "./access.ts";
-import { checkFunction } from "./check.ts";
+import { createAccessControl } from "./access_control.ts";
+import type { AccessControl } from "./access_control.ts";
 import { insertTraceData } from "./export/html.ts";
 import { packTraces } from "./export/pack.ts";
 import { serializeTrace } from "./serialize.ts";
@@ -11,7 +11,10 @@ import type { TraceData, Tracer } from "./types.ts";
 
 /** Settings of the viewer. */
 export interface ViewerOptions {
-  /** Decides who may open it. Default: requests from this machine only. */
+  /**
+   * Decides who may open it; `access` is `read`. Default: requests from this
+   * machine only, and in production nobody.
+   */
   readonly authorize?: Authorize;
 }
 
@@ -54,10 +57,18 @@ const HEADERS = {
 export function createViewerHandler(
   options: ViewerOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
-  const { authorize = isLocalRequest } = options;
-  checkFunction("create viewer handler", "authorize", authorize);
+  const { authorize } = options;
+  const access = createAccessControl("create viewer handler", authorize);
+  access.warn();
+  return viewerHandler(access);
+}
+
+/** Creates the handler, without a warning. */
+export function viewerHandler(
+  access: AccessControl,
+): (request: Request, info?: ConnectionInfo) => Promise<Response> {
   return async (request, info) => {
-    const refusal = await refuse(request, info, authorize);
+    const refusal = await access.refuse(request, info, "read");
     if (refusal !== undefined) return refusal;
     if (request.method === "GET") {
       return new Response(page, { headers: HEADERS });

@@ -147,7 +147,7 @@ Deno.test("a request of unknown origin is refused, and the message says what to 
   }
 });
 
-Deno.test("authorize replaces the rule, at once or later, and gets request and connection", async () => {
+Deno.test("authorize replaces the rule, at once or later, and gets request, connection and access", async () => {
   const request = new Request("http://evil.example/", {
     headers: { host: "evil.example", origin: "http://evil.example" },
   });
@@ -170,7 +170,7 @@ Deno.test("authorize replaces the rule, at once or later, and gets request and c
     const response = await handler(request, info);
     await response.body?.cancel();
     assertEquals(response.status, status);
-    assertEquals(calls, [request, info]);
+    assertEquals(calls, [request, info, "read"]);
   }
 });
 

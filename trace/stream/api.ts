@@ -1,9 +1,10 @@
 import type { ConnectionInfo } from "../../app/context.ts";
 import { errorResponse } from "../../app/error_response.ts";
 import { readBodyText, toBodyError } from "../../app/internal/read_body.ts";
-import { isLocalRequest, refuse } from "../access.ts";
 import type { Authorize } from "../access.ts";
-import { checkFunction, checkMethods } from "../check.ts";
+import { createAccessControl } from "../access_control.ts";
+import type { AccessControl } from "../access_control.ts";
+import { checkMethods } from "../check.ts";
 import type { Collector } from "../collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { Tracer } from "../types.ts";
@@ -11,7 +12,10 @@ import { readTraceFilter } from "./trace_filter.ts";
 
 /** Settings of the traces API. */
 export interface TracesAPIOptions {
-  /** Decides who may use it. Default: requests from this machine only. */
+  /**
+   * Decides who may use it; `access` is `write` for `POST`, else `read`.
+   * Default: requests from this machine only, and in production nobody.
+   */
   readonly authorize?: Authorize;
   /** Takes the spans that browsers post. Default: posting is refused. */
   readonly collector?: Collector;
@@ -61,13 +65,24 @@ export function createTracesAPIHandler(
   tracer: Tracer,
   options: TracesAPIOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
-  const { authorize = isLocalRequest, collector } = options;
-  checkFunction(CREATE, "authorize", authorize);
+  const { authorize, collector } = options;
+  const access = createAccessControl(CREATE, authorize);
   checkMethods(CREATE, "collector", collector, ["receive"]);
+  access.warn();
+  return tracesAPIHandler(tracer, access, collector);
+}
+
+/** Creates the handler, without a warning. */
+export function tracesAPIHandler(
+  tracer: Tracer,
+  access: AccessControl,
+  collector: Collector | undefined,
+): (request: Request, info?: ConnectionInfo) => Promise<Response> {
   const allow = collector ? "GET, HEAD, POST" : "GET, HEAD";
 
   return async (request, info) => {
-    const refusal = await refuse(request, info, authorize);
+    const kind = request.method === "POST" ? "write" : "read";
+    const refusal = await access.refuse(request, info, kind);
     if (refusal !== undefined) return refusal;
     switch (request.method) {
       case "GET":

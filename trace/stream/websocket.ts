@@ -2,8 +2,9 @@ import type { ConnectionInfo } from "../../app/context.ts";
 import { errorResponse } from "../../app/error_response.ts";
 import { createUpgrader } from "../../app/websocket.ts";
 import type { ServerWebSocket } from "../../app/websocket.ts";
-import { isLocalRequest, refuse } from "../access.ts";
 import type { Authorize } from "../access.ts";
+import { createAccessControl } from "../access_control.ts";
+import type { AccessControl } from "../access_control.ts";
 import { checkFunction, checkMethods } from "../check.ts";
 import { createCollector } from "../collector.ts";
 import type { Collector } from "../collector.ts";
@@ -12,8 +13,18 @@ import type { TraceEvent, Tracer } from "../types.ts";
 
 /** Settings of the trace socket. */
 export interface TraceWebSocketOptions {
-  /** Decides who may connect. Default: requests from this machine only. */
+  /**
+   * Decides who may connect. It is asked for `write` if the address says
+   * `?role=client`, else for `read` and then for `write`. Default: requests from
+   * this machine only, and in production nobody.
+   */
   readonly authorize?: Authorize;
+  /**
+   * How many sockets one address may have open; an IPv6 network of 64 bits is
+   * one address. Default 100 for public addresses, and no limit for private
+   * ones, which are often those of proxies. `Infinity` is no limit.
+   */
+  readonly maxSocketsPerAddress?: number;
   /** Takes the spans that browsers send. Default: one of the same tracer. */
   readonly collector?: Collector;
   /** Tells the server's time in epoch milliseconds. Default `Date.now`. */
@@ -48,8 +59,10 @@ const CREATE = "create trace socket";
 
 /** What is known of a client. */
 interface Client {
-  /** Whether it is told the traces, or only sends spans. */
-  readonly watches: boolean;
+  /** Whether it is told the traces. */
+  readonly reads: boolean;
+  /** Whether its spans are taken. */
+  readonly writes: boolean;
   /** Number of events that it has missed since it was last told. */
   missed: number;
 }
@@ -65,8 +78,9 @@ interface Client {
  * slowly misses events and is told so, `{ type: "dropped", count }`. One that
  * connects with `?role=client`, as a traced page does, is told none of these.
  *
- * A client may send `{ type: "client:spans", … }`, as `Collector.receive`
- * describes, and `{ type: "ping", sentAt }`, which is answered at once with
+ * A client that may write sends `{ type: "client:spans", … }`, as
+ * `Collector.receive` describes. Every client may send
+ * `{ type: "ping", sentAt }`, which is answered at once with
  * `{ type: "pong", sentAt, now }`: how a browser measures how far its clock is
  * from the server's.
  *
@@ -100,8 +114,19 @@ export function createTraceWebSocket(
   tracer: Tracer,
   options: TraceWebSocketOptions = {},
 ): TraceWebSocket {
-  const { authorize = isLocalRequest, now = Date.now } = options;
-  checkFunction(CREATE, "authorize", authorize);
+  const access = createAccessControl(CREATE, options.authorize);
+  const stream = traceWebSocket(tracer, access, options);
+  access.warn();
+  return stream;
+}
+
+/** Creates the stream, without a warning. */
+export function traceWebSocket(
+  tracer: Tracer,
+  access: AccessControl,
+  options: TraceWebSocketOptions,
+): TraceWebSocket {
+  const { now = Date.now, maxSocketsPerAddress } = options;
   checkFunction(CREATE, "now", now);
   checkMethods(CREATE, "collector", options.collector, ["receive"]);
   const collector = options.collector ?? createCollector(tracer, { now });
@@ -110,7 +135,7 @@ export function createTraceWebSocket(
 
   const upgrader = createUpgrader<Client>({
     open(ws) {
-      if (!ws.data.watches) return;
+      if (!ws.data.reads) return;
       ws.send(initialMessage(tracer));
       watchers.add(ws);
       unsubscribe ??= tracer.subscribe(broadcast, [
@@ -127,7 +152,8 @@ export function createTraceWebSocket(
           `Messages are text of at most ${MAX_MESSAGE} characters`,
         );
       }
-      const answer = answerTo(message, collector, now);
+      const taker = ws.data.writes ? collector : undefined;
+      const answer = answerTo(message, taker, now);
       if (answer !== undefined) send(ws, JSON.stringify(answer));
     },
     drain: tellMissed,
@@ -135,7 +161,7 @@ export function createTraceWebSocket(
       watchers.delete(ws);
       if (watchers.size === 0) stopListening();
     },
-  });
+  }, maxSocketsPerAddress === undefined ? {} : { maxSocketsPerAddress });
 
   function broadcast(event: TraceEvent): void {
     const message = JSON.stringify(
@@ -158,14 +184,18 @@ export function createTraceWebSocket(
 
   return {
     async upgrade(request, info) {
-      const refusal = await refuse(request, info, authorize);
+      const role = URL.parse(request.url)?.searchParams.get("role");
+      const reads = role !== "client";
+      const refusal = await access.refuse(
+        request,
+        info,
+        reads ? "read" : "write",
+      );
       if (refusal !== undefined) return refusal;
-      const watches = URL.parse(request.url)?.searchParams.get("role") !==
-        "client";
-      if (upgrader.upgrade(request, { data: { watches, missed: 0 } })) {
-        return upgrader.response(request)!;
-      }
-      return errorResponse(
+      const writes = !reads || await access.allows(request, info, "write");
+      const data = { reads, writes, missed: 0 };
+      upgrader.upgrade(request, { data, info });
+      return upgrader.response(request) ?? errorResponse(
         426,
         "UPGRADE_REQUIRED",
         "This address only takes WebSocket connections",
@@ -209,7 +239,7 @@ function tellMissed(ws: ServerWebSocket<Client>): void {
 
 function answerTo(
   text: string,
-  collector: Collector,
+  collector: Collector | undefined,
   now: () => number,
 ): unknown {
   let message: { type?: unknown; sentAt?: unknown };
@@ -222,6 +252,9 @@ function answerTo(
     case "ping":
       return { type: "pong", sentAt: message.sentAt, now: now() };
     case "client:spans": {
+      if (collector === undefined) {
+        return { type: "error", error: "This socket may not post spans" };
+      }
       const result = collector.receive(message);
       return result.error && { type: "error", ...result };
     }

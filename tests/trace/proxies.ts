@@ -1,0 +1,170 @@
+/**
+ * Reverse proxies as Debian has them, each with its files in a folder of its
+ * own.
+ *
+ * @module
+ */
+
+/** A proxy that runs. Ends with the block that it was started in. */
+export interface Proxy extends AsyncDisposable {
+  /** Where it listens. */
+  readonly target: Deno.ConnectOptions;
+}
+
+/** Where Debian has the programs; their folder isn't on every PATH. */
+const FOLDERS = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"];
+
+/** Finds a program; `undefined` where it isn't installed. */
+export function findProgram(name: string): string | undefined {
+  return FOLDERS.map((folder) => `${folder}/${name}`).find((path) => {
+    try {
+      return Deno.statSync(path).isFile;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * Starts nginx in front of a port.
+ *
+ * @param directives What its `location` has beside `proxy_pass`.
+ */
+export function startNginx(
+  program: string,
+  port: number,
+  directives: readonly string[],
+): Promise<Proxy> {
+  return start(program, (folder, file, listen) => ({
+    args: ["-e", "stderr", "-p", folder, "-c", file],
+    text: `
+      daemon off;
+      worker_processes 1;
+      pid ${folder}/nginx.pid;
+      ${isRoot() ? "user root;" : ""}
+      events { worker_connections 64; }
+      http {
+        access_log off;
+        ${
+      ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) =>
+        `${name}_temp_path ${folder}/${name};`
+      ).join("\n")
+    }
+        server {
+          listen 127.0.0.1:${listen};
+          location / {
+            proxy_pass http://127.0.0.1:${port};
+            ${directives.join("\n")}
+          }
+        }
+      }`,
+  }));
+}
+
+/**
+ * Starts HAProxy in front of a port.
+ *
+ * @param lines What its `listen` section has beside the server.
+ */
+export function startHAProxy(
+  program: string,
+  port: number,
+  lines: readonly string[],
+): Promise<Proxy> {
+  return start(program, (_folder, file, listen) => ({
+    args: ["-db", "-q", "-f", file],
+    text: [
+      "defaults",
+      "  mode http",
+      "  timeout connect 5s",
+      "  timeout client 30s",
+      "  timeout server 30s",
+      "listen app",
+      `  bind 127.0.0.1:${listen}`,
+      ...lines.map((line) => `  ${line}`),
+      `  server app 127.0.0.1:${port}`,
+      "",
+    ].join("\n"),
+  }));
+}
+
+function isRoot(): boolean {
+  return Deno.uid() === 0;
+}
+
+/** What a proxy is started with. */
+interface Configuration {
+  readonly args: readonly string[];
+  /** What its file says. */
+  readonly text: string;
+}
+
+type Configure = (
+  folder: string,
+  file: string,
+  listen: number,
+) => Configuration;
+
+/** Neither program takes port 0, so a free one may be lost to somebody else. */
+const TRIES = 5;
+
+async function start(
+  program: string,
+  configure: Configure,
+): Promise<Proxy> {
+  for (let left = TRIES;; left--) {
+    const started = await tryToStart(program, configure);
+    if (typeof started !== "string") return started;
+    if (left === 1 || !/in use|cannot bind/i.test(started)) {
+      throw new Error(`${program} did not start: ${started}`);
+    }
+  }
+}
+
+/** Gives what the program complained of if it ended. */
+async function tryToStart(
+  program: string,
+  configure: Configure,
+): Promise<Proxy | string> {
+  const folder = await Deno.makeTempDir();
+  const port = freePort();
+  const file = `${folder}/proxy.conf`;
+  const { args, text } = configure(folder, file, port);
+  await Deno.writeTextFile(file, text);
+  const process = new Deno.Command(program, {
+    args: [...args],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  const complaints = new Response(process.stderr).text();
+  let isRunning = true;
+  const ended = process.status.then(() => isRunning = false);
+  async function end(): Promise<void> {
+    if (isRunning) process.kill("SIGTERM");
+    await ended;
+    await complaints;
+    await Deno.remove(folder, { recursive: true });
+  }
+  const target = { hostname: "127.0.0.1", port };
+  while (isRunning && !await listens(target)) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  if (isRunning) return { target, [Symbol.asyncDispose]: end };
+  await end();
+  return await complaints;
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+async function listens(target: Deno.ConnectOptions): Promise<boolean> {
+  try {
+    (await Deno.connect(target)).close();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * A server with the viewer, its API and its socket, to be run as a process of
+ * its own. It prints a line of JSON: its port, and the id of a trace that it has
+ * kept.
+ *
+ * Arguments: `plugin` or `handlers`, how they are mounted; then `authorize` for
+ * a rule of its own: everybody posts, and `x-user: admin` reads.
+ *
+ * @module
+ */
+
+import { createApp } from "@quartet/kit/app";
+import type { Authorize } from "@quartet/kit/trace";
+import {
+  createCollector,
+  createTracer,
+  createTracesAPIHandler,
+  createTraceWebSocket,
+  createViewerHandler,
+  tracePlugin,
+} from "@quartet/kit/trace";
+
+const [mounting, rule] = Deno.args;
+
+const authorize: Authorize = ({ headers }, _info, access) =>
+  access === "write" || headers.get("x-user") === "admin";
+const options = rule === "authorize" ? { authorize } : {};
+
+const tracer = createTracer();
+const root = tracer.startTrace("GET /");
+root.end();
+
+const port = mounting === "plugin" ? await serveApp() : serveHandlers();
+console.log(JSON.stringify({ port, traceId: root.traceId }));
+
+async function serveApp(): Promise<number> {
+  const app = createApp({ trace: tracePlugin(tracer, options) });
+  const server = await app.serve({ port: 0, onListen() {} });
+  return server.address.port;
+}
+
+function serveHandlers(): number {
+  const hostname = "127.0.0.1";
+  const server = Deno.serve({ hostname, port: 0, onListen() {} }, handlers());
+  return server.addr.port;
+}
+
+function handlers(): Deno.ServeHandler {
+  const viewer = createViewerHandler(options);
+  const collector = createCollector(tracer);
+  const api = createTracesAPIHandler(tracer, { ...options, collector });
+  const stream = createTraceWebSocket(tracer, options);
+  return (request, info) => {
+    switch (new URL(request.url).pathname) {
+      case "/__app/traces":
+        return viewer(request, info);
+      case "/__app/traces/api":
+        return api(request, info);
+      case "/__app/traces/ws":
+        return stream.upgrade(request, info);
+      default:
+        return new Response(null, { status: 404 });
+    }
+  };
+}

@@ -1,0 +1,104 @@
+import type { ConnectionInfo } from "../app/context.ts";
+import { errorResponse } from "../app/error_response.ts";
+import { isDevCommand } from "../app/internal/dev_command.ts";
+import { isProduction } from "../app/internal/environment.ts";
+import { show } from "../app/internal/show.ts";
+import { isLocalRequest } from "./access.ts";
+import type { Authorize, TraceAccess } from "./access.ts";
+import { checkFunction } from "./check.ts";
+
+/** Who may read traces and post spans, for everything that serves them. */
+export interface AccessControl {
+  /** Whether a request is let in. Rejects if `authorize` does. */
+  allows(
+    request: Request,
+    info: ConnectionInfo | undefined,
+    access: TraceAccess,
+  ): Promise<boolean>;
+  /** Returns the answer to a request that isn't let in. */
+  refuse(
+    request: Request,
+    info: ConnectionInfo | undefined,
+    access: TraceAccess,
+  ): Promise<Response | undefined>;
+  /** Warns, once in a process, if nothing decides who is let in. */
+  warn(): void;
+}
+
+/**
+ * Creates the access control of a viewer, an API or a stream.
+ *
+ * @param operation What can't be done with a wrong option.
+ * @param authorize The rule. Default: in production nobody, elsewhere requests
+ * from this machine.
+ * @throws {TypeError} If `authorize` is not a function.
+ */
+export function createAccessControl(
+  operation: string,
+  authorize: Authorize | undefined,
+): AccessControl {
+  checkFunction(operation, "authorize", authorize);
+
+  async function allows(
+    request: Request,
+    info: ConnectionInfo | undefined,
+    access: TraceAccess,
+  ): Promise<boolean> {
+    // Asked each time, so that an environment that is read late counts.
+    if (authorize === undefined && isProduction()) return false;
+    const rule = authorize ?? isLocalRequest;
+    const answer: unknown = await rule(request, info, access);
+    if (typeof answer === "boolean") return answer;
+    if (answer === undefined || answer === null) return false;
+    throw new TypeError(
+      `Cannot check access to traces: authorize must return a boolean, received ${
+        show(answer)
+      }`,
+    );
+  }
+
+  return {
+    allows,
+    async refuse(request, info, access) {
+      if (await allows(request, info, access)) return undefined;
+      const reason = reasonOf(authorize, info, access);
+      return errorResponse(403, "FORBIDDEN", reason);
+    },
+    warn() {
+      if (authorize === undefined) warnOnce();
+    },
+  };
+}
+
+function reasonOf(
+  authorize: Authorize | undefined,
+  info: ConnectionInfo | undefined,
+  access: TraceAccess,
+): string {
+  if (authorize === undefined && isProduction()) {
+    return `Cannot ${
+      access === "read" ? "show traces" : "take spans"
+    }: authorize must be given in production, as in tracePlugin(tracer, { authorize })`;
+  }
+  if (authorize !== undefined && authorize !== isLocalRequest) {
+    return `This request may not ${
+      access === "read" ? "read traces" : "post spans"
+    }: authorize refused it`;
+  }
+  return info?.remoteAddr === undefined
+    ? "Traces are only shown to this machine, and the server did not tell where the request came from: hand on the info that Deno.serve gives, or set authorize"
+    : "Traces are only shown to this machine and to its own pages; set authorize to let others in";
+}
+
+let isWarned = false;
+
+/** The dev command itself decides who is let in, and an app under it is no server. */
+function warnOnce(): void {
+  if (isWarned || isDevCommand()) return;
+  isWarned = true;
+  console.warn(
+    isProduction()
+      ? "Traces: the viewer, its API and its WebSocket answer 403, because authorize must be given in production. Pass it, as in tracePlugin(tracer, { authorize }). To record traces without a viewer, use traceMiddleware(tracer)."
+      : "Traces: the viewer, its API and its WebSocket are open to all requests from this machine, because authorize isn't given. A reverse proxy on this machine can let everyone in. Pass it, as in tracePlugin(tracer, { authorize }); in production it must be given.",
+  );
+}
