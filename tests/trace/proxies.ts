@@ -37,27 +37,16 @@ export function startNginx(
 ): Promise<Proxy> {
   return start(program, (folder, file, listen) => ({
     args: ["-e", "stderr", "-p", folder, "-c", file],
-    text: `
-      daemon off;
-      worker_processes 1;
-      pid ${folder}/nginx.pid;
-      ${isRoot() ? "user root;" : ""}
-      events { worker_connections 64; }
-      http {
-        access_log off;
-        ${
-      ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) =>
-        `${name}_temp_path ${folder}/${name};`
-      ).join("\n")
-    }
-        server {
-          listen 127.0.0.1:${listen};
-          location / {
-            proxy_pass http://127.0.0.1:${port};
-            ${directives.join("\n")}
-          }
+    text: nginxFile(
+      folder,
+      `server {
+        listen 127.0.0.1:${listen};
+        location / {
+          proxy_pass http://127.0.0.1:${port};
+          ${directives.join("\n")}
         }
       }`,
+    ),
   }));
 }
 
@@ -88,8 +77,28 @@ export function startHAProxy(
   }));
 }
 
-function isRoot(): boolean {
-  return Deno.uid() === 0;
+/**
+ * Writes a configuration of nginx whose files are all in one folder.
+ *
+ * @param http What is inside of `http`.
+ */
+export function nginxFile(folder: string, http: string): string {
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${folder}/${name};`);
+  return [
+    "daemon off;",
+    "worker_processes 1;",
+    `pid ${folder}/nginx.pid;`,
+    // Its worker would else be somebody who may not enter the folder.
+    Deno.uid() === 0 ? "user root;" : "",
+    "events { worker_connections 64; }",
+    "http {",
+    "access_log off;",
+    ...paths,
+    http,
+    "}",
+    "",
+  ].join("\n");
 }
 
 /** What a proxy is started with. */
