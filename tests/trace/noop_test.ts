@@ -292,7 +292,7 @@ Deno.test("an app that maps the real entry to the no-op one has no tracing left 
       "client:spans",
       "trace:end",
       "exception",
-      "more characters",
+      "response.cut_off",
       "FORCE_COLOR",
     ]
   ) assert(!text.includes(word), word);
