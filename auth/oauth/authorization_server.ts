@@ -1,10 +1,10 @@
-/** What is known of the server that users are sent to. */
+/** The server that users are sent to, as far as it is known. */
 export interface AuthorizationServer {
   /** Where users are sent to. */
   readonly authorizationUrl: string;
   /** Where codes become tokens. */
   readonly tokenUrl: string;
-  /** Where it is told who the user is. */
+  /** The endpoint that returns the user's claims. */
   readonly userInfoUrl: string | undefined;
   /** How the client's secret is sent (RFC 6749, section 2.3.1). */
   readonly clientAuthentication: "body" | "basic";
@@ -18,7 +18,7 @@ export interface AuthorizationServer {
 
 /** Where an {@linkcode AuthorizationServer} comes from. */
 export interface ServerSource {
-  /** What is known now. To read it has no effect. */
+  /** The server, if it is known. Reading this has no effect. */
   readonly current: AuthorizationServer | undefined;
   /** Has it requested, unless it is known and recent. Nobody waits for it. */
   renew(): void;
@@ -26,7 +26,7 @@ export interface ServerSource {
   load(): Promise<AuthorizationServer>;
 }
 
-/** The source of what the application says itself. */
+/** Makes the source of a server that the application describes itself. */
 export function knownServer(server: AuthorizationServer): ServerSource {
   return {
     current: server,

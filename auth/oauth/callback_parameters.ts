@@ -1,7 +1,6 @@
 /**
- * What the browser has brought back from an OAuth provider: the parameters of
- * the callback's URL. One that isn't there may be `null`, as
- * `searchParams.get()` returns it.
+ * The parameters of an OAuth callback's URL. One that isn't there may be `null`,
+ * as `searchParams.get()` returns it.
  */
 export interface OAuthCallbackParameters {
   /** The parameter `code`. It is there unless `error` is. */

@@ -22,7 +22,7 @@ const PAUSE = 1_000;
 const OPENID = "/.well-known/openid-configuration";
 const OAUTH = "/.well-known/oauth-authorization-server";
 
-/** What is asked for, and how. */
+/** Settings of {@linkcode createDiscovery}. */
 export interface DiscoveryOptions {
   /** The provider's id, for the log. */
   readonly id: string;

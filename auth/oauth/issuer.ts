@@ -7,7 +7,7 @@
 
 import { show } from "../../app/internal/show.ts";
 
-/** What is known of the server that a sign-in was begun with. */
+/** The server that a sign-in was begun with, as far as it is known. */
 export interface IssuerRule {
   /** The server's issuer, where it is known. */
   readonly issuer: string | undefined;
@@ -20,7 +20,7 @@ export interface IssuerRule {
 /** A longer address isn't kept in the cookie. */
 const MAX_LENGTH = 512;
 
-/** The part of an authorization URL that tells the server's issuer. */
+/** Returns the part of an authorization URL that `iss` is compared with. */
 export function serverOf(authorizationUrl: string): string | undefined {
   const url = URL.parse(authorizationUrl);
   const server = url === null ? "" : url.origin + url.pathname;
@@ -28,7 +28,7 @@ export function serverOf(authorizationUrl: string): string | undefined {
 }
 
 /**
- * Tells why a callback's `iss` isn't that of the server; `undefined` if it is.
+ * Returns why a callback's `iss` isn't the server's; `undefined` if it is.
  *
  * Without a known issuer, the authorization URL must lie below `iss`. That holds
  * for nearly all servers, and never for a server on another host.

@@ -15,8 +15,8 @@ const DENIED: ReadonlySet<unknown> = new Set([
 const MAX_DESCRIPTION = 200;
 
 /**
- * What to throw for a callback's `error`; `undefined` if it has none. The
- * provider's words are for the log alone.
+ * Returns the error to throw for a callback's `error`; `undefined` if it has none.
+ * The provider's words are for the log alone.
  *
  * @param secrets What must not be in the log.
  */
@@ -36,7 +36,7 @@ export function errorOfAnswer(
   return DENIED.has(error) ? invalidCredentials(reason) : oauthFailed(reason);
 }
 
-/** What somebody sees whose provider has failed. The cause is for the log. */
+/** The error of a provider that has failed. Its cause is for the log. */
 export function oauthFailed(cause: unknown): AuthError {
   return new AuthError(
     "OAUTH_FAILED",

@@ -1,13 +1,13 @@
-/** What error codes and descriptions consist of (RFC 6749, section 4.1.2.1). */
+/** Characters that no error text has (RFC 6749, section 4.1.2.1). */
 const NOT_ERROR_TEXT = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
 /** How much of a text is searched for secrets. None of ours is longer. */
 const MAX_SEARCHED = 16 * 1024;
 
 /**
- * A provider's error text, made fit for the log: short, on one line, and without
- * what was sent to the provider, should it say that back.
+ * Returns a provider's error text for the log: short, on one line, and without
+ * secrets that the provider repeats.
  *
- * @param secrets What must not be in the log.
+ * @param secrets Texts that must not be in the log.
  * @param maxLength How many characters of it are kept.
  */
 export function errorText(

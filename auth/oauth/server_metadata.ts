@@ -11,7 +11,7 @@ import { isEndpoint, isLoopback } from "./address.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { ProviderError } from "./http.ts";
 
-/** What the application says itself, which comes before the document. */
+/** The application's own settings, which come before the document. */
 export interface GivenServer {
   readonly authorizationUrl?: string | undefined;
   readonly tokenUrl?: string | undefined;
@@ -19,7 +19,7 @@ export interface GivenServer {
   readonly clientAuthentication?: "body" | "basic" | undefined;
 }
 
-/** With those of a shared secret, a public key would be taken for one. */
+/** Others sign with a shared secret, which a public key would be taken for. */
 const PUBLIC_KEY_ALGORITHM = /^(RS|PS|ES)\d{3}$|^EdDSA$/;
 
 /** Whether a signature by the algorithm is made with a private key. */

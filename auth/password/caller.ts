@@ -1,6 +1,6 @@
 /**
- * For whom a password is hashed, so that the queue can be fair. Passwords are
- * hashed in code of the application, which isn't asked who its client is.
+ * Finds the network that a password is hashed for, so that the queue can be fair.
+ * The application calls the hash functions, and doesn't name its client.
  *
  * @module
  */

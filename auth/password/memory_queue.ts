@@ -20,7 +20,7 @@ interface Waiter {
   readonly refuse: (error: QueueFullError) => void;
 }
 
-/** Why work wasn't run: too much is waiting. */
+/** Thrown instead of running work, because too much is waiting. */
 export class QueueFullError extends Error {}
 
 /**

@@ -30,13 +30,13 @@ export interface OAuthOptions extends OAuthClientOptions {
    * when it is an hour old. With the scope `openid`, id tokens are verified.
    */
   readonly issuer?: string;
-  /** Where users are sent to. Default: as the issuer's document says. */
+  /** The page that users sign in on. Default: as the issuer's document says. */
   readonly authorizationUrl?: string;
-  /** Where codes become tokens. Default: as the issuer's document says. */
+  /** The token endpoint. Default: as the issuer's document says. */
   readonly tokenUrl?: string;
   /**
-   * Where it is told who the user is (OpenID Connect Core, section 5.3). Default:
-   * as the issuer's document says, if there is one.
+   * The endpoint that returns the user's claims (OpenID Connect Core, section
+   * 5.3). Default: as the issuer's document says, if there is one.
    */
   readonly userInfoUrl?: string;
   /**
@@ -158,7 +158,7 @@ export function oauth(
   );
 }
 
-/** What `issuer` supplies. */
+/** Returns the defaults, which depend on `issuer`. */
 function defaultsOf(options: OAuthOptions): OAuthDefaults {
   const { issuer, idToken, authorizationUrl, tokenUrl } = options;
   if (issuer === undefined) {

@@ -71,7 +71,7 @@ export interface OAuthSettings {
   readonly id: string;
   readonly name: string;
   readonly redirectUri: string | undefined;
-  /** What `iss` of a callback must be, where that is known. */
+  /** The issuer that `iss` of a callback must be, if it is known. */
   readonly issuer: string | undefined;
   /** Where the endpoints are. */
   readonly server: ServerSource;

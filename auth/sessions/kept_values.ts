@@ -11,14 +11,14 @@ const TREACHEROUS = new Set(["__proto__", "constructor", "prototype"]);
 const SECRET =
   /passw(or)?d|passphrase|^pwd|(pwd|hash|salt|tokens?|secrets?|(api|private|secret|signing)keys?|(backup|recovery)codes?)$/;
 
-/** Whether a key sounds like that of a secret: `passwordHash`, `access_token`. */
+/** Whether a key seems to name a secret: `passwordHash`, `access_token`. */
 export function soundsSecret(key: string): boolean {
   return SECRET.test(key.replace(/[^a-z\d]/gi, "").toLowerCase());
 }
 
 /**
- * Keeps a copy of what JSON carries of a value, unless its key sounds like that
- * of a secret.
+ * Keeps a copy of what JSON carries of a value, unless its key seems to name a
+ * secret.
  *
  * @throws {TypeError} If JSON can't carry it.
  */

@@ -1,4 +1,4 @@
-/** How much of a name tells it from others, in characters without marks. */
+/** How many characters of a name are compared, without marks. */
 const MAX_NAME = 1_024;
 
 /** Letters with a stroke and ligatures, which Unicode doesn't decompose. */
@@ -13,10 +13,10 @@ const BASE_LETTERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns one spelling of all that a database may take for the same account:
- * without case, marks, white space, control characters and invisible ones, and
- * in base letters. To take some for the same that it tells apart does little
- * harm.
+ * Returns a name without case, marks, white space, control characters and
+ * invisible ones, and in base letters. Spellings that a database takes for the
+ * same account become the same. If some that it keeps apart do too, that does
+ * little harm.
  */
 export function accountName(name: string): string {
   // Marks in a row are sorted, in a time that grows by the square of their

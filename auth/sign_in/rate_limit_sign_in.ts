@@ -1,4 +1,3 @@
-import { networkOf } from "../../app/internal/network_of.ts";
 import { show } from "../../app/internal/show.ts";
 import { WindowTable } from "../../app/internal/window_table.ts";
 import type { Window } from "../../app/internal/window_table.ts";
@@ -28,8 +27,8 @@ export interface RateLimitSignInOptions {
   readonly perAddress?: number;
   /**
    * How many sign-ins of an address may be pending at once. Further ones are
-   * refused and not counted as failures: they would keep others waiting whose
-   * passwords are to be checked. Default 20.
+   * refused, and don't count as failures. So a flood from one address keeps few
+   * others waiting. Default 20.
    */
   readonly maxPendingPerAddress?: number;
   /** How long a window lasts from its first attempt on, in ms. Default 15 minutes. */
