@@ -4,9 +4,11 @@
  * @module
  */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { createUpgrader } from "@quartet/kit/app";
+import { handshake } from "../helpers.ts";
 import { statusOf } from "../trace/ask_for_traces.ts";
-import { findProgram, nginxFile } from "../trace/proxies.ts";
+import { findProgram, nginxFile, start } from "../trace/proxies.ts";
 import { figure, shownFor, text } from "./limits_page.ts";
 
 /** The figures for Deno are those of one version. */
@@ -40,49 +42,57 @@ Deno.test({
   },
 });
 
-interface Check {
+interface ShownProxy {
   readonly name: string;
-  readonly args: (folder: string, file: string) => string[];
-  readonly write: (folder: string) => string;
+  /** Has the program check a file. */
+  readonly check: (folder: string, file: string) => string[];
+  /** Has the program run by a file. */
+  readonly run: (folder: string, file: string) => string[];
+  /** The page's file, with other addresses. */
+  readonly write: (folder: string, listen: string, upstream: number) => string;
 }
 
-const CHECKS: readonly Check[] = [
+const PROXIES: readonly ShownProxy[] = [
   {
     name: "nginx",
-    args: (
+    check: (
       folder,
       file,
     ) => ["-t", "-q", "-e", "stderr", "-p", folder, "-c", file],
-    write: (folder) =>
+    run: (folder, file) => ["-e", "stderr", "-p", folder, "-c", file],
+    write: (folder, listen, upstream) =>
       nginxFile(
         folder,
-        // Who isn't root may not open port 80, which nginx tries.
-        shownFor("nginx").replace(
-          "listen 80;",
-          `listen unix:${folder}/socket;`,
-        ),
+        shownFor("nginx").replace("listen 80;", `listen ${listen};`)
+          .replace("127.0.0.1:8000", `127.0.0.1:${upstream}`),
       ),
   },
   {
     name: "haproxy",
-    args: (_folder, file) => ["-c", "-q", "-f", file],
-    write: () => `${shownFor("haproxy")}\n`,
+    check: (_folder, file) => ["-c", "-q", "-f", file],
+    run: (_folder, file) => ["-db", "-q", "-f", file],
+    write: (_folder, listen, upstream) =>
+      shownFor("haproxy").replace("bind :80", `bind ${listen}`)
+        .replace("127.0.0.1:8000", `127.0.0.1:${upstream}`) + "\n",
   },
 ];
 
-for (const { name, args, write } of CHECKS) {
+for (const { name, check, run, write } of PROXIES) {
   const program = findProgram(name);
-  const notice = program === undefined ? ` (${name} isn't installed)` : "";
+  const ignore = program === undefined;
+  const notice = ignore ? ` (${name} isn't installed)` : "";
+
   Deno.test({
-    name: `${name} takes its file of the page${notice}`,
-    ignore: program === undefined,
+    name: `${name} takes its file of the page without a complaint${notice}`,
+    ignore,
     async fn() {
       const folder = await Deno.makeTempDir();
       try {
         const file = `${folder}/${name}.conf`;
-        await Deno.writeTextFile(file, write(folder));
+        // nginx opens the port, and who isn't root may not open port 80.
+        await Deno.writeTextFile(file, write(folder, "127.0.0.1:8080", 8000));
         const { code, stdout, stderr } = await new Deno.Command(program!, {
-          args: args(folder, file),
+          args: check(folder, file),
         }).output();
         const decoder = new TextDecoder();
         const said = decoder.decode(stdout) + decoder.decode(stderr);
@@ -90,6 +100,48 @@ for (const { name, args, write } of CHECKS) {
       } finally {
         await Deno.remove(folder, { recursive: true });
       }
+    },
+  });
+
+  Deno.test({
+    name:
+      `${name} with its file of the page lets 50 sockets of an address through, and no body over 1 MiB${notice}`,
+    ignore,
+    async fn() {
+      const upgrader = createUpgrader<undefined>({ message() {} });
+      await using server = Deno.serve(
+        { port: 0, hostname: "127.0.0.1", onListen() {} },
+        (request) => {
+          upgrader.upgrade(request, { data: undefined });
+          return upgrader.response(request) ?? new Response("the app");
+        },
+      );
+      await using proxy = await start(program!, (folder, file, listen) => ({
+        args: run(folder, file),
+        text: write(folder, `127.0.0.1:${listen}`, server.addr.port),
+      }));
+      const post = (length: number) =>
+        statusOf(
+          proxy.target,
+          `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n${
+            length > 1024 ? "" : "x".repeat(length)
+          }`,
+        );
+      assertEquals(await post(1024), 200);
+      assertEquals(await post(1024 * 1024 + 1), 413);
+
+      const sockets: Deno.Conn[] = [];
+      // Earlier connections may not be over for the proxy yet.
+      while (upgrader.size < 50) {
+        const connection = await Deno.connect(proxy.target);
+        await connection.write(new TextEncoder().encode(handshake()));
+        await connection.read(new Uint8Array(4096));
+        sockets.push(connection);
+        assert(sockets.length < 60);
+      }
+      assertEquals(await statusOf(proxy.target, handshake()), 429);
+      for (const socket of sockets) socket.close();
+      while (upgrader.size > 0) await new Promise((done) => setTimeout(done));
     },
   });
 }

@@ -91,7 +91,7 @@ export function nginxFile(folder: string, http: string): string {
     `pid ${folder}/nginx.pid;`,
     // Its worker would else be somebody who may not enter the folder.
     Deno.uid() === 0 ? "user root;" : "",
-    "events { worker_connections 64; }",
+    "events { worker_connections 512; }",
     "http {",
     "access_log off;",
     ...paths,
@@ -102,13 +102,14 @@ export function nginxFile(folder: string, http: string): string {
 }
 
 /** What a proxy is started with. */
-interface Configuration {
+export interface Configuration {
   readonly args: readonly string[];
   /** What its file says. */
   readonly text: string;
 }
 
-type Configure = (
+/** Makes it. */
+export type Configure = (
   folder: string,
   file: string,
   listen: number,
@@ -117,7 +118,8 @@ type Configure = (
 /** Neither program takes port 0, so a free one may be lost to somebody else. */
 const TRIES = 5;
 
-async function start(
+/** Starts a proxy by a configuration for a folder, a file and a free port. */
+export async function start(
   program: string,
   configure: Configure,
 ): Promise<Proxy> {
