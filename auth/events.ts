@@ -5,7 +5,10 @@
  * @module
  */
 
+import { clip } from "../app/internal/clip.ts";
 import { printable, printableError } from "../app/internal/printable.ts";
+import { redactText } from "../app/internal/redact.ts";
+import { MAX_LOG_TEXT } from "../app/internal/without_source.ts";
 
 /** Why a request that shows credentials is anonymous all the same. */
 export type RejectionReason =
@@ -64,6 +67,10 @@ export type AuthOccurrence =
 /** Tells of something that happens now. */
 export type Emit = (occurrence: AuthOccurrence) => void;
 
+function loggable(fields: object): string {
+  return printable(redactText(clip(JSON.stringify(fields), MAX_LOG_TEXT)));
+}
+
 /**
  * Makes what tells the application and, with `debug`, the console.
  *
@@ -78,7 +85,7 @@ export function createEmit(options: {
   async function tell(occurrence: AuthOccurrence): Promise<void> {
     const { type, ...rest } = occurrence;
     // Texts of strangers must neither act on a terminal nor forge a line.
-    if (debug) console.log(`[auth] ${type} ${printable(JSON.stringify(rest))}`);
+    if (debug) console.log(`[auth] ${type} ${loggable(rest)}`);
     try {
       await onEvent?.({ time: new Date(now()), ...occurrence });
     } catch (error) {

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { printableError } from "../app/internal/printable.ts";
 import { tell } from "../app/internal/tell.ts";
 import type { Call, Endpoint } from "./call.ts";
 import type { SubscriptionHandlers } from "./calls.ts";
@@ -67,7 +68,7 @@ async function* values(
  */
 export function handOver(
   begin: () => AsyncGenerator<unknown>,
-  { onData, onError = console.error, onComplete }: SubscriptionHandlers<
+  { onData, onError = logError, onComplete }: SubscriptionHandlers<
     unknown
   >,
   signal: AbortSignal,
@@ -107,4 +108,8 @@ export function handOver(
     run();
   }
   return unsubscribe;
+}
+
+function logError(error: Error): void {
+  console.error(printableError(error));
 }

@@ -1,3 +1,4 @@
+import { redactText } from "../app/internal/redact.ts";
 import { isLayer, LAYERS, STATUSES } from "./export/layers.ts";
 import {
   clip,
@@ -87,7 +88,8 @@ function readAttributes(
   for (const [key, item] of Object.entries(value)) {
     if (entries.length === max) break;
     if (typeof item === "string") {
-      entries.push([clip(key, MAX_KEY_LENGTH), clip(item, MAX_VALUE_LENGTH)]);
+      const text = redactText(clip(item, MAX_VALUE_LENGTH));
+      entries.push([clip(key, MAX_KEY_LENGTH), text]);
     } else if (typeof item === "boolean" || Number.isFinite(item)) {
       entries.push([clip(key, MAX_KEY_LENGTH), item]);
     }

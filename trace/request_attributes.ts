@@ -1,3 +1,8 @@
+import { clip } from "../app/internal/clip.ts";
+import { redactQuery, redactText } from "../app/internal/redact.ts";
+import { REDACTED } from "../app/internal/redact_url.ts";
+import { isSecretParameter } from "../app/internal/secret_names.ts";
+import { MAX_VALUE_LENGTH } from "./limits.ts";
 import type { Attributes } from "./types.ts";
 
 /**
@@ -17,14 +22,8 @@ const KNOWN_METHODS = [
   "TRACE",
 ];
 
-/**
- * Names of query parameters and headers that hold something secret: what they
- * contain, and words that are one part of them.
- */
-const SECRET_NAME =
-  /token|secret|passw|passphrase|api[-_]?key|access[-_]?key|signature|credential|sess|jwt|authori[sz]ation|cookie|assertion|bearer|csrf|xsrf|saml|(?:^|[-_.])(?:auth|pass|pwd\d*|otp|pin|sid|sig|key|dpop|ticket|principal|oidc)(?:[-_.]|$)|^(?:code|state|access|refresh|cf-access-client-id)$|(?:auth|oauth)_?code/i;
-
-const REDACTED = "REDACTED";
+/** A span keeps so much with the note of how much is missing. */
+const MAX_TEXT = MAX_VALUE_LENGTH - 64;
 
 /**
  * What a request's span is to know of the request, under the names of the
@@ -42,7 +41,7 @@ export function requestAttributes(
   };
   hideUnknownMethod(attributes);
   const query = queryOf(url);
-  if (query !== "") attributes["url.query"] = redactQuery(query);
+  if (query !== "") attributes["url.query"] = query;
   if (recordHeaders !== false) {
     const names = recordHeaders === true
       ? request.headers.keys()
@@ -62,7 +61,7 @@ export function sentRequestAttributes(method: string, url: URL): Attributes {
     ? ""
     : `${REDACTED}:${REDACTED}@`;
   const query = queryOf(url.href);
-  const search = query === "" ? "" : `?${redactQuery(query)}`;
+  const search = query === "" ? "" : `?${query}`;
   const attributes: Record<string, string> = {
     "http.request.method": method,
     "url.full": `${protocol}//${user}${host}${pathname}${search}`,
@@ -90,40 +89,20 @@ function keepHeader(
   name: string,
 ): void {
   const lower = name.toLowerCase();
-  if (SECRET_NAME.test(lower)) return;
+  if (isSecretParameter(lower)) return;
   const value = headers.get(lower);
   if (value === null) return;
   // `Referer` and its like hold addresses, and those queries and fragments.
-  const query = value.indexOf("?") + 1;
   const end = value.indexOf("#") === -1 ? value.length : value.indexOf("#");
-  attributes[`http.request.header.${lower}`] = query === 0
-    ? value.slice(0, end)
-    : value.slice(0, query) + redactQuery(value.slice(query, end));
+  const text = clip(value.slice(0, end), MAX_TEXT);
+  attributes[`http.request.header.${lower}`] = redactText(text);
 }
 
+/** Traces are shown to others, so secrets are left out of the query. */
 function queryOf(url: string): string {
   const start = url.indexOf("?");
   if (start === -1) return "";
   const end = url.indexOf("#", start);
-  return end === -1 ? url.slice(start + 1) : url.slice(start + 1, end);
-}
-
-/** Traces are shown to others, so what opens doors is left out of them. */
-function redactQuery(query: string): string {
-  return query.split("&").map((pair) => {
-    const end = pair.indexOf("=");
-    if (end === -1) return pair;
-    const name = pair.slice(0, end);
-    return SECRET_NAME.test(decode(name)) ? `${name}=${REDACTED}` : pair;
-  }).join("&");
-}
-
-/** A name may be spelled with escapes, such as `%74oken`. */
-function decode(name: string): string {
-  if (!name.includes("%")) return name;
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
+  const query = end === -1 ? url.slice(start + 1) : url.slice(start + 1, end);
+  return redactQuery(clip(query, MAX_TEXT));
 }

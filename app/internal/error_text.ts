@@ -7,6 +7,7 @@
 
 import { clip } from "./clip.ts";
 import { isLarge } from "./is_large.ts";
+import { redactText } from "./redact.ts";
 import { MAX_LOG_TEXT, withoutSource } from "./without_source.ts";
 
 /** How many causes are followed; a ring of them has no end. */
@@ -39,7 +40,7 @@ export function stackText(
   const isSplit = at !== -1 && stack.slice(at - length, at) === message;
   if (!isSplit) return withoutSource(stack, maxLength);
   const head = withoutSource(stack.slice(0, at), maxLength / 2);
-  return head + clip(stack.slice(at), maxLength - head.length);
+  return head + redactText(clip(stack.slice(at), maxLength - head.length));
 }
 
 /** A thrown value that is no error, in a text that has an end. */
@@ -61,7 +62,8 @@ export function errorText(error: unknown): string {
   if (texts.length === 0 || (cause !== undefined && !isError(cause))) {
     texts.push(thrownText(cause));
   } else if (cause !== undefined) texts.push("… more causes");
-  return texts.join("\nCaused by: ");
+  // Also by the names of own properties, which their values alone don't have.
+  return redactText(texts.join("\nCaused by: "));
 }
 
 function isError(value: unknown): value is Error {

@@ -37,15 +37,18 @@ function escape(character: string): string {
 /** Characters of one error in the log; its own `inspect()` may make more. */
 const MAX_ERROR_TEXT = 8 * MAX_LOG_TEXT;
 
+/** Levels of an error that are looked at: more than any console shows. */
+const DEPTH = 10;
+
 /**
  * Gives what to hand to the console for whatever was thrown: the error itself,
- * or its text made safe where it is long, quotes its input, or has control
- * characters or lines that would pass for the log's own.
+ * or its text made safe where it is long, quotes its input, holds secrets, or
+ * has control characters or lines that would pass for the log's own.
  */
 export function printableError(error: unknown): unknown {
   try {
     if (typeof error === "string") return isolated(withoutSource(error));
-    const text = isLarge(error) ? undefined : inspect(error);
+    const text = isLarge(error) ? undefined : inspect(error, { depth: DEPTH });
     if (text === undefined || text.length > MAX_ERROR_TEXT) {
       return isolated(errorText(error));
     }

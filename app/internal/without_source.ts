@@ -1,6 +1,7 @@
 /**
  * Takes out of an error's text what it quotes of a body that is no JSON. A form
- * that was sent to `request.json()` would stand in the log.
+ * that was sent to `request.json()` would stand in the log. What else is secret
+ * in the text is redacted.
  *
  * ```
  * Unexpected token 'u', "user=ada&p"... is not valid JSON
@@ -15,6 +16,7 @@
  */
 
 import { clip, clipAt } from "./clip.ts";
+import { redactText } from "./redact.ts";
 
 /** Characters of one text that a log or a trace gets. */
 export const MAX_LOG_TEXT = 8192;
@@ -30,12 +32,16 @@ const REPLACEMENT = "the text is not valid JSON";
 const IDENTIFIER = 'JSON Parse error: Unexpected identifier "';
 
 /**
- * Shortens an error's text, and takes the quoted source out of it.
+ * Shortens an error's text, takes the quoted source out of it, and redacts it.
  *
  * @param text Text of any length, of which a bounded part is looked at.
  * @param maxLength Characters to keep, the note of what is missing not counted.
  */
 export function withoutSource(text: string, maxLength = MAX_LOG_TEXT): string {
+  return redactText(withoutQuote(text, maxLength));
+}
+
+function withoutQuote(text: string, maxLength: number): string {
   const open = quoteStart(text.slice(0, maxLength));
   if (open === -1) return clip(text, maxLength);
   const searched = text.slice(0, MAX_SEARCH);

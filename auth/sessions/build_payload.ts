@@ -4,13 +4,14 @@
  * @module
  */
 
+import { isSecretField } from "../../app/internal/secret_names.ts";
 import { kindOf } from "../../app/internal/show.ts";
 import type { Emit } from "../events.ts";
 import type { AuthCallbacks } from "../options.ts";
 import type { JWTPayload } from "../tokens/jwt.ts";
 import type { BaseUser, Session } from "../user.ts";
 import { checkUser, isCustomClaim, PROTECTED } from "./claims.ts";
-import { keep, soundsSecret } from "./kept_values.ts";
+import { keep } from "./kept_values.ts";
 
 /** Builds a session's payload from the one that it has without the callback. */
 export type BuildPayload<U extends BaseUser> = (
@@ -65,7 +66,7 @@ function protect(
   Object.assign(result, readProfile(payload.sub, built));
   for (const [key, value] of Object.entries(built)) {
     if (!isCustomClaim(key)) continue;
-    if (soundsSecret(key)) ignored(key);
+    if (isSecretField(key)) ignored(key);
     keep(result, key, value);
   }
   return result;

@@ -4,17 +4,10 @@
  * @module
  */
 
+import { isSecretField } from "../../app/internal/secret_names.ts";
+
 /** Keys that mean something to JavaScript, and to nobody else. */
 const TREACHEROUS = new Set(["__proto__", "constructor", "prototype"]);
-
-/** Keys of secrets, in lower case and without separators. */
-const SECRET =
-  /passw(or)?d|passphrase|^pwd|(pwd|hash|salt|tokens?|secrets?|(api|private|secret|signing)keys?|(backup|recovery)codes?)$/;
-
-/** Whether a key seems to name a secret: `passwordHash`, `access_token`. */
-export function soundsSecret(key: string): boolean {
-  return SECRET.test(key.replace(/[^a-z\d]/gi, "").toLowerCase());
-}
 
 /**
  * Keeps a copy of what JSON carries of a value, unless its key seems to name a
@@ -27,7 +20,7 @@ export function keep(
   key: string,
   value: unknown,
 ): void {
-  if (TREACHEROUS.has(key) || soundsSecret(key)) return;
+  if (TREACHEROUS.has(key) || isSecretField(key)) return;
   const copy = copyJSON(value, key);
   if (copy !== undefined) target[key] = copy;
 }
@@ -67,7 +60,7 @@ export function copyJSON(value: unknown, key: string, depth = 0): unknown {
   }
   const copy: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
-    if (TREACHEROUS.has(name) || soundsSecret(name)) continue;
+    if (TREACHEROUS.has(name) || isSecretField(name)) continue;
     const kept = copyJSON(item, key, depth + 1);
     if (kept !== undefined) copy[name] = kept;
   }

@@ -1,4 +1,5 @@
 import { printable, printableError } from "../../app/internal/printable.ts";
+import { withoutSource } from "../../app/internal/without_source.ts";
 import { AuthError, SignInReason } from "../error.ts";
 import type { Emit } from "../events.ts";
 
@@ -29,7 +30,9 @@ export function tellFailure(
     console.error(
       "Sign-in with provider %s failed:",
       provider,
-      reason === undefined ? printableError(cause) : printable(reason),
+      reason === undefined
+        ? printableError(cause)
+        : printable(withoutSource(reason)),
     );
   }
 }

@@ -187,7 +187,10 @@ Deno.test("Without onError, an error is logged once, with method and path but no
     await app.fetch(get("/%c3%a9?token=abc"));
   });
   // The path is no format: "%c" in it must not swallow the error.
-  assertEquals(logged, [["%s %s failed:", "GET", "/%c3%a9", error]]);
+  const [[format, method, path, text] = []] = logged;
+  assertEquals(logged.length, 1);
+  assertEquals([format, method, path], ["%s %s failed:", "GET", "/%c3%a9"]);
+  assertMatch(String(text), /^Error: postgres:\/\/REDACTED:REDACTED@db\n/);
 });
 
 Deno.test("A body that is no JSON is quoted neither in the log nor in the trace", async () => {

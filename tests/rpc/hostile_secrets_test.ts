@@ -316,7 +316,13 @@ Deno.test("Without onError, what fails is printed with the procedure's name", as
   } finally {
     console.error = error;
   }
-  assertEquals(printed, [["%s %s failed:", "query", "50%s", failure]]);
+  const [[format, type, path, text] = []] = printed;
+  assertEquals([format, type, path], ["%s %s failed:", "query", "50%s"]);
+  assertMatch(
+    String(text),
+    /^Error: postgres:\/\/REDACTED:REDACTED@10\.0\.0\.7/,
+  );
+  assertFalse(String(text).includes("hunter2"));
 });
 
 Deno.test("Without onError, what can't be printed is said to have failed all the same", async () => {

@@ -430,12 +430,20 @@ Deno.test("recordHeaders never keeps a cookie, a credential or a key", async () 
     "x-password",
     "cf-access-jwt-assertion",
     "x-goog-iap-jwt-assertion",
+    "sec-websocket-protocol",
+    "x-verification-code",
+    "x-shopify-hmac-sha256",
+    "x-totp",
   ];
   const headers = new Headers(
     names.map((name): [string, string] => [name, secret]),
   );
   headers.set("x-harmless", "kept");
-  headers.set("referer", `https://host/in?code=${secret}&lang=fr`);
+  const nested = encodeURIComponent(`/cb?token=${secret}#${secret}`);
+  headers.set(
+    "referer",
+    `https://a:${secret}@host/in?code=${secret}&lang=fr&next=${nested}#${secret}`,
+  );
 
   for (const recordHeaders of [true, [...headers.keys()]]) {
     const { root } = await send(
@@ -445,7 +453,7 @@ Deno.test("recordHeaders never keeps a cookie, a credential or a key", async () 
     assertEquals(root.attributes["http.request.header.x-harmless"], "kept");
     assertEquals(
       root.attributes["http.request.header.referer"],
-      "https://host/in?code=REDACTED&lang=fr",
+      "https://REDACTED:REDACTED@host/in?code=REDACTED&lang=fr&next=/cb%3Ftoken%3DREDACTED%23REDACTED",
     );
     assert(!JSON.stringify(root).includes(secret));
   }
@@ -475,6 +483,29 @@ Deno.test("values of the query that open doors are left out, the others kept as 
     "%74oken",
     "TOKEN",
     "pwd",
+    "totp",
+    "passcode",
+    "oobCode",
+    "oob_code",
+    "OOBCODE",
+    "verification_code",
+    "verificationCode",
+    "verification-code",
+    "device_code",
+    "deviceCode",
+    "sms_code",
+    "smsCode",
+    "recovery_code",
+    "recovery-code",
+    "privateKey",
+    "private_key",
+    "signingKey",
+    "signing-key",
+    "hmac",
+    "X-Hmac-SHA256",
+    "magic",
+    "magicLink",
+    "userPin",
   ];
   for (const name of secrets) {
     const { root } = await send(
@@ -485,7 +516,8 @@ Deno.test("values of the query that open doors are left out, the others kept as 
       `a=1&${name}=REDACTED&b=%20x`,
     );
   }
-  const harmless = "q=token&page=2&flag&author=ada&keyboard=x&%zz=1&=&a=b=c";
+  const harmless =
+    "q=token&page=2&sort=a&flag&author=ada&tokenizer=x&keyboard=x&%zz=1&=&a=b=c&next=%2Fhome%3Fpage%3D2";
   const { root } = await send(new Request(`http://localhost/?${harmless}`));
   assertEquals(root.attributes["url.query"], harmless);
 });

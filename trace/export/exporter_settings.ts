@@ -1,4 +1,5 @@
 import { kindOf, show } from "../../app/internal/show.ts";
+import { withoutSource } from "../../app/internal/without_source.ts";
 import { checkCount, checkFunction, checkMethods } from "../check.ts";
 import type { AttributeValue } from "../types.ts";
 import type {
@@ -62,7 +63,8 @@ export function readExporterOptions(
     maxTraces,
     maxDelay,
     maxQueue,
-    onError: options.onError ?? ((error) => console.warn(error.message)),
+    onError: options.onError ??
+      ((error) => console.warn(withoutSource(error.message))),
     timers,
   };
 }

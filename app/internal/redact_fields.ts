@@ -1,0 +1,131 @@
+/**
+ * Takes the values of secret fields and headers out of a text that shows them,
+ * as `inspect()`, JSON or the dump of a request does:
+ *
+ * ```
+ * { password: "hunter2", totp: 123456 }     "apiKey":"abc"
+ * Map { "x-auth-token" => "abc" }           [ "cookie", "a=b" ]
+ * authorization: Basic YTpi                 Sec-WebSocket-Protocol: bearer, abc
+ * ```
+ *
+ * @module
+ */
+
+import { REDACTED } from "./redact_url.ts";
+import { isSecretProperty } from "./secret_names.ts";
+
+/** What stands between a name and a quoted value or a number. */
+const SEPARATOR =
+  /(?::|=>|,)[ \t]{0,8}\\{0,8}["'`]|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d/g;
+
+/** A header whose value isn't quoted and goes to the end of its line. */
+const HEADER =
+  /(?:authorization|cookie|sec-websocket-protocol)[ \t]{0,8}:[ \t]{0,8}/gi;
+
+/** Characters of a name. */
+const MAX_NAME = 64;
+const QUOTES = "\"'`";
+/**
+ * What stands before a name that isn't quoted, besides white space; `\\` and an
+ * `n` where line breaks are escaped.
+ */
+const BEFORE_NAME = `{,([<>\n\\${QUOTES}`;
+
+/** Redacts the values of secret fields and headers. */
+export function redactFields(text: string): string {
+  const fields = text.matchAll(SEPARATOR);
+  const shown = redactValues(text, fields, ({ 0: match, index }) => {
+    const after = index + match.length;
+    return /\d/.test(match)
+      ? [index, after - 1, endOfNumber(text, after)]
+      : [index, after, endOfQuote(text, after, match)];
+  });
+  const headers = shown.matchAll(HEADER);
+  return redactValues(shown, headers, ({ 0: match, index }) => {
+    const after = index + match.length;
+    const colon = index + match.search(/[ \t:]/);
+    // A quoted value was looked at above.
+    const isQuoted = QUOTES.includes(shown[after] ?? " ");
+    return [colon, after, isQuoted ? after : endOfLine(shown, after)];
+  });
+}
+
+/** Where a name ends, and where the value begins and ends. */
+type Place = readonly [name: number, start: number, end: number];
+
+function redactValues(
+  text: string,
+  matches: Iterable<RegExpExecArray>,
+  placeOf: (match: RegExpExecArray) => Place,
+): string {
+  let result = "";
+  let rest = 0;
+  for (const match of matches) {
+    // Inside of a value that was taken out.
+    if (match.index < rest) continue;
+    const [at, start, end] = placeOf(match);
+    const name = nameBefore(text, at);
+    if (start === end || name === undefined || !isSecretProperty(name)) {
+      continue;
+    }
+    result += text.slice(rest, start) + REDACTED;
+    rest = end;
+  }
+  return result + text.slice(rest);
+}
+
+/**
+ * The name that ends before an index, if it is that of a field: quoted, or at
+ * the start of a line or of an entry.
+ */
+function nameBefore(text: string, index: number): string | undefined {
+  let end = back(text, index, " \t", 8);
+  const isQuoted = QUOTES.includes(text[index]!) ||
+    (end > 0 && QUOTES.includes(text[end - 1]!));
+  if (isQuoted) {
+    // The match may begin with the quotation mark itself.
+    if (!QUOTES.includes(text[index]!)) end--;
+    end = back(text, end, "\\", 8);
+  }
+  let start = end;
+  const limit = Math.max(0, end - MAX_NAME);
+  while (start > limit && /[\w.-]/.test(text[start - 1]!)) start--;
+  if (start === end) return undefined;
+  const before = isQuoted ? 0 : back(text, start, " \t", MAX_NAME);
+  return before === 0 || BEFORE_NAME.includes(text[before - 1]!)
+    ? text.slice(start, end)
+    : undefined;
+}
+
+/** Goes back over at most `max` of some characters. */
+function back(text: string, index: number, over: string, max: number): number {
+  const limit = Math.max(0, index - max);
+  let at = index;
+  while (at > limit && over.includes(text[at - 1]!)) at--;
+  return at;
+}
+
+function endOfLine(text: string, start: number): number {
+  const end = text.indexOf("\n", start);
+  return end === -1 ? text.length : end;
+}
+
+function endOfNumber(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && /[\w.]/.test(text[end]!)) end++;
+  return end;
+}
+
+/** Where a value ends whose opening quotation mark the match ends with. */
+function endOfQuote(text: string, start: number, match: string): number {
+  const quote = match.at(-1)!;
+  const last = match.length - 1;
+  const escapes = last - back(match, last, "\\", last);
+  for (let at = start;; at++) {
+    at = text.indexOf(quote, at);
+    if (at === -1) return text.length;
+    const found = at - back(text, at, "\\", escapes + 1);
+    // One with more backslashes before it is part of the value.
+    if (found <= escapes) return at - found;
+  }
+}

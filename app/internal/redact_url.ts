@@ -1,0 +1,159 @@
+/**
+ * Takes secrets out of one address: user info, values of secret parameters, the
+ * fragment, and the same of addresses inside its values.
+ *
+ * ```
+ * https://ada:pw@host/cb?token=abc&next=https%3A%2F%2Fhost%2F%3Fcode%3Dx#frag
+ *         └ info ┘       └ pair ─┘      └ nested, decoded and redacted ┘└───┘
+ * ```
+ *
+ * Each character is looked at a fixed number of times, and by loops rather than
+ * by expressions that could backtrack.
+ *
+ * @module
+ */
+
+import { isSecretField, isSecretParameter } from "./secret_names.ts";
+
+/** Stands for what was taken out. */
+export const REDACTED = "REDACTED";
+
+/** How often an address may be encoded inside others before it is left out. */
+const MAX_DEPTH = 5;
+/** Characters of a name that has no separator before it. */
+const MAX_NAME = 64;
+
+/** Redacts a text that was decoded `depth` times. */
+export type Redact = (text: string, depth: number) => string;
+
+/**
+ * Redacts an address, or what may be one: text without white space.
+ *
+ * @param redact Redacts what a value holds once it is decoded.
+ * @param depth How often the text was decoded.
+ */
+export function redactURL(text: string, redact: Redact, depth = 0): string {
+  const end = endOfAddress(text);
+  const address = withoutFragment(withoutUserInfo(text.slice(0, end)));
+  return redactPairs(address, redact, depth) + text.slice(end);
+}
+
+/** Redacts a query, without the `?` before it. */
+export function redactQuery(query: string, redact: Redact, depth = 0): string {
+  return redactPairs(`?${query}`, redact, depth).slice(1);
+}
+
+/** Marks that a sentence or a line of code puts behind an address. */
+const TRAILING = ")]}.,;:!'";
+
+function endOfAddress(text: string): number {
+  let end = text.length;
+  while (end > 0 && TRAILING.includes(text[end - 1]!)) end--;
+  return end;
+}
+
+function withoutUserInfo(text: string): string {
+  let result = "";
+  let rest = 0;
+  let colon = text.indexOf("://");
+  while (colon !== -1) {
+    const start = colon + 3;
+    colon = text.indexOf("://", start);
+    const limit = colon === -1 ? text.length : colon;
+    const end = endOfUserInfo(text.slice(start, limit));
+    if (end === 0) continue;
+    result += `${text.slice(rest, start)}${REDACTED}:${REDACTED}@`;
+    rest = start + end;
+  }
+  return result + text.slice(rest);
+}
+
+/** Where the user info ends of what stands after `://`; 0 if there is none. */
+function endOfUserInfo(text: string): number {
+  const slash = text.search(/[/?#\\]/);
+  const authority = slash === -1 ? text : text.slice(0, slash);
+  const at = authority.lastIndexOf("@");
+  if (at !== -1) return at + 1;
+  if (isHostList(authority)) return 0;
+  // A password with a `/` in it, or one whose end was cut off.
+  return text.lastIndexOf("@") + 1 || authority.length;
+}
+
+/** Whether it is `host`, `host:port`, `[::1]:port`, or several of them. */
+function isHostList(authority: string): boolean {
+  return authority.split(",").every((host) => {
+    const port = host.lastIndexOf("]") + 1;
+    const colon = host.indexOf(":", port);
+    return colon === -1 || !/[^\d:]/.test(host.slice(colon));
+  });
+}
+
+/** Other texts have a `#` too: `C#`, `issue #12`, `Cart.#total`. */
+function withoutFragment(text: string): string {
+  const start = text.indexOf("#");
+  if (start === -1 || start === text.length - 1) return text;
+  const before = text.slice(0, start);
+  const isAddress = before.includes("://") || before.includes("?") ||
+    before.startsWith("/");
+  return isAddress ? `${before}#${REDACTED}` : text;
+}
+
+function redactPairs(text: string, redact: Redact, depth: number): string {
+  if (!text.includes("=") && !text.includes("%")) return text;
+  return splitPairs(text).map(([separator, pair]) => {
+    const equals = pair.indexOf("=");
+    if (equals === -1) return separator + redactEncoded(pair, redact, depth);
+    const name = pair.slice(0, equals);
+    const isSecret = separator === ""
+      ? isSecretField(nameAtEnd(name))
+      : isSecretParameter(decodeASCII(name));
+    const value = pair.slice(equals + 1);
+    const told = isSecret && value !== ""
+      ? REDACTED
+      : redactEncoded(value, redact, depth);
+    return `${separator}${redactEncoded(name, redact, depth)}=${told}`;
+  }).join("");
+}
+
+/** Splits what may be an address into pairs with the separators before them. */
+function splitPairs(text: string): [separator: string, pair: string][] {
+  const [first = "", ...parts] = text.split(/([?&#;])/);
+  const pairs: [separator: string, pair: string][] = [["", first]];
+  for (let i = 0; i < parts.length; i += 2) {
+    const [separator, pair] = [parts[i]!, parts[i + 1]!];
+    // A value may hold a `;` as well.
+    if (separator !== ";" || /^[\w.%[\]-]+=/.test(pair)) {
+      pairs.push([separator, pair]);
+    } else pairs.at(-1)![1] += separator + pair;
+  }
+  return pairs;
+}
+
+function nameAtEnd(text: string): string {
+  let start = text.length;
+  const last = Math.max(0, start - MAX_NAME);
+  while (start > last && /[\w.-]/.test(text[start - 1]!)) start--;
+  return text.slice(start);
+}
+
+/** Redacts what a value or a path holds in percent-encoding, if anything. */
+function redactEncoded(text: string, redact: Redact, depth: number): string {
+  if (!text.includes("%")) return text;
+  const decoded = decodeASCII(text);
+  if (decoded === text) return text;
+  if (depth === MAX_DEPTH) return REDACTED;
+  const told = redact(decoded, depth + 1);
+  return told === decoded ? text : told.replace(/[^\w.~:/@,!*'()%-]/g, encode);
+}
+
+/** Enough to find names and separators, and never fails. */
+function decodeASCII(text: string): string {
+  return text.replace(
+    /%[0-7][\da-f]/gi,
+    (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+  );
+}
+
+function encode(character: string): string {
+  return character < "\x80" ? encodeURIComponent(character) : character;
+}

@@ -1,0 +1,389 @@
+/** What the log, the trace and its exports have of an error with secrets in it. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { createApp, createUpgrader } from "@quartet/kit/app";
+import { createAuthPlugin, credentials } from "@quartet/kit/auth";
+import { createCache } from "@quartet/kit/data";
+import { createRouter, procedure } from "@quartet/kit/rpc";
+import {
+  createCLIReporter,
+  createCollector,
+  createTracer,
+  serializeTrace,
+  toChromeTrace,
+  toOTLP,
+  traceError,
+  tracePlugin,
+} from "@quartet/kit/trace";
+import { Hub } from "../data/shared_store.ts";
+import { assertLinear } from "../growth.ts";
+
+const SECRET = "hunter2-s3cr3t";
+const JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodW50ZXIyIn0.c2VjcmV0LXNpZw";
+
+/** Encodes a text so many times. */
+function encoded(text: string, times: number): string {
+  return times === 0 ? text : encoded(encodeURIComponent(text), times - 1);
+}
+
+const NESTED = `https://ada:${SECRET}@b.example/cb?code=${SECRET}#${SECRET}`;
+
+/** Texts with a secret in them, and what has to remain of them. */
+const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
+  "a query value": [
+    `Cannot fetch https://a.example/x?access_token=${SECRET}&page=2: refused`,
+    "https://a.example/x?access_token=REDACTED&page=2: refused",
+  ],
+  "user info": [
+    `Cannot fetch https://ada:${SECRET}@a.example/x.`,
+    "https://REDACTED:REDACTED@a.example/x.",
+  ],
+  "a user without a password": [
+    `clone git+https://${SECRET}@a.example/x`,
+    "git+https://REDACTED:REDACTED@a.example/x",
+  ],
+  "a fragment": [
+    `Cannot open (https://a.example/x#${SECRET}), stopped`,
+    "(https://a.example/x#REDACTED), stopped",
+  ],
+  "a fragment with pairs": [
+    `Redirected to /cb#access_token=${SECRET}&token_type=bearer`,
+    "/cb#REDACTED",
+  ],
+  "a relative address": [
+    `GET /cb?code=${SECRET}&state=${SECRET}&lang=fr failed`,
+    "/cb?code=REDACTED&state=REDACTED&lang=fr failed",
+  ],
+  "a nested address": [
+    `Cannot open https://a.example/?next=${NESTED}&x=1`,
+    "https://a.example/?next=https://REDACTED:REDACTED@b.example/cb?code=REDACTED#REDACTED",
+  ],
+  ...Object.fromEntries(
+    [1, 2, 3, 4, 5].map((times) => [
+      `an address that is encoded ${times} times`,
+      [
+        `Cannot open https://a.example/?next=${encoded(NESTED, times)}&x=1`,
+        "https://a.example/?next=https://REDACTED:REDACTED@b.example/cb",
+      ],
+    ]),
+  ),
+  "an address that is encoded too often": [
+    `Cannot open https://a.example/?next=${encoded(NESTED, 9)}&x=1`,
+    "REDACTED&x=1",
+  ],
+  "an encoded address in a path": [
+    `GET /proxy/${encoded(NESTED, 1)} failed`,
+    "/proxy/https://REDACTED:REDACTED@b.example/cb",
+  ],
+  "JSON in a query value": [
+    `/rpc?input=${encoded(JSON.stringify({ password: SECRET, n: 1 }), 1)}`,
+    "/rpc?input=",
+  ],
+  "a name in escapes": [
+    `https://a.example/?%74oken=${SECRET}&user%5Bpassword%5D=${SECRET}`,
+    "?%74oken=REDACTED&user%5Bpassword%5D=REDACTED",
+  ],
+  "a Postgres address": [
+    `connect postgres://ada:${SECRET}@db:5432/app?sslmode=require failed`,
+    "postgres://REDACTED:REDACTED@db:5432/app?sslmode=require failed",
+  ],
+  "a Redis address": [
+    `connect redis://:${SECRET}@db:6379/0 failed`,
+    "redis://REDACTED:REDACTED@db:6379/0 failed",
+  ],
+  "a password that should have been encoded": [
+    `Invalid URL: 'postgres://ada:p/w?#${SECRET}@db/app'`,
+    "Invalid URL: 'postgres://REDACTED:REDACTED@db/app'",
+  ],
+  "several hosts": [
+    `mongodb://ada:${SECRET}@db1:27017,db2:27017/app`,
+    "mongodb://REDACTED:REDACTED@db1:27017,db2:27017/app",
+  ],
+  "pairs of a connection string": [
+    `Server=db;User=ada;Password=${SECRET};Encrypt=true`,
+    "Server=db;User=ada;Password=REDACTED;Encrypt=true",
+  ],
+  "a form": [
+    `Cannot read user=ada&password=${SECRET}&page=2`,
+    "user=ada&password=REDACTED&page=2",
+  ],
+  "fields of an object": [
+    `bad { password: "${SECRET}", "api-key": '${SECRET}', name: "ada" }`,
+    `bad { password: "REDACTED", "api-key": 'REDACTED', name: "ada" }`,
+  ],
+  "JSON inside of JSON": [
+    `bad ${JSON.stringify(JSON.stringify({ token: `a"b${SECRET}`, n: 1 }))}`,
+    String.raw`{\"token\":\"REDACTED\",\"n\":1}`,
+  ],
+  "headers": [
+    `Headers { authorization: "Basic ${SECRET}", "sec-websocket-protocol": "bearer, token.${SECRET}", accept: "*/*" }`,
+    `Headers { authorization: "REDACTED", "sec-websocket-protocol": "REDACTED", accept: "*/*" }`,
+  ],
+  "lines of a request": [
+    `GET / HTTP/1.1\nSec-WebSocket-Protocol: bearer, token.${SECRET}\nCookie: sid=${SECRET}; a=b\nAccept: x`,
+    "Accept: x",
+  ],
+  "a bearer token": [
+    `refused Bearer ${SECRET}1 by api`,
+    "refused Bearer REDACTED by api",
+  ],
+  "a JSON Web Token": [`bad token ${JWT}, sorry`, "bad token REDACTED, sorry"],
+};
+
+/** Texts in which there is nothing to redact. */
+const HARMLESS = [
+  "Cannot read page=2&sort=asc&author=ada&tokenizer=bpe&keyboard=de",
+  'Unexpected token: "x" at https://jsr.io/@std/assert@1.0.0/mod.ts:10:5',
+  "Cannot find module 'npm:preact@10.1.1' (https://esm.sh/preact@10.1.1/hooks)",
+  "connect ECONNREFUSED http://localhost:8000/a%20b or http://[::1]:80, C# #12",
+  "Cannot read cookie: it must be a string; code: 404, state: open, a == b",
+  "keyJoin.tsx basic authentication bearer of news ?%zz=1&=&a=b=c",
+];
+
+/** All that leaves the process of an error that a handler throws. */
+async function toldOf(error: unknown): Promise<Record<string, string>> {
+  const tracer = createTracer();
+  let terminal = "";
+  const reporter = createCLIReporter(tracer, {
+    write: (text) => terminal += text,
+    color: false,
+    width: 4000,
+  });
+  await using app = createApp({
+    trace: tracePlugin(tracer),
+    routes: [{ path: "/", handler: () => Promise.reject(error) }],
+  });
+  const log = await logged(async () => {
+    const response = await app.fetch(new Request("http://localhost/"));
+    assertEquals(response.status, 500);
+  });
+  reporter.stop();
+  const traces = tracer.getTraces().map(serializeTrace);
+  return {
+    log,
+    terminal,
+    trace: JSON.stringify(traces),
+    otlp: JSON.stringify(toOTLP(traces)),
+    chrome: JSON.stringify(toChromeTrace(traces)),
+  };
+}
+
+/** What is printed meanwhile, as the console prints it. */
+async function logged(work: () => Promise<unknown>): Promise<string> {
+  const parts: unknown[] = [];
+  const { error, log } = console;
+  console.error = console.log = (...args) => void parts.push(...args);
+  try {
+    await work();
+  } finally {
+    Object.assign(console, { error, log });
+  }
+  return parts.map((part) =>
+    typeof part === "string" ? part : Deno.inspect(part)
+  ).join(" ");
+}
+
+function assertNoSecret(told: Record<string, string>): void {
+  for (const [where, text] of Object.entries(told)) {
+    const isClean = !text.includes("hunter2") && !text.includes("eyJ");
+    assert(isClean, `${where}: ${text}`);
+  }
+}
+
+for (const [what, [text, kept]] of Object.entries(TEXTS)) {
+  Deno.test(`${what} in an error reaches neither the log nor the trace nor an export`, async () => {
+    const told = await toldOf(new Error(text));
+    assertNoSecret(told);
+    assertStringIncludes(told.log!.replaceAll("\n  ", "\n"), kept);
+    assertStringIncludes(told.trace!, JSON.stringify(kept).slice(1, -1));
+    for (
+      const error of [
+        new Error("outer", { cause: new Error(text) }),
+        new Error("outer", { cause: text }),
+        new AggregateError([new Error(text)], "several"),
+        Object.assign(new Error("with a field"), { where: text }),
+        Object.assign(new Error(text), { name: "DatabaseError" }),
+        text,
+        { message: text },
+      ]
+    ) assertNoSecret(await toldOf(error));
+  });
+}
+
+Deno.test("an error without secrets is told as it is", async () => {
+  for (const text of HARMLESS) {
+    const told = await toldOf(new Error(text));
+    assertStringIncludes(told.log!, text);
+    assertStringIncludes(told.trace!, JSON.stringify(text).slice(1, -1));
+  }
+});
+
+Deno.test("a secret in a field of an error isn't logged, however deep it is", async () => {
+  const request = new Request(`http://localhost/?token=${SECRET}`, {
+    headers: { cookie: SECRET, "sec-websocket-protocol": `bearer, ${SECRET}` },
+  });
+  const url = new URL(`https://ada:${SECRET}@a.example/?token=${SECRET}`);
+  for (
+    const fields of [
+      { password: SECRET, smsCode: SECRET, totp: 1234567890 },
+      { config: { headers: { authorization: SECRET } } },
+      { a: { b: { c: { d: { apiKey: SECRET } } } } },
+      { map: new Map([["privateKey", SECRET]]) },
+      { list: [["cookie", SECRET], ["Set-Cookie", SECRET]] },
+      { url },
+      { request },
+      { headers: request.headers },
+    ]
+  ) {
+    const error = Object.assign(new Error("with fields"), fields);
+    const { log } = await toldOf(error);
+    assertNoSecret({ log: log! });
+    assert(!log!.includes("1234567890"));
+    assertStringIncludes(log!, "with fields");
+  }
+});
+
+Deno.test("a secret that is cut in the middle is redacted all the same", async () => {
+  for (let cut = 0; cut < 24; cut++) {
+    for (
+      const text of [
+        `postgres://ada:${SECRET}@db/app`,
+        `https://a.example/?token=${SECRET}`,
+        `{ "password": "${SECRET}" }`,
+      ]
+    ) {
+      for (const limit of [8192, 4096, 4032]) {
+        const filler = "x".repeat(limit - 8 - cut) + " ";
+        assertNoSecret(await toldOf(new Error(filler + text + " tail")));
+      }
+    }
+  }
+});
+
+Deno.test("an application's own onError gets the error as it was thrown", async () => {
+  const error = new Error(`https://a.example/?token=${SECRET}`);
+  const got: unknown[] = [];
+  await using app = createApp({
+    routes: [{ path: "/", handler: () => Promise.reject(error) }],
+    onError: (error) => void got.push(error),
+  });
+  await app.fetch(new Request("http://localhost/"));
+  const router = createRouter({
+    fail: procedure.query(() => Promise.reject(error)),
+  }, { onError: (error) => void got.push(error) });
+  await router.handler(new Request("http://localhost/?path=fail"));
+  assert(got.length === 2 && got.every((each) => each === error));
+});
+
+Deno.test("the logs of RPC, sockets, the cache and auth are redacted", async () => {
+  const error = new Error(`redis://:${SECRET}@db failed, ${JWT}`);
+  const fail = () => Promise.reject(error);
+  const router = createRouter({ fail: procedure.query(fail) });
+  const peek = (): never => {
+    throw error;
+  };
+  const cache = createCache({
+    store: {
+      ...new Hub().open(),
+      get: undefined!,
+      lock: undefined!,
+      peek,
+    },
+  });
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+    providers: [credentials({ authorize: fail })],
+    callbacks: { onSignOut: fail },
+    debug: true,
+  });
+  const upgrader = createUpgrader({ message: fail as never });
+  const server = Deno.serve({ port: 0, onListen() {} }, (request) => {
+    upgrader.upgrade(request, { data: undefined });
+    return upgrader.response(request)!;
+  });
+  const lines: Record<string, string> = {
+    rpc: await logged(() =>
+      router.handler(new Request("http://localhost/?path=fail"))
+    ),
+    cache: await logged(() =>
+      cache.cached("key", () => Promise.resolve(1), { maxAge: 1 })
+    ),
+    auth: await logged(async () => {
+      const visit = await auth.authenticate(new Request("http://localhost/"));
+      await visit.signIn("credentials", {}).catch(() => {});
+    }),
+    socket: await logged(async () => {
+      const socket = new WebSocket(`ws://127.0.0.1:${server.addr.port}/`);
+      const closed = new Promise((resolve) => socket.onclose = resolve);
+      socket.onopen = () => socket.send("x");
+      await closed;
+    }),
+  };
+  await upgrader.close();
+  await server.shutdown();
+  assertNoSecret(lines);
+  for (const where of ["rpc", "cache", "socket"]) {
+    assertStringIncludes(lines[where]!, "redis://REDACTED:REDACTED@db failed");
+  }
+});
+
+Deno.test("a browser's spans are redacted when they are received", () => {
+  const tracer = createTracer();
+  const root = tracer.startTrace("GET /");
+  root.end();
+  const { added } = createCollector(tracer).receive({
+    type: "client:spans",
+    traceId: root.traceId,
+    spans: [{
+      id: "00f067aa0ba902b7",
+      parentId: root.id,
+      name: "fetch",
+      startTime: Date.now(),
+      endTime: Date.now(),
+      attributes: { "url.full": `https://a.example/?token=${SECRET}` },
+      events: [{
+        name: "exception",
+        time: Date.now(),
+        attributes: { "exception.message": `ws://a:${SECRET}@b/` },
+      }],
+    }],
+    clock: { offset: 0 },
+  });
+  assertEquals(added, 1);
+  assertNoSecret({
+    trace: JSON.stringify(tracer.getTraces().map(serializeTrace)),
+  });
+});
+
+Deno.test("traceError() redacts what it notes", () => {
+  const tracer = createTracer();
+  tracer.withSpan("job", "custom", () => {
+    traceError(new Error(`postgres://ada:${SECRET}@db/app`));
+  });
+  const trace = JSON.stringify(tracer.getTraces().map(serializeTrace));
+  assertNoSecret({ trace });
+  assertStringIncludes(trace, "postgres://REDACTED:REDACTED@db/app");
+});
+
+for (
+  const text of [
+    "http://",
+    "?token=",
+    '"password":"',
+    "%25",
+    "%3A%2F%2F",
+    "a:b@",
+    "\\",
+    "eyJ-",
+    "basic ",
+    "://a@",
+    ";a=",
+    "'a",
+  ]
+) {
+  Deno.test(`redacting an error takes time in proportion to the length of ${text} in it`, () =>
+    assertLinear(text, {
+      prepare: (length) => new Error(text.repeat(length / text.length)),
+      run: toldOf,
+    }));
+}
