@@ -5,6 +5,7 @@
  * @module
  */
 
+import process from "node:process";
 import { assert } from "@std/assert";
 
 /** Characters of the short text, and of the long one. */
@@ -15,9 +16,9 @@ export const LONG = 10 * SHORT;
 /** The growth from which on work isn't linear. */
 const LIMIT = 20;
 /** What takes less for the long text can't stop a server, in milliseconds. */
-const FLOOR = 4;
-/** Another process may have taken the time of a measurement. */
-const ATTEMPTS = 4;
+const FLOOR = 10;
+/** A measurement may have had to collect garbage or compile. */
+const ATTEMPTS = 6;
 
 /** Something that is done with a text. */
 export interface Work<Input> {
@@ -30,37 +31,43 @@ export interface Work<Input> {
 }
 
 /**
- * Asserts that the cost of work is proportional to the text's length. Both are
- * measured in turn, and the fastest run of each counts.
+ * Asserts that the cost of work is proportional to the text's length. A long
+ * text is compared with as many short ones as are together as long, and the
+ * least of several measurements counts.
  */
 export async function assertLinear<Input>(
   name: string,
   { prepare, run, lengths = [SHORT, LONG] }: Work<Input>,
 ): Promise<void> {
   const [short, long] = lengths;
-  const limit = LIMIT * (long / short) / (LONG / SHORT);
-  const fastest = { short: Infinity, long: await time(prepare(long), run) };
-  if (fastest.long < FLOOR) return;
+  const count = Math.round(long / short);
+  const limit = LIMIT / (LONG / SHORT);
+  let least = Infinity;
+  let leastOfMany = Infinity;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    for (let i = 0; i < 3; i++) {
-      fastest.short = Math.min(fastest.short, await time(prepare(short), run));
-    }
-    fastest.long = Math.min(fastest.long, await time(prepare(long), run));
-    if (fastest.long < FLOOR || fastest.long < limit * fastest.short) return;
+    least = Math.min(least, await time([prepare(long)], run));
+    if (least < FLOOR) return;
+    const many = Array.from({ length: count }, () => prepare(short));
+    leastOfMany = Math.min(leastOfMany, await time(many, run));
+    if (least < limit * leastOfMany) return;
   }
-  const growth = (fastest.long / fastest.short).toFixed(1);
+  const growth = (least / leastOfMany * count).toFixed(1);
   assert(
     false,
     `${name}: ${long} characters cost ${growth} times what ${short} cost`,
   );
 }
 
+/** Milliseconds that this process worked; others don't add to it. */
 async function time<Input>(
-  input: Input,
+  inputs: readonly Input[],
   run: (input: Input) => unknown,
 ): Promise<number> {
-  const start = performance.now();
-  const result = run(input);
-  if (result instanceof Promise) await result;
-  return performance.now() - start;
+  const start = process.cpuUsage();
+  for (const input of inputs) {
+    const result = run(input);
+    if (result instanceof Promise) await result;
+  }
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
 }
