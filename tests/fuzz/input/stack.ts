@@ -72,6 +72,7 @@ export const PATHS = [
   "/admin",
   "/authenticate",
   "/cart",
+  "/fail",
   "/hello",
   "/late",
   "/menu",

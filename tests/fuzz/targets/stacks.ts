@@ -99,7 +99,7 @@ function checkBody(
   body: string,
 ): void {
   const isKnown = who !== "stranger";
-  if (path === "/wrong") {
+  if (path === "/wrong" || path === "/fail") {
     assert(status >= 400, `${path} is answered by ${status}`);
     return;
   }
