@@ -87,6 +87,6 @@ Deno.test("curlCommand() repeats a method that the conventions don't know", asyn
   const [root] = serializeTrace(tracer.getTraces()[0]!).spans;
   assertEquals(
     curlCommand(root!, "http://localhost:8000"),
-    `curl --globoff --request 'PROPFIND' --url '${url}'`,
+    `curl --request PROPFIND --globoff --url "${url}"`,
   );
 });

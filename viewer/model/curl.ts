@@ -6,48 +6,78 @@
 
 import { attributeText, methodOf } from "../../trace/export/attributes.ts";
 import type { SpanData } from "../../trace/types.ts";
+import { quote, urlArguments } from "./curl_quote.ts";
 
 const HEADER_PREFIX = "http.request.header.";
 
 /** Headers that curl sets itself, or that would make it fail. */
 const OWN_HEADERS = new Set(["host", "content-length", "connection"]);
 
+/** Methods and names of headers; a token of HTTP may hold `$` and `%` as well. */
+const METHOD = /^[A-Za-z][A-Za-z-]*$/;
+const HEADER_NAME = /^[\w-]+$/;
+
 /**
- * The command that repeats the request of a span, for a POSIX shell.
+ * Returns the command that repeats the request of a span. POSIX shells,
+ * PowerShell and cmd.exe read it alike, whatever was recorded; headers that
+ * can't be written so are left out.
  *
  * @param span The span of a request, on either side.
  * @param origin Where to send it if the span doesn't say, such as
  *   `http://localhost:8000`.
- * @returns The command, or `undefined` if the span isn't of an HTTP request.
+ * @returns `undefined` if the span isn't of an HTTP request, or has an address
+ *   or a method that can't be written so.
  */
 export function curlCommand(
   span: SpanData,
   origin: string,
 ): string | undefined {
-  const url = requestUrl(span, origin);
+  const href = requestUrl(span, origin);
+  const url = href && urlArguments(href);
   const method = methodOf(span);
-  if (url === undefined || method === undefined) return undefined;
-
-  // `--globoff`: braces and brackets of a query are not patterns.
-  const parts = ["curl", "--globoff"];
+  if (!url || method === undefined || !METHOD.test(method)) return undefined;
+  const parts = ["curl"];
   if (method !== "GET") {
-    parts.push(
-      method === "HEAD" ? "--head" : `--request ${shellQuote(method)}`,
-    );
+    parts.push(method === "HEAD" ? "--head" : `--request ${method}`);
   }
-  for (const [name, value] of Object.entries(span.attributes)) {
-    if (!name.startsWith(HEADER_PREFIX)) continue;
-    const header = name.slice(HEADER_PREFIX.length);
-    if (OWN_HEADERS.has(header.toLowerCase())) continue;
-    parts.push(`--header ${shellQuote(`${header}: ${value}`)}`);
+  for (const [, header] of headersOf(span)) {
+    if (header !== undefined) parts.push(`--header ${header}`);
   }
-  parts.push(`--url ${shellQuote(url)}`);
+  parts.push(url);
   return parts.join(" ");
 }
 
+/** The names of recorded headers that the command leaves out. */
+export function omittedHeaders(span: SpanData): string[] {
+  return headersOf(span).flatMap(([name, header]) =>
+    header === undefined ? [name] : []
+  );
+}
+
+function headersOf(
+  { attributes }: SpanData,
+): [name: string, quoted: string | undefined][] {
+  return Object.entries(attributes).flatMap(([attribute, value]) => {
+    if (!attribute.startsWith(HEADER_PREFIX)) return [];
+    const name = attribute.slice(HEADER_PREFIX.length);
+    if (OWN_HEADERS.has(name.toLowerCase())) return [];
+    // With a colon and no value, curl would send no such header.
+    const header = value === "" ? `${name};` : `${name}: ${value}`;
+    return [[name, HEADER_NAME.test(name) ? quote(header) : undefined]];
+  });
+}
+
+/** The address without its fragment, which isn't sent. */
 function requestUrl(span: SpanData, origin: string): string | undefined {
+  const url = URL.parse(recordedUrl(span, origin) ?? "");
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  url.hash = "";
+  return url.href;
+}
+
+function recordedUrl(span: SpanData, origin: string): string | undefined {
   const full = attributeText(span, "url.full", "http.url");
-  if (full !== undefined) return /^https?:/i.test(full) ? full : undefined;
+  if (full !== undefined) return full;
   const path = attributeText(span, "url.path", "http.target");
   if (path === undefined) return undefined;
   const query = attributeText(span, "url.query")?.replace(/^\?/, "");
@@ -63,12 +93,4 @@ function hostOf(span: SpanData): string | undefined {
   if (address === undefined) return undefined;
   const port = attributeText(span, "server.port");
   return `${scheme}://${address}${port ? `:${port}` : ""}`;
-}
-
-/**
- * Quotes text for a POSIX shell. Within single quotes nothing is special but
- * the single quote itself; NUL can't be part of an argument and is left out.
- */
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("\0", "").replaceAll("'", `'\\''`)}'`;
 }

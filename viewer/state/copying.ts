@@ -4,7 +4,7 @@
  * @module
  */
 
-import { curlCommand } from "../model/curl.ts";
+import { curlCommand, omittedHeaders } from "../model/curl.ts";
 import { copyText } from "./files.ts";
 import { tree } from "./opened.ts";
 import { selected } from "./selection.ts";
@@ -18,11 +18,16 @@ function defaultOrigin(): string {
 
 /** The `curl` command of the selected span, or else of the whole request. */
 export function currentCurl(): string | undefined {
+  return currentRequest()?.command;
+}
+
+function currentRequest() {
   const open = selected.value?.tree ?? tree.value;
   const root = open?.byId.get(open.trace.rootSpanId);
-  return [selected.value?.unit.node, root]
-    .map((node) => node && curlCommand(node.span, defaultOrigin()))
-    .find((command) => command !== undefined);
+  for (const node of [selected.value?.unit.node, root]) {
+    const command = node && curlCommand(node.span, defaultOrigin());
+    if (command !== undefined) return { command, span: node!.span };
+  }
 }
 
 /** Copies the selected span, else the whole trace. */
@@ -37,6 +42,9 @@ export function copyJson(): void {
 
 /** Copies the request as a `curl` command. */
 export function copyCurl(): void {
-  const command = currentCurl();
-  if (command !== undefined) copyText(command, "the request as curl");
+  const request = currentRequest();
+  if (request === undefined) return;
+  const omitted = omittedHeaders(request.span);
+  const without = omitted.length > 0 ? `, without ${omitted.join(", ")}` : "";
+  copyText(request.command, `the request as curl${without}`);
 }

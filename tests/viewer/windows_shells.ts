@@ -1,0 +1,71 @@
+/**
+ * How PowerShell and cmd.exe read a line that is typed or pasted, as far as
+ * commands without variables of their own need it. Neither runs where the tests
+ * do, so these follow their documentation:
+ *
+ * - PowerShell: about_Quoting_Rules, about_Special_Characters, about_Operators
+ * - cmd.exe: "Windows command-line expansion" (percent signs come first, quotes
+ *   or not; an unknown name stays as it is), then quotes and operators
+ * - the C runtime: "Parsing C command-line arguments", without backslashes
+ *
+ * @module
+ */
+
+/** What PowerShell has in place of `"`: it takes typographic ones as well. */
+const QUOTES = '"\u201c\u201d\u201e';
+
+/** The arguments that PowerShell makes of a line. Throws if it does more. */
+export function powerShellArguments(line: string): string[] {
+  const found: string[] = [];
+  let word: string | undefined;
+  let isQuoted = false;
+  for (const char of line) {
+    if (QUOTES.includes(char)) {
+      isQuoted = !isQuoted;
+      word ??= "";
+    } else if (isQuoted) {
+      if ("$`".includes(char)) throw new Error(`PowerShell expands ${char}`);
+      word += char;
+    } else if (char === " ") {
+      if (word !== undefined) found.push(word);
+      word = undefined;
+    } else if (/[\w-]/.test(char)) {
+      word = (word ?? "") + char;
+    } else throw new Error(`PowerShell interprets ${char}`);
+  }
+  if (isQuoted) throw new Error("PowerShell waits for the end of a string");
+  return word === undefined ? found : [...found, word];
+}
+
+/** The arguments that cmd.exe and the C runtime make of a line. */
+export function cmdArguments(
+  line: string,
+  isVariable: (name: string) => boolean,
+): string[] {
+  for (let at = line.indexOf("%"); at !== -1; at = line.indexOf("%", at + 1)) {
+    const end = line.indexOf("%", at + 1);
+    if (end === -1) break;
+    const [name] = line.slice(at + 1, end).split(":");
+    if (isVariable(name!)) throw new Error(`cmd.exe expands %${name}%`);
+  }
+  const found: string[] = [];
+  let word: string | undefined;
+  let isQuoted = false;
+  for (const char of line) {
+    if (/[\r\n\0]/.test(char)) throw new Error("cmd.exe ends the line");
+    if (char === "!") throw new Error("cmd.exe may expand !");
+    if (char === '"') {
+      isQuoted = !isQuoted;
+      word ??= "";
+    } else if (char === "\\") {
+      throw new Error("The C runtime interprets \\");
+    } else if (isQuoted) word += char;
+    else if (char === " ") {
+      if (word !== undefined) found.push(word);
+      word = undefined;
+    } else if (/[\w-]/.test(char)) word = (word ?? "") + char;
+    else throw new Error(`cmd.exe interprets ${char}`);
+  }
+  if (isQuoted) throw new Error("cmd.exe waits for nothing, but loses a quote");
+  return word === undefined ? found : [...found, word];
+}
