@@ -16,9 +16,9 @@ import {
   redactURL,
 } from "./redact_url.ts";
 
-/** One of these is in every text that there is something to redact in. */
-const SUSPECT =
-  /[=@#%"'`]|eyJ|:\/\/[^/]|bearer|basic|authorization|cookie|protocol|: \d/i;
+/** A part of each name that a secret field or header may have. */
+const SUSPECT_NAME =
+  /pass|pwd|hmac|hash|salt|token|secret|otp|magic|key|code|authori|cookie|protocol|csrf|xsrf|jwt|sess/i;
 
 /** One of these is in every address, and in every JSON Web Token. */
 const SUSPECT_RUN = /[=@#%]|eyJ|:\/\/[^/]/;
@@ -46,14 +46,19 @@ export function redactQuery(query: string): string {
   return redactQueryWith(query, redactDecoded);
 }
 
+/** Most texts have nothing to redact, so what may be there is looked for first. */
 function redactDecoded(text: string, depth: number): string {
-  if (!SUSPECT.test(text)) return text;
-  return withoutCredentials(redactFields(text))
-    .replace(RUN, (run) => redactRun(run, depth));
+  let told = text;
+  if (SUSPECT_NAME.test(told)) told = redactFields(told);
+  told = withoutCredentials(told);
+  return SUSPECT_RUN.test(told)
+    ? told.replace(RUN, (run) => redactRun(run, depth))
+    : told;
 }
 
 /** Takes out what follows a scheme: `Bearer abc`, `bearer, abc`. */
 function withoutCredentials(text: string): string {
+  if (!/bearer|basic/i.test(text)) return text;
   let result = "";
   let rest = 0;
   for (const { 0: { length }, index } of text.matchAll(SCHEME)) {
