@@ -105,30 +105,42 @@ export type Check =
  * if its answer is neither a value nor a report.
  */
 export function check(schema: Schema, value: unknown): Check | Promise<Check> {
-  if ("~standard" in schema) {
-    const { "~standard": standard } = schema as StandardSchema;
-    return standard.vendor === "zod" && isSlowZod(schema)
-      ? settle(schema.safeParseAsync(value), safelyParsed)
-      : settle(standard.validate(value), validated);
-  }
-  if (canSafeParse(schema)) {
-    return settle(safeParse(schema, value), safelyParsed);
-  }
+  const failed = reportsByThrowing(schema) ? refused : rethrow;
   try {
-    return settle((schema as ParseSchema).parse(value), parsed, refused);
+    if ("~standard" in schema) {
+      const { "~standard": standard } = schema as StandardSchema;
+      return standard.vendor === "zod" && isSlowZod(schema)
+        ? settle(schema.safeParseAsync(value), safelyParsed, failed)
+        : settle(standard.validate(value), validated, failed);
+    }
+    return canSafeParse(schema)
+      ? settle(safeParse(schema, value), safelyParsed, failed)
+      : settle((schema as ParseSchema).parse(value), parsed, failed);
   } catch (error) {
-    return refused(error);
+    return failed(error);
   }
+}
+
+function reportsByThrowing(schema: Schema): boolean {
+  return !("~standard" in schema) && !canSafeParse(schema);
 }
 
 /** Awaits only what can be awaited: most schemas answer at once. */
 function settle<T>(
   result: T | PromiseLike<T>,
   toCheck: (result: T) => Check,
-  failed?: (error: unknown) => Check,
+  failed: (error: unknown) => Check,
 ): Check | Promise<Check> {
   if (!isThenable(result)) return toCheck(result);
   return Promise.resolve(result as PromiseLike<T>).then(toCheck, failed);
+}
+
+/** A value that is nested too deeply is its sender's fault, not the schema's. */
+function rethrow(error: unknown): Check {
+  const isOverflow = error instanceof RangeError &&
+    error.message.startsWith("Maximum call stack size exceeded");
+  if (!isOverflow) throw error;
+  return refused({ issues: [{ message: "The value is nested too deeply" }] });
 }
 
 const refused = (error: unknown): Check => ({ valid: false, error });
