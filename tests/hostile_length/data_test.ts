@@ -1,0 +1,114 @@
+import { createCache, tags } from "@quartet/kit/data";
+import { assertAllLinear, numbered, repeat, silently, TEXTS } from "./texts.ts";
+import type { Text } from "./texts.ts";
+
+/** Nests a value in another one, as often as a text is long. */
+function nested(length: number, around: (value: unknown) => unknown): unknown {
+  let value: unknown = "inside";
+  for (let i = 0; i < length; i++) value = around(value);
+  return value;
+}
+
+const entries = (length: number) =>
+  Array.from({ length: length / 10 }, (_, i) => [`key ${i}`, i] as const);
+
+const VALUES: Readonly<Record<string, (length: number) => unknown>> = {
+  "nested arrays": (n) => nested(Math.min(n / 100, 900), (value) => [value]),
+  "nested objects": (n) => nested(Math.min(n / 100, 900), (a) => ({ a })),
+  "deeply nested arrays": (n) => nested(n, (value) => [value]),
+  "a wide object": (n) => Object.fromEntries(entries(n)),
+  "an object in reverse order": (n) =>
+    Object.fromEntries(entries(n).toReversed()),
+  "an array": (n) => new Array(n / 2).fill(1),
+  "a sparse array": (n) => Object.assign([], { [n]: 1 }),
+  "a Map": (n) => new Map(entries(n)),
+  "a Set": (n) => new Set(entries(n).map(([key]) => key)),
+  "a Map of objects": (n) =>
+    new Map(entries(n).map(([key, value]) => [{ key }, { value }])),
+  "a Set of objects": (n) => new Set(entries(n).map(([key]) => ({ key }))),
+  "a Set of Sets": (n) => new Set(entries(n).map(([key]) => new Set([key]))),
+  "bytes": (n) => new Uint8Array(n),
+  "the same object, often": (n) => {
+    const same = { a: 1 };
+    return new Array(n / 10).fill(same);
+  },
+  "a bigint": (n) => 10n ** BigInt(n / 100),
+  "dates": (n) => entries(n).map(([, i]) => new Date(i)),
+};
+
+Deno.test("a long argument of a cached function costs as much as it is long", async () => {
+  await using cache = createCache();
+  const fn = cache.unstable_cache((_: unknown) => Promise.resolve(1), ["fn"]);
+  await assertAllLinear("a text", TEXTS, (text) => fn(text));
+  const numberedTexts = [numbered((i) => `${i},`)];
+  await assertAllLinear(
+    "texts",
+    numberedTexts,
+    (list: string[]) => fn(list),
+    { prepare: (text) => text.split(",") },
+  );
+});
+
+for (const [name, make] of Object.entries(VALUES)) {
+  Deno.test(`${name} as an argument of a cached function costs as much as it is large`, async () => {
+    await using cache = createCache();
+    const fn = cache.unstable_cache((_: unknown) => Promise.resolve(1), ["fn"]);
+    await assertAllLinear(name, [repeat("a")], async (value: unknown) => {
+      try {
+        await fn(value);
+      } catch {
+        // What is nested too deeply can't be keyed.
+      }
+    }, { prepare: (text) => make(text.length) });
+  });
+}
+
+const PATHS: readonly Text[] = [
+  ...TEXTS,
+  numbered((i) => `/${i}`),
+  ...["%2e", "%2E%2e/", "%2f", "*/", "/*", "/**", "//", "é", "?a", "a/../"]
+    .map((text) => repeat(text)),
+];
+
+Deno.test("a long tag or path to invalidate costs as much as it is long", () =>
+  silently(async () => {
+    await using cache = createCache();
+    const page = cache.unstable_cache(() => Promise.resolve(1), ["page"], {
+      tags: ["a"],
+    });
+    await page();
+    await assertAllLinear("revalidateTag()", PATHS, async (text) => {
+      try {
+        await cache.revalidateTag(text);
+        await cache.revalidateTag(tags.resource(text, text));
+        await cache.revalidateTag(tags.userScoped(text, text));
+      } catch {
+        // It is no tag.
+      }
+    });
+    await assertAllLinear("revalidatePath()", PATHS, async (text) => {
+      for (const path of [text, `/${text}`, `/${text}/*`]) {
+        try {
+          await cache.revalidatePath(path);
+        } catch {
+          // It is no path.
+        }
+      }
+    });
+  }));
+
+Deno.test("many tags and paths to invalidate cost as much as they are many", async () => {
+  await using cache = createCache();
+  const texts = [numbered((i) => `/path/${i} `), repeat("/a "), repeat("/* ")];
+  await assertAllLinear("revalidate()", texts, async (list: string[]) => {
+    await cache.revalidate({ tags: list });
+    await cache.revalidate({ paths: list });
+  }, { prepare: (text) => text.trim().split(" ").filter((a) => a.length > 1) });
+});
+
+Deno.test("long key parts cost as much as they are long", async () => {
+  await using cache = createCache();
+  await assertAllLinear("keyParts", TEXTS, async (text) => {
+    await cache.unstable_cache(() => Promise.resolve(1), [text, text])();
+  });
+});
