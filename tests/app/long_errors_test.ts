@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { createApp } from "../../app/mod.ts";
-import { createTracer, serializeTrace, tracePlugin } from "../../trace/mod.ts";
+import { createApp } from "@quartet/kit/app";
+import { createTracer, serializeTrace, tracePlugin } from "@quartet/kit/trace";
 import { assertLinear } from "../growth.ts";
 
 const MARKER = " is not valid JSON";

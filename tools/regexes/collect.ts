@@ -38,17 +38,26 @@ export async function collectRegexes(): Promise<Collection> {
   const unknown: string[] = [];
   for await (const path of sources("")) {
     const text = await Deno.readTextFile(new URL(path, ROOT));
-    const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-    for (const { node, regex } of regexesOf(file)) {
-      const { line } = file.getLineAndCharacterOfPosition(node.getStart());
-      const place = `${path}:${line + 1}`;
+    for (const { place, regex } of readRegexes(path, text)) {
+      const same = regexes.get(`${regex}`);
       if (regex === undefined) unknown.push(place);
-      else if (regexes.has(`${regex}`)) {
-        regexes.get(`${regex}`)!.places.push(place);
-      } else regexes.set(`${regex}`, { regex, places: [place] });
+      else if (same !== undefined) same.places.push(place);
+      else regexes.set(`${regex}`, { regex, places: [place] });
     }
   }
   return { regexes: [...regexes.values()], unknown };
+}
+
+/** Reads one file. An expression that can't be told is `undefined`. */
+export function readRegexes(
+  path: string,
+  text: string,
+): { readonly place: string; readonly regex: RegExp | undefined }[] {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  return Array.from(regexesOf(file), ({ node, regex }) => {
+    const { line } = file.getLineAndCharacterOfPosition(node.getStart());
+    return { place: `${path}:${line + 1}`, regex };
+  });
 }
 
 async function* sources(folder: string): AsyncGenerator<string> {
@@ -108,8 +117,12 @@ function isMatching(node: ts.Node): node is ts.CallExpression {
 /** `RegExp` where it is neither called nor a type, so that it may be later. */
 function isAlias(node: ts.Node): boolean {
   if (!ts.isIdentifier(node) || node.text !== "RegExp") return false;
-  const { parent } = node;
-  const isCalled = isMade(parent) && parent.expression === node;
+  // `globalThis.RegExp` is called as `RegExp` is.
+  const isMember = ts.isPropertyAccessExpression(node.parent) &&
+    node.parent.name === node;
+  const name = isMember ? node.parent : node;
+  const { parent } = name;
+  const isCalled = isMade(parent) && parent.expression === name;
   const isAsked = ts.isBinaryExpression(parent) &&
     parent.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword;
   const isEscape = parent.getText() === "RegExp.escape";
