@@ -1,13 +1,14 @@
 import type { App } from "./app.ts";
-import { createHost } from "./host.ts";
+import { APP_OPTIONS, createHost } from "./host.ts";
 import type { AppOptions } from "./host.ts";
+import { checkOptions } from "./internal/check_options.ts";
 
 /**
  * Makes an app: the smallest host that the kit's modules can be mounted on.
  *
  * @param options What the app is made of.
- * @throws {TypeError} If a route is malformed, a plugin is not one, or two
- * plugins share a name.
+ * @throws {TypeError} If an option is unknown, a route is malformed, a plugin is
+ * not one, or two plugins share a name.
  *
  * @example
  * ```ts
@@ -21,5 +22,6 @@ import type { AppOptions } from "./host.ts";
  * ```
  */
 export function createApp(options: AppOptions = {}): App {
+  checkOptions(options, APP_OPTIONS, "create app");
   return createHost(options).app;
 }

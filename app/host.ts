@@ -13,6 +13,7 @@ import { guardCaches } from "./internal/cache_control.ts";
 import { readHost, refuseHost } from "./internal/host_header.ts";
 import { holdsGuard, misplaced } from "./guard_fragment.ts";
 import { DEFAULT_MAX_BODY_SIZE, readBodyLimit } from "./internal/body_limit.ts";
+import type { OptionNames } from "./internal/check_options.ts";
 import { isResponse } from "./internal/is_response.ts";
 import { printable, printableError } from "./internal/printable.ts";
 import { kindOf } from "./internal/show.ts";
@@ -45,6 +46,15 @@ export interface AppOptions {
    */
   readonly onError?: (error: unknown, request: Request) => unknown;
 }
+
+/** The names of {@linkcode AppOptions}. */
+export const APP_OPTIONS: OptionNames<AppOptions> = {
+  plugins: true,
+  routes: true,
+  trace: true,
+  maxBodySize: true,
+  onError: true,
+};
 
 /** How a host differs from the one that an app is. */
 export interface HostOptions extends AppOptions {

@@ -1,4 +1,5 @@
 import type { Context, Params } from "./context.ts";
+import type { OptionNames } from "./internal/check_options.ts";
 import type { Handler } from "./middleware.ts";
 
 /** What a loader, an action or a wrapper such as `withAuth` is called with. */
@@ -85,3 +86,14 @@ export interface Route {
    */
   readonly maxBodySize?: number;
 }
+
+/** The names of what a {@linkcode Route} has. */
+export const ROUTE_OPTIONS: OptionNames<Route> = {
+  path: true,
+  method: true,
+  handler: true,
+  loader: true,
+  action: true,
+  config: true,
+  maxBodySize: true,
+};

@@ -12,11 +12,13 @@ import { guard } from "./guard.ts";
 import { holdsGuard, misplaced, readGuards } from "./guard_fragment.ts";
 import { limitBody, readBodyLimit } from "./internal/body_limit.ts";
 import type { Guarded } from "./internal/body_limit.ts";
+import { checkOptions } from "./internal/check_options.ts";
 import { isResponse } from "./internal/is_response.ts";
 import { kindOf, show } from "./internal/show.ts";
 import { trimEnd } from "./internal/trim_end.ts";
 import type { Handler, Next } from "./middleware.ts";
 import { pathOf } from "./path.ts";
+import { ROUTE_OPTIONS } from "./route.ts";
 import type { Route, RouteArgs, RouteConfig } from "./route.ts";
 import { observe } from "./scope.ts";
 import type { ObservedSpan } from "./scope.ts";
@@ -215,6 +217,7 @@ function* endpointsOf(
   if ("auth" in route || holdsGuard(route)) {
     throw misplaced(`add route ${path}`, "it has auth of its own");
   }
+  checkOptions(route, ROUTE_OPTIONS, `add route ${path}`, "route");
   const guards = guardOf(path, config);
   const limit = readBodyLimit(
     route.maxBodySize,

@@ -2,6 +2,8 @@ import type { NetAddress } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
 import { checkFetcher } from "./fetcher.ts";
 import type { Fetcher } from "./fetcher.ts";
+import { checkOptions } from "./internal/check_options.ts";
+import type { OptionNames } from "./internal/check_options.ts";
 import { readDuration } from "./internal/duration.ts";
 import { serverURL } from "./internal/server_url.ts";
 import { kindOf } from "./internal/show.ts";
@@ -39,6 +41,18 @@ export interface ServeOptions {
   readonly onListen?: (address: NetAddress) => void;
 }
 
+const SERVE_OPTIONS: OptionNames<ServeOptions> = {
+  port: true,
+  hostname: true,
+  cert: true,
+  key: true,
+  reusePort: true,
+  signal: true,
+  signals: true,
+  grace: true,
+  onListen: true,
+};
+
 /** A listening server. */
 export interface Server {
   /** The address that is listened on. */
@@ -63,7 +77,7 @@ export interface Server {
  * @param options Where to listen.
  * @throws {Deno.errors.AddrInUse} If the port is taken.
  * @throws {Deno.errors.InvalidData} If `cert` or `key` is not PEM.
- * @throws {TypeError} If an option is not what it must be, the fetcher has no
+ * @throws {TypeError} If an option is wrong or unknown, the fetcher has no
  * `fetch`, or the runtime has no `Deno.serve`, such as Node and Bun.
  *
  * @example
@@ -81,6 +95,7 @@ export interface Server {
 export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   checkRuntime();
   checkFetcher(fetcher, "serve");
+  checkOptions(options, SERVE_OPTIONS, "serve");
   const { signal, signals = true } = options;
   const grace = readDuration(options.grace ?? 10_000, "grace", "serve", {
     unit: "milliseconds",

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { checkOptions } from "./internal/check_options.ts";
+import type { OptionNames } from "./internal/check_options.ts";
 import type { ConnectionInfo } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
 import { printableError } from "./internal/printable.ts";
@@ -53,6 +55,8 @@ export interface UpgraderOptions {
    */
   readonly maxSocketsPerAddress?: number;
 }
+
+const OPTIONS: OptionNames<UpgraderOptions> = { maxSocketsPerAddress: true };
 
 /** What is known of a request that is to be upgraded. */
 export interface UpgradeOptions<T> {
@@ -121,6 +125,7 @@ export function createUpgrader<T>(
   handler: WebSocketHandler<T>,
   options: UpgraderOptions = {},
 ): Upgrader<T> {
+  checkOptions(options, OPTIONS, "create upgrader");
   guardProcess();
   const counts = new SocketCounts(options.maxSocketsPerAddress);
   const connections = new Set<Connection<T>>();

@@ -8,30 +8,13 @@
 
 import { kindOf } from "../app/internal/show.ts";
 import { configError } from "./error.ts";
-import type { AuthCallbacks, AuthConfig } from "./options.ts";
+import type { AuthConfig } from "./options.ts";
 import type { BaseUser } from "./user.ts";
-
-const CALLBACKS: Readonly<Record<keyof AuthCallbacks, true>> = {
-  onSessionCreated: true,
-  onSessionValidate: true,
-  onSignIn: true,
-  onSignOut: true,
-  jwt: true,
-  session: true,
-};
 
 /** @throws {AuthError} `CONFIG` with the name of what is wrong. */
 export function checkParts<U extends BaseUser>(config: AuthConfig<U>): void {
   const { callbacks = {}, onEvent, address, now, signInLimiter } = config;
   for (const [name, callback] of Object.entries(callbacks)) {
-    // One that is never called may be one that should have refused somebody.
-    if (!Object.hasOwn(CALLBACKS, name)) {
-      throw configError(
-        `there is no callback ${JSON.stringify(name)}; there are ${
-          Object.keys(CALLBACKS).join(", ")
-        }`,
-      );
-    }
     checkFunction(`callbacks.${name}`, callback);
   }
   checkFunction("onEvent", onEvent);

@@ -5,6 +5,8 @@
  */
 
 import { createModuleGuard } from "../app/guard_fragment.ts";
+import { findProblem } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { show } from "../app/internal/show.ts";
 import type { AuthFragment, AuthRule } from "../app/route.ts";
 import { AuthError } from "./error.ts";
@@ -37,6 +39,36 @@ export interface RequireRolesOptions extends RequireAuthOptions {
   readonly requireAll?: boolean;
 }
 
+const REQUIRE_AUTH: OptionNames<RequireAuthOptions> = {
+  redirect: true,
+  unauthorizedResponse: true,
+};
+
+const REQUIRE_ROLES: OptionNames<RequireRolesOptions> = {
+  ...REQUIRE_AUTH,
+  requireAll: true,
+};
+
+const RESPONSE: OptionNames<
+  NonNullable<RequireAuthOptions["unauthorizedResponse"]>
+> = { status: true, body: true };
+
+/**
+ * Checks the names of a guard's options.
+ *
+ * @throws {AuthError} `CONFIG` with the name that is unknown.
+ */
+export function checkNames(
+  options: unknown,
+  known: Readonly<Record<string, true>>,
+  guard: string,
+  name = "options",
+): void {
+  const problem = findProblem(options, known, name);
+  if (problem === undefined) return;
+  throw new AuthError("CONFIG", `Cannot guard a route by ${guard}: ${problem}`);
+}
+
 /**
  * Lets a route answer those alone who are signed in.
  *
@@ -44,8 +76,8 @@ export interface RequireRolesOptions extends RequireAuthOptions {
  * origin makes a browser send by an unsafe method, or to open a WebSocket.
  *
  * @param options What anonymous requests get.
- * @throws {AuthError} `CONFIG` if `redirect` leads elsewhere than it seems to,
- * or the status is none of a refusal.
+ * @throws {AuthError} `CONFIG` if an option is unknown, `redirect` leads
+ * elsewhere than it seems to, or the status is none of a refusal.
  *
  * @example
  * ```ts
@@ -60,6 +92,7 @@ export interface RequireRolesOptions extends RequireAuthOptions {
  * ```
  */
 export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
+  checkNames(options, REQUIRE_AUTH, "requireAuth()");
   const anonymous = readAnonymousAnswer(options, "requireAuth()");
   return fragment({
     name: "auth:requireAuth",
@@ -86,6 +119,7 @@ function readAnonymousAnswer(
     );
   }
   if (unauthorizedResponse !== undefined) {
+    checkNames(unauthorizedResponse, RESPONSE, guard, "unauthorizedResponse");
     const { status } = unauthorizedResponse;
     if (!Number.isInteger(status) || status < 400 || status > 599) {
       throw new AuthError(
@@ -122,6 +156,7 @@ export function requireRoles(
   roles: readonly string[],
   options: RequireRolesOptions = {},
 ): AuthFragment {
+  checkNames(options, REQUIRE_ROLES, "requireRoles()");
   const { requireAll = false } = options;
   const anonymous = readAnonymousAnswer(options, "requireRoles()");
   const demand = { roles: readRoles(roles, "requireRoles()"), requireAll };

@@ -12,6 +12,7 @@ import type { AuthCore } from "./core.ts";
 import { createCore } from "./core.ts";
 import type { Finding } from "./identify.ts";
 import { identify } from "./identify.ts";
+import { checkNames } from "./option_names.ts";
 import type { AuthConfig } from "./options.ts";
 import { resolveOptions } from "./options.ts";
 import { RequestAuth } from "./request_auth.ts";
@@ -155,6 +156,7 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
 export function createAuthPlugin<U extends BaseUser = User>(
   config: AuthConfig<U>,
 ): AuthPlugin<U> {
+  checkNames(config);
   const settings = resolveOptions(config);
   checkParts(config);
   const { now = Date.now } = config;

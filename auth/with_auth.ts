@@ -1,7 +1,8 @@
+import type { OptionNames } from "../app/internal/check_options.ts";
 import type { RouteArgs } from "../app/route.ts";
 import { authOf } from "./access.ts";
 import type { AuthenticatedContext } from "./auth_context.ts";
-import { readRoles } from "./guards.ts";
+import { checkNames, readRoles } from "./guards.ts";
 import { NO_DEMANDS, refuse } from "./refuse.ts";
 import type { BaseUser, User } from "./user.ts";
 
@@ -22,6 +23,8 @@ export interface WithAuthOptions {
   readonly roles?: readonly string[];
 }
 
+const WITH_AUTH: OptionNames<WithAuthOptions> = { roles: true };
+
 /**
  * Wraps a loader or an action, so that it runs for those alone who are signed
  * in. Others get the same answers as from `requireAuth()` and `requireRoles()`,
@@ -29,7 +32,8 @@ export interface WithAuthOptions {
  *
  * @param handler The loader or action. It gets `auth` as well.
  * @param options Which roles it takes.
- * @throws {AuthError} `CONFIG` if `roles` is no array of at least one role.
+ * @throws {AuthError} `CONFIG` if `roles` is no array of at least one role, or
+ * an option is unknown.
  *
  * @example
  * ```ts
@@ -46,6 +50,7 @@ export function withAuth<T, U extends BaseUser = User>(
   handler: AuthorizedHandler<T, U>,
   options: WithAuthOptions = {},
 ): (args: RouteArgs) => Promise<T> {
+  checkNames(options, WITH_AUTH, "withAuth()");
   const demands = options.roles === undefined ? NO_DEMANDS : [
     { roles: readRoles(options.roles, "withAuth()"), requireAll: false },
   ];

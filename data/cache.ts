@@ -1,4 +1,6 @@
 import type { RequestContext } from "../app/context.ts";
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { readDuration } from "../app/internal/duration.ts";
 import { printableError } from "../app/internal/printable.ts";
 import { show } from "../app/internal/show.ts";
@@ -13,9 +15,9 @@ import type {
   CachedFunction,
 } from "./cached_function.ts";
 import { Engine } from "./engine.ts";
-import { createMemoryStore } from "./memory_store.ts";
+import { MEMORY_STORE, MemoryStore, readLimits } from "./memory_store.ts";
 import type { MemoryStoreOptions } from "./memory_store.ts";
-import { lifetime, readPolicy } from "./options.ts";
+import { CACHED, lifetime, readPolicy } from "./options.ts";
 import type { CachedOptions, UnstableCacheOptions } from "./options.ts";
 import { readScopes } from "./revalidation.ts";
 import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
@@ -52,6 +54,15 @@ export interface CacheOptions extends MemoryStoreOptions {
   /** Draws from 0 to 1, without 1. Default: `Math.random`. */
   readonly random?: () => number;
 }
+
+const CACHE: OptionNames<CacheOptions> = {
+  ...MEMORY_STORE,
+  store: true,
+  storeTimeout: true,
+  onError: true,
+  now: true,
+  random: true,
+};
 
 /** How a cache has fared since it was made. */
 export interface CacheStats {
@@ -116,8 +127,8 @@ export interface CacheParts extends CacheAccess {
  * share.
  *
  * @param options Where it keeps its records, and how many.
- * @throws {TypeError} If a limit is not a positive number, or the store's
- * time not one of seconds.
+ * @throws {TypeError} If a limit is not a positive number, the store's time not
+ * one of seconds, or an option is unknown.
  *
  * @example
  * ```ts
@@ -136,8 +147,9 @@ export function createCache(options: CacheOptions = {}): Cache {
 
 /** Makes a cache and gives what is inside as well. */
 export function createParts(options: CacheOptions): CacheParts {
+  checkOptions(options, CACHE, "create cache");
   const {
-    store = createMemoryStore(options),
+    store = new MemoryStore(readLimits(options, "create memory store")),
     storeTimeout = 1,
     onError = logError,
     now = Date.now,
@@ -230,7 +242,8 @@ export function callCached<T>(
         `Cannot ${doing}: the lifetime of cached() is called maxAge, received revalidate`,
       );
     }
-    const policy = readPolicy(options, ["maxAge", options?.maxAge], doing);
+    checkOptions(options, CACHED, doing);
+    const policy = readPolicy(options, ["maxAge", options.maxAge], doing);
     const call = { key: place, scopeKey: place, policy, compute: fn, lifetime };
     return (policy.maxAge === 0
       ? engine.pass(call)

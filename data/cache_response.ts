@@ -1,6 +1,7 @@
 import type { RequestContext } from "../app/context.ts";
 import { readCacheControl } from "../app/internal/cache_control.ts";
-import { checkObject } from "../app/internal/check_object.ts";
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { isResponse } from "../app/internal/is_response.ts";
 import {
   claimedCookies,
@@ -61,6 +62,16 @@ export interface CacheResponseOptions {
   readonly clientMaxAge?: number;
 }
 
+const CACHE_RESPONSE: OptionNames<CacheResponseOptions> = {
+  maxAge: true,
+  tags: true,
+  vary: true,
+  ignoreCookies: true,
+  staleWhileRevalidate: true,
+  staleIfError: true,
+  clientMaxAge: true,
+};
+
 /** Whatever is longer means this much (RFC 9111, section 1.2.2). */
 const MAX_AGE = 2 ** 31;
 
@@ -77,7 +88,7 @@ export function createResponseCache(
   options: CacheResponseOptions,
 ): Middleware<RequestContext> {
   const doing = "create response cache";
-  checkObject(options, "options", doing);
+  checkOptions(options, CACHE_RESPONSE, doing);
   const { maxAge, clientMaxAge = maxAge } = options;
   checkSeconds(maxAge, "maxAge", doing);
   checkSeconds(clientMaxAge, "clientMaxAge", doing);

@@ -1,7 +1,8 @@
+import { checkOptions } from "../app/internal/check_options.ts";
 import { show } from "../app/internal/show.ts";
 import { encodeCall } from "./argument_key.ts";
 import type { Engine } from "./engine.ts";
-import { lifetime, readPolicy } from "./options.ts";
+import { lifetime, readPolicy, UNSTABLE_CACHE } from "./options.ts";
 import type { UnstableCacheOptions } from "./options.ts";
 import { RecentKeys } from "./recent_keys.ts";
 import type { RevalidateResult } from "./revalidation.ts";
@@ -55,7 +56,8 @@ export function createCachedFunction<F extends AsyncFunction>(
       `Cannot ${doing}: the lifetime of unstable_cache() is called revalidate, received maxAge`,
     );
   }
-  const revalidate = options?.revalidate ?? DEFAULT_LIFETIME;
+  checkOptions(options, UNSTABLE_CACHE, doing);
+  const revalidate = options.revalidate ?? DEFAULT_LIFETIME;
   const policy = readPolicy(options, ["revalidate", revalidate], doing);
   // Without a name of its own a function may be taken for no other.
   const name = keyParts.length === 0

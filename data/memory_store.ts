@@ -13,6 +13,8 @@
  * @module
  */
 
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { RecencyList } from "../app/internal/recency_list.ts";
 import type { Linked } from "../app/internal/recency_list.ts";
 import { byteSize } from "./byte_size.ts";
@@ -36,6 +38,14 @@ export interface MemoryStoreOptions {
    */
   readonly maxScopes?: number;
 }
+
+/** The names of {@linkcode MemoryStoreOptions}. */
+export const MEMORY_STORE: OptionNames<MemoryStoreOptions> = {
+  maxEntries: true,
+  maxBytes: true,
+  maxEntryBytes: true,
+  maxScopes: true,
+};
 
 /** What an entry takes beside its value and its key, in bytes. */
 const ENTRY_BYTES = 200;
@@ -92,6 +102,7 @@ class Entry implements CacheRecord, Linked<Entry> {
 export function createMemoryStore(
   options: MemoryStoreOptions = {},
 ): CacheStore {
+  checkOptions(options, MEMORY_STORE, "create memory store");
   return new MemoryStore(readLimits(options, "create memory store"));
 }
 

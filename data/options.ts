@@ -1,4 +1,4 @@
-import { checkObject } from "../app/internal/check_object.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { readDuration } from "../app/internal/duration.ts";
 import { show } from "../app/internal/show.ts";
 import { checkStrings, normalizeTags } from "./check.ts";
@@ -54,6 +54,18 @@ export interface FreshnessOptions {
   readonly clone?: boolean;
 }
 
+const FRESHNESS: OptionNames<FreshnessOptions> = {
+  tags: true,
+  paths: true,
+  staleWhileRevalidate: true,
+  staleIfError: true,
+  staleAfter: true,
+  timeout: true,
+  negativeMaxAge: true,
+  jitter: true,
+  clone: true,
+};
+
 /** Settings of `cached`. All times are in seconds. */
 export interface CachedOptions extends FreshnessOptions {
   /**
@@ -72,6 +84,18 @@ export interface UnstableCacheOptions extends FreshnessOptions {
   readonly revalidate?: number | false;
 }
 
+/** The names of {@linkcode CachedOptions}. */
+export const CACHED: OptionNames<CachedOptions> = {
+  ...FRESHNESS,
+  maxAge: true,
+};
+
+/** The names of {@linkcode UnstableCacheOptions}. */
+export const UNSTABLE_CACHE: OptionNames<UnstableCacheOptions> = {
+  ...FRESHNESS,
+  revalidate: true,
+};
+
 /** Settings that were checked. Times are in milliseconds. */
 export interface Policy {
   readonly maxAge: number;
@@ -89,7 +113,7 @@ export interface Policy {
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * Checks settings.
+ * Checks the values of settings.
  *
  * @param maxAge The lifetime, and what it is called.
  * @throws {TypeError} If one of them is not what it must be.
@@ -99,7 +123,6 @@ export function readPolicy(
   maxAge: readonly [name: string, value: number | false],
   doing: string,
 ): Policy {
-  checkObject(options, "options", doing);
   const mayLast = [maxAge[0], "negativeMaxAge"];
   const time = (name: string, value: unknown): number => {
     if (value === false && mayLast.includes(name)) return Infinity;

@@ -1,3 +1,5 @@
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { Call } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
 import type { Calls, SubscriptionHandlers } from "./calls.ts";
@@ -21,6 +23,12 @@ export interface CallerOptions {
    */
   readonly responseHeaders?: Headers;
 }
+
+const OPTIONS: OptionNames<CallerOptions> = {
+  request: true,
+  signal: true,
+  responseHeaders: true,
+};
 
 /** Settings of one call on the server. */
 export interface DirectCallOptions {
@@ -47,6 +55,7 @@ export type Caller<R> = R extends { readonly _def: infer Def }
  * @param router The router.
  * @param ctx What handlers get as `ctx`.
  * @param options The request, signal and response headers that handlers get.
+ * @throws {TypeError} If `router` is none, or an option is unknown.
  *
  * @example
  * ```ts
@@ -66,6 +75,7 @@ export function createCaller<R extends { readonly _def: object }>(
   options: CallerOptions = {},
 ): Caller<R> {
   checkRouter(router, ["_def"], "create caller");
+  checkOptions(options, OPTIONS, "create caller");
   const endpoints = listEndpoints(router._def);
 
   function find(path: readonly string[], kind: ProcedureKind): Endpoint {

@@ -1,5 +1,6 @@
 import type { Context } from "../app/context.ts";
-import { checkObject } from "../app/internal/check_object.ts";
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { isCrossOrigin, readOrigins } from "../app/internal/origin.ts";
 import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
@@ -33,6 +34,13 @@ export interface RPCPluginOptions {
    */
   readonly maxSocketsPerAddress?: number;
 }
+
+const OPTIONS: OptionNames<RPCPluginOptions> = {
+  router: true,
+  endpoint: true,
+  allowedOrigins: true,
+  maxSocketsPerAddress: true,
+};
 
 /** Something that turns a request into a socket: an upgrader, or Bun's server. */
 export interface UpgradeServer {
@@ -105,7 +113,7 @@ export interface RPCPlugin extends Plugin {
  */
 export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   const doing = "create RPC plugin";
-  checkObject(options, "options", doing);
+  checkOptions(options, OPTIONS, doing);
   const { router, endpoint = DEFAULT_ENDPOINT, allowedOrigins = [] } = options;
   const { maxSocketsPerAddress } = options;
   checkRouter(router, ["handler", "websocket"], doing);

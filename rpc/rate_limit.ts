@@ -1,5 +1,6 @@
 import type { RequestContext } from "../app/context.ts";
-import { checkObject } from "../app/internal/check_object.ts";
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { toHex } from "../app/internal/hex.ts";
 import { networkOf } from "../app/internal/network_of.ts";
 import { WindowTable } from "../app/internal/window_table.ts";
@@ -31,6 +32,14 @@ export interface RateLimitOptions<Context = RequestContext> {
   readonly now?: () => number;
 }
 
+const OPTIONS: OptionNames<RateLimitOptions> = {
+  limit: true,
+  windowMs: true,
+  key: true,
+  maxKeys: true,
+  now: true,
+};
+
 /**
  * Makes a middleware that limits how many calls a key may make in a window of
  * time. Further ones are refused with `RATE_LIMITED`, status 429 and
@@ -59,7 +68,7 @@ export function rateLimit<Context = RequestContext>(
   options: RateLimitOptions<Context>,
 ): ProcedureMiddleware<Context> {
   const doing = "create rate limit";
-  checkObject(options, "options", doing);
+  checkOptions(options, OPTIONS, doing);
   const { limit, windowMs, key = networkOfCaller, maxKeys = 100_000 } = options;
   const { now = () => performance.now() } = options;
   for (const [name, value] of Object.entries({ limit, windowMs, maxKeys })) {

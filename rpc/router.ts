@@ -1,4 +1,5 @@
-import { checkObject } from "../app/internal/check_object.ts";
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { listEndpoints } from "./endpoints.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { createHTTPHandler } from "./http.ts";
@@ -79,6 +80,15 @@ export interface RouterOptions {
   readonly maxMessageSize?: number;
 }
 
+const OPTIONS: OptionNames<RouterOptions> = {
+  transformer: true,
+  onError: true,
+  maxBodySize: true,
+  maxBatchSize: true,
+  maxSubscriptions: true,
+  maxMessageSize: true,
+};
+
 /**
  * Combines procedures and further routers into one API. The options of a router
  * within are not those of its procedures here; see {@linkcode RouterDef}.
@@ -135,7 +145,7 @@ export function createRouter<Def extends RouterDef>(
   def: Def,
   options: RouterOptions = {},
 ): Router<Def> {
-  checkObject(options, "options", "create router");
+  checkOptions(options, OPTIONS, "create router");
   const { transformer, onError } = options;
   const endpoints = listEndpoints(def);
   checkTransformers(endpoints, transformer);

@@ -1,3 +1,5 @@
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { checkCount, checkFunction } from "./check.ts";
 import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "./types.ts";
@@ -35,6 +37,8 @@ export interface CollectorOptions {
   /** Tells the server's time in epoch milliseconds. Default `Date.now`. */
   readonly now?: () => number;
 }
+
+const OPTIONS: OptionNames<CollectorOptions> = { maxSpans: true, now: true };
 
 /** No clock is off by more: 100 years, in milliseconds. */
 const MAX_OFFSET = 100 * 365.25 * 24 * 60 * 60 * 1000;
@@ -76,6 +80,7 @@ export function createCollector(
   tracer: Tracer,
   options: CollectorOptions = {},
 ): Collector {
+  checkOptions(options, OPTIONS, "create collector");
   const { maxSpans = 500, now = Date.now } = options;
   checkCount("create collector", "maxSpans", maxSpans);
   checkFunction("create collector", "now", now);

@@ -10,7 +10,7 @@ import type { Middleware, Next } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import { currentScope, runInScope, Scope } from "../app/scope.ts";
 import { getTracer } from "./context.ts";
-import { checkOptions, createExclusion } from "./middleware_options.ts";
+import { checkMiddleware, createExclusion } from "./middleware_options.ts";
 import type { TraceMiddlewareOptions } from "./middleware_options.ts";
 import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd } from "./response_body.ts";
@@ -54,8 +54,8 @@ export function traceMiddleware(
   tracer: Tracer = getTracer(),
   options: TraceMiddlewareOptions = {},
 ): Middleware {
+  checkMiddleware(tracer, options);
   const { exclude = [], recordHeaders = false } = options;
-  checkOptions(tracer, exclude, recordHeaders);
   const decide = createSampler(options.sample, options.trustParent);
   const isExcluded = createExclusion(exclude);
 

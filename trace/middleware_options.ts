@@ -4,6 +4,8 @@
  * @module
  */
 
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { checkMethods, refuseOption } from "./check.ts";
 import type { Sample, TrustParent } from "./sampling.ts";
 import type { Tracer } from "./types.ts";
@@ -42,16 +44,25 @@ export interface TraceMiddlewareOptions {
   readonly trustParent?: TrustParent;
 }
 
+/** The names of {@linkcode TraceMiddlewareOptions}. */
+export const TRACE_MIDDLEWARE: OptionNames<TraceMiddlewareOptions> = {
+  exclude: true,
+  recordHeaders: true,
+  sample: true,
+  trustParent: true,
+};
+
 const TRACE = "trace requests";
 
 const NEVER_TRACED = ["/__app/", "/favicon.ico"];
 
-/** @throws {TypeError} If one of them is not what it must be. */
-export function checkOptions(
+/** @throws {TypeError} If one of them is wrong or unknown. */
+export function checkMiddleware(
   tracer: Tracer,
-  exclude: readonly string[],
-  recordHeaders: boolean | readonly string[],
+  options: TraceMiddlewareOptions,
 ): void {
+  checkOptions(options, TRACE_MIDDLEWARE, TRACE);
+  const { exclude = [], recordHeaders = false } = options;
   checkMethods(TRACE, "tracer", tracer, ["startTrace"]);
   checkPaths(exclude);
   checkHeaders(recordHeaders);

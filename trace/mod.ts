@@ -94,9 +94,9 @@ export {
   type OTLPSpan,
   type OTLPStatus,
   type OTLPTraces,
-  toOTLP,
 } from "./export/otlp.ts";
 export { createOTLPExporter } from "./export/otlp_exporter.ts";
+export { toOTLP } from "./export/to_otlp.ts";
 export type {
   OTLPBatchOptions,
   OTLPDeadline,

@@ -1,5 +1,7 @@
 import type { Context } from "../app/context.ts";
 import { errorResponse } from "../app/error_response.ts";
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import type { Middleware } from "../app/middleware.ts";
 import { pathOf } from "../app/path.ts";
 import type { Plugin } from "../app/plugin.ts";
@@ -7,6 +9,7 @@ import type { Authorize } from "./access.ts";
 import { createAccessControl } from "./access_control.ts";
 import { createCollector } from "./collector.ts";
 import { traceMiddleware } from "./middleware.ts";
+import { TRACE_MIDDLEWARE } from "./middleware_options.ts";
 import type { TraceMiddlewareOptions } from "./middleware_options.ts";
 import { tracesAPIHandler } from "./stream/api.ts";
 import { traceWebSocket } from "./stream/websocket.ts";
@@ -27,6 +30,12 @@ export interface TracePluginOptions extends TraceMiddlewareOptions {
    */
   readonly maxSocketsPerAddress?: number;
 }
+
+const OPTIONS: OptionNames<TracePluginOptions> = {
+  ...TRACE_MIDDLEWARE,
+  authorize: true,
+  maxSocketsPerAddress: true,
+};
 
 const PREFIX = "/__app/traces";
 
@@ -61,7 +70,8 @@ export function tracePlugin(
   tracer: Tracer,
   options: TracePluginOptions = {},
 ): Plugin {
-  const { authorize, maxSocketsPerAddress } = options;
+  checkOptions(options, OPTIONS, "create trace plugin");
+  const { authorize, maxSocketsPerAddress, ...traced } = options;
   const access = createAccessControl("create trace plugin", authorize);
   const collector = createCollector(tracer);
   const api = tracesAPIHandler(tracer, access, collector);
@@ -93,7 +103,7 @@ export function tracePlugin(
     name: "trace",
     middleware: [
       Object.assign(endpoints, { outermost: true }),
-      traceMiddleware(tracer, options),
+      traceMiddleware(tracer, traced),
     ],
     setup: access.warn,
     close: () => stream.close(),

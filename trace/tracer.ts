@@ -1,3 +1,5 @@
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import { runSpan } from "../app/scope.ts";
 import {
   checkCount,
@@ -48,6 +50,15 @@ export interface TracerOptions {
   readonly random?: RandomSource;
 }
 
+const OPTIONS: OptionNames<TracerOptions> = {
+  maxTraces: true,
+  maxSpansPerTrace: true,
+  layers: true,
+  minDuration: true,
+  clock: true,
+  random: true,
+};
+
 const CREATE = "create tracer";
 
 const ALL_EVENTS: readonly TraceEvent["type"][] = [
@@ -74,6 +85,7 @@ export class TracerImpl implements Tracer {
    * @throws {TypeError} If an option is out of its range.
    */
   constructor(options: TracerOptions = {}) {
+    checkOptions(options, OPTIONS, CREATE);
     const {
       maxTraces = 200,
       maxSpansPerTrace = 500,

@@ -1,6 +1,8 @@
 import { page } from "../viewer/dist/page.ts";
 import type { ConnectionInfo } from "../app/context.ts";
 import { errorResponse } from "../app/error_response.ts";
+import { checkOptions } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
 import type { Authorize } from "./access.ts";
 import { createAccessControl } from "./access_control.ts";
 import type { AccessControl } from "./access_control.ts";
@@ -17,6 +19,8 @@ export interface ViewerOptions {
    */
   readonly authorize?: Authorize;
 }
+
+const OPTIONS: OptionNames<ViewerOptions> = { authorize: true };
 
 /** Characters of JSON from which on the page's traces are compressed. */
 const PACK_FROM = 64 * 1024;
@@ -57,6 +61,7 @@ const HEADERS = {
 export function createViewerHandler(
   options: ViewerOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
+  checkOptions(options, OPTIONS, "create viewer handler");
   const { authorize } = options;
   const access = createAccessControl("create viewer handler", authorize);
   access.warn();

@@ -2,6 +2,8 @@ import type { ConnectionInfo, NetAddress } from "../context.ts";
 import { errorResponse } from "../error_response.ts";
 import { checkFetcher } from "../fetcher.ts";
 import type { Fetcher } from "../fetcher.ts";
+import { checkOptions } from "../internal/check_options.ts";
+import type { OptionNames } from "../internal/check_options.ts";
 import { printableError } from "../internal/printable.ts";
 import { answerOf, offerSocket } from "./host_socket.ts";
 import type {
@@ -26,6 +28,8 @@ export interface NodeHostOptions {
    */
   readonly webSocketServer?: NodeSocketServer;
 }
+
+const NODE_OPTIONS: OptionNames<NodeHostOptions> = { webSocketServer: true };
 
 /** What a server of Node needs to serve an app. */
 export interface NodeHost {
@@ -108,7 +112,7 @@ function completionOf(outgoing: NodeOutgoing): Promise<void> {
  *
  * @param fetcher The app.
  * @param options What opens sockets.
- * @throws {TypeError} If the app has no `fetch`.
+ * @throws {TypeError} If the app has no `fetch`, or an option is unknown.
  *
  * @example
  * ```ts
@@ -140,6 +144,7 @@ export function toNode(
   options: NodeHostOptions = {},
 ): NodeHost {
   checkFetcher(fetcher, "serve on Node");
+  checkOptions(options, NODE_OPTIONS, "serve on Node");
   const { webSocketServer } = options;
   let isTold = false;
 

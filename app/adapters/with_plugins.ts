@@ -2,6 +2,8 @@ import type { ConnectionInfo, Context } from "../context.ts";
 import { createHost } from "../host.ts";
 import type { AppOptions } from "../host.ts";
 import { limitBody } from "../internal/body_limit.ts";
+import { checkOptions } from "../internal/check_options.ts";
+import type { OptionNames } from "../internal/check_options.ts";
 import { isResponse } from "../internal/is_response.ts";
 import { kindOf } from "../internal/show.ts";
 import { pathOf } from "../path.ts";
@@ -24,6 +26,11 @@ export interface FetchHostOptions extends Pick<AppOptions, "onError"> {
    */
   readonly maxBodySize?: number;
 }
+
+const OPTIONS: OptionNames<FetchHostOptions> = {
+  maxBodySize: true,
+  onError: true,
+};
 
 /** A handler with plugins around it. */
 export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
@@ -48,7 +55,7 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
  * wraps the others wherever it stands.
  * @param handler Answers what they don't. It is called as before.
  * @param options Who gets the errors. Default: `console.error`.
- * @throws {TypeError} If a part is not a plugin, middleware or guard, or two
+ * @throws {TypeError} If an option is unknown, a part is not a plugin, middleware or guard, or two
  * plugins share a name.
  *
  * @example
@@ -80,6 +87,7 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
       }`,
     );
   }
+  checkOptions(options, OPTIONS, "put plugins around a handler");
   const { app, fetch } = createHost({ ...options, plugins: toPlugins(parts) });
 
   const { maxBodySize = Infinity } = options;

@@ -33,7 +33,7 @@ export function findProblem(
   known: Readonly<Record<string, true>>,
   name: string,
 ): string | undefined {
-  if (typeof value !== "object" || value === null) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return `${name} must be an object, received ${show(value)}`;
   }
   for (const key of Object.keys(value)) {

@@ -126,8 +126,9 @@ export async function verifyPassword(
 ): Promise<boolean> {
   const complaint = "Cannot verify password: ";
   const isKnown = hash !== null && hash !== undefined;
+  const parameters = readParameters(options, complaint);
   const kept = isKnown ? parseHash(hash, complaint) : {
-    parameters: readParameters(options, complaint),
+    parameters,
     salt: new Uint8Array(SALT_BYTES),
     hash: new Uint8Array(HASH_BYTES),
   };

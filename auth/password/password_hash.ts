@@ -6,6 +6,8 @@
  */
 
 import { Buffer } from "node:buffer";
+import { findProblem } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { show } from "../../app/internal/show.ts";
 import { trimEnd } from "../../app/internal/trim_end.ts";
 
@@ -22,6 +24,12 @@ export interface PasswordHashOptions {
   /** How often, from 1 to 16. Default 1. */
   readonly p?: number;
 }
+
+const OPTIONS: OptionNames<PasswordHashOptions> = {
+  ln: true,
+  r: true,
+  p: true,
+};
 
 /** The same, complete and within bounds. */
 export type ScryptParameters = Required<PasswordHashOptions>;
@@ -60,9 +68,12 @@ export function memoryOf({ ln, r }: ScryptParameters): number {
  * @throws {TypeError} If one is out of bounds, or all together ask too much.
  */
 export function readParameters(
-  { ln = 17, r = 8, p = 1 }: PasswordHashOptions,
+  options: PasswordHashOptions,
   complaint: string,
 ): ScryptParameters {
+  const problem = findProblem(options, OPTIONS, "options");
+  if (problem !== undefined) throw new TypeError(complaint + problem);
+  const { ln = 17, r = 8, p = 1 } = options;
   const parameters = { ln, r, p };
   for (const name of ["ln", "r", "p"] as const) {
     const value: unknown = parameters[name];

@@ -1,6 +1,7 @@
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { checkName, createCheck, isText } from "./check.ts";
+import { checkName, checkNames, createCheck, isText } from "./check.ts";
 
 /** A token as in RFC 9110, section 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
@@ -33,6 +34,14 @@ export interface ApiKeyOptions<U extends BaseUser = User> {
   readonly queryParam?: string;
 }
 
+const OPTIONS: OptionNames<ApiKeyOptions> = {
+  id: true,
+  name: true,
+  validate: true,
+  header: true,
+  queryParam: true,
+};
+
 /**
  * Makes a provider that authenticates programs by a key. A request that carries
  * one is authenticated for itself alone, without a cookie.
@@ -61,6 +70,7 @@ export interface ApiKeyOptions<U extends BaseUser = User> {
 export function apiKey<U extends BaseUser = User>(
   options: ApiKeyOptions<U>,
 ): AuthProvider<U> {
+  checkNames("API-key", options, OPTIONS);
   const { id = "apiKey", name = "API key", validate } = options;
   const { header = "x-api-key", queryParam } = options;
   const check = createCheck("API-key");

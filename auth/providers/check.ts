@@ -4,6 +4,7 @@
  * @module
  */
 
+import { findProblem } from "../../app/internal/check_options.ts";
 import { kindOf, show } from "../../app/internal/show.ts";
 import { AuthError } from "../error.ts";
 
@@ -34,6 +35,22 @@ export function createCheck(label: string): Check {
       `${name} must be ${expected}, received ${shown}`,
     );
   };
+}
+
+/**
+ * Checks the names of a factory's options, or of those in one of them.
+ *
+ * @param label Names the provider in errors.
+ * @throws {AuthError} `CONFIG` with the name that is unknown.
+ */
+export function checkNames(
+  label: string,
+  options: unknown,
+  known: Readonly<Record<string, true>>,
+  name = "options",
+): void {
+  const problem = findProblem(options, known, name);
+  if (problem !== undefined) throw providerError(label, problem);
 }
 
 /** Checks a setting that is a secret, of which nothing is told but its type. */

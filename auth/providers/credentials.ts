@@ -1,6 +1,7 @@
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { checkName, createCheck } from "./check.ts";
+import { checkName, checkNames, createCheck } from "./check.ts";
 
 /** The options of {@linkcode credentials}. */
 export interface CredentialsOptions<U extends BaseUser = User> {
@@ -16,6 +17,12 @@ export interface CredentialsOptions<U extends BaseUser = User> {
     credentials: Record<string, unknown>,
   ) => U | null | Promise<U | null>;
 }
+
+const OPTIONS: OptionNames<CredentialsOptions> = {
+  id: true,
+  name: true,
+  authorize: true,
+};
 
 /**
  * Makes a provider that asks the application who somebody is, for example by
@@ -43,6 +50,7 @@ export interface CredentialsOptions<U extends BaseUser = User> {
 export function credentials<U extends BaseUser = User>(
   options: CredentialsOptions<U>,
 ): AuthProvider<U> {
+  checkNames("credentials", options, OPTIONS);
   const { id = "credentials", name = "Credentials", authorize } = options;
   const check = createCheck("credentials");
   checkName(check, "id", id);

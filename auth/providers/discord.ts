@@ -1,9 +1,11 @@
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider, OAuthTokens } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
+import { checkNames } from "./check.ts";
 import type { OAuthClientOptions } from "./oauth_options.ts";
-import { resolveOAuth } from "./oauth_options.ts";
+import { OAUTH_CLIENT_OPTIONS, resolveOAuth } from "./oauth_options.ts";
 import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
 import { createOAuthProvider } from "./oauth_provider.ts";
 
@@ -28,6 +30,11 @@ export interface DiscordOptions extends OAuthClientOptions {
    */
   readonly guildId?: string;
 }
+
+const OPTIONS: OptionNames<DiscordOptions & { readonly profile: unknown }> = {
+  ...OAUTH_CLIENT_OPTIONS,
+  guildId: true,
+};
 
 /** What Discord knows of a user. */
 export type DiscordProfile = {
@@ -74,6 +81,7 @@ export function presetChat(
 export function presetChat(
   options: DiscordOptions & Partial<ProfileOption<DiscordProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
+  checkNames("Discord", options, OPTIONS);
   const { guildId, scope = ["identify", "email"] } = options;
   const isScopeMissing = guildId !== undefined && Array.isArray(scope) &&
     !scope.includes(MEMBER_SCOPE);

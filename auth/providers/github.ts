@@ -1,12 +1,13 @@
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { trimEnd } from "../../app/internal/trim_end.ts";
 import { ENDPOINT, isEndpoint } from "../oauth/address.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, isObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider, OAuthTokens } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { createCheck } from "./check.ts";
+import { checkNames, createCheck } from "./check.ts";
 import type { Endpoints, OAuthClientOptions } from "./oauth_options.ts";
-import { resolveOAuth } from "./oauth_options.ts";
+import { OAUTH_CLIENT_OPTIONS, resolveOAuth } from "./oauth_options.ts";
 import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
 import { createOAuthProvider } from "./oauth_provider.ts";
 
@@ -29,6 +30,15 @@ export interface GitHubOptions extends OAuthClientOptions {
    */
   readonly enterprise?: { readonly baseUrl: string };
 }
+
+const OPTIONS: OptionNames<GitHubOptions & { readonly profile: unknown }> = {
+  ...OAUTH_CLIENT_OPTIONS,
+  enterprise: true,
+};
+
+const ENTERPRISE: OptionNames<NonNullable<GitHubOptions["enterprise"]>> = {
+  baseUrl: true,
+};
 
 /** What GitHub knows of a user. */
 export type GitHubProfile = {
@@ -77,6 +87,8 @@ export function presetCodeHost(
     & GitHubOptions
     & Partial<ProfileOption<GitHubProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
+  checkNames("GitHub", options, OPTIONS);
+  checkNames("GitHub", options.enterprise ?? {}, ENTERPRISE, "enterprise");
   const { enterprise, authorizationUrl } = options;
   const isOwn = enterprise === undefined && authorizationUrl === undefined;
   const settings = resolveOAuth("GitHub", options, {

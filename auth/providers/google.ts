@@ -1,10 +1,16 @@
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
 import { createIdTokenVerifier } from "../oauth/id_token.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
+import { checkNames } from "./check.ts";
 import type { OAuthClientOptions } from "./oauth_options.ts";
-import { checkEndpoint, resolveOAuth } from "./oauth_options.ts";
+import {
+  checkEndpoint,
+  OAUTH_CLIENT_OPTIONS,
+  resolveOAuth,
+} from "./oauth_options.ts";
 import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
 import { createOAuthProvider } from "./oauth_provider.ts";
 import { verifiedEmail } from "./verified_email.ts";
@@ -35,6 +41,13 @@ export interface GoogleOptions extends OAuthClientOptions {
   /** Where the issuer's keys are. Default: where Google's are. */
   readonly jwksUrl?: string;
 }
+
+const OPTIONS: OptionNames<GoogleOptions & { readonly profile: unknown }> = {
+  ...OAUTH_CLIENT_OPTIONS,
+  hostedDomain: true,
+  issuer: true,
+  jwksUrl: true,
+};
 
 /** What Google knows of a user. */
 export type GoogleProfile = {
@@ -82,6 +95,7 @@ export function presetIdentity(
 export function presetIdentity(
   options: GoogleOptions & Partial<ProfileOption<GoogleProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
+  checkNames("Google", options, OPTIONS);
   const {
     hostedDomain,
     issuer = ISSUER,

@@ -1,7 +1,8 @@
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { isProduction } from "../../app/internal/environment.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, Session, User } from "../user.ts";
-import { createCheck, isText, providerError } from "./check.ts";
+import { checkNames, createCheck, isText, providerError } from "./check.ts";
 
 /** What can be waited for with a timer, in milliseconds. */
 const MAX_DELAY = 2 ** 31 - 1;
@@ -21,6 +22,12 @@ export interface MockOptions<U extends BaseUser = User> {
   /** How long it takes, to see loading states, in milliseconds. Default 0. */
   readonly delay?: number;
 }
+
+const OPTIONS: OptionNames<MockOptions> = {
+  user: true,
+  session: true,
+  delay: true,
+};
 
 /**
  * Makes a provider that lets everybody in as the same user, for tests and for
@@ -47,6 +54,7 @@ export function mock<U extends BaseUser = User>(
       "it lets everybody in, and this is production (or an environment that can't be read, which counts as such)",
     );
   }
+  checkNames("mock", options, OPTIONS);
   const { user, session, delay = 0 } = options;
   const check = createCheck("mock");
   check(

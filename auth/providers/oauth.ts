@@ -1,12 +1,17 @@
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider, OAuthTokens } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { providerError } from "./check.ts";
+import { checkNames, providerError } from "./check.ts";
 import type { IdTokenOptions } from "./oauth_id_token.ts";
 import { idTokenVerifier } from "./oauth_id_token.ts";
 import type { OAuthClientOptions, OAuthDefaults } from "./oauth_options.ts";
-import { checkEndpoint, resolveOAuth } from "./oauth_options.ts";
+import {
+  checkEndpoint,
+  OAUTH_CLIENT_OPTIONS,
+  resolveOAuth,
+} from "./oauth_options.ts";
 import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
 import { createOAuthProvider } from "./oauth_provider.ts";
 import { verifiedEmail } from "./verified_email.ts";
@@ -61,6 +66,14 @@ export interface OAuthOptions extends OAuthClientOptions {
    */
   readonly clientAuthentication?: "body" | "basic";
 }
+
+const OPTIONS: OptionNames<OAuthOptions & { readonly profile: unknown }> = {
+  ...OAUTH_CLIENT_OPTIONS,
+  issuer: true,
+  profileUrl: true,
+  idToken: true,
+  clientAuthentication: true,
+};
 
 /** What a provider tells of a user, as it tells it. */
 export type OAuthProfile = Record<string, unknown>;
@@ -118,8 +131,9 @@ export function oauth(options: OAuthOptions): AuthProvider<User>;
 export function oauth(
   options: OAuthOptions & Partial<ProfileOption<OAuthProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
-  const { profileUrl, profile } = options;
   const label = "OAuth";
+  checkNames(label, options, OPTIONS);
+  const { profileUrl, profile } = options;
   const settings = resolveOAuth(label, options, defaultsOf(options));
   const { check, client, server } = settings;
   if (profileUrl !== undefined) checkEndpoint(check, "profileUrl", profileUrl);

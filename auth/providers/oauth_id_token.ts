@@ -1,8 +1,10 @@
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { isIssuer, ISSUER } from "../oauth/address.ts";
 import { ProviderError } from "../oauth/http.ts";
 import type { IdTokenRules, VerifyIdToken } from "../oauth/id_token.ts";
 import { createIdTokenVerifier } from "../oauth/id_token.ts";
 import { isPublicKeyAlgorithm } from "../oauth/server_metadata.ts";
+import { checkNames } from "./check.ts";
 import type { OAuthSettings } from "./oauth_options.ts";
 import { checkEndpoint } from "./oauth_options.ts";
 
@@ -15,6 +17,12 @@ export interface IdTokenOptions {
   /** The algorithms it may sign with. Default `["RS256"]`. */
   readonly algorithms?: readonly string[];
 }
+
+const ID_TOKEN: OptionNames<IdTokenOptions> = {
+  issuer: true,
+  jwksUrl: true,
+  algorithms: true,
+};
 
 /**
  * Makes what verifies the id tokens of a provider, if they are verified.
@@ -35,6 +43,7 @@ export function idTokenVerifier(
       ? discoveredVerifier(settings, issuer)
       : undefined;
   }
+  checkNames("OAuth", idToken, ID_TOKEN, "idToken");
   return givenVerifier(settings, issuer, idToken);
 }
 

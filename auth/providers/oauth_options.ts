@@ -1,3 +1,4 @@
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import {
   ENDPOINT,
   isEndpoint,
@@ -46,6 +47,25 @@ export interface OAuthClientOptions {
   /** Sends the requests, for example by way of a proxy. Default: `fetch`. */
   readonly fetch?: typeof fetch;
 }
+
+/** The names of what every OAuth provider is told, and of `profile`. */
+export const OAUTH_CLIENT_OPTIONS: OptionNames<
+  & OAuthClientOptions
+  & { readonly id: string; readonly name: string; readonly profile: unknown }
+> = {
+  id: true,
+  name: true,
+  clientId: true,
+  clientSecret: true,
+  redirectUri: true,
+  scope: true,
+  authorizationUrl: true,
+  tokenUrl: true,
+  userInfoUrl: true,
+  timeout: true,
+  fetch: true,
+  profile: true,
+};
 
 /** The endpoints that a provider is asked at. */
 export type Endpoints = Readonly<

@@ -1,3 +1,5 @@
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { show } from "../../app/internal/show.ts";
 import { WindowTable } from "../../app/internal/window_table.ts";
 import type { Window } from "../../app/internal/window_table.ts";
@@ -57,6 +59,17 @@ export interface RateLimitSignInOptions {
   readonly now?: () => number;
 }
 
+const OPTIONS: OptionNames<RateLimitSignInOptions> = {
+  perAccountAndAddress: true,
+  perAccount: true,
+  perAddress: true,
+  maxPendingPerAddress: true,
+  windowMs: true,
+  account: true,
+  maxKeys: true,
+  now: true,
+};
+
 const MINUTE = 60_000;
 /** How long an address counts as one that its account signs in from. */
 const FAMILIAR_MS = 30 * 24 * 60 * MINUTE;
@@ -105,7 +118,7 @@ const FIELDS = [
  * the address is the client's and not the proxy's.
  *
  * @param options How many failures, of whom.
- * @throws {TypeError} If a number is not positive.
+ * @throws {TypeError} If a number is not positive, or an option is unknown.
  *
  * @example
  * ```ts
@@ -135,6 +148,7 @@ const FIELDS = [
 export function rateLimitSignIn(
   options: RateLimitSignInOptions = {},
 ): SignInLimiter {
+  checkOptions(options, OPTIONS, "create sign-in limiter");
   const {
     perAccountAndAddress = 10,
     perAccount = 100,

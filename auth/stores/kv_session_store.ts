@@ -9,6 +9,8 @@
  * @module
  */
 
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { show } from "../../app/internal/show.ts";
 import { keyPart } from "../key_part.ts";
 import {
@@ -71,6 +73,12 @@ export interface KvSessionStoreOptions {
   readonly now?: () => number;
 }
 
+const OPTIONS: OptionNames<KvSessionStoreOptions> = {
+  kv: true,
+  prefix: true,
+  now: true,
+};
+
 /** How many entries are read or deleted at a time. */
 const BATCH = 32;
 
@@ -81,7 +89,7 @@ const BATCH = 32;
  * KV deletes what has expired, some time later. Until then nobody gets it.
  *
  * @param options The database, and where in it.
- * @throws {TypeError} If it is no database.
+ * @throws {TypeError} If it is no database, or an option is unknown.
  *
  * @example
  * ```ts
@@ -101,8 +109,10 @@ const BATCH = 32;
  * ```
  */
 export function createKvSessionStore(
-  { kv, prefix = ["sessions"], now = Date.now }: KvSessionStoreOptions,
+  options: KvSessionStoreOptions,
 ): SessionStore {
+  checkOptions(options, OPTIONS, "create session store");
+  const { kv, prefix = ["sessions"], now = Date.now } = options;
   if (typeof kv?.atomic !== "function") {
     throw new TypeError(
       `Cannot create session store: kv must be what Deno.openKv() gives, received ${

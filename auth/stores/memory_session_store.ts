@@ -13,6 +13,8 @@
  * @module
  */
 
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { RecencyList } from "../../app/internal/recency_list.ts";
 import type { Linked } from "../../app/internal/recency_list.ts";
 import { kindOf } from "../../app/internal/show.ts";
@@ -32,6 +34,12 @@ export interface MemorySessionStoreOptions {
   /** Where the time is read, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
+
+const OPTIONS: OptionNames<MemorySessionStoreOptions> = {
+  maxSessions: true,
+  maxSessionsPerUser: true,
+  now: true,
+};
 
 /** A {@linkcode SessionStore} whose methods return at once. */
 export interface MemorySessionStore extends SessionStore {
@@ -56,7 +64,8 @@ export interface MemorySessionStore extends SessionStore {
  * other processes don't know of it.
  *
  * @param options How many sessions it holds.
- * @throws {TypeError} If a limit is not a positive integer.
+ * @throws {TypeError} If a limit is not a positive integer, or an option is
+ * unknown.
  *
  * @example
  * ```ts
@@ -78,6 +87,7 @@ export interface MemorySessionStore extends SessionStore {
 export function createMemorySessionStore(
   options: MemorySessionStoreOptions = {},
 ): MemorySessionStore {
+  checkOptions(options, OPTIONS, "create session store");
   const { maxSessions = 10_000, now = Date.now } = options;
   const { maxSessionsPerUser = Math.ceil(Math.min(100, maxSessions / 2)) } =
     options;

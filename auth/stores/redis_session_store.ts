@@ -9,6 +9,8 @@
  * @module
  */
 
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { show } from "../../app/internal/show.ts";
 import { keyPart } from "../key_part.ts";
 import {
@@ -50,6 +52,12 @@ export interface RedisSessionStoreOptions {
   /** Where the time is read, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
+
+const OPTIONS: OptionNames<RedisSessionStoreOptions> = {
+  client: true,
+  prefix: true,
+  now: true,
+};
 
 // KEYS: record, user. ARGV: text, time left, id. By the clock of Redis, which
 // is the same for all processes: one that is fast would otherwise forget what
@@ -93,7 +101,7 @@ const BATCH = 500;
  * as in `{session}:`.
  *
  * @param options The client, and what the keys begin with.
- * @throws {TypeError} If it is no client.
+ * @throws {TypeError} If it is no client, or an option is unknown.
  *
  * @example
  * ```ts
@@ -116,8 +124,10 @@ const BATCH = 500;
  * ```
  */
 export function createRedisSessionStore(
-  { client, prefix = "session:", now = Date.now }: RedisSessionStoreOptions,
+  options: RedisSessionStoreOptions,
 ): SessionStore {
+  checkOptions(options, OPTIONS, "create session store");
+  const { client, prefix = "session:", now = Date.now } = options;
   if (typeof client?.eval !== "function") {
     throw new TypeError(
       `Cannot create session store: client must be one of npm:redis, received ${

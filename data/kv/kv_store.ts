@@ -4,10 +4,11 @@
  * @module
  */
 
-import { checkObject } from "../../app/internal/check_object.ts";
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { readDuration } from "../../app/internal/duration.ts";
 import { show } from "../../app/internal/show.ts";
-import { MemoryStore, readLimits } from "../memory_store.ts";
+import { MEMORY_STORE, MemoryStore, readLimits } from "../memory_store.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import type { CacheScopes, Dated, ScopeTable } from "../scope_table.ts";
 import { SharedStore } from "../shared/shared_store.ts";
@@ -53,6 +54,15 @@ export interface KvStoreOptions extends MemoryStoreOptions {
   readonly now?: () => number;
 }
 
+const OPTIONS: OptionNames<KvStoreOptions> = {
+  ...MEMORY_STORE,
+  kv: true,
+  name: true,
+  interval: true,
+  lockTime: true,
+  now: true,
+};
+
 /** A store in Deno KV. */
 export interface KvStore extends CacheStore, AsyncDisposable {
   /**
@@ -96,7 +106,7 @@ export interface KvStore extends CacheStore, AsyncDisposable {
  */
 export function createKvStore(options: KvStoreOptions): KvStore {
   const doing = "create KV store";
-  checkObject(options, "options", doing);
+  checkOptions(options, OPTIONS, doing);
   const {
     kv,
     name = "cache",

@@ -5,10 +5,11 @@
  * @module
  */
 
-import { checkObject } from "../../app/internal/check_object.ts";
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { readDuration } from "../../app/internal/duration.ts";
 import { show } from "../../app/internal/show.ts";
-import { MemoryStore, readLimits } from "../memory_store.ts";
+import { MEMORY_STORE, MemoryStore, readLimits } from "../memory_store.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import type { CacheScopes, Dated, ScopeTable } from "../scope_table.ts";
 import { SharedStore } from "../shared/shared_store.ts";
@@ -56,6 +57,15 @@ export interface RedisStoreOptions extends MemoryStoreOptions {
   readonly now?: () => number;
 }
 
+const OPTIONS: OptionNames<RedisStoreOptions> = {
+  ...MEMORY_STORE,
+  client: true,
+  name: true,
+  lockTime: true,
+  timeout: true,
+  now: true,
+};
+
 /** A store in Redis. */
 export interface RedisStore extends CacheStore, AsyncDisposable {
   /** Closes the connections. The cache's `close()` does it as well. */
@@ -93,7 +103,7 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
  */
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
   const doing = "create Redis store";
-  checkObject(options, "options", doing);
+  checkOptions(options, OPTIONS, doing);
   const {
     client,
     name = "cache",

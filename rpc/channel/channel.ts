@@ -5,6 +5,8 @@
  * @module
  */
 
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { toHex } from "../../app/internal/hex.ts";
 import { Tracked } from "../tracked.ts";
 import {
@@ -61,6 +63,11 @@ export interface Channel<T> {
   readonly subscribers: number;
 }
 
+/** The names of {@linkcode ChannelSubscribeOptions}. */
+export const SUBSCRIBE: OptionNames<ChannelSubscribeOptions> = {
+  lastEventId: true,
+};
+
 /** Settings of a channel. */
 export interface ChannelOptions {
   /**
@@ -72,6 +79,8 @@ export interface ChannelOptions {
   readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
+const OPTIONS: OptionNames<ChannelOptions> = { history: true, random: true };
+
 /**
  * Makes a channel within this process. Subscribers share one history, so that
  * a slow one costs no memory and holds up nobody; they also share the values,
@@ -81,7 +90,8 @@ export interface ChannelOptions {
  * recognised: subscribing with one fails as if the history were too short.
  *
  * @param options How long the history is.
- * @throws {TypeError} If `history` is not a positive integer.
+ * @throws {TypeError} If `history` is not a positive integer, or an option is
+ * unknown.
  *
  * @example
  * ```ts
@@ -107,6 +117,7 @@ export interface ChannelOptions {
  * ```
  */
 export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
+  checkOptions(options, OPTIONS, "create channel");
   const { history = DEFAULT_HISTORY } = options;
   const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
   const ring = new MessageRing<T>(checkHistory(history));
@@ -119,7 +130,9 @@ export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
       ring.push(new Tracked(id, value));
       return Promise.resolve(id);
     },
-    subscribe(signal, { lastEventId } = {}) {
+    subscribe(signal, options = {}) {
+      checkOptions(options, SUBSCRIBE, "subscribe to channel");
+      const { lastEventId } = options;
       const position = lastEventId === undefined
         ? ring.end
         : positionAfter(lastEventId);

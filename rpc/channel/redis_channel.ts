@@ -5,10 +5,12 @@
  * @module
  */
 
-import { checkObject } from "../../app/internal/check_object.ts";
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { kindOf } from "../../app/internal/show.ts";
 import { Tracked } from "../tracked.ts";
 import type { Transformer } from "../transformer.ts";
+import { SUBSCRIBE } from "./channel.ts";
 import type { Channel, ChannelSubscribeOptions } from "./channel.ts";
 import { checkHistory, DEFAULT_HISTORY, messagesLost } from "./message_ring.ts";
 import { RedisReader } from "./redis_reader.ts";
@@ -47,6 +49,13 @@ export interface RedisChannelOptions {
    */
   readonly transformer?: Transformer;
 }
+
+const OPTIONS: OptionNames<RedisChannelOptions> = {
+  client: true,
+  name: true,
+  history: true,
+  transformer: true,
+};
 
 /** A channel in Redis. */
 export interface RedisChannel<T> extends Channel<T>, AsyncDisposable {
@@ -103,7 +112,7 @@ const BLOCK = 10_000;
 export function createRedisChannel<T>(
   options: RedisChannelOptions,
 ): RedisChannel<T> {
-  checkObject(options, "options", "create channel");
+  checkOptions(options, OPTIONS, "create channel");
   const { client, name, history = DEFAULT_HISTORY } = options;
   const transformer = options.transformer ?? JSON;
   checkHistory(history);
@@ -148,8 +157,10 @@ export function createRedisChannel<T>(
 
   function subscribe(
     signal: AbortSignal,
-    { lastEventId }: ChannelSubscribeOptions = {},
+    options: ChannelSubscribeOptions = {},
   ): AsyncIterableIterator<Tracked<T>> {
+    checkOptions(options, SUBSCRIBE, "subscribe to channel");
+    const { lastEventId } = options;
     checkOpen("subscribe");
     const stop = new AbortController();
     let failed: { readonly error: unknown } | undefined;

@@ -1,4 +1,5 @@
-import { checkObject } from "../../app/internal/check_object.ts";
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { kindOf } from "../../app/internal/show.ts";
 import type { Endpoint } from "../call.ts";
 import { checkEndpoint, checkRouter, DEFAULT_ENDPOINT } from "../check.ts";
@@ -91,7 +92,7 @@ export function createOpenAPIDocument(
   options: OpenAPIOptions,
 ): OpenAPIDocument {
   checkRouter(router, ["_def"], DOING);
-  checkOptions(options);
+  checkValues(options);
   if (router["~wire"] === "transformed") {
     throw cannot(
       "the router has a transformer, whose text JSON Schema can't describe; give createRouter(router._def) instead, and serve that one too",
@@ -206,8 +207,22 @@ function json(schema: JSONSchema): OpenAPIContent {
   return { "application/json": { schema } };
 }
 
-function checkOptions(options: OpenAPIOptions): void {
-  checkObject(options, "options", DOING);
+const OPTIONS: OptionNames<OpenAPIOptions> = {
+  title: true,
+  version: true,
+  description: true,
+  endpoint: true,
+  servers: true,
+  toJSONSchema: true,
+};
+
+const SERVER: OptionNames<OpenAPIServer> = { url: true, description: true };
+
+function checkValues(options: OpenAPIOptions): void {
+  checkOptions(options, OPTIONS, DOING);
+  options.servers?.forEach((server, index) =>
+    checkOptions(server, SERVER, DOING, `servers[${index}]`)
+  );
   for (const name of ["title", "version"] as const) {
     if (typeof options[name] === "string") continue;
     throw cannot(`${name} must be a string, received ${kindOf(options[name])}`);

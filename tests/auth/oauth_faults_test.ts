@@ -65,13 +65,13 @@ const CASES: readonly Case[] = [
   ],
   [
     "Another provider",
-    (local, timeout) =>
+    ({ google: { jwksUrl: _, ...endpoints }, discord }, timeout) =>
       oauth({
-        ...local.google,
+        ...endpoints,
         id: "any",
         name: "Any",
         scope: ["openid"],
-        profileUrl: local.discord.userInfoUrl,
+        profileUrl: discord.userInfoUrl,
         timeout,
       }),
     {

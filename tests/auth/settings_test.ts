@@ -59,7 +59,7 @@ Deno.test("Only settings that are safe make a plugin", () => {
     ],
     [
       { ...secured, callbacks: { signIn: () => false } as never },
-      'there is no callback "signIn"; there are onSessionCreated, onSessionValidate, onSignIn',
+      'unknown option "callbacks.signIn"; did you mean onSignIn? Known options: onSessionCreated, onSessionValidate, onSignIn',
     ],
     [
       { ...secured, callbacks: { onSignIn: true as never } },

@@ -202,10 +202,17 @@ export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve));
 }
 
+/** What keeps a router's reports: its options, and what they have kept. */
+type ErrorLog = { readonly onError: ErrorReport } & {
+  /** Not enumerable, so that a router doesn't take it for an option. */
+  readonly logged: unknown[];
+};
+
 /** Keeps what a router reports instead of printing it. */
-export function errorLog(): { onError: ErrorReport; logged: unknown[] } {
+export function errorLog(): ErrorLog {
   const logged: unknown[] = [];
-  return { onError: (error) => void logged.push(error), logged };
+  const log = { onError: (error: unknown) => void logged.push(error), logged };
+  return Object.defineProperty(log, "logged", { enumerable: false });
 }
 
 /** A frame of a client (RFC 6455, section 5.2), masked with zeros. */

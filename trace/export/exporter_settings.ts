@@ -1,8 +1,11 @@
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { kindOf, show } from "../../app/internal/show.ts";
 import { withoutSource } from "../../app/internal/without_source.ts";
 import { checkCount, checkFunction, checkMethods } from "../check.ts";
 import type { AttributeValue } from "../types.ts";
 import type {
+  OTLPBatchOptions,
   OTLPExporterOptions,
   OTLPExporterTimers,
 } from "./exporter_types.ts";
@@ -19,6 +22,24 @@ export interface ExporterSettings {
   readonly onError: (error: Error) => void;
   readonly timers: OTLPExporterTimers;
 }
+
+const OPTIONS: OptionNames<OTLPExporterOptions> = {
+  url: true,
+  headers: true,
+  serviceName: true,
+  resource: true,
+  batch: true,
+  gzip: true,
+  onError: true,
+  fetch: true,
+  timers: true,
+};
+
+const BATCH: OptionNames<OTLPBatchOptions> = {
+  maxTraces: true,
+  maxDelay: true,
+  maxQueue: true,
+};
 
 const REAL_TIMERS: OTLPExporterTimers = {
   now: () => Date.now(),
@@ -38,6 +59,8 @@ const MAX_TIMER = 2 ** 31 - 1;
 export function readExporterOptions(
   options: OTLPExporterOptions,
 ): ExporterSettings {
+  checkOptions(options, OPTIONS, CREATE);
+  checkOptions(options.batch ?? {}, BATCH, CREATE, "batch");
   const { batch = {}, timers = REAL_TIMERS, gzip = false } = options;
   const { maxTraces = 100, maxDelay = 5000, maxQueue = 1000 } = batch;
   checkCount(CREATE, "batch.maxTraces", maxTraces);

@@ -24,27 +24,7 @@ export interface OTLPOptions {
   readonly serviceName?: string;
 }
 
-/**
- * Writes traces as OTLP/JSON, for any OpenTelemetry collector or backend.
- *
- * What OTLP has no field for goes to attributes of our own: `app.layer` on
- * each span; `app.status` on spans that were open when their trace ended; and
- * `app.trace`, on the root, where the trace's metadata isn't what the root's
- * semantic-convention attributes say. `fromOTLP` takes them back out.
- *
- * @param traces The traces. Those without spans are left out.
- * @param options The name of the service.
- * @returns An object to send or store as JSON.
- * @throws {TypeError} If an id isn't what W3C Trace Context demands.
- *
- * @example
- * ```ts
- * import { toOTLP } from "@quartet/kit/trace";
- *
- * const { resourceSpans } = toOTLP([], { serviceName: "atlas" });
- * console.assert(resourceSpans.length === 1);
- * ```
- */
+/** Writes traces as OTLP/JSON. See `toOTLP` of the module, which checks options. */
 export function toOTLP(
   traces: readonly SerializedTrace[],
   options: OTLPOptions = {},

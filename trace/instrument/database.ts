@@ -1,3 +1,5 @@
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { isThenable } from "../../app/scope.ts";
 import { getActiveSpan } from "../context.ts";
 import { noopSpan } from "../noop_tracer.ts";
@@ -12,6 +14,12 @@ export interface QueryOptions {
   /** The database's name (`db.namespace`). */
   readonly namespace?: string;
 }
+
+/** The names of {@linkcode QueryOptions}. */
+export const QUERY: OptionNames<QueryOptions> = {
+  system: true,
+  namespace: true,
+};
 
 /**
  * Traces a database query, as a span `db.query` or, if it changes something,
@@ -40,6 +48,7 @@ export function traceQuery<T>(
   run: (span: Span) => T,
   options: QueryOptions = {},
 ): T {
+  checkOptions(options, QUERY, "trace a query");
   return runQuery(() => queryOf(text, options), run);
 }
 

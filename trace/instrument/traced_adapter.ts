@@ -1,8 +1,9 @@
+import { checkOptions } from "../../app/internal/check_options.ts";
 import { currentScope, isThenable, runInScope } from "../../app/scope.ts";
 import { refuseOption } from "../check.ts";
 import { getActiveSpan } from "../context.ts";
 import type { Span } from "../types.ts";
-import { countRows, queryOf, runQuery } from "./database.ts";
+import { countRows, QUERY, queryOf, runQuery } from "./database.ts";
 import type { DescribedQuery, QueryOptions } from "./database.ts";
 import { inSpan } from "./in_span.ts";
 
@@ -74,6 +75,7 @@ export function tracedAdapter<A extends object>(
     const must = "adapter must be an object or a function, as drivers give";
     refuseOption("trace a database", must, adapter);
   }
+  checkOptions(options, QUERY, "trace a database");
   return standIn(adapter, (name, method) => {
     if (QUERY_METHODS.has(name)) return tracedQuery(method, options);
     if (PREPARE_METHODS.has(name)) return tracedPrepare(method, options);

@@ -1,3 +1,5 @@
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { runSpan } from "../../app/scope.ts";
 import { checkFunction, refuseOption } from "../check.ts";
 import { getActiveSpan } from "../context.ts";
@@ -18,6 +20,8 @@ export interface TracedFetchOptions {
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
+
+const OPTIONS: OptionNames<TracedFetchOptions> = { origins: true, fetch: true };
 
 const TRACE = "trace fetch";
 
@@ -71,6 +75,7 @@ type Init = Parameters<typeof fetch>[1];
  * ```
  */
 export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
+  checkOptions(options, OPTIONS, TRACE);
   checkFunction(TRACE, "fetch", options.fetch);
   const isTold = originFilter(options.origins ?? []);
   // Looked up late: tests and other libraries put theirs in its place.

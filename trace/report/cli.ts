@@ -1,3 +1,5 @@
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { checkDuration, checkFunction, refuseOption } from "../check.ts";
 import type { Tracer } from "../types.ts";
 import { formatTrace } from "./format_trace.ts";
@@ -18,6 +20,13 @@ export interface CLIReporterOptions {
   /** Columns of a line. Default: those of the terminal, else 120. */
   readonly width?: number;
 }
+
+const OPTIONS: OptionNames<CLIReporterOptions> = {
+  write: true,
+  color: true,
+  slow: true,
+  width: true,
+};
 
 /** A running reporter. */
 export interface CLIReporter {
@@ -55,6 +64,7 @@ export function createCLIReporter(
   tracer: Tracer,
   options: CLIReporterOptions = {},
 ): CLIReporter {
+  checkOptions(options, OPTIONS, CREATE);
   const output = standardOutput();
   // In one piece, so that the trees of concurrent requests do not interleave.
   const { write = output.write, slow = 100 } = options;

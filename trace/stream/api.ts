@@ -1,5 +1,7 @@
 import type { ConnectionInfo } from "../../app/context.ts";
 import { errorResponse } from "../../app/error_response.ts";
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { readBodyText, toBodyError } from "../../app/internal/read_body.ts";
 import type { Authorize } from "../access.ts";
 import { createAccessControl } from "../access_control.ts";
@@ -20,6 +22,11 @@ export interface TracesAPIOptions {
   /** Takes the spans that browsers post. Default: posting is refused. */
   readonly collector?: Collector;
 }
+
+const OPTIONS: OptionNames<TracesAPIOptions> = {
+  authorize: true,
+  collector: true,
+};
 
 /** Bytes that a browser may post at once. */
 const MAX_BODY = 256 * 1024;
@@ -65,6 +72,7 @@ export function createTracesAPIHandler(
   tracer: Tracer,
   options: TracesAPIOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
+  checkOptions(options, OPTIONS, CREATE);
   const { authorize, collector } = options;
   const access = createAccessControl(CREATE, authorize);
   checkMethods(CREATE, "collector", collector, ["receive"]);

@@ -1,5 +1,7 @@
 import type { ConnectionInfo } from "../../app/context.ts";
 import { errorResponse } from "../../app/error_response.ts";
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
 import { createUpgrader } from "../../app/websocket.ts";
 import type { ServerWebSocket } from "../../app/websocket.ts";
 import type { Authorize } from "../access.ts";
@@ -30,6 +32,13 @@ export interface TraceWebSocketOptions {
   /** Tells the server's time in epoch milliseconds. Default `Date.now`. */
   readonly now?: () => number;
 }
+
+const OPTIONS: OptionNames<TraceWebSocketOptions> = {
+  authorize: true,
+  collector: true,
+  now: true,
+  maxSocketsPerAddress: true,
+};
 
 /** The live stream of a tracer. */
 export interface TraceWebSocket {
@@ -114,6 +123,7 @@ export function createTraceWebSocket(
   tracer: Tracer,
   options: TraceWebSocketOptions = {},
 ): TraceWebSocket {
+  checkOptions(options, OPTIONS, CREATE);
   const access = createAccessControl(CREATE, options.authorize);
   const stream = traceWebSocket(tracer, access, options);
   access.warn();

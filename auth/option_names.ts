@@ -1,0 +1,75 @@
+/**
+ * The names of the plugin's settings. One that is unknown may be a misspelt one
+ * that should have kept somebody out.
+ *
+ * @module
+ */
+
+import { findProblem } from "../app/internal/check_options.ts";
+import type { OptionNames } from "../app/internal/check_options.ts";
+import type { CookieOptions } from "./cookies/cookie_settings.ts";
+import { configError } from "./error.ts";
+import type { AuthCallbacks, AuthConfig, SessionConfig } from "./options.ts";
+import type { BaseUser } from "./user.ts";
+
+const CONFIG: OptionNames<AuthConfig> = {
+  secret: true,
+  sessionDuration: true,
+  providers: true,
+  session: true,
+  callbacks: true,
+  cookie: true,
+  debug: true,
+  onEvent: true,
+  signInLimiter: true,
+  address: true,
+  trustedOrigins: true,
+  now: true,
+};
+
+const SESSION: OptionNames<SessionConfig> = {
+  secret: true,
+  strategy: true,
+  maxAge: true,
+  updateAge: true,
+  absoluteMaxAge: true,
+  clockTolerance: true,
+  issuer: true,
+  audience: true,
+  store: true,
+};
+
+const CALLBACKS: OptionNames<AuthCallbacks> = {
+  onSessionCreated: true,
+  onSessionValidate: true,
+  onSignIn: true,
+  onSignOut: true,
+  jwt: true,
+  session: true,
+};
+
+const COOKIE: OptionNames<CookieOptions> = {
+  name: true,
+  secure: true,
+  sameSite: true,
+  domain: true,
+  path: true,
+  httpOnly: true,
+};
+
+/** @throws {AuthError} `CONFIG` with the name that is unknown. */
+export function checkNames<U extends BaseUser>(config: AuthConfig<U>): void {
+  check(config, CONFIG, "options");
+  check(config.session ?? {}, SESSION, "session");
+  check(config.callbacks ?? {}, CALLBACKS, "callbacks");
+  check(config.cookie ?? {}, COOKIE, "cookie");
+}
+
+function check(
+  value: unknown,
+  known: Readonly<Record<string, true>>,
+  name: string,
+): void {
+  const problem = findProblem(value, known, name);
+  if (problem !== undefined) throw configError(problem);
+}

@@ -1,0 +1,715 @@
+/**
+ * Every function that takes options refuses one that it doesn't know, says
+ * where it is, and lists those that there are. Known ones are accepted, with
+ * `undefined` too.
+ */
+
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import * as app from "@quartet/kit/app";
+import * as auth from "@quartet/kit/auth";
+import { createKvSessionStore } from "@quartet/kit/auth/kv";
+import { createRedisSessionStore } from "@quartet/kit/auth/redis";
+import * as data from "@quartet/kit/data";
+import { createKvStore } from "@quartet/kit/data/kv";
+import { createRedisStore } from "@quartet/kit/data/redis";
+import * as rpc from "@quartet/kit/rpc";
+import { createClient, createHTTPClient } from "@quartet/kit/rpc/client";
+import { createRedisChannel } from "@quartet/kit/rpc/redis";
+import * as trace from "@quartet/kit/trace";
+
+interface Case {
+  readonly what: string;
+  /** Options that are right. */
+  readonly options: Record<string, unknown>;
+  /** Where the unknown one goes: a key of `options`, or its top. */
+  readonly at?: string;
+  /** What the options are called in the message, if not as `at`. */
+  readonly called?: string;
+  /** What the message begins with. */
+  readonly cannot: string;
+  /** All the names that there are. */
+  readonly names: string;
+  // deno-lint-ignore no-explicit-any -- wrong options are the point
+  readonly call: (options: any) => unknown;
+}
+
+const SECRET = "a secret of at least thirty-two bytes";
+const session = { secret: SECRET };
+const handler = () => new Response("hello");
+const later = () => Promise.resolve(null);
+const kv = { atomic: later } as never;
+const client = { eval: later, duplicate: later } as never;
+const router = rpc.createRouter({ ping: rpc.procedure.query(() => "pong") });
+const tracer = trace.createTracer();
+const context = new app.Context(new Request("http://localhost/"));
+const oauth = {
+  clientId: "id",
+  clientSecret: "secret",
+  redirectUri: "https://app.example/callback",
+  scope: ["openid"],
+  authorizationUrl: "https://id.example/authorize",
+  tokenUrl: "https://id.example/token",
+  userInfoUrl: "https://id.example/user",
+  timeout: 1,
+  fetch,
+  profile: () => ({ id: "1" }),
+};
+const OAUTH =
+  "id, name, clientId, clientSecret, redirectUri, scope, authorizationUrl, tokenUrl, userInfoUrl, timeout, fetch, profile";
+const MEMORY = "maxEntries, maxBytes, maxEntryBytes, maxScopes";
+const FRESHNESS =
+  "tags, paths, staleWhileRevalidate, staleIfError, staleAfter, timeout, negativeMaxAge, jitter, clone";
+
+const APP: Case[] = [
+  {
+    what: "createApp()",
+    options: { plugins: [], routes: [], maxBodySize: 1 },
+    cannot: "Cannot create app: ",
+    names: "plugins, routes, trace, maxBodySize, onError",
+    call: app.createApp,
+  },
+  {
+    what: "a route",
+    options: { path: "/a", handler, method: "POST", config: {} },
+    called: "route",
+    cannot: "Cannot add route /a: ",
+    names: "path, method, handler, loader, action, config, maxBodySize",
+    call: (route) => app.createApp().route(route),
+  },
+  {
+    what: "withPlugins()",
+    options: { maxBodySize: 1, onError() {} },
+    cannot: "Cannot put plugins around a handler: ",
+    names: "maxBodySize, onError",
+    call: (options) => app.withPlugins([], handler, options),
+  },
+  {
+    what: "serve()",
+    options: { port: 0, signals: false, onListen() {} },
+    cannot: "Cannot serve: ",
+    names:
+      "port, hostname, cert, key, reusePort, signal, signals, grace, onListen",
+    call: async (options) => {
+      await using _ = app.serve({ fetch: handler }, options);
+    },
+  },
+  {
+    what: "serve() of an app",
+    options: { port: 0, signals: false, onListen() {} },
+    cannot: "Cannot serve: ",
+    names:
+      "port, hostname, cert, key, reusePort, signal, signals, grace, onListen",
+    call: async (options) => {
+      await using _ = await app.createApp().serve(options);
+    },
+  },
+  {
+    what: "toNode()",
+    options: { webSocketServer: undefined },
+    cannot: "Cannot serve on Node: ",
+    names: "webSocketServer",
+    call: (options) => app.toNode({ fetch: handler }, options),
+  },
+  {
+    what: "createUpgrader()",
+    options: { maxSocketsPerAddress: 1 },
+    cannot: "Cannot create upgrader: ",
+    names: "maxSocketsPerAddress",
+    call: (options) => app.createUpgrader({ message() {} }, options),
+  },
+];
+
+const plugin = {
+  cannot: "Cannot create auth plugin: ",
+  call: auth.createAuthPlugin,
+};
+const guarded = "Cannot guard a route by ";
+
+const AUTH: Case[] = [
+  {
+    ...plugin,
+    what: "createAuthPlugin()",
+    options: { session, providers: [], debug: false },
+    names:
+      "secret, sessionDuration, providers, session, callbacks, cookie, debug, onEvent, signInLimiter, address, trustedOrigins, now",
+  },
+  {
+    ...plugin,
+    what: "session of createAuthPlugin()",
+    options: { session: { ...session, maxAge: 60, strategy: "jwt" } },
+    at: "session",
+    names:
+      "secret, strategy, maxAge, updateAge, absoluteMaxAge, clockTolerance, issuer, audience, store",
+  },
+  {
+    ...plugin,
+    what: "cookie of createAuthPlugin()",
+    options: { session, cookie: { httpOnly: true } },
+    at: "cookie",
+    names: "name, secure, sameSite, domain, path, httpOnly",
+  },
+  {
+    ...plugin,
+    what: "callbacks of createAuthPlugin()",
+    options: { session, callbacks: { onSignIn() {} } },
+    at: "callbacks",
+    names:
+      "onSessionCreated, onSessionValidate, onSignIn, onSignOut, jwt, session",
+  },
+  {
+    what: "requireAuth()",
+    options: { redirect: "/in" },
+    cannot: `${guarded}requireAuth(): `,
+    names: "redirect, unauthorizedResponse",
+    call: auth.requireAuth,
+  },
+  {
+    what: "unauthorizedResponse of requireAuth()",
+    options: { unauthorizedResponse: { status: 401, body: "no" } },
+    at: "unauthorizedResponse",
+    cannot: `${guarded}requireAuth(): `,
+    names: "status, body",
+    call: auth.requireAuth,
+  },
+  {
+    what: "requireRoles()",
+    options: { requireAll: true },
+    cannot: `${guarded}requireRoles(): `,
+    names: "redirect, unauthorizedResponse, requireAll",
+    call: (options) => auth.requireRoles(["a"], options),
+  },
+  {
+    what: "unauthorizedResponse of requireRoles()",
+    options: { unauthorizedResponse: { status: 401, body: "no" } },
+    at: "unauthorizedResponse",
+    cannot: `${guarded}requireRoles(): `,
+    names: "status, body",
+    call: (options) => auth.requireRoles(["a"], options),
+  },
+  {
+    what: "withAuth()",
+    options: { roles: ["a"] },
+    cannot: `${guarded}withAuth(): `,
+    names: "roles",
+    call: (options) => auth.withAuth(handler, options),
+  },
+  {
+    what: "credentials()",
+    options: { id: "a", name: "A", authorize: later },
+    cannot: "Cannot create credentials provider: ",
+    names: "id, name, authorize",
+    call: auth.credentials,
+  },
+  {
+    what: "apiKey()",
+    options: { validate: later, header: "x-key", queryParam: "key" },
+    cannot: "Cannot create API-key provider: ",
+    names: "id, name, validate, header, queryParam",
+    call: auth.apiKey,
+  },
+  {
+    what: "mock()",
+    options: { user: { id: "1" }, delay: 0 },
+    cannot: "Cannot create mock provider: ",
+    names: "user, session, delay",
+    call: auth.mock,
+  },
+  {
+    what: "github()",
+    options: oauth,
+    cannot: "Cannot create GitHub provider: ",
+    names: `${OAUTH}, enterprise`,
+    call: auth.github,
+  },
+  {
+    what: "enterprise of github()",
+    options: { ...oauth, enterprise: { baseUrl: "https://a.example" } },
+    at: "enterprise",
+    cannot: "Cannot create GitHub provider: ",
+    names: "baseUrl",
+    call: auth.presetCodeHost,
+  },
+  {
+    what: "google()",
+    options: oauth,
+    cannot: "Cannot create Google provider: ",
+    names: `${OAUTH}, hostedDomain, issuer, jwksUrl`,
+    call: auth.google,
+  },
+  {
+    what: "discord()",
+    options: { ...oauth, guildId: "1" },
+    cannot: "Cannot create Discord provider: ",
+    names: `${OAUTH}, guildId`,
+    call: auth.discord,
+  },
+  {
+    what: "oauth()",
+    options: { ...oauth, id: "a", name: "A" },
+    cannot: "Cannot create OAuth provider: ",
+    names: `${OAUTH}, issuer, profileUrl, idToken, clientAuthentication`,
+    call: auth.oauth,
+  },
+  {
+    what: "idToken of oauth()",
+    options: {
+      ...oauth,
+      id: "a",
+      name: "A",
+      idToken: {
+        issuer: "https://id.example",
+        jwksUrl: "https://id.example/keys",
+      },
+    },
+    at: "idToken",
+    cannot: "Cannot create OAuth provider: ",
+    names: "issuer, jwksUrl, algorithms",
+    call: auth.oauth,
+  },
+  {
+    what: "rateLimitSignIn()",
+    options: { perAccount: 1 },
+    cannot: "Cannot create sign-in limiter: ",
+    names:
+      "perAccountAndAddress, perAccount, perAddress, maxPendingPerAddress, windowMs, account, maxKeys, now",
+    call: auth.rateLimitSignIn,
+  },
+  {
+    what: "hashPassword()",
+    options: { ln: 10 },
+    cannot: "Cannot hash password: ",
+    names: "ln, r, p",
+    call: (options) => auth.hashPassword("a", options),
+  },
+  {
+    what: "verifyPassword()",
+    options: { ln: 10 },
+    cannot: "Cannot verify password: ",
+    names: "ln, r, p",
+    call: (options) => auth.verifyPassword("a", null, options),
+  },
+  {
+    what: "needsRehash()",
+    options: { ln: 10 },
+    cannot: "Cannot tell whether a password needs a new hash: ",
+    names: "ln, r, p",
+    call: (options) =>
+      auth.needsRehash(
+        `$scrypt$ln=10,r=8,p=1$${"A".repeat(22)}$${"A".repeat(43)}`,
+        options,
+      ),
+  },
+  {
+    what: "createMemorySessionStore()",
+    options: { maxSessions: 1 },
+    cannot: "Cannot create session store: ",
+    names: "maxSessions, maxSessionsPerUser, now",
+    call: auth.createMemorySessionStore,
+  },
+  {
+    what: "createKvSessionStore()",
+    options: { kv, prefix: ["a"] },
+    cannot: "Cannot create session store: ",
+    names: "kv, prefix, now",
+    call: createKvSessionStore,
+  },
+  {
+    what: "createRedisSessionStore()",
+    options: { client, prefix: "a:" },
+    cannot: "Cannot create session store: ",
+    names: "client, prefix, now",
+    call: createRedisSessionStore,
+  },
+];
+
+const DATA: Case[] = [
+  {
+    what: "createCache()",
+    options: { maxEntries: 1, storeTimeout: 1 },
+    cannot: "Cannot create cache: ",
+    names: `${MEMORY}, store, storeTimeout, onError, now, random`,
+    call: data.createCache,
+  },
+  {
+    what: "configureCache()",
+    options: { maxEntries: 1 },
+    cannot: "Cannot create cache: ",
+    names: `${MEMORY}, store, storeTimeout, onError, now, random`,
+    call: data.configureCache,
+  },
+  {
+    what: "createMemoryStore()",
+    options: { maxEntries: 1 },
+    cannot: "Cannot create memory store: ",
+    names: MEMORY,
+    call: data.createMemoryStore,
+  },
+  {
+    what: "createKvStore()",
+    options: { kv, name: "a" },
+    cannot: "Cannot create KV store: ",
+    names: `${MEMORY}, kv, name, interval, lockTime, now`,
+    call: createKvStore,
+  },
+  {
+    what: "createRedisStore()",
+    options: { client, name: "a" },
+    cannot: "Cannot create Redis store: ",
+    names: `${MEMORY}, client, name, lockTime, timeout, now`,
+    call: createRedisStore,
+  },
+  {
+    what: "cached()",
+    options: { maxAge: 1, tags: ["a"] },
+    cannot: "Cannot call through the cache: ",
+    names: `${FRESHNESS}, maxAge`,
+    call: (options) =>
+      data.cached(crypto.randomUUID(), () => Promise.resolve(1), options),
+  },
+  {
+    what: "unstable_cache()",
+    options: { revalidate: 1, tags: ["a"] },
+    cannot: "Cannot create cached function: ",
+    names: `${FRESHNESS}, revalidate`,
+    call: (options) => data.unstable_cache(later, ["a"], options),
+  },
+  {
+    what: "cacheResponse()",
+    options: { maxAge: 1, vary: [] },
+    cannot: "Cannot create response cache: ",
+    names:
+      "maxAge, tags, vary, ignoreCookies, staleWhileRevalidate, staleIfError, clientMaxAge",
+    call: data.cacheResponse,
+  },
+];
+
+const RPC: Case[] = [
+  {
+    what: "createRouter()",
+    options: { maxBodySize: 1 },
+    cannot: "Cannot create router: ",
+    names:
+      "transformer, onError, maxBodySize, maxBatchSize, maxSubscriptions, maxMessageSize",
+    call: (options) => rpc.createRouter({}, options),
+  },
+  {
+    what: "rpcPlugin()",
+    options: { router, endpoint: "/rpc" },
+    cannot: "Cannot create RPC plugin: ",
+    names: "router, endpoint, allowedOrigins, maxSocketsPerAddress",
+    call: rpc.rpcPlugin,
+  },
+  {
+    what: "rateLimit()",
+    options: { limit: 1, windowMs: 1 },
+    cannot: "Cannot create rate limit: ",
+    names: "limit, windowMs, key, maxKeys, now",
+    call: rpc.rateLimit,
+  },
+  {
+    what: "createCaller()",
+    options: { request: context.request },
+    cannot: "Cannot create caller: ",
+    names: "request, signal, responseHeaders",
+    call: (options) => rpc.createCaller(router, context, options),
+  },
+  {
+    what: "createChannel()",
+    options: { history: 1 },
+    cannot: "Cannot create channel: ",
+    names: "history, random",
+    call: rpc.createChannel,
+  },
+  {
+    what: "subscribe() of a channel",
+    options: { lastEventId: "a" },
+    cannot: "Cannot subscribe to channel: ",
+    names: "lastEventId",
+    call: (options) =>
+      rpc.createChannel().subscribe(AbortSignal.abort(), options),
+  },
+  {
+    what: "createRedisChannel()",
+    options: { client, name: "a" },
+    cannot: "Cannot create channel: ",
+    names: "client, name, history, transformer",
+    call: createRedisChannel,
+  },
+  {
+    what: "createOpenAPIDocument()",
+    options: { title: "A", version: "1" },
+    cannot: "Cannot create OpenAPI document: ",
+    names: "title, version, description, endpoint, servers, toJSONSchema",
+    call: (options) => rpc.createOpenAPIDocument(router, options),
+  },
+  {
+    what: "servers of createOpenAPIDocument()",
+    options: { title: "A", version: "1", servers: { url: "https://a" } },
+    at: "servers",
+    called: "servers[0]",
+    cannot: "Cannot create OpenAPI document: ",
+    names: "url, description",
+    call: (options) =>
+      rpc.createOpenAPIDocument(router, {
+        ...options,
+        servers: [options.servers],
+      }),
+  },
+];
+
+const TRACE: Case[] = [
+  {
+    what: "createTracer()",
+    options: { maxTraces: 1 },
+    cannot: "Cannot create tracer: ",
+    names: "maxTraces, maxSpansPerTrace, layers, minDuration, clock, random",
+    call: trace.createTracer,
+  },
+  {
+    what: "traceMiddleware()",
+    options: { exclude: [] },
+    cannot: "Cannot trace requests: ",
+    names: "exclude, recordHeaders, sample, trustParent",
+    call: (options) => trace.traceMiddleware(tracer, options),
+  },
+  {
+    what: "tracePlugin()",
+    options: { exclude: [], authorize: () => true },
+    cannot: "Cannot create trace plugin: ",
+    names:
+      "exclude, recordHeaders, sample, trustParent, authorize, maxSocketsPerAddress",
+    call: (options) => trace.tracePlugin(tracer, options),
+  },
+  {
+    what: "createTracesAPIHandler()",
+    options: { authorize: () => true },
+    cannot: "Cannot create traces API handler: ",
+    names: "authorize, collector",
+    call: (options) => trace.createTracesAPIHandler(tracer, options),
+  },
+  {
+    what: "createTraceWebSocket()",
+    options: { authorize: () => true },
+    cannot: "Cannot create trace socket: ",
+    names: "authorize, collector, now, maxSocketsPerAddress",
+    call: (options) => trace.createTraceWebSocket(tracer, options),
+  },
+  {
+    what: "createCollector()",
+    options: { maxSpans: 1 },
+    cannot: "Cannot create collector: ",
+    names: "maxSpans, now",
+    call: (options) => trace.createCollector(tracer, options),
+  },
+  {
+    what: "createViewerHandler()",
+    options: { authorize: () => true },
+    cannot: "Cannot create viewer handler: ",
+    names: "authorize",
+    call: trace.createViewerHandler,
+  },
+  {
+    what: "createCLIReporter()",
+    options: { write() {}, color: false },
+    cannot: "Cannot create CLI reporter: ",
+    names: "write, color, slow, width",
+    call: (options) => trace.createCLIReporter(tracer, options).stop(),
+  },
+  {
+    what: "createOTLPExporter()",
+    options: { url: "http://localhost:4318" },
+    cannot: "Cannot create OTLP exporter: ",
+    names:
+      "url, headers, serviceName, resource, batch, gzip, onError, fetch, timers",
+    call: trace.createOTLPExporter,
+  },
+  {
+    what: "batch of createOTLPExporter()",
+    options: { url: "http://localhost:4318", batch: { maxTraces: 1 } },
+    at: "batch",
+    cannot: "Cannot create OTLP exporter: ",
+    names: "maxTraces, maxDelay, maxQueue",
+    call: trace.createOTLPExporter,
+  },
+  {
+    what: "toOTLP()",
+    options: { serviceName: "a" },
+    cannot: "Cannot write OTLP: ",
+    names: "serviceName",
+    call: (options) => trace.toOTLP([], options),
+  },
+  {
+    what: "tracedAdapter()",
+    options: { system: "sqlite" },
+    cannot: "Cannot trace a database: ",
+    names: "system, namespace",
+    call: (options) => trace.tracedAdapter({}, options),
+  },
+  {
+    what: "traceQuery()",
+    options: { system: "sqlite" },
+    cannot: "Cannot trace a query: ",
+    names: "system, namespace",
+    call: (options) => trace.traceQuery("SELECT 1", () => 1, options),
+  },
+  {
+    what: "tracedFetch()",
+    options: { origins: "*" },
+    cannot: "Cannot trace fetch: ",
+    names: "origins, fetch",
+    call: trace.tracedFetch,
+  },
+];
+
+/** What a call throws or rejects with. */
+async function errorOf(run: () => unknown): Promise<Error> {
+  return await assertRejects(async () => void await run(), Error);
+}
+
+for (
+  const { what, options, at, called = at, ...rest } of [
+    ...APP,
+    ...AUTH,
+    ...DATA,
+    ...RPC,
+    ...TRACE,
+  ]
+) {
+  const { cannot, names, call } = rest;
+  const withKey = (key: string, value: unknown) => {
+    const inner = at === undefined ? options : options[at] as object;
+    const changed = Object.defineProperties({}, {
+      ...Object.getOwnPropertyDescriptors(inner),
+      [key]: { value, enumerable: true },
+    });
+    return at === undefined ? changed : { ...options, [at]: changed };
+  };
+
+  Deno.test(`Options of ${what}: known ones are accepted, an unknown one is refused by its name and place`, async () => {
+    await call(options);
+    const known = names.split(", ");
+    const inner = (at === undefined ? options : options[at]) as Record<
+      string,
+      unknown
+    >;
+    for (const name of known) {
+      if (!(name in inner)) await call(withKey(name, undefined));
+    }
+    for (const [key, value] of [["surprise", 1], ["toString", undefined]]) {
+      const error = await errorOf(() => call(withKey(String(key), value)));
+      const path = called === undefined ? key : `${called}.${key}`;
+      assertEquals(
+        error.message,
+        `${cannot}unknown option "${path}". Known options: ${names}`,
+      );
+      assert(
+        error instanceof TypeError ||
+          error instanceof auth.AuthError && error.code === "CONFIG",
+      );
+    }
+    // A typo: an underscore more.
+    const [name] = known;
+    const typo = `${name![0]}_${name!.slice(1)}`;
+    const error = await errorOf(() => call(withKey(typo, 1)));
+    const path = called === undefined ? typo : `${called}.${typo}`;
+    assertEquals(
+      error.message,
+      `${cannot}unknown option "${path}"; did you mean ${name}? Known options: ${names}`,
+    );
+  });
+
+  Deno.test(`Options of ${what}: what is no object is refused`, async () => {
+    for (const wrong of [null, 1, "text", []]) {
+      if (wrong === null && at !== undefined) continue;
+      const error = await errorOf(() =>
+        call(at === undefined ? wrong : { ...options, [at]: wrong })
+      );
+      assert(
+        error instanceof TypeError || error instanceof auth.AuthError,
+        String(error),
+      );
+    }
+  });
+
+  Deno.test(`Options of ${what}: only their own enumerable keys count`, async () => {
+    if (at !== undefined) return;
+    const inherited = Object.assign(Object.create({ surprise: 1 }), options);
+    Object.defineProperty(inherited, "hidden", { value: 1 });
+    inherited[Symbol("key")] = 1;
+    await call(inherited);
+  });
+}
+
+Deno.test("Clients in a page refuse unknown options, and say which there are", () => {
+  for (const create of [createClient, createHTTPClient]) {
+    assertThrows(
+      () => create({ httpEndpoint: "/api/rpc", surprise: 1 } as never),
+      TypeError,
+      "Cannot create client: unknown option surprise, known: httpEndpoint,fetch",
+    );
+  }
+});
+
+Deno.test("revalidate() refuses unknown options, and its handler answers 400", async () => {
+  const options = { tag: ["a"] };
+  const error = await assertRejects(
+    () => data.revalidate(options as never),
+    TypeError,
+  );
+  assertEquals(
+    error.message,
+    'Cannot revalidate: options must be tags, paths or all, received "tag"',
+  );
+  const revalidate = data.createRevalidationHandler("a secret");
+  const response = await revalidate(
+    new Request("http://localhost/", {
+      method: "POST",
+      headers: {
+        authorization: "Bearer a secret",
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(options),
+    }),
+  );
+  assertEquals(response.status, 400);
+  await response.body?.cancel();
+});
+
+for (
+  const [what, run, message] of [
+    [
+      "session.maxage",
+      () =>
+        auth.createAuthPlugin({ session: { ...session, maxage: 60 } as never }),
+      '"session.maxage"; did you mean maxAge?',
+    ],
+    [
+      "cookie.http_only",
+      () =>
+        auth.createAuthPlugin({
+          session,
+          cookie: { http_only: true } as never,
+        }),
+      '"cookie.http_only"; did you mean httpOnly?',
+    ],
+    [
+      "requireAuth({ roles })",
+      () => auth.requireAuth({ roles: ["admin"] } as never),
+      'unknown option "roles". Known options: redirect, unauthorizedResponse',
+    ],
+    [
+      "the hander of a route",
+      () => app.createApp().route({ path: "/", hander: handler } as never),
+      '"route.hander"; did you mean handler?',
+    ],
+    [
+      "a key of 100,000 letters",
+      () => app.createApp({ ["x".repeat(100_000)]: 1 } as never),
+      `unknown option "${"x".repeat(79)}…". Known options: plugins`,
+    ],
+  ] as const
+) {
+  Deno.test(`${what} is refused, with what was meant`, () => {
+    assertThrows(run, Error, message);
+  });
+}

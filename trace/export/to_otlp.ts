@@ -1,0 +1,38 @@
+import { checkOptions } from "../../app/internal/check_options.ts";
+import type { OptionNames } from "../../app/internal/check_options.ts";
+import type { SerializedTrace } from "../types.ts";
+import type { OTLPTraces } from "./otlp_types.ts";
+import { toOTLP as write } from "./otlp_writer.ts";
+import type { OTLPOptions } from "./otlp_writer.ts";
+
+const OPTIONS: OptionNames<OTLPOptions> = { serviceName: true };
+
+/**
+ * Writes traces as OTLP/JSON, for any OpenTelemetry collector or backend.
+ *
+ * What OTLP has no field for goes to attributes of our own: `app.layer` on
+ * each span; `app.status` on spans that were open when their trace ended; and
+ * `app.trace`, on the root, where the trace's metadata isn't what the root's
+ * semantic-convention attributes say. `fromOTLP` takes them back out.
+ *
+ * @param traces The traces. Those without spans are left out.
+ * @param options The name of the service.
+ * @returns An object to send or store as JSON.
+ * @throws {TypeError} If an id isn't what W3C Trace Context demands, or an
+ * option is unknown.
+ *
+ * @example
+ * ```ts
+ * import { toOTLP } from "@quartet/kit/trace";
+ *
+ * const { resourceSpans } = toOTLP([], { serviceName: "atlas" });
+ * console.assert(resourceSpans.length === 1);
+ * ```
+ */
+export function toOTLP(
+  traces: readonly SerializedTrace[],
+  options: OTLPOptions = {},
+): OTLPTraces {
+  checkOptions(options, OPTIONS, "write OTLP");
+  return write(traces, options);
+}
