@@ -2,7 +2,8 @@ import type { SerializedTrace } from "@quartet/kit/trace";
 import { packTraces } from "../../trace/export/pack.ts";
 import { compareTrees } from "../../viewer/model/compare.ts";
 import { criticalPath } from "../../viewer/model/critical_path.ts";
-import { curlCommand, shellQuote } from "../../viewer/model/curl.ts";
+import { curlCommand } from "../../viewer/model/curl.ts";
+import { quote } from "../../viewer/model/curl_quote.ts";
 import { createFilter, NO_FILTERS } from "../../viewer/model/filter.ts";
 import { flameFrames } from "../../viewer/model/flame.ts";
 import { groupedUnits, statementShape } from "../../viewer/model/groups.ts";
@@ -39,7 +40,7 @@ const ON_TEXT: Readonly<Record<string, (text: string) => unknown>> = {
     splitAtMatches(text, `${text.slice(0, text.length / 2)}x`.toLowerCase());
   },
   "normalizeQuery()": normalizeQuery,
-  "shellQuote()": shellQuote,
+  "quote()": quote,
   "parseUrlState()": (text) => {
     formatUrlState(parseUrlState(`#trace=${text}`));
     parseUrlState(text);

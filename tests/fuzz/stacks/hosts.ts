@@ -136,7 +136,7 @@ const rebuilds: Middleware = async (_request, _context, next) => {
 function oak(inner: Fetch): Fetch {
   const app = new Application({ logErrors: false });
   app.use(async (ctx) => {
-    const response = await inner(copyOf(ctx.request));
+    const response = await inner(copyOf(ctx.request as unknown as Request));
     ctx.response.status = response.status;
     ctx.response.headers = new Headers(response.headers);
     ctx.response.body = response.body;
@@ -154,11 +154,7 @@ function oak(inner: Fetch): Fetch {
 }
 
 /** As frameworks make it, also of one that is not the runtime's own. */
-function copyOf(
-  { method, url, headers }: Pick<Request, "method" | "headers"> & {
-    readonly url: string | URL;
-  },
-): Request {
+function copyOf({ method, url, headers }: Request): Request {
   return new Request(url, { method, headers });
 }
 
