@@ -5,10 +5,10 @@
  * @module
  */
 
-import { checkOptions } from "./internal/check_options.ts";
-import type { OptionNames } from "./internal/check_options.ts";
 import type { ConnectionInfo } from "./context.ts";
 import { errorResponse } from "./error_response.ts";
+import { checkOptions } from "./internal/check_options.ts";
+import type { OptionNames } from "./internal/check_options.ts";
 import { printableError } from "./internal/printable.ts";
 import { SocketCounts } from "./internal/socket_counts.ts";
 import { currentScope } from "./scope.ts";
