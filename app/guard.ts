@@ -1,5 +1,6 @@
 import type { Context } from "./context.ts";
 import { isResponse } from "./internal/is_response.ts";
+import { markPersonal, markRefused } from "./internal/personal.ts";
 import { kindOf } from "./internal/show.ts";
 import type { AuthRule } from "./route.ts";
 
@@ -15,13 +16,35 @@ export async function guard(
   context: Context,
   run: () => Response | Promise<Response>,
 ): Promise<Response> {
-  const refusal: unknown = await rule.check(request, context);
+  // A page cache further out must not answer in its place.
+  markPersonal(context, isAnonymous(request));
+  const refusal: unknown = await check(rule, request, context);
   // Only a check that says so lets a request in, not one that went wrong.
   if (refusal === undefined) return await run();
+  markRefused(request);
   if (isResponse(refusal)) return refusal;
   throw new TypeError(
     `Cannot guard ${place}: config.auth.check must return a Response or undefined, received ${
       kindOf(refusal)
     }`,
   );
+}
+
+/** A response that is thrown refuses a request as well. */
+async function check(
+  rule: AuthRule,
+  request: Request,
+  context: Context,
+): Promise<unknown> {
+  try {
+    return await rule.check(request, context);
+  } catch (error) {
+    markRefused(request);
+    throw error;
+  }
+}
+
+/** As far as anybody can know who doesn't know the rule. */
+function isAnonymous({ headers }: Request): boolean {
+  return !headers.has("cookie") && !headers.has("authorization");
 }

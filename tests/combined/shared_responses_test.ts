@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { createApp, withPlugins } from "@quartet/kit/app";
+import { createApp, createGuard, withPlugins } from "@quartet/kit/app";
 import type { Context } from "@quartet/kit/app";
 import {
   apiKey,
@@ -191,4 +191,82 @@ Deno.test("100,001 mutations of other paths leave most pages in the cache", asyn
   for (let i = 0; i < 100; i++) await send(`/page/${i}`);
   // One in ten shares a bucket with a path that was forgotten.
   assert(made < 150, `${made - 100} of 100 pages were lost`);
+});
+
+Deno.test("A mutation that an application's rule refuses invalidates no page", async () => {
+  const cache = createCache();
+  const app = createApp().use(cache.cacheResponse({ maxAge: 60 }));
+  const elsewhere = () => Response.redirect("http://localhost/sign-in", 303);
+  let made = 0;
+  const page = () => new Response(`${++made}`);
+  const rules = {
+    returned: { required: true, check: elsewhere },
+    thrown: {
+      required: true,
+      check: () => {
+        throw elsewhere();
+      },
+    },
+    open: { required: false, check: () => undefined },
+  };
+  for (const [name, auth] of Object.entries(rules)) {
+    app.route({ path: `/${name}`, handler: page });
+    app.route({
+      path: `/${name}`,
+      method: "POST",
+      config: { ...createGuard(auth) },
+      handler: () => new Response("done"),
+    });
+  }
+  const send = async (path: string, method = "GET") => {
+    const url = `http://localhost/${path}`;
+    const response = await app.fetch(new Request(url, { method }));
+    return `${response.status} ${await response.text()}`;
+  };
+  assertEquals(await send("returned"), "200 1");
+  assertEquals(await send("returned", "POST"), "303 ");
+  assertEquals(await send("returned"), "200 1");
+  assertEquals(await send("thrown"), "200 2");
+  assertEquals(await send("thrown", "POST"), "303 ");
+  assertEquals(await send("thrown"), "200 2");
+  assertEquals(await send("open"), "200 3");
+  assertEquals(await send("open", "POST"), "200 done");
+  assertEquals(await send("open"), "200 4");
+});
+
+Deno.test("A page that an application's rule guards is never given without it", async () => {
+  const cache = createCache();
+  const app = createApp({ onError: () => {} })
+    .use(cache.cacheResponse({ maxAge: 60 }));
+  const internal = createGuard({
+    required: false,
+    check: ({ headers }) =>
+      headers.has("x-internal")
+        ? undefined
+        : new Response("no", { status: 403 }),
+  });
+  app.route({
+    path: "/",
+    config: { ...internal },
+    handler: () => new Response("internal"),
+  });
+  app.route({
+    path: "/summary",
+    // A page of its own, which is the same for everybody.
+    loader: () =>
+      cache.cached("summary", async () => {
+        const headers = { "x-internal": "1" };
+        const request = new Request("http://localhost/", { headers });
+        return await (await app.fetch(request)).text();
+      }, { maxAge: 60 }),
+  });
+  const get = async (path: string, headers: HeadersInit = {}) => {
+    const url = `http://localhost${path}`;
+    return await (await app.fetch(new Request(url, { headers }))).text();
+  };
+  for (let i = 0; i < 2; i++) {
+    assertEquals(await get("/", { "x-internal": "1" }), "internal");
+    assertEquals(await get("/"), "no");
+    assertEquals(await get("/summary"), '"internal"');
+  }
 });
