@@ -16,6 +16,7 @@ import * as rpc from "@quartet/kit/rpc";
 import { createClient, createHTTPClient } from "@quartet/kit/rpc/client";
 import { createRedisChannel } from "@quartet/kit/rpc/redis";
 import * as trace from "@quartet/kit/trace";
+import { initClientTracing } from "@quartet/kit/trace/client";
 
 interface Case {
   readonly what: string;
@@ -648,6 +649,14 @@ Deno.test("Clients in a page refuse unknown options, and say which there are", (
       "Cannot create client: unknown option surprise, known: httpEndpoint,fetch",
     );
   }
+});
+
+Deno.test("initClientTracing() refuses unknown options, and says which there are", () => {
+  assertThrows(
+    () => initClientTracing({ endpont: "/traces" } as never),
+    TypeError,
+    'Cannot trace page: unknown option "endpont". Known options: endpoint, origins',
+  );
 });
 
 Deno.test("revalidate() refuses unknown options, and its handler answers 400", async () => {

@@ -51,6 +51,7 @@ let current: ClientTracer | undefined;
  *
  * @param options Where to send, and which other origins to trace.
  * @returns The tracer of the page.
+ * @throws {TypeError} If there is no option of a name.
  *
  * @example
  * ```ts

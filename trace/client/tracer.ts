@@ -35,10 +35,17 @@ export class ClientTracer {
   /**
    * Starts recording, in a page; elsewhere it never records anything. Use
    * {@linkcode initClientTracing}: one tracer is enough.
+   *
+   * @throws {TypeError} If there is no option of a name.
    */
   constructor(options: ClientTracingOptions = {}) {
+    const { endpoint = "/__app/traces", origins = [], ...unknown } = options;
+    for (const name in unknown) {
+      throw new TypeError(
+        `Cannot trace page: unknown option "${name}". Known options: endpoint, origins`,
+      );
+    }
     if (typeof document === "undefined") return;
-    const { endpoint = "/__app/traces", origins = [] } = options;
     const sender = createSender(new URL(endpoint, location.origin).href);
     const traceId = findPageTrace();
     this.#sender = sender;
