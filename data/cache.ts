@@ -32,8 +32,8 @@ export interface CacheOptions extends MemoryStoreOptions {
   /**
    * Where records are kept, such as `createRedisStore` of
    * `@quartet/kit/data/redis` or `createKvStore` of `@quartet/kit/data/kv`. It
-   * brings its own limits. Default: the memory of this process, with the limits
-   * given here.
+   * brings its own limits, so those of the cache must be absent. Default: the
+   * memory of this process, with the limits given here.
    */
   readonly store?: CacheStore;
   /**
@@ -148,6 +148,7 @@ export function createCache(options: CacheOptions = {}): Cache {
 /** Makes a cache and gives what is inside as well. */
 export function createParts(options: CacheOptions): CacheParts {
   checkOptions(options, CACHE, "create cache");
+  if (options.store !== undefined) refuseLimits(options);
   const {
     store = new MemoryStore(readLimits(options, "create memory store")),
     storeTimeout = 1,
@@ -210,6 +211,18 @@ export function createParts(options: CacheOptions): CacheParts {
     [Symbol.asyncDispose]: () => guard.close(),
   };
   return { cache, ...access };
+}
+
+/** A store has limits of its own, so that those of the cache would be ignored. */
+function refuseLimits(options: CacheOptions): void {
+  for (const name of Object.keys(MEMORY_STORE) as (keyof CacheOptions)[]) {
+    if (options[name] === undefined) continue;
+    throw new TypeError(
+      `Cannot create cache: ${name} must be absent with a store, received ${
+        show(options[name])
+      }; give it to the store`,
+    );
+  }
 }
 
 /** Calls through a cache by key. See `cached`. */

@@ -651,6 +651,16 @@ Deno.test("Clients in a page refuse unknown options, and say which there are", (
   }
 });
 
+Deno.test("createCache() refuses limits beside a store, which has its own", () => {
+  for (const name of ["maxEntries", "maxBytes", "maxEntryBytes", "maxScopes"]) {
+    assertThrows(
+      () => data.createCache({ store: data.createMemoryStore(), [name]: 1 }),
+      TypeError,
+      `Cannot create cache: ${name} must be absent with a store, received 1`,
+    );
+  }
+});
+
 Deno.test("initClientTracing() refuses unknown options, and says which there are", () => {
   assertThrows(
     () => initClientTracing({ endpont: "/traces" } as never),
