@@ -39,20 +39,18 @@ export const hillsideRoutes: Route[] = [
       const next = nextPath(new URL(`?${cookie}`, context.url));
       const { searchParams } = context.url;
       const code = searchParams.get("code");
-      const state = searchParams.get("state");
-      if (code === null || state === null) {
-        const problem = "Hillside did not sign you in";
-        return html(context, <SignInPage {...{ next, problem }} />, 400);
-      }
       try {
-        const redirectUri = callbackUrl(context);
         await handleOAuthCallback(context, "hillside", {
           code,
-          state,
-          redirectUri,
+          state: searchParams.get("state"),
+          iss: searchParams.get("iss"),
+          error: searchParams.get("error"),
+          redirectUri: callbackUrl(context),
         });
       } catch (error) {
-        const { problem, status } = explain(error);
+        const { problem, status } = code === null
+          ? { problem: "Hillside did not sign you in", status: 400 }
+          : explain(error);
         return html(context, <SignInPage {...{ next, problem }} />, status);
       }
       const response = seeOther(next);
