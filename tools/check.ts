@@ -27,7 +27,13 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   "format": ["fmt", "--check"],
   "lint": ["lint"],
   "types": ["check", "."],
-  "regular expressions": ["run", "-A", "tools/regexes.ts"],
+  "regular expressions": [
+    "run",
+    "-A",
+    "--config",
+    "tools/regexes/deno.json",
+    "tools/regexes/main.ts",
+  ],
   "examples in documentation": [
     "test",
     "-A",

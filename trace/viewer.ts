@@ -29,8 +29,7 @@ const PACK_FROM = 64 * 1024;
  * The policy that the page itself states: only its own script and style, by
  * their hashes, and no address but its own.
  */
-const POLICY = /http-equiv="Content-Security-Policy" content="([^"]+)"/
-  .exec(page)![1]!;
+const POLICY = /"Content-Security-Policy" content="([^"]+)"/.exec(page)![1]!;
 
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",

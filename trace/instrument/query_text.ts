@@ -14,7 +14,7 @@ export interface QueryDescription {
 
 const LEADING_COMMENTS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/|\()+/;
 const BEFORE_TABLE =
-  /\b(?:from|into|update|join|table(?:\s+if\s+(?:not\s+)?exists)?)\s+/gi;
+  /\b(?:from|into|update|join|table(?:\s+if)?(?:\s+not)?(?:\s+exists)?)\s+/gi;
 const WORD = /[\w$]+/y;
 /** What ends a quoted name, by what begins it. */
 const CLOSING: Readonly<Record<string, string>> = {

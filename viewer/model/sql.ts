@@ -46,7 +46,10 @@ export function formatSql(sql: string): SqlToken[] {
       const next = source.slice(match.index + text.length);
       const clause = CLAUSE.exec(next);
       // Not within what has just begun a line: `LEFT JOIN`, `DELETE FROM`.
-      const within = match.index < lineEnd || isBegun(source, match.index);
+      const within = match.index < lineEnd ||
+        /^delete$|\bupdate$/i.test(
+          source.slice(Math.max(0, match.index - 7), match.index),
+        );
       if (clause !== null && !within) {
         lineEnd = match.index + text.length + clause[0].length;
         tokens.push({ kind: "other", text: clause[2] ? "\n  " : "\n" });
@@ -67,10 +70,4 @@ export function formatSql(sql: string): SqlToken[] {
     });
   }
   return tokens;
-}
-
-/** Whether what stands before an index goes on with the next word. */
-function isBegun(source: string, index: number): boolean {
-  const last = source.slice(Math.max(0, index - 7), index);
-  return /\bupdate$/i.test(last) || index === 6 && /^delete$/i.test(last);
 }

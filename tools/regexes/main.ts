@@ -5,9 +5,9 @@
  * @module
  */
 
-import { collectRegexes } from "./regexes/collect.ts";
-import type { SourceRegex } from "./regexes/collect.ts";
-import type { Question, Verdict } from "./regexes/worker.ts";
+import { collectRegexes } from "./collect.ts";
+import type { SourceRegex } from "./collect.ts";
+import type { Question, Verdict } from "./worker.ts";
 
 /** Files that build expressions when they run, and why that is safe. */
 const BUILT: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ function fileOf(place: string): string {
 }
 
 async function examineRest(): Promise<void> {
-  const url = new URL("regexes/worker.ts", import.meta.url);
+  const url = new URL("worker.ts", import.meta.url);
   const worker = new Worker(url, { type: "module" });
   let next: SourceRegex | undefined;
   while ((next = queue.shift()) !== undefined) {
