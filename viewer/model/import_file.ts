@@ -13,8 +13,7 @@ import { summarize, summarizePacked, type TraceEntry } from "./summary.ts";
 import { messageOf } from "./text.ts";
 
 /** Begins the block of a page that holds its traces. */
-const START = '<script type="application/json" id="trace-data" data-encoding="';
-const ENCODING = /(\w+)">/y;
+const BLOCK = / id="trace-data" data-encoding="(\w+)">/;
 
 /**
  * Reads the text of a file.
@@ -23,18 +22,17 @@ const ENCODING = /(\w+)">/y;
  */
 export async function importText(text: string): Promise<readonly TraceEntry[]> {
   if (!/^\s*</.test(text)) return readTraces(parseJson(text)).map(summarize);
-  const start = text.indexOf(START);
-  ENCODING.lastIndex = start + START.length;
-  const encoding = start === -1 ? undefined : ENCODING.exec(text)?.[1];
-  if (encoding === undefined) {
+  const block = BLOCK.exec(text);
+  if (block === null) {
     throw new TypeError(
       "Cannot read the page: it must be one that this viewer exported",
     );
   }
+  const [begin, encoding] = block;
   if (encoding === "none") return [];
-  const from = ENCODING.lastIndex;
+  const from = block.index + begin.length;
   const content = text.slice(from, text.indexOf("<", from));
-  const { entries, complete } = await readDataBlock(encoding, [content]);
+  const { entries, complete } = await readDataBlock(encoding!, [content]);
   await complete();
   return entries;
 }
