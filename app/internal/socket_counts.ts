@@ -9,18 +9,16 @@ const DEFAULT_MAX = 100;
  * Networks of this machine, of a company or of a provider. Such an address is
  * often that of a proxy, behind which are all clients.
  */
-const PRIVATE = new RegExp(
-  [
-    String.raw`(?:0|10|127)\.`,
-    String.raw`192\.168\.`,
-    String.raw`169\.254\.`,
-    String.raw`172\.(?:1[6-9]|2\d|3[01])\.`,
-    String.raw`100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.`,
-    "0:0:0:0::",
-    String.raw`f[cd][\da-f]{2}:`,
-    String.raw`fe[89ab][\da-f]:`,
-  ].map((start) => `^${start}`).join("|"),
-);
+const PRIVATE = [
+  /^(?:0|10|127)\./,
+  /^192\.168\./,
+  /^169\.254\./,
+  /^172\.(?:1[6-9]|2\d|3[01])\./,
+  /^100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./,
+  /^0:0:0:0::/,
+  /^f[cd][\da-f]{2}:/,
+  /^fe[89ab][\da-f]:/,
+];
 
 /** Counts the open sockets of each address. */
 export class SocketCounts {
@@ -57,7 +55,8 @@ export class SocketCounts {
   ownerOf(address: Address | undefined): string | undefined {
     if (address === undefined || !("hostname" in address)) return undefined;
     const network = networkOf(address.hostname);
-    return this.#countsPrivate || !PRIVATE.test(network) ? network : undefined;
+    const isPrivate = PRIVATE.some((start) => start.test(network));
+    return this.#countsPrivate || !isPrivate ? network : undefined;
   }
 
   /** Whether an owner may open no more sockets. */
