@@ -36,6 +36,10 @@ Deno.test("Files and folders that the documentation names are there", async () =
     for (const name of snippets.filter(isOfTheRepository)) {
       if (made.includes(name)) continue;
       if (await exists(name) || await exists(folder + name)) continue;
+      // The tables of tests leave out the folder.
+      if (path === "docs/security-tests.md" && await exists(`tests/${name}`)) {
+        continue;
+      }
       missing.push(`${path}: ${name}`);
     }
   }

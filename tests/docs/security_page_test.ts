@@ -1,0 +1,64 @@
+/** Checks the tables that name a test for each promise about security. */
+
+import { assert, assertEquals } from "@std/assert";
+import { exists, ROOT } from "../helpers.ts";
+
+const PAGE = "docs/security-tests.md";
+
+/** `| promise | `path`: `name of the test` |`. */
+const ROW = /^\| (.*?) *\| `([\w/]+\.ts)`: `(.+?)` *\|$/;
+
+interface Row {
+  readonly promise: string;
+  readonly file: string;
+  readonly name: string;
+}
+
+const page = await Deno.readTextFile(new URL(PAGE, ROOT));
+const lines = page.split("\n").filter((line) => line.startsWith("|"));
+const tables = page.split("\n\n").filter((block) => block.startsWith("|"));
+
+function readRow(line: string): Row | undefined {
+  const [, promise, file, name] = ROW.exec(line) ?? [];
+  return name === undefined
+    ? undefined
+    : { promise: promise!, file: file!, name };
+}
+
+/** Matches a test's name in source, with a placeholder for each `…`. */
+function patternOf(name: string): RegExp {
+  const parts = name.split("…").map(RegExp.escape);
+  return parts.length === 1
+    ? new RegExp(`${RegExp.escape(JSON.stringify(name))},`)
+    : new RegExp("`" + parts.join("\\$\\{[^`}]*\\}") + "`,");
+}
+
+const rows = lines.map(readRow).filter((row) => row !== undefined);
+
+Deno.test("Each promise about security names a file and a test in it", async () => {
+  const missing: string[] = [];
+  for (const { file, name } of rows) {
+    const path = `tests/${file}`;
+    const isThere = await exists(path) &&
+      patternOf(name).test(await Deno.readTextFile(new URL(path, ROOT)));
+    if (!isThere) missing.push(`${file}: ${name}`);
+  }
+  assertEquals(missing, []);
+});
+
+Deno.test("Each line of the tables about security can be read by this test", () => {
+  // Each table has a head and a line of dashes.
+  assertEquals(rows.length, lines.length - 2 * tables.length);
+  assert(rows.length > 200, `${rows.length}`);
+  for (const table of tables) {
+    const [first] = table.split("\n").slice(2).map(readRow);
+    assert(first?.promise, table.slice(0, 200));
+  }
+});
+
+Deno.test("No two rows about security are the same", () => {
+  const keys = rows.map(({ promise, file, name }) =>
+    [promise, file, name].join()
+  );
+  assertEquals(new Set(keys).size, keys.length);
+});
