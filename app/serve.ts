@@ -5,8 +5,8 @@ import type { Fetcher } from "./fetcher.ts";
 import { checkOptions } from "./internal/check_options.ts";
 import type { OptionNames } from "./internal/check_options.ts";
 import { readDuration } from "./internal/duration.ts";
+import { listen, readPort, readTLS } from "./internal/listen.ts";
 import { serverURL } from "./internal/server_url.ts";
-import { kindOf } from "./internal/show.ts";
 
 /** Where and how to listen. */
 export interface ServeOptions {
@@ -109,7 +109,8 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   const abort = new AbortController();
   let stopping: Promise<void> | undefined;
 
-  const { port = 8000, hostname = "127.0.0.1" } = options;
+  const { hostname = "127.0.0.1" } = options;
+  const port = readPort(options.port);
   const server = listen({
     port,
     hostname,
@@ -252,24 +253,6 @@ function checkRuntime(): void {
   );
 }
 
-/** Deno's own error doesn't say which port it is that is in use. */
-function listen(
-  options:
-    | Deno.ServeTcpOptions
-    | (Deno.ServeTcpOptions & Deno.TlsCertifiedKeyPem),
-  handler: Deno.ServeHandler<Deno.NetAddr>,
-): Deno.HttpServer<Deno.NetAddr> {
-  try {
-    return Deno.serve(options, handler);
-  } catch (cause) {
-    if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
-    throw new Deno.errors.AddrInUse(
-      `Cannot listen on ${options.hostname}:${options.port}: it is in use`,
-      { cause },
-    );
-  }
-}
-
 /** Windows knows SIGINT and SIGBREAK only. */
 function signalNames(): Deno.Signal[] {
   return Deno.build.os === "windows"
@@ -283,19 +266,6 @@ function listenToSignals(listener: () => void): void {
 
 function ignoreSignals(listener: () => void): void {
   for (const name of signalNames()) Deno.removeSignalListener(name, listener);
-}
-
-/** The certificate and its key, of which an error shows nothing. */
-function readTLS(
-  { cert, key }: ServeOptions,
-): { readonly cert: string; readonly key: string } | undefined {
-  if (cert === undefined && key === undefined) return undefined;
-  if (typeof cert === "string" && typeof key === "string") return { cert, key };
-  throw new TypeError(
-    `Cannot serve: cert and key must both be text in PEM, received ${
-      kindOf(cert)
-    } and ${kindOf(key)}`,
-  );
 }
 
 function printAddress(address: NetAddress, scheme: "http" | "https"): void {

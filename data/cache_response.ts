@@ -1,5 +1,8 @@
 import type { RequestContext } from "../app/context.ts";
-import { readCacheControl } from "../app/internal/cache_control.ts";
+import {
+  keepPrivate,
+  readCacheControl,
+} from "../app/internal/cache_control.ts";
 import { checkOptions } from "../app/internal/check_options.ts";
 import type { OptionNames } from "../app/internal/check_options.ts";
 import { isResponse } from "../app/internal/is_response.ts";
@@ -110,10 +113,10 @@ export function createResponseCache(
   };
 
   /** Answers a request for itself, because a page may depend on it. */
-  async function passStranger(next: Next): Promise<Response> {
+  async function passStranger(request: Request, next: Next): Promise<Response> {
     const scope = new WatchScope();
     try {
-      return await scope.run(next);
+      return keepPrivate(await scope.run(next), request);
     } finally {
       learn(scope.ownCookies);
       scope.end();
@@ -133,7 +136,7 @@ export function createResponseCache(
     // Nobody knows yet what cookies auth reads, or it doesn't read this one.
     const isStranger = cookies.length > 0 && claimed !== undefined &&
       !cookies.every(matchCookies(claimed));
-    if (isStranger) return await passStranger(next);
+    if (isStranger) return await passStranger(request, next);
     const { engine, now } = access();
     const key = keyOf(request, vary);
     // Where a cache stands around itself, the outer one keeps the page.
@@ -141,7 +144,7 @@ export function createResponseCache(
     if (cookies.length > 0 || headers.has("authorization")) {
       const kept = engine.find(key) as Page | undefined;
       if (kept !== undefined && !mayShare(request, kept, ignores)) {
-        return await passStranger(next);
+        return await passStranger(request, next);
       }
     }
     const give = (page: Page) => respond(request, page, now(), cacheControl);
@@ -150,7 +153,7 @@ export function createResponseCache(
       const page = engine.peek(key) as Page | undefined;
       return page !== undefined && mayShare(request, page, ignores)
         ? give(page)
-        : await next();
+        : seal(await next());
     }
     // What is not kept stays here: whoever else waits for the page, perhaps long
     // after this request was given an old one, must not get it.
@@ -175,7 +178,13 @@ export function createResponseCache(
       return give(page);
     }
     // Whoever waited for another one's request has to make one of its own.
-    return own ?? await next();
+    return seal(own ?? await next());
+
+    /** A page that may depend on a cookie is for no other cache either. */
+    function seal(response: Response): Response {
+      const isForAll = cookies.every(matchCookies(claimed ?? []));
+      return isForAll ? response : keepPrivate(response, request);
+    }
 
     /** Runs in a scope of its own, which hears of questions for the user. */
     async function makePage(): Promise<Page | undefined> {

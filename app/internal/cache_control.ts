@@ -42,19 +42,28 @@ export function isShared(headers: Headers): boolean {
   return !isPrivate(control) && /\b(public|s-maxage|max-age)\b/i.test(control);
 }
 
-/**
- * Keeps the response of a request out of shared caches if it depends on the
- * user. One that states a `Cache-Control` of its own stays as it is, and so do
- * those that caches don't keep by themselves (RFC 9110, section 9.2.3).
- */
+/** Keeps a response out of shared caches if it depends on the user. */
 export function guardCaches(
   response: Response,
-  { method }: Request,
+  request: Request,
   { isPersonal }: Scope,
 ): Response {
-  if (!isPersonal || method !== "GET" && method !== "HEAD") return response;
+  return isPersonal ? keepPrivate(response, request) : response;
+}
+
+/**
+ * Keeps a response out of shared caches, unless it has a `Cache-Control` of its
+ * own or caches don't keep it anyway (RFC 9110, section 9.2.3).
+ */
+export function keepPrivate(
+  response: Response,
+  { method }: Request,
+): Response {
   const { headers, status } = response;
-  if (status === 101 || headers.has("cache-control")) return response;
+  if (
+    method !== "GET" && method !== "HEAD" || status === 101 ||
+    headers.has("cache-control")
+  ) return response;
   try {
     headers.set("cache-control", "private");
     return response;

@@ -628,3 +628,13 @@ Deno.test({
     assertStringIncludes(stderr, "Too many open files");
   },
 });
+
+Deno.test("serve() refuses a port that is none", () => {
+  for (const port of ["8000", -1, 65_536, 1.5, NaN, null]) {
+    assertThrows(
+      () => serve({ fetch: () => new Response() }, { port: port as number }),
+      TypeError,
+      "Cannot serve: port must be an integer from 0 to 65535, received",
+    );
+  }
+});

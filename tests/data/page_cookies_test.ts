@@ -134,3 +134,31 @@ Deno.test("A kept page answers a request with Authorization only if it says that
   assertEquals(await get("/public"), "3");
   assertEquals(await get("/public", { authorization }), "3");
 });
+
+Deno.test("What may depend on a cookie is private, so that a CDN doesn't share it", async () => {
+  const app = createApp().use(createCache().cacheResponse({ maxAge: 60 }));
+  app.route({
+    path: "/",
+    handler: ({ headers }) => new Response(headers.get("cookie") ?? "none"),
+  });
+  app.route({
+    path: "/own",
+    handler: () =>
+      new Response("own", { headers: { "cache-control": "max-age=9" } }),
+  });
+  const control = async (path: string, cookie?: string, method = "GET") => {
+    const url = `http://localhost${path}`;
+    const headers: HeadersInit = cookie === undefined ? {} : { cookie };
+    const response = await app.fetch(new Request(url, { headers, method }));
+    await response.body?.cancel();
+    return response.headers.get("cache-control");
+  };
+  for (let i = 0; i < 2; i++) {
+    const both = [control("/", "cart=1"), control("/", "cart=2")];
+    assertEquals(await Promise.all(both), ["private", "private"]);
+    assertEquals(await control("/", "cart=1", "HEAD"), "private");
+    assertEquals(await control("/"), "public, max-age=60");
+    assertEquals(await control("/", "cart=1"), "private");
+    assertEquals(await control("/own", "cart=1"), "max-age=9");
+  }
+});
