@@ -66,7 +66,13 @@ export function checkNames(
 ): void {
   const problem = findProblem(options, known, name);
   if (problem === undefined) return;
-  throw new AuthError("CONFIG", `Cannot guard a route by ${guard}: ${problem}`);
+  const hint = Object.hasOwn(Object(options), "roles")
+    ? '. To require roles, use requireRoles(["admin"])'
+    : "";
+  throw new AuthError(
+    "CONFIG",
+    `Cannot guard a route by ${guard}: ${problem}${hint}`,
+  );
 }
 
 /**

@@ -113,6 +113,11 @@ export interface RPCPlugin extends Plugin {
  */
 export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   const doing = "create RPC plugin";
+  if (Object.hasOwn(Object(options), "_def")) {
+    throw new TypeError(
+      `Cannot ${doing}: options must be an object with the router, as in rpcPlugin({ router }), received the router itself`,
+    );
+  }
   checkOptions(options, OPTIONS, doing);
   const { router, endpoint = DEFAULT_ENDPOINT, allowedOrigins = [] } = options;
   const { maxSocketsPerAddress } = options;

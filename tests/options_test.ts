@@ -714,12 +714,17 @@ for (
     [
       "requireAuth({ roles })",
       () => auth.requireAuth({ roles: ["admin"] } as never),
-      'unknown option "roles". Known options: redirect, unauthorizedResponse',
+      'unknown option "roles". Known options: redirect, unauthorizedResponse. To require roles, use requireRoles(["admin"])',
     ],
     [
       "the hander of a route",
       () => app.createApp().route({ path: "/", hander: handler } as never),
       '"route.hander"; did you mean handler?',
+    ],
+    [
+      "a router in place of rpcPlugin()'s options",
+      () => rpc.rpcPlugin(router as never),
+      "as in rpcPlugin({ router }), received the router itself",
     ],
     [
       "a key of 100,000 letters",
