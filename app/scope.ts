@@ -86,6 +86,11 @@ export class Scope {
   readonly computation: object | undefined;
   /** Whether the response depends on who sent the request. */
   isPersonal = false;
+  /**
+   * Whether it became personal by code that runs elsewhere, such as a worker
+   * that was started before. Nobody knows for which part of the response.
+   */
+  isAskedElsewhere = false;
   /** Whether a guard refused the request. */
   isRefused = false;
   /**

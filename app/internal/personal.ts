@@ -45,6 +45,9 @@ export function markPersonal(
   if (begun === undefined || !mark(begun, context, isAnonymous)) {
     context.set(KEY, true);
   }
+  for (let scope = begun; scope !== undefined; scope = scope.outer) {
+    scope.isAskedElsewhere ||= scope.isPersonal;
+  }
 }
 
 /** Returns whether the request of `context` begins in one of the scopes. */
@@ -68,13 +71,11 @@ function mark(
 export function isPersonal(context: RequestContext): boolean {
   const innermost = currentScope();
   const computation = innermost?.computation;
-  for (
-    let scope = innermost;
-    // A shared computation doesn't depend on the user outside of it.
-    scope !== undefined && scope.computation === computation;
-    scope = scope.outer
-  ) {
-    if (scope.isPersonal) return true;
+  for (let scope = innermost; scope !== undefined; scope = scope.outer) {
+    // A shared computation doesn't depend on the user outside of it, unless the
+    // code that asked may have done so for the computation.
+    const isInside = scope.computation === computation;
+    if (isInside ? scope.isPersonal : scope.isAskedElsewhere) return true;
   }
   return context.get(KEY) === true;
 }
