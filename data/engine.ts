@@ -116,8 +116,9 @@ export class Engine {
       span?.setAttribute("app.cache.key", key);
       span?.setAttribute("app.cache.result", "miss");
       const scope = new WatchScope(refusePersonal(key));
-      const computed = async () => await scope.run(call.compute);
-      return withinTimeout(computed().finally(() => scope.end()), call);
+      // Awaited in there: a lazy query does its work when it is awaited.
+      const computed = scope.run(async () => await call.compute());
+      return withinTimeout(computed.finally(() => scope.end()), call);
     });
   }
 

@@ -61,7 +61,8 @@ export class Flight implements Dated {
   run(call: Call): unknown {
     const onAsked = call.mayAsk ? undefined : refusePersonal(call.key);
     this.#scope = new WatchScope(onAsked, this);
-    return this.#scope.run(call.compute);
+    // Awaited in there: a lazy query does its work when it is awaited.
+    return this.#scope.run(async () => await call.compute());
   }
 
   /** Takes over the scopes of a part that a cache has given. */
