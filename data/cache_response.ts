@@ -261,6 +261,7 @@ function keyOf(request: Request, vary: readonly string[]): string {
     url: fragment === -1 ? url : url.slice(0, fragment),
     // Servers of others may leave another host in the header than in the URL.
     host: request.headers.get("host") ?? undefined,
-    vary: vary.map((name) => request.headers.get(name)),
+    // With the names: another cache around or inside may vary by others.
+    vary: vary.map((name) => [name, request.headers.get(name)]),
   });
 }

@@ -118,6 +118,24 @@ Deno.test("A fragment is no part of an address", async () => {
   }
 });
 
+Deno.test("Caches that vary by different headers don't take each other's pages", async () => {
+  const cache = createCache();
+  const app = createApp()
+    .use(cache.cacheResponse({ maxAge: 60, vary: ["accept-language"] }))
+    .use(cache.cacheResponse({ maxAge: 60, vary: ["x-tenant"] }));
+  app.route({
+    path: "/",
+    handler: ({ headers }) =>
+      new Response(headers.get("x-tenant"), { headers: { vary: "x-tenant" } }),
+  });
+  const get = async (headers: HeadersInit) => {
+    const request = new Request("http://localhost/", { headers });
+    return await (await app.fetch(request)).text();
+  };
+  assertEquals(await get({ "x-tenant": "acme" }), "acme");
+  assertEquals(await get({ "accept-language": "acme" }), "");
+});
+
 Deno.test("vary keeps apart what the named headers tell apart", async () => {
   const it = subject(
     (_, { headers }) => new Response(headers.get("accept-language")),
