@@ -20,7 +20,6 @@ Deno.test("A lazy query that asks for the user when it is awaited is refused in 
       path: "/",
       handler: async (_request, context) => {
         const query = {
-          // deno-lint-ignore no-thenable -- as query builders have it
           then: (resolve: (id: string | undefined) => void) =>
             resolve(getUser(context)?.id),
         };
@@ -41,7 +40,6 @@ Deno.test("A lazy query is a part of the computation that awaits it", async () =
   const cache = createCache();
   let price = 10;
   const query = {
-    // deno-lint-ignore no-thenable -- as query builders have it
     then: (resolve: (price: Promise<number>) => void) =>
       resolve(
         cache.cached("price", () => price, { maxAge: 60, tags: ["price"] }),
