@@ -21,8 +21,10 @@ export async function guard(
   const refusal: unknown = await check(rule, request, context);
   // Only a check that says so lets a request in, not one that went wrong.
   if (refusal === undefined) return await run();
-  markRefused(request);
-  if (isResponse(refusal)) return refusal;
+  if (isResponse(refusal)) {
+    markRefused(request, refusal);
+    return refusal;
+  }
   throw new TypeError(
     `Cannot guard ${place}: config.auth.check must return a Response or undefined, received ${
       kindOf(refusal)
@@ -39,7 +41,7 @@ async function check(
   try {
     return await rule.check(request, context);
   } catch (error) {
-    markRefused(request);
+    if (isResponse(error)) markRefused(request, error);
     throw error;
   }
 }

@@ -93,6 +93,12 @@ export class Scope {
   isAskedElsewhere = false;
   /** Whether a guard refused the request. */
   isRefused = false;
+  /** What the last refusal of a guard in here looks like. */
+  refusal:
+    | { readonly status: number; readonly location: string | null }
+    | undefined;
+  /** The `Cache-Control` that the kit gave a response which states none. */
+  givenCacheControl: string | undefined;
   /**
    * The names of the cookies that the kit's auth reads. It sets
    * `isPersonal` as soon as somebody asks what they say.

@@ -6,6 +6,7 @@
 
 import type { RequestContext } from "../app/context.ts";
 import { errorResponse } from "../app/error_response.ts";
+import { markRefused } from "../app/internal/personal.ts";
 import { show } from "../app/internal/show.ts";
 import type { AuthRule } from "../app/route.ts";
 import { observe } from "../app/scope.ts";
@@ -64,7 +65,9 @@ export function refuse(
     if (reason === undefined) return undefined;
     span?.setAttribute("app.auth.reason", reason);
     auth.deny(reason);
-    return responseTo(reason, guard, request);
+    const refusal = responseTo(reason, guard, request);
+    markRefused(request, refusal);
+    return refusal;
   });
 }
 

@@ -6,7 +6,7 @@
  */
 
 import type { ConnectionInfo, RequestContext } from "../app/context.ts";
-import { markPersonal, markRefused } from "../app/internal/personal.ts";
+import { markPersonal } from "../app/internal/personal.ts";
 import { printableError } from "../app/internal/printable.ts";
 import { currentScope, observe } from "../app/scope.ts";
 import type { ObservedSpan } from "../app/scope.ts";
@@ -271,7 +271,6 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
 
   /** Tells the log that a guard has refused the request. */
   deny(reason: DenialReason): void {
-    markRefused(this.#request);
     const userId = this.#identity?.payload.sub;
     this.#core.emit({
       type: "access_denied",

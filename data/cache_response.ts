@@ -9,7 +9,9 @@ import { isResponse } from "../app/internal/is_response.ts";
 import {
   claimedCookies,
   isPersonal,
+  isRefusal,
   joinNames,
+  noteCacheControl,
 } from "../app/internal/personal.ts";
 import { WatchScope } from "../app/internal/watch_scope.ts";
 import type { Middleware, Next } from "../app/middleware.ts";
@@ -19,7 +21,13 @@ import { checkSeconds, checkStrings } from "./check.ts";
 import { cookieNames, matchCookies, readCookieNames } from "./cookie_rule.ts";
 import { CacheError } from "./error.ts";
 import { readPolicy } from "./options.ts";
-import { lifetimeOf, mayShare, readPage, respond } from "./page.ts";
+import {
+  lifetimeOf,
+  mayShare,
+  readPage,
+  respond,
+  statesControl,
+} from "./page.ts";
 import type { Page } from "./page.ts";
 import { normalizePath } from "./paths.ts";
 
@@ -147,7 +155,10 @@ export function createResponseCache(
         return await passStranger(request, next);
       }
     }
-    const give = (page: Page) => respond(request, page, now(), cacheControl);
+    const give = (page: Page) => {
+      if (!statesControl(page)) noteCacheControl(cacheControl);
+      return respond(request, page, now(), cacheControl);
+    };
     if (method === "HEAD") {
       // What it says is what GET would say, but it makes no page to keep.
       const page = engine.peek(key) as Page | undefined;
@@ -225,7 +236,7 @@ export function createResponseCache(
       const scope = new WatchScope();
       const response = await scope.run(next).catch(thrownResponse);
       scope.end();
-      const isDone = response.status < 400 && !scope.isRefused;
+      const isDone = response.status < 400 && !isRefusal(scope, response);
       if (isDone && !/^(?:OPTIONS|TRACE)$/.test(method)) {
         const path = normalizePath(pathOf(request.url));
         await access().invalidate({ paths: [path] });

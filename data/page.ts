@@ -86,6 +86,11 @@ function allowsAuthorization(control: ReadonlyMap<string, string>): boolean {
     control.has("must-revalidate");
 }
 
+/** Whether a page has a `Cache-Control` of its own. */
+export function statesControl({ headers }: Page): boolean {
+  return headers.some(([name]) => name === "cache-control");
+}
+
 /** Whether a page may answer a request, although others got it as well. */
 export function mayShare(
   { headers }: Request,

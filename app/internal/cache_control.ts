@@ -46,24 +46,30 @@ export function isShared(headers: Headers): boolean {
 export function guardCaches(
   response: Response,
   request: Request,
-  { isPersonal }: Scope,
+  { isPersonal, givenCacheControl }: Scope,
 ): Response {
-  return isPersonal ? keepPrivate(response, request) : response;
+  return isPersonal
+    ? keepPrivate(response, request, givenCacheControl)
+    : response;
 }
 
 /**
  * Keeps a response out of shared caches, unless it has a `Cache-Control` of its
  * own or caches don't keep it anyway (RFC 9110, section 9.2.3).
+ *
+ * @param given The `Cache-Control` that a page cache has added. It doesn't hold
+ * for what a middleware around the cache makes of the page for a user.
  */
 export function keepPrivate(
   response: Response,
   { method }: Request,
+  given?: string,
 ): Response {
+  if (method !== "GET" && method !== "HEAD") return response;
   const { headers, status } = response;
-  if (
-    method !== "GET" && method !== "HEAD" || status === 101 ||
-    headers.has("cache-control")
-  ) return response;
+  const stated = headers.get("cache-control");
+  const isStated = stated !== null && stated !== given;
+  if (status === 101 || isStated) return response;
   try {
     headers.set("cache-control", "private");
     return response;

@@ -114,15 +114,45 @@ export function joinNames(
 
 /**
  * Marks a request as refused by a guard, in its scope and in those of hosts
- * around that handle the same request.
+ * around that handle the same request. All scopes around learn what the refusal
+ * looks like, because a host may hand it on under another URL.
  */
-export function markRefused({ method, url }: Request): void {
+export function markRefused(
+  { method, url }: Request,
+  { status, headers }: Response,
+): void {
+  const refusal = { status, location: headers.get("location") };
+  // Those without a context belong to the request of the next one that has one.
+  let undecided: Scope[] = [];
+  let isSame = true;
   for (let scope = currentScope(); scope; scope = scope.outer) {
-    const { request } = (scope.ownContext ?? {}) as { request?: Request };
-    if (
-      request !== undefined &&
-      (request.method !== method || request.url !== url)
-    ) return;
-    scope.isRefused = true;
+    scope.refusal = refusal;
+    undecided.push(scope);
+    if (scope.ownContext === undefined) continue;
+    const { request } = scope.ownContext as { request?: Request };
+    isSame &&= request === undefined ||
+      request.method === method && request.url === url;
+    if (isSame) { for (const one of undecided) one.isRefused = true; }
+    undecided = [];
+  }
+  if (isSame) { for (const one of undecided) one.isRefused = true; }
+}
+
+/** Whether a response is the refusal of a guard, or of the same request. */
+export function isRefusal(
+  { isRefused, refusal }: Scope,
+  { status, headers }: Response,
+): boolean {
+  return isRefused ||
+    refusal?.status === status && refusal.location === headers.get("location");
+}
+
+/**
+ * Tells the scopes around what `Cache-Control` a response was given that states
+ * none itself.
+ */
+export function noteCacheControl(value: string): void {
+  for (let scope = currentScope(); scope; scope = scope.outer) {
+    scope.givenCacheControl = value;
   }
 }
