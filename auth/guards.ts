@@ -66,7 +66,7 @@ export function checkNames(
 ): void {
   const problem = findProblem(options, known, name);
   if (problem === undefined) return;
-  const hint = Object.hasOwn(Object(options), "roles")
+  const hint = !("roles" in known) && Object.hasOwn(Object(options), "roles")
     ? '. To require roles, use requireRoles(["admin"])'
     : "";
   throw new AuthError(
