@@ -7,26 +7,25 @@ const MAX_ENTRIES = 100;
 
 /**
  * Whether `inspect()` would take long, or make a long text: it writes all of an
- * error's message, and every key of an object. No getter is called but those
- * that every error may have.
+ * error's message, every key of an object, and what several objects share once
+ * for each of them. No getter is called but those that every error may have.
  */
 export function isLarge(value: unknown): boolean {
-  const seen = new Set<unknown>();
-  const queue: object[] = [];
+  /** The objects that the present one is in, which `inspect()` doesn't repeat. */
+  const around = new Map<object, Generator<unknown>>();
   let size = 0;
-  const add = (each: unknown) => {
+  const enter = (each: unknown) => {
     size += typeof each === "string" ? each.length : 1;
-    if (typeof each !== "object" || each === null || seen.has(each)) return;
-    seen.add(each);
-    queue.push(each);
+    if (typeof each !== "object" || each === null || around.has(each)) return;
+    around.set(each, partsOf(each));
+    path.push(each);
   };
-  add(value);
-  // What is added meanwhile is looked at as well.
-  for (const each of queue) {
-    for (const part of partsOf(each)) {
-      add(part);
-      if (size > LARGE) return true;
-    }
+  const path: object[] = [];
+  enter(value);
+  while (path.length > 0 && size <= LARGE) {
+    const { done, value } = around.get(path.at(-1)!)!.next();
+    if (done) around.delete(path.pop()!);
+    else enter(value);
   }
   return size > LARGE;
 }
@@ -38,6 +37,10 @@ function* partsOf(value: object): Generator<unknown> {
     yield value.stack;
   }
   if (ArrayBuffer.isView(value)) return;
+  // Each character is a key of its own.
+  if (value instanceof String) {
+    return yield String.prototype.valueOf.call(value);
+  }
   if (Array.isArray(value)) return yield* value.slice(0, MAX_ENTRIES);
   if (value instanceof Map || value instanceof Set) {
     let count = 0;
@@ -45,6 +48,13 @@ function* partsOf(value: object): Generator<unknown> {
       if (++count > MAX_ENTRIES) break;
       yield* entry;
     }
+  }
+  // These show all that is in them, under no key.
+  if (
+    value instanceof URLSearchParams || value instanceof FormData ||
+    value instanceof Headers
+  ) {
+    for (const entry of value) yield* entry;
   }
   for (const key of Reflect.ownKeys(value)) {
     yield key;

@@ -78,6 +78,9 @@ const ADVERSARIAL: Readonly<Record<string, (length: number) => unknown>> = {
   "an object": (n) => ({ text: fill('"')(n), list: new Array(n).fill("a") }),
 };
 
+/** What inspect() would write 100 times as long as what is in it. */
+const list = (item: unknown) => new Array(100).fill(item);
+
 for (const [name, prepare] of Object.entries(ADVERSARIAL)) {
   Deno.test(`an error of ${name} costs the log and the trace as much as it is long`, () =>
     assertLinear(name, { prepare, run: toldOf }));
@@ -119,6 +122,13 @@ for (
     "a large thrown array": new Array(1_000_000).fill("x".repeat(100)),
     "a large thrown object": { text: "x".repeat(50_000_000) },
     "a line break a character": new Error("\n".repeat(1_000_000)),
+    "an input whose parts are all the same": Object.assign(
+      new Error("shared"),
+      { input: Array.from({ length: 9 }).reduce(list, "x") },
+    ),
+    "a form of 100,000 fields": Object.assign(new Error("form"), {
+      form: new URLSearchParams("a&".repeat(100_000)),
+    }),
     "an inspect method of its own": {
       [Symbol.for("nodejs.util.inspect.custom")]: () => "x".repeat(5_000_000),
     },
