@@ -93,9 +93,9 @@ export function limitBody(
       return direct(request, context);
     }
     const next = length === undefined ? direct : refusing;
-    // These have no content (RFC 9110, section 9.3.8), and Node's adapters hide
-    // what there is.
-    if (method === "TRACE" || method === "TRACK") {
+    // No `Request` with such a method and a body can be made. TRACE has no
+    // content (RFC 9110, section 9.3.8), and Node's adapters hide what there is.
+    if (WITHOUT_BODY.test(method)) {
       return runLimited(request, context, undefined, next);
     }
     const { body } = request;
@@ -104,6 +104,9 @@ export function limitBody(
       : runLimited(request, context, new LimitedBody(body, limit), next);
   };
 }
+
+/** Deno hands on a `get` as it is, which is another method than `GET`. */
+const WITHOUT_BODY = /^(?:get|head|connect|trace|track)$/i;
 
 function refuse({ message }: BodyError): Response {
   return errorResponse(413, "PAYLOAD_TOO_LARGE", message);

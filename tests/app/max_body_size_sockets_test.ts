@@ -212,6 +212,27 @@ Deno.test("Deno: a WebSocket opens on a route with a limit", async () => {
   await server.shutdown();
 });
 
+Deno.test("Deno: methods that no request with a body can have are answered without one, whatever their case", async () => {
+  const app = createApp({ maxBodySize: LIMIT });
+  app.route({
+    path: "/any",
+    method: "*",
+    handler: async (request) =>
+      new Response(`${request.method} ${(await request.text()).length}`),
+  });
+  const [, listen] = SERVERS[0]!;
+  await using server = await listen(app);
+  for (const method of ["get", "Get", "connect", "trace", "track"]) {
+    await using connection = await Connection.open(server);
+    const start = head("/any").replace("POST", method);
+    await connection.send(start + chunk("x".repeat(LIMIT + 1)) + END);
+    assertEquals(await connection.receive(), {
+      status: 200,
+      body: `${method} 0`,
+    });
+  }
+});
+
 for (const [what, listen] of SERVERS) {
   Deno.test(`${what}: a chunked body may have as many bytes as the limit and no more`, async () => {
     const { app, errors } = createService();
