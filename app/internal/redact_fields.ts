@@ -6,6 +6,7 @@
  * { password: "hunter2", totp: 123456 }     "apiKey":"abc"
  * Map { "x-auth-token" => "abc" }           [ "cookie", "a=b" ]
  * authorization: Basic YTpi                 Sec-WebSocket-Protocol: bearer, abc
+ * token: [ "abc" ]                          X-Api-Key: abc
  * ```
  *
  * @module
@@ -14,13 +15,13 @@
 import { REDACTED } from "./redact_url.ts";
 import { isSecretProperty } from "./secret_names.ts";
 
-/** What stands between a name and a quoted value or a number. */
+/** What stands between a name and a quoted value, a number, or a list of some. */
 const SEPARATOR =
-  /(?::|=>|,)[ \t]{0,8}\\{0,8}["'`]|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d/g;
+  /(?::|=>|,)[ \t]{0,8}\\{0,8}["'`]|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
 
 /** A header whose value isn't quoted and goes to the end of its line. */
 const HEADER =
-  /(?:authorization|cookie|sec-websocket-protocol)[ \t]{0,8}:[ \t]{0,8}/gi;
+  /(?:authorization|cookie|sec-websocket-protocol|x-[\w-]{1,63})[ \t]{0,8}:[ \t]{0,8}/gi;
 
 /** Characters of a name. */
 const MAX_NAME = 64;
@@ -36,9 +37,15 @@ export function redactFields(text: string): string {
   const fields = text.matchAll(SEPARATOR);
   const shown = redactValues(text, fields, ({ 0: match, index }) => {
     const after = index + match.length;
-    return /\d/.test(match)
-      ? [index, after - 1, endOfNumber(text, after)]
-      : [index, after, endOfQuote(text, after, match)];
+    if (/[[{]$/.test(match)) {
+      return [index, index + match.search(/[A-Z[{]/), endOfList(text, after)];
+    }
+    if (!/\d$/.test(match)) {
+      return [index, after, endOfQuote(text, after, match)];
+    }
+    // How many there are isn't secret: `{ total_tokens: 512 }`.
+    const isCount = /^tokens$/i.test(text.slice(Math.max(0, index - 6), index));
+    return [index, after - 1, isCount ? after - 1 : endOfNumber(text, after)];
   });
   const headers = shown.matchAll(HEADER);
   return redactValues(shown, headers, ({ 0: match, index }) => {
@@ -114,6 +121,26 @@ function endOfNumber(text: string, start: number): number {
   let end = start;
   while (end < text.length && /[\w.]/.test(text[end]!)) end++;
   return end;
+}
+
+/** Where a list or an object ends that is open at `start`. */
+function endOfList(text: string, start: number): number {
+  let depth = 1;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at]!;
+    if ("[{".includes(character)) depth++;
+    else if ("]}".includes(character) && --depth === 0) return at + 1;
+    else if (QUOTES.includes(character)) {
+      at = endOfQuote(
+        text,
+        at + 1,
+        text.slice(back(text, at, "\\", 8), at + 1),
+      );
+      // The backslashes before the mark that ends it.
+      while (text[at] === "\\") at++;
+    }
+  }
+  return text.length;
 }
 
 /** Where a value ends whose opening quotation mark the match ends with. */

@@ -52,15 +52,26 @@ function endOfAddress(text: string): number {
   return end;
 }
 
+/**
+ * What user info may stand behind: `//` after a scheme, where an address begins
+ * without one, and as JSON may escape it.
+ */
+const SLASHES = /(?:^|[:=([,])(?:\\{0,8}\/){2}/g;
+
 function withoutUserInfo(text: string): string {
   let result = "";
   let rest = 0;
-  let colon = text.indexOf("://");
-  while (colon !== -1) {
-    const start = colon + 3;
-    colon = text.indexOf("://", start);
-    const limit = colon === -1 ? text.length : colon;
-    const end = endOfUserInfo(text.slice(start, limit));
+  const matches = [...text.matchAll(SLASHES)];
+  for (const [i, { 0: slashes, index }] of matches.entries()) {
+    const start = index + slashes.length;
+    const authority = text.slice(start, matches[i + 1]?.index);
+    // Without a scheme it may be a comment.
+    if (
+      !slashes.startsWith(":") && !/^[^/?#\\@:]*:[^/?#\\]*@/.test(authority)
+    ) {
+      continue;
+    }
+    const end = endOfUserInfo(authority);
     if (end === 0) continue;
     result += `${text.slice(rest, start)}${REDACTED}:${REDACTED}@`;
     rest = start + end;

@@ -7,7 +7,7 @@
 
 /** Names of secrets wherever they stand, in lower case without separators. */
 const SECRET =
-  /passw(?:or)?d|passphrase|passcode|^pwd|hmac|(?:pwd|hash|salt|tokens?|secrets?|totp|otp|magiclink|(?:api|private|secret|signing)keys?|(?:oob|verification|device|sms|recovery|backup)codes?)$|^magic$/;
+  /passw(?:or)?d|passphrase|passcode|^pwd|hmac|(?:pwd|hash|salt|tokens?|secrets?|totp|otp|magiclink|(?:api|private|secret|signing|access|account|encryption|master)keys?|(?:oob|verification|device|sms|recovery|backup)codes?)$|^magic$/;
 
 /** What else is secret in a query or a header, in the same spelling. */
 const SECRET_PARAMETER =

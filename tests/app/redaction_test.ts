@@ -123,6 +123,32 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `GET / HTTP/1.1\nSec-WebSocket-Protocol: bearer, token.${SECRET}\nCookie: sid=${SECRET}; a=b\nAccept: x`,
     "Accept: x",
   ],
+  "a list under a secret name": [
+    `bad { "password": ["${SECRET}"], "cookies": { "sid": "]${SECRET}" }, "n": 1 }`,
+    `bad { "password": REDACTED, "cookies": REDACTED, "n": 1 }`,
+  ],
+  "an object under a secret name, in JSON inside of JSON": [
+    `bad ${
+      JSON.stringify(JSON.stringify({ token: { a: `"}${SECRET}` }, n: 1 }))
+    }`,
+    String.raw`{\"token\":REDACTED,\"n\":1}`,
+  ],
+  "headers that applications make up": [
+    `GET / HTTP/1.1\nX-Api-Key: ${SECRET} ${SECRET}\nX-Page: 2`,
+    "X-Page: 2",
+  ],
+  "a key of a storage account": [
+    `AccountKey=${SECRET}==;AccountName=ada`,
+    "AccountKey=REDACTED;AccountName=ada",
+  ],
+  "an address whose slashes JSON escapes": [
+    String.raw`bad {"url":"https:\/\/ada:${SECRET}@db.example\/app"}`,
+    String.raw`{"url":"https:\/\/REDACTED:REDACTED@db.example\/app"}`,
+  ],
+  "an address without a scheme": [
+    `Cannot open //ada:${SECRET}@db.example/app`,
+    "//REDACTED:REDACTED@db.example/app",
+  ],
   "a bearer token": [
     `refused Bearer ${SECRET}1 by api`,
     "refused Bearer REDACTED by api",
@@ -137,6 +163,7 @@ const HARMLESS = [
   "Cannot find module 'npm:preact@10.1.1' (https://esm.sh/preact@10.1.1/hooks)",
   "connect ECONNREFUSED http://localhost:8000/a%20b or http://[::1]:80, C# #12",
   "Cannot read cookie: it must be a string; code: 404, state: open, a == b",
+  "usage: { total_tokens: 512, tokens: 2 }, x-axis: 5, X-Page: 2, //a@b //c:d",
   "keyJoin.tsx basic authentication bearer of news ?%zz=1&=&a=b=c",
 ];
 
@@ -227,6 +254,8 @@ Deno.test("a secret in a field of an error isn't logged, however deep it is", as
     const fields of [
       { password: SECRET, smsCode: SECRET, totp: 1234567890 },
       { config: { headers: { authorization: SECRET } } },
+      { token: { a: SECRET, b: [SECRET] }, password: [SECRET, SECRET] },
+      { cookies: new Map([["sid", SECRET]]), secret: new Set([SECRET]) },
       { a: { b: { c: { d: { apiKey: SECRET } } } } },
       { map: new Map([["privateKey", SECRET]]) },
       { list: [["cookie", SECRET], ["Set-Cookie", SECRET]] },
@@ -377,6 +406,10 @@ for (
     "eyJ-",
     "basic ",
     "://a@",
+    "=//a:",
+    "token: [",
+    'token:{"]',
+    "x-token: ",
     ";a=",
     "'a",
   ]
