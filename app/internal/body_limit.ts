@@ -66,13 +66,13 @@ export function limitBody(
     try {
       return await next(limited, context);
     } catch (error) {
-      // The limit of an app around this one.
+      // Of a request around this one.
       if (error instanceof BodyError && error.problem === "TOO_LARGE") {
         return refuse(error);
       }
       // However the body's error was wrapped on its way here, as by `fetch`.
-      if (limited.isExceeded && !isResponse(error)) {
-        return refuse(tooLarge(limit));
+      if (limited.excess !== undefined && !isResponse(error)) {
+        return refuse(limited.excess);
       }
       throw error;
     }

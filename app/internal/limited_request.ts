@@ -1,4 +1,4 @@
-import { tooLarge } from "./read_body.ts";
+import { BodyError, tooLarge } from "./read_body.ts";
 
 /**
  * A request whose body errors once it has passed a limit, or that has none.
@@ -30,9 +30,9 @@ export class LimitedRequest extends Request {
     this.#limit = limit;
   }
 
-  /** Whether the body was longer than the limit, as far as it was read. */
-  get isExceeded(): boolean {
-    return this.#limit?.isExceeded === true;
+  /** The error of a body that was longer than the limit, as far as it was read. */
+  get excess(): BodyError | undefined {
+    return this.#limit?.excess;
   }
 
   override get method(): string {
@@ -57,8 +57,8 @@ export class LimitedRequest extends Request {
 export class LimitedBody {
   /** The bytes up to the limit, then a `BodyError`. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Whether there were more. */
-  isExceeded = false;
+  /** That error, once there were more, or more than an app around this allows. */
+  excess: BodyError | undefined;
 
   constructor(
     body: ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -69,13 +69,17 @@ export class LimitedBody {
     this.stream = new ReadableStream({
       pull: async (controller) => {
         reader ??= body.getReader();
-        const { done, value } = await reader.read();
-        if (done) return controller.close();
-        size += value.byteLength;
-        if (size <= limit) return controller.enqueue(value);
-        this.isExceeded = true;
-        reader.cancel().catch(() => {});
-        throw tooLarge(limit);
+        try {
+          const { done, value } = await reader.read();
+          if (done) return controller.close();
+          size += value.byteLength;
+          if (size <= limit) return controller.enqueue(value);
+          throw tooLarge(limit);
+        } catch (error) {
+          if (error instanceof BodyError) this.excess = error;
+          reader.cancel().catch(() => {});
+          throw error;
+        }
       },
       cancel: (reason) => (reader ?? body).cancel(reason),
     }, { highWaterMark: 0 });

@@ -385,6 +385,16 @@ Deno.test("An app inside an app has its own limit within that of the route that 
     routes: [
       { path: "/a", method: "POST", handler: read },
       { path: "/b", method: "POST", handler: read, maxBodySize: 5_000 },
+      {
+        path: "/wrap",
+        method: "POST",
+        // As `fetch` does with a body that it hands on.
+        handler: (request) =>
+          read(request).catch((cause) => {
+            throw new TypeError("fetch failed", { cause });
+          }),
+        maxBodySize: 5_000,
+      },
     ],
   });
   const mount = (maxBodySize: number) =>
@@ -411,6 +421,10 @@ Deno.test("An app inside an app has its own limit within that of the route that 
   assertEquals(await status(mount(Infinity), "/b", 5_000), [200, 5_000]);
   assertEquals(await status(mount(3_000), "/b", 3_001), [413, atMost(3_000)]);
   assertEquals(await status(mount(3_000), "/a", 1_001), [413, atMost(LIMIT)]);
+  assertEquals(await status(mount(3_000), "/wrap", 3_001), [
+    413,
+    atMost(3_000),
+  ]);
 });
 
 Deno.test("An anonymous request learns that it is anonymous before it learns of the limit", async () => {
