@@ -1,9 +1,9 @@
 /**
- * Guards as fragments of a route's `config`, which combine however they are
- * copied together. A fragment holds its rule under two keys:
+ * Guards as fragments of a route's `config`. They combine in whatever order
+ * they are spread. A fragment holds its rule under two keys:
  *
  *     { auth: rule,            for readers; the next fragment overwrites it
- *       "guard 3f2…": rule }   unique, so that copies of the fragment keep it
+ *       "guard 3f2…": rule }   unique, so that spreading keeps every rule
  *
  * @module
  */
@@ -11,7 +11,7 @@
 import { kindOf, show } from "./internal/show.ts";
 import type { AuthFragment, AuthRule } from "./route.ts";
 
-/** One check for several rules of one kind, which knows what comes first. */
+/** Merges several rules of one kind into one check, and decides their order. */
 export type Combine<T> = (parts: readonly T[]) => AuthRule["check"];
 
 interface Combinable {
@@ -21,15 +21,15 @@ interface Combinable {
 }
 
 const KEY = "guard ";
-/** By their checks: a copy of a rule has the check of the original. */
+/** Keyed by `check`, because a copied rule has the check of the original. */
 const combinables = new WeakMap<AuthRule["check"], Combinable>();
 
 /**
  * Creates a guard from a rule of the application. Spread it into the `config`
- * of a route, or mount it with `toHono()` and its relatives.
+ * of a route, or mount it with an adapter such as `toHono()`.
  *
- * Guards of one `config` combine. Those of the kit decide first, then the
- * application's in the order in which they were spread.
+ * Guards of one `config` combine. The kit's guards decide first. The
+ * application's guards follow, in the order in which they were spread.
  *
  * @param rule The rule. Its `check` runs before the route's code.
  * @throws {TypeError} If `rule` has no `check` function.
@@ -66,10 +66,10 @@ export function createGuard(rule: AuthRule): AuthFragment {
 /**
  * Creates a guard of a module. Several in one `config` become one check.
  *
- * @param rule The rule, which must not be changed.
- * @param part What `combine` takes instead of the rule.
- * @param combine Makes the check for several. Guards with the same function
- * combine with each other.
+ * @param rule The rule. It is frozen.
+ * @param part The value that `combine` takes for this rule.
+ * @param combine Creates the check for several rules. Guards with the same
+ * function combine with each other.
  */
 export function createModuleGuard<T>(
   rule: AuthRule,
@@ -86,13 +86,13 @@ function fragmentOf(rule: AuthRule): AuthFragment {
 }
 
 /**
- * Returns the one rule that stands for all guards of `config`, or `undefined`
- * if it has none.
+ * Merges all guards of `config` into one rule.
  *
- * @param config A route's `config`, or what is mounted on another server.
- * @param operation What fails if one is wrong, such as `add route /a`.
- * @param place What `config` is called in errors: `config.`, or nothing.
- * @throws {TypeError} If a key holds something else than a guard's rule.
+ * @param config A route's `config`, or the argument of an adapter.
+ * @param operation The operation in error messages, such as `add route /a`.
+ * @param place The prefix of keys in error messages: `config.`, or empty.
+ * @returns The rule, or `undefined` if there are no guards.
+ * @throws {TypeError} If a key holds anything other than a guard's rule.
  */
 export function readGuards(
   config: object,
@@ -108,7 +108,7 @@ export function readGuards(
       rules.add(value);
     } else if (key === "auth" || String(key).startsWith(KEY)) {
       throw new TypeError(
-        `Cannot ${operation}: ${place}auth must have a check function, as what requireAuth() returns has`,
+        `Cannot ${operation}: ${place}auth must have a check function, as in { ...requireAuth() }`,
       );
     } else if (isRule((value as Partial<AuthFragment> | null)?.auth)) {
       throw misplaced(operation, `${name} holds one`);
@@ -123,14 +123,14 @@ export function readGuards(
   return rules.size === 0 ? undefined : combineRules([...rules]);
 }
 
-/** Whether an object holds a guard, under whatever key. */
+/** Whether an object holds a guard under any key. */
 export function holdsGuard(value: object): boolean {
   return [...keysOf(value)].some((key) =>
     isRule((value as Record<string | symbol, unknown>)[key])
   );
 }
 
-/** The error about a guard where nothing enforces it. */
+/** Returns the error for a guard in a place where nothing enforces it. */
 export function misplaced(operation: string, problem: string): TypeError {
   return new TypeError(
     `Cannot ${operation}: a guard must be spread into config, as in config: { ...requireAuth() }, and ${problem}`,
@@ -138,8 +138,8 @@ export function misplaced(operation: string, problem: string): TypeError {
 }
 
 /**
- * Inherited and hidden keys too: a guard there must hold as well. `auth` comes
- * last, since it keeps its first place and gets the rule of the last fragment.
+ * Returns all keys, also inherited and non-enumerable ones: their guards apply
+ * too. `auth` comes last, because it holds the rule of the last fragment.
  */
 function keysOf(config: object): Set<string | symbol> {
   const keys = new Set(Reflect.ownKeys(config));
@@ -154,12 +154,12 @@ function isRule(value: unknown): value is AuthRule {
     "function";
 }
 
-/** Two rules copied into one have the roles of one and the check of another. */
+/** Refuses a copied rule: it may mix the roles of one with another's check. */
 function checkOriginal(rule: AuthRule, name: string, operation: string): void {
   const known = combinables.get(rule.check);
   if (known === undefined || known.rule === rule) return;
   throw new TypeError(
-    `Cannot ${operation}: ${name} is a copy of a guard's rule, whose check doesn't know what was changed; spread the guard itself, as in { ...requireAuth() }`,
+    `Cannot ${operation}: ${name} must be an original rule, received a copy, whose changes its check ignores; spread the guard itself, as in { ...requireAuth() }`,
   );
 }
 

@@ -1,5 +1,5 @@
 /**
- * The limit of the bodies that a route's code gets.
+ * Limits the body size of a route's requests.
  *
  * @module
  */
@@ -12,15 +12,15 @@ import { LimitedBody, LimitedRequest } from "./limited_request.ts";
 import { BodyError, declaredLength, tooLarge } from "./read_body.ts";
 import { show } from "./show.ts";
 
-/** The limit of routes unless told otherwise, in bytes. */
+/** The default limit of a route, in bytes. */
 export const DEFAULT_MAX_BODY_SIZE = 1_048_576;
 
 /**
  * Checks a limit.
  *
- * @param otherwise What `undefined` stands for.
- * @param operation What can't be done with a wrong one, such as `create app`.
- * @throws {TypeError} If it is neither an integer from 0 up nor `Infinity`.
+ * @param otherwise The default for `undefined`.
+ * @param operation The operation in error messages, such as `create app`.
+ * @throws {TypeError} If it is neither a non-negative integer nor `Infinity`.
  */
 export function readBodyLimit(
   value: unknown,
@@ -37,14 +37,15 @@ export function readBodyLimit(
   );
 }
 
-/** Runs a handler after the checks that are to come first, such as guards. */
+/** Runs a handler after checks that come first, such as guards. */
 export type Guarded = (run: Handler<Context>) => Handler<Context>;
 
 /**
- * Limits the bodies that a handler gets. One that is declared to be longer is
- * refused once the guards have let the request in: strangers don't learn the
- * limits of what they may not use. A body of unknown length is counted while it
- * is read, by a guard as well.
+ * Limits the bodies that a handler gets.
+ *
+ * A body with a larger `Content-Length` is refused after the guards have passed,
+ * so that unauthorized clients don't learn the limit. A body of unknown length
+ * is counted while the handler or a guard reads it.
  */
 export function limitBody(
   limit: number,
@@ -61,7 +62,7 @@ export function limitBody(
     next: Handler<Context>,
   ): Promise<Response> {
     const limited = new LimitedRequest(request, body);
-    // Whichever of the two the handler reads.
+    // The handler may read either of the two.
     (context as { request: Request }).request = limited;
     try {
       return await next(limited, context);
@@ -79,7 +80,7 @@ export function limitBody(
   }
 
   return (request, context) => {
-    // These have no body, and a WebSocket needs the request itself.
+    // These methods have no body, and a WebSocket needs the original request.
     const { method } = request;
     if (method === "GET" || method === "HEAD" || method === "CONNECT") {
       return direct(request, context);

@@ -1,12 +1,13 @@
 /**
- * `Cache-Control`, and who may keep a response by it (RFC 9111).
+ * Parses `Cache-Control`, and decides which caches may store a response
+ * (RFC 9111).
  *
  * @module
  */
 
 import type { Scope } from "../scope.ts";
 
-/** The directives of a `Cache-Control` header (RFC 9111, section 5.2). */
+/** Parses the directives of a `Cache-Control` header (RFC 9111, section 5.2). */
 export function readCacheControl(
   header: string | null,
 ): ReadonlyMap<string, string> {
@@ -20,20 +21,20 @@ export function readCacheControl(
   return directives;
 }
 
-/** Headers that tell shared caches more than `Cache-Control` does. */
+/** Headers that control shared caches in place of `Cache-Control`. */
 const FOR_SHARED_CACHES = /^surrogate-control$|(^|-)cdn-cache-control$/;
 
-/** The headers of a response that address shared caches alone. */
+/** Returns the names of the response headers that only shared caches read. */
 export function sharedCacheHeaders(headers: Headers): string[] {
   return [...headers.keys()].filter((name) => FOR_SHARED_CACHES.test(name));
 }
 
-/** Whether no shared cache may keep it (RFC 9111, sections 5.2.2.5 and 7). */
+/** Whether shared caches may not store it (RFC 9111, sections 5.2.2.5 and 7). */
 export function isPrivate(control: string): boolean {
   return /\b(private|no-store)\b(?!\s*=)/i.test(control);
 }
 
-/** Whether a response invites shared caches to give it to others. */
+/** Whether a response allows shared caches to serve it to other users. */
 export function isShared(headers: Headers): boolean {
   const control = headers.get("cache-control");
   if (control === null) {
@@ -42,7 +43,7 @@ export function isShared(headers: Headers): boolean {
   return !isPrivate(control) && /\b(public|s-maxage|max-age)\b/i.test(control);
 }
 
-/** Keeps a response out of shared caches if it depends on the user. */
+/** Marks a response as `private` if it depends on the user. */
 export function guardCaches(
   response: Response,
   request: Request,

@@ -1,19 +1,18 @@
 import { show } from "./show.ts";
 
 /**
- * The keys of a type of options. The compiler tells of one that is missing in
- * a list of this type, and of one too many.
+ * The keys of an options type. A missing or additional key doesn't compile.
  */
 export type OptionNames<T> = Readonly<Record<keyof T, true>>;
 
 /**
- * Checks options: an object, none of whose keys is unknown. Only own enumerable
+ * Checks that options are an object without unknown keys. Only own enumerable
  * keys count.
  *
- * @param known The keys that there are.
- * @param operation What can't be done with a wrong one, such as `create cache`.
- * @param name What the object is called, such as `session`.
- * @throws {TypeError} If it is no object, or has a key that isn't known.
+ * @param known The known keys.
+ * @param operation The operation in error messages, such as `create cache`.
+ * @param name The object's name in error messages, such as `session`.
+ * @throws {TypeError} If it isn't an object, or has an unknown key.
  */
 export function checkOptions(
   value: unknown,
@@ -27,7 +26,7 @@ export function checkOptions(
   }
 }
 
-/** The same, for errors of another type: returns what is wrong, if anything. */
+/** Returns the problem with some options, or `undefined` if they are valid. */
 export function findProblem(
   value: unknown,
   known: Readonly<Record<string, true>>,
@@ -48,7 +47,7 @@ export function findProblem(
   return undefined;
 }
 
-/** The name that a typo was most likely meant to be. */
+/** Returns the known name that a typo most likely stands for. */
 function closest(key: string, names: readonly string[]): string | undefined {
   const typo = plain(key);
   let best: string | undefined;
@@ -62,12 +61,12 @@ function closest(key: string, names: readonly string[]): string | undefined {
   return best;
 }
 
-/** `http_only` and `HTTPOnly` are both `httponly`. */
+/** Normalizes a name: `http_only` and `HTTPOnly` become `httponly`. */
 function plain(key: string): string {
   return key.replace(/[^a-z0-9]/gi, "").toLowerCase();
 }
 
-/** How many letters to add, remove or replace (Levenshtein). */
+/** Returns the Levenshtein distance: letters to add, remove or replace. */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

@@ -1,15 +1,15 @@
 /**
- * Shortens a text and says by how much. The result does not keep the whole
- * original in memory, as a plain `slice` of a string does in V8.
+ * Shortens a text and notes by how much. The result doesn't keep the whole
+ * original in memory. In V8, a plain `slice` does.
  *
  * @param text Text of any length.
- * @param maxLength Characters to keep, the note not counted.
+ * @param maxLength Characters to keep, not counting the note.
  */
 export function clip(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : clipAt(text, maxLength);
 }
 
-/** Ends a text at an index, which must be in it, and says what is missing. */
+/** Cuts a text at an index within it, and notes how much is missing. */
 export function clipAt(text: string, index: number, instead = ""): string {
   // Not between the halves of a surrogate pair.
   const last = text.charCodeAt(index - 1);

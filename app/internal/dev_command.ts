@@ -1,6 +1,6 @@
 /**
- * Whether the dev command runs this process. The command and the app that it
- * loads may come from different copies of the package, so the note is global.
+ * Remembers whether the dev command runs this process. The command and the app
+ * may load different copies of the package, so the flag is global.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 const KEY = Symbol.for("@quartet/kit/dev");
 const notes = globalThis as { [KEY]?: boolean };
 
-/** Notes that the dev command runs this process. */
+/** Marks this process as run by the dev command. */
 export function noteDevCommand(): void {
   notes[KEY] = true;
 }

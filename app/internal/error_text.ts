@@ -1,6 +1,6 @@
 /**
- * The text of errors of any size. `inspect()` has no limit for it: one with a
- * message of 50 MB takes it a second, and the console another one.
+ * Formats errors of any size for logs. `inspect()` has no limit: a message of
+ * 50 MB takes it a second, and the console another second.
  *
  * @module
  */
@@ -10,22 +10,22 @@ import { isLarge } from "./is_large.ts";
 import { redactText } from "./redact.ts";
 import { MAX_LOG_TEXT, withoutSource } from "./without_source.ts";
 
-/** How many causes are followed; a ring of them has no end. */
+/** How many causes are followed, because causes can form a cycle. */
 const MAX_CAUSES = 5;
-/** How many errors of an `AggregateError` are told. */
+/** How many errors of an `AggregateError` are shown. */
 const MAX_ERRORS = 5;
-/** How many own properties are told, and characters of each. */
+/** How many own properties are shown, and how many characters of each. */
 const MAX_PROPERTIES = 10;
 const MAX_PROPERTY = 200;
 
-/** Begins the frames of a stack. */
+/** Separates a stack's message from its frames. */
 const FRAMES = "\n    at ";
 
 /**
- * A stack whose message is cut to half of what is kept, if it is long, so that
- * its frames are still there.
+ * Returns an error's stack. A long message is cut to half of `maxLength`, so
+ * that frames remain.
  *
- * @param maxLength Characters to keep, the notes of what is missing not counted.
+ * @param maxLength Characters to keep, not counting notes about cut text.
  */
 export function stackText(
   error: Error,
@@ -36,14 +36,14 @@ export function stackText(
   const { message } = error;
   const length = typeof message === "string" ? message.length : 0;
   const at = stack.indexOf(FRAMES, length);
-  // A message that was set later isn't the one that the stack begins with.
+  // The stack doesn't begin with a message that was set later.
   const isSplit = at !== -1 && stack.slice(at - length, at) === message;
   if (!isSplit) return withoutSource(stack, maxLength);
   const head = withoutSource(stack.slice(0, at), maxLength / 2);
   return head + redactText(clip(stack.slice(at), maxLength - head.length));
 }
 
-/** A thrown value that is no error, in a text that has an end. */
+/** Returns a thrown value that isn't an `Error` as text of bounded length. */
 export function thrownText(value: unknown, maxLength = MAX_LOG_TEXT): string {
   if (typeof value !== "string" && isLarge(value)) {
     return `${Object.prototype.toString.call(value)}, too large to be shown`;
@@ -51,7 +51,7 @@ export function thrownText(value: unknown, maxLength = MAX_LOG_TEXT): string {
   return withoutSource(String(value), maxLength);
 }
 
-/** The error with what caused it, and what it is an aggregate of. */
+/** Returns the text of an error, its causes and its aggregated errors. */
 export function errorText(error: unknown): string {
   const texts: string[] = [];
   let cause = error;
@@ -62,7 +62,7 @@ export function errorText(error: unknown): string {
   if (texts.length === 0 || (cause !== undefined && !isError(cause))) {
     texts.push(thrownText(cause));
   } else if (cause !== undefined) texts.push("… more causes");
-  // Also by the names of own properties, which their values alone don't have.
+  // Values were redacted alone. Their property names can mark them as secret.
   return redactText(texts.join("\nCaused by: "));
 }
 
@@ -77,7 +77,7 @@ function ownText(error: Error): string {
   return own === "" ? stack : `${stack} { ${own} }`;
 }
 
-/** What says more than the message, such as `code: "ENOENT"`. */
+/** Returns the own properties as text, such as `code: "ENOENT"`. */
 function ownProperties(error: Error): string {
   const told: string[] = [];
   for (const key of Object.keys(error)) {

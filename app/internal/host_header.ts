@@ -1,8 +1,8 @@
 /**
- * Checks which host a request is for, before anything reads its URL.
+ * Checks the host of a request before anything reads its URL.
  *
- * Servers put what a client sent as `Host` in front of the path, whatever it
- * is. `Host: x/admin?` would choose the route.
+ * Servers put the `Host` header in front of the path without checking it.
+ * `Host: x/admin?` would choose the route.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { offerUpgrade, upgrade } from "../upgrade.ts";
 /** A name or an address, and a port (RFC 9112, section 3.2). */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Of the web, and of Deno's sockets that have no address. */
+/** Schemes of the web, and of Deno's sockets that have no address. */
 const SCHEMES: ReadonlySet<string> = new Set([
   "http://",
   "https://",
@@ -21,10 +21,10 @@ const SCHEMES: ReadonlySet<string> = new Set([
   "http+vsock://",
 ]);
 
-/** The host that was last found valid: most requests have the same one. */
+/** The last valid host, because most requests have the same one. */
 let lastValid: string | undefined;
 
-/** Whether a text is `host[:port]`, as a URL parser understands it. */
+/** Whether a text is a valid `host[:port]`, also for a URL parser. */
 export function isHost(text: string): boolean {
   if (text === lastValid) return true;
   if (!HOST.test(text) || !URL.canParse(`http://${text}/`)) return false;
@@ -35,11 +35,11 @@ export function isHost(text: string): boolean {
 /**
  * Checks the host of a request.
  *
- * The target of a request may name a host as well, which overrides the header
- * (RFC 9112, section 3.2.2). Then the request is made anew with that host in
- * its header, so that whoever reads either sees the same.
+ * A host in the request target overrides the header (RFC 9112, section 3.2.2).
+ * The request is then copied with that host in its header, so that the URL and
+ * the header agree.
  *
- * @returns The request; `undefined` if it names no valid host.
+ * @returns The request, or `undefined` if its host is missing or invalid.
  */
 export function readHost(request: Request): Request | undefined {
   const { url } = request;
@@ -52,12 +52,12 @@ export function readHost(request: Request): Request | undefined {
     const next = url.charCodeAt(start + header.length);
     if (next === 47 /* / */) return request;
   }
-  // Without a host, Deno puts the path of its socket file in that place.
+  // Without a host, Deno puts the path of its socket file there.
   if (header === null && scheme.includes("+")) return request;
   const authority = /^[^/?#]*/.exec(url.slice(start))![0];
   if (!isHost(authority)) return undefined;
-  // Without the header it is HTTP/2, HTTP/1.0, or a request made by code. A
-  // URL has no default port, and no capitals.
+  // HTTP/2, HTTP/1.0 and requests made by code have no header. Hosts are
+  // compared as URLs, which drop the default port and capitals.
   return header === null || isSameHost(header, url)
     ? request
     : withHost(request, authority);
@@ -69,8 +69,9 @@ function isSameHost(header: string, url: string): boolean {
 }
 
 /**
- * Makes a request that can be upgraded to a socket as the given one can;
- * `undefined` for methods that no `Request` can be made with, such as TRACE.
+ * Copies a request with another `Host` header. The copy can be upgraded to a
+ * WebSocket like the original. Returns `undefined` for methods that `Request`
+ * refuses, such as TRACE.
  */
 function withHost(request: Request, host: string): Request | undefined {
   const { url, method, body } = request;
@@ -84,13 +85,13 @@ function withHost(request: Request, host: string): Request | undefined {
   } catch {
     return undefined;
   }
-  // Not handed over: Deno complains of whoever asks for it.
+  // Read lazily: Deno warns as soon as a request's signal is touched.
   Object.defineProperty(copy, "signal", { get: () => request.signal });
   offerUpgrade(copy, () => upgrade(request));
   return copy;
 }
 
-/** The response to a request that names no valid host. */
+/** Returns the response to a request without a valid host. */
 export function refuseHost(): Response {
   return errorResponse(
     400,

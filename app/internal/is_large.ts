@@ -1,6 +1,6 @@
 import { MAX_LOG_TEXT } from "./without_source.ts";
 
-/** Characters from which on a value is large; an entry counts as one. */
+/** A value above this size is large. Each character and each entry counts. */
 const LARGE = 4 * MAX_LOG_TEXT;
 /** Entries of an array, a map or a set that `inspect()` looks at. */
 const MAX_ENTRIES = 100;

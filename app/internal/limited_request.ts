@@ -1,18 +1,18 @@
 import { BodyError, tooLarge } from "./read_body.ts";
 
 /**
- * A request whose body errors once it has passed a limit, or that has none.
- * Nothing of the original is read before somebody reads this one.
+ * A request whose body errors beyond a limit, or that has no body. The original
+ * body is read only when this one is read.
  */
 export class LimitedRequest extends Request {
   readonly #original: Request;
   readonly #limit: LimitedBody | undefined;
 
   /**
-   * Makes a copy of a request.
+   * Creates a copy of a request.
    *
-   * @param limit The body; without it the copy has none.
-   * @param body The same, or that of a clone.
+   * @param limit The limited body, or `undefined` for none.
+   * @param body The stream to read: the limited body's, or a clone's.
    */
   constructor(
     original: Request,
@@ -20,7 +20,7 @@ export class LimitedRequest extends Request {
     body = limit?.stream,
   ) {
     const { url, method, headers, redirect } = original;
-    // Without a body it may be a method that `Request` refuses, such as TRACE.
+    // GET stands in for methods that `Request` refuses, such as TRACE.
     // Streams need `duplex`, except on Deno.
     const content = body === undefined
       ? { method: "GET" }
@@ -39,7 +39,7 @@ export class LimitedRequest extends Request {
     return this.#original.method;
   }
 
-  /** Asked for late: Deno warns as soon as a request's signal is touched. */
+  /** Read lazily: Deno warns as soon as a request's signal is touched. */
   override get signal(): AbortSignal {
     return this.#original.signal;
   }
@@ -53,9 +53,9 @@ export class LimitedRequest extends Request {
   }
 }
 
-/** A body that is read through, and counted. */
+/** A body whose bytes are counted while they are read. */
 export class LimitedBody {
-  /** The bytes up to the limit, then a `BodyError`. */
+  /** The bytes up to the limit. Beyond it, the stream fails with `BodyError`. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** That error, once there were more, or more than an app around this allows. */
   excess: BodyError | undefined;

@@ -1,10 +1,9 @@
 /**
- * Takes secrets out of text that is logged or recorded: those in addresses, in
- * fields and headers that a text shows, and tokens that stand alone. The text
- * should have been cut before; the time it takes grows with its length alone.
+ * Redacts secrets in text that is logged or recorded. It covers URLs, fields and
+ * headers shown in a text, and tokens that stand alone. It takes linear time;
+ * callers shorten long texts first.
  *
- * This is a net below the code that writes such texts. A secret under a harmless
- * name is not found.
+ * This is a second line of defence. A secret under a harmless name isn't found.
  *
  * @module
  */
@@ -16,14 +15,14 @@ import {
   redactURL,
 } from "./redact_url.ts";
 
-/** A part of each name that a secret field or header may have. */
+/** Every name of a secret field or header contains one of these. */
 const SUSPECT_NAME =
   /pass|pwd|hmac|hash|salt|token|secret|otp|magic|key|code|authori|cookie|protocol|csrf|xsrf|jwt|sess/i;
 
-/** One of these is in every address, and in every JSON Web Token. */
+/** Every URL and every JSON Web Token contains one of these. */
 const SUSPECT_RUN = /[=@#%]|eyJ|:\/\/[^/]/;
 
-/** Text without white space and quotation marks; addresses have none of them. */
+/** Text without white space and quotation marks, such as a URL. */
 const RUN = /'[^\s"'`<>]+'|[^\s"`<>]+/g;
 
 /** HTTP authentication schemes that send a secret. */
@@ -41,12 +40,12 @@ export function redactText(text: string): string {
   return redactDecoded(text, 0);
 }
 
-/** Redacts the query of an address, without the `?` before it. */
+/** Redacts a URL's query, given without its `?`. */
 export function redactQuery(query: string): string {
   return redactQueryWith(query, redactDecoded);
 }
 
-/** Most texts have nothing to redact, so what may be there is looked for first. */
+/** Looks for suspicious parts first, because most texts have nothing to redact. */
 function redactDecoded(text: string, depth: number): string {
   let told = text;
   if (SUSPECT_NAME.test(told)) told = redactFields(told);
@@ -56,7 +55,7 @@ function redactDecoded(text: string, depth: number): string {
     : told;
 }
 
-/** Takes out what follows a scheme: `Bearer abc`, `bearer, abc`. */
+/** Redacts credentials after a scheme: `Bearer abc`, `bearer, abc`. */
 function withoutCredentials(text: string): string {
   if (!/bearer|basic/i.test(text)) return text;
   let result = "";
@@ -73,7 +72,7 @@ function withoutCredentials(text: string): string {
   return result + text.slice(rest);
 }
 
-/** Words follow a scheme as well: `basic authentication`. */
+/** Whether it is a credential, unlike a word as in `basic authentication`. */
 function isCredential(text: string): boolean {
   return text.length >= 20 || (text.length > 5 && /[^a-z.]/i.test(text));
 }
@@ -84,7 +83,7 @@ function redactRun(run: string, depth: number): string {
   return told.includes("eyJ") ? told.replace(/[\w.-]+/g, withoutJWT) : told;
 }
 
-/** Takes out what begins with the JSON of a token's header, in base64url. */
+/** Redacts a JSON Web Token: its header is JSON in base64url. */
 function withoutJWT(text: string): string {
   const parts = text.split(".");
   const first = parts.findIndex((part, index) =>

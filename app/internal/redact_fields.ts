@@ -1,6 +1,6 @@
 /**
- * Takes the values of secret fields and headers out of a text that shows them,
- * as `inspect()`, JSON or the dump of a request does:
+ * Redacts the values of secret fields and headers in the output of `inspect()`,
+ * in JSON, or in the dump of a request:
  *
  * ```
  * { password: "hunter2", totp: 123456 }     "apiKey":"abc"
@@ -23,12 +23,12 @@ const SEPARATOR =
 const HEADER =
   /(?:authorization|cookie|sec-websocket-protocol|x-[\w-]{1,63})[ \t]{0,8}:[ \t]{0,8}/gi;
 
-/** Characters of a name. */
+/** Maximum characters of a name. */
 const MAX_NAME = 64;
 const QUOTES = "\"'`";
 /**
- * What stands before a name that isn't quoted, besides white space; `\\` and an
- * `n` where line breaks are escaped.
+ * Characters before an unquoted name, besides white space. `\\` and `n` stand
+ * for escaped line breaks.
  */
 const BEFORE_NAME = `{,([<>\n\\${QUOTES}`;
 
@@ -51,13 +51,13 @@ export function redactFields(text: string): string {
   return redactValues(shown, headers, ({ 0: match, index }) => {
     const after = index + match.length;
     const colon = index + match.search(/[ \t:]/);
-    // A quoted value was looked at above.
+    // Quoted values were redacted above.
     const isQuoted = QUOTES.includes(shown[after] ?? " ");
     return [colon, after, isQuoted ? after : endOfLine(shown, after)];
   });
 }
 
-/** Where a name ends, and where the value begins and ends. */
+/** Indexes: the end of the name, the start and the end of the value. */
 type Place = readonly [name: number, start: number, end: number];
 
 function redactValues(
@@ -68,7 +68,7 @@ function redactValues(
   let result = "";
   let rest = 0;
   for (const match of matches) {
-    // Inside of a value that was taken out.
+    // The match is inside a redacted value.
     if (match.index < rest) continue;
     const [at, start, end] = placeOf(match);
     const name = nameBefore(text, at);
@@ -82,8 +82,8 @@ function redactValues(
 }
 
 /**
- * The name that ends before an index, if it is that of a field: quoted, or at
- * the start of a line or of an entry.
+ * Returns the field name that ends before an index. A field name is quoted, or
+ * at the start of a line or of an entry.
  */
 function nameBefore(text: string, index: number): string | undefined {
   let end = back(text, index, " \t", 8);
@@ -104,7 +104,7 @@ function nameBefore(text: string, index: number): string | undefined {
     : undefined;
 }
 
-/** Goes back over at most `max` of some characters. */
+/** Moves an index back over at most `max` of the given characters. */
 function back(text: string, index: number, over: string, max: number): number {
   const limit = Math.max(0, index - max);
   let at = index;
@@ -152,7 +152,7 @@ function endOfQuote(text: string, start: number, match: string): number {
     at = text.indexOf(quote, at);
     if (at === -1) return text.length;
     const found = at - back(text, at, "\\", escapes + 1);
-    // One with more backslashes before it is part of the value.
+    // A quote after more backslashes is part of the value.
     if (found <= escapes) return at - found;
   }
 }

@@ -1,35 +1,35 @@
 /**
- * Takes secrets out of one address: user info, values of secret parameters, the
- * fragment, and the same of addresses inside its values.
+ * Redacts secrets in one URL: user info, values of secret parameters, the
+ * fragment, and the same in URLs inside its values.
  *
  * ```
  * https://ada:pw@host/cb?token=abc&next=https%3A%2F%2Fhost%2F%3Fcode%3Dx#frag
  *         └ info ┘       └ pair ─┘      └ nested, decoded and redacted ┘└───┘
  * ```
  *
- * Each character is looked at a fixed number of times, and by loops rather than
- * by expressions that could backtrack.
+ * It takes linear time: loops visit each character a fixed number of times.
+ * Regular expressions could backtrack.
  *
  * @module
  */
 
 import { isSecretField, isSecretParameter } from "./secret_names.ts";
 
-/** Stands for what was taken out. */
+/** Replaces a secret. */
 export const REDACTED = "REDACTED";
 
-/** How often an address may be encoded inside others before it is left out. */
+/** How deep URLs may be nested before the innermost is redacted as a whole. */
 const MAX_DEPTH = 5;
-/** Characters of a name that has no separator before it. */
+/** Maximum characters of a name without a separator before it. */
 const MAX_NAME = 64;
 
 /** Redacts a text that was decoded `depth` times. */
 export type Redact = (text: string, depth: number) => string;
 
 /**
- * Redacts an address, or what may be one: text without white space.
+ * Redacts a URL, or any text without white space that may be one.
  *
- * @param redact Redacts what a value holds once it is decoded.
+ * @param redact Redacts a decoded value.
  * @param depth How often the text was decoded.
  */
 export function redactURL(text: string, redact: Redact, depth = 0): string {
@@ -38,12 +38,12 @@ export function redactURL(text: string, redact: Redact, depth = 0): string {
   return redactPairs(address, redact, depth) + text.slice(end);
 }
 
-/** Redacts a query, without the `?` before it. */
+/** Redacts a query, given without its `?`. */
 export function redactQuery(query: string, redact: Redact, depth = 0): string {
   return redactPairs(`?${query}`, redact, depth).slice(1);
 }
 
-/** Marks that a sentence or a line of code puts behind an address. */
+/** Punctuation that a sentence or a line of code puts after a URL. */
 const TRAILING = ")]}.,;:!'";
 
 function endOfAddress(text: string): number {
@@ -79,18 +79,18 @@ function withoutUserInfo(text: string): string {
   return result + text.slice(rest);
 }
 
-/** Where the user info ends of what stands after `://`; 0 if there is none. */
+/** Returns the end of the user info in the text after `://`, or 0 if none. */
 function endOfUserInfo(text: string): number {
   const slash = text.search(/[/?#\\]/);
   const authority = slash === -1 ? text : text.slice(0, slash);
   const at = authority.lastIndexOf("@");
   if (at !== -1) return at + 1;
   if (isHostList(authority)) return 0;
-  // A password with a `/` in it, or one whose end was cut off.
+  // A password may contain `/`, or its end may be cut off.
   return text.lastIndexOf("@") + 1 || authority.length;
 }
 
-/** Whether it is `host`, `host:port`, `[::1]:port`, or several of them. */
+/** Whether a text is `host`, `host:port`, `[::1]:port`, or a list of these. */
 function isHostList(authority: string): boolean {
   return authority.split(",").every((host) => {
     const port = host.lastIndexOf("]") + 1;
@@ -99,7 +99,7 @@ function isHostList(authority: string): boolean {
   });
 }
 
-/** Other texts have a `#` too: `C#`, `issue #12`, `Cart.#total`. */
+/** Redacts a URL's fragment. Other texts keep `#`, as in `C#` or `issue #12`. */
 function withoutFragment(text: string): string {
   const start = text.indexOf("#");
   if (start === -1 || start === text.length - 1) return text;
@@ -126,13 +126,13 @@ function redactPairs(text: string, redact: Redact, depth: number): string {
   }).join("");
 }
 
-/** Splits what may be an address into pairs with the separators before them. */
+/** Splits a possible URL into pairs, each with the separator before it. */
 function splitPairs(text: string): [separator: string, pair: string][] {
   const [first = "", ...parts] = text.split(/([?&#;])/);
   const pairs: [separator: string, pair: string][] = [["", first]];
   for (let i = 0; i < parts.length; i += 2) {
     const [separator, pair] = [parts[i]!, parts[i + 1]!];
-    // A value may hold a `;` as well.
+    // A value may contain `;`.
     if (separator !== ";" || /^[\w.%[\]-]+=/.test(pair)) {
       pairs.push([separator, pair]);
     } else pairs.at(-1)![1] += separator + pair;
@@ -147,7 +147,7 @@ function nameAtEnd(text: string): string {
   return text.slice(start);
 }
 
-/** Redacts what a value or a path holds in percent-encoding, if anything. */
+/** Redacts secrets in the percent-encoded part of a value or a path. */
 function redactEncoded(text: string, redact: Redact, depth: number): string {
   if (!text.includes("%")) return text;
   const decoded = decodeASCII(text);
@@ -157,7 +157,7 @@ function redactEncoded(text: string, redact: Redact, depth: number): string {
   return told === decoded ? text : told.replace(/[^\w.~:/@,!*'()%-]/g, encode);
 }
 
-/** Enough to find names and separators, and never fails. */
+/** Decodes ASCII only. It never throws, and finds all names and separators. */
 function decodeASCII(text: string): string {
   return text.replace(
     /%[0-7][\da-f]/gi,

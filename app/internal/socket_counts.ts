@@ -2,12 +2,12 @@ import type { Address } from "../context.ts";
 import { networkOf } from "./network_of.ts";
 import { show } from "./show.ts";
 
-/** How many sockets one public address may have open. */
+/** Maximum open sockets of one public address. */
 const DEFAULT_MAX = 100;
 
 /**
- * Networks of this machine, of a company or of a provider. Such an address is
- * often that of a proxy, behind which are all clients.
+ * Private networks. Such an address often belongs to a proxy that all clients
+ * share.
  */
 const PRIVATE = [
   /^(?:0|10|127)\./,
@@ -27,9 +27,10 @@ export class SocketCounts {
   readonly #counts = new Map<string, number>();
 
   /**
-   * Creates an empty count.
+   * Creates counts that start at zero.
    *
-   * @param max How many an address may have. Default 100 for public addresses.
+   * @param max Maximum open sockets of an address. Default: 100 for public
+   * addresses, none for private ones.
    * @throws {TypeError} If it is neither a positive integer nor `Infinity`.
    */
   constructor(max: number | undefined) {
@@ -46,12 +47,12 @@ export class SocketCounts {
     this.#countsPrivate = max !== undefined;
   }
 
-  /** How many sockets an address may have. */
+  /** Maximum open sockets of an address. */
   get max(): number {
     return this.#max;
   }
 
-  /** Who is counted for an address; `undefined` if nobody is. */
+  /** Returns the key that an address counts under, or `undefined` for none. */
   ownerOf(address: Address | undefined): string | undefined {
     if (address === undefined || !("hostname" in address)) return undefined;
     const network = networkOf(address.hostname);
@@ -59,18 +60,18 @@ export class SocketCounts {
     return this.#countsPrivate || !isPrivate ? network : undefined;
   }
 
-  /** Whether an owner may open no more sockets. */
+  /** Whether an owner has reached the maximum. */
   isFull(owner: string | undefined): boolean {
     return owner !== undefined && (this.#counts.get(owner) ?? 0) >= this.#max;
   }
 
-  /** Counts a socket that was opened. */
+  /** Counts an opened socket. */
   add(owner: string | undefined): void {
     if (owner === undefined) return;
     this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
   }
 
-  /** Counts a socket no more. */
+  /** Uncounts a closed socket. */
   remove(owner: string | undefined): void {
     if (owner === undefined) return;
     const left = (this.#counts.get(owner) ?? 0) - 1;

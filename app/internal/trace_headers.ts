@@ -1,5 +1,5 @@
 /**
- * The response headers by which tracing tells the client its trace.
+ * Removes the response headers that give the client its trace id.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export const TRACE_ID = "x-app-trace-id";
 const TIMING =
   /(?:^|, *)(?:trace;desc=00-[0-9a-f]{32}-[0-9a-f]{16}-01, )?total;dur=[\d.]+/g;
 
-/** Removes tracing's entries of `Server-Timing`; others stay. */
+/** Removes tracing's entries from `Server-Timing`, and keeps the others. */
 export function dropTraceTiming(headers: Headers): void {
   const timing = headers.get("server-timing");
   if (timing === null) return;
@@ -20,14 +20,14 @@ export function dropTraceTiming(headers: Headers): void {
   else headers.set("server-timing", rest);
 }
 
-/** Removes what tracing has added to a response, if it has. */
+/** Removes the headers that tracing has added. */
 export function dropTraceHeaders(headers: Headers): void {
   if (!headers.has(TRACE_ID)) return;
   headers.delete(TRACE_ID);
   dropTraceTiming(headers);
 }
 
-/** Gives a response without what tracing has added to it. */
+/** Returns a response without the headers that tracing has added. */
 export function withoutTraceHeaders(response: Response): Response {
   if (!response.headers.has(TRACE_ID)) return response;
   try {

@@ -1,6 +1,6 @@
 /**
- * A text without a character at its end, however often it stands there. A
- * pattern such as `/x+$/` begins again at each `x` of a text that goes on.
+ * Removes all of one character from the end of a text, in linear time. A pattern
+ * such as `/x+$/` can take quadratic time (ReDoS).
  */
 export function trimEnd(text: string, character: string): string {
   let end = text.length;

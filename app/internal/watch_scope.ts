@@ -1,8 +1,8 @@
 import { currentScope, runInScope, Scope } from "../scope.ts";
 
 /**
- * A scope that learns what code inside notes about the request: whether it
- * asks for the user, refuses the request, or reads cookies.
+ * A scope that observes the code inside it: whether it asks for the user,
+ * refuses the request, or reads cookies.
  */
 export class WatchScope extends Scope {
   readonly #onAsked: ((isOwn: boolean) => boolean) | undefined;
@@ -13,7 +13,7 @@ export class WatchScope extends Scope {
    *
    * @param onAsked Called instead of marking the scope as personal. See
    * {@linkcode Scope.asked}.
-   * @param computation The computation that begins here, if one does.
+   * @param computation The computation that this scope starts, if any.
    */
   constructor(onAsked?: (isOwn: boolean) => boolean, computation?: object) {
     super(undefined, undefined, currentScope(), computation);
@@ -34,7 +34,7 @@ export class WatchScope extends Scope {
     return runInScope(this, fn);
   }
 
-  /** Ends it: what still runs inside belongs to nobody. */
+  /** Ends the scope. Code that still runs inside no longer affects it. */
   end(): void {
     this.#isOver = true;
   }

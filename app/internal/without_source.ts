@@ -1,7 +1,7 @@
 /**
- * Takes out of an error's text what it quotes of a body that is no JSON. A form
- * that was sent to `request.json()` would stand in the log. What else is secret
- * in the text is redacted.
+ * Removes the quoted body from a JSON parser's error message. Otherwise a form
+ * sent to `request.json()` would appear in the log. The rest of the text is
+ * redacted.
  *
  * ```
  * Unexpected token 'u', "user=ada&p"... is not valid JSON
@@ -9,8 +9,8 @@
  * JSON Parse error: Unexpected identifier "hunter2"          JavaScriptCore
  * ```
  *
- * The body is anybody's text, so it may hold quotation marks and markers of its
- * own: a quote reaches from the first `"` to the last marker.
+ * The body is untrusted, so it may contain quotation marks and markers. A quote
+ * therefore reaches from the first `"` to the last marker.
  *
  * @module
  */
@@ -18,11 +18,11 @@
 import { clip, clipAt } from "./clip.ts";
 import { redactText } from "./redact.ts";
 
-/** Characters of one text that a log or a trace gets. */
+/** Maximum characters of one text in a log or a trace. */
 export const MAX_LOG_TEXT = 8192;
 
 /**
- * How far the end of a quote is looked for. What goes on for longer is cut at
+ * Maximum characters to search for the end of a quote. A longer text is cut at
  * its first `"`.
  */
 const MAX_SEARCH = 1024 * 1024;
@@ -32,10 +32,10 @@ const REPLACEMENT = "the text is not valid JSON";
 const IDENTIFIER = 'JSON Parse error: Unexpected identifier "';
 
 /**
- * Shortens an error's text, takes the quoted source out of it, and redacts it.
+ * Shortens an error's text, removes the quoted source, and redacts the rest.
  *
- * @param text Text of any length, of which a bounded part is looked at.
- * @param maxLength Characters to keep, the note of what is missing not counted.
+ * @param text Text of any length. Only a bounded part is searched.
+ * @param maxLength Characters to keep, not counting the note about cut text.
  */
 export function withoutSource(text: string, maxLength = MAX_LOG_TEXT): string {
   return redactText(withoutQuote(text, maxLength));
@@ -55,13 +55,13 @@ function withoutQuote(text: string, maxLength: number): string {
   return clip(withoutIdentifiers(told), maxLength);
 }
 
-/** Where the first quote begins, with the dots before it. */
+/** Returns the start of the first quote, including the dots before it. */
 function quoteStart(text: string): number {
   const mark = text.indexOf('"');
   return mark === -1 ? -1 : text.endsWith("...", mark) ? mark - 3 : mark;
 }
 
-/** Where the last marker ends that a quote is before. */
+/** Returns the end of the last marker that follows a quote. */
 function quoteEnd(text: string, open: number): number {
   let at = text.length;
   while ((at = text.lastIndexOf(MARKER, at - 1)) > open) {
@@ -71,7 +71,7 @@ function quoteEnd(text: string, open: number): number {
   return -1;
 }
 
-/** Takes out identifiers, which a password may be to a parser. */
+/** Removes identifiers: a parser may take a password for one. */
 function withoutIdentifiers(text: string): string {
   let rest = 0;
   let result = "";

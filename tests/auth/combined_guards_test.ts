@@ -326,12 +326,12 @@ for (
     [
       "rules of two guards in one",
       { auth: { ...requireRoles(["admin"]).auth, ...requireAuth().auth } },
-      "config.auth is a copy of a guard's rule",
+      "config.auth must be an original rule, received a copy",
     ],
     [
       "a changed copy of a guard's rule",
       { auth: { ...requireAuth().auth, required: false } },
-      "config.auth is a copy of a guard's rule",
+      "config.auth must be an original rule, received a copy",
     ],
     [
       "a guard within a guard",
