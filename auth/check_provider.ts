@@ -21,7 +21,7 @@ export function checkProvider<U extends BaseUser>(
   const id: unknown = provider?.id;
   if (typeof id !== "string" || id === "") {
     throw configError(
-      "providers must hold what credentials(), github() and the like give, received something without an id",
+      "providers must hold auth providers, such as credentials() or github(), received a value without an id",
     );
   }
   const whose = `provider ${JSON.stringify(id)}`;
@@ -40,6 +40,6 @@ export function checkProvider<U extends BaseUser>(
   for (const name of METHODS) check(name, ["function"]);
   check("issuer", ["string"]);
   check("isIssuerRequired", ["boolean"]);
-  // Anything else might have been meant to turn the checks off, or not to.
+  // A wrong type could turn the CSRF checks off by accident.
   check("isSentByBrowsers", ["boolean", "function"]);
 }

@@ -3,13 +3,13 @@ import { AuthError } from "./error.ts";
 import type { AuthProvider } from "./provider.ts";
 import type { BaseUser } from "./user.ts";
 
-/** How much is told of an id that no provider has. */
+/** Maximum characters of an unknown id that are shown. */
 export const MAX_ID = 50;
 
 /**
- * The provider of an id, which may come from a request.
+ * Returns the provider with an id, which may come from a request.
  *
- * @throws {AuthError} `UNKNOWN_PROVIDER` if there is none.
+ * @throws {AuthError} `UNKNOWN_PROVIDER` if there is no such provider.
  */
 export function findProvider<U extends BaseUser>(
   core: AuthCore<U>,
@@ -21,6 +21,6 @@ export function findProvider<U extends BaseUser>(
     "UNKNOWN_PROVIDER",
     typeof id === "string"
       ? `There is no provider ${JSON.stringify(id.slice(0, MAX_ID))}`
-      : "The id of a provider is a string",
+      : "The id of a provider must be a string",
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The names of the plugin's settings. One that is unknown may be a misspelt one
- * that should have kept somebody out.
+ * Checks the names of the plugin's settings. An unknown name may be a misspelt
+ * security setting.
  *
  * @module
  */
@@ -57,7 +57,7 @@ const COOKIE: OptionNames<CookieOptions> = {
   httpOnly: true,
 };
 
-/** @throws {AuthError} `CONFIG` with the name that is unknown. */
+/** @throws {AuthError} `CONFIG` if a name is unknown. */
 export function checkNames<U extends BaseUser>(config: AuthConfig<U>): void {
   check(config, CONFIG, "options");
   check(config.session ?? {}, SESSION, "session");

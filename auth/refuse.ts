@@ -1,5 +1,5 @@
 /**
- * How a guard decides about a request, and what a refused one gets.
+ * Decides whether a guard lets a request in, and creates the response if not.
  *
  * @module
  */
@@ -16,22 +16,22 @@ import type { RequestAuth } from "./request_auth.ts";
 import { isSafeRedirect } from "./safe_redirect.ts";
 import type { User } from "./user.ts";
 
-/** What anonymous requests get instead of the default 401. */
+/** The response to anonymous requests in place of the default 401. */
 export type AnonymousAnswer = Pick<AuthRule, "redirect" | "unauthorized">;
 
-/** Roles of which a request needs one, or all. */
+/** Roles that a user needs: any one of them, or all. */
 export interface RoleDemand {
   readonly roles: readonly string[];
   readonly requireAll: boolean;
 }
 
-/** What a guard demands, or several guards of one route do. */
+/** The demands of one guard, or of all guards of a route. */
 export interface Guard {
-  /** The check, for the trace. */
+  /** The name of the check in traces. */
   readonly name: string;
   /** Whether anonymous requests are refused. */
   readonly required: boolean;
-  /** What these get. Default: 401. */
+  /** The response to anonymous requests. Default: 401. */
   readonly anonymous?: AnonymousAnswer | undefined;
   /** All of these must be met. */
   readonly demands: readonly RoleDemand[];
@@ -40,7 +40,7 @@ export interface Guard {
 /** No demands. */
 export const NO_DEMANDS: readonly RoleDemand[] = Object.freeze([]);
 
-/** Makes one guard of several: the last one decides what anonymous ones get. */
+/** Merges guards. The last `anonymous` wins. */
 export function combineGuards(guards: readonly Guard[]): Guard {
   const names = new Set(guards.map(({ name }) => name.replace(/^auth:/, "")));
   return {
@@ -52,7 +52,7 @@ export function combineGuards(guards: readonly Guard[]): Guard {
   };
 }
 
-/** The response to whoever a guard doesn't let in. */
+/** Returns the response to a refused request, or `undefined` if it is allowed. */
 export function refuse(
   guard: Guard,
   request: Request,
@@ -71,7 +71,7 @@ export function refuse(
   });
 }
 
-/** The order of the checks is the order in which refusals win. */
+/** Returns the first reason to refuse a request, in order of precedence. */
 function reasonToRefuse(
   { required, demands }: Guard,
   auth: RequestAuth<User>,
@@ -117,7 +117,7 @@ function unauthorized(
       : redirect;
     if (!isSafeRedirect(location)) {
       throw new TypeError(
-        `Cannot redirect to sign in: redirect must give a path such as "/sign-in" or an http(s) URL, received ${
+        `Cannot redirect to sign in: redirect must return a path such as "/sign-in" or an http(s) URL, received ${
           show(location)
         }`,
       );
@@ -131,7 +131,7 @@ function unauthorized(
       : Response.json(body ?? null, { status });
   }
   return errorResponse(401, "UNAUTHORIZED", "Authentication required", {
-    // RFC 9110, section 15.5.2: a 401 says how to do better.
+    // RFC 9110, section 15.5.2 requires a challenge with each 401.
     "www-authenticate": "Bearer",
   });
 }

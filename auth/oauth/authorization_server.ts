@@ -1,32 +1,32 @@
-/** The server that users are sent to, as far as it is known. */
+/** The authorization server that users are sent to. */
 export interface AuthorizationServer {
-  /** Where users are sent to. */
+  /** The authorization endpoint. */
   readonly authorizationUrl: string;
-  /** Where codes become tokens. */
+  /** The token endpoint, which exchanges codes for tokens. */
   readonly tokenUrl: string;
   /** The endpoint that returns the user's claims. */
   readonly userInfoUrl: string | undefined;
   /** How the client's secret is sent (RFC 6749, section 2.3.1). */
   readonly clientAuthentication: "body" | "basic";
-  /** Whether it says that all its callbacks have `iss` (RFC 9207). */
+  /** Whether it promises to send `iss` with each callback (RFC 9207). */
   readonly isIssuerSent: boolean;
-  /** Where its public keys are. */
+  /** The URL of its public keys. */
   readonly jwksUrl: string | undefined;
-  /** The public-key algorithms that it signs id tokens with. */
+  /** The public-key algorithms of its id tokens. */
   readonly algorithms: readonly string[];
 }
 
-/** Where an {@linkcode AuthorizationServer} comes from. */
+/** Provides an {@linkcode AuthorizationServer}. */
 export interface ServerSource {
   /** The server, if it is known. Reading this has no effect. */
   readonly current: AuthorizationServer | undefined;
-  /** Has it requested, unless it is known and recent. Nobody waits for it. */
+  /** Requests the server in the background, unless it is known and recent. */
   renew(): void;
-  /** Waits until it is known. */
+  /** Returns the server, and requests it if it isn't known. */
   load(): Promise<AuthorizationServer>;
 }
 
-/** Makes the source of a server that the application describes itself. */
+/** Creates the source of a server that the application configures. */
 export function knownServer(server: AuthorizationServer): ServerSource {
   return {
     current: server,

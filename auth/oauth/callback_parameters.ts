@@ -1,13 +1,13 @@
 /**
- * The parameters of an OAuth callback's URL. One that isn't there may be `null`,
- * as `searchParams.get()` returns it.
+ * The parameters of an OAuth callback's URL. A missing one may be `null`, as
+ * `searchParams.get()` returns it.
  */
 export interface OAuthCallbackParameters {
-  /** The parameter `code`. It is there unless `error` is. */
+  /** The parameter `code`. Required unless `error` is present. */
   readonly code?: string | null | undefined;
   /** The parameter `state`. */
   readonly state: string | null;
-  /** The redirect URI of the start. Default: the provider's, if it has one. */
+  /** The redirect URI that the sign-in began with. Default: the provider's. */
   readonly redirectUri?: string | undefined;
   /**
    * The parameter `iss`, the issuer of the answer (RFC 9207). A foreign issuer
@@ -16,9 +16,9 @@ export interface OAuthCallbackParameters {
    */
   readonly iss?: string | null | undefined;
   /**
-   * The parameter `error` (RFC 6749, section 4.1.2.1). It never signs anyone in:
-   * `access_denied` and the like are `INVALID_CREDENTIALS`, others
-   * `OAUTH_FAILED`.
+   * The parameter `error` (RFC 6749, section 4.1.2.1). The sign-in then fails:
+   * with `INVALID_CREDENTIALS` for errors such as `access_denied`, and with
+   * `OAUTH_FAILED` for others.
    */
   readonly error?: string | null | undefined;
   /** The parameter `error_description`, for the log. */

@@ -1,6 +1,6 @@
 /**
- * Finds the endpoints of an issuer by its discovery document. It is requested
- * before the first request of the app, or by the first sign-in that needs it.
+ * Finds the endpoints of an issuer in its discovery document. The document is
+ * requested before the app's first request, or by the first sign-in.
  *
  * @module
  */
@@ -15,9 +15,9 @@ import { asObject, ProviderError, requestJSON } from "./http.ts";
 import type { GivenServer } from "./server_metadata.ts";
 import { readMetadata } from "./server_metadata.ts";
 
-/** How long a document is used before it is requested again, in milliseconds. */
+/** Age at which a document is requested again, in milliseconds. */
 const MAX_AGE = 60 * 60 * 1000;
-/** How long nobody asks again after a failure, in milliseconds. */
+/** Time between a failure and the next attempt, in milliseconds. */
 const PAUSE = 1_000;
 const OPENID = "/.well-known/openid-configuration";
 const OAUTH = "/.well-known/oauth-authorization-server";
@@ -27,19 +27,19 @@ export interface DiscoveryOptions {
   /** The provider's id, for the log. */
   readonly id: string;
   readonly issuer: string;
-  /** Whether it is asked as an OpenID provider. */
+  /** Whether the issuer is an OpenID provider. */
   readonly isOpenID: boolean;
   readonly given: GivenServer;
   readonly transport: Transport;
-  /** Where the time is read, in milliseconds. Default: `performance.now`. */
+  /** Returns the time in milliseconds. Default: `performance.now`. */
   readonly now?: () => number;
 }
 
 /**
- * Makes the source of an issuer's endpoints.
+ * Creates the source of an issuer's endpoints.
  *
- * One request is under way at a time. A document that is old stays in use while
- * it is requested again, and if that fails.
+ * One request runs at a time. A stale document stays in use while it is
+ * requested again, and if that fails.
  */
 export function createDiscovery(options: DiscoveryOptions): ServerSource {
   const { id, transport, now = () => performance.now() } = options;
@@ -114,7 +114,7 @@ async function requestDocument(
   const base = issuer.replace(/\/$/, "");
   if (isOpenID) return await get(base + OPENID);
   try {
-    // RFC 8414, section 3.1: between the host and the path.
+    // RFC 8414, section 3.1 puts the suffix between the host and the path.
     const { origin, pathname } = new URL(base);
     return await get(origin + OAUTH + pathname.replace(/\/$/, ""));
   } catch (error) {

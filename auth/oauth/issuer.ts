@@ -1,15 +1,16 @@
 /**
- * Which server a callback comes from (RFC 9207). A mix-up attack has the answer
- * of one server delivered as that of another, which then gets the code.
+ * Checks which server a callback comes from (RFC 9207). In a mix-up attack, one
+ * server's answer is passed off as another's. The other server then gets the
+ * code.
  *
  * @module
  */
 
 import { show } from "../../app/internal/show.ts";
 
-/** The server that a sign-in was begun with, as far as it is known. */
+/** The server that a sign-in began with, as far as it is known. */
 export interface IssuerRule {
-  /** The server's issuer, where it is known. */
+  /** The server's issuer, if known. */
   readonly issuer: string | undefined;
   /** The authorization URL without its query. */
   readonly server: string | undefined;
@@ -17,7 +18,7 @@ export interface IssuerRule {
   readonly isRequired: boolean;
 }
 
-/** A longer address isn't kept in the cookie. */
+/** Maximum length of a URL in the cookie. */
 const MAX_LENGTH = 512;
 
 /** Returns the part of an authorization URL that `iss` is compared with. */
@@ -28,10 +29,10 @@ export function serverOf(authorizationUrl: string): string | undefined {
 }
 
 /**
- * Returns why a callback's `iss` isn't the server's; `undefined` if it is.
+ * Returns the problem with a callback's `iss`, or `undefined` if it matches.
  *
- * Without a known issuer, the authorization URL must lie below `iss`. That holds
- * for nearly all servers, and never for a server on another host.
+ * Without a known issuer, the authorization URL must be below `iss`. Nearly all
+ * servers meet this rule, and a server on another host never does.
  */
 export function complaintAboutIssuer(
   iss: unknown,
@@ -39,19 +40,19 @@ export function complaintAboutIssuer(
 ): string | undefined {
   if (iss === undefined || iss === null) {
     return isRequired
-      ? "the callback has no iss, which this provider always sends; hand it to handleOAuthCallback()"
+      ? "the callback has no iss, which this provider always sends; pass it to handleOAuthCallback()"
       : undefined;
   }
   if (typeof iss !== "string") return "iss must be a string";
   if (issuer !== undefined) {
     return iss === issuer
       ? undefined
-      : `the callback is of issuer ${show(iss)}, not ${show(issuer)}`;
+      : `iss of the callback must be ${show(issuer)}, received ${show(iss)}`;
   }
   if (server !== undefined && isAbove(iss, server)) return undefined;
-  return `the callback is of issuer ${
+  return `iss of the callback must belong to this provider, received ${
     show(iss)
-  }, which is not known to be this provider's; if it is, give it as issuer`;
+  }; if that is the provider's issuer, set it as issuer`;
 }
 
 function isAbove(iss: string, server: string): boolean {

@@ -2,7 +2,7 @@ import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { OAuthCallbackParameters } from "./callback_parameters.ts";
 import { errorText } from "./provider_text.ts";
 
-/** Errors by which the user isn't let in, though nothing has failed. */
+/** Errors that refuse the user, although nothing has failed. */
 const DENIED: ReadonlySet<unknown> = new Set([
   // RFC 6749, section 4.1.2.1.
   "access_denied",
@@ -15,10 +15,10 @@ const DENIED: ReadonlySet<unknown> = new Set([
 const MAX_DESCRIPTION = 200;
 
 /**
- * Returns the error to throw for a callback's `error`; `undefined` if it has none.
- * The provider's words are for the log alone.
+ * Returns the error to throw for a callback's `error`, or `undefined` if it has
+ * none. The provider's text goes to the log only.
  *
- * @param secrets What must not be in the log.
+ * @param secrets Values that must not appear in the log.
  */
 export function errorOfAnswer(
   { error, error_description }: OAuthCallbackParameters,
@@ -36,7 +36,7 @@ export function errorOfAnswer(
   return DENIED.has(error) ? invalidCredentials(reason) : oauthFailed(reason);
 }
 
-/** The error of a provider that has failed. Its cause is for the log. */
+/** Creates the error of a failed provider. Its cause goes to the log only. */
 export function oauthFailed(cause: unknown): AuthError {
   return new AuthError(
     "OAUTH_FAILED",

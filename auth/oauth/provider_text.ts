@@ -1,14 +1,14 @@
 /** Characters that no error text has (RFC 6749, section 4.1.2.1). */
 const NOT_ERROR_TEXT = /[^\x20\x21\x23-\x5b\x5d-\x7e]/g;
-/** How much of a text is searched for secrets. None of ours is longer. */
+/** Maximum length of a text that is searched for secrets. All are shorter. */
 const MAX_SEARCHED = 16 * 1024;
 
 /**
  * Returns a provider's error text for the log: short, on one line, and without
- * secrets that the provider repeats.
+ * secrets that the provider echoes.
  *
- * @param secrets Texts that must not be in the log.
- * @param maxLength How many characters of it are kept.
+ * @param secrets Values that must not appear in the log.
+ * @param maxLength Maximum characters of the result.
  */
 export function errorText(
   text: unknown,
@@ -22,16 +22,16 @@ export function errorText(
     secret !== "" && spellings.some((spelling) => spelling.includes(secret))
   );
   return isEcho
-    ? "an error that says back what was sent"
+    ? "an error that echoes a secret"
     : text.slice(0, maxLength).replace(NOT_ERROR_TEXT, "?");
 }
 
-/** A text, also without the escapes of addresses and those of forms. */
+/** Returns a text as it is, URL-decoded and form-decoded. */
 function spellingsOf(text: string): string[] {
-  // Node does not decode what has both bad escapes and more than ASCII.
+  // Node doesn't decode text with both invalid escapes and non-ASCII.
   const ascii = (encoded: string) =>
     encoded.toWellFormed().replaceAll(/[^\0-\x7f]+/g, encodeURIComponent);
-  // It decodes what can be decoded, and never throws.
+  // URLSearchParams ignores invalid escapes, and never throws.
   const decode = (encoded: string) =>
     new URLSearchParams(`=${ascii(encoded).replaceAll("&", "%26")}`).get("")!;
   return [text, decode(text.replaceAll("+", "%2B")), decode(text)];

@@ -1,7 +1,7 @@
 /**
- * The discovery document of an issuer (OpenID Connect Discovery 1.0, section 3;
- * RFC 8414, section 2). It decides where secrets are sent, so whatever is wrong
- * with it makes it useless.
+ * Reads an issuer's discovery document (OpenID Connect Discovery 1.0, section 3;
+ * RFC 8414, section 2). It decides where secrets are sent, so any mistake makes
+ * it invalid.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { isEndpoint, isLoopback } from "./address.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { ProviderError } from "./http.ts";
 
-/** The application's own settings, which come before the document. */
+/** The application's own settings, which override the document. */
 export interface GivenServer {
   readonly authorizationUrl?: string | undefined;
   readonly tokenUrl?: string | undefined;
@@ -19,10 +19,10 @@ export interface GivenServer {
   readonly clientAuthentication?: "body" | "basic" | undefined;
 }
 
-/** Others sign with a shared secret, which a public key would be taken for. */
+/** With HMAC algorithms, an attacker could use a public key as the secret. */
 const PUBLIC_KEY_ALGORITHM = /^(RS|PS|ES)\d{3}$|^EdDSA$/;
 
-/** Whether a signature by the algorithm is made with a private key. */
+/** Whether an algorithm signs with a private key. */
 export function isPublicKeyAlgorithm(name: unknown): name is string {
   return typeof name === "string" && PUBLIC_KEY_ALGORITHM.test(name);
 }
@@ -30,16 +30,16 @@ export function isPublicKeyAlgorithm(name: unknown): name is string {
 /**
  * Reads a document.
  *
- * @param issuer The issuer that was asked for it.
- * @throws {ProviderError} If it is of another issuer, an endpoint is missing, or
- * secrets can't be sent there.
+ * @param issuer The issuer that the document was requested from.
+ * @throws {ProviderError} If the document names another issuer, an endpoint is
+ * missing, or an endpoint isn't safe to send secrets to.
  */
 export function readMetadata(
   document: Readonly<Record<string, unknown>>,
   issuer: string,
   given: GivenServer,
 ): AuthorizationServer {
-  // Discovery, section 4.3: an exact match, or it may speak for somebody else.
+  // Discovery, section 4.3 requires an exact match.
   if (document["issuer"] !== issuer) {
     throw unusable(
       `issuer must be ${show(issuer)}, received ${show(document["issuer"])}`,
@@ -76,7 +76,7 @@ export function readMetadata(
   };
 }
 
-/** RFC 8414, section 2: without a list, it is HTTP Basic. */
+/** RFC 8414, section 2: HTTP Basic is the default without a list. */
 function authenticationOf(methods: unknown): "body" | "basic" {
   if (!Array.isArray(methods)) return "basic";
   const isBasic = methods.includes("client_secret_basic") &&

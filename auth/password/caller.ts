@@ -1,6 +1,6 @@
 /**
- * Finds the network that a password is hashed for, so that the queue can be fair.
- * The application calls the hash functions, and doesn't name its client.
+ * Finds the client network that a password is hashed for, so that the queue is
+ * fair. The application calls the hash functions without naming the client.
  *
  * @module
  */
@@ -11,14 +11,14 @@ import { networkOfAddress } from "../sign_in/network_of_address.ts";
 
 const networks = new AsyncLocalStorage<string>();
 
-/** Runs the check of a sign-in for the network that has sent it. */
+/** Runs a sign-in check for the network that sent it. */
 export function runFor<T>(network: string | undefined, check: () => T): T {
   return network === undefined ? check() : networks.run(network, check);
 }
 
 /**
- * The network that a password is hashed for: that of the sign-in, else that of
- * the request. Where neither is known, all callers are one.
+ * Returns the network of the sign-in, or else of the request. Without either,
+ * all callers share one key.
  */
 export function callerNetwork(): string {
   return networks.getStore() ?? networkOfRequest() ?? "";
@@ -27,7 +27,7 @@ export function callerNetwork(): string {
 function networkOfRequest(): string | undefined {
   const context = currentScope()?.context;
   if (context === undefined) return undefined;
-  // The auth of a request knows of a proxy in front of the server.
+  // The request's auth knows the client's address behind a proxy.
   const auth: { readonly network?: string | undefined } | null | undefined =
     context.get("auth");
   if (auth?.network !== undefined) return auth.network;

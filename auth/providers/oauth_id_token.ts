@@ -12,7 +12,7 @@ import { checkEndpoint } from "./oauth_options.ts";
 export interface IdTokenOptions {
   /** The issuer, exactly as its id tokens have it in `iss`. */
   readonly issuer: string;
-  /** Where the issuer's public keys are: its `jwks_uri`. */
+  /** The URL of the issuer's public keys: its `jwks_uri`. */
   readonly jwksUrl: string;
   /** The algorithms it may sign with. Default `["RS256"]`. */
   readonly algorithms?: readonly string[];
@@ -25,8 +25,9 @@ const ID_TOKEN: OptionNames<IdTokenOptions> = {
 };
 
 /**
- * Makes what verifies the id tokens of a provider, if they are verified.
+ * Creates the verifier of a provider's id tokens.
  *
+ * @returns The verifier, or `undefined` if id tokens aren't verified.
  * @throws {AuthError} `CONFIG` if an option is wrong.
  */
 export function idTokenVerifier(
@@ -77,7 +78,7 @@ function givenVerifier(
   return createIdTokenVerifier(rules, transport);
 }
 
-/** Verifies by what the discovery document says. */
+/** Creates a verifier from the discovery document. */
 function discoveredVerifier(
   { clientId, server, transport }: OAuthSettings,
   issuer: string,
@@ -91,7 +92,7 @@ function discoveredVerifier(
         "the discovery document has no jwks_uri, or no algorithm with public keys",
       );
     }
-    // The keys are kept as long as the document says the same of them.
+    // Keys stay cached until the document changes their URL or algorithms.
     const key = JSON.stringify([jwksUrl, algorithms]);
     if (verify === undefined || key !== known) {
       const rules: IdTokenRules = {

@@ -1,5 +1,5 @@
 /**
- * The `jwt` callback, which builds the payload of a session.
+ * Calls the `jwt` callback, which builds the payload of a session.
  *
  * @module
  */
@@ -13,14 +13,14 @@ import type { BaseUser, Session } from "../user.ts";
 import { checkUser, isCustomClaim, PROTECTED } from "./claims.ts";
 import { keep } from "./kept_values.ts";
 
-/** Builds a session's payload from the one that it has without the callback. */
+/** Builds a session's payload from the default payload. */
 export type BuildPayload<U extends BaseUser> = (
   payload: JWTPayload,
   session: Session<U>,
   user?: U,
 ) => JWTPayload | Promise<JWTPayload>;
 
-/** Makes the {@linkcode BuildPayload} of the `jwt` callback. */
+/** Creates the {@linkcode BuildPayload} of the `jwt` callback. */
 export function createBuildPayload<U extends BaseUser>(
   { jwt }: AuthCallbacks<U>,
   emit: Emit,
@@ -47,10 +47,10 @@ export function createBuildPayload<U extends BaseUser>(
 }
 
 /**
- * The payload that the callback has built, with the protected claims of the
- * session and without secrets.
+ * Returns the payload that the callback has built, with the session's protected
+ * claims and without secrets.
  *
- * @param ignored Called with the name of each claim that it changed in vain.
+ * @param ignored Called with the name of each claim whose change is ignored.
  * @throws {TypeError} If `email`, `name` or `roles` is of the wrong type.
  */
 function protect(
@@ -72,7 +72,7 @@ function protect(
   return result;
 }
 
-/** The fields of a user that the callback decides about. */
+/** Returns the user fields that the callback may change. */
 function readProfile(
   id: string,
   built: JWTPayload,
@@ -84,7 +84,7 @@ function readProfile(
     "of the payload that the jwt callback returned",
   );
   const profile: Record<string, unknown> = {};
-  // A copy of the roles: the callback may keep the array and change it.
+  // The callback may change its array of roles later, so it is copied.
   const fields = Object.entries({ email, name, roles: roles?.slice() });
   for (const [key, value] of fields) {
     if (value !== undefined && value !== null) profile[key] = value;

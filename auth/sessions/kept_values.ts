@@ -1,19 +1,18 @@
 /**
- * Copies the values that a session keeps, without the keys of secrets.
+ * Copies the values that a session stores, without keys that name secrets.
  *
  * @module
  */
 
 import { isSecretField } from "../../app/internal/secret_names.ts";
 
-/** Keys that mean something to JavaScript, and to nobody else. */
+/** Keys that could cause prototype pollution. */
 const TREACHEROUS = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
- * Keeps a copy of what JSON carries of a value, unless its key seems to name a
- * secret.
+ * Stores a JSON-compatible copy of a value, unless its key names a secret.
  *
- * @throws {TypeError} If JSON can't carry it.
+ * @throws {TypeError} If JSON can't represent the value.
  */
 export function keep(
   target: Record<string, unknown>,
@@ -25,7 +24,7 @@ export function keep(
   if (copy !== undefined) target[key] = copy;
 }
 
-/** A copy of what JSON carries of a value. */
+/** Returns a JSON-compatible copy of a value. */
 export function copyJSON(value: unknown, key: string, depth = 0): unknown {
   switch (typeof value) {
     case "string":

@@ -1,4 +1,4 @@
-/** How many characters of a name are compared, without marks. */
+/** Maximum characters of a name that are compared, without marks. */
 const MAX_NAME = 1_024;
 
 /** Letters with a stroke and ligatures, which Unicode doesn't decompose. */
@@ -13,22 +13,22 @@ const BASE_LETTERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a name without case, marks, white space, control characters and
- * invisible ones, and in base letters. Spellings that a database takes for the
- * same account become the same. If some that it keeps apart do too, that does
- * little harm.
+ * Normalizes an account name. It ignores case, marks, white space, control
+ * characters and invisible characters. Spellings that a database treats as one
+ * account become equal. Some that it keeps apart may too, which does little
+ * harm.
  */
 export function accountName(name: string): string {
-  // Marks in a row are sorted, in a time that grows by the square of their
-  // number: a megabyte of them would stop the server for minutes.
+  // Sorting marks in a row takes quadratic time. A megabyte of them would block
+  // the server for minutes.
   const short = strip(name).slice(0, MAX_NAME);
   return strip(short.normalize("NFKD"))
-    // Both, since neither alone has `ß`, `ẞ` and `ss` for the same.
+    // Only both together make `ß`, `ẞ` and `ss` equal.
     .toLowerCase().toUpperCase()
     .replace(/[ØĐĦŁŦÆŒ]/g, (letter) => BASE_LETTERS[letter]!);
 }
 
-/** Leaves out what a comparison may not see. */
+/** Removes characters that a comparison may ignore. */
 function strip(name: string): string {
   return name.replace(
     /[\p{M}\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\s]+/gu,

@@ -1,7 +1,7 @@
 import { networkOf } from "../../app/internal/network_of.ts";
 import { keyPart } from "../key_part.ts";
 
-/** The network of an address, as part of a key; `undefined` if it isn't known. */
+/** Returns an address's network as part of a key, or `undefined` if unknown. */
 export function networkOfAddress(
   address: string | undefined,
 ): string | undefined {

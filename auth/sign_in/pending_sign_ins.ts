@@ -1,12 +1,12 @@
 import type { SignInLimiter } from "../options.ts";
 
-/** How many sign-ins are pending, by limiter and network. */
+/** Pending sign-ins per limiter and network. */
 const counts = new WeakMap<SignInLimiter, Map<string, number>>();
 
 /**
- * Counts a sign-in as pending, unless too many of its network are.
+ * Counts a sign-in as pending, unless its network has too many.
  *
- * @returns Ends it; `undefined` if it is refused.
+ * @returns A function that ends the sign-in, or `undefined` if it is refused.
  */
 export function beginSignIn(
   limiter: SignInLimiter,

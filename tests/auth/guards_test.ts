@@ -165,7 +165,7 @@ Deno.test("A function for redirect is told where the visitor wanted to go", asyn
   await astray.body?.cancel();
   assertMatch(
     String(server.errors),
-    /redirect must give a path such as "\/sign-in" or an http\(s\) URL, received "\/\/evil\.example"/,
+    /redirect must return a path such as "\/sign-in" or an http\(s\) URL, received "\/\/evil\.example"/,
   );
 });
 

@@ -371,7 +371,7 @@ Deno.test("What a provider's error says is in the log alone, in harmless charact
   assert(!failed.includes("server_error"), failed);
   assert(!reasons().join().includes(state));
   assertEquals(captured.printed, [
-    "Sign-in with provider %s failed: a the provider answered with the error server_error? (an error that says back what was sent)",
+    "Sign-in with provider %s failed: a the provider answered with the error server_error? (an error that echoes a secret)",
   ]);
   await query({ error: "access_denied", error_description: "x".repeat(9_000) });
   assert(reasons().at(-1)!.length < 300);

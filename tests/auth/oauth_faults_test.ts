@@ -227,7 +227,7 @@ Deno.test("A provider that says back what it was sent tells the log nothing", as
       redirectUri: CALLBACK,
       codeVerifier: "v".repeat(43),
     }).then(() => undefined, (error) => error);
-    assertMatch(error.message, /400: an error that says back what was sent$/);
+    assertMatch(error.message, /400: an error that echoes a secret$/);
   }
 });
 
@@ -269,7 +269,7 @@ Deno.test("Nor does one that says it back in another encoding", async () => {
   for (said of encodings) {
     assertEquals(
       await reason(),
-      "the token endpoint answered 400: an error that says back what was sent",
+      "the token endpoint answered 400: an error that echoes a secret",
       `${said}`,
     );
   }
