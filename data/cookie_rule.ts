@@ -1,16 +1,15 @@
 /**
- * Decides by the cookies of a request whether a page may be shared with it.
+ * Decides by a request's cookies whether it may get a shared page.
  *
- * A page may show whatever a cookie says: a cart, a theme, the session of
- * another library. So pages are shared only if every cookie is known to have
- * no say in them.
+ * A page can depend on any cookie: a cart, a theme, another library's session.
+ * So a page is shared only if each cookie is known not to affect it.
  *
  * @module
  */
 
 import { checkStrings } from "./check.ts";
 
-/** A token as in RFC 6265, section 4.1.1, with `*` at the end only. */
+/** A token (RFC 6265, section 4.1.1), in which only the last `*` is special. */
 const NAME = /^[!#$%&'+\-.^_`|~\w]*\*?$/;
 
 /** Matches names of cookies. */
@@ -19,7 +18,7 @@ export type CookieMatcher = (name: string) => boolean;
 /**
  * Reads a list of names.
  *
- * @throws {TypeError} If one of them is no name of a cookie.
+ * @throws {TypeError} If one of them isn't a valid cookie name.
  */
 export function readCookieNames(
   names: unknown,
@@ -40,7 +39,7 @@ export function readCookieNames(
 
 const matchers = new WeakMap<readonly string[], CookieMatcher>();
 
-/** Gives a matcher: `_ga*` matches all names that begin with `_ga`. */
+/** Returns a matcher. `_ga*` matches all names that begin with `_ga`. */
 export function matchCookies(names: readonly string[]): CookieMatcher {
   let matcher = matchers.get(names);
   if (matcher === undefined) matchers.set(names, matcher = compile(names));
@@ -59,10 +58,10 @@ function compile(names: readonly string[]): CookieMatcher {
 }
 
 /**
- * The names in a `Cookie` header that `ignores` does not match.
+ * Returns the names in a `Cookie` header that `ignores` doesn't match.
  *
- * Text without a name is a cookie as well: its name is the empty string, which
- * no list holds.
+ * A cookie without a name has the empty string as its name, which no list
+ * contains.
  */
 export function cookieNames(
   header: string | null,

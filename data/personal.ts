@@ -1,15 +1,15 @@
 import { CacheError } from "./error.ts";
 
 /**
- * Refuses to compute a value that depends on the user, because every caller of
- * its key gets it.
+ * Refuses to compute a value that depends on the user, because all callers share
+ * it.
  *
  * @param key The key of the value.
- * @returns What a scope calls when code inside asks who sent a request.
+ * @returns The function that a scope calls when code inside asks for the user.
  */
 export function refusePersonal(key: string): (isOwn: boolean) => boolean {
   return (isOwn) => {
-    // An anonymous request of its own says nothing about the caller.
+    // The code sent an anonymous request itself, so the caller doesn't matter.
     if (isOwn) return false;
     throw new CacheError(
       "PERSONAL",

@@ -1,6 +1,6 @@
 /**
- * The text of a message on a socket. Servers hand it over as a string or as its
- * bytes: `ws` gives every text frame as a `Buffer`.
+ * Reads the text of a socket message. Servers pass it as a string or as bytes:
+ * `ws` passes each text frame as a `Buffer`.
  *
  * @module
  */
@@ -9,8 +9,8 @@ import { RPCError } from "./error.ts";
 import { describe, parseError } from "./messages.ts";
 
 /**
- * A message of a client: its text, or the text's bytes in UTF-8. A list holds
- * fragments in their order, as `ws` gives them with `binaryType: "fragments"`.
+ * A client's message: its text, or the text's bytes in UTF-8. A list contains
+ * fragments in order, as `ws` passes them with `binaryType: "fragments"`.
  */
 export type SocketMessage =
   | string
@@ -22,9 +22,9 @@ export type SocketMessage =
  * Returns the text of a message, without a byte order mark (RFC 8259, section
  * 8.1).
  *
- * @param limit How many bytes it may have.
- * @throws {RPCError} `PAYLOAD_TOO_LARGE` if it has more, `PARSE_ERROR` if it
- * isn't UTF-8 or no text at all.
+ * @param limit Maximum bytes.
+ * @throws {RPCError} `PAYLOAD_TOO_LARGE` if it is larger, `PARSE_ERROR` if it
+ * isn't text in UTF-8.
  */
 export function readText(message: unknown, limit: number): string {
   if (typeof message === "string") {
@@ -47,7 +47,7 @@ export function readText(message: unknown, limit: number): string {
 }
 
 /**
- * Returns the start of a message that couldn't be read.
+ * Returns the start of an unreadable message.
  *
  * @param count How many UTF-16 code units or bytes to take.
  */
@@ -69,7 +69,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 const lenientDecoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** Most messages are so short that their bytes need not be counted. */
+/** Whether a text has more than `limit` bytes. Short texts aren't encoded. */
 function isLonger(text: string, limit: number): boolean {
   if (text.length > limit) return true;
   return text.length * 3 > limit && encoder.encode(text).length > limit;

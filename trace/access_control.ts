@@ -7,31 +7,31 @@ import { isLocalRequest } from "./access.ts";
 import type { Authorize, TraceAccess } from "./access.ts";
 import { checkFunction } from "./check.ts";
 
-/** Who may read traces and post spans, for everything that serves them. */
+/** Decides who may read traces and post spans. */
 export interface AccessControl {
-  /** Whether a request is let in. Rejects if `authorize` does. */
+  /** Whether a request is allowed. Rejects if `authorize` does. */
   allows(
     request: Request,
     info: ConnectionInfo | undefined,
     access: TraceAccess,
   ): Promise<boolean>;
-  /** Returns the answer to a request that isn't let in. */
+  /** Returns the response to a refused request, or `undefined` if allowed. */
   refuse(
     request: Request,
     info: ConnectionInfo | undefined,
     access: TraceAccess,
   ): Promise<Response | undefined>;
-  /** Warns, once in a process, if nothing decides who is let in. */
+  /** Warns once per process if `authorize` isn't set. */
   warn(): void;
 }
 
 /**
  * Creates the access control of a viewer, an API or a stream.
  *
- * @param operation What can't be done with a wrong option.
- * @param authorize The rule. Default: in production nobody, elsewhere requests
- * from this machine.
- * @throws {TypeError} If `authorize` is not a function.
+ * @param operation The operation in error messages.
+ * @param authorize The rule. Default: requests from this machine, and nobody in
+ * production.
+ * @throws {TypeError} If `authorize` isn't a function.
  */
 export function createAccessControl(
   operation: string,
@@ -44,7 +44,7 @@ export function createAccessControl(
     info: ConnectionInfo | undefined,
     access: TraceAccess,
   ): Promise<boolean> {
-    // Asked each time, so that an environment that is read late counts.
+    // Checked for each request, because the environment may be loaded late.
     if (authorize === undefined && isProduction()) return false;
     const rule = authorize ?? isLocalRequest;
     const answer: unknown = await rule(request, info, access);
@@ -86,13 +86,13 @@ function reasonOf(
     }: authorize refused it`;
   }
   return info?.remoteAddr === undefined
-    ? "Traces are only shown to this machine, and the server did not tell where the request came from: hand on the info that Deno.serve gives, or set authorize"
+    ? "Traces are only shown to this machine, and the request's address is unknown: pass on the info of Deno.serve, or set authorize"
     : "Traces are only shown to this machine and to its own pages; set authorize to let others in";
 }
 
 let isWarned = false;
 
-/** The dev command itself decides who is let in, and an app under it is no server. */
+/** The dev command controls access itself, so it needs no warning. */
 function warnOnce(): void {
   if (isWarned || isDevCommand()) return;
   isWarned = true;

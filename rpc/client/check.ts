@@ -1,5 +1,5 @@
 /**
- * Checks of a client's options, in few bytes: pages load them.
+ * Checks a client's options. The code is small, because pages load it.
  *
  * @module
  */
@@ -26,15 +26,15 @@ export function checkOptions(
   options: PlainOptions,
   more: readonly string[] = [],
 ) {
-  // Not what the type says: no options, or the endpoint instead of them.
+  // Callers may pass no options, or the endpoint itself.
   const { httpEndpoint } = Object(options) as PlainOptions;
   let isURL;
   try {
-    // Any base will do: components that are rendered on a server have no page.
+    // Any base works. On a server, components have no page.
     isURL = (typeof httpEndpoint === "string" || httpEndpoint instanceof URL) &&
       /^http/.test(new URL(httpEndpoint, "http://a") as never);
   } catch {
-    // What can't be parsed isn't one.
+    // The text isn't a URL.
   }
   if (!isURL) {
     fail(
@@ -44,7 +44,7 @@ export function checkOptions(
   checkNames(options, [...HTTP, ...more]);
 }
 
-/** The same for a client with subscriptions. */
+/** Checks the options of a client with subscriptions. */
 export function checkClient(options: ClientOptions) {
   checkOptions(options, SOCKET);
   checkNames(options.reconnect || {}, RECONNECT);

@@ -142,7 +142,7 @@ Deno.test("a request of unknown origin is refused, and the message says what to 
     const { error } = await response.json();
     assertMatch(
       error.message,
-      /did not tell where the request came from: hand on the info that Deno\.serve gives, or set authorize/,
+      /the request's address is unknown: pass on the info of Deno\.serve, or set authorize/,
     );
   }
 });

@@ -10,16 +10,19 @@ const OPTIONS: OptionNames<OTLPOptions> = { serviceName: true };
 /**
  * Writes traces as OTLP/JSON, for any OpenTelemetry collector or backend.
  *
- * What OTLP has no field for goes to attributes of our own: `app.layer` on
- * each span; `app.status` on spans that were open when their trace ended; and
- * `app.trace`, on the root, where the trace's metadata isn't what the root's
- * semantic-convention attributes say. `fromOTLP` takes them back out.
+ * Own attributes carry data that OTLP has no field for. `fromOTLP` reads them
+ * back:
  *
- * @param traces The traces. Those without spans are left out.
+ * - `app.layer`, on each span;
+ * - `app.status`, on spans that were open when their trace ended;
+ * - `app.trace`, on the root, if the trace's metadata differs from the root's
+ *   semantic-convention attributes.
+ *
+ * @param traces The traces. Traces without spans are left out.
  * @param options The name of the service.
  * @returns An object to send or store as JSON.
- * @throws {TypeError} If an id isn't what W3C Trace Context demands, or an
- * option is unknown.
+ * @throws {TypeError} If an id isn't valid W3C Trace Context, or an option is
+ * unknown.
  *
  * @example
  * ```ts

@@ -1,37 +1,37 @@
 /**
- * Arguments that POSIX shells, PowerShell and cmd.exe all read alike. Within
- * double quotes each of them leaves most of ASCII as it is. The others can't be
- * quoted so that all agree: an address gets escapes for them, and other
- * arguments must not have them.
+ * Quotes arguments so that POSIX shells, PowerShell and cmd.exe read them alike.
+ * Within double quotes, all of them keep most ASCII characters. No quoting suits
+ * all shells for the others: a URL escapes them, and other arguments must not
+ * contain them.
  *
  * @module
  */
 
-/** Characters that are special within double quotes to one of them, or more. */
+/** Characters that are special within double quotes in at least one shell. */
 const SPECIAL = /[^ -~]|["$`\\!%]/;
-/** Characters that an address keeps; the others get an escape. */
+/** Characters that a URL must escape. */
 const KEPT = /[^\w\-.~:/?&=@,;+()*%[\]{}]/g;
 
-/** curl takes 100 patterns at most, and the text around them counts as well. */
+/** curl accepts 100 patterns at most, and the text between them counts too. */
 const MAX_SETS = 49;
 
-/** Quotes a text; `undefined` if there is no way that suits all shells. */
+/** Quotes a text, or returns `undefined` if no quoting suits all shells. */
 export function quote(text: string): string | undefined {
   return SPECIAL.test(text) ? undefined : `"${text}"`;
 }
 
-/** An address for curl, as its arguments. */
+/** Returns curl's arguments for a URL. */
 export function urlArguments(href: string): string | undefined {
   const text = href.replace(/%(?![\da-f]{2})/gi, "%25").replace(KEPT, escape);
   if (text.indexOf("%") === text.lastIndexOf("%")) {
-    // Without it, curl takes braces and brackets for patterns.
+    // Without `--globoff`, curl reads braces and brackets as patterns.
     return `--globoff --url "${text}"`;
   }
   const start = text.indexOf("/", text.indexOf("//") + 2);
   const rest = text.slice(start).replace(/[[\]{}]/g, escape);
   const parts = (text.slice(0, start) + rest).split("%");
   const url = withSets(parts, () => true) ??
-    // No variable of Windows begins with a digit.
+    // No Windows variable begins with a digit.
     withSets(parts, (part) => /^[a-f]/i.test(part));
   return url && `--url "${url}"`;
 }
@@ -42,11 +42,13 @@ function escape(character: string): string {
 }
 
 /**
- * cmd.exe puts a variable's value in place of `%NAME%`, also within quotes, and
- * `%CD%20` is a fine address. So curl gets `%{CD%}20`, which it reads as a
- * pattern that stands for `%CD%20`, and no variable is called `{CD`.
+ * Hides percent signs from cmd.exe.
  *
- * @param parts The address without its percent signs.
+ * cmd.exe replaces `%NAME%` with a variable's value, also within quotes, and
+ * `%CD%20` is a valid part of a URL. So curl gets the pattern `%{CD%}20`, which
+ * it reads as `%CD%20`. No variable is called `{CD`.
+ *
+ * @param parts The URL without its percent signs.
  * @param isName Whether a part may be the name of a variable.
  */
 function withSets(
@@ -63,7 +65,7 @@ function withSets(
     } else if (++sets > MAX_SETS) {
       return undefined;
     } else if (part.includes(",")) {
-      // In a pattern it would stand between two addresses.
+      // Within a pattern, a comma separates two URLs.
       url += `%{${part.slice(0, 2)}}${part.slice(2)}`;
     } else {
       url += `%{${part}%}${next}`;

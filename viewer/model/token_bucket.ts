@@ -4,12 +4,12 @@
  * @module
  */
 
-/** Takes a token: returns 0, or how many milliseconds until there is one. */
+/** Takes a token. Returns 0, or the milliseconds to wait for the next one. */
 export type TokenBucket = (now: number) => number;
 
 /** Creates a full bucket of `size` tokens; `interval` milliseconds refill one. */
 export function createTokenBucket(size: number, interval: number): TokenBucket {
-  /** When the bucket will be full again. */
+  /** The time at which the bucket is full again. */
   let fullAt = -Infinity;
   return (now) => {
     const missing = Math.max(0, fullAt - now);
