@@ -1,4 +1,4 @@
-/** The alternatives of a pattern, without those in groups: `a|(?:b|c)` has 2. */
+/** Splits a pattern at its top-level alternatives: `a|(?:b|c)` has 2. */
 export function alternatives(source: string): string[] {
   const parts: string[] = [];
   let start = 0;

@@ -1,5 +1,5 @@
 /**
- * Every regular expression of the project's source, from its syntax tree.
+ * Collects all regular expressions of the source from its syntax tree.
  *
  * @module
  */
@@ -7,32 +7,32 @@
 import ts from "typescript";
 import { fold, foldRegExp, isRegExp } from "./fold.ts";
 
-/** A regular expression and where it stands. */
+/** A regular expression and its places in the source. */
 export interface SourceRegex {
-  /** `file:line`, relative to the project, of each that is the same. */
+  /** `file:line` of each occurrence, relative to the project. */
   readonly places: readonly string[];
   /** The expression. */
   readonly regex: RegExp;
 }
 
-/** What was found. */
+/** The result of {@linkcode collectRegexes}. */
 export interface Collection {
   /** Each expression once. */
   readonly regexes: readonly SourceRegex[];
-  /** Places of those that are only known when the program runs. */
+  /** Places of expressions that are built at run time. */
   readonly unknown: readonly string[];
 }
 
 /** The project's folder. */
 const ROOT = new URL("../../", import.meta.url);
 
-/** What isn't source: tests run on their own text, and a build is built. */
+/** Folders without source: tests use their own text, and builds are generated. */
 const SKIPPED = /^(tests|node_modules|reference|coverage|dist)$|^\./;
 
-/** Methods that make a regular expression of a text. */
+/** Methods that convert a text to a regular expression. */
 const MATCHING = ["match", "matchAll", "search"];
 
-/** Reads all source of the project. */
+/** Reads all source files of the project. */
 export async function collectRegexes(): Promise<Collection> {
   const regexes = new Map<string, { regex: RegExp; places: string[] }>();
   const unknown: string[] = [];
@@ -48,7 +48,7 @@ export async function collectRegexes(): Promise<Collection> {
   return { regexes: [...regexes.values()], unknown };
 }
 
-/** Reads one file. An expression that can't be told is `undefined`. */
+/** Reads one file. An expression that isn't constant is `undefined`. */
 export function readRegexes(
   path: string,
   text: string,
@@ -75,7 +75,7 @@ function byName(a: Deno.DirEntry, b: Deno.DirEntry): number {
 
 interface Found {
   readonly node: ts.Node;
-  /** `undefined` if it can't be told. */
+  /** `undefined` if it isn't constant. */
   readonly regex: RegExp | undefined;
 }
 
@@ -86,7 +86,7 @@ function* regexesOf(node: ts.Node): Generator<Found> {
     yield { node, regex: foldRegExp(node) };
   } else if (isMatching(node)) {
     const pattern = fold(node.arguments[0]!);
-    // A constant expression is found where it is declared.
+    // A constant expression is collected at its declaration.
     if (!(pattern instanceof RegExp)) {
       yield {
         node,
@@ -114,10 +114,10 @@ function isMatching(node: ts.Node): node is ts.CallExpression {
     MATCHING.includes(node.expression.name.text);
 }
 
-/** `RegExp` where it is neither called nor a type, so that it may be later. */
+/** Whether `RegExp` is used as a value, so that it may be called elsewhere. */
 function isAlias(node: ts.Node): boolean {
   if (!ts.isIdentifier(node) || node.text !== "RegExp") return false;
-  // `globalThis.RegExp` is called as `RegExp` is.
+  // `globalThis.RegExp` counts as `RegExp`.
   const isMember = ts.isPropertyAccessExpression(node.parent) &&
     node.parent.name === node;
   const name = isMember ? node.parent : node;

@@ -1,10 +1,10 @@
 import ts from "typescript";
 
-/** What an expression always is, as far as it can be read from one file. */
+/** The value of a constant expression. */
 export type Constant = string | number | RegExp;
 
 /**
- * Works out an expression of literals, templates and constants of the same
+ * Evaluates an expression of literals, templates and constants of the same
  * file, such as `` new RegExp(`^[${NAME}]{1,${MAX}}$`) ``.
  */
 export function fold(node: ts.Expression): Constant | undefined {
@@ -33,7 +33,7 @@ export function isRegExp(node: ts.Expression): boolean {
     ts.isPropertyAccessExpression(node) && node.name.text === "RegExp";
 }
 
-/** Works out `new RegExp(…)` and `RegExp(…)`. */
+/** Evaluates `new RegExp(…)` and `RegExp(…)`. */
 export function foldRegExp(
   { arguments: args = ts.factory.createNodeArray() }:
     | ts.NewExpression
@@ -83,7 +83,7 @@ function foldSum(node: ts.BinaryExpression): string | undefined {
     : undefined;
 }
 
-/** The value of a `const` at the top of the file. */
+/** Returns the value of a top-level `const` of the same file. */
 function foldName(name: ts.Identifier): Constant | undefined {
   for (const statement of name.getSourceFile().statements) {
     if (!ts.isVariableStatement(statement)) continue;

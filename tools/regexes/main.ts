@@ -1,6 +1,6 @@
 /**
- * Examines every regular expression of the source: none may take more than
- * linear time (ReDoS). Ends with a line `N safe, N not`.
+ * Checks all regular expressions of the source for ReDoS: none may take more
+ * than linear time. The last line of output is `N safe, N not`.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { collectRegexes } from "./collect.ts";
 import type { SourceRegex } from "./collect.ts";
 import type { Question, Verdict } from "./worker.ts";
 
-/** Files that build expressions when they run, and why that is safe. */
+/** Files that build expressions at run time, and why that is safe. */
 const BUILT: Readonly<Record<string, string>> = {
   "tools/regexes/fold.ts": "it reads the expressions of the source",
   "tools/regexes/collect.ts": "it reads the expressions of the source",
@@ -17,11 +17,11 @@ const BUILT: Readonly<Record<string, string>> = {
 
 const { regexes, unknown } = await collectRegexes();
 const problems = unknown.filter((place) => !(fileOf(place) in BUILT)).map(
-  (place) => `${place}: it must be built of constants of its own file`,
+  (place) => `${place}: must be built from constants of the same file`,
 );
 for (const file in BUILT) {
   if (unknown.map(fileOf).includes(file)) continue;
-  problems.push(`${file}: it builds no expression, so it mustn't be listed`);
+  problems.push(`${file}: builds no expression; remove it from BUILT`);
 }
 let safe = 0;
 const queue = [...regexes];
@@ -46,8 +46,8 @@ async function examineRest(): Promise<void> {
     if (status === "safe") safe++;
     else {
       const reason = status === "unknown"
-        ? "can't be examined in time, so it must be simpler"
-        : `takes ${complexity} time, as for ${attack}`;
+        ? "takes too long to check; simplify it"
+        : `takes ${complexity} time, for example for ${attack}`;
       problems.push(`${places.join(", ")}: ${regex} ${reason}`);
     }
   }

@@ -1,12 +1,12 @@
 /**
- * Examines one regular expression a message, beside others.
+ * Checks one regular expression per message, in parallel with other workers.
  *
  * @module
  */
 
 import { alternatives } from "./alternatives.ts";
 
-/** What is asked. */
+/** An expression to check. */
 export interface Question {
   /** The pattern's source. */
   readonly source: string;
@@ -14,17 +14,17 @@ export interface Question {
   readonly flags: string;
 }
 
-/** What the checker says. */
+/** The checker's result. */
 export interface Verdict {
-  /** `unknown` if it took too long. */
+  /** The result; `unknown` if the check took too long. */
   readonly status: "safe" | "vulnerable" | "unknown";
   /** How the cost grows, such as `2nd degree polynomial`. */
   readonly complexity?: string;
-  /** An expression for a text that takes long. */
+  /** An expression that builds a slow text. */
   readonly attack?: string;
 }
 
-/** The part of the package `recheck` that is used. */
+/** The used part of the package `recheck`. */
 interface Recheck {
   readonly default: {
     checkSync(source: string, flags: string, limits: unknown): {
@@ -35,13 +35,13 @@ interface Recheck {
   };
 }
 
-// Named at run time: the project's `deno.json` doesn't have it, or everything
-// that is run would fetch it. The build without a native part has no types.
+// Imported by a variable: if the project's `deno.json` listed it, each command
+// would fetch it. The build without a native part has no types.
 const name = "recheck/lib/browser.js";
-// A message that came while a module waits would be lost.
+// Not awaited here: a message that arrives meanwhile would be lost.
 const loaded: Promise<Recheck> = import(name);
 
-/** A busy machine is no reason to find fault: steps are counted, not time. */
+/** Limits steps rather than time, so that a busy machine doesn't fail. */
 const LIMITS = {
   timeout: 120_000,
   attackTimeout: null,
@@ -49,8 +49,8 @@ const LIMITS = {
 };
 
 /**
- * A long alternation takes the checker too long. Its cost is the sum of what
- * the alternatives cost, so each is examined by itself.
+ * Checks each alternative by itself, because long alternations take the checker
+ * too long. The cost of a pattern is the sum of its alternatives' costs.
  */
 async function examine({ source, flags }: Question): Promise<Verdict> {
   const { default: recheck } = await loaded;
@@ -70,7 +70,7 @@ async function examine({ source, flags }: Question): Promise<Verdict> {
   return { status: "safe" };
 }
 
-// The global scope of a worker, which the types of a page don't have.
+// The types of a page don't have the global scope of a worker.
 const scope = globalThis as unknown as {
   onmessage(event: MessageEvent<Question>): Promise<void>;
   postMessage(verdict: Verdict): void;
