@@ -29,7 +29,7 @@ Deno.test("regular expressions are found wherever they are made", () => {
   }
 });
 
-Deno.test("regular expressions that only a run can tell are named by their place", () => {
+Deno.test("regular expressions that are built at run time are listed by their place", () => {
   const table = [
     "new RegExp(pattern)",
     "let a = 'a'; new RegExp(a)",

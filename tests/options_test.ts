@@ -619,7 +619,7 @@ for (
     );
   });
 
-  Deno.test(`Options of ${what}: what is no object is refused`, async () => {
+  Deno.test(`Options of ${what}: a value that isn't an object is refused`, async () => {
     for (const wrong of [null, 1, "text", []]) {
       if (wrong === null && at !== undefined) continue;
       const error = await errorOf(() =>
@@ -641,7 +641,7 @@ for (
   });
 }
 
-Deno.test("Clients in a page refuse unknown options, and say which there are", () => {
+Deno.test("Clients in a page refuse unknown options, and list the known ones", () => {
   for (const create of [createClient, createHTTPClient]) {
     assertThrows(
       () => create({ httpEndpoint: "/api/rpc", surprise: 1 } as never),
@@ -651,7 +651,7 @@ Deno.test("Clients in a page refuse unknown options, and say which there are", (
   }
 });
 
-Deno.test("createCache() refuses limits beside a store, which has its own", () => {
+Deno.test("createCache() refuses limits together with a store", () => {
   for (const name of ["maxEntries", "maxBytes", "maxEntryBytes", "maxScopes"]) {
     assertThrows(
       () => data.createCache({ store: data.createMemoryStore(), [name]: 1 }),
@@ -661,7 +661,7 @@ Deno.test("createCache() refuses limits beside a store, which has its own", () =
   }
 });
 
-Deno.test("initClientTracing() refuses unknown options, and says which there are", () => {
+Deno.test("initClientTracing() refuses unknown options, and lists the known ones", () => {
   assertThrows(
     () => initClientTracing({ endpont: "/traces" } as never),
     TypeError,

@@ -253,7 +253,7 @@ Deno.test("A page cache and its pages see the same host", async () => {
   }
 });
 
-Deno.test("What a Host makes of a path decides nothing, in traces either", async () => {
+Deno.test("A Host that changes the path reaches neither routes nor traces", async () => {
   const tracer = createTracer();
   const app = whereabouts();
   const host = createApp({

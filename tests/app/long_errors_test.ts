@@ -82,7 +82,7 @@ const ADVERSARIAL: Readonly<Record<string, (length: number) => unknown>> = {
 const list = (item: unknown) => new Array(100).fill(item);
 
 for (const [name, prepare] of Object.entries(ADVERSARIAL)) {
-  Deno.test(`an error of ${name} costs the log and the trace as much as it is long`, () =>
+  Deno.test(`logging and tracing an error of ${name} takes linear time`, () =>
     assertLinear(name, { prepare, run: toldOf }));
 }
 

@@ -126,7 +126,7 @@ Deno.test("A form may have as many bytes as the limit and no more", async () => 
   assertEquals(await ask(LIMIT + 1), [413, TOO_LARGE(LIMIT)]);
 });
 
-Deno.test("Loaders and actions have the limit too, 1 MiB unless told otherwise", async () => {
+Deno.test("Loaders and actions have the limit too, 1 MiB by default", async () => {
   await using app = createApp({
     routes: [{
       path: "/",
@@ -184,7 +184,7 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`A length ${what} isn't believed`, async () => {
+  Deno.test(`A Content-Length ${what} isn't trusted`, async () => {
     const { app } = appOf(async (request) =>
       Response.json(await request.text())
     );
@@ -300,7 +300,7 @@ Deno.test("A handler may answer a body that is too long itself", async () => {
   }
 });
 
-Deno.test("An error that wraps that of the body is a 413 as well, another one is a 500", async () => {
+Deno.test("An error that wraps the body's error is a 413, and another error is a 500", async () => {
   const { app, errors } = appOf(async (request) => {
     try {
       await request.text();
@@ -318,7 +318,7 @@ Deno.test("An error that wraps that of the body is a 413 as well, another one is
   assertEquals(errors.map(String), ["Error: The disk is full"]);
 });
 
-Deno.test("The limit of a route wins over that of its app, and Infinity is none", async () => {
+Deno.test("A route's limit overrides its app's, and Infinity turns it off", async () => {
   const read = async (request: Request) =>
     Response.json((await request.text()).length);
   const routes: Route[] = [
@@ -357,7 +357,7 @@ Deno.test("The limit of a route wins over that of its app, and Infinity is none"
   assertEquals(await statuses(open, "/less", [10, 11]), edge);
 });
 
-Deno.test("A limit that is none is refused where it is set", () => {
+Deno.test("An invalid limit is refused where it is set", () => {
   const route = { path: "/a", handler: () => new Response() };
   for (const maxBodySize of [-1, 1.5, NaN, -Infinity, "1", null, 1n, {}]) {
     const wrong = { maxBodySize: maxBodySize as number };
@@ -377,7 +377,7 @@ Deno.test("A limit that is none is refused where it is set", () => {
   }
 });
 
-Deno.test("An app inside an app has its own limit within that of the route that holds it", async () => {
+Deno.test("A nested app has its own limit within its route's limit", async () => {
   const read = async (request: Request) =>
     Response.json((await request.text()).length);
   const inner = createApp({
@@ -489,7 +489,7 @@ Deno.test("A guard that reads the body has the limit as well", async () => {
   assertEquals(errors, []);
 });
 
-Deno.test("withPlugins() limits its handler if told to, and routes of plugins in any case", async () => {
+Deno.test("withPlugins() limits plugin routes always, and its handler with maxBodySize", async () => {
   const read = async (request: Request) =>
     Response.json((await request.text()).length);
   const plugin = {
@@ -515,7 +515,7 @@ Deno.test("withPlugins() limits its handler if told to, and routes of plugins in
   assertEquals(await status(limited, "/plugin", LIMIT + 1), 413);
 });
 
-Deno.test("RPC and revalidation have limits of their own: RPC's plugin whatever the app says, in a route both hold", async () => {
+Deno.test("RPC and revalidation have their own limits, and on a route also the route's limit", async () => {
   const router = createRouter({
     size: procedure.mutation(z.string(), ({ input }) => input.length),
   }, { maxBodySize: 2 * MIB });

@@ -237,7 +237,7 @@ for (const [what, [text, kept]] of Object.entries(TEXTS)) {
   });
 }
 
-Deno.test("an error without secrets is told as it is", async () => {
+Deno.test("an error without secrets is logged unchanged", async () => {
   for (const text of HARMLESS) {
     const told = await toldOf(new Error(text));
     assertStringIncludes(told.log!, text);
@@ -414,7 +414,7 @@ for (
     "'a",
   ]
 ) {
-  Deno.test(`redacting an error takes time in proportion to the length of ${text} in it`, () =>
+  Deno.test(`redacting an error with ${text} takes linear time`, () =>
     assertLinear(text, {
       prepare: (length) => new Error(text.repeat(length / text.length)),
       run: toldOf,

@@ -629,7 +629,7 @@ Deno.test({
   },
 });
 
-Deno.test("serve() refuses a port that is none", () => {
+Deno.test("serve() refuses an invalid port", () => {
   for (const port of ["8000", -1, 65_536, 1.5, NaN, null]) {
     assertThrows(
       () => serve({ fetch: () => new Response() }, { port: port as number }),

@@ -185,7 +185,7 @@ Deno.test("sockets of unknown address aren't limited", async () => {
   await app.close();
 });
 
-Deno.test("a maxSocketsPerAddress that makes no sense is refused where it is passed", () => {
+Deno.test("an invalid maxSocketsPerAddress is refused where it is passed", () => {
   const router = createRouter({ ping: procedure.query(() => "pong") });
   for (const value of [0, -1, 1.5, NaN, "5", null]) {
     const options = { maxSocketsPerAddress: value as number };
@@ -238,7 +238,7 @@ Deno.test("rpcPlugin() and tracePlugin() limit the sockets of an address, each b
   await app.close();
 });
 
-Deno.test("a trace socket that is mounted by hand limits by the info that it is given", async () => {
+Deno.test("a trace socket that is mounted by hand limits by the given info", async () => {
   const stream = createTraceWebSocket(createTracer(), {
     authorize: () => true,
     maxSocketsPerAddress: 1,

@@ -155,7 +155,7 @@ function noted(asked: string[]) {
     });
 }
 
-Deno.test("Rules of the application hold beside guards of the kit, and are asked after them in the order of the spread", async () => {
+Deno.test("The application's rules run after the kit's guards, in the order of the spread", async () => {
   const asked: string[] = [];
   const rule = noted(asked);
   await using server = await startAuth({}, [
@@ -200,7 +200,7 @@ Deno.test("Rules of the application hold beside guards of the kit, and are asked
   assertEquals(await ask(editor, "/plain"), [418]);
 });
 
-Deno.test("Of several refusals a cross-site one wins, then the last answer to anonymous requests, then roles", async () => {
+Deno.test("A cross-site refusal wins, then the last answer to anonymous requests, then roles", async () => {
   const own = { unauthorizedResponse: { status: 402, body: "pay" } };
   const config = {
     ...requireAuth({ redirect: "/first" }),
@@ -347,7 +347,7 @@ for (
   });
 }
 
-Deno.test("A guard beside the config of a route, or in a plugin, is refused instead of being ignored", () => {
+Deno.test("A guard outside a route's config, or in a plugin, is refused instead of ignored", () => {
   const route = { path: "/a", loader: secret };
   const misplaced = "a guard must be spread into config";
   for (const part of [requireAuth(), { auth: rule }, createGuard(rule)]) {
@@ -373,7 +373,7 @@ Deno.test("A rule can't be changed by copying another one into it", () => {
   assertEquals(auth.roles, ["admin"]);
 });
 
-Deno.test("createGuard() refuses what has no check", () => {
+Deno.test("createGuard() refuses a rule without a check", () => {
   for (const wrong of [undefined, null, {}, { required: true }, "auth"]) {
     assertThrows(
       () => createGuard(wrong as never),

@@ -101,7 +101,7 @@ Deno.test("Callers take turns, however much of one is waiting", async () => {
   assertEquals(await Promise.all(all), names);
 });
 
-Deno.test("In a full queue the longest line gives way to others, from its end", async () => {
+Deno.test("A full queue drops the latest work of the caller with the most work", async () => {
   const { started, run, finish } = queueOf(1, 4);
   const first = run("first", 1, "a");
   const [a1, a2, a3, a4] = ["a1", "a2", "a3", "a4"].map((name) =>

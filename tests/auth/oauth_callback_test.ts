@@ -190,7 +190,7 @@ Deno.test("A known issuer is compared exactly", async () => {
   assertEquals(requests.map(({ url }) => url), ["https://a.example/token"]);
 });
 
-Deno.test("The presets take callbacks of their own issuers alone", async () => {
+Deno.test("The presets accept callbacks only from their own issuers", async () => {
   const client = { clientId: "id", clientSecret: "secret" };
   const issuers: Record<string, string> = {
     github: "https://github.com/login/oauth",
@@ -217,7 +217,7 @@ Deno.test("The presets take callbacks of their own issuers alone", async () => {
   assertEquals(asked, ["github github", "google google", "discord discord"]);
 });
 
-Deno.test("The answer of one provider is never taken as that of another", async () => {
+Deno.test("One provider's answer is never accepted as another's", async () => {
   const honest = providerAt("honest.example");
   const evil = providerAt("evil.example");
   await using app = await start(honest.provider, evil.provider);
@@ -334,7 +334,7 @@ Deno.test("An error leaves the session that was there", async () => {
   assertEquals((await browser.json("/me")).user.id, "user of a");
 });
 
-Deno.test("What a provider's error says is in the log alone, in harmless characters and without the state", async () => {
+Deno.test("A provider's error text appears in the log only, sanitized and without the state", async () => {
   using captured = captureErrors();
   const { provider } = providerAt("a.example");
   await using app = await start(provider);

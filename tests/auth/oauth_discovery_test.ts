@@ -426,7 +426,7 @@ Deno.test("A document is asked for again when it is an hour old, and stays in us
   assertEquals([url(), asked], ["4", 4]);
 });
 
-Deno.test("A document that can't be had fails those that wait for it", async () => {
+Deno.test("A failed request for the document fails all sign-ins that wait for it", async () => {
   using _captured = captureErrors();
   const source = createDiscovery({
     id: "any",
@@ -506,7 +506,7 @@ Deno.test("With openid, a sign-in without a verified id token fails, whatever th
   }
 });
 
-Deno.test("What the application says comes before the document", async () => {
+Deno.test("The application's settings override the document", async () => {
   await using local = startIssuer();
   await using own = startIssuer();
   local.answers[OAUTH] = () => Response.json(local.document());

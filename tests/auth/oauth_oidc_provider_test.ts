@@ -269,7 +269,7 @@ for (const clientId of ["client_secret_basic", "client_secret_post"]) {
   });
 }
 
-Deno.test("By its issuer, the app checks iss, nonce and id token of oidc-provider", async () => {
+Deno.test("With its issuer alone, the app checks iss, nonce and id token of oidc-provider", async () => {
   await using provider = await startOIDCProvider();
   const { issuer } = provider;
   await provider.register(`${ORIGIN}${CALLBACK}`);

@@ -210,7 +210,7 @@ Deno.test("With rateLimitSignIn(), each network has 20 pending sign-ins at most"
   await app.close();
 });
 
-Deno.test("A pending sign-in ends however it ends, and a refused one is no failure", async () => {
+Deno.test("Every outcome ends a pending sign-in, and a refused one isn't a failure", async () => {
   const { pending, authorize } = slowChecks();
   const { app, auth } = start(authorize, {
     signInLimiter: rateLimitSignIn({

@@ -179,7 +179,7 @@ Deno.test("A computation that hands on the user's credentials fails", async () =
   assertEquals(await get(), "200 for all");
 });
 
-Deno.test("What a computation leaves running asks as freely as the request", async () => {
+Deno.test("Code that outlives its computation may ask for the user", async () => {
   const { cache, app } = setUp();
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const gate = Promise.withResolvers<void>();

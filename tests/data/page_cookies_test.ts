@@ -26,7 +26,7 @@ function shop(options: Partial<CacheResponseOptions> = {}) {
   return { cache, get };
 }
 
-Deno.test("cacheResponse() neither keeps nor gives a page where a cookie may decide", async () => {
+Deno.test("cacheResponse() neither stores nor serves a page that a cookie may affect", async () => {
   const { cache, get } = shop();
   assertEquals(await get("cart=apples"), "apples 1");
   assertEquals(await get(), "no cart 2");
@@ -38,7 +38,7 @@ Deno.test("cacheResponse() neither keeps nor gives a page where a cookie may dec
   assertEquals(await get(undefined, head), "");
 });
 
-Deno.test("cacheResponse() takes a cookie without a name for one that may decide", async () => {
+Deno.test("cacheResponse() treats a cookie without a name as one that may affect the page", async () => {
   const { get } = shop();
   assertEquals(await get(), "no cart 1");
   for (const cookie of ["cart", "=cart=apples", "; cart =apples", "a=1;;b"]) {
@@ -60,7 +60,7 @@ Deno.test("cacheResponse() shares pages with those whose cookies are in ignoreCo
   assertEquals(await all.get("cart=pears"), "apples 1");
 });
 
-Deno.test("cacheResponse() refuses ignoreCookies that are no names of cookies", () => {
+Deno.test("cacheResponse() refuses ignoreCookies that aren't cookie names", () => {
   const { cacheResponse } = createCache();
   for (const names of ["theme", [""], ["a b"], ["a;b"], ["*a"], [7], {}]) {
     const options = { maxAge: 60, ignoreCookies: names as string[] };
@@ -135,7 +135,7 @@ Deno.test("A kept page answers a request with Authorization only if it says that
   assertEquals(await get("/public", { authorization }), "3");
 });
 
-Deno.test("What may depend on a cookie is private, so that a CDN doesn't share it", async () => {
+Deno.test("A page that may depend on a cookie is private, so that a CDN doesn't share it", async () => {
   const app = createApp().use(createCache().cacheResponse({ maxAge: 60 }));
   app.route({
     path: "/",

@@ -160,7 +160,7 @@ Deno.test("A tracer keeps as many traces and spans as the page says", () => {
   assertEquals(tracer.getTrace(root.traceId)?.spans.size, spans);
 });
 
-Deno.test("The bounds of a trace are those of the page", () => {
+Deno.test("A trace has the bounds that the page states", () => {
   const documented = {
     MAX_RUNNING_TRACES: figure("traces that run at once"),
     MAX_ATTRIBUTES: figure("attributes of a span"),

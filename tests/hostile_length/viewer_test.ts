@@ -48,11 +48,11 @@ const ON_TEXT: Readonly<Record<string, (text: string) => unknown>> = {
 };
 
 for (const [name, run] of Object.entries(ON_TEXT)) {
-  Deno.test(`${name} of long text costs as much as it is long`, () =>
+  Deno.test(`${name} of long text takes linear time`, () =>
     assertAllLinear(name, [...TEXTS, ...SQL], run));
 }
 
-Deno.test("formatSql() costs as much as a statement of the longest kind is long", () =>
+Deno.test("formatSql() takes linear time for the longest kind of statement", () =>
   assertAllLinear("formatSql()", [...TEXTS, ...SQL], formatSql, {
     lengths: [1_900, 19_000],
   }));
@@ -105,18 +105,18 @@ const ON_TRACE: Readonly<Record<string, (trace: SerializedTrace) => unknown>> =
   };
 
 for (const [name, run] of Object.entries(ON_TRACE)) {
-  Deno.test(`${name} of long text costs as much as it is long`, () =>
+  Deno.test(`${name} of long text takes linear time`, () =>
     assertAllLinear(name, TEXTS, run, { prepare: traceOf }));
 
   for (const [shape, make] of Object.entries(SHAPES)) {
-    Deno.test(`${name} of a trace ${shape} costs as much as it is large`, () =>
+    Deno.test(`${name} of a trace ${shape} takes linear time`, () =>
       assertAllLinear(name, [repeat("a")], run, {
         prepare: (text) => make(text.length),
       }));
   }
 }
 
-Deno.test("groups of siblings cost as much as they are many", () =>
+Deno.test("groups of siblings take linear time", () =>
   assertAllLinear("siblings", [repeat("a")], groupedUnits, {
     prepare: ({ length }) => {
       const trace = SHAPES["of the same spans"]!(length);
@@ -124,7 +124,7 @@ Deno.test("groups of siblings cost as much as they are many", () =>
     },
   }));
 
-Deno.test("a long file that is no trace costs as much as it is long", () => {
+Deno.test("a long file that isn't a trace takes linear time", () => {
   const start =
     '<script type="application/json" id="trace-data" data-encoding="';
   const texts: Text[] = [

@@ -15,7 +15,7 @@ const FACTORIES = {
 };
 
 for (const [name, create] of Object.entries(FACTORIES)) {
-  Deno.test(`${name}() refuses an endpoint that is none, and shows how to give one`, () => {
+  Deno.test(`${name}() refuses an invalid endpoint, and shows a valid one`, () => {
     const wrong: [options: unknown, received: string][] = [
       [undefined, "undefined"],
       [null, "undefined"],
@@ -41,7 +41,7 @@ for (const [name, create] of Object.entries(FACTORIES)) {
     }
   });
 
-  Deno.test(`${name}() takes whole URLs, and relative ones, which a page knows the rest of`, () => {
+  Deno.test(`${name}() accepts absolute and relative URLs`, () => {
     for (
       const httpEndpoint of [
         "http://localhost/api/rpc",
@@ -55,7 +55,7 @@ for (const [name, create] of Object.entries(FACTORIES)) {
     ) create({ httpEndpoint });
   });
 
-  Deno.test(`${name}() refuses an option that there is not, and tells which there are`, () => {
+  Deno.test(`${name}() refuses an unknown option, and lists the known ones`, () => {
     const known = "httpEndpoint,fetch,headers,batch,transformer";
     const all = name === "createClient"
       ? `${known},wsEndpoint,reconnect,heartbeat`

@@ -164,7 +164,7 @@ for (const [what, schema] of Object.entries(failing)) {
   });
 }
 
-Deno.test("createCaller() throws what the code of a schema throws as it is, as for handlers", async () => {
+Deno.test("createCaller() rethrows errors of a schema's code unchanged", async () => {
   const schema = z.string().transform(() => fail());
   const caller = createCaller(createRouter({
     input: procedure.query(schema, () => 1),
@@ -183,7 +183,7 @@ Deno.test("createCaller() throws what the code of a schema throws as it is, as f
   }
 });
 
-Deno.test("An RPCError that the code of a schema throws is for the caller, as a handler's is", async () => {
+Deno.test("An RPCError thrown by a schema's code reaches the caller", async () => {
   const log = errorLog();
   const router = createRouter({
     find: procedure.query(
@@ -227,7 +227,7 @@ Deno.test("A schema with safeParse() reports by its result, at once or later", a
   }
 });
 
-Deno.test("Describing a schema whose code throws tells nothing of the failure", () => {
+Deno.test("Describing a schema whose code throws doesn't reveal the failure", () => {
   const router = createRouter({
     input: procedure.query(z.string().refine(() => fail()), () => 1),
   });

@@ -400,7 +400,7 @@ Deno.test("An output schema that gives no result lets nothing out, and the log i
   ]);
 });
 
-Deno.test("The log is told of what the code of a schema throws, and of no refusal", async () => {
+Deno.test("Errors thrown by a schema's code are logged, and refused inputs aren't", async () => {
   const failure = new Error("No connection");
   const fail = () => {
     throw failure;

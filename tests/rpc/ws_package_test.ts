@@ -212,7 +212,7 @@ Deno.test("A character that is split between two fragments stays whole", () => {
   }
 });
 
-Deno.test("Bytes that are not UTF-8 are a PARSE_ERROR, and so is what is no text at all", () => {
+Deno.test("Invalid UTF-8 is a PARSE_ERROR, and so is a value that isn't text", () => {
   const invalid = [
     [0xff],
     [0xc3, 0x28],

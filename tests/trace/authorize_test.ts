@@ -91,7 +91,7 @@ function traced() {
   return { tracer, traceId: root.traceId };
 }
 
-Deno.test("authorize is told which requests read traces and which post spans", async () => {
+Deno.test("authorize learns which requests read traces and which post spans", async () => {
   const asked: TraceAccess[] = [];
   const authorize: Authorize = (_request, _info, access) => {
     asked.push(access);
@@ -133,7 +133,7 @@ Deno.test("authorize is told which requests read traces and which post spans", a
   }
 });
 
-Deno.test("who may only write gets in to post, and nowhere else", async () => {
+Deno.test("a caller who may only write can only post", async () => {
   const { tracer, traceId } = traced();
   await using server = await serveTraces(
     tracer,
@@ -154,7 +154,7 @@ Deno.test("who may only write gets in to post, and nowhere else", async () => {
   });
 });
 
-Deno.test("who may only read gets in to read, and nothing of theirs is taken", async () => {
+Deno.test("a caller who may only read can't post", async () => {
   const { tracer, traceId } = traced();
   await using server = await serveTraces(
     tracer,
@@ -190,7 +190,7 @@ Deno.test("who may only read gets in to read, and nothing of theirs is taken", a
   await socket.close();
 });
 
-Deno.test("no message makes a socket that only writes tell of a trace", async () => {
+Deno.test("no message makes a write-only socket send a trace", async () => {
   const { tracer, traceId } = traced();
   await using server = await serveTraces(
     tracer,
@@ -308,7 +308,7 @@ Deno.test("an authorize that throws, rejects or gives no boolean lets nobody in"
   assertEquals(tracer.getTrace(traceId)?.spans.size, 1);
 });
 
-Deno.test("a socket opens for nobody if authorize fails on the second question", async () => {
+Deno.test("no socket opens if authorize fails on its second call", async () => {
   const { tracer } = traced();
   await using server = await serveTraces(tracer, (_request, _info, access) => {
     if (access === "write") throw new Error("no");

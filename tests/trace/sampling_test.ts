@@ -124,7 +124,7 @@ Deno.test("trustParent: a function accepts some callers, by their request and co
   await app.close();
 });
 
-Deno.test("sample: a function decides alone, and is told what a trusted caller says", async () => {
+Deno.test("sample: a function decides alone, and gets a trusted caller's decision", async () => {
   const ask = async (trustParent?: TrustParent) => {
     const told: [string, boolean | undefined][] = [];
     const { tracer, app, get } = sampled(

@@ -106,7 +106,7 @@ Deno.test("curlCommand() separates escapes, so that cmd.exe sees no variable in 
   assertEquals(command("%CD".repeat(500)), undefined);
 });
 
-Deno.test("curlCommand() leaves out headers that no quoting suits all shells for, and they are named", () => {
+Deno.test("curlCommand() leaves out headers that can't be quoted for all shells, and names them", () => {
   const header = "http.request.header.";
   const attributes = {
     "http.request.method": "GET",
