@@ -112,7 +112,8 @@ export class Scope {
    *
    * @param context The context of a request, if one begins here.
    * @param span The span that is open from here on, if another one is.
-   * @param outer The scope around this one.
+   * @param outer The scope around this one; `undefined` if there is none. Left
+   * out, it is the current one.
    * @param computation The computation that begins here, if one does whose
    * result several callers share.
    */
@@ -124,6 +125,7 @@ export class Scope {
   ) {
     this.#context = context;
     this.#span = span;
+    if (arguments.length < 3) outer = currentScope();
     // A job that restarts itself from within its span would otherwise keep
     // one scope for each run.
     while (outer !== undefined && outer.isOver) outer = outer.outer;

@@ -115,9 +115,9 @@ export class Engine {
     return await observe("cache.get", "data", (span) => {
       span?.setAttribute("app.cache.key", key);
       span?.setAttribute("app.cache.result", "miss");
-      const scope = new WatchScope(refusePersonal(key));
-      // Awaited in there: a lazy query does its work when it is awaited.
-      const computed = scope.run(async () => await call.compute());
+      const { onAsked, check } = refusePersonal(key);
+      const scope = new WatchScope(onAsked);
+      const computed = scope.run(() => check(call.compute));
       return withinTimeout(computed.finally(() => scope.end()), call);
     });
   }

@@ -59,10 +59,13 @@ export class Flight implements Dated {
 
   /** Runs what computes. What that calls is a part of this. */
   run(call: Call): unknown {
-    const onAsked = call.mayAsk ? undefined : refusePersonal(call.key);
+    if (call.mayAsk) {
+      this.#scope = new WatchScope(undefined, this);
+      return this.#scope.run(call.compute);
+    }
+    const { onAsked, check } = refusePersonal(call.key);
     this.#scope = new WatchScope(onAsked, this);
-    // Awaited in there: a lazy query does its work when it is awaited.
-    return this.#scope.run(async () => await call.compute());
+    return this.#scope.run(() => check(call.compute));
   }
 
   /** Takes over the scopes of a part that a cache has given. */

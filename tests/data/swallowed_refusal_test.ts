@@ -1,0 +1,62 @@
+import { assertEquals } from "@std/assert";
+import { createApp, currentScope, runInScope, Scope } from "@quartet/kit/app";
+import type { Context } from "@quartet/kit/app";
+import { apiKey, createAuthPlugin, getUser } from "@quartet/kit/auth";
+import { CacheError, createCache } from "@quartet/kit/data";
+
+const ADA = { headers: { "x-api-key": "ada" } };
+
+/** What a stranger gets of what was computed in a request of ada. */
+async function compute(
+  maxAge: number,
+  fn: (context: Context, load: () => Promise<string>) => unknown,
+): Promise<[ada: string, entries: number]> {
+  const cache = createCache();
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+    providers: [apiKey({ validate: (id) => ({ id }) })],
+  });
+  const app = createApp({ plugins: [auth], onError: () => {} });
+  const load = async () =>
+    await (await app.fetch(new Request("http://localhost/me", ADA))).text();
+  app.route({ path: "/me", loader: ({ context }) => getUser(context) });
+  app.route({
+    path: "/",
+    handler: (_request, context) =>
+      cache.cached("k", () => fn(context, load), { maxAge }).then(
+        () => new Response("computed"),
+        (error) => new Response(error instanceof CacheError ? error.code : ""),
+      ),
+  });
+  const response = await app.fetch(new Request("http://localhost/", ADA));
+  return [await response.text(), cache.stats().entries];
+}
+
+for (const maxAge of [60, 0]) {
+  Deno.test(`A computation that has asked for the user fails although it caught the error, with maxAge ${maxAge}`, async () => {
+    const caught = await compute(maxAge, (context) => {
+      try {
+        return getUser(context)!.id;
+      } catch {
+        return "nobody";
+      }
+    });
+    assertEquals(caught, ["PERSONAL", 0]);
+    // An app has an error page for it.
+    const page = await compute(maxAge, (_context, load) => load());
+    assertEquals(page, ["PERSONAL", 0]);
+  });
+}
+
+Deno.test("A question is refused in a scope that a computation makes", async () => {
+  const inNew = await compute(60, (context) => {
+    const scope = new Scope(undefined, undefined);
+    return runInScope(scope, () => getUser(context)!.id);
+  });
+  assertEquals(inNew, ["PERSONAL", 0]);
+  const withContext = await compute(60, (context) => {
+    const scope = new Scope(context, undefined, currentScope());
+    return runInScope(scope, () => getUser(context)!.id);
+  });
+  assertEquals(withContext, ["PERSONAL", 0]);
+});
