@@ -12,6 +12,9 @@ import { checkStrings } from "./check.ts";
 /** A token (RFC 6265, section 4.1.1), in which only the last `*` is special. */
 const NAME = /^[!#$%&'+\-.^_`|~\w]*\*?$/;
 
+/** The values of cookies that the kit sets: tokens and ids. */
+const VALUE = /^[\w.-]*$/;
+
 /** Matches names of cookies. */
 export type CookieMatcher = (name: string) => boolean;
 
@@ -61,7 +64,8 @@ function compile(names: readonly string[]): CookieMatcher {
  * Returns the names in a `Cookie` header that `ignores` doesn't match.
  *
  * A cookie without a name has the empty string as its name, which no list
- * contains.
+ * contains. So has one with a value that the kit never sets: another parser of
+ * the header may find other cookies in it.
  */
 export function cookieNames(
   header: string | null,
@@ -74,7 +78,8 @@ export function cookieNames(
     if (text === "") continue;
     const equals = text.indexOf("=");
     const name = equals === -1 ? "" : text.slice(0, equals).trimEnd();
-    if (!ignores(name)) names.push(name);
+    if (ignores(name)) continue;
+    names.push(VALUE.test(text.slice(equals + 1)) ? name : "");
   }
   return names;
 }

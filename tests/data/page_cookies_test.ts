@@ -47,6 +47,26 @@ Deno.test("cacheResponse() treats a cookie without a name as one that may affect
   assertEquals(await get(" ;; "), "no cart 1");
 });
 
+Deno.test("cacheResponse() keeps no page where a cookie of auth holds what may be others", async () => {
+  const cache = createCache();
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+  });
+  const app = createApp({ plugins: [auth] });
+  app.use(cache.cacheResponse({ maxAge: 60 }));
+  app.route({
+    path: "/",
+    handler: ({ headers }) =>
+      new Response(/cart=(\w+)/.exec(headers.get("cookie") ?? "")?.[1]),
+  });
+  for (const value of ["x, cart=evil", '"x cart=evil"', "cart=evil"]) {
+    const headers = { cookie: `app.session=${value}` };
+    const request = new Request("http://localhost/", { headers });
+    assertEquals(await (await app.fetch(request)).text(), "evil");
+    assertEquals(cache.stats().entries, 0);
+  }
+});
+
 Deno.test("cacheResponse() shares pages with those whose cookies are in ignoreCookies", async () => {
   const { get } = shop({ ignoreCookies: ["theme", "_ga*"] });
   assertEquals(await get("theme=dark; _ga=1; _ga_X1=2"), "no cart 1");
