@@ -120,7 +120,24 @@ export function readGuards(
       );
     }
   }
-  return rules.size === 0 ? undefined : combineRules([...rules]);
+  if (rules.size > 0) return combineRules([...rules]);
+  // A promise, a `Map` or a `Set` of guards has no keys that would hold one.
+  const prototype = Object.getPrototypeOf(config);
+  if (prototype === null || prototype === Object.prototype) return undefined;
+  throw new TypeError(
+    `Cannot ${operation}: a config without guards must be a plain object, received one of ${
+      Object.prototype.toString.call(config).slice(8, -1)
+    }; spread guards into it, as in { ...requireAuth() }`,
+  );
+}
+
+/**
+ * Has a function that makes guards be refused where it is spread itself, as in
+ * `{ ...requireAuth }`. Without this it would be a config without a guard.
+ */
+export function refuseUncalled(makeGuard: object): void {
+  const key = `${KEY}that must be called`;
+  Object.defineProperty(makeGuard, key, { value: undefined, enumerable: true });
 }
 
 /** Whether an object holds a guard under any key. */

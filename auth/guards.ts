@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createModuleGuard } from "../app/guard_fragment.ts";
+import { createModuleGuard, refuseUncalled } from "../app/guard_fragment.ts";
 import { findProblem } from "../app/internal/check_options.ts";
 import type { OptionNames } from "../app/internal/check_options.ts";
 import { show } from "../app/internal/show.ts";
@@ -192,6 +192,10 @@ export function optionalAuth(): AuthFragment {
     required: false,
     demands: NO_DEMANDS,
   }, { required: false });
+}
+
+for (const makeGuard of [requireAuth, requireRoles, optionalAuth]) {
+  refuseUncalled(makeGuard);
 }
 
 function fragment(guard: Guard, rule: Omit<AuthRule, "check">): AuthFragment {

@@ -468,3 +468,27 @@ for (const [what, mount] of MOUNTS) {
     }
   });
 }
+
+Deno.test("What holds guards without having their keys is refused as a config", () => {
+  const configs: Readonly<Record<string, unknown>> = {
+    "a promise": Promise.resolve(requireAuth()),
+    "a Map": new Map(Object.entries(requireAuth())),
+    "a Set": new Set([requireAuth()]),
+    "a guard that wasn't called": { ...requireAuth },
+    "roles that weren't called for": { ...requireRoles },
+    "optional auth that wasn't called": { ...optionalAuth },
+  };
+  for (const [what, config] of Object.entries(configs)) {
+    const route = { path: "/", loader: () => "in", config } as Route;
+    assertThrows(
+      () => createApp({ routes: [route] }),
+      TypeError,
+      "Auth()",
+      what,
+    );
+  }
+  const none = undefined as Fragment | undefined;
+  for (const config of [{}, Object.create(null), { ...none }]) {
+    createApp({ routes: [{ path: "/", loader: () => "in", config }] });
+  }
+});
