@@ -8,11 +8,13 @@ const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
  * use a new address of it each time. An address of IPv4, also one that is written
  * in IPv6, is its own network.
  *
- * Brackets and zones such as `%eth0` are left out. A text that isn't an address
+ * Brackets, ports and zones such as `%eth0` are left out. A text that isn't an address
  * is returned as it is.
  */
 export function networkOf(address: string): string {
-  const inner = /^\[(.*)\]$/.exec(address)?.[1] ?? address;
+  const inner = /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? address;
+  const ipv4 = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(inner)?.[1];
+  if (ipv4 !== undefined) return ipv4;
   const text = inner.split("%", 1)[0]!;
   const host = text.includes(":") && IPV6.test(text)
     ? URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1)

@@ -389,6 +389,8 @@ Deno.test("A network of IPv6 counts as one address, however it is written", () =
       ["::FFFF:c000:201", "192.0.2.1"],
       ["0:0:0:0:0:ffff:192.0.2.1", "192.0.2.1"],
       ["64:ff9b::192.0.2.1", "64:ff9b::1"],
+      ["192.0.2.9:5000", "192.0.2.9:5001"],
+      ["[2001:db8:0:9::1]:80", "[2001:db8:0:9::2]:81"],
     ] as const
   ) assert(isSame(a, b), `${a} ${b}`);
   for (
