@@ -16,6 +16,7 @@ import { DEFAULT_MAX_BODY_SIZE, readBodyLimit } from "./internal/body_limit.ts";
 import type { OptionNames } from "./internal/check_options.ts";
 import { isResponse } from "./internal/is_response.ts";
 import { printable, printableError } from "./internal/printable.ts";
+import { redactText } from "./internal/redact.ts";
 import { kindOf } from "./internal/show.ts";
 import { tell } from "./internal/tell.ts";
 import { compose } from "./middleware.ts";
@@ -258,7 +259,7 @@ function checkPlugin(plugin: unknown, what: string): void {
 
 function logError(error: unknown, request: Request): void {
   // Not as one text: a path may hold what the console takes for a format.
-  const path = printable(pathOf(request.url));
+  const path = printable(redactText(pathOf(request.url)));
   console.error("%s %s failed:", request.method, path, printableError(error));
 }
 

@@ -20,15 +20,8 @@ export type Authorize = (
  * What proxies add to the requests that they hand on (RFC 7239; RFC 9110,
  * section 7.6.3; and habits).
  */
-const PROXY_HEADERS = [
-  "forwarded",
-  "via",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-real-ip",
-  "cf-connecting-ip",
-];
+const PROXY_HEADER =
+  /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|(?:[a-z-]+-)?(?:client|connecting)-ip|cf-ray|x-envoy-.*|x-original-.*)$/;
 
 /**
  * Allows requests from this machine that a browser wouldn't have sent on behalf
@@ -37,7 +30,8 @@ const PROXY_HEADERS = [
  * All four conditions have to hold. The connection comes from a loopback
  * address, which keeps out the network. The `Host` is a loopback name, which
  * keeps out a web page whose own name points to 127.0.0.1 (DNS rebinding). The
- * `Origin`, if there is one, is that same host, which keeps out other web pages.
+ * `Origin`, if there is one, is that same host, which keeps out other web pages;
+ * so does `Sec-Fetch-Site`, except for links to the viewer.
  * No header tells of a proxy, behind which every client has a loopback address.
  *
  * A proxy on this machine that adds none of these headers can't be told from a
@@ -65,7 +59,10 @@ export function isLocalRequest(
   request: Request,
   info: ConnectionInfo | undefined,
 ): boolean {
-  if (PROXY_HEADERS.some((name) => request.headers.has(name))) return false;
+  for (const name of request.headers.keys()) {
+    if (PROXY_HEADER.test(name)) return false;
+  }
+  if (isCrossSiteResource(request)) return false;
   const host = request.headers.get("host") ?? URL.parse(request.url)?.host;
   if (host === undefined) return false;
   if (!isLoopbackName(host.replace(/:\d+$/, ""))) return false;
@@ -77,6 +74,12 @@ export function isLocalRequest(
     ? isLoopbackAddress(address.hostname)
     // A socket file is on this machine; the other end of a vsock is not.
     : "path" in address;
+}
+
+/** Whether a page of another site loads it, rather than leads to it. */
+function isCrossSiteResource({ headers }: Request): boolean {
+  return headers.get("sec-fetch-site") === "cross-site" &&
+    headers.get("sec-fetch-mode") !== "navigate";
 }
 
 function isLoopbackName(name: string): boolean {

@@ -19,9 +19,17 @@ import { isSecretProperty } from "./secret_names.ts";
 const SEPARATOR =
   /(?::|=>|,)[ \t]{0,8}\\{0,8}["'`]|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
 
-/** A header whose value isn't quoted and goes to the end of its line. */
-const HEADER =
-  /(?:authorization|cookie|sec-websocket-protocol|x-[\w-]{1,63})[ \t]{0,8}:[ \t]{0,8}/gi;
+/** The end of a header's name, whose value isn't quoted and fills its line. */
+const HEADER_END = /[\w-][ \t]{0,8}:[ \t]{0,8}/g;
+
+/** Headers with secrets, apart from those that begin with `X-`. */
+const HEADERS: ReadonlySet<string> = new Set([
+  "authorization",
+  "cookie",
+  "proxy-authorization",
+  "sec-websocket-protocol",
+  "set-cookie",
+]);
 
 /** Maximum characters of a name. */
 const MAX_NAME = 64;
@@ -47,14 +55,23 @@ export function redactFields(text: string): string {
     const isCount = /^tokens$/i.test(text.slice(Math.max(0, index - 6), index));
     return [index, after - 1, isCount ? after - 1 : endOfNumber(text, after)];
   });
-  const headers = shown.matchAll(HEADER);
+  const headers = shown.matchAll(HEADER_END);
   return redactValues(shown, headers, ({ 0: match, index }) => {
     const after = index + match.length;
-    const colon = index + match.search(/[ \t:]/);
     // Quoted values were redacted above.
     const isQuoted = QUOTES.includes(shown[after] ?? " ");
-    return [colon, after, isQuoted ? after : endOfLine(shown, after)];
+    const isHeader = !isQuoted && endsHeaderName(shown, index + 1);
+    return [index + 1, after, isHeader ? endOfLine(shown, after) : after];
   });
+}
+
+/** Whether the name of a header that may be secret ends before an index. */
+function endsHeaderName(text: string, end: number): boolean {
+  const name = nameBefore(text, end)?.toLowerCase() ?? "";
+  // After an escaped line break, its `n` is a part of the name.
+  return [name, name.replace(/^n/, "")].some((name) =>
+    name.startsWith("x-") || HEADERS.has(name)
+  );
 }
 
 /** Indexes: the end of the name, the start and the end of the value. */

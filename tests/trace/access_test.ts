@@ -205,9 +205,28 @@ Deno.test("a request that came through a proxy is not from this machine", async 
       "x-forwarded-proto",
       "X-Forwarded-Host",
       "x-real-ip",
+      "x-forwarded-port",
+      "x-forwarded-server",
+      "true-client-ip",
+      "fly-client-ip",
+      "x-client-ip",
+      "cf-ray",
+      "x-envoy-external-address",
+      "x-original-url",
     ]
   ) {
     const [status] = await ask({ host: "localhost:8000", [name]: "127.0.0.1" });
     assertEquals(status, 403, name);
   }
+});
+
+Deno.test("a page of another site may lead to the viewer, and load nothing of it", async () => {
+  const host = "localhost:8000";
+  const site = { host, "sec-fetch-site": "cross-site" };
+  for (const mode of ["no-cors", "cors", "websocket"]) {
+    const [status] = await ask({ ...site, "sec-fetch-mode": mode });
+    assertEquals(status, 403, mode);
+  }
+  assertEquals((await ask({ ...site, "sec-fetch-mode": "navigate" }))[0], 200);
+  assertEquals((await ask({ host, "sec-fetch-site": "same-origin" }))[0], 200);
 });
