@@ -8,7 +8,7 @@ import { checkOptions } from "./internal/check_options.ts";
  *
  * @param options What the app is made of.
  * @throws {TypeError} If an option is unknown, a route is malformed, a plugin is
- * not one, or two plugins share a name.
+ * invalid, or two plugins share a name.
  *
  * @example
  * ```ts

@@ -16,7 +16,7 @@ export async function guard(
   context: Context,
   run: () => Response | Promise<Response>,
 ): Promise<Response> {
-  // A page cache further out must not answer in its place.
+  // An outer page cache must not answer in its place.
   markPersonal(context, isAnonymous(request));
   const refusal: unknown = await check(rule, request, context);
   // Only a check that says so lets a request in, not one that went wrong.
@@ -32,7 +32,7 @@ export async function guard(
   );
 }
 
-/** A response that is thrown refuses a request as well. */
+/** Runs a guard's check. A thrown response refuses the request too. */
 async function check(
   rule: AuthRule,
   request: Request,
@@ -46,7 +46,7 @@ async function check(
   }
 }
 
-/** As far as anybody can know who doesn't know the rule. */
+/** Whether a request has no credentials. The core knows only these headers. */
 function isAnonymous({ headers }: Request): boolean {
   return !headers.has("cookie") && !headers.has("authorization");
 }

@@ -37,8 +37,8 @@ export interface AppOptions {
   /** The plugin that traces requests, as `tracePlugin()` makes it. */
   readonly trace?: Plugin;
   /**
-   * How long the body of a request to a route may be, in bytes; `Infinity` for
-   * any length. Longer ones get 413 `PAYLOAD_TOO_LARGE`. Default 1 MiB.
+   * The maximum size of a route's request body, in bytes, or `Infinity`. Larger
+   * bodies get 413 `PAYLOAD_TOO_LARGE`. Default: 1 MiB.
    */
   readonly maxBodySize?: number;
   /**
@@ -48,7 +48,7 @@ export interface AppOptions {
   readonly onError?: (error: unknown, request: Request) => unknown;
 }
 
-/** The names of {@linkcode AppOptions}. */
+/** The keys of {@linkcode AppOptions}. */
 export const APP_OPTIONS: OptionNames<AppOptions> = {
   plugins: true,
   routes: true,
@@ -205,7 +205,7 @@ export function createHost(options: HostOptions): Host {
     }
   }
 
-  /** Turns what was thrown into a response, and reports it. */
+  /** Converts a thrown value to a response, and reports it. */
   function answerError(error: unknown, request: Request): Response {
     if (isResponse(error)) return error;
     currentScope()?.span?.error(error);

@@ -38,8 +38,8 @@ export interface AuthRule {
 
 /**
  * A fragment of a route's `config`, as `requireAuth()` and `createGuard()`
- * return it. It holds its rule under a second key too, which no other fragment
- * has: all fragments that are spread into one `config` hold.
+ * return it. It also holds its rule under a second, unique key. So all fragments
+ * that are spread into one `config` apply.
  */
 export type AuthFragment = {
   /** Enforced by the host before the route's code runs. */
@@ -49,10 +49,10 @@ export type AuthFragment = {
 /** Settings of a route, spread together from fragments like `requireAuth()`. */
 export interface RouteConfig {
   /**
-   * Checked before the route's code runs. If several fragments were spread,
-   * this is the rule of the last one, and those of the others hold as well. A
-   * rule that is no fragment's is lost where a fragment is spread after it:
-   * make one of it with `createGuard()`.
+   * The rule that is checked before the route's code runs. If several fragments
+   * were spread, this is the last one's rule, and the others apply too. A
+   * fragment that is spread after a plain rule overwrites it. To combine both,
+   * pass the rule to `createGuard()`.
    */
   readonly auth?: AuthRule;
 }
@@ -81,13 +81,13 @@ export interface Route {
   /** Settings, such as `requireAuth()`. */
   readonly config?: RouteConfig;
   /**
-   * How long the body of a request may be, in bytes; `Infinity` for any length.
-   * Longer ones get 413 `PAYLOAD_TOO_LARGE`. Default: the app's `maxBodySize`.
+   * The maximum size of a request body, in bytes, or `Infinity`. Larger bodies
+   * get 413 `PAYLOAD_TOO_LARGE`. Default: the app's `maxBodySize`.
    */
   readonly maxBodySize?: number;
 }
 
-/** The names of what a {@linkcode Route} has. */
+/** The keys of a {@linkcode Route}. */
 export const ROUTE_OPTIONS: OptionNames<Route> = {
   path: true,
   method: true,

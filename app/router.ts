@@ -57,9 +57,9 @@ export interface Router {
 }
 
 /**
- * Makes an empty {@linkcode Router}.
+ * Creates an empty {@linkcode Router}.
  *
- * @param maxBodySize The limit of bodies for routes that don't set their own.
+ * @param maxBodySize The body limit of routes that don't set their own.
  */
 export function createRouter(maxBodySize: number): Router {
   const table = createTable<Endpoint>();
@@ -215,7 +215,7 @@ function* endpointsOf(
     );
   }
   if ("auth" in route || holdsGuard(route)) {
-    throw misplaced(`add route ${path}`, "it has auth of its own");
+    throw misplaced(`add route ${path}`, "the route itself holds one");
   }
   checkOptions(route, ROUTE_OPTIONS, `add route ${path}`, "route");
   const guards = guardOf(path, config);
@@ -278,7 +278,7 @@ function answerWith(
   };
 }
 
-/** Makes the wrapper that lets a route's code run only after its guards. */
+/** Creates the wrapper that runs a route's code only after its guards. */
 function guardOf(
   path: string,
   config: RouteConfig | undefined,

@@ -75,14 +75,14 @@ const NO_COOKIES: readonly string[] = Object.freeze([]);
  * and what the modules have noted about the request.
  *
  * A scope outlives its request: timers and promises that were started in it
- * keep it, and so does the runtime until its next full garbage collection.
- * That is why a scope drops its span when that has ended, and why it refers to
- * the scope around it instead of copying from it.
+ * keep it, and so does the runtime until its next full garbage collection. So a
+ * scope drops its span once the span has ended. It refers to the scope around it
+ * instead of copying from it.
  */
 export class Scope {
   /** The scope around this one. */
   readonly outer: Scope | undefined;
-  /** The innermost computation with shared results that the code is part of. */
+  /** The innermost shared computation that the code is part of. */
   readonly computation: object | undefined;
   /** Whether the response depends on who sent the request. */
   isPersonal = false;
@@ -100,8 +100,8 @@ export class Scope {
   /** The `Cache-Control` that the kit gave a response which states none. */
   givenCacheControl: string | undefined;
   /**
-   * The names of the cookies that the kit's auth reads. It sets
-   * `isPersonal` as soon as somebody asks what they say.
+   * The names of the cookies that the kit's auth reads. Auth sets `isPersonal`
+   * once code asks for the user.
    */
   ownCookies: readonly string[] = NO_COOKIES;
   readonly #context: RequestContext | undefined;
@@ -138,7 +138,7 @@ export class Scope {
     return this.#context ?? this.outer?.context;
   }
 
-  /** The context of the request that begins with this scope, if one does. */
+  /** The context of the request that begins with this scope, if any. */
   get ownContext(): RequestContext | undefined {
     return this.#context;
   }
@@ -156,7 +156,7 @@ export class Scope {
     this.#span = span;
   }
 
-  /** Whether the scopes inside no longer need it. */
+  /** Whether inner scopes no longer need this one. */
   get isOver(): boolean {
     return this.#span === undefined && this.#context === undefined;
   }
@@ -164,8 +164,8 @@ export class Scope {
   /**
    * Notes that code here asks who sent a request.
    *
-   * @param _isOwn Whether that request began in this scope or below it, and is
-   * anonymous.
+   * @param _isOwn Whether the request is anonymous, and began in this scope or
+   * an inner one.
    * @returns Whether the scopes around depend on the answer as well.
    */
   asked(_isOwn: boolean): boolean {

@@ -48,21 +48,20 @@ export interface WebSocketHandler<T = unknown> {
 /** Settings of an upgrader. */
 export interface UpgraderOptions {
   /**
-   * How many sockets one address may have open; more are refused by a 429. An
-   * IPv6 network of 64 bits is one address. Default 100 for public addresses,
-   * and no limit for private ones, which are often those of proxies. `Infinity`
-   * is no limit.
+   * The maximum of open sockets per address. Further ones get 429. An IPv6
+   * network of 64 bits counts as one address. Default: 100 for public addresses,
+   * and `Infinity` for private ones, which often belong to proxies.
    */
   readonly maxSocketsPerAddress?: number;
 }
 
 const OPTIONS: OptionNames<UpgraderOptions> = { maxSocketsPerAddress: true };
 
-/** What is known of a request that is to be upgraded. */
+/** Data about the request to upgrade. */
 export interface UpgradeOptions<T> {
-  /** What belongs to the connection. */
+  /** The data of the connection. */
   readonly data: T;
-  /** The connection. Default: that of the request that an app is answering. */
+  /** The connection. Default: the connection of the app's current request. */
   readonly info?: ConnectionInfo | undefined;
 }
 
@@ -79,8 +78,8 @@ export interface Upgrader<T = unknown> {
    */
   upgrade(request: Request, options: UpgradeOptions<T>): boolean;
   /**
-   * The response to a request that was upgraded, or whose address has too many
-   * sockets; `undefined` if it doesn't ask for a WebSocket.
+   * Returns the response to a request that was upgraded, or whose address has
+   * too many sockets. Returns `undefined` if it doesn't ask for a WebSocket.
    */
   response(request: Request): Response | undefined;
   /** How many connections are open. */
@@ -101,7 +100,7 @@ const CLOSE_TIMEOUT = 1_000;
  * or those that `toNode()` and `toBun()` hand on.
  *
  * @param handler What happens on the connections.
- * @param options How many connections there may be.
+ * @param options The limit of connections.
  * @throws {TypeError} If `maxSocketsPerAddress` is neither a positive integer
  * nor `Infinity`.
  *

@@ -79,10 +79,10 @@ export function getOAuthUrl(
  * @param context The context of the request.
  * @param provider The id of the provider.
  * @param callback `code`, `state`, `iss` and `error` of the query string, and the
- * redirect URI that {@linkcode getOAuthUrl} was called with, if it was with one.
+ * redirect URI that was passed to {@linkcode getOAuthUrl}, if any.
  * @throws {AuthError} `OAUTH_STATE_MISMATCH` if this browser has not begun this
- * sign-in within the last ten minutes, or the answer is of a foreign issuer;
- * `INVALID_CREDENTIALS` if the provider does not let the user in, or the user has
+ * sign-in within the last ten minutes, or another issuer answers;
+ * `INVALID_CREDENTIALS` if the provider refuses the user, or the user has
  * cancelled; `OAUTH_FAILED` if the provider fails.
  */
 export function handleOAuthCallback(

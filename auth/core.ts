@@ -38,7 +38,7 @@ export interface AuthCore<U extends BaseUser> {
     info: ConnectionInfo | undefined,
   ) => string | undefined;
   readonly trustedOrigins: ReadonlySet<string>;
-  /** The cookies that nobody but the plugin reads, as `claimCookies` takes them. */
+  /** The cookies that only the plugin reads, for `claimCookies`. */
   readonly cookieNames: readonly string[];
   /** Lets the `session` callback build what handlers see. */
   readonly describe: Describer<U>;

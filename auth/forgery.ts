@@ -9,7 +9,7 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 /**
  * Whether the page of another site may have made the browser send a request.
  *
- * @param identity Who the request is from, if it says so.
+ * @param identity The identity that the request claims, if any.
  */
 export function isForged<U extends BaseUser>(
   core: AuthCore<U>,

@@ -56,7 +56,7 @@ const RESPONSE: OptionNames<
 /**
  * Checks the names of a guard's options.
  *
- * @throws {AuthError} `CONFIG` with the name that is unknown.
+ * @throws {AuthError} `CONFIG` if a name is unknown.
  */
 export function checkNames(
   options: unknown,
@@ -82,8 +82,8 @@ export function checkNames(
  * origin makes a browser send by an unsafe method, or to open a WebSocket.
  *
  * @param options What anonymous requests get.
- * @throws {AuthError} `CONFIG` if an option is unknown, `redirect` leads
- * elsewhere than it seems to, or the status is none of a refusal.
+ * @throws {AuthError} `CONFIG` if an option is unknown, `redirect` is
+ * unsafe, or the status isn't one of a refusal.
  *
  * @example
  * ```ts
@@ -108,7 +108,7 @@ export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
   }, { required: true, ...anonymous });
 }
 
-/** What anonymous requests get, or `undefined` if nothing is said about it. */
+/** Returns the response to anonymous requests, or `undefined` for the default. */
 function readAnonymousAnswer(
   { redirect, unauthorizedResponse }: RequireAuthOptions,
   guard: string,
@@ -204,7 +204,7 @@ function fragment(guard: Guard, rule: Omit<AuthRule, "check">): AuthFragment {
   return createModuleGuard({ ...rule, check }, guard, checkAll);
 }
 
-/** The check of several guards that were spread into one `config`. */
+/** Creates the check of several guards that were spread into one `config`. */
 function checkAll(guards: readonly Guard[]): AuthRule["check"] {
   const guard = combineGuards(guards);
   return (request, context) => refuse(guard, request, context);

@@ -120,7 +120,7 @@ async function acceptUser<U extends BaseUser>(
   });
 }
 
-/** Only a clear no counts: whatever else it is, CSRF checks apply. */
+/** Whether CSRF checks apply. Only `false` turns them off. */
 function isSentByBrowsers<U extends BaseUser>(
   provider: AuthProvider<U>,
   request: Request,

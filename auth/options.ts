@@ -72,14 +72,14 @@ export interface AuthCallbacks<U extends BaseUser = User> {
   /** Runs when somebody has signed out. */
   readonly onSignOut?: (session: Session<U>) => void | Promise<void>;
   /**
-   * Builds a session's payload at sign-in and at each refresh. The payload that
-   * it returns is the whole payload: `roles`, `name`, `email` and custom claims
-   * arrive in the session, and a claim that it leaves out is gone. To keep the
-   * rest, return `{ ...token, roles: ["admin"] }`.
+   * Builds a session's payload at sign-in and at each refresh. It returns the
+   * whole payload, with `roles`, `name`, `email` and custom claims. Omitted
+   * claims are removed. To keep the rest, return
+   * `{ ...token, roles: ["admin"] }`.
    *
    * `sub`, `iat`, `exp`, `nbf`, `iss`, `aud`, `jti`, `sid`, `auth_time` and
-   * `provider` always come from the session. Keys that sound like secrets, such
-   * as `accessToken`, are left out. `onEvent` and `debug` report both as
+   * `provider` always come from the session. Keys that name secrets, such as
+   * `accessToken`, are left out. `onEvent` and `debug` report both as
    * `claim_ignored`.
    *
    * If `roles` isn't an array of strings, or `name` or `email` isn't a string,
@@ -118,7 +118,7 @@ export interface SignInLimiter {
   check(attempt: SignInAttempt): number | undefined;
   /** Takes a counted attempt back, which has succeeded. */
   succeeded(attempt: SignInAttempt): void;
-  /** How many sign-ins of an address may be pending at once. Default: any. */
+  /** The maximum of pending sign-ins per address. Default: no limit. */
   readonly maxPendingPerAddress?: number;
 }
 

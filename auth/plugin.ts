@@ -210,7 +210,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
     name: "auth",
     middleware,
     authenticate(request, info) {
-      // Whoever calls it wants to know who this is, and will not ask again.
+      // The caller gets the user here, so the response is personal from now on.
       markPersonal();
       return authenticate(request, info);
     },

@@ -35,8 +35,8 @@ export interface AuthProvider<U extends BaseUser = User> {
   /** The one redirect URI that is allowed, if only one is. OAuth only. */
   readonly redirectUri?: string | undefined;
   /**
-   * The issuer that the parameter `iss` of a callback must be (RFC 9207). OAuth
-   * only. Default: one that the authorization URL lies below.
+   * The issuer that a callback must have in `iss` (RFC 9207). OAuth only.
+   * Default: any issuer that the authorization URL is below.
    */
   readonly issuer?: string | undefined;
   /**
@@ -66,14 +66,14 @@ export interface AuthProvider<U extends BaseUser = User> {
    */
   authenticate?(request: Request): Promise<U | null> | undefined;
   /**
-   * Whether browsers send what `authenticate` reads by themselves, as they do
-   * with cookies, Basic credentials, client certificates and the address of a
-   * network. A page of another site can then make a browser send a request in the
-   * user's name, so guards apply CSRF checks to it.
+   * Whether browsers send the credentials that `authenticate` reads by
+   * themselves. They do so for cookies, Basic credentials, client certificates
+   * and network addresses. A page of another site can then send a request in the
+   * user's name, so guards apply CSRF checks.
    *
-   * `false` turns these checks off. It is right for a header that only programs
-   * set, such as `x-api-key`. A function is asked for each request that the
-   * provider has authenticated. Default `true`.
+   * `false` turns these checks off. Use it for a header that only programs set,
+   * such as `x-api-key`. A function is called for each request that the provider
+   * has authenticated. Default: `true`.
    */
   readonly isSentByBrowsers?:
     | boolean

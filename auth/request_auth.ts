@@ -33,7 +33,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   readonly #core: AuthCore<U>;
   readonly #request: Request;
   readonly #info: ConnectionInfo | undefined;
-  /** The context of the request, unless it was handed in without one. */
+  /** The context of the request, unless it was passed without one. */
   readonly #context: RequestContext | undefined;
   readonly #scope = currentScope();
   #identity: Identity<U> | undefined;
@@ -131,7 +131,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   /** The address that a browser is sent to, to sign in there. */
   oauthUrl(provider: string, redirectUri: string | undefined): string {
     const { flow, emit } = this.#core;
-    // Its state is for this browser alone.
+    // The state in it belongs to this browser only.
     this.ask();
     const found = findProvider(this.#core, provider);
     const { url, cookies } = flow.begin(
@@ -257,7 +257,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     this.#cookies.clearSession();
   }
 
-  /** The network that has sent the request, if it is known. */
+  /** The network that the request came from, if known. */
   get network(): string | undefined {
     const address = this.#core.addressOf(this.#request, this.#info);
     return networkOfAddress(address);
@@ -286,7 +286,7 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
       this.#core.sessions.isDue(identity);
   }
 
-  /** Marks the response as one for the user who sent the request. */
+  /** Marks the response as personal. */
   ask(): Identity<U> | undefined {
     markPersonal(this.#context, this.#identity === undefined, this.#scope);
     return this.#identity;

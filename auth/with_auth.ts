@@ -32,8 +32,8 @@ const WITH_AUTH: OptionNames<WithAuthOptions> = { roles: true };
  *
  * @param handler The loader or action. It gets `auth` as well.
  * @param options Which roles it takes.
- * @throws {AuthError} `CONFIG` if `roles` is no array of at least one role, or
- * an option is unknown.
+ * @throws {AuthError} `CONFIG` if `roles` isn't an array of at least one role,
+ * or an option is unknown.
  *
  * @example
  * ```ts

@@ -83,7 +83,7 @@ function sayFarewell(
     socket.close(...farewell);
   } catch (error) {
     console.error(
-      "A WebSocket could not be closed as it was asked:",
+      "Cannot close WebSocket with the given code and reason:",
       printableError(error),
     );
     socket.close(1011);

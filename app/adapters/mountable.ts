@@ -12,7 +12,7 @@ export type Mountable =
   | Plugin
   /** A middleware, such as `cacheResponse()` gives. */
   | Middleware<Context>
-  /** A guard, such as `requireAuth()` gives, or several spread together. */
+  /** A guard, such as `requireAuth()` returns, or several spread together. */
   | AuthFragment;
 
 /** Gives each part the form of a plugin, in the same order. */

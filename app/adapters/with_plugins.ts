@@ -20,9 +20,9 @@ export type FetchHandler<I extends ConnectionInfo = ConnectionInfo> = (
 /** Settings of the host that a handler gets. */
 export interface FetchHostOptions extends Pick<AppOptions, "onError"> {
   /**
-   * How long the body of a request may be, in bytes; `Infinity` for any length.
-   * Longer ones get 413 `PAYLOAD_TOO_LARGE`. Default: 1 MiB for routes of
-   * plugins, and any length for the handler, which has limits of its own.
+   * The maximum size of a request body, in bytes, or `Infinity`. Larger bodies
+   * get 413 `PAYLOAD_TOO_LARGE`. Default: 1 MiB for routes of plugins, and no
+   * limit for the handler, which has its own limits.
    */
   readonly maxBodySize?: number;
 }
@@ -94,7 +94,7 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   const run = limitBody(
     maxBodySize,
     (run) => run,
-    // Without info there is nothing to hand on, as in tests.
+    // Without info, as in tests, there is nothing to pass on.
     (request, context) => handler(request, context.info as I),
   );
 

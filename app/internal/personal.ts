@@ -1,8 +1,8 @@
 /**
  * Tracks whether a response depends on who sent the request.
  *
- * Modules that know the user call {@linkcode markPersonal} whenever somebody
- * asks for it. The mark goes from the code that asks to all scopes around it:
+ * Modules that know the user call {@linkcode markPersonal} whenever code asks
+ * for the user. The mark goes from that code to all scopes around it:
  *
  * ```
  *   request ◀─── page cache ◀─── request of an inner app ◀─── getUser()
@@ -25,14 +25,14 @@ import type { Scope } from "../scope.ts";
 const KEY = "quartet:personal";
 
 /**
- * Marks the response as one for this user alone, in every scope around.
+ * Marks the response as personal, in all scopes around.
  *
  * @param context The context of the request whose user is asked for, if known.
  * @param isAnonymous Whether that request is known to be anonymous.
  * @param begun The scope in which the request was first seen: marked as well,
  * in case the code that asks runs elsewhere.
  * @throws If the code is part of a shared computation that the request did not
- * begin in, or that was given a user's credentials.
+ * begin in, or was given a user's credentials.
  */
 export function markPersonal(
   context?: RequestContext,
@@ -50,7 +50,7 @@ export function markPersonal(
   }
 }
 
-/** Returns whether the request of `context` begins in one of the scopes. */
+/** Whether the request of `context` begins in one of the scopes. */
 function mark(
   innermost: Scope | undefined,
   context: RequestContext | undefined,
@@ -65,8 +65,8 @@ function mark(
 }
 
 /**
- * Whether something that this request depends on was personal before: a
- * middleware may have asked for the user and kept the answer.
+ * Whether earlier code of this request has asked for the user, such as a
+ * middleware that kept the answer.
  */
 export function isPersonal(context: RequestContext): boolean {
   const innermost = currentScope();
@@ -81,10 +81,10 @@ export function isPersonal(context: RequestContext): boolean {
 }
 
 /**
- * Tells all scopes around that these cookies are read by the kit's auth alone.
+ * Notes in all scopes around that only the kit's auth reads these cookies.
  *
- * @param names Names of cookies; one that ends in `*` stands for all that begin
- * like it. The same array at each call.
+ * @param names Names of cookies. A trailing `*` matches any ending. Pass the
+ * same array in each call.
  */
 export function claimCookies(names: readonly string[]): void {
   for (let scope = currentScope(); scope; scope = scope.outer) {
@@ -92,7 +92,7 @@ export function claimCookies(names: readonly string[]): void {
   }
 }
 
-/** The cookies that auth has claimed in the scopes around. */
+/** Returns the cookies that auth has claimed in the scopes around. */
 export function claimedCookies(): readonly string[] {
   let claimed: readonly string[] = [];
   for (let scope = currentScope(); scope; scope = scope.outer) {
@@ -101,7 +101,7 @@ export function claimedCookies(): readonly string[] {
   return claimed;
 }
 
-/** Joins two lists. Gives one of them if that has all names of the other. */
+/** Merges two lists. Returns one of them if it contains the other. */
 export function joinNames(
   a: readonly string[],
   b: readonly string[],

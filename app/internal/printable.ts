@@ -1,7 +1,7 @@
 /**
  * Makes what came from outside safe to print: a terminal obeys control
- * characters, wherever they stand in a text. Text is cut before it is looked
- * at, so that a long one costs no more than a short one.
+ * characters, in any part of a text. Text is cut before it is checked, so
+ * that a long text takes no more time than a short one.
  *
  * @module
  */
@@ -34,10 +34,10 @@ function escape(character: string): string {
   return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u${code}`;
 }
 
-/** Characters of one error in the log; its own `inspect()` may make more. */
+/** Maximum characters of an error in the log, also from its own `inspect()`. */
 const MAX_ERROR_TEXT = 8 * MAX_LOG_TEXT;
 
-/** Levels of an error that are looked at: more than any console shows. */
+/** Levels of an error that are checked: more than any console shows. */
 const DEPTH = 10;
 
 /**
@@ -65,7 +65,7 @@ export function printableError(error: unknown): unknown {
   }
 }
 
-/** Lines that a reader can't take for those of others. */
+/** Indents lines, so that none looks like another log entry. */
 function isolated(text: string): string {
   return text.split("\n").map(printable).join("\n  ");
 }

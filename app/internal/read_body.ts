@@ -58,9 +58,10 @@ export function readBody(request: Request, limit: number): Promise<RawBody> {
 }
 
 /**
- * The length of a body, if a header tells it. None has to over HTTP/2, nor in a
- * request that a program has made, maybe of another whose body has no end. And
- * an encoded body may have been decoded since, to any length.
+ * Returns the length of a body, if a header states it.
+ *
+ * HTTP/2 requests and requests made by code need no such header. The length of
+ * an encoded body doesn't count, because it may have been decoded.
  */
 export function declaredLength(headers: Headers): number | undefined {
   const length = headers.get("content-length");
@@ -139,7 +140,7 @@ export function toBodyError(cause: unknown): BodyError {
   return new BodyError("CUT_OFF", message, { cause });
 }
 
-/** The error about a body that is longer than `limit` bytes. */
+/** Creates the error for a body that is longer than `limit` bytes. */
 export function tooLarge(limit: number): BodyError {
   return new BodyError("TOO_LARGE", `The body must be at most ${limit} bytes`);
 }

@@ -89,7 +89,7 @@ export function isPieceOf(name: string, cookie: string): boolean {
     name.startsWith(cookie) && CHUNK.test(name.slice(cookie.length));
 }
 
-/** All names that a session's cookie, its chunks and its sign-ins can have. */
+/** All names of the session's cookie, its chunks and its sign-ins. */
 export function namesOfCookies({ name }: CookieSettings): readonly string[] {
   const chunks = Array.from({ length: 10 }, (_, index) => `${name}.${index}`);
   return [name, ...chunks, `${name}.oauth.*`];

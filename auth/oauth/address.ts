@@ -34,16 +34,16 @@ export function isEndpoint(value: unknown): value is string {
     (url.protocol === "https:" || isLoopbackName(url.hostname));
 }
 
-/** What {@linkcode isIssuer} asks for, in words. */
+/** Describes what {@linkcode isIssuer} accepts, for error messages. */
 export const ISSUER =
   "an https URL (or http on this machine) without credentials, query and fragment";
 
-/** Whether it can name an issuer (OpenID Connect Discovery, section 3). */
+/** Whether a value is a valid issuer (OpenID Connect Discovery, section 3). */
 export function isIssuer(value: unknown): value is string {
   return isEndpoint(value) && !value.includes("?");
 }
 
-/** Whether a URL leads to this machine. */
+/** Whether a URL points to this machine. */
 export function isLoopback(url: string): boolean {
   return isLoopbackName(URL.parse(url)?.hostname ?? "");
 }

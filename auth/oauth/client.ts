@@ -18,7 +18,7 @@ const VISIBLE = /^[\x21-\x7e]+$/;
 export interface ClientSettings {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Where the endpoints are. */
+  /** The source of the endpoints. */
   readonly server: ServerSource;
   readonly scope: readonly string[];
   /** More parameters of the authorization URL. */
@@ -29,7 +29,7 @@ export interface ClientSettings {
 /** An application's side of OAuth 2.0's authorization code grant. */
 export interface OAuthClient {
   /**
-   * The address to send the user to (RFC 6749, section 4.1.1).
+   * Returns the URL to send the user to (RFC 6749, section 4.1.1).
    *
    * @throws {AuthError} `OAUTH_FAILED` if it isn't known yet.
    */
@@ -118,7 +118,7 @@ export function createOAuthClient(settings: ClientSettings): OAuthClient {
   };
 }
 
-/** The discovery document is requested; the log says what is wrong with it. */
+/** Creates the error for an unknown server. Discovery has logged the reason. */
 function notYet(): AuthError {
   return new AuthError(
     "OAUTH_FAILED",

@@ -36,9 +36,9 @@ export interface PendingSignIn {
   readonly nonce: string;
   /** When it was begun, in milliseconds of the Unix epoch. */
   readonly begun: number;
-  /** The authorization URL without its query, unless it is very long. */
+  /** The authorization URL without its query, unless it is too long. */
   readonly server?: string | undefined;
-  /** Whether the callback has to have `iss`. */
+  /** Whether the callback must have `iss`. */
   readonly isIssuerRequired?: boolean | undefined;
 }
 

@@ -1,12 +1,12 @@
 /**
- * A queue for work that takes much memory, fair to those that it works for.
+ * A fair queue for work that takes much memory.
  *
- * Each caller has a line of its own, and the lines take turns. If too much waits,
- * the longest line gives way:
+ * Each caller has its own line, and the lines take turns (round-robin). If the
+ * queue is full, the longest line loses its last entry:
  *
  * ```
  * a: 1 2 3 4 5 ✗     runs a1 b1 c1 a2 a3 …
- * b: 1               c1 comes last and finds the queue full: a gives way
+ * b: 1               c1 comes last and finds the queue full: a5 is dropped
  * c: 1
  * ```
  *
@@ -20,17 +20,17 @@ interface Waiter {
   readonly refuse: (error: QueueFullError) => void;
 }
 
-/** Thrown instead of running work, because too much is waiting. */
+/** Thrown instead of running work if the queue is full. */
 export class QueueFullError extends Error {}
 
 /**
  * Runs work that takes much memory: so much of it at once as there is room for,
- * the rest by turns of their callers.
+ * the rest in turns of the callers.
  */
 export class MemoryQueue {
   readonly #maxBytes: number;
   readonly #maxWaiting: number;
-  /** The lines that aren't empty, the one whose turn it is first. */
+  /** The non-empty lines. The first one has the next turn. */
   readonly #lines = new Map<string, Waiter[]>();
   #waiting = 0;
   #bytes = 0;
@@ -50,9 +50,9 @@ export class MemoryQueue {
    * Runs the work when there is room. What needs more than there ever is runs
    * alone.
    *
-   * @param caller Whom it is for.
-   * @throws {QueueFullError} If too much waits, and no other caller has a longer
-   * line.
+   * @param caller The caller that the work is for.
+   * @throws {QueueFullError} If the queue is full, and no other caller has a
+   * longer line.
    */
   async run<T>(
     bytes: number,
@@ -81,14 +81,14 @@ export class MemoryQueue {
     });
   }
 
-  /** Turns away the last of the longest line, or the caller itself. */
+  /** Drops the last entry of the longest line, or refuses the caller. */
   #makePlace(caller: string): void {
     const length = this.#lines.get(caller)?.length ?? 0;
     const longest = [...this.#lines.values()].reduce(
       (a, b) => b.length > a.length ? b : a,
       [],
     );
-    // One less than the other line's is no reason to turn anybody away.
+    // Lines that differ by one are equal enough.
     if (longest.length <= length + 1) throw new QueueFullError();
     this.#waiting--;
     longest.pop()!.refuse(new QueueFullError());

@@ -36,8 +36,8 @@ const queue = new MemoryQueue(MAX_MEMORY, MAX_WAITING);
  * a third of a second.
  *
  * The work is done by other threads, as much at once as fits in 512 MiB; the
- * rest waits. The networks that ask for it take turns: a flood from some of them
- * doesn't keep others waiting.
+ * rest waits. Client networks take turns, so a flood from some of them doesn't
+ * keep others waiting.
  *
  * @param password The password, of 1 to 1,024 bytes. Spellings that look the
  * same are the same (Unicode's NFKC, as NIST SP 800-63B says).
@@ -46,7 +46,7 @@ const queue = new MemoryQueue(MAX_MEMORY, MAX_WAITING);
  * @throws {TypeError} If the password is empty or too long, or an option out of
  * bounds.
  * @throws {AuthError} `RATE_LIMITED` if 256 are waiting, unless another network
- * has more of them waiting.
+ * has more.
  *
  * @example
  * ```ts
@@ -94,7 +94,7 @@ export async function hashPassword(
  * users cost the same. For a hash, its own parameters count.
  * @throws {TypeError} If the hash is none of scrypt's, or asks for too much.
  * @throws {AuthError} `RATE_LIMITED` if 256 are waiting, unless another network
- * has more of them waiting.
+ * has more.
  *
  * @example
  * ```ts
@@ -183,7 +183,7 @@ async function derive(
   length: number,
 ): Promise<Uint8Array> {
   const memory = memoryOf({ ln, r, p });
-  // What scrypt needs beside it is little; how much is up to OpenSSL.
+  // OpenSSL needs a little more memory than scrypt itself.
   const maxmem = 2 * memory + 1024 * 1024;
   const work = () =>
     new Promise<Uint8Array>((resolve, reject) => {

@@ -104,7 +104,7 @@ export function apiKey<U extends BaseUser = User>(
     name,
     type: "credentials",
     authorize: ({ apiKey }) => find(apiKey),
-    // A link or form of another site can have a key in its address.
+    // A link or form of another site can contain a key in its URL.
     isSentByBrowsers: ({ url }) => queryKeys(url).length > 0,
     authenticate(request) {
       const keys = queryKeys(request.url);

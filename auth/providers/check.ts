@@ -38,10 +38,10 @@ export function createCheck(label: string): Check {
 }
 
 /**
- * Checks the names of a factory's options, or of those in one of them.
+ * Checks the names of a factory's options, or of options within one of them.
  *
- * @param label Names the provider in errors.
- * @throws {AuthError} `CONFIG` with the name that is unknown.
+ * @param label The provider's name in error messages.
+ * @throws {AuthError} `CONFIG` if a name is unknown.
  */
 export function checkNames(
   label: string,

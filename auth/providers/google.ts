@@ -16,7 +16,7 @@ import { createOAuthProvider } from "./oauth_provider.ts";
 import { verifiedEmail } from "./verified_email.ts";
 
 const ISSUER = "https://accounts.google.com";
-/** In id tokens, Google writes its name in two ways. */
+/** Google's issuer has two spellings in id tokens. */
 const ISSUERS = [ISSUER, "accounts.google.com"];
 const DOMAIN = /^[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)+$/i;
 
@@ -36,7 +36,7 @@ export interface GoogleOptions extends OAuthClientOptions {
    * compared with the claim `hd`, not with the e-mail address.
    */
   readonly hostedDomain?: string;
-  /** Whose id tokens and callbacks are believed. Default: Google's own. */
+  /** The issuer of accepted id tokens and callbacks. Default: Google. */
   readonly issuer?: string;
   /** Where the issuer's keys are. Default: where Google's are. */
   readonly jwksUrl?: string;

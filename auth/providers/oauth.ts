@@ -23,25 +23,25 @@ export interface OAuthOptions extends OAuthClientOptions {
   /** A name for people to read. */
   readonly name: string;
   /**
-   * What the user is asked to allow. An OpenID provider needs `openid`. Default:
+   * The requested scopes. An OpenID provider needs `openid`. Default:
    * `["openid", "email", "profile"]` with `issuer`, otherwise none.
    */
   readonly scope?: readonly string[];
   /**
    * The issuer, exactly as its discovery document and id tokens have it, such as
-   * `https://accounts.example.com`. Endpoints that are left out come from that
-   * document (OpenID Connect Discovery 1.0; without the scope `openid`, RFC
-   * 8414). It is requested before the app answers its first request, and again
-   * when it is an hour old. With the scope `openid`, id tokens are verified.
+   * `https://accounts.example.com`. Omitted endpoints come from that document
+   * (OpenID Connect Discovery 1.0, or RFC 8414 without the scope `openid`). It
+   * is requested before the app answers its first request, and again every hour.
+   * With the scope `openid`, id tokens are verified.
    */
   readonly issuer?: string;
-  /** The page that users sign in on. Default: as the issuer's document says. */
+  /** The page that users sign in on. Default: from the issuer's document. */
   readonly authorizationUrl?: string;
-  /** The token endpoint. Default: as the issuer's document says. */
+  /** The token endpoint. Default: from the issuer's document. */
   readonly tokenUrl?: string;
   /**
    * The endpoint that returns the user's claims (OpenID Connect Core, section
-   * 5.3). Default: as the issuer's document says, if there is one.
+   * 5.3). Default: from the issuer's document, if it has one.
    */
   readonly userInfoUrl?: string;
   /**
@@ -55,13 +55,13 @@ export interface OAuthOptions extends OAuthClientOptions {
   /**
    * Has the provider's id token verified, and its claims put before those of
    * `userInfoUrl` and `profileUrl`. A sign-in without id token fails then.
-   * Default: with `issuer` and the scope `openid` as the issuer's document says;
-   * otherwise id tokens are not looked at.
+   * Default: from the issuer's document, with `issuer` and the scope `openid`.
+   * Otherwise, id tokens are ignored.
    */
   readonly idToken?: IdTokenOptions;
   /**
    * How `clientSecret` is sent to `tokenUrl`: in the body of the request, or in
-   * an `Authorization` header. Default: as the issuer's document says, otherwise
+   * an `Authorization` header. Default: from the issuer's document, otherwise
    * `body`.
    */
   readonly clientAuthentication?: "body" | "basic";
@@ -85,9 +85,9 @@ export type OAuthProfile = Record<string, unknown>;
  * without that, as `id`; its `name`; and its `email` if `email_verified` is
  * `true`. Nothing else is taken over: roles are the application's to give.
  *
- * An OpenID provider needs `issuer` alone: its discovery document has the
- * endpoints. While that document can't be had, `getOAuthUrl()` throws
- * `OAUTH_FAILED`, status 502 with `Retry-After`, and asks for it again.
+ * An OpenID provider only needs `issuer`: its discovery document has the
+ * endpoints. While that document is unavailable, `getOAuthUrl()` requests it
+ * again, and throws `OAUTH_FAILED` (status 502 with `Retry-After`).
  *
  * @param options What the server knows the application by, and where it is.
  * @throws {AuthError} `CONFIG` if an option is wrong or missing.

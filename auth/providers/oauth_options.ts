@@ -48,7 +48,7 @@ export interface OAuthClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** The names of what every OAuth provider is told, and of `profile`. */
+/** The option names of every OAuth provider, with `profile`. */
 export const OAUTH_CLIENT_OPTIONS: OptionNames<
   & OAuthClientOptions
   & { readonly id: string; readonly name: string; readonly profile: unknown }
@@ -78,9 +78,9 @@ export interface OAuthDefaults {
   readonly name?: string;
   readonly scope: readonly string[];
   readonly endpoints: Partial<Endpoints>;
-  /** The issuer, where it is known. */
+  /** The issuer, if known. */
   readonly issuer?: string | undefined;
-  /** Whether what is missing comes from the issuer's discovery document. */
+  /** Whether missing endpoints come from the issuer's discovery document. */
   readonly isDiscovered?: boolean;
   /** More parameters of the authorization URL. */
   readonly parameters?: Readonly<Record<string, string>>;
@@ -91,15 +91,15 @@ export interface OAuthSettings {
   readonly id: string;
   readonly name: string;
   readonly redirectUri: string | undefined;
-  /** The issuer that `iss` of a callback must be, if it is known. */
+  /** The issuer that a callback must have in `iss`, if known. */
   readonly issuer: string | undefined;
-  /** Where the endpoints are. */
+  /** The source of the endpoints. */
   readonly server: ServerSource;
   readonly client: OAuthClient;
   readonly clientId: string;
   readonly scope: readonly string[];
   readonly transport: Transport;
-  /** As the application or the preset says; a discovered one is in `server`. */
+  /** The configured method. A discovered one is in `server`. */
   readonly userInfoUrl: string | undefined;
   readonly check: Check;
 }
@@ -151,7 +151,7 @@ export function resolveOAuth(
   for (const [name, url] of Object.entries(endpoints)) {
     const mayBeAbsent = isDiscovered || name === "userInfoUrl";
     if (url === undefined && mayBeAbsent) continue;
-    // Presets know theirs.
+    // Presets bring their own.
     const expected = url === undefined
       ? `${ENDPOINT}, unless issuer is given`
       : ENDPOINT;

@@ -46,7 +46,7 @@ export function createOAuthProvider<P, U extends BaseUser>(
       return server.current?.isIssuerSent ?? false;
     },
     async setup() {
-      // The log has it, and the next sign-in asks again.
+      // The error is logged, and the next sign-in tries again.
       await server.load().catch(() => {});
     },
     // Who somebody is, is asked at the provider, never of the request.

@@ -28,7 +28,7 @@ export const PROTECTED: readonly string[] = [
   "provider",
 ];
 
-/** Claims that are fields of a session, and no custom claims. */
+/** Claims that are fields of a session rather than custom claims. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...PROTECTED,
   "email",
@@ -36,7 +36,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   "roles",
 ]);
 
-/** Whether a claim is a custom one, which `session.claims` has. */
+/** Whether a claim is a custom one, as in `session.claims`. */
 export function isCustomClaim(name: string): boolean {
   return !RESERVED.has(name);
 }
@@ -193,8 +193,8 @@ export function checkSession<U extends BaseUser>(session: Session<U>): void {
 /**
  * Checks the fields of a user that guards rely on.
  *
- * @param idName The name of the id, for the error.
- * @param whose Where they come from, for the error.
+ * @param idName The name of the id in the error message.
+ * @param whose The source of the fields in the error message.
  * @throws {TypeError} If one is of the wrong type.
  */
 export function checkUser(

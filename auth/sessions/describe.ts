@@ -9,8 +9,8 @@ export interface Identity<U extends BaseUser> extends ProvedSession {
   /** What handlers get to see, if it isn't simply that of the payload. */
   readonly session?: Session<U>;
   /**
-   * Whether browsers send the credentials by themselves, where these are of the
-   * request alone. Default `true`.
+   * Whether browsers send the credentials by themselves, if these come from the
+   * request rather than a session. Default: `true`.
    */
   readonly isSentByBrowsers?: boolean;
 }

@@ -47,7 +47,7 @@ export async function authorize<U extends BaseUser>(
       );
     }
     const user = await runFor(network, () => provider.authorize(credentials));
-    // Code without types may well return nothing instead of `null`.
+    // Untyped code may return `undefined` instead of `null`.
     if (user === null || user === undefined) throw invalidCredentials();
     signInLimiter?.succeeded(attempt);
     return user;
@@ -56,7 +56,7 @@ export async function authorize<U extends BaseUser>(
   }
 }
 
-/** @param retryAfter In how many seconds to come again. */
+/** @param retryAfter Seconds until the next attempt. */
 function tooMany(retryAfter: number): AuthError {
   return new AuthError(
     "RATE_LIMITED",

@@ -28,18 +28,18 @@ export interface RateLimitSignInOptions {
    */
   readonly perAddress?: number;
   /**
-   * How many sign-ins of an address may be pending at once. Further ones are
-   * refused, and don't count as failures. So a flood from one address keeps few
-   * others waiting. Default 20.
+   * The maximum of pending sign-ins per address. Further ones are refused, and
+   * don't count as failures. So a flood from one address keeps few others
+   * waiting. Default: 20.
    */
   readonly maxPendingPerAddress?: number;
   /** How long a window lasts from its first attempt on, in ms. Default 15 minutes. */
   readonly windowMs?: number;
   /**
    * Names the account that credentials are for; `undefined` if they are for none.
-   * Names that databases may take for the same count as the same: what differs in
+   * Names that a database may treat as equal share one count. They may differ in
    * case, accents, marks, white space, control and invisible characters, or
-   * Unicode's compatible spellings.
+   * Unicode compatibility forms.
    *
    * Default: what stands in `email`, `username`, `userName`, `user`, `login`,
    * `name`, `identifier`, `account`, `phone` and `id`, each being an account: a

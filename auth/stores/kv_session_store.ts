@@ -89,7 +89,7 @@ const BATCH = 32;
  * KV deletes what has expired, some time later. Until then nobody gets it.
  *
  * @param options The database, and where in it.
- * @throws {TypeError} If it is no database, or an option is unknown.
+ * @throws {TypeError} If `kv` isn't a database, or an option is unknown.
  *
  * @example
  * ```ts

@@ -101,7 +101,7 @@ const BATCH = 500;
  * as in `{session}:`.
  *
  * @param options The client, and what the keys begin with.
- * @throws {TypeError} If it is no client, or an option is unknown.
+ * @throws {TypeError} If `client` isn't a client, or an option is unknown.
  *
  * @example
  * ```ts

@@ -423,7 +423,7 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
     [
       "a guard of its own",
       { path: "/a", loader: says(""), auth: { required: true, check() {} } },
-      "Cannot add route /a: a guard must be spread into config, as in config: { ...requireAuth() }, and it has auth of its own",
+      "Cannot add route /a: a guard must be spread into config, as in config: { ...requireAuth() }, and the route itself holds one",
     ],
     [
       "a list of guards",
