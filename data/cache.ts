@@ -32,8 +32,8 @@ export interface CacheOptions extends MemoryStoreOptions {
   /**
    * Where records are kept, such as `createRedisStore` of
    * `@quartet/kit/data/redis` or `createKvStore` of `@quartet/kit/data/kv`. It
-   * brings its own limits, so those of the cache must be absent. Default: the
-   * memory of this process, with the limits given here.
+   * has its own limits, so the cache's limits must be absent. Default: the
+   * memory of this process, with these limits.
    */
   readonly store?: CacheStore;
   /**
@@ -213,7 +213,7 @@ export function createParts(options: CacheOptions): CacheParts {
   return { cache, ...access };
 }
 
-/** A store has limits of its own, so that those of the cache would be ignored. */
+/** Refuses limits together with a store, because the store has its own. */
 function refuseLimits(options: CacheOptions): void {
   for (const name of Object.keys(MEMORY_STORE) as (keyof CacheOptions)[]) {
     if (options[name] === undefined) continue;

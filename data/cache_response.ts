@@ -114,7 +114,7 @@ export function createResponseCache(
     ? `public, max-age=${Math.min(Math.floor(clientMaxAge), MAX_AGE)}`
     : "public, no-cache";
 
-  /** The cookies that auth has claimed; unknown before the first page. */
+  /** The cookies that auth has claimed. Unknown before the first page. */
   let claimed: readonly string[] | undefined;
   const learn = (names: readonly string[]) => {
     claimed = joinNames(claimed ?? [], names);
@@ -141,13 +141,13 @@ export function createResponseCache(
     const around = claimedCookies();
     if (around.length > 0) learn(around);
     const cookies = cookieNames(headers.get("cookie"), ignores);
-    // Nobody knows yet what cookies auth reads, or it doesn't read this one.
+    // Auth hasn't claimed its cookies yet, or doesn't read this one.
     const isStranger = cookies.length > 0 && claimed !== undefined &&
       !cookies.every(matchCookies(claimed));
     if (isStranger) return await passStranger(request, next);
     const { engine, now } = access();
     const key = keyOf(request, vary);
-    // Where a cache stands around itself, the outer one keeps the page.
+    // If a cache is mounted around itself, the outer one stores the page.
     if (engine.isComputing(key)) return await next();
     if (cookies.length > 0 || headers.has("authorization")) {
       const kept = engine.find(key) as Page | undefined;
@@ -191,13 +191,13 @@ export function createResponseCache(
     // Whoever waited for another one's request has to make one of its own.
     return seal(own ?? await next());
 
-    /** A page that may depend on a cookie is for no other cache either. */
+    /** Keeps a page that may depend on a cookie out of other caches too. */
     function seal(response: Response): Response {
       const isForAll = cookies.every(matchCookies(claimed ?? []));
       return isForAll ? response : keepPrivate(response, request);
     }
 
-    /** Runs in a scope of its own, which hears of questions for the user. */
+    /** Runs code in a scope that notices whether it asks for the user. */
     async function makePage(): Promise<Page | undefined> {
       isMaker = true;
       const response = await next().catch(thrownResponse);
@@ -229,7 +229,7 @@ export function createResponseCache(
     }
 
     /**
-     * RFC 9111, section 4.4: what changes a page makes the kept one invalid. A
+     * Invalidates the page that a request has changed (RFC 9111, section 4.4). A
      * request that a guard has refused, even by a redirect, has changed nothing.
      */
     async function passUnsafe(): Promise<Response> {
@@ -270,7 +270,7 @@ function keyOf(request: Request, vary: readonly string[]): string {
   const fragment = url.indexOf("#");
   return JSON.stringify({
     url: fragment === -1 ? url : url.slice(0, fragment),
-    // Servers of others may leave another host in the header than in the URL.
+    // Other servers may accept a host in the header that differs from the URL's.
     host: request.headers.get("host") ?? undefined,
     // With the names: another cache around or inside may vary by others.
     vary: vary.map((name) => [name, request.headers.get(name)]),

@@ -18,8 +18,8 @@ export interface Call {
   readonly policy: Policy;
   readonly compute: () => unknown;
   /**
-   * Whether `compute` may ask who sent the request. Then it must see to it by
-   * itself that such a value isn't kept.
+   * Whether `compute` may ask for the user. It must then prevent by itself that
+   * such a value is stored.
    */
   readonly mayAsk?: boolean;
   /** How long a value is fresh, in milliseconds; 0: it is not kept. */

@@ -80,7 +80,7 @@ export class Engine {
     return record.value;
   }
 
-  /** The value, if it is at hand and valid, even if it is stale. */
+  /** The stored value, if it is valid. It may be stale. */
   find(key: string): unknown {
     const record = this.#store.peek(key);
     return record !== undefined &&
@@ -89,7 +89,7 @@ export class Engine {
       : undefined;
   }
 
-  /** Whether the code that asks is a part of computing the value. */
+  /** Whether the calling code is part of computing the value. */
   isComputing(key: string): boolean {
     for (let scope = currentScope(); scope; scope = scope.outer) {
       if (currentFlight(scope)?.isOf(this.#flights, key)) return true;

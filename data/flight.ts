@@ -52,7 +52,7 @@ export class Flight implements Dated {
     this.since = since;
   }
 
-  /** Whether it computes this key for this cache, and still does. */
+  /** Whether it still computes this key for this cache. */
   isOf(owner: object, scopeKey: string): boolean {
     return !this.#isOver && owner === this.#owner && scopeKey === this.scopeKey;
   }
@@ -113,7 +113,7 @@ export class Flight implements Dated {
   }
 }
 
-/** The computation that code in a scope is part of. */
+/** Returns the computation that code in a scope is part of. */
 export function currentFlight(
   scope: Scope | undefined = currentScope(),
 ): Flight | undefined {

@@ -32,9 +32,9 @@ export interface MemoryStoreOptions {
   /** The largest entry that is kept, in bytes. Default: an eighth of all. */
   readonly maxEntryBytes?: number;
   /**
-   * How many invalidated tags, paths and keys are remembered exactly, of each
-   * kind. Older ones are remembered by their hashes, so that a few entries with
-   * the same hash become invalid as well. Default 100,000.
+   * The maximum of invalidated tags, of paths and of keys that are remembered
+   * exactly. Older ones are remembered by hash, so a few entries with the same
+   * hash are invalidated too. Default: 100,000.
    */
   readonly maxScopes?: number;
 }

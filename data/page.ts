@@ -21,8 +21,8 @@ export interface Page {
   /** How old it was then, in seconds, if another cache had it before. */
   readonly age: number;
   /**
-   * The names of cookies that auth read when the page was made, and by which
-   * nobody asked for the user. See `claimCookies`.
+   * The names of cookies that auth reads, if the page was made without asking for
+   * the user. See `claimCookies`.
    */
   readonly ownCookies: readonly string[];
 }
@@ -80,7 +80,7 @@ export function lifetimeOf(
   return seconds > 0 ? seconds : 0;
 }
 
-/** RFC 9111, section 3.5: these alone allow it. */
+/** Whether a request with `Authorization` may be cached (RFC 9111, 3.5). */
 function allowsAuthorization(control: ReadonlyMap<string, string>): boolean {
   return control.has("public") || control.has("s-maxage") ||
     control.has("must-revalidate");
@@ -123,7 +123,7 @@ export async function readPage(
     return new Response(body, { status, statusText, headers });
   }
   const kept = new Headers(headers);
-  // The page is for everybody, its trace for the request that made it.
+  // The page is shared, and its trace belongs to the request that made it.
   dropTraceHeaders(kept);
   if (!kept.has("etag")) kept.set("etag", await etagOf(body));
   if (!kept.has("date")) kept.set("date", new Date(time).toUTCString());
@@ -136,7 +136,7 @@ export async function readPage(
     body,
     time,
     age: age > 0 ? age : 0,
-    // Whoever writes the body may have begun to read cookies only then.
+    // The code that writes the body may read cookies that late.
     ownCookies: ownCookies(),
   };
 }

@@ -26,8 +26,8 @@
  * - A number that is too small only costs a computation; a stale value is never
  *   served for it. So a process may learn of the invalidations of others late
  *   and still begin with the number that it knows.
- * - A scope can be forgotten as long as nothing gets a smaller number by that:
- *   see {@linkcode Recent}. Everything that began before the floor is invalid.
+ * - A scope can be forgotten as long as no number becomes smaller: see
+ *   {@linkcode Recent}. Everything that began before the floor is invalid.
  *
  * @module
  */
@@ -62,7 +62,7 @@ export interface Dated {
   readonly keys?: readonly string[] | undefined;
 }
 
-/** How many scopes are remembered exactly unless told otherwise. */
+/** The default number of scopes that are remembered exactly. */
 export const DEFAULT_MAX_SCOPES = 100_000;
 
 /** When what was last invalidated, as far as this process knows. */
@@ -167,17 +167,17 @@ export class ScopeTable {
 }
 
 /**
- * A bounded map from names to numbers: two generations that are exact, and
- * buckets for what was before.
+ * A bounded map from names to numbers: two exact generations, and buckets for
+ * older names.
  *
  * ```
  *   young ──full──▶ old ──full──▶ buckets[hash(name)] = largest number
  * ```
  *
  * When the young generation is full, the old one is folded into the buckets. A
- * name gets the number of its bucket then, which may be that of another name:
- * too large a number only costs a computation. So a flood of names invalidates
- * a few entries that share their buckets, and not everything.
+ * name then gets the largest number of its bucket. Too large a number only costs
+ * a computation. So a flood of names invalidates a few entries that share their
+ * buckets rather than everything.
  */
 class Recent {
   readonly #limit: number;
@@ -189,7 +189,7 @@ class Recent {
     this.#limit = Math.max(1, limit / 2);
   }
 
-  /** How many names are known exactly. */
+  /** The number of names that are known exactly. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }
@@ -225,10 +225,10 @@ class Recent {
   }
 }
 
-/** So many that a full generation takes one entry in ten by accident. */
+/** Enough that a full generation invalidates one unrelated entry in ten. */
 const BUCKETS_PER_NAME = 8;
 
-/** Random, so that nobody can choose names that share a bucket. */
+/** Random, so that attackers can't choose names that share a bucket. */
 const SEED = crypto.getRandomValues(new Int32Array(1))[0]!;
 
 /** FNV-1a; `length` is a power of two. */

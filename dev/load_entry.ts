@@ -69,10 +69,10 @@ function describe(value: unknown): string {
   }
 }
 
-/** The end of a stack's line that names a place in a file. */
+/** Matches a place in a file at the end of a stack's line. */
 const POSITION = /:\d+:\d+\)?$/;
 
-/** The place in a file that a stack's line names, if it does. */
+/** Returns the place in a file that a stack's line names, if any. */
 function placeOf(line: string): string | undefined {
   const text = line.trimEnd();
   const start = text.lastIndexOf("file://");

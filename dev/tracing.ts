@@ -37,7 +37,7 @@ export async function startTracing(
   setTracer(tracer);
   const reporter = createCLIReporter(tracer);
   return {
-    // Given, so that a terminal without --allow-env doesn't pass for production.
+    // Explicit, because without --allow-env the process counts as production.
     plugin: tracePlugin(tracer, { authorize: isLocalRequest }),
     async stop() {
       reporter.stop();

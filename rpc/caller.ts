@@ -55,7 +55,7 @@ export type Caller<R> = R extends { readonly _def: infer Def }
  * @param router The router.
  * @param ctx What handlers get as `ctx`.
  * @param options The request, signal and response headers that handlers get.
- * @throws {TypeError} If `router` is none, or an option is unknown.
+ * @throws {TypeError} If `router` isn't a router, or an option is unknown.
  *
  * @example
  * ```ts

@@ -28,9 +28,9 @@ export interface RPCPluginOptions {
    */
   readonly allowedOrigins?: readonly string[];
   /**
-   * How many sockets one address may have open; an IPv6 network of 64 bits is
-   * one address. Default 100 for public addresses, and no limit for private
-   * ones, which are often those of proxies. `Infinity` is no limit.
+   * The maximum of open sockets per address. An IPv6 network of 64 bits counts as
+   * one address. Default: 100 for public addresses, and `Infinity` for private
+   * ones, which often belong to proxies.
    */
   readonly maxSocketsPerAddress?: number;
 }

@@ -19,7 +19,7 @@ export interface RateLimitOptions<Context = RequestContext> {
    * Where the host doesn't tell, everybody shares one window.
    *
    * By default, all addresses of an IPv6 network of 64 bits share one window, and
-   * an IPv4 address that is written in IPv6 counts as the IPv4 address.
+   * an IPv4-mapped IPv6 address counts as its IPv4 address.
    */
   readonly key?: (call: CallInfo<Context>) => string | Promise<string>;
   /**

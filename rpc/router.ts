@@ -50,7 +50,7 @@ export interface Router<Def = RouterDef, As extends Wire = Wire> {
     ctx?: any,
     path?: string,
   ) => Promise<Response>;
-  /** Serves subscriptions on sockets whose data is a `WSConnectionData`. */
+  /** Serves subscriptions on sockets whose `data` is a `WSConnectionData`. */
   readonly websocket: RouterWebSocketHandler;
   /** How its values travel, for the types of clients and for documents. */
   readonly "~wire"?: As;

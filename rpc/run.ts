@@ -47,8 +47,8 @@ class HandlerArguments implements CallInfo<unknown> {
  *
  * @param input What the caller sent, unchecked.
  * @returns What the handler returns, or a promise of it.
- * @throws What a middleware, a schema's own code or the handler throws, or
- * `VALIDATION_ERROR`.
+ * @throws `VALIDATION_ERROR`, or any error of a middleware, a schema's code or
+ * the handler.
  */
 export function run(
   { procedure }: Endpoint,
@@ -221,9 +221,11 @@ async function answerChecked(
 }
 
 /**
- * Returns what the output schema makes of a value; the value itself without one.
+ * Returns the output schema's result for a value, or the value itself without a
+ * schema.
  *
- * @throws {TypeError} If the schema refuses it. What its code throws is thrown.
+ * @throws {TypeError} If the schema refuses it. Errors of the schema's code are
+ * rethrown.
  */
 export async function checkOutput(
   { output }: Endpoint["procedure"],

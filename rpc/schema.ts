@@ -35,9 +35,9 @@ export type SchemaResult<Output = unknown> =
   | { readonly issues: readonly unknown[] };
 
 /**
- * A schema without a library: `parse` returns the value or throws. The message
- * of an `Error` that it throws is sent to the caller. With a `safeParse` or
- * `safeParseAsync` beside it, as zod 3 has them, that one is called instead.
+ * A schema without a library: `parse` returns the value or throws an `Error`,
+ * whose message is sent to the caller. If the schema also has `safeParse` or
+ * `safeParseAsync`, as in zod 3, that is called instead.
  */
 export interface ParseSchema<Output = unknown> {
   /** Checks a value and gives what it became; throws if it is not right. */
@@ -84,25 +84,25 @@ export type SchemaOutput<S> = S extends
     ? Awaited<Output>
   : undefined;
 
-/** What a check came to. */
+/** The result of a check. */
 export type Check =
   | { readonly valid: true; readonly value: unknown }
   | {
     readonly valid: false;
-    /** What the schema had against the value. */
+    /** The schema's report about the value. */
     readonly error: unknown;
   };
 
 /**
  * Checks a value.
  *
- * A schema has one way to report: issues, a `safeParse` result, or what `parse`
- * throws if it has nothing else. Whatever a schema that reports otherwise
- * throws is a failure of its code, such as a refinement whose database is away.
+ * A schema has one way to report: issues, a `safeParse` result, or an error of
+ * `parse` if it has no other way. Any other error is a failure of the schema's
+ * code, such as a refinement whose database is down.
  *
- * @returns What the value became, or what the schema reported.
- * @throws What a schema throws that reports without throwing, or a `TypeError`
- * if its answer is neither a value nor a report.
+ * @returns The parsed value, or the schema's report.
+ * @throws Any error of the schema's code, or a `TypeError` if the schema's result
+ * is neither a value nor a report.
  */
 export function check(schema: Schema, value: unknown): Check | Promise<Check> {
   const failed = reportsByThrowing(schema) ? refused : rethrow;
@@ -135,7 +135,7 @@ function settle<T>(
   return Promise.resolve(result as PromiseLike<T>).then(toCheck, failed);
 }
 
-/** A value that is nested too deeply is its sender's fault, not the schema's. */
+/** Reports a value that is nested too deeply: the sender's fault, not the code's. */
 function rethrow(error: unknown): Check {
   const isOverflow = error instanceof RangeError &&
     error.message.startsWith("Maximum call stack size exceeded");
@@ -158,11 +158,11 @@ const validated = (result: SchemaResult): Check => {
 const safelyParsed = (result: SafeParseResult): Check => {
   if (result?.success === true) return parsed(result.data);
   if (result?.success === false) return refused(result.error);
-  throw malformed("no result of safeParse()");
+  throw malformed("an invalid safeParse() result");
 };
 
 function malformed(what: string): TypeError {
-  return new TypeError(`Cannot check value: the schema gave ${what}`);
+  return new TypeError(`Cannot check value: the schema returned ${what}`);
 }
 
 /** What is told to a caller of a value that a schema refused. */

@@ -33,7 +33,7 @@ import type { Transformer } from "./transformer.ts";
  */
 export interface RouterWebSocketHandler
   extends WebSocketHandler<WSConnectionData> {
-  /** Takes a message of the client. */
+  /** Handles a message of the client. */
   message(ws: ServerWebSocket<WSConnectionData>, message: SocketMessage): void;
 }
 
@@ -175,7 +175,7 @@ export function createWebSocketHandler(
   }
 }
 
-/** @throws {TypeError} If a server has not set the data of its socket. */
+/** @throws {TypeError} If the server hasn't set the socket's data. */
 function checkData(data: unknown): void {
   if ((data as WSConnectionData | undefined)?.subscriptions instanceof Map) {
     return;
@@ -228,7 +228,7 @@ const ID_AT_START = new RegExp(
   String.raw`^\{"type":"subscribe","id":"([^"\\]{1,${MAX_ID}})"`,
 );
 
-/** Bytes that hold the longest such id; a UTF-16 code unit has at most three. */
+/** Bytes of the longest such id. A UTF-16 code unit has at most three. */
 const MAX_START = 32 + 3 * MAX_ID;
 
 function readId(id: unknown): string {

@@ -1,6 +1,6 @@
 /**
- * What is particular to zod: which of its schemas may have to wait, and those
- * of versions before Standard Schema.
+ * Support for zod: detects its asynchronous schemas, and handles versions before
+ * Standard Schema.
  *
  * By Standard Schema, zod first tries to check a value at once. If it meets a
  * promise, it begins again and lets go of that promise: a refinement that asks
@@ -19,7 +19,7 @@ export interface ZodSchema {
 
 /** A schema that reports by `safeParse`, as zod's do since version 3. */
 export interface SafeParseSchema extends Partial<ZodSchema> {
-  /** Checks a value that needs no waiting for. */
+  /** Checks a value synchronously. */
   safeParse?(value: unknown): SafeParseResult | PromiseLike<SafeParseResult>;
 }
 
@@ -28,14 +28,14 @@ export type SafeParseResult =
   | { readonly success: true; readonly data: unknown }
   | { readonly success: false; readonly error: unknown };
 
-/** Whether a schema reports by a result, besides throwing from `parse`. */
+/** Whether a schema can report by a result, apart from throwing in `parse`. */
 export function canSafeParse(schema: object): schema is SafeParseSchema {
   const { safeParse, safeParseAsync } = schema as SafeParseSchema;
   return typeof safeParse === "function" ||
     typeof safeParseAsync === "function";
 }
 
-/** Checks a value; asynchronously where the schema can, since it may have to. */
+/** Checks a value, asynchronously if the schema supports it. */
 export function safeParse(
   schema: SafeParseSchema,
   value: unknown,

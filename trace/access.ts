@@ -1,14 +1,14 @@
 import type { ConnectionInfo } from "../app/context.ts";
 
 /**
- * What a request does with traces: `read` opens the viewer, the API or the live
- * stream; `write` posts the spans of a page.
+ * The kind of access to traces. `read` opens the viewer, the API or the live
+ * stream. `write` posts the spans of a page.
  */
 export type TraceAccess = "read" | "write";
 
 /**
- * Decides whether a request may read traces or post spans. Only `true` lets it
- * in. `false`, `undefined` and `null` are a 403; anything else is an error.
+ * Decides whether a request may read traces or post spans. Only `true` allows
+ * it. `false`, `undefined` and `null` are a 403. Any other value is an error.
  */
 export type Authorize = (
   request: Request,
@@ -34,12 +34,18 @@ const PROXY_HEADER =
  * so does `Sec-Fetch-Site`, except for links to the viewer.
  * No header tells of a proxy, behind which every client has a loopback address.
  *
- * A proxy on this machine that adds none of these headers can't be told from a
- * local client, and nginx's plain `proxy_pass` adds none. Don't use this rule
- * behind such a proxy.
+ * - The connection comes from a loopback address. This keeps out the network.
+ * - The `Host` is a loopback name. This keeps out pages whose name points to
+ *   127.0.0.1 (DNS rebinding).
+ * - The `Origin`, if present, is the same host. This keeps out other pages.
+ * - No header comes from a proxy: behind one, all clients have its address.
+ *
+ * A proxy on this machine that adds none of these headers looks like a local
+ * client. nginx's plain `proxy_pass` adds none. Don't use this rule behind such
+ * a proxy.
  *
  * @param request The request.
- * @param info What `Deno.serve` tells of the connection. Without it the request
+ * @param info The connection, as `Deno.serve` passes it. Without it, the request
  * is refused.
  * @returns Whether the request is local.
  *

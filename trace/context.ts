@@ -30,7 +30,7 @@ export function getTracer(): Tracer {
   return tracer;
 }
 
-/** Hides the span of the scope around; everything else is as there. */
+/** Hides the span of the outer scope, and passes on everything else. */
 class SpanlessScope extends Scope {
   override get span(): undefined {
     return undefined;
@@ -63,7 +63,7 @@ export function setActiveSpan(span: Span | undefined): void {
   enterScope(scope);
 }
 
-/** The nearest scope that is there for something else than its span. */
+/** Returns the nearest scope that exists for more than its span. */
 function withoutSpans(scope: Scope | undefined): Scope | undefined {
   while (
     scope !== undefined && scope.ownContext === undefined &&

@@ -6,7 +6,7 @@ import { MAX_VALUE_LENGTH } from "./limits.ts";
 export interface ErrorDescription {
   /** The error's class, such as `TypeError`. */
   readonly type: string;
-  /** Its message, cut to what a span keeps. */
+  /** The message, cut to the length that a span stores. */
   readonly message: string;
   /** Its stack trace, if it has one, and those of what caused it. */
   readonly stack: string | undefined;
@@ -41,7 +41,7 @@ export function describeError(error: unknown): ErrorDescription {
 
 /** How many causes are followed; a ring of them has no end. */
 const MAX_CAUSES = 5;
-/** A span keeps so much with the note of how much is missing. */
+/** The length that a span stores, including the note about cut text. */
 const MAX_TEXT = MAX_VALUE_LENGTH - 64;
 
 function stackOf(error: Error): string | undefined {

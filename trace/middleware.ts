@@ -228,7 +228,7 @@ function withTraceHeaders(
   span: Span,
 ): Response {
   let { headers } = response;
-  // A shared cache would hand one visitor's trace to all others.
+  // A shared cache would send one visitor's trace to all others.
   if (isShared(headers)) return withoutTraceHeaders(response);
   const known = headers.has(TRACE_ID);
   try {

@@ -26,25 +26,25 @@ export interface TraceMiddlewareOptions {
    * Which requests are traced: a share of them from 0 to 1, or a function that
    * decides about each. Of the others nothing is recorded.
    *
-   * A caller can neither force nor suppress the recording: chance decides, not
-   * the trace id or the flag in `traceparent`. `trustParent` says whose
-   * decision is obeyed instead.
+   * A caller can neither force nor suppress the recording. Chance decides rather
+   * than the trace id or the flag in `traceparent`. To follow the decision of
+   * some callers, set `trustParent`.
    *
    * Default: all of them.
    */
   readonly sample?: Sample;
   /**
-   * Whose decision to record is obeyed: `true` for every caller, or a function
-   * that accepts some, such as those that came through your gateway. With a
-   * share, a trusted caller's decision takes its place; a function gets it as
-   * second argument. The trace id is continued in any case.
+   * The callers whose decision to record is trusted: `true` for all, or a
+   * function that accepts some, such as those behind your gateway. A trusted
+   * decision replaces a share. A `sample` function gets it as second argument.
+   * The trace id is continued in any case.
    *
-   * Default `false`: nobody's.
+   * Default: `false`, no caller.
    */
   readonly trustParent?: TrustParent;
 }
 
-/** The names of {@linkcode TraceMiddlewareOptions}. */
+/** The keys of {@linkcode TraceMiddlewareOptions}. */
 export const TRACE_MIDDLEWARE: OptionNames<TraceMiddlewareOptions> = {
   exclude: true,
   recordHeaders: true,
@@ -56,7 +56,7 @@ const TRACE = "trace requests";
 
 const NEVER_TRACED = ["/__app/", "/favicon.ico"];
 
-/** @throws {TypeError} If one of them is wrong or unknown. */
+/** @throws {TypeError} If an option is wrong or unknown. */
 export function checkMiddleware(
   tracer: Tracer,
   options: TraceMiddlewareOptions,

@@ -20,13 +20,13 @@ import { viewerHandler } from "./viewer.ts";
 export interface TracePluginOptions extends TraceMiddlewareOptions {
   /**
    * Decides who may read traces, and whose pages may post spans. Default:
-   * requests from this machine, and in production nobody.
+   * requests from this machine, and nobody in production.
    */
   readonly authorize?: Authorize;
   /**
-   * How many sockets one address may have open; an IPv6 network of 64 bits is
-   * one address. Default 100 for public addresses, and no limit for private
-   * ones, which are often those of proxies. `Infinity` is no limit.
+   * The maximum of open sockets per address. An IPv6 network of 64 bits counts as
+   * one address. Default: 100 for public addresses, and `Infinity` for private
+   * ones, which often belong to proxies.
    */
   readonly maxSocketsPerAddress?: number;
 }

@@ -22,7 +22,7 @@ const KNOWN_METHODS = [
   "TRACE",
 ];
 
-/** A span keeps so much with the note of how much is missing. */
+/** The length that a span stores, including the note about cut text. */
 const MAX_TEXT = MAX_VALUE_LENGTH - 64;
 
 /**
@@ -98,7 +98,7 @@ function keepHeader(
   attributes[`http.request.header.${lower}`] = redactText(text);
 }
 
-/** Traces are shown to others, so secrets are left out of the query. */
+/** Redacts the query, because traces are shown to other people. */
 function queryOf(url: string): string {
   const start = url.indexOf("?");
   if (start === -1) return "";

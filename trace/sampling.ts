@@ -20,7 +20,7 @@ export type Sample =
   | ((request: Request, sampled: boolean | undefined) => boolean);
 
 /**
- * Whether the `sampled` flag of a request's `traceparent` is obeyed: for all
+ * Whether to trust the `sampled` flag of a request's `traceparent`: for all
  * requests, for none, or for those that a function accepts. The function gets
  * the request and its connection, as far as the host knows it.
  */
@@ -36,7 +36,7 @@ export interface Decision {
   readonly isKept: boolean;
 }
 
-/** Decides about a request, by what came in `traceparent` with it. */
+/** Decides about a request and its `traceparent`. */
 export type Sampler = (
   request: Request,
   parent: TraceParent | undefined,
@@ -44,13 +44,13 @@ export type Sampler = (
 ) => Decision;
 
 /**
- * Creates what decides about requests.
+ * Creates the sampler of a server.
  *
- * Anybody can send any trace id and any flag. So neither counts without trust:
- * a caller's trace is continued, but chance decides whether it is recorded.
+ * Anyone can send any trace id and any flag, so neither counts without trust. A
+ * caller's trace is continued, but chance decides whether it is recorded.
  *
  * @returns The sampler, or `undefined` if all requests are traced.
- * @throws {TypeError} If a setting is of the wrong kind.
+ * @throws {TypeError} If a setting has the wrong type.
  */
 export function createSampler(
   sample: Sample | undefined,
@@ -98,7 +98,7 @@ function checkTrust(trustParent: unknown): void {
 /** A promise, which code without types may give, would be taken for a yes. */
 function checkBoolean(name: string, answer: unknown): boolean {
   if (typeof answer === "boolean") return answer;
-  refuseOption("trace a request", `${name} must give true or false`, answer);
+  refuseOption("trace a request", `${name} must return true or false`, answer);
 }
 
 /**

@@ -4,7 +4,7 @@ export interface TraceParent {
   readonly traceId: string;
   /** The span that called: 16 lower-case hex digits. */
   readonly parentId: string;
-  /** Whether the caller says that it records the trace itself. */
+  /** Whether the caller says that it records the trace. */
   readonly sampled: boolean;
 }
 

@@ -14,8 +14,8 @@ import type { TraceData, Tracer } from "./types.ts";
 /** Settings of the viewer. */
 export interface ViewerOptions {
   /**
-   * Decides who may open it; `access` is `read`. Default: requests from this
-   * machine only, and in production nobody.
+   * Decides who may open it. `access` is `read`. Default: requests from this
+   * machine, and nobody in production.
    */
   readonly authorize?: Authorize;
 }
@@ -67,7 +67,7 @@ export function createViewerHandler(
   return viewerHandler(access);
 }
 
-/** Creates the handler, without a warning. */
+/** Creates the handler without a warning. */
 export function viewerHandler(
   access: AccessControl,
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {

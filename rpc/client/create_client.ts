@@ -23,7 +23,7 @@ import type {
  *
  * @typeParam R The router's type, `typeof api`.
  * @param options Where the router is, and how to call it.
- * @throws {TypeError} If `httpEndpoint` is no URL, or an option is unknown.
+ * @throws {TypeError} If `httpEndpoint` isn't a URL, or an option is unknown.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export function createClient<R>(
  *
  * @typeParam R The router's type, `typeof api`.
  * @param options Where the router is, and how to call it.
- * @throws {TypeError} If `httpEndpoint` is no URL, or an option is unknown.
+ * @throws {TypeError} If `httpEndpoint` isn't a URL, or an option is unknown.
  *
  * @example
  * ```ts

@@ -3,9 +3,8 @@
  * after the last. When it breaks it is opened again, and each subscription
  * goes on after the last tracked value that it has seen.
  *
- * It is one long closure for the sake of pages: a minifier shortens the names
- * of variables, but not those of the fields and methods that classes and files
- * of their own would share.
+ * It is one long closure to keep pages small. A minifier shortens the names of
+ * variables, but not of fields and methods that classes or files would share.
  *
  * @module
  */

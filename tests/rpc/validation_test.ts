@@ -381,7 +381,7 @@ Deno.test("A schema that gives no result lets nothing through, and the log is to
     assertEquals(
       log.logged.map(String),
       Array(2).fill(
-        "TypeError: Cannot check value: the schema gave neither a value nor issues",
+        "TypeError: Cannot check value: the schema returned neither a value nor issues",
       ),
     );
   }
@@ -396,7 +396,7 @@ Deno.test("An output schema that gives no result lets nothing out, and the log i
   assertEquals(status, 500);
   assert(!text.includes("secret"));
   assertEquals(log.logged.map(String), [
-    "TypeError: Cannot check value: the schema gave neither a value nor issues",
+    "TypeError: Cannot check value: the schema returned neither a value nor issues",
   ]);
 });
 

@@ -294,7 +294,7 @@ Deno.test("trustParent has to be a boolean or a function, and the function's ans
   const request = new Request("http://localhost/", { headers });
   assertEquals((await app.fetch(request)).status, 500);
   assertEquals(errors.map(String), [
-    "TypeError: Cannot trace a request: trustParent must give true or false, received an object",
+    "TypeError: Cannot trace a request: trustParent must return true or false, received an object",
   ]);
 });
 
@@ -309,7 +309,7 @@ Deno.test("A sample that promises is refused, not taken for a yes", async () => 
   assertEquals(
     errors.map(String),
     [
-      "TypeError: Cannot trace a request: sample must give true or false, received an object",
+      "TypeError: Cannot trace a request: sample must return true or false, received an object",
     ],
   );
 });

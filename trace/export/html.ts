@@ -6,10 +6,10 @@ export interface TraceBlock {
   readonly text: string;
 }
 
-/** Begins the page's place for traces. */
+/** The start of the page's element for traces. */
 const START = '<script type="application/json" id="trace-data" data-encoding="';
 
-/** The rest of it. The content never holds a `<`. */
+/** The rest of the element. Its content never contains `<`. */
 const REST = /[a-z]+">[^<]*<\/script>/y;
 
 /**

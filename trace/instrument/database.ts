@@ -15,7 +15,7 @@ export interface QueryOptions {
   readonly namespace?: string;
 }
 
-/** The names of {@linkcode QueryOptions}. */
+/** The keys of {@linkcode QueryOptions}. */
 export const QUERY: OptionNames<QueryOptions> = {
   system: true,
   namespace: true,

@@ -16,7 +16,7 @@ const LEADING_COMMENTS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/|\()+/;
 const BEFORE_TABLE =
   /\b(?:from|into|update|join|table(?:\s+if)?(?:\s+not)?(?:\s+exists)?)\s+/gi;
 const WORD = /[\w$]+/y;
-/** What ends a quoted name, by what begins it. */
+/** The closing quote of a name, by its opening quote. */
 const CLOSING: Readonly<Record<string, string>> = {
   '"': '"',
   "'": "'",
@@ -52,7 +52,7 @@ export function describeQuery(text: string): QueryDescription {
   };
 }
 
-/** The first name that stands where a table is named, with its quotes. */
+/** Returns the first table name, with its quotes. */
 function tableOf(query: string): string | undefined {
   for (const { index, 0: words } of query.matchAll(BEFORE_TABLE)) {
     const start = index + words.length;
@@ -69,8 +69,8 @@ function tableOf(query: string): string | undefined {
 }
 
 /**
- * Where the name that begins at an index ends: there, if there is none, and at
- * 0 if its quotes are never closed.
+ * Returns the end of the name that begins at an index. Without a name, that is
+ * the index itself. It is 0 if the quotes are never closed.
  */
 function nameEnd(query: string, start: number): number {
   const closing = CLOSING[query[start] ?? ""];

@@ -46,8 +46,8 @@ type Init = Parameters<typeof fetch>[1];
  * `tracestate` is handed on with it.
  *
  * In `url.full` a user name, a password, and the values of query parameters
- * whose names sound secret are replaced, also in addresses inside of values. The
- * fragment is left out. The path is kept as it is.
+ * whose names mark secrets are redacted, also in nested URLs. The fragment is
+ * left out. The path stays as it is.
  *
  * @param options Whom to tell the trace, and what sends.
  * @returns A function to use in place of `fetch`.

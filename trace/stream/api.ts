@@ -15,8 +15,8 @@ import { readTraceFilter } from "./trace_filter.ts";
 /** Settings of the traces API. */
 export interface TracesAPIOptions {
   /**
-   * Decides who may use it; `access` is `write` for `POST`, else `read`.
-   * Default: requests from this machine only, and in production nobody.
+   * Decides who may use it. `access` is `write` for `POST`, and otherwise `read`.
+   * Default: requests from this machine, and nobody in production.
    */
   readonly authorize?: Authorize;
   /** Takes the spans that browsers post. Default: posting is refused. */
@@ -80,7 +80,7 @@ export function createTracesAPIHandler(
   return tracesAPIHandler(tracer, access, collector);
 }
 
-/** Creates the handler, without a warning. */
+/** Creates the handler without a warning. */
 export function tracesAPIHandler(
   tracer: Tracer,
   access: AccessControl,

@@ -16,15 +16,15 @@ import type { TraceEvent, Tracer } from "../types.ts";
 /** Settings of the trace socket. */
 export interface TraceWebSocketOptions {
   /**
-   * Decides who may connect. It is asked for `write` if the address says
-   * `?role=client`, else for `read` and then for `write`. Default: requests from
-   * this machine only, and in production nobody.
+   * Decides who may connect. It is called with `write` if the URL has
+   * `?role=client`, and otherwise with `read` and then `write`. Default: requests
+   * from this machine, and nobody in production.
    */
   readonly authorize?: Authorize;
   /**
-   * How many sockets one address may have open; an IPv6 network of 64 bits is
-   * one address. Default 100 for public addresses, and no limit for private
-   * ones, which are often those of proxies. `Infinity` is no limit.
+   * The maximum of open sockets per address. An IPv6 network of 64 bits counts as
+   * one address. Default: 100 for public addresses, and `Infinity` for private
+   * ones, which often belong to proxies.
    */
   readonly maxSocketsPerAddress?: number;
   /** Takes the spans that browsers send. Default: one of the same tracer. */
@@ -68,9 +68,9 @@ const CREATE = "create trace socket";
 
 /** What is known of a client. */
 interface Client {
-  /** Whether it is told the traces. */
+  /** Whether it receives traces. */
   readonly reads: boolean;
-  /** Whether its spans are taken. */
+  /** Whether its spans are accepted. */
   readonly writes: boolean;
   /** Number of events that it has missed since it was last told. */
   missed: number;
@@ -130,7 +130,7 @@ export function createTraceWebSocket(
   return stream;
 }
 
-/** Creates the stream, without a warning. */
+/** Creates the stream without a warning. */
 export function traceWebSocket(
   tracer: Tracer,
   access: AccessControl,

@@ -13,20 +13,20 @@ const HEADER_PREFIX = "http.request.header.";
 /** Headers that curl sets itself, or that would make it fail. */
 const OWN_HEADERS = new Set(["host", "content-length", "connection"]);
 
-/** Methods and names of headers; a token of HTTP may hold `$` and `%` as well. */
+/** Safe methods and header names. Tokens of HTTP may also contain `$` and `%`. */
 const METHOD = /^[A-Za-z][A-Za-z-]*$/;
 const HEADER_NAME = /^[\w-]+$/;
 
 /**
  * Returns the command that repeats the request of a span. POSIX shells,
- * PowerShell and cmd.exe read it alike, whatever was recorded; headers that
- * can't be written so are left out.
+ * PowerShell and cmd.exe read it alike, whatever was recorded. Headers that can't
+ * be quoted for all of them are left out.
  *
  * @param span The span of a request, on either side.
  * @param origin Where to send it if the span doesn't say, such as
  *   `http://localhost:8000`.
- * @returns `undefined` if the span isn't of an HTTP request, or has an address
- *   or a method that can't be written so.
+ * @returns `undefined` if the span isn't of an HTTP request, or has a URL or a
+ *   method that can't be quoted for all shells.
  */
 export function curlCommand(
   span: SpanData,
@@ -47,7 +47,7 @@ export function curlCommand(
   return parts.join(" ");
 }
 
-/** The names of recorded headers that the command leaves out. */
+/** The names of the headers that the command leaves out. */
 export function omittedHeaders(span: SpanData): string[] {
   return headersOf(span).flatMap(([name, header]) =>
     header === undefined ? [name] : []
@@ -61,13 +61,13 @@ function headersOf(
     if (!attribute.startsWith(HEADER_PREFIX)) return [];
     const name = attribute.slice(HEADER_PREFIX.length);
     if (OWN_HEADERS.has(name.toLowerCase())) return [];
-    // With a colon and no value, curl would send no such header.
+    // With a colon and no value, curl wouldn't send the header.
     const header = value === "" ? `${name};` : `${name}: ${value}`;
     return [[name, HEADER_NAME.test(name) ? quote(header) : undefined]];
   });
 }
 
-/** The address without its fragment, which isn't sent. */
+/** The URL without its fragment, which isn't sent. */
 function requestUrl(span: SpanData, origin: string): string | undefined {
   const url = URL.parse(recordedUrl(span, origin) ?? "");
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;

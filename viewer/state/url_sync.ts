@@ -91,17 +91,17 @@ function currentHash(): string {
 /** Whether the title is about to be written. */
 let titling = false;
 
-/** The timer of an address that waits for a token. */
+/** The timer of a URL that waits for a token. */
 let waiting: ReturnType<typeof setTimeout> | undefined;
 
 /**
- * Browsers ignore or refuse more than 100 changes of the address in ten
- * seconds. A held key makes 30 a second.
+ * Limits URL changes. Browsers ignore or refuse more than 100 in ten seconds,
+ * and a held key makes 30 a second.
  */
 const takeToken = createTokenBucket(50, 200);
 
 /**
- * Writes the address at once. A later write could come after a reload, which
+ * Writes the URL at once. A later write could come after a reload, which
  * uses the address from before `pagehide`.
  */
 function follow(): void {
@@ -110,7 +110,7 @@ function follow(): void {
   if (hash !== knownHash) writeSoon();
   if (titling) return;
   titling = true;
-  // No one needs the title before the next picture.
+  // The title isn't needed before the next frame.
   afterPaint(writeTitle);
 }
 
