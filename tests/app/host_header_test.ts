@@ -56,7 +56,7 @@ const VALID = [
   "a:65535",
 ];
 
-/** A handler that opens a socket. */
+/** A handler that opens a WebSocket. */
 function opener() {
   let opened = 0;
   const upgrader = createUpgrader<undefined>({
@@ -73,7 +73,7 @@ function opener() {
   };
 }
 
-/** An app that says which route and which host a request has reached. */
+/** An app that answers with the route and the host of a request. */
 function whereabouts(): App {
   const app = createApp();
   app.route({
@@ -100,7 +100,7 @@ type Mount = (app: App) => {
   ): Response | Promise<Response>;
 };
 
-/** The ways to mount an app, or a part of the kit, on `Deno.serve`. */
+/** Ways to mount an app, or a part of the kit, on `Deno.serve`. */
 const MOUNTS: Readonly<Record<string, Mount>> = {
   "an app": (app) => app,
   "withPlugins()": (app) => withPlugins([], (request) => app.fetch(request)),
@@ -236,7 +236,7 @@ Deno.test("A socket opens under the host of its target", async () => {
 Deno.test("A page cache and its pages see the same host", async () => {
   for (const isHono of [false, true]) {
     const cache = createCache().cacheResponse({ maxAge: 60 });
-    // What a page with absolute links does.
+    // Pages with absolute links do this.
     const page = ({ headers }: Request) =>
       new Response(`https://${headers.get("host")}/p`);
     const host = isHono

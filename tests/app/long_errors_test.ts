@@ -5,7 +5,7 @@ import { assertLinear } from "../growth.ts";
 
 const MARKER = " is not valid JSON";
 
-/** What the log and the trace have of an error that a handler throws. */
+/** Returns the log and the trace of an error that a handler throws. */
 async function toldOf(error: unknown): Promise<{ log: string; trace: string }> {
   const tracer = createTracer();
   await using app = createApp({
@@ -28,7 +28,7 @@ async function toldOf(error: unknown): Promise<{ log: string; trace: string }> {
   return { log, trace };
 }
 
-/** A text of a length that repeats another one. */
+/** Repeats a text up to a length. */
 const fill = (text: string) => (length: number) =>
   text.repeat(Math.ceil(length / text.length)).slice(0, length);
 
@@ -165,7 +165,7 @@ Deno.test("an error names its own properties even when its message is long", asy
 
 Deno.test("a quoted source is removed wherever the text is cut", async () => {
   const secret = "hunter22&".repeat(8);
-  // Around each of the limits, and beyond all of them.
+  // Lengths around each limit, and beyond all limits.
   const places = [2_016, 4_032, 4_096, 8_192, 65_536, 1_048_576, 3_000_000]
     .flatMap((at) => [at - 100, at - 40, at - 10, at - 1, at, at + 10]);
   for (const at of [0, 100, ...places]) {

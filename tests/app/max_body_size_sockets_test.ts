@@ -1,4 +1,4 @@
-/** The limit of the bodies that routes get, as bytes on real connections. */
+/** The body limit of routes, over real connections. */
 
 import { assert, assertEquals } from "@std/assert";
 import { createApp, createUpgrader, toNode } from "@quartet/kit/app";
@@ -10,8 +10,8 @@ import { connect as connectHTTP2 } from "node:http2";
 const LIMIT = 1_000;
 
 /**
- * Waits for the timer of half a second by which `@hono/node-server` gives up
- * what is left of a body that nobody has read.
+ * Waits for the half-second timer with which `@hono/node-server` discards the
+ * rest of an unread body.
  */
 function drained(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 600));
@@ -53,7 +53,7 @@ const SERVERS: readonly (readonly [
   }],
 ];
 
-/** A connection that is read one response at a time. */
+/** A connection that reads one response at a time. */
 class Connection implements AsyncDisposable {
   readonly #connection: Deno.Conn;
   readonly #decoder = new TextDecoder();
@@ -92,7 +92,7 @@ class Connection implements AsyncDisposable {
     }
   }
 
-  /** Waits for the server to let go of the connection as well. */
+  /** Waits until the server has closed the connection too. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection.closeWrite().catch(() => {});
     while (await this.receive() !== undefined);
@@ -117,7 +117,7 @@ const REFUSED = {
   }),
 };
 
-/** Reads bodies, ignores them, and hands them on to itself. */
+/** Reads bodies, ignores them, and forwards them to itself. */
 function createService() {
   const errors: unknown[] = [];
   const app = createApp({
@@ -152,7 +152,7 @@ function createService() {
   return { app, errors };
 }
 
-// Before Node's, whose adapter puts a Response of its own into the global scope.
+// Runs before Node's tests, whose adapter replaces the global Response.
 Deno.test("Deno: a body over HTTP/2 is refused as soon as it passes the limit, before it ends", async () => {
   const { app } = createService();
   await using server = await app.serve({

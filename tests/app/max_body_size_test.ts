@@ -1,4 +1,4 @@
-/** The limit of the bodies that routes get, in requests that a program makes. */
+/** The body limit of routes, in requests made by code. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { createApp, createGuard, withPlugins } from "@quartet/kit/app";
@@ -23,10 +23,10 @@ const TOO_LARGE = (limit: number) => ({
   },
 });
 
-/** A JSON string of this many bytes. */
+/** Returns a JSON string of this many bytes. */
 const jsonOf = (size: number) => JSON.stringify("x".repeat(size - 2));
 
-/** A body of this many bytes, in chunks, that doesn't say how long it is. */
+/** Returns a chunked body of this many bytes, without a declared length. */
 function streamOf(text: string, chunkSize = 100) {
   const bytes = new TextEncoder().encode(text);
   const taken = { bytes: 0, isCancelled: false };
@@ -45,7 +45,7 @@ function streamOf(text: string, chunkSize = 100) {
 const post = (body: BodyInit | null, headers: HeadersInit = {}, path = "/") =>
   new Request(`http://localhost${path}`, { method: "POST", body, headers });
 
-/** An app with one route, and what its handler threw. */
+/** An app with one route, and the errors of its handler. */
 function appOf(
   handler: NonNullable<Route["handler"]>,
   options: Omit<AppOptions, "routes" | "onError"> = { maxBodySize: LIMIT },
@@ -64,7 +64,7 @@ async function* chunksOf(body: AsyncIterable<Uint8Array> | null) {
   for await (const chunk of body ?? []) yield chunk.length;
 }
 
-/** How handlers read a body. */
+/** Ways to read a body. */
 const READERS: Record<string, (request: Request) => Promise<unknown>> = {
   "json()": (request) => request.json(),
   "text()": (request) => request.text(),

@@ -1,4 +1,4 @@
-/** What the log, the trace and its exports have of an error with secrets in it. */
+/** Secrets of an error in the log, the trace and its exports. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp, createUpgrader } from "@quartet/kit/app";
@@ -21,14 +21,14 @@ import { assertLinear } from "../growth.ts";
 const SECRET = "hunter2-s3cr3t";
 const JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodW50ZXIyIn0.c2VjcmV0LXNpZw";
 
-/** Encodes a text so many times. */
+/** Percent-encodes a text repeatedly. */
 function encoded(text: string, times: number): string {
   return times === 0 ? text : encoded(encodeURIComponent(text), times - 1);
 }
 
 const NESTED = `https://ada:${SECRET}@b.example/cb?code=${SECRET}#${SECRET}`;
 
-/** Texts with a secret in them, and what has to remain of them. */
+/** Texts with a secret, and the parts that must remain. */
 const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
   "a query value": [
     `Cannot fetch https://a.example/x?access_token=${SECRET}&page=2: refused`,
@@ -156,7 +156,7 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
   "a JSON Web Token": [`bad token ${JWT}, sorry`, "bad token REDACTED, sorry"],
 };
 
-/** Texts in which there is nothing to redact. */
+/** Texts without secrets. */
 const HARMLESS = [
   "Cannot read page=2&sort=asc&author=ada&tokenizer=bpe&keyboard=de",
   'Unexpected token: "x" at https://jsr.io/@std/assert@1.0.0/mod.ts:10:5',
@@ -167,7 +167,7 @@ const HARMLESS = [
   "keyJoin.tsx basic authentication bearer of news ?%zz=1&=&a=b=c",
 ];
 
-/** All that leaves the process of an error that a handler throws. */
+/** Returns all outputs about an error that a handler throws. */
 async function toldOf(error: unknown): Promise<Record<string, string>> {
   const tracer = createTracer();
   let terminal = "";
@@ -195,7 +195,7 @@ async function toldOf(error: unknown): Promise<Record<string, string>> {
   };
 }
 
-/** What is printed meanwhile, as the console prints it. */
+/** Captures console output, formatted as the console does. */
 async function logged(work: () => Promise<unknown>): Promise<string> {
   const parts: unknown[] = [];
   const { error, log } = console;

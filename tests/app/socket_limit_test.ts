@@ -1,6 +1,6 @@
 /**
- * How many sockets one address may have open. The sockets are real; what the
- * server tells of their addresses is made up.
+ * The limit of open sockets per address. The sockets are real, and their
+ * addresses are faked.
  *
  * @module
  */
@@ -19,7 +19,7 @@ function from(hostname: string): ConnectionInfo {
   return { remoteAddr: { transport: "tcp", hostname, port: 50_000 } };
 }
 
-/** A server whose clients come from where they say in their query. */
+/** A server that takes a client's address from the query. */
 function serveAs(
   fetch: (
     request: Request,
@@ -47,7 +47,7 @@ function serveAs(
         };
       });
     },
-    /** Asks for a socket by plain HTTP; gives the answer. */
+    /** Sends a handshake by plain HTTP, and returns the response. */
     async refused(address: string, path = "/") {
       const url = `http://127.0.0.1:${server.addr.port}${path}`;
       const connection = await Deno.connect({ port: server.addr.port });

@@ -1,4 +1,4 @@
-/** Several guards on one route: all of them hold, however they were copied. */
+/** Several guards on one route: all apply, however they were copied. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -67,7 +67,7 @@ const ORDERS:
 
 const secret = () => "SECRET";
 
-/** The answers to a stranger, a member and an administrator. */
+/** The answers to an anonymous user, a member and an administrator. */
 async function askAll(server: AuthServer, path: string) {
   const clients = [
     server.browser(),
@@ -141,7 +141,7 @@ Deno.test("Guards of one kind combine: each list of roles must be met", async ()
   assertEquals(await statuses("/optional"), [401, 200, 200]);
 });
 
-/** Whoever is asked is noted by name. */
+/** Creates rules that record their names when called. */
 function noted(asked: string[]) {
   return (name: string, status?: number) =>
     createGuard({
@@ -176,7 +176,7 @@ Deno.test("The application's rules run after the kit's guards, in the order of t
     },
     {
       path: "/plain",
-      // Without createGuard(), a rule holds beside fragments before it.
+      // Without createGuard(), a rule combines with earlier fragments only.
       config: {
         ...requireAuth(),
         auth: { required: false, check: () => errorResponse(418, "OWN", "") },
@@ -402,7 +402,7 @@ const MOUNTS: readonly (readonly [what: string, mount: Mount])[] = [
   }],
 ];
 
-/** The cookie of somebody who has signed in. */
+/** Signs in, and returns the cookie. */
 async function cookieOf(
   auth: ReturnType<typeof createAuthPlugin>,
   user: string,

@@ -1,5 +1,5 @@
 /**
- * CSRF checks of requests that a provider of the application authenticates.
+ * CSRF checks for requests that an application's own provider authenticates.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import type { AuthServer } from "./harness.ts";
 
 const ada = () => Promise.resolve(USERS["ada"]!);
 
-/** A provider of the application that reads a header. */
+/** An application's provider that reads a header. */
 function reading(
   id: string,
   find: (request: Request) => boolean,
@@ -50,7 +50,7 @@ const byBasic = (given?: Partial<AuthProvider>) =>
     ({ headers }) => headers.get("authorization") === `Basic ${btoa("ada:x")}`,
     given,
   );
-/** As behind a proxy that checks client certificates. */
+/** Authenticates as behind a proxy that checks client certificates. */
 const byCertificate = (given?: Partial<AuthProvider>) =>
   reading("certificate", ({ headers }) => headers.has("x-client-cert"), given);
 const byApiKey = () => apiKey({ validate: ada, queryParam: "key" });
@@ -110,7 +110,7 @@ async function opens(
   headers: Record<string, string>,
   path = "/socket",
 ): Promise<boolean> {
-  // Where the types of browsers are loaded as well, those know no headers.
+  // With browser types loaded, WebSocket has no headers option.
   const options: object = { headers };
   const url = origin.replace("http", "ws") + path;
   const socket = new WebSocket(url, options as string[]);
@@ -175,7 +175,7 @@ Deno.test("A provider that browsers send nothing to may declare it", async () =>
         assertEquals(await send(server, path, headers), 200, path);
       }
       assertEquals(await opens(server, headers), true);
-      // Nobody is known by this: the checks apply as to all anonymous requests.
+      // This authenticates nobody, and anonymous requests are checked.
       assertEquals(await send(server, "/optional", evil), 403);
     }
   }
@@ -211,7 +211,7 @@ Deno.test("Of several providers, the one that has authenticated the request deci
         [BASIC, 403, 403],
         [KEY, 200, 200],
         [{ ...COOKIE, ...BASIC }, 403, 403],
-        // A cookie that comes first is what the request is known by.
+        // The cookie comes first, so it authenticates the request.
         [{ ...COOKIE, ...KEY }, 200, 403],
         [{ ...BASIC, ...KEY }, 200, 403],
       ] as const

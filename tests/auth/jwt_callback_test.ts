@@ -1,6 +1,6 @@
 /**
- * The `jwt` callback builds the payload: what it says of the user arrives in
- * the session, what the session decides about doesn't.
+ * The `jwt` callback builds the payload. It can change the user's fields, but
+ * not the session's own claims.
  *
  * @module
  */
@@ -170,7 +170,7 @@ Deno.test("A jwt callback whose roles, name or e-mail is of the wrong type signs
       "Cannot use session: roles of the payload that the jwt callback returned must be an array of strings, received a string",
     ],
     [{ roles: [1] }, "roles of the payload"],
-    // deno-lint-ignore no-sparse-arrays -- a hole is no role
+    // deno-lint-ignore no-sparse-arrays -- a hole isn't a role
     [{ roles: [, "admin"] }, "roles of the payload"],
     [{ roles: { 0: "admin", length: 1 } }, "roles of the payload"],
     [{ roles: new Set(["admin"]) }, "roles of the payload"],

@@ -54,7 +54,7 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-/** A provider on a host of its own, and what that was asked. */
+/** A provider on its own host, and the requests to it. */
 function providerAt(host: string, given: Partial<OAuthOptions> = {}) {
   const requests: Request[] = [];
   const id = host.split(".")[0]!;
@@ -80,7 +80,7 @@ function start(...providers: AuthProvider[]): Promise<AuthServer> {
   return startAuth({ providers }, ROUTES);
 }
 
-/** Begins a sign-in, and gives its state. */
+/** Begins a sign-in, and returns its state. */
 async function begin(browser: Browser, id: string): Promise<string> {
   const response = await browser.ask(`/auth/${id}/start`);
   await response.body?.cancel();
@@ -88,7 +88,7 @@ async function begin(browser: Browser, id: string): Promise<string> {
   return url.searchParams.get("state")!;
 }
 
-/** What comes of a callback: the user's id, or status and code. */
+/** Returns the outcome of a callback: the user's id, or status and code. */
 async function finish(
   browser: Browser,
   id: string,
@@ -182,7 +182,7 @@ Deno.test("A known issuer is compared exactly", async () => {
   assertEquals(requests.length, 0);
   const state = await begin(browser, "a");
   const iss = "https://id.example";
-  // Without an id token it fails, but not before the code was sent.
+  // It fails without an id token, but only after the code was sent.
   assertEquals(
     await finish(browser, "a", { code: "c", state, iss }),
     "502 OAUTH_FAILED",
@@ -260,7 +260,7 @@ Deno.test("A provider that always sends iss signs nobody in without it", async (
   );
 });
 
-/** Keeps what is printed. */
+/** Captures console output. */
 function captureErrors() {
   const printed: string[] = [];
   const { error } = console;

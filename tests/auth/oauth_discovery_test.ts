@@ -1,5 +1,5 @@
 /**
- * Discovery documents: what they supply, and what is wrong with some.
+ * Discovery documents: valid ones supply endpoints, and invalid ones don't.
  *
  * @module
  */
@@ -25,16 +25,16 @@ const CLIENT = {
   clientSecret: "the-secret",
 };
 
-/** An issuer on a port, whose answers a test says. */
+/** An issuer on a local port. The test sets its answers. */
 interface Issuer extends AsyncDisposable {
   readonly issuer: string;
-  /** The paths that were requested, but those of the endpoints. */
+  /** The requested paths, except endpoints. */
   readonly asked: string[];
-  /** What was sent to the token endpoint. */
+  /** The requests to the token endpoint. */
   readonly tokens: Request[];
   /** Answers by path. `undefined` is 404. */
   answers: Record<string, () => Response | Promise<Response>>;
-  /** A good document. */
+  /** A valid document. */
   document(given?: Record<string, unknown>): Record<string, unknown>;
 }
 
@@ -77,7 +77,7 @@ function startIssuer(path = ""): Issuer {
 
 const OPENID = "/.well-known/openid-configuration";
 const OAUTH = "/.well-known/oauth-authorization-server";
-/** Plain OAuth: no id token is needed. */
+/** Plain OAuth without id tokens. */
 const PLAIN = { scope: ["email"] };
 
 const ROUTES: readonly Route[] = [
@@ -105,7 +105,7 @@ function start(options: OAuthOptions): Promise<AuthServer> {
   return startAuth({ providers: [oauth(options)] }, ROUTES);
 }
 
-/** Signs in: the id of the user, or the status and code of an error. */
+/** Signs in. Returns the user's id, or the status and code of the error. */
 async function signIn(
   app: AuthServer,
   answer: Record<string, string> = {},
@@ -124,7 +124,7 @@ async function signIn(
   return userId ?? `${back.status} ${error.code}`;
 }
 
-/** Keeps what is printed. */
+/** Captures console output. */
 function captureErrors() {
   const printed: string[] = [];
   const { error } = console;
@@ -161,7 +161,7 @@ Deno.test("The document is where OpenID Connect Discovery and RFC 8414 put it", 
       ["/", [], [OAUTH]],
       ["/realms/x", ["email"], [`${OAUTH}/realms/x`]],
       ["/realms/x/", ["email"], [`${OAUTH}/realms/x`]],
-      // Only at the other place.
+      // The document is only at the fallback path.
       ["/y", ["email"], [`${OAUTH}/y`, `/y${OPENID}`]],
     ] as const
   ) {
@@ -345,7 +345,7 @@ Deno.test("An app starts without its issuer, says so, and signs in once that is 
     message:
       "The sign-in provider can't be reached at this time; please try again",
   });
-  // Neither asked again at once, however many come.
+  // No further request follows at once, however many sign-ins begin.
   for (let i = 0; i < 20; i++) {
     assertEquals(await signIn(app), "502 OAUTH_FAILED");
   }
@@ -396,7 +396,7 @@ Deno.test("A document is asked for again when it is an hour old, and stays in us
   };
   const url = () => source.current?.authorizationUrl.at(-1);
   assertEquals([source.current, asked], [undefined, 0]);
-  // All that need it at the same time wait for one request.
+  // Concurrent sign-ins wait for one request.
   const loads = Array.from({ length: 10 }, () => source.load());
   source.renew();
   await settle();
@@ -559,7 +559,7 @@ Deno.test("profile() supplies the user without userInfoUrl, from the tokens", as
   assertEquals(calls[0]![0], {});
   assertEquals(calls[0]![1].accessToken, "at");
 
-  // So it does where the document has no userinfo_endpoint.
+  // The same holds for a document without userinfo_endpoint.
   local.answers[OAUTH] = () =>
     Response.json(local.document({ userinfo_endpoint: undefined }));
   const discovered = oauth({

@@ -1,6 +1,6 @@
 /**
- * Password checks that are pending: addresses that ask for many of them don't
- * keep others from signing in.
+ * Pending password checks: addresses with many of them don't keep others from
+ * signing in.
  *
  * @module
  */
@@ -22,10 +22,10 @@ import type {
 } from "@quartet/kit/auth";
 
 const SECRET = "a secret of at least thirty-two bytes";
-/** Costs little, so that tests take less than real floods. */
+/** Cheap scrypt parameters, so that tests are fast. */
 const CHEAP = { ln: 10, r: 8, p: 1 };
 
-/** An app whose requests come from the addresses that a test says. */
+/** An app whose requests come from addresses that the test sets. */
 function start(
   authorize: CredentialsOptions["authorize"],
   config: Partial<AuthConfig> = {},
@@ -87,7 +87,7 @@ async function until(hasHappened: () => boolean): Promise<void> {
 }
 
 const ATTACKERS = ["198.51.100.1", "::ffff:198.51.100.2", "2001:db8::3"];
-/** Addresses of one network as well as that network's one. */
+/** Single addresses, and many addresses of one network. */
 const addressOf = (attacker: string, i: number) =>
   attacker.includes("db8") ? `2001:db8::${i + 1}` : attacker;
 
@@ -107,7 +107,7 @@ for (
         done.push(status);
       })
     );
-    // All of them wait, or have been refused, before the fourth one comes.
+    // All of them wait or were refused before the fourth one comes.
     await until(() => done.includes(429));
     const checked = () => done.filter((status) => status !== 429).length;
     const before = checked();
@@ -116,7 +116,7 @@ for (
       password: "right",
     });
     assertEquals(own.status, 200);
-    // 256 of theirs wait. Those that run, and one turn of each, come first.
+    // 256 of theirs wait. The running ones and one turn of each come first.
     assert(checked() - before < 100, `${checked() - before} came first`);
     await Promise.all(flood);
     await app.close();
@@ -170,7 +170,7 @@ Deno.test("Behind a proxy, the networks are those that the application names", a
   await app.close();
 });
 
-/** Checks that end when the test says so. */
+/** Checks that the test completes. */
 function slowChecks() {
   const pending: PromiseWithResolvers<{ id: string } | null>[] = [];
   return {
@@ -243,12 +243,12 @@ Deno.test("Every outcome ends a pending sign-in, and a refused one isn't a failu
     end(pending.pop()!);
     assertEquals(await first, outcome);
   }
-  // Three failures so far, of which 50 refused ones are none: one more is free.
+  // Three failures so far, as refused ones don't count: one more is allowed.
   const last = signIn("192.0.2.1");
   await until(() => pending.length === 1);
   pending.pop()!.resolve({ id: "ada" });
   assertEquals(await last, "ada");
-  // Whose address isn't known isn't bounded by it.
+  // Sign-ins of unknown address aren't limited.
   const unknown = [signIn(), signIn(), signIn()];
   await until(() => pending.length === 3);
   for (const check of pending) check.resolve({ id: "ada" });
