@@ -125,15 +125,15 @@ export function readGuards(
   const prototype = Object.getPrototypeOf(config);
   if (prototype === null || prototype === Object.prototype) return undefined;
   throw new TypeError(
-    `Cannot ${operation}: a config without guards must be a plain object, received one of ${
+    `Cannot ${operation}: a config without guards must be a plain object, received an instance of ${
       Object.prototype.toString.call(config).slice(8, -1)
     }; spread guards into it, as in { ...requireAuth() }`,
   );
 }
 
 /**
- * Has a function that makes guards be refused where it is spread itself, as in
- * `{ ...requireAuth }`. Without this it would be a config without a guard.
+ * Makes `readGuards()` refuse a guard function that is spread without a call, as
+ * in `{ ...requireAuth }`. Otherwise the route would have no guard.
  */
 export function refuseUncalled(makeGuard: object): void {
   const key = `${KEY}that must be called`;

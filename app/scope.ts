@@ -87,17 +87,17 @@ export class Scope {
   /** Whether the response depends on who sent the request. */
   isPersonal = false;
   /**
-   * Whether it became personal by code that runs elsewhere, such as a worker
-   * that was started before. Nobody knows for which part of the response.
+   * Whether code outside this scope made it personal, such as a worker that was
+   * started earlier. The affected part of the response is unknown.
    */
   isAskedElsewhere = false;
   /** Whether a guard refused the request. */
   isRefused = false;
-  /** What the last refusal of a guard in here looks like. */
+  /** The form of the last guard refusal in this scope. */
   refusal:
     | { readonly status: number; readonly location: string | null }
     | undefined;
-  /** The `Cache-Control` that the kit gave a response which states none. */
+  /** The `Cache-Control` that the kit has added to a response without one. */
   givenCacheControl: string | undefined;
   /**
    * The names of the cookies that the kit's auth reads. Auth sets `isPersonal`
@@ -112,8 +112,8 @@ export class Scope {
    *
    * @param context The context of a request, if one begins here.
    * @param span The span that is open from here on, if another one is.
-   * @param outer The scope around this one; `undefined` if there is none. Left
-   * out, it is the current one.
+   * @param outer The outer scope, or `undefined` for none. Default: the current
+   * scope.
    * @param computation The computation that begins here, if one does whose
    * result several callers share.
    */

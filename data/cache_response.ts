@@ -272,7 +272,7 @@ function keyOf(request: Request, vary: readonly string[]): string {
     url: fragment === -1 ? url : url.slice(0, fragment),
     // Other servers may accept a host in the header that differs from the URL's.
     host: request.headers.get("host") ?? undefined,
-    // With the names: another cache around or inside may vary by others.
+    // The key includes the names, because a nested cache may vary by others.
     vary: vary.map((name) => [name, request.headers.get(name)]),
   });
 }

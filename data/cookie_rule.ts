@@ -12,7 +12,7 @@ import { checkStrings } from "./check.ts";
 /** A token (RFC 6265, section 4.1.1), in which only the last `*` is special. */
 const NAME = /^[!#$%&'+\-.^_`|~\w]*\*?$/;
 
-/** The values of cookies that the kit sets: tokens and ids. */
+/** Matches values of the kit's own cookies: tokens and ids. */
 const VALUE = /^[\w.-]*$/;
 
 /** Matches names of cookies. */
@@ -64,8 +64,8 @@ function compile(names: readonly string[]): CookieMatcher {
  * Returns the names in a `Cookie` header that `ignores` doesn't match.
  *
  * A cookie without a name has the empty string as its name, which no list
- * contains. So has one with a value that the kit never sets: another parser of
- * the header may find other cookies in it.
+ * contains. A cookie with a value that the kit never sets is treated alike:
+ * another parser may find other cookies in that value.
  */
 export function cookieNames(
   header: string | null,

@@ -86,7 +86,7 @@ function allowsAuthorization(control: ReadonlyMap<string, string>): boolean {
     control.has("must-revalidate");
 }
 
-/** Whether a page has a `Cache-Control` of its own. */
+/** Whether a page has its own `Cache-Control`. */
 export function statesControl({ headers }: Page): boolean {
   return headers.some(([name]) => name === "cache-control");
 }

@@ -1,12 +1,12 @@
 import { CacheError } from "./error.ts";
 
-/** What keeps a computation from asking who sent the request. */
+/** Keeps a computation from asking for the user. */
 export interface PersonalRefusal {
-  /** What a scope calls when code inside asks who sent a request. */
+  /** Called by a scope when code inside asks for the user. */
   onAsked(isOwn: boolean): boolean;
   /**
-   * Runs a computation and throws if it has asked, even if it caught the error:
-   * it may have made an error page of that, as `app.fetch()` does.
+   * Runs a computation, and throws if it has asked for the user. This also holds
+   * if it caught the error: `app.fetch()` turns errors into pages.
    */
   check(compute: () => unknown): Promise<unknown>;
 }
@@ -21,7 +21,7 @@ export function refusePersonal(key: string): PersonalRefusal {
   let error: CacheError | undefined;
   return {
     onAsked(isOwn) {
-      // An anonymous request of its own says nothing about the caller.
+      // The code sent an anonymous request itself, so the caller doesn't matter.
       if (isOwn) return false;
       error = new CacheError(
         "PERSONAL",
@@ -32,7 +32,7 @@ export function refusePersonal(key: string): PersonalRefusal {
       throw error;
     },
     async check(compute) {
-      // Awaited here: a lazy query does its work when it is awaited.
+      // Awaited here, because a lazy query runs when it is awaited.
       const value = await compute();
       if (error !== undefined) throw error;
       return value;

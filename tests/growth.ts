@@ -1,6 +1,6 @@
 /**
- * Compares what work costs for 10 KB of text with what it costs for 100 KB.
- * Linear work costs 10 times as much, quadratic work 100 times.
+ * Compares the time of work on 10 KB of text with its time on 100 KB. Linear
+ * work takes 10 times as long, quadratic work 100 times.
  *
  * @module
  */
@@ -13,27 +13,26 @@ export const SHORT = 10_000;
 /** Ten times {@linkcode SHORT}. */
 export const LONG = 10 * SHORT;
 
-/** The growth from which on work isn't linear. */
+/** Work that grows by more than this factor isn't linear. */
 const LIMIT = 20;
-/** What takes less for the long text can't stop a server, in milliseconds. */
+/** Work below this time is harmless at any growth, in milliseconds. */
 const FLOOR = 10;
-/** A measurement may have had to collect garbage or compile. */
+/** Maximum attempts, because a measurement may include garbage collection. */
 const ATTEMPTS = 6;
 
-/** Something that is done with a text. */
+/** Work on a text. */
 export interface Work<Input> {
-  /** Makes the input; what this costs doesn't count. */
+  /** Creates the input. Its time doesn't count. */
   readonly prepare: (length: number) => Input;
   /** Does the work. */
   readonly run: (input: Input) => unknown;
-  /** The sizes to compare, where a limit forbids the usual ones. */
+  /** The sizes to compare, if a limit forbids the usual ones. */
   readonly lengths?: readonly [short: number, long: number];
 }
 
 /**
- * Asserts that the cost of work is proportional to the text's length. A long
- * text is compared with as many short ones as are together as long, and the
- * least of several measurements counts.
+ * Asserts that work takes linear time. It compares one long text with short
+ * texts of the same total length. The least of several measurements counts.
  */
 export async function assertLinear<Input>(
   name: string,
@@ -58,7 +57,7 @@ export async function assertLinear<Input>(
   );
 }
 
-/** Milliseconds that this process worked; others don't add to it. */
+/** Returns the CPU time of this process, in milliseconds. */
 async function time<Input>(
   inputs: readonly Input[],
   run: (input: Input) => unknown,

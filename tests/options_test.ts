@@ -1,7 +1,6 @@
 /**
- * Every function that takes options refuses one that it doesn't know, says
- * where it is, and lists those that there are. Known ones are accepted, with
- * `undefined` too.
+ * Each function with options refuses an unknown option, names its place, and
+ * lists the known ones. It accepts known options, also with `undefined`.
  */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
@@ -20,15 +19,15 @@ import { initClientTracing } from "@quartet/kit/trace/client";
 
 interface Case {
   readonly what: string;
-  /** Options that are right. */
+  /** Valid options. */
   readonly options: Record<string, unknown>;
-  /** Where the unknown one goes: a key of `options`, or its top. */
+  /** The key of `options` that gets the unknown option. Default: `options`. */
   readonly at?: string;
-  /** What the options are called in the message, if not as `at`. */
+  /** The name of the options in the message. Default: `at`. */
   readonly called?: string;
-  /** What the message begins with. */
+  /** The start of the message. */
   readonly cannot: string;
-  /** All the names that there are. */
+  /** All known names. */
   readonly names: string;
   // deno-lint-ignore no-explicit-any -- wrong options are the point
   readonly call: (options: any) => unknown;
@@ -562,7 +561,7 @@ const TRACE: Case[] = [
   },
 ];
 
-/** What a call throws or rejects with. */
+/** Returns the error that a call throws or rejects with. */
 async function errorOf(run: () => unknown): Promise<Error> {
   return await assertRejects(async () => void await run(), Error);
 }
@@ -608,7 +607,7 @@ for (
           error instanceof auth.AuthError && error.code === "CONFIG",
       );
     }
-    // A typo: an underscore more.
+    // A typo: an additional underscore.
     const [name] = known;
     const typo = `${name![0]}_${name!.slice(1)}`;
     const error = await errorOf(() => call(withKey(typo, 1)));

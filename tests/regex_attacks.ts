@@ -1,6 +1,6 @@
 /**
- * Texts that a regular expression could take long for, made of what stands in
- * it: repetitions of its characters, its words, and both in turn.
+ * Texts that could slow a regular expression down (ReDoS). They repeat its
+ * characters, its words, and both in turn.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 /** A text of any length. */
 export type Attack = (length: number) => string;
 
-/** What stands for a class of characters. */
+/** An example character for each class. */
 const CLASSES: Readonly<Record<string, string>> = {
   d: "0",
   w: "a",
@@ -22,12 +22,12 @@ const CLASSES: Readonly<Record<string, string>> = {
   0: "\0",
 };
 
-/** What every expression is tried with. */
+/** Parts that each expression is tried with. */
 const COMMON = [..."a0 /\"'\n.-é"];
-/** What is repeated in pairs. */
+/** Maximum number of parts that are repeated in pairs. */
 const MAX_PAIRED = 10;
 
-/** Makes the texts for an expression. */
+/** Creates the texts for an expression. */
 export function attacksOn({ source }: RegExp): Attack[] {
   const { words, characters } = partsOf(source);
   const pumps = new Set([...characters, ...COMMON, ...words]);
@@ -52,7 +52,7 @@ export function attacksOn({ source }: RegExp): Attack[] {
   return attacks;
 }
 
-/** The literal words of a pattern, and one of each of its characters. */
+/** Returns the literal words of a pattern, and each of its characters once. */
 function partsOf(
   source: string,
 ): { words: string[]; characters: Set<string> } {
@@ -85,7 +85,7 @@ function partsOf(
 const TOKEN =
   /\\u[\da-f]{4}|\\x[\da-f]{2}|\\[pP]\{\w+\}|\\[^]|\[(?:\\[^]|[^\]\\])*\]|\{\d+(?:,\d*)?\}|\((?:\?(?:[:=!]|<[=!]))?|[^]/gi;
 
-/** The character that a part of a pattern stands for, if it does. */
+/** Returns an example character for a part of a pattern, if any. */
 function literalOf(token: string): string | undefined {
   if (/^\\[ux][\da-f]{2,4}$/i.test(token)) {
     return String.fromCharCode(parseInt(token.slice(2), 16));

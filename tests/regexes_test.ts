@@ -3,7 +3,7 @@ import { collectRegexes } from "../tools/regexes/collect.ts";
 import { assertLinear, LONG, SHORT } from "./growth.ts";
 import { attacksOn } from "./regex_attacks.ts";
 
-/** Does with a text all that an expression can be used for. */
+/** Runs all methods of an expression on a text. */
 function match(regex: RegExp, text: string): void {
   regex.lastIndex = 0;
   if (regex.global) text.replace(regex, "");
@@ -41,7 +41,7 @@ for (const { places, regex } of regexes) {
     assertAllLinear(regex));
 }
 
-/** Each of a kind that the attacks have to find. */
+/** Slow expressions of each kind that the attacks must find. */
 const QUADRATIC = [
   /(?:\.{3})?"[^]*?"(?:\.{3})? is not valid JSON/g,
   /\/+$/,
@@ -55,7 +55,7 @@ const QUADRATIC = [
 
 for (const regex of QUADRATIC) {
   Deno.test(`the texts find that ${regex} takes more than linear time`, async () => {
-    // A quarter is enough, and takes a sixteenth of the time.
+    // A quarter of the length is enough, and takes a sixteenth of the time.
     const lengths = [SHORT / 4, LONG / 4] as const;
     await assertRejects(() => assertAllLinear(regex, lengths), Error, "cost");
   });

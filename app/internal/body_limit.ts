@@ -67,11 +67,11 @@ export function limitBody(
     try {
       return await next(limited, context);
     } catch (error) {
-      // Of a request around this one.
+      // The limit of an outer request.
       if (error instanceof BodyError && error.problem === "TOO_LARGE") {
         return refuse(error);
       }
-      // However the body's error was wrapped on its way here, as by `fetch`.
+      // The body's error may have been wrapped, for example by `fetch`.
       if (limited.excess !== undefined && !isResponse(error)) {
         return refuse(limited.excess);
       }
@@ -94,8 +94,8 @@ export function limitBody(
       return direct(request, context);
     }
     const next = length === undefined ? direct : refusing;
-    // No `Request` with such a method and a body can be made. TRACE has no
-    // content (RFC 9110, section 9.3.8), and Node's adapters hide what there is.
+    // `Request` refuses a body with such a method. TRACE has no content (RFC 9110,
+    // section 9.3.8), and Node's adapters hide any that is sent.
     if (WITHOUT_BODY.test(method)) {
       return runLimited(request, context, undefined, next);
     }
@@ -106,7 +106,7 @@ export function limitBody(
   };
 }
 
-/** Deno hands on a `get` as it is, which is another method than `GET`. */
+/** Deno passes on `get` unchanged, which isn't the method `GET`. */
 const WITHOUT_BODY = /^(?:get|head|connect|trace|track)$/i;
 
 function refuse({ message }: BodyError): Response {

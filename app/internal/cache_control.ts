@@ -55,11 +55,11 @@ export function guardCaches(
 }
 
 /**
- * Keeps a response out of shared caches, unless it has a `Cache-Control` of its
- * own or caches don't keep it anyway (RFC 9110, section 9.2.3).
+ * Marks a response as `private`, unless it has its own `Cache-Control` or caches
+ * don't store its method (RFC 9110, section 9.2.3).
  *
- * @param given The `Cache-Control` that a page cache has added. It doesn't hold
- * for what a middleware around the cache makes of the page for a user.
+ * @param given The `Cache-Control` that a page cache has added. It doesn't count
+ * as the response's own, because an outer middleware may have changed the page.
  */
 export function keepPrivate(
   response: Response,

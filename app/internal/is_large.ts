@@ -6,12 +6,12 @@ const LARGE = 4 * MAX_LOG_TEXT;
 const MAX_ENTRIES = 100;
 
 /**
- * Whether `inspect()` would take long, or make a long text: it writes all of an
- * error's message, every key of an object, and what several objects share once
- * for each of them. No getter is called but those that every error may have.
+ * Whether `inspect()` would take long or return a long text. It writes an
+ * error's whole message, every key of an object, and each shared object again.
+ * The check calls no getters, except `name`, `message` and `stack` of an error.
  */
 export function isLarge(value: unknown): boolean {
-  /** The objects that the present one is in, which `inspect()` doesn't repeat. */
+  /** The objects around the current one, which `inspect()` doesn't repeat. */
   const around = new Map<object, Generator<unknown>>();
   let size = 0;
   const enter = (each: unknown) => {
@@ -37,7 +37,7 @@ function* partsOf(value: object): Generator<unknown> {
     yield value.stack;
   }
   if (ArrayBuffer.isView(value)) return;
-  // Each character is a key of its own.
+  // Each character is its own key.
   if (value instanceof String) {
     return yield String.prototype.valueOf.call(value);
   }
@@ -49,7 +49,7 @@ function* partsOf(value: object): Generator<unknown> {
       yield* entry;
     }
   }
-  // These show all that is in them, under no key.
+  // These show their content without keys.
   if (
     value instanceof URLSearchParams || value instanceof FormData ||
     value instanceof Headers

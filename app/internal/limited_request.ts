@@ -30,7 +30,7 @@ export class LimitedRequest extends Request {
     this.#limit = limit;
   }
 
-  /** The error of a body that was longer than the limit, as far as it was read. */
+  /** The error of a body that has exceeded the limit, as far as it was read. */
   get excess(): BodyError | undefined {
     return this.#limit?.excess;
   }
@@ -57,7 +57,7 @@ export class LimitedRequest extends Request {
 export class LimitedBody {
   /** The bytes up to the limit. Beyond it, the stream fails with `BodyError`. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** That error, once there were more, or more than an app around this allows. */
+  /** That error, once this limit or an outer app's limit was exceeded. */
   excess: BodyError | undefined;
 
   constructor(

@@ -1,12 +1,12 @@
 /**
- * Checks where to listen, and listens there.
+ * Checks the address of a server, and listens on it.
  *
  * @module
  */
 
 import { kindOf, show } from "./show.ts";
 
-/** Listens; an error names the port that is in use, unlike Deno's own. */
+/** Listens. Unlike Deno's own, the error names a port that is in use. */
 export function listen(
   options:
     | Deno.ServeTcpOptions
@@ -24,7 +24,7 @@ export function listen(
   }
 }
 
-/** Checks a port. Default 8000. */
+/** Checks a port. Default: 8000. */
 export function readPort(port = 8000): number {
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new TypeError(

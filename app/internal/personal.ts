@@ -114,15 +114,15 @@ export function joinNames(
 
 /**
  * Marks a request as refused by a guard, in its scope and in those of hosts
- * around that handle the same request. All scopes around learn what the refusal
- * looks like, because a host may hand it on under another URL.
+ * around that handle the same request. All scopes around store the form of the
+ * refusal, because a host may pass it on under another URL.
  */
 export function markRefused(
   { method, url }: Request,
   { status, headers }: Response,
 ): void {
   const refusal = { status, location: headers.get("location") };
-  // Those without a context belong to the request of the next one that has one.
+  // A scope without a context belongs to the request of the next one with one.
   let undecided: Scope[] = [];
   let isSame = true;
   for (let scope = currentScope(); scope; scope = scope.outer) {
@@ -138,7 +138,7 @@ export function markRefused(
   if (isSame) { for (const one of undecided) one.isRefused = true; }
 }
 
-/** Whether a response is the refusal of a guard, or of the same request. */
+/** Whether a response is a guard's refusal, or belongs to a refused request. */
 export function isRefusal(
   { isRefused, refusal }: Scope,
   { status, headers }: Response,
@@ -148,8 +148,8 @@ export function isRefusal(
 }
 
 /**
- * Tells the scopes around what `Cache-Control` a response was given that states
- * none itself.
+ * Notes in the scopes around which `Cache-Control` the kit has added to a
+ * response.
  */
 export function noteCacheControl(value: string): void {
   for (let scope = currentScope(); scope; scope = scope.outer) {

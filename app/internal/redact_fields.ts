@@ -15,7 +15,7 @@
 import { REDACTED } from "./redact_url.ts";
 import { isSecretProperty } from "./secret_names.ts";
 
-/** What stands between a name and a quoted value, a number, or a list of some. */
+/** The separator between a name and a quoted value, a number, or a list. */
 const SEPARATOR =
   /(?::|=>|,)[ \t]{0,8}\\{0,8}["'`]|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
 
@@ -51,7 +51,7 @@ export function redactFields(text: string): string {
     if (!/\d$/.test(match)) {
       return [index, after, endOfQuote(text, after, match)];
     }
-    // How many there are isn't secret: `{ total_tokens: 512 }`.
+    // A count isn't secret: `{ total_tokens: 512 }`.
     const isCount = /^tokens$/i.test(text.slice(Math.max(0, index - 6), index));
     return [index, after - 1, isCount ? after - 1 : endOfNumber(text, after)];
   });
@@ -140,7 +140,7 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** Where a list or an object ends that is open at `start`. */
+/** Returns the end of a list or an object that is open at `start`. */
 function endOfList(text: string, start: number): number {
   let depth = 1;
   for (let at = start; at < text.length; at++) {
@@ -153,7 +153,7 @@ function endOfList(text: string, start: number): number {
         at + 1,
         text.slice(back(text, at, "\\", 8), at + 1),
       );
-      // The backslashes before the mark that ends it.
+      // The backslashes before the closing quote.
       while (text[at] === "\\") at++;
     }
   }

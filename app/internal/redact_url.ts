@@ -53,8 +53,8 @@ function endOfAddress(text: string): number {
 }
 
 /**
- * What user info may stand behind: `//` after a scheme, where an address begins
- * without one, and as JSON may escape it.
+ * The slashes before user info: `//` after a scheme, or at the start of a URL
+ * without one. JSON may escape them.
  */
 const SLASHES = /(?:^|[:=([,])(?:\\{0,8}\/){2}/g;
 
@@ -65,7 +65,7 @@ function withoutUserInfo(text: string): string {
   for (const [i, { 0: slashes, index }] of matches.entries()) {
     const start = index + slashes.length;
     const authority = text.slice(start, matches[i + 1]?.index);
-    // Without a scheme it may be a comment.
+    // Without a scheme, `//` may start a comment.
     if (
       !slashes.startsWith(":") && !/^[^/?#\\@:]*:[^/?#\\]*@/.test(authority)
     ) {

@@ -78,7 +78,7 @@ const ADVERSARIAL: Readonly<Record<string, (length: number) => unknown>> = {
   "an object": (n) => ({ text: fill('"')(n), list: new Array(n).fill("a") }),
 };
 
-/** What inspect() would write 100 times as long as what is in it. */
+/** Values that inspect() writes 100 times as long as their content. */
 const list = (item: unknown) => new Array(100).fill(item);
 
 for (const [name, prepare] of Object.entries(ADVERSARIAL)) {

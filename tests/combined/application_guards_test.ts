@@ -24,7 +24,7 @@ function createAuth() {
   });
 }
 
-/** An app with a page cache, whose page counts how often it was made. */
+/** An app with a page cache. The page shows how often it was rendered. */
 function setUp(...routes: Route[]) {
   const cache = createCache();
   let made = 0;

@@ -1,6 +1,6 @@
 /**
- * The ways in which a page cache and a guarded page can be put together, each
- * of which once lost the mark that a page is personal.
+ * Ways to combine a page cache and a guarded page. In each of them, the mark of
+ * a personal page can get lost.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import { Hono } from "hono";
 /** Answers requests. */
 export type Fetch = (request: Request) => Response | Promise<Response>;
 
-/** Puts a page cache around pages, some of which are personal. */
+/** Puts a page cache around pages. Some of them are personal. */
 export type Stack = (
   auth: AuthPlugin,
   cache: Middleware<RequestContext>,
@@ -30,7 +30,7 @@ export type Stack = (
 const userPage = () =>
   new Response(getUser(currentContext())?.id ?? "anonymous");
 
-/** An app with a guarded page, an open one that asks, and one that doesn't. */
+/** An app with a guarded page, a page that asks for the user, and a shared one. */
 export function personalApp(auth: AuthPlugin): App {
   const app = createApp({ plugins: [auth] });
   app.route({

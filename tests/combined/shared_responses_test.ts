@@ -14,7 +14,7 @@ import { createTracer, tracePlugin } from "@quartet/kit/trace";
 
 const trace = () => tracePlugin(createTracer(), { authorize: () => true });
 
-/** What of a response names its trace. */
+/** Returns the parts of a response that name its trace. */
 function traceOf({ headers }: Response): (string | null)[] {
   return [headers.get("x-app-trace-id"), headers.get("server-timing")];
 }
@@ -252,7 +252,7 @@ Deno.test("A page that an application's rule guards is never given without it", 
   });
   app.route({
     path: "/summary",
-    // A page of its own, which is the same for everybody.
+    // A separate page, which is the same for all users.
     loader: () =>
       cache.cached("summary", async () => {
         const headers = { "x-internal": "1" };

@@ -14,7 +14,7 @@ function createAuth() {
   });
 }
 
-/** Runs code as if no request were handled, as a pool of connections does. */
+/** Runs code outside of any request, as a connection pool does. */
 const outside = AsyncLocalStorage.snapshot();
 
 for (const isAuthFirst of [true, false]) {

@@ -32,7 +32,7 @@ function setUp(): { auth: AuthPlugin; cache: Cache; app: App } {
   };
 }
 
-/** What code in a request for ada does. */
+/** Runs code in a request of ada. */
 async function inRequest<T>(app: App, fn: () => T | Promise<T>): Promise<T> {
   const { promise, resolve } = Promise.withResolvers<Promise<T>>();
   app.route({

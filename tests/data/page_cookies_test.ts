@@ -4,7 +4,7 @@ import { createAuthPlugin, credentials, getAuth } from "@quartet/kit/auth";
 import { createCache } from "@quartet/kit/data";
 import type { CacheResponseOptions } from "@quartet/kit/data";
 
-/** An app whose pages show the cart of a cookie that the kit knows nothing of. */
+/** An app whose pages show a cart from a cookie that the kit doesn't know. */
 function shop(options: Partial<CacheResponseOptions> = {}) {
   const cache = createCache();
   let made = 0;
@@ -110,7 +110,7 @@ Deno.test("A page that was made without auth isn't given to those with a session
     },
   });
   const app = createApp().use(cache.cacheResponse({ maxAge: 60 }));
-  // It reads the session's cookie by itself, which auth can't know.
+  // The page reads the session cookie itself, which auth can't notice.
   app.route({
     path: "/own",
     handler: ({ headers }) =>

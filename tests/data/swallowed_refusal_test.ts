@@ -6,7 +6,7 @@ import { CacheError, createCache } from "@quartet/kit/data";
 
 const ADA = { headers: { "x-api-key": "ada" } };
 
-/** What a stranger gets of what was computed in a request of ada. */
+/** Computes a value in a request of ada. Returns the result and the entry count. */
 async function compute(
   maxAge: number,
   fn: (context: Context, load: () => Promise<string>) => unknown,
@@ -42,7 +42,7 @@ for (const maxAge of [60, 0]) {
       }
     });
     assertEquals(caught, ["PERSONAL", 0]);
-    // An app has an error page for it.
+    // The app turns the error into a page.
     const page = await compute(maxAge, (_context, load) => load());
     assertEquals(page, ["PERSONAL", 0]);
   });

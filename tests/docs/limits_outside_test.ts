@@ -1,5 +1,5 @@
 /**
- * What `docs/limits.md` says of the runtime and of proxies.
+ * The statements of `docs/limits.md` about the runtime and about proxies.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { statusOf } from "../trace/ask_for_traces.ts";
 import { findProgram, nginxFile, start } from "../trace/proxies.ts";
 import { figure, shownFor, text } from "./limits_page.ts";
 
-/** The figures for Deno are those of one version. */
+/** The figures for Deno hold for one version. */
 const isMeasured = text.includes(`on Deno ${Deno.version.deno},`);
 
 Deno.test({
@@ -44,9 +44,9 @@ Deno.test({
 
 interface ShownProxy {
   readonly name: string;
-  /** Has the program check a file. */
+  /** Arguments that check a configuration file. */
   readonly check: (folder: string, file: string) => string[];
-  /** Has the program run by a file. */
+  /** Arguments that start the program with a file. */
   readonly run: (folder: string, file: string) => string[];
   /** The page's file, with other addresses. */
   readonly write: (folder: string, listen: string, upstream: number) => string;
@@ -89,7 +89,7 @@ for (const { name, check, run, write } of PROXIES) {
       const folder = await Deno.makeTempDir();
       try {
         const file = `${folder}/${name}.conf`;
-        // nginx opens the port, and who isn't root may not open port 80.
+        // nginx opens the port, and only root may open port 80.
         await Deno.writeTextFile(file, write(folder, "127.0.0.1:8080", 8000));
         const { code, stdout, stderr } = await new Deno.Command(program!, {
           args: check(folder, file),
@@ -131,7 +131,7 @@ for (const { name, check, run, write } of PROXIES) {
       assertEquals(await post(1024 * 1024 + 1), 413);
 
       const sockets: Deno.Conn[] = [];
-      // Earlier connections may not be over for the proxy yet.
+      // The proxy may still count earlier connections.
       while (upgrader.size < 50) {
         const connection = await Deno.connect(proxy.target);
         await connection.write(new TextEncoder().encode(handshake()));

@@ -1,5 +1,5 @@
 /**
- * What `docs/limits.md` says.
+ * Reads figures and files from `docs/limits.md`.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { assert } from "@std/assert";
 import { marked, type Tokens } from "marked";
 import { ROOT } from "../helpers.ts";
 
-/** The page as it is. */
+/** The page's source. */
 export const text = await Deno.readTextFile(new URL("docs/limits.md", ROOT));
 const tokens = marked.lexer(text);
 /** The cells of each row, by the first one. */
@@ -23,7 +23,7 @@ const UNITS: Readonly<Record<string, number>> = {
   MiB: 1024 * 1024,
 };
 
-/** The default that the page says: its first figure. */
+/** Returns the default on the page: the first figure of its row. */
 export function figure(limit: string): number {
   const cells = rows.get(limit);
   assert(cells !== undefined, `The page has no limit "${limit}"`);

@@ -1,6 +1,6 @@
 /**
- * The figures of `docs/limits.md`. Each test takes its figure from the page, and
- * tries what is just within it and just beyond.
+ * The figures of `docs/limits.md`. Each test reads its figure from the page, and
+ * tries values just within it and just beyond it.
  *
  * @module
  */

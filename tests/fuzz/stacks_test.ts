@@ -1,10 +1,10 @@
-/** Whether random stacks would find the leaks that they look for. */
+/** Checks that random stacks find the leaks that they look for. */
 
 import { assertStringIncludes } from "@std/assert";
 import { Scope } from "@quartet/kit/app";
 import { stacks } from "./targets/stacks.ts";
 
-/** Runs the stacks while a method of all scopes is another one. */
+/** Runs the stacks with a replaced method of all scopes. */
 async function findWith(asked: Scope["asked"]): Promise<string> {
   const original = Scope.prototype.asked;
   Scope.prototype.asked = asked;

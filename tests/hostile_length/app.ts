@@ -1,5 +1,5 @@
 /**
- * An app with every module, which requests of any length are sent to.
+ * An app with all modules, for requests of any length.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { createTracer, tracePlugin } from "@quartet/kit/trace";
 /** The secret of sessions and of the revalidation handler. */
 export const SECRET = "a secret of the tests, longer than thirty-two bytes";
 
-/** Paths of the app, and what answers there. */
+/** The app's paths and their handlers. */
 export const PATHS = [
   "/page",
   "/account",
@@ -30,7 +30,7 @@ export const PATHS = [
   "/__app/traces/api",
 ];
 
-/** Makes the app. */
+/** Creates the app. */
 export function createSubject(): App {
   const cache = createCache();
   const handler = cache.createRevalidationHandler(SECRET);

@@ -52,12 +52,12 @@ Deno.test("a long password or password hash takes linear time", async () => {
       needsRehash(text);
       await verifyPassword("a password", text);
     } catch {
-      // It is no hash.
+      // The text isn't a hash.
     }
     try {
       needsRehash(hash.slice(0, 30) + text);
     } catch {
-      // Neither is this.
+      // This isn't one either.
     }
   });
 });

@@ -2,7 +2,7 @@ import { createCache, tags } from "@quartet/kit/data";
 import { assertAllLinear, numbered, repeat, silently, TEXTS } from "./texts.ts";
 import type { Text } from "./texts.ts";
 
-/** Nests a value in another one, as often as a text is long. */
+/** Nests values as deep as the text is long. */
 function nested(length: number, around: (value: unknown) => unknown): unknown {
   let value: unknown = "inside";
   for (let i = 0; i < length; i++) value = around(value);
@@ -57,7 +57,7 @@ for (const [name, make] of Object.entries(VALUES)) {
       try {
         await fn(value);
       } catch {
-        // What is nested too deeply can't be keyed.
+        // Values that are nested too deeply have no key.
       }
     }, { prepare: (text) => make(text.length) });
   });
@@ -83,7 +83,7 @@ Deno.test("a long tag or path to invalidate takes linear time", () =>
         await cache.revalidateTag(tags.resource(text, text));
         await cache.revalidateTag(tags.userScoped(text, text));
       } catch {
-        // It is no tag.
+        // The text isn't a valid tag.
       }
     });
     await assertAllLinear("revalidatePath()", PATHS, async (text) => {
@@ -91,7 +91,7 @@ Deno.test("a long tag or path to invalidate takes linear time", () =>
         try {
           await cache.revalidatePath(path);
         } catch {
-          // It is no path.
+          // The text isn't a valid path.
         }
       }
     });

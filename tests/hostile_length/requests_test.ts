@@ -55,7 +55,7 @@ const OTHER_HEADERS = [
 
 type Subject = ReturnType<typeof createSubject>;
 
-/** Sends requests that are made of the texts, as far as they can be made. */
+/** Sends requests with the texts, if `Request` accepts them. */
 async function assertAnswersLinear(
   app: Subject,
   name: string,
@@ -68,7 +68,7 @@ async function assertAnswersLinear(
   }, { prepare: make });
 }
 
-/** A handshake, which the header may be a part of. */
+/** A WebSocket handshake, to which the header is added. */
 const HANDSHAKE = {
   connection: "upgrade",
   upgrade: "websocket",
@@ -95,7 +95,7 @@ for (
             try {
               return new Request(url, { method, headers });
             } catch {
-              // No client can send it.
+              // No client can send this header.
               return undefined;
             }
           });

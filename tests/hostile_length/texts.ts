@@ -1,22 +1,22 @@
 /**
- * Texts of any length that a parser could take long for, and the check that
- * none does.
+ * Long texts that could slow a parser down (ReDoS), and the check that none
+ * does.
  *
  * @module
  */
 
 import { assertLinear, LONG, SHORT } from "../growth.ts";
 
-/** A text of a length. */
+/** Creates a text of a length. */
 export type Text = (length: number) => string;
 
-/** A text that repeats another one. */
+/** Repeats a text. */
 export function repeat(text: string, start = "", end = ""): Text {
   return (length) =>
     start + text.repeat(Math.ceil(length / text.length)).slice(0, length) + end;
 }
 
-/** A text of numbered parts, so that no two are the same. */
+/** Creates a text of numbered parts, so that no two are equal. */
 export function numbered(part: (index: number) => string): Text {
   return (length) => {
     let text = "";
@@ -25,7 +25,7 @@ export function numbered(part: (index: number) => string): Text {
   };
 }
 
-/** Delimiters and near-misses of what the kit reads. */
+/** Delimiters and near-misses of the formats that the kit parses. */
 export const TEXTS: readonly Text[] = [
   ..."a0 ;,=\"'\\%/-._:[]{}()<>*&?#@+|~\xe9",
   ...["a=b; ", "a,", "a, ", '"a",', 'W/"a", ', "%41", "%", "%4", "..", "/.."],
@@ -34,13 +34,13 @@ export const TEXTS: readonly Text[] = [
   ...["::", "1:", "1.", "?a", "@a", "http://", "a://a@", "é".normalize()],
 ].map((text) => repeat(text));
 
-/** Asserts that work on each of the texts costs as much as they are long. */
+/** Asserts that work on each of the texts takes linear time. */
 export async function assertAllLinear<Input = string>(
   name: string,
   texts: readonly Text[],
   run: (input: Input) => unknown,
   { prepare = (text) => text as Input, lengths = [SHORT, LONG] }: {
-    /** Makes what is worked on of the text. Default: the text itself. */
+    /** Creates the input from the text. Default: the text itself. */
     readonly prepare?: (text: string) => Input;
     readonly lengths?: readonly [short: number, long: number];
   } = {},
@@ -55,7 +55,7 @@ export async function assertAllLinear<Input = string>(
   }
 }
 
-/** Runs without what is printed; the log takes part in the work. */
+/** Runs code with a silent console. The kit still writes its log texts. */
 export async function silently(work: () => Promise<void>): Promise<void> {
   const { error, warn, log } = console;
   console.error = console.warn = console.log = () => {};

@@ -57,7 +57,7 @@ Deno.test("many fields and signals take linear time", async () => {
   );
 });
 
-/** What reads a trace or writes one in another form. */
+/** Functions that read a trace or convert it. */
 const FORMS: Readonly<Record<string, (trace: SerializedTrace) => unknown>> = {
   "deserializeTrace()": (trace) => serializeTrace(deserializeTrace(trace)),
   "toOTLP()": (trace) => fromOTLP(toOTLP([withHexIds(trace)])),
@@ -123,7 +123,7 @@ Deno.test("OTLP with long ids, times, names and values takes linear time", () =>
       try {
         fromOTLP({ resourceSpans: [{ scopeSpans }] } as never);
       } catch {
-        // It is none.
+        // The text isn't OTLP.
       }
     }
   }));
@@ -141,7 +141,7 @@ Deno.test("deeply nested values of OTLP take linear time", () =>
     try {
       fromOTLP({ resourceSpans: [{ scopeSpans: [{ spans }] }] } as never);
     } catch {
-      // It is too deep.
+      // The value is nested too deeply.
     }
   }, {
     prepare: ({ length }) => {

@@ -1,5 +1,5 @@
 /**
- * Traces that hold a long text in every place, or are long themselves.
+ * Traces with a long text in each place, and traces with many parts.
  *
  * @module
  */
@@ -51,7 +51,7 @@ export const SQL: readonly Text[] = [
   numbered((i) => `, column_${i}`),
 ];
 
-/** A trace with the text as name, attribute, event, statement and address. */
+/** A trace with the text as name, attribute, event, statement and URL. */
 export function traceOf(text: string): SerializedTrace {
   const event = {
     name: "exception",
@@ -103,7 +103,7 @@ export const SHAPES: Readonly<
     wide(length, (i) => `span ${i}`, (i, count) => [count - i, 2 * count - i]),
 };
 
-/** The trace with ids as other tools have them. */
+/** Returns the trace with ids of other tools. */
 export function withHexIds(record: SerializedTrace): SerializedTrace {
   const hex = (length: number, id: number) =>
     (id + 1).toString(16).padStart(length, "0");

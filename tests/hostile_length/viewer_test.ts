@@ -57,7 +57,7 @@ Deno.test("formatSql() takes linear time for the longest kind of statement", () 
     lengths: [1_900, 19_000],
   }));
 
-/** Everything is shown, and what repeats is one row. */
+/** Shows everything, with repeated spans in one row. */
 const OPTIONS = {
   collapsed: new Set<string>(),
   expandedGroups: new Set<string>(),
@@ -144,7 +144,7 @@ Deno.test("a long file that isn't a trace takes linear time", () => {
     try {
       await importText(text);
     } catch {
-      // It is none.
+      // The file isn't a trace.
     }
   });
 });

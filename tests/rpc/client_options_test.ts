@@ -1,4 +1,4 @@
-/** What a client refuses when it is created. */
+/** Options that a client refuses when it is created. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { createClient, createHTTPClient } from "@quartet/kit/rpc/client";

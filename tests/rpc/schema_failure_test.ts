@@ -1,6 +1,6 @@
 /**
- * What the code inside a schema throws is a failure of the server, unlike what
- * the schema reports: callers hear nothing of it, over any transport.
+ * Errors thrown by a schema's code are failures of the server, unlike reported
+ * issues. Callers don't see them, over any transport.
  */
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
@@ -43,7 +43,7 @@ function standard(validate: (value: unknown) => unknown): Schema {
   return { "~standard": { version: 1, vendor: "test", validate } };
 }
 
-/** A schema in the style of zod 3, which reports by `safeParse`. */
+/** A schema in the style of zod 3, with `safeParse`. */
 function safe(
   safeParse: (value: unknown) => unknown,
   name: "safeParse" | "safeParseAsync" = "safeParse",

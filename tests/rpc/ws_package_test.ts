@@ -12,10 +12,10 @@ import { z } from "zod";
 import { connect, errorLog, subscribe, until } from "./helpers.ts";
 import type { Client } from "./helpers.ts";
 
-/** How `ws` hands over the bytes of a message. */
+/** The forms in which `ws` passes a message's bytes. */
 type BinaryType = "nodebuffer" | "arraybuffer" | "fragments";
 
-/** Serves the sockets of a router as the documentation does. */
+/** Serves a router's sockets as the documentation shows. */
 async function serveWithWs(
   { websocket }: Pick<Router, "websocket">,
   binaryType: BinaryType = "nodebuffer",
@@ -148,7 +148,7 @@ Deno.test("A client that leaves a ws server ends its generators", async () => {
   await until(() => ended === before + 1);
 });
 
-/** Calls the handler as a server would, and gives what was answered. */
+/** Calls the handler as a server would, and returns the answers. */
 function answersTo(...messages: unknown[]): { type: string; text: string }[] {
   const sent: { type: string; text: string }[] = [];
   const ws = {

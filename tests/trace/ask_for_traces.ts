@@ -1,6 +1,6 @@
 /**
- * Asks a server for everything that it has of traces, byte for byte, and tells
- * how each request was answered.
+ * Requests everything that a server has about traces, byte for byte, and returns
+ * the status of each request.
  *
  * @module
  */
@@ -30,15 +30,15 @@ export function all(status: number): Statuses {
   };
 }
 
-/** A server that a test has started. */
+/** A server started by a test. */
 export interface TracedServer {
   readonly child: Child;
   readonly port: number;
-  /** A trace that it keeps. */
+  /** The id of a stored trace. */
   readonly traceId: string;
 }
 
-/** How it is started. */
+/** Settings of the server. */
 export interface TracedServerOptions {
   /** Permissions. Default: the network and the environment. */
   readonly flags?: readonly string[];
@@ -47,7 +47,7 @@ export interface TracedServerOptions {
   readonly args: readonly string[];
 }
 
-/** Whether the environment of the tests would make each child a production. */
+/** Whether the tests' environment would put each child into production. */
 const PLAIN = { DENO_ENV: "", NODE_ENV: "" };
 
 /** Starts a server. End it by its child. */
@@ -110,7 +110,7 @@ function request(
   return [`${method} ${path} HTTP/1.1`, ...lines, "", body].join("\r\n");
 }
 
-/** Sends bytes and gives the status of the answer. */
+/** Sends bytes, and returns the status of the response. */
 export async function statusOf(
   target: Deno.ConnectOptions,
   text: string,

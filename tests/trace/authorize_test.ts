@@ -1,6 +1,6 @@
 /**
- * Who may read traces, and who may post spans: `authorize` decides on each by
- * itself.
+ * Access to traces: `authorize` decides separately about reading traces and
+ * posting spans.
  *
  * @module
  */
@@ -40,7 +40,7 @@ async function serveTraces(tracer: Tracer, authorize: Authorize) {
   };
 }
 
-/** A socket, what it was told so far, and how to wait for more. */
+/** A socket, the messages it has received, and a way to wait for more. */
 async function connect(url: string) {
   const socket = new WebSocket(url.replace("http", "ws"));
   const messages: Message[] = [];
@@ -83,7 +83,7 @@ const spansFor = (traceId: string) => ({
   }],
 });
 
-/** A tracer with a trace that has ended. */
+/** Returns a tracer with a finished trace. */
 function traced() {
   const tracer = createTracer();
   const root = tracer.startTrace("GET /");
@@ -183,7 +183,7 @@ Deno.test("a caller who may only read can't post", async () => {
     type: "error",
     error: "This socket may not post spans",
   });
-  // It is still there to read.
+  // The trace can still be read.
   tracer.startTrace("job").end();
   assertEquals((await socket.next()).type, "trace:start");
   assertEquals(tracer.getTrace(traceId)?.spans.size, 1);
@@ -218,7 +218,7 @@ Deno.test("no message makes a write-only socket send a trace", async () => {
   ];
   for (const message of hostile) {
     socket.send(message);
-    // Something that the others would be told of.
+    // This event would be sent to other sockets.
     tracer.startTrace("secret job").end();
   }
   socket.send({ type: "ping", sentAt: "last" });
@@ -254,7 +254,7 @@ Deno.test("by default pages of other sites neither read nor post", async () => {
       { Host, Origin: "null" },
       { Host, Origin: `http://localhost:${port}` },
       { Host: "evil.example", Origin: "http://evil.example" },
-      // As `sendBeacon` and a form send it, without asking first.
+      // `sendBeacon` and forms send it like this, without a CORS preflight.
       {
         Host,
         Origin: "http://evil.example",
@@ -386,7 +386,7 @@ Deno.test("with auth, visitors' pages post spans and only admins read them", asy
     await askForTraces(target, { Origin: site, ...admin }, traceId),
     { viewer: 200, api: 200, ws: 101, post: 202, wsClient: 101 },
   );
-  // An admin's browser, made to ask by a page of another site.
+  // A page of another site makes an admin's browser send a request.
   const foreign = { Origin: "https://evil.example", ...admin };
   assertEquals(await askForTraces(target, foreign, traceId), all(403));
   const { spans } = tracer.getTrace(traceId)!;

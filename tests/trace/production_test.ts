@@ -6,7 +6,7 @@ import type { TracedServerOptions } from "./ask_for_traces.ts";
 
 const MOUNTINGS = ["plugin", "handlers"];
 
-/** What makes a process one of production. */
+/** Settings that put a process into production. */
 const PRODUCTIONS: readonly (
   & { readonly what: string }
   & Omit<TracedServerOptions, "args">
@@ -101,7 +101,7 @@ for (const mounting of MOUNTINGS) {
   });
 }
 
-/** An app that mounts all there is, without `authorize`. */
+/** An app that mounts the viewer, the API and the stream without `authorize`. */
 const APP = `
   import { createApp } from "${new URL("app/mod.ts", ROOT)}";
   import * as trace from "${new URL("trace/mod.ts", ROOT)}";
@@ -121,7 +121,7 @@ for (const flags of [[], ["--trace"]]) {
       viewer: 200,
       api: 200,
       ws: 101,
-      // No such trace.
+      // The trace doesn't exist.
       post: 400,
       wsClient: 101,
     });

@@ -1,20 +1,19 @@
 /**
- * Reverse proxies as Debian has them, each with its files in a folder of its
- * own.
+ * Debian's reverse proxies, each with its files in its own folder.
  *
  * @module
  */
 
-/** A proxy that runs. Ends with the block that it was started in. */
+/** A running proxy. It ends with its `using` block. */
 export interface Proxy extends AsyncDisposable {
-  /** Where it listens. */
+  /** The address that it listens on. */
   readonly target: Deno.ConnectOptions;
 }
 
-/** Where Debian has the programs; their folder isn't on every PATH. */
+/** Folders of the programs. They aren't on every PATH. */
 const FOLDERS = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"];
 
-/** Finds a program; `undefined` where it isn't installed. */
+/** Finds a program. Returns `undefined` if it isn't installed. */
 export function findProgram(name: string): string | undefined {
   return FOLDERS.map((folder) => `${folder}/${name}`).find((path) => {
     try {
@@ -28,7 +27,7 @@ export function findProgram(name: string): string | undefined {
 /**
  * Starts nginx in front of a port.
  *
- * @param directives What its `location` has beside `proxy_pass`.
+ * @param directives Directives of `location`, in addition to `proxy_pass`.
  */
 export function startNginx(
   program: string,
@@ -53,7 +52,7 @@ export function startNginx(
 /**
  * Starts HAProxy in front of a port.
  *
- * @param lines What its `listen` section has beside the server.
+ * @param lines Lines of the `listen` section, in addition to the server.
  */
 export function startHAProxy(
   program: string,
@@ -80,7 +79,7 @@ export function startHAProxy(
 /**
  * Writes a configuration of nginx whose files are all in one folder.
  *
- * @param http What is inside of `http`.
+ * @param http The content of the `http` block.
  */
 export function nginxFile(folder: string, http: string): string {
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -89,7 +88,7 @@ export function nginxFile(folder: string, http: string): string {
     "daemon off;",
     "worker_processes 1;",
     `pid ${folder}/nginx.pid;`,
-    // Its worker would else be somebody who may not enter the folder.
+    // Otherwise the worker's user may not enter the folder.
     Deno.uid() === 0 ? "user root;" : "",
     "events { worker_connections 512; }",
     "http {",
@@ -101,21 +100,21 @@ export function nginxFile(folder: string, http: string): string {
   ].join("\n");
 }
 
-/** What a proxy is started with. */
+/** A proxy's command line and configuration. */
 export interface Configuration {
   readonly args: readonly string[];
-  /** What its file says. */
+  /** The content of its file. */
   readonly text: string;
 }
 
-/** Makes it. */
+/** Creates the configuration for a folder, a file and a port. */
 export type Configure = (
   folder: string,
   file: string,
   listen: number,
 ) => Configuration;
 
-/** Neither program takes port 0, so a free one may be lost to somebody else. */
+/** Attempts: neither program accepts port 0, so a free port may get lost. */
 const TRIES = 5;
 
 /** Starts a proxy by a configuration for a folder, a file and a free port. */
@@ -132,7 +131,7 @@ export async function start(
   }
 }
 
-/** Gives what the program complained of if it ended. */
+/** Starts a proxy once. Returns its error output if it has ended. */
 async function tryToStart(
   program: string,
   configure: Configure,

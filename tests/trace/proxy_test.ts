@@ -1,6 +1,6 @@
 /**
- * The traces of a server behind real proxies on the same machine, whose
- * connections all come from a loopback address.
+ * Access to traces behind real proxies on the same machine. Their connections
+ * all come from a loopback address.
  *
  * @module
  */
@@ -27,7 +27,7 @@ interface Case {
   readonly what: string;
   readonly program: "nginx" | "haproxy";
   readonly lines: readonly string[];
-  /** Whether it adds headers that tell of a proxy. */
+  /** Whether it adds headers that reveal a proxy. */
   readonly tells: boolean;
   /** Whether sockets get through it. */
   readonly upgrades: boolean;
@@ -74,12 +74,12 @@ const CASES: readonly Case[] = [
   ], true),
 ];
 
-/** What clients may call the server. */
+/** Names that clients may use for the server. */
 const HOSTS = ["shop.example", "localhost", "127.0.0.1"];
 
 for (const { what, program, lines, tells, upgrades } of CASES) {
   const path = findProgram(program);
-  // Both proxies are Debian's; elsewhere these tests have nothing to drive.
+  // Without Debian's proxies, these tests are skipped.
   const ignore = path === undefined;
   const notice = ignore ? ` (${program} isn't installed)` : "";
 
@@ -88,7 +88,7 @@ for (const { what, program, lines, tells, upgrades } of CASES) {
       ? startNginx(path!, port, lines)
       : startHAProxy(path!, port, lines);
 
-  /** What a server answers that lets in reads or posts. */
+  /** The answers of a server that allows reads or posts. */
   const answers = (reads: boolean, writes: boolean): Statuses => ({
     viewer: reads ? 200 : 403,
     api: reads ? 200 : 403,

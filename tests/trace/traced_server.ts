@@ -1,7 +1,6 @@
 /**
- * A server with the viewer, its API and its socket, to be run as a process of
- * its own. It prints a line of JSON: its port, and the id of a trace that it has
- * kept.
+ * A server with the viewer, its API and its socket, to run as a child process.
+ * It prints a line of JSON: its port, and the id of a stored trace.
  *
  * Arguments: `plugin` or `handlers`, how they are mounted; then `authorize` for
  * a rule of its own: everybody posts, and `x-user: admin` reads.

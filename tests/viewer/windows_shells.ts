@@ -1,7 +1,7 @@
 /**
- * How PowerShell and cmd.exe read a line that is typed or pasted, as far as
- * commands without variables of their own need it. Neither runs where the tests
- * do, so these follow their documentation:
+ * Parses a command line as PowerShell and cmd.exe do, for commands without their
+ * own variables. Neither runs on the tests' machine, so this code follows their
+ * documentation:
  *
  * - PowerShell: about_Quoting_Rules, about_Special_Characters, about_Operators
  * - cmd.exe: "Windows command-line expansion" (percent signs come first, quotes
@@ -11,10 +11,10 @@
  * @module
  */
 
-/** What PowerShell has in place of `"`: it takes typographic ones as well. */
+/** PowerShell's quotation marks: it accepts typographic ones too. */
 const QUOTES = '"\u201c\u201d\u201e';
 
-/** The arguments that PowerShell makes of a line. Throws if it does more. */
+/** Returns PowerShell's arguments of a line. Throws if the line does more. */
 export function powerShellArguments(line: string): string[] {
   const found: string[] = [];
   let word: string | undefined;
@@ -37,7 +37,7 @@ export function powerShellArguments(line: string): string[] {
   return word === undefined ? found : [...found, word];
 }
 
-/** The arguments that cmd.exe and the C runtime make of a line. */
+/** Returns the arguments of a line in cmd.exe and the C runtime. */
 export function cmdArguments(
   line: string,
   isVariable: (name: string) => boolean,

@@ -1,12 +1,12 @@
 /**
- * Random ways to put the kit together, and random visitors of what comes of it.
+ * Random combinations of the kit's parts, and random visits to them.
  *
  * @module
  */
 
 import * as fc from "fast-check";
 
-/** What stands around an application, from the outside to the inside. */
+/** The layers around an application, from the outside in. */
 export interface StackInput {
   /** How requests reach the outermost host. */
   readonly transport: "call" | "Deno" | "Node";
@@ -25,7 +25,7 @@ export interface LayerInput {
   readonly parts: readonly (typeof PARTS)[number][];
 }
 
-/** How the fragments of guards are copied together. */
+/** How guard fragments are copied into a config. */
 export interface GuardsInput {
   readonly copy: "spread" | "assign" | "entries";
   readonly isReversed: boolean;
@@ -54,7 +54,7 @@ export const HOSTS = [
   "Oak",
 ] as const;
 
-/** What a layer can have between its host and the next one. */
+/** The parts that a layer can have between its host and the next one. */
 export const PARTS = [
   "auth",
   "trace",
@@ -97,7 +97,7 @@ const visit: fc.Arbitrary<Visit> = fc.record({
   isHasty: fc.boolean(),
 });
 
-/** Few pages, so that visitors meet on them. */
+/** Only a few pages, so that visitors share them. */
 const visits = fc.uniqueArray(fc.constantFrom(...PATHS), {
   minLength: 1,
   maxLength: 3,
@@ -111,7 +111,7 @@ const visits = fc.uniqueArray(fc.constantFrom(...PATHS), {
   )
 );
 
-/** All of it. */
+/** A whole stack with its visits. */
 export const stackInput: fc.Arbitrary<StackInput> = fc.record({
   transport: fc.constantFrom(
     ...Array<"call">(14).fill("call"),

@@ -1,5 +1,5 @@
 /**
- * Puts hosts around an application, and opens what they listen on.
+ * Puts hosts around an application, and opens their ports.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import type { AddressInfo } from "node:net";
 import type { LayerInput, StackInput } from "../input/stack.ts";
 import type { World } from "./world.ts";
 
-// Oak says that it is loaded.
+// Oak prints a line when it is loaded.
 const { warn } = console;
 console.warn = () => {};
 const { Application } = await import("@oakserver/oak");
@@ -32,7 +32,7 @@ export type Fetch = (request: Request) => Promise<Response>;
 
 type Part = Plugin | Middleware | ReturnType<typeof requireAuth>;
 
-/** Puts a host around what answers requests. */
+/** Puts a host around a request handler. */
 export function wrap(
   world: World,
   { host, parts: names }: LayerInput,
@@ -43,7 +43,7 @@ export function wrap(
     case "app":
     case "route":
     case "copying app": {
-      // A guard is a part of other hosts only.
+      // Only other hosts take guards as parts.
       const outer = withPlugins(parts, (request) => app.fetch(request));
       const app = createApp();
       if (host === "app") app.use((request) => inner(request));
@@ -115,7 +115,7 @@ function partsOf(world: World, names: LayerInput["parts"]): Part[] {
         });
         break;
       case "guard":
-        // It needs to know who asks.
+        // The cache must know who asks.
         if (!parts.includes(world.auth)) parts.push(world.auth);
         parts.push(requireAuth());
     }
@@ -153,7 +153,7 @@ function oak(inner: Fetch): Fetch {
   };
 }
 
-/** As frameworks make it, also of one that is not the runtime's own. */
+/** Copies a request as frameworks do, also one that isn't the runtime's own. */
 function copyOf({ method, url, headers }: Request): Request {
   return new Request(url, { method, headers });
 }
@@ -162,14 +162,14 @@ function method<T>({ method }: Request, body: T): T | null {
   return method === "HEAD" ? null : body;
 }
 
-/** A stack that can be asked. Ends with the block that it was opened in. */
+/** A running stack. It closes with its `using` block. */
 export interface Opened extends AsyncDisposable {
-  /** Where it is. */
+  /** Its origin. */
   readonly origin: string;
   readonly fetch: Fetch;
 }
 
-/** Opens a port for what answers requests, or none. */
+/** Opens a port for a request handler, or calls it directly. */
 export async function open(
   transport: StackInput["transport"],
   inner: Fetch,

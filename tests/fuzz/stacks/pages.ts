@@ -1,6 +1,6 @@
 /**
- * The application inside a stack: pages for everybody, for users, for admins,
- * and some that depend on the user in a roundabout way.
+ * The application inside a stack. It has pages for everybody, for users and for
+ * admins. Some pages depend on the user indirectly.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import type { GuardsInput, StackInput } from "../input/stack.ts";
 import { ORIGIN, PASSWORD } from "./world.ts";
 import type { World } from "./world.ts";
 
-/** Who holds which roles. */
+/** The roles of each user. */
 export const ROLES: Readonly<Record<string, readonly string[]>> = {
   ada: ["admin"],
   bob: ["member"],
@@ -26,7 +26,7 @@ export const ROLES: Readonly<Record<string, readonly string[]>> = {
 
 const who = () => `for:${getUser(currentContext())?.id ?? "nobody"}`;
 
-/** Makes the application. */
+/** Creates the application. */
 export function createPages(
   world: World,
   { modules, guards }: Pick<StackInput, "modules" | "guards">,
@@ -103,7 +103,7 @@ export function createPages(
   }
 }
 
-/** A body whose author asks for the user only when it is read. */
+/** A body that asks for the user only when it is read. */
 function lateBody(): ReadableStream<Uint8Array> {
   const context = currentContext();
   return new ReadableStream<Uint8Array>({
@@ -115,7 +115,7 @@ function lateBody(): ReadableStream<Uint8Array> {
   }, { highWaterMark: 0 });
 }
 
-/** Guards of which all have to hold. */
+/** Guards that must all apply. */
 function combine({ copy, isReversed }: GuardsInput) {
   const [a, b] = isReversed
     ? [requireAuth({ redirect: "/sign-in" }), requireRoles(["admin"])]

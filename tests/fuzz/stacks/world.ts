@@ -1,5 +1,5 @@
 /**
- * The modules that all hosts of a stack share, and what must never get out.
+ * The modules that all hosts of a stack share, and the secrets to protect.
  *
  * @module
  */
@@ -13,10 +13,10 @@ import { createTracer } from "@quartet/kit/trace";
 import type { TracerImpl } from "@quartet/kit/trace";
 import { ROLES } from "./pages.ts";
 
-/** Where all of it is. */
+/** The origin of all hosts. */
 export const ORIGIN = "http://localhost";
 
-/** What everything in a stack has in common. */
+/** The modules and sessions that a stack shares. */
 export interface World {
   readonly auth: AuthPlugin;
   readonly cache: Cache;
@@ -26,13 +26,13 @@ export interface World {
   readonly sessions: Readonly<Record<string, SessionOf>>;
 }
 
-/** How a user shows who they are. */
+/** A user's credentials. */
 export interface SessionOf {
   readonly cookie: string;
   readonly token: string;
 }
 
-/** Makes the modules, and signs ada and bob in. */
+/** Creates the modules, and signs ada and bob in. */
 export async function createWorld(): Promise<World> {
   const auth = createAuthPlugin({
     session: { secret: SECRET },
@@ -60,7 +60,7 @@ export async function createWorld(): Promise<World> {
 /** Signs the sessions. */
 export const SECRET = "a secret of at least thirty-two bytes";
 
-/** Stands in an error of the application. */
+/** A password in an error message of the application. */
 export const PASSWORD = "correct-horse-battery";
 
 async function signIn(auth: AuthPlugin, id: string): Promise<SessionOf> {

@@ -9,7 +9,7 @@ import { createWorld, PASSWORD, SECRET } from "../stacks/world.ts";
 import type { World } from "../stacks/world.ts";
 import { defineTarget } from "../target.ts";
 
-/** Whatever the hosts, modules, guards, caches and visitors. */
+/** Holds for all combinations of hosts, modules, guards, caches and visitors. */
 export const stacks = defineTarget(
   "stacks",
   "an answer for one user never reaches another, guards hold, nothing secret gets out",
@@ -31,7 +31,7 @@ export const stacks = defineTarget(
   }),
 );
 
-/** Keeps what is printed. */
+/** Captures console output. */
 function listen() {
   const { error, warn, log } = console;
   const printed: string[] = [];
@@ -92,7 +92,7 @@ async function makeVisit(
   return response.status;
 }
 
-/** What each page says to each visitor, if it says anything. */
+/** Checks the text of a page for a visitor. */
 function checkBody(
   { who, path, method, cart }: Visit,
   status: number,
@@ -126,7 +126,7 @@ function expectedBody(
   return `for:${who}`;
 }
 
-/** What a CDN would keep must be for everybody. */
+/** Checks that a response that a CDN would store is for everybody. */
 function checkCaching({ headers, status }: Response, path: string): void {
   const control = headers.get("cache-control") ?? "";
   if (!/public|s-maxage|max-age/.test(control) || status !== 200) return;
@@ -135,7 +135,7 @@ function checkCaching({ headers, status }: Response, path: string): void {
     null,
     "a shared page has a trace",
   );
-  // One page lies, one has a cookie that is no secret to a CDN's own rules.
+  // One page lies, and one has a cookie that a CDN's own rules would cover.
   if (path === "/public" || path === "/cart") return;
   assert(path === "/news" || path === "/menu", `${path} is ${control}`);
 }
