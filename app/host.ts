@@ -180,7 +180,7 @@ export function createHost(options: HostOptions): Host {
       try {
         return await router.dispatch(request, context, otherwise);
       } catch (error) {
-        if (isResponse(error)) return error;
+        if (isResponse(error) && !error.bodyUsed) return error;
         throw error;
       }
     }
@@ -206,8 +206,9 @@ export function createHost(options: HostOptions): Host {
   }
 
   /** Converts a thrown value to a response, and reports it. */
-  function answerError(error: unknown, request: Request): Response {
-    if (isResponse(error)) return error;
+  function answerError(thrown: unknown, request: Request): Response {
+    if (isResponse(thrown) && !thrown.bodyUsed) return thrown;
+    const error = isResponse(thrown) ? readBefore(request) : thrown;
     currentScope()?.span?.error(error);
     tell(onError, error, request);
     return errorResponse(
@@ -254,6 +255,15 @@ function checkPlugin(plugin: unknown, what: string): void {
         ? "; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware"
         : ""
     }`,
+  );
+}
+
+/** The error for a thrown response that can't be sent any more. */
+function readBefore({ method, url }: Request): TypeError {
+  return new TypeError(
+    `Cannot answer ${method} ${
+      pathOf(url)
+    }: the body of the thrown Response was read or sent before; throw a new one, or a clone()`,
   );
 }
 

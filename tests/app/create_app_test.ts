@@ -465,3 +465,38 @@ Deno.test("createApp() names what is no plugin", () => {
     "Cannot create app: a plugin must be an object with a name, as tracePlugin(tracer) gives, received undefined",
   );
 });
+
+Deno.test("A thrown Response whose body was read is a 500 that says so in the log", async () => {
+  const errors: unknown[] = [];
+  const app = createApp({ onError: (error) => errors.push(error) });
+  app.use(async (request, _context, next) => {
+    const response = await next();
+    if (request.url.endsWith("/after")) {
+      await response.text();
+      throw response;
+    }
+    return response;
+  });
+  app.route({
+    path: "/*",
+    handler: async (request) => {
+      const response = new Response("once");
+      if (request.url.endsWith("/route")) await response.text();
+      throw response;
+    },
+  });
+  const send = (path: string) => app.fetch(get(path));
+  assertEquals(await (await send("/fine")).text(), "once");
+  for (const path of ["/route", "/after"]) {
+    const response = await send(path);
+    assertEquals(response.status, 500);
+    assertEquals((await response.json()).error.code, "INTERNAL_ERROR");
+  }
+  assertEquals(errors.length, 2);
+  for (const error of errors) {
+    assertStringIncludes(
+      `${error}`,
+      "the body of the thrown Response was read",
+    );
+  }
+});
