@@ -27,17 +27,13 @@ const PROXY_HEADER =
  * Allows requests from this machine that a browser wouldn't have sent on behalf
  * of another site. Outside production it is the default of `authorize`.
  *
- * All four conditions have to hold. The connection comes from a loopback
- * address, which keeps out the network. The `Host` is a loopback name, which
- * keeps out a web page whose own name points to 127.0.0.1 (DNS rebinding). The
- * `Origin`, if there is one, is that same host, which keeps out other web pages;
- * so does `Sec-Fetch-Site`, except for links to the viewer.
- * No header tells of a proxy, behind which every client has a loopback address.
+ * All four conditions must hold:
  *
  * - The connection comes from a loopback address. This keeps out the network.
  * - The `Host` is a loopback name. This keeps out pages whose name points to
  *   127.0.0.1 (DNS rebinding).
- * - The `Origin`, if present, is the same host. This keeps out other pages.
+ * - The `Origin`, if present, is the same host, and `Sec-Fetch-Site` isn't
+ *   `cross-site`. This keeps out other pages, except for links to the viewer.
  * - No header comes from a proxy: behind one, all clients have its address.
  *
  * A proxy on this machine that adds none of these headers looks like a local
@@ -82,7 +78,7 @@ export function isLocalRequest(
     : "path" in address;
 }
 
-/** Whether a page of another site loads it, rather than leads to it. */
+/** Whether a page of another site loads it as a resource rather than links to it. */
 function isCrossSiteResource({ headers }: Request): boolean {
   return headers.get("sec-fetch-site") === "cross-site" &&
     headers.get("sec-fetch-mode") !== "navigate";

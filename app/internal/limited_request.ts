@@ -57,7 +57,7 @@ export class LimitedRequest extends Request {
 export class LimitedBody {
   /** The bytes up to the limit. Beyond it, the stream fails with `BodyError`. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** That error, once this limit or an outer app's limit was exceeded. */
+  /** The error, once this limit or an outer app's limit was exceeded. */
   excess: BodyError | undefined;
 
   constructor(

@@ -19,10 +19,10 @@ import { isSecretProperty } from "./secret_names.ts";
 const SEPARATOR =
   /(?::|=>|,)[ \t]{0,8}\\{0,8}["'`]|["'`]:[ \t]{0,8}\d|: [ \t]{0,8}\d|(?::|=>)[ \t]{0,8}(?:[A-Z]\w{0,63}(?:\(\d{1,9}\))? )?[[{]/g;
 
-/** The end of a header's name, whose value isn't quoted and fills its line. */
+/** The end of a header's name. The unquoted value fills the rest of the line. */
 const HEADER_END = /[\w-][ \t]{0,8}:[ \t]{0,8}/g;
 
-/** Headers with secrets, apart from those that begin with `X-`. */
+/** Headers with secrets, in addition to all that begin with `X-`. */
 const HEADERS: ReadonlySet<string> = new Set([
   "authorization",
   "cookie",
@@ -65,7 +65,7 @@ export function redactFields(text: string): string {
   });
 }
 
-/** Whether the name of a header that may be secret ends before an index. */
+/** Whether the name of a possibly secret header ends before an index. */
 function endsHeaderName(text: string, end: number): boolean {
   const name = nameBefore(text, end)?.toLowerCase() ?? "";
   // After an escaped line break, its `n` is a part of the name.

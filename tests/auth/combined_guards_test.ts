@@ -469,7 +469,7 @@ for (const [what, mount] of MOUNTS) {
   });
 }
 
-Deno.test("What holds guards without having their keys is refused as a config", () => {
+Deno.test("A config that hides its guards, such as a promise, is refused", () => {
   const configs: Readonly<Record<string, unknown>> = {
     "a promise": Promise.resolve(requireAuth()),
     "a Map": new Map(Object.entries(requireAuth())),

@@ -220,7 +220,7 @@ Deno.test("a request that came through a proxy is not from this machine", async 
   }
 });
 
-Deno.test("a page of another site may lead to the viewer, and load nothing of it", async () => {
+Deno.test("a page of another site may link to the viewer, but can't load it", async () => {
   const host = "localhost:8000";
   const site = { host, "sec-fetch-site": "cross-site" };
   for (const mode of ["no-cors", "cors", "websocket"]) {
