@@ -134,13 +134,13 @@ export function createResponseCache(
   return async function cacheResponse(request, context, next) {
     const { method, headers } = request;
     if (method !== "GET" && method !== "HEAD") return await passUnsafe();
-    const control = readCacheControl(headers.get("cache-control"));
-    if (
-      control.has("no-store") || headers.has("range") || isPersonal(context)
-    ) return await next();
     const around = claimedCookies();
     if (around.length > 0) learn(around);
     const cookies = cookieNames(headers.get("cookie"), ignores);
+    const control = readCacheControl(headers.get("cache-control"));
+    if (
+      control.has("no-store") || headers.has("range") || isPersonal(context)
+    ) return seal(await next());
     // Auth hasn't claimed its cookies yet, or doesn't read this one.
     const isStranger = cookies.length > 0 && claimed !== undefined &&
       !cookies.every(matchCookies(claimed));

@@ -181,4 +181,9 @@ Deno.test("A page that may depend on a cookie is private, so that a CDN doesn't 
     assertEquals(await control("/", "cart=1"), "private");
     assertEquals(await control("/own", "cart=1"), "max-age=9");
   }
+  const headers = { cookie: "cart=1", range: "bytes=0-" };
+  const response = await app.fetch(
+    new Request("http://localhost/", { headers }),
+  );
+  assertEquals(response.headers.get("cache-control"), "private");
 });
