@@ -23,7 +23,7 @@ export interface ViewerOptions {
 const OPTIONS: OptionNames<ViewerOptions> = { authorize: true };
 
 /** Characters of JSON from which on the page's traces are compressed. */
-const PACK_FROM = 64 * 1024;
+const PACK_FROM = 32 * 1024;
 
 /**
  * The policy that the page itself states: only its own script and style, by

@@ -56,6 +56,7 @@ export const ON_NODE: Differences = {
   ],
   "its WebSocket tells of no close after a handshake that was refused": [
     "No page of another origin opens a socket behind a guard as its visitor",
+    "CSRF checks apply to providers that read what browsers send by themselves",
   ],
   "its own fetch sets timers by the same global function": [
     "mock() takes as long as it is told",
