@@ -46,10 +46,10 @@ export interface CacheResponseOptions {
    */
   readonly vary?: readonly string[];
   /**
-   * Names of cookies that no page depends on, such as those of analytics; one
-   * that ends in `*` stands for all that begin like it. A request with any
-   * other cookie is answered for itself, and nothing of it is kept. The kit's
-   * auth needs no mention: it tells whether a page asked for the user. Default:
+   * Names of cookies that no page depends on, such as `_ga` of an analytics
+   * service. A trailing `*` matches any ending. A request with any other cookie
+   * is answered separately, and its response isn't kept. Leave out the cookies
+   * of the kit's auth, which notes whether a page asked for the user. Default:
    * none.
    */
   readonly ignoreCookies?: readonly string[];
