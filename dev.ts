@@ -11,7 +11,7 @@
  * @module
  */
 
-import { printable } from "./app/internal/printable.ts";
+import { printable } from "./core/redact/printable.ts";
 import { parseArguments, USAGE } from "./dev/arguments.ts";
 import { DevError } from "./dev/dev_error.ts";
 import { runDev } from "./dev/run.ts";

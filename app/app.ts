@@ -1,10 +1,11 @@
-import type { ConnectionInfo, Context } from "./context.ts";
-import type { Middleware } from "./middleware.ts";
-import type { Route } from "./route.ts";
+import type { ConnectionInfo, Context } from "../core/context.ts";
+import type { Middleware } from "../core/middleware.ts";
+import type { PluginHost } from "../core/plugin.ts";
+import type { Route } from "../core/route.ts";
 import type { ServeOptions, Server } from "./serve.ts";
 
 /** A server's worth of middlewares, routes and plugins. */
-export interface App {
+export interface App extends PluginHost {
   /** Adds a middleware. The first one added is the outermost. */
   use(middleware: Middleware<Context>): App;
   /** Adds a route. */

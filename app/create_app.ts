@@ -1,7 +1,7 @@
 import type { App } from "./app.ts";
 import { APP_OPTIONS, createHost } from "./host.ts";
 import type { AppOptions } from "./host.ts";
-import { checkOptions } from "./internal/check_options.ts";
+import { checkOptions } from "../core/check/check_options.ts";
 
 /**
  * Makes an app: the smallest host that the kit's modules can be mounted on.

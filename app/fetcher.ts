@@ -1,5 +1,5 @@
-import type { ConnectionInfo } from "./context.ts";
-import { kindOf } from "./internal/show.ts";
+import type { ConnectionInfo } from "../core/context.ts";
+import { kindOf } from "../core/check/show.ts";
 
 /** Something that answers requests: an app, or what a `main.ts` exports. */
 export interface Fetcher {
@@ -24,13 +24,13 @@ export function isFetcher(value: unknown): value is Fetcher {
 /**
  * Checks what is to be served.
  *
- * @param doing What can't be done with a wrong one, such as `serve on Bun`.
+ * @param operation What can't be done with a wrong one, such as `serve on Bun`.
  * @throws {TypeError} If it answers no requests.
  */
-export function checkFetcher(value: unknown, doing: string): void {
+export function checkFetcher(value: unknown, operation: string): void {
   if (isFetcher(value)) return;
   throw new TypeError(
-    `Cannot ${doing}: the app must be an object with a fetch method, received ${
+    `Cannot ${operation}: the app must be an object with a fetch method, received ${
       kindOf(value)
     }`,
   );

@@ -1,8 +1,8 @@
-import type { Context } from "./context.ts";
-import { isResponse } from "./internal/is_response.ts";
-import { markPersonal, markRefused } from "./internal/personal.ts";
-import { kindOf } from "./internal/show.ts";
-import type { AuthRule } from "./route.ts";
+import type { Context } from "../core/context.ts";
+import { isResponse } from "../core/http/is_response.ts";
+import { markPersonal, markRefused } from "../core/personal.ts";
+import { kindOf } from "../core/check/show.ts";
+import type { AuthRule } from "../core/route.ts";
 
 /**
  * Runs `run` for the requests that a rule lets in.

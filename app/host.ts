@@ -6,26 +6,30 @@
  */
 
 import type { App } from "./app.ts";
-import { Context } from "./context.ts";
-import type { ConnectionInfo } from "./context.ts";
-import { errorResponse } from "./error_response.ts";
-import { guardCaches } from "./internal/cache_control.ts";
-import { readHost, refuseHost } from "./internal/host_header.ts";
-import { holdsGuard, misplaced } from "./guard_fragment.ts";
-import { DEFAULT_MAX_BODY_SIZE, readBodyLimit } from "./internal/body_limit.ts";
-import type { OptionNames } from "./internal/check_options.ts";
-import { isResponse } from "./internal/is_response.ts";
-import { printable, printableError } from "./internal/printable.ts";
-import { redactText } from "./internal/redact.ts";
-import { kindOf } from "./internal/show.ts";
-import { tell } from "./internal/tell.ts";
-import { compose } from "./middleware.ts";
-import type { Middleware, Next } from "./middleware.ts";
-import { pathOf } from "./path.ts";
-import type { Plugin } from "./plugin.ts";
-import type { Route } from "./route.ts";
+import { Context } from "../core/context.ts";
+import type { ConnectionInfo } from "../core/context.ts";
+import { errorResponse } from "../core/error_response.ts";
+import { guardCaches } from "../core/http/cache_control.ts";
+import { readHost, refuseHost } from "../core/http/host_header.ts";
+import { holdsGuard, misplaced } from "../core/guard_fragment.ts";
+import { DEFAULT_MAX_BODY_SIZE, readBodyLimit } from "./body_limit.ts";
+import type { OptionRules } from "../core/check/check_options.ts";
+import { isResponse } from "../core/http/is_response.ts";
+import { printable, printableError } from "../core/redact/printable.ts";
+import { redactText } from "../core/redact/redact.ts";
+import { kindOf } from "../core/check/show.ts";
+import { reportError } from "../core/report_error.ts";
+import { compose } from "../core/middleware.ts";
+import type { Middleware, Next } from "../core/middleware.ts";
+import { pathOf } from "../core/path.ts";
+import type { Plugin } from "../core/plugin.ts";
+import type { Route } from "../core/route.ts";
 import { createRouter } from "./router.ts";
-import { currentScope, runInScope, Scope } from "./scope.ts";
+import {
+  currentScope,
+  RequestScope,
+  runInScope,
+} from "../core/request_scope.ts";
 import { serve } from "./serve.ts";
 
 /** What an app is made of. */
@@ -49,7 +53,7 @@ export interface AppOptions {
 }
 
 /** The keys of {@linkcode AppOptions}. */
-export const APP_OPTIONS: OptionNames<AppOptions> = {
+export const APP_OPTIONS: OptionRules<AppOptions> = {
   plugins: true,
   routes: true,
   trace: true,
@@ -146,7 +150,7 @@ export function createHost(options: HostOptions): Host {
     const request = readHost(received);
     if (request === undefined) return Promise.resolve(refuseHost());
     const context = new Context(request, info);
-    const scope = new Scope(context, undefined, currentScope());
+    const scope = new RequestScope(context, undefined, currentScope());
     const rest = otherwise && (() => otherwise(request));
     return runInScope(scope, () => answer(request, context, scope, rest));
   }
@@ -154,7 +158,7 @@ export function createHost(options: HostOptions): Host {
   async function answer(
     request: Request,
     context: Context,
-    scope: Scope,
+    scope: RequestScope,
     rest: Next | undefined,
   ): Promise<Response> {
     let response: Response;
@@ -210,7 +214,7 @@ export function createHost(options: HostOptions): Host {
     if (isResponse(thrown) && !thrown.bodyUsed) return thrown;
     const error = isResponse(thrown) ? readBefore(request) : thrown;
     currentScope()?.span?.error(error);
-    tell(onError, error, request);
+    reportError(onError, error, request);
     return errorResponse(
       500,
       "INTERNAL_ERROR",

@@ -45,7 +45,7 @@ export type {
   FetchHostOptions,
 } from "./adapters/with_plugins.ts";
 export type { App } from "./app.ts";
-export { Context } from "./context.ts";
+export { Context } from "../core/context.ts";
 export type {
   Address,
   ConnectionInfo,
@@ -55,46 +55,45 @@ export type {
   RequestContext,
   UnixAddress,
   VsockAddress,
-} from "./context.ts";
+} from "../core/context.ts";
 export { createApp } from "./create_app.ts";
-export { errorResponse } from "./error_response.ts";
+export { errorResponse } from "../core/error_response.ts";
 export type { Fetcher } from "./fetcher.ts";
-export { createGuard } from "./guard_fragment.ts";
+export { createGuard } from "../core/guard_fragment.ts";
 export type { AppOptions } from "./host.ts";
-export { compose } from "./middleware.ts";
-export type { Handler, Middleware, Next } from "./middleware.ts";
-export { pathOf } from "./path.ts";
-export type { Plugin } from "./plugin.ts";
+export { compose } from "../core/middleware.ts";
+export type { Handler, Middleware, Next } from "../core/middleware.ts";
+export { pathOf } from "../core/path.ts";
+export type { Plugin, PluginHost } from "../core/plugin.ts";
 export type {
   AuthFragment,
   AuthRule,
   Route,
   RouteArgs,
   RouteConfig,
-} from "./route.ts";
+} from "../core/route.ts";
+export { observe, runSpan } from "../core/observe.ts";
 export {
   currentContext,
   currentScope,
   enterScope,
-  observe,
+  RequestScope,
   runInScope,
-  runSpan,
-  Scope,
-} from "./scope.ts";
+} from "../core/request_scope.ts";
 export type {
   Attributes,
   AttributeValue,
   Layer,
   ObservedSpan,
   SpanOpener,
-} from "./scope.ts";
+} from "../core/observed_span.ts";
 export { serve } from "./serve.ts";
 export type { ServeOptions, Server } from "./serve.ts";
-export { createUpgrader } from "./websocket.ts";
+export { createUpgrader } from "../core/socket/websocket.ts";
 export type {
   ServerWebSocket,
   UpgradeOptions,
   Upgrader,
   UpgraderOptions,
   WebSocketHandler,
-} from "./websocket.ts";
+} from "../core/socket/websocket.ts";

@@ -6,22 +6,22 @@
  */
 
 import { addRoute, createRouter as createTable, findRoute } from "rou3";
-import type { Context, Params } from "./context.ts";
-import { errorResponse } from "./error_response.ts";
+import type { Context, Params } from "../core/context.ts";
+import { errorResponse } from "../core/error_response.ts";
 import { guard } from "./guard.ts";
-import { holdsGuard, misplaced, readGuards } from "./guard_fragment.ts";
-import { limitBody, readBodyLimit } from "./internal/body_limit.ts";
-import type { Guarded } from "./internal/body_limit.ts";
-import { checkOptions } from "./internal/check_options.ts";
-import { isResponse } from "./internal/is_response.ts";
-import { kindOf, show } from "./internal/show.ts";
-import { trimEnd } from "./internal/trim_end.ts";
-import type { Handler, Next } from "./middleware.ts";
-import { pathOf } from "./path.ts";
-import { ROUTE_OPTIONS } from "./route.ts";
-import type { Route, RouteArgs, RouteConfig } from "./route.ts";
-import { observe } from "./scope.ts";
-import type { ObservedSpan } from "./scope.ts";
+import { holdsGuard, misplaced, readGuards } from "../core/guard_fragment.ts";
+import { limitBody, readBodyLimit } from "./body_limit.ts";
+import type { Guarded } from "./body_limit.ts";
+import { checkOptions } from "../core/check/check_options.ts";
+import { isResponse } from "../core/http/is_response.ts";
+import { kindOf, show } from "../core/check/show.ts";
+import { trimEnd } from "../core/trim_end.ts";
+import type { Handler, Next } from "../core/middleware.ts";
+import { pathOf } from "../core/path.ts";
+import { ROUTE_OPTIONS } from "../core/route.ts";
+import type { Route, RouteArgs, RouteConfig } from "../core/route.ts";
+import { observe } from "../core/observe.ts";
+import type { ObservedSpan } from "../core/observed_span.ts";
 
 const ACTION_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
 const ANY_METHOD = "";

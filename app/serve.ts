@@ -1,12 +1,12 @@
-import type { NetAddress } from "./context.ts";
-import { errorResponse } from "./error_response.ts";
+import type { NetAddress } from "../core/context.ts";
+import { errorResponse } from "../core/error_response.ts";
 import { checkFetcher } from "./fetcher.ts";
 import type { Fetcher } from "./fetcher.ts";
-import { checkOptions } from "./internal/check_options.ts";
-import type { OptionNames } from "./internal/check_options.ts";
-import { readDuration } from "./internal/duration.ts";
-import { listen, readPort, readTLS } from "./internal/listen.ts";
-import { serverURL } from "./internal/server_url.ts";
+import { checkOptions } from "../core/check/check_options.ts";
+import type { OptionRules } from "../core/check/check_options.ts";
+import { readDuration } from "../core/check/duration.ts";
+import { listen, readPort, readTLS } from "./listen.ts";
+import { serverURL } from "./server_url.ts";
 
 /** Where and how to listen. */
 export interface ServeOptions {
@@ -41,7 +41,7 @@ export interface ServeOptions {
   readonly onListen?: (address: NetAddress) => void;
 }
 
-const SERVE_OPTIONS: OptionNames<ServeOptions> = {
+const SERVE_OPTIONS: OptionRules<ServeOptions> = {
   port: true,
   hostname: true,
   cert: true,

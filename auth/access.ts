@@ -1,4 +1,4 @@
-import type { RequestContext } from "../app/context.ts";
+import type { RequestContext } from "../core/context.ts";
 import type { AuthContext } from "./auth_context.ts";
 import type { OAuthCallbackParameters } from "./oauth/callback_parameters.ts";
 import { RequestAuth } from "./request_auth.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { kindOf } from "../app/internal/show.ts";
+import { kindOf } from "../core/check/show.ts";
 import { configError } from "./error.ts";
 import type { AuthConfig } from "./options.ts";
 import type { BaseUser } from "./user.ts";

@@ -1,4 +1,4 @@
-import { kindOf } from "../app/internal/show.ts";
+import { kindOf } from "../core/check/show.ts";
 import { configError } from "./error.ts";
 import type { AuthProvider } from "./provider.ts";
 import type { BaseUser } from "./user.ts";

@@ -1,5 +1,5 @@
-import type { ConnectionInfo } from "../app/context.ts";
-import { readOrigins } from "../app/internal/origin.ts";
+import type { ConnectionInfo } from "../core/context.ts";
+import { readOrigins } from "../core/http/origin.ts";
 import { namesOfCookies } from "./cookies/cookies.ts";
 import { checkProvider } from "./check_provider.ts";
 import { AuthError, configError } from "./error.ts";

@@ -1,4 +1,4 @@
-import { errorResponse } from "../app/error_response.ts";
+import { errorResponse } from "../core/error_response.ts";
 
 /** What can go wrong in authentication itself. */
 export type AuthErrorCode =

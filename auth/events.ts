@@ -5,10 +5,10 @@
  * @module
  */
 
-import { clip } from "../app/internal/clip.ts";
-import { printable, printableError } from "../app/internal/printable.ts";
-import { redactText } from "../app/internal/redact.ts";
-import { MAX_LOG_TEXT } from "../app/internal/without_source.ts";
+import { clip } from "../core/redact/clip.ts";
+import { printable, printableError } from "../core/redact/printable.ts";
+import { redactText } from "../core/redact/redact.ts";
+import { MAX_LOG_TEXT } from "../core/redact/without_source.ts";
 
 /** Why a request that shows credentials is anonymous all the same. */
 export type RejectionReason =
@@ -82,7 +82,7 @@ export function createEmit(options: {
   readonly now: () => number;
 }): Emit {
   const { debug, onEvent, now } = options;
-  async function tell(occurrence: AuthOccurrence): Promise<void> {
+  async function report(occurrence: AuthOccurrence): Promise<void> {
     const { type, ...rest } = occurrence;
     // Texts of strangers must neither act on a terminal nor forge a line.
     if (debug) console.log(`[auth] ${type} ${loggable(rest)}`);
@@ -95,5 +95,5 @@ export function createEmit(options: {
       );
     }
   }
-  return debug || onEvent !== undefined ? tell : () => {};
+  return debug || onEvent !== undefined ? report : () => {};
 }

@@ -1,4 +1,4 @@
-import { isCrossOrigin } from "../app/internal/origin.ts";
+import { isCrossOrigin } from "../core/http/origin.ts";
 import type { AuthCore } from "./core.ts";
 import type { Identity } from "./sessions/describe.ts";
 import type { BaseUser } from "./user.ts";

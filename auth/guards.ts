@@ -4,11 +4,12 @@
  * @module
  */
 
-import { createModuleGuard, refuseUncalled } from "../app/guard_fragment.ts";
-import { findProblem } from "../app/internal/check_options.ts";
-import type { OptionNames } from "../app/internal/check_options.ts";
-import { show } from "../app/internal/show.ts";
-import type { AuthFragment, AuthRule } from "../app/route.ts";
+import type { Rules } from "../core/check/check_options.ts";
+import { createModuleGuard, refuseUncalled } from "../core/guard_fragment.ts";
+import { findProblem } from "../core/check/check_options.ts";
+import type { OptionRules } from "../core/check/check_options.ts";
+import { show } from "../core/check/show.ts";
+import type { AuthFragment, AuthRule } from "../core/route.ts";
 import { AuthError } from "./error.ts";
 import { combineGuards, NO_DEMANDS, refuse } from "./refuse.ts";
 import type { AnonymousAnswer, Guard } from "./refuse.ts";
@@ -39,17 +40,17 @@ export interface RequireRolesOptions extends RequireAuthOptions {
   readonly requireAll?: boolean;
 }
 
-const REQUIRE_AUTH: OptionNames<RequireAuthOptions> = {
+const REQUIRE_AUTH: OptionRules<RequireAuthOptions> = {
   redirect: true,
   unauthorizedResponse: true,
 };
 
-const REQUIRE_ROLES: OptionNames<RequireRolesOptions> = {
+const REQUIRE_ROLES: OptionRules<RequireRolesOptions> = {
   ...REQUIRE_AUTH,
   requireAll: true,
 };
 
-const RESPONSE: OptionNames<
+const RESPONSE: OptionRules<
   NonNullable<RequireAuthOptions["unauthorizedResponse"]>
 > = { status: true, body: true };
 
@@ -60,7 +61,7 @@ const RESPONSE: OptionNames<
  */
 export function checkNames(
   options: unknown,
-  known: Readonly<Record<string, true>>,
+  known: Rules,
   guard: string,
   name = "options",
 ): void {

@@ -5,14 +5,15 @@
  * @module
  */
 
-import { findProblem } from "../app/internal/check_options.ts";
-import type { OptionNames } from "../app/internal/check_options.ts";
+import type { Rules } from "../core/check/check_options.ts";
+import { findProblem } from "../core/check/check_options.ts";
+import type { OptionRules } from "../core/check/check_options.ts";
 import type { CookieOptions } from "./cookies/cookie_settings.ts";
 import { configError } from "./error.ts";
 import type { AuthCallbacks, AuthConfig, SessionConfig } from "./options.ts";
 import type { BaseUser } from "./user.ts";
 
-const CONFIG: OptionNames<AuthConfig> = {
+const CONFIG: OptionRules<AuthConfig> = {
   secret: true,
   sessionDuration: true,
   providers: true,
@@ -27,7 +28,7 @@ const CONFIG: OptionNames<AuthConfig> = {
   now: true,
 };
 
-const SESSION: OptionNames<SessionConfig> = {
+const SESSION: OptionRules<SessionConfig> = {
   secret: true,
   strategy: true,
   maxAge: true,
@@ -39,7 +40,7 @@ const SESSION: OptionNames<SessionConfig> = {
   store: true,
 };
 
-const CALLBACKS: OptionNames<AuthCallbacks> = {
+const CALLBACKS: OptionRules<AuthCallbacks> = {
   onSessionCreated: true,
   onSessionValidate: true,
   onSignIn: true,
@@ -48,7 +49,7 @@ const CALLBACKS: OptionNames<AuthCallbacks> = {
   session: true,
 };
 
-const COOKIE: OptionNames<CookieOptions> = {
+const COOKIE: OptionRules<CookieOptions> = {
   name: true,
   secure: true,
   sameSite: true,
@@ -67,7 +68,7 @@ export function checkNames<U extends BaseUser>(config: AuthConfig<U>): void {
 
 function check(
   value: unknown,
-  known: Readonly<Record<string, true>>,
+  known: Rules,
   name: string,
 ): void {
   const problem = findProblem(value, known, name);

@@ -1,5 +1,5 @@
-import type { ConnectionInfo } from "../app/context.ts";
-import { kindOf, show } from "../app/internal/show.ts";
+import type { ConnectionInfo } from "../core/context.ts";
+import { kindOf, show } from "../core/check/show.ts";
 import type {
   CookieOptions,
   CookieSettings,

@@ -1,9 +1,10 @@
-import type { ConnectionInfo, RequestContext } from "../app/context.ts";
-import { claimCookies, markPersonal } from "../app/internal/personal.ts";
-import type { Middleware } from "../app/middleware.ts";
-import type { Plugin } from "../app/plugin.ts";
-import type { RouteArgs } from "../app/route.ts";
-import { currentScope, observe } from "../app/scope.ts";
+import type { ConnectionInfo, RequestContext } from "../core/context.ts";
+import { claimCookies, markPersonal } from "../core/personal.ts";
+import type { Middleware } from "../core/middleware.ts";
+import type { Plugin } from "../core/plugin.ts";
+import type { RouteArgs } from "../core/route.ts";
+import { observe } from "../core/observe.ts";
+import { currentScope } from "../core/request_scope.ts";
 import { authOf } from "./access.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { checkParts } from "./check_parts.ts";

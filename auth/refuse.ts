@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { RequestContext } from "../app/context.ts";
-import { errorResponse } from "../app/error_response.ts";
-import { markRefused } from "../app/internal/personal.ts";
-import { show } from "../app/internal/show.ts";
-import type { AuthRule } from "../app/route.ts";
-import { observe } from "../app/scope.ts";
+import type { RequestContext } from "../core/context.ts";
+import { errorResponse } from "../core/error_response.ts";
+import { markRefused } from "../core/personal.ts";
+import { show } from "../core/check/show.ts";
+import type { AuthRule } from "../core/route.ts";
+import { observe } from "../core/observe.ts";
 import { requestAuthOf } from "./access.ts";
 import type { DenialReason } from "./events.ts";
 import type { RequestAuth } from "./request_auth.ts";

@@ -5,11 +5,12 @@
  * @module
  */
 
-import type { ConnectionInfo, RequestContext } from "../app/context.ts";
-import { markPersonal } from "../app/internal/personal.ts";
-import { printableError } from "../app/internal/printable.ts";
-import { currentScope, observe } from "../app/scope.ts";
-import type { ObservedSpan } from "../app/scope.ts";
+import type { ConnectionInfo, RequestContext } from "../core/context.ts";
+import { markPersonal } from "../core/personal.ts";
+import { printableError } from "../core/redact/printable.ts";
+import { observe } from "../core/observe.ts";
+import { currentScope } from "../core/request_scope.ts";
+import type { ObservedSpan } from "../core/observed_span.ts";
 import type { AuthContext } from "./auth_context.ts";
 import { PendingCookies } from "./cookies/pending_cookies.ts";
 import type { AuthCore } from "./core.ts";

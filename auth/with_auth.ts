@@ -1,5 +1,5 @@
-import type { OptionNames } from "../app/internal/check_options.ts";
-import type { RouteArgs } from "../app/route.ts";
+import type { OptionRules } from "../core/check/check_options.ts";
+import type { RouteArgs } from "../core/route.ts";
 import { authOf } from "./access.ts";
 import type { AuthenticatedContext } from "./auth_context.ts";
 import { checkNames, readRoles } from "./guards.ts";
@@ -23,7 +23,7 @@ export interface WithAuthOptions {
   readonly roles?: readonly string[];
 }
 
-const WITH_AUTH: OptionNames<WithAuthOptions> = { roles: true };
+const WITH_AUTH: OptionRules<WithAuthOptions> = { roles: true };
 
 /**
  * Wraps a loader or an action, so that it runs for those alone who are signed

@@ -1,11 +1,11 @@
-import type { RequestContext } from "../app/context.ts";
-import { checkOptions } from "../app/internal/check_options.ts";
-import type { OptionNames } from "../app/internal/check_options.ts";
-import { readDuration } from "../app/internal/duration.ts";
-import { printableError } from "../app/internal/printable.ts";
-import { show } from "../app/internal/show.ts";
-import { tell } from "../app/internal/tell.ts";
-import type { Middleware } from "../app/middleware.ts";
+import type { RequestContext } from "../core/context.ts";
+import { checkOptions } from "../core/check/check_options.ts";
+import type { OptionRules } from "../core/check/check_options.ts";
+import { readDuration } from "../core/check/duration.ts";
+import { printableError } from "../core/redact/printable.ts";
+import { show } from "../core/check/show.ts";
+import { reportError } from "../core/report_error.ts";
+import type { Middleware } from "../core/middleware.ts";
 import { createResponseCache } from "./cache_response.ts";
 import type { CacheResponseOptions } from "./cache_response.ts";
 import { createCachedFunction } from "./cached_function.ts";
@@ -48,14 +48,14 @@ export interface CacheOptions extends MemoryStoreOptions {
    * `CacheError` with code `NOT_DATA`. Nothing waits for it, and what it throws
    * itself is printed. Default: `console.error`.
    */
-  readonly onError?: (error: unknown, doing: string) => void;
+  readonly onError?: (error: unknown, operation: string) => void;
   /** Where the time is read, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
   /** Draws from 0 to 1, without 1. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
-const CACHE: OptionNames<CacheOptions> = {
+const CACHE: OptionRules<CacheOptions> = {
   ...MEMORY_STORE,
   store: true,
   storeTimeout: true,
@@ -160,7 +160,8 @@ export function createParts(options: CacheOptions): CacheParts {
     unit: "seconds",
     endless: true,
   });
-  const report: ErrorListener = (error, doing) => tell(onError, error, doing);
+  const report: ErrorListener = (error, operation) =>
+    reportError(onError, error, operation);
   const guard = new StoreGuard(store, report, timeout);
   const engine = new Engine(guard, { now, random }, report);
   const access = { engine, invalidate, now };
@@ -239,24 +240,24 @@ export function callCached<T>(
       const hit = engine.hit(place);
       if (hit !== undefined) return hit as Promise<T>;
     }
-    const doing = "call through the cache";
+    const operation = "call through the cache";
     if (typeof key !== "string") {
       throw new TypeError(
-        `Cannot ${doing}: key must be a string, received ${show(key)}`,
+        `Cannot ${operation}: key must be a string, received ${show(key)}`,
       );
     }
     if (typeof fn !== "function") {
       throw new TypeError(
-        `Cannot ${doing}: fn must be a function, received ${show(fn)}`,
+        `Cannot ${operation}: fn must be a function, received ${show(fn)}`,
       );
     }
     if (Object.hasOwn(Object(options), "revalidate")) {
       throw new TypeError(
-        `Cannot ${doing}: the lifetime of cached() is called maxAge, received revalidate`,
+        `Cannot ${operation}: the lifetime of cached() is called maxAge, received revalidate`,
       );
     }
-    checkOptions(options, CACHED, doing);
-    const policy = readPolicy(options, ["maxAge", options.maxAge], doing);
+    checkOptions(options, CACHED, operation);
+    const policy = readPolicy(options, ["maxAge", options.maxAge], operation);
     const call = { key: place, scopeKey: place, policy, compute: fn, lifetime };
     return (policy.maxAge === 0
       ? engine.pass(call)
@@ -274,6 +275,6 @@ function storeKey(key: string): string {
     : key;
 }
 
-function logError(error: unknown, doing: string): void {
-  console.error("The cache could not %s:", doing, printableError(error));
+function logError(error: unknown, operation: string): void {
+  console.error("The cache could not %s:", operation, printableError(error));
 }

@@ -1,21 +1,18 @@
-import type { RequestContext } from "../app/context.ts";
-import {
-  keepPrivate,
-  readCacheControl,
-} from "../app/internal/cache_control.ts";
-import { checkOptions } from "../app/internal/check_options.ts";
-import type { OptionNames } from "../app/internal/check_options.ts";
-import { isResponse } from "../app/internal/is_response.ts";
+import type { RequestContext } from "../core/context.ts";
+import { keepPrivate, readCacheControl } from "../core/http/cache_control.ts";
+import { checkOptions } from "../core/check/check_options.ts";
+import type { OptionRules } from "../core/check/check_options.ts";
+import { isResponse } from "../core/http/is_response.ts";
 import {
   claimedCookies,
   isPersonal,
   isRefusal,
   joinNames,
   noteCacheControl,
-} from "../app/internal/personal.ts";
-import { WatchScope } from "../app/internal/watch_scope.ts";
-import type { Middleware, Next } from "../app/middleware.ts";
-import { pathOf } from "../app/path.ts";
+} from "../core/personal.ts";
+import { WatchScope } from "../core/watch_scope.ts";
+import type { Middleware, Next } from "../core/middleware.ts";
+import { pathOf } from "../core/path.ts";
 import type { CacheAccess } from "./cached_function.ts";
 import { checkSeconds, checkStrings } from "./check.ts";
 import { cookieNames, matchCookies, readCookieNames } from "./cookie_rule.ts";
@@ -73,7 +70,7 @@ export interface CacheResponseOptions {
   readonly clientMaxAge?: number;
 }
 
-const CACHE_RESPONSE: OptionNames<CacheResponseOptions> = {
+const CACHE_RESPONSE: OptionRules<CacheResponseOptions> = {
   maxAge: true,
   tags: true,
   vary: true,
@@ -98,17 +95,17 @@ export function createResponseCache(
   access: () => CacheAccess,
   options: CacheResponseOptions,
 ): Middleware<RequestContext> {
-  const doing = "create response cache";
-  checkOptions(options, CACHE_RESPONSE, doing);
+  const operation = "create response cache";
+  checkOptions(options, CACHE_RESPONSE, operation);
   const { maxAge, clientMaxAge = maxAge } = options;
-  checkSeconds(maxAge, "maxAge", doing);
-  checkSeconds(clientMaxAge, "clientMaxAge", doing);
-  const policy = readPolicy(options, ["maxAge", maxAge], doing);
+  checkSeconds(maxAge, "maxAge", operation);
+  checkSeconds(clientMaxAge, "clientMaxAge", operation);
+  const policy = readPolicy(options, ["maxAge", maxAge], operation);
   const { vary: given = [] } = options;
-  checkStrings(given, "vary", doing);
+  checkStrings(given, "vary", operation);
   const vary = given.map((name) => name.toLowerCase()).sort();
   const { ignoreCookies = [] } = options;
-  const ignored = readCookieNames(ignoreCookies, "ignoreCookies", doing);
+  const ignored = readCookieNames(ignoreCookies, "ignoreCookies", operation);
   const ignores = matchCookies(ignored);
   const cacheControl = clientMaxAge > 0
     ? `public, max-age=${Math.min(Math.floor(clientMaxAge), MAX_AGE)}`

@@ -1,5 +1,5 @@
-import { checkOptions } from "../app/internal/check_options.ts";
-import { show } from "../app/internal/show.ts";
+import { checkOptions } from "../core/check/check_options.ts";
+import { show } from "../core/check/show.ts";
 import { encodeCall } from "./argument_key.ts";
 import type { Engine } from "./engine.ts";
 import { lifetime, readPolicy, UNSTABLE_CACHE } from "./options.ts";
@@ -44,21 +44,21 @@ export function createCachedFunction<F extends AsyncFunction>(
   keyParts: readonly string[],
   options: UnstableCacheOptions = {},
 ): CachedFunction<F> {
-  const doing = "create cached function";
+  const operation = "create cached function";
   if (typeof fn !== "function") {
     throw new TypeError(
-      `Cannot ${doing}: fn must be a function, received ${show(fn)}`,
+      `Cannot ${operation}: fn must be a function, received ${show(fn)}`,
     );
   }
-  checkKeyParts(keyParts, doing);
+  checkKeyParts(keyParts, operation);
   if (Object.hasOwn(Object(options), "maxAge")) {
     throw new TypeError(
-      `Cannot ${doing}: the lifetime of unstable_cache() is called revalidate, received maxAge`,
+      `Cannot ${operation}: the lifetime of unstable_cache() is called revalidate, received maxAge`,
     );
   }
-  checkOptions(options, UNSTABLE_CACHE, doing);
+  checkOptions(options, UNSTABLE_CACHE, operation);
   const revalidate = options.revalidate ?? DEFAULT_LIFETIME;
-  const policy = readPolicy(options, ["revalidate", revalidate], doing);
+  const policy = readPolicy(options, ["revalidate", revalidate], operation);
   // Without a name of its own a function may be taken for no other.
   const name = keyParts.length === 0
     ? `\0${identify(fn)}`
@@ -112,18 +112,18 @@ export function createCachedFunction<F extends AsyncFunction>(
   }) as unknown as CachedFunction<F>;
 }
 
-function checkKeyParts(keyParts: unknown, doing: string): void {
+function checkKeyParts(keyParts: unknown, operation: string): void {
   if (Array.isArray(keyParts)) {
     const odd = keyParts.findIndex((part) => typeof part !== "string");
     if (odd === -1) return;
     throw new TypeError(
-      `Cannot ${doing}: keyParts[${odd}] must be a string, received ${
+      `Cannot ${operation}: keyParts[${odd}] must be a string, received ${
         show(keyParts[odd])
       }`,
     );
   }
   throw new TypeError(
-    `Cannot ${doing}: keyParts must be an array of strings, received ${
+    `Cannot ${operation}: keyParts must be an array of strings, received ${
       show(keyParts)
     }`,
   );

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { show } from "../app/internal/show.ts";
+import { show } from "../core/check/show.ts";
 
 /** @throws {TypeError} If `value` is not a number above 0. */
-export function checkPositive(value: unknown, name: string, doing: string) {
+export function checkPositive(value: unknown, name: string, operation: string) {
   if (typeof value === "number" && value > 0) return;
   throw new TypeError(
-    `Cannot ${doing}: ${name} must be a positive number, received ${
+    `Cannot ${operation}: ${name} must be a positive number, received ${
       show(value)
     }`,
   );
@@ -20,11 +20,11 @@ export function checkPositive(value: unknown, name: string, doing: string) {
 export function checkSeconds(
   value: unknown,
   name: string,
-  doing: string,
+  operation: string,
 ): asserts value is number {
   if (typeof value === "number" && value >= 0 && value < Infinity) return;
   throw new TypeError(
-    `Cannot ${doing}: ${name} must be a number of seconds, 0 or more, received ${
+    `Cannot ${operation}: ${name} must be a number of seconds, 0 or more, received ${
       show(value)
     }`,
   );
@@ -34,11 +34,11 @@ export function checkSeconds(
 export function checkStrings(
   value: unknown,
   name: string,
-  doing: string,
+  operation: string,
 ): asserts value is readonly string[] {
   if (!Array.isArray(value)) {
     throw new TypeError(
-      `Cannot ${doing}: ${name} must be an array of strings, received ${
+      `Cannot ${operation}: ${name} must be an array of strings, received ${
         show(value)
       }`,
     );
@@ -47,7 +47,7 @@ export function checkStrings(
   for (let i = 0; i < value.length; i++) {
     if (typeof value[i] === "string" && value[i] !== "") continue;
     throw new TypeError(
-      `Cannot ${doing}: ${name}[${i}] must be a non-empty string, received ${
+      `Cannot ${operation}: ${name}[${i}] must be a non-empty string, received ${
         show(value[i])
       }`,
     );

@@ -26,13 +26,13 @@ export type CookieMatcher = (name: string) => boolean;
 export function readCookieNames(
   names: unknown,
   option: string,
-  doing: string,
+  operation: string,
 ): readonly string[] {
-  checkStrings(names, option, doing);
+  checkStrings(names, option, operation);
   for (const name of names) {
     if (NAME.test(name)) continue;
     throw new TypeError(
-      `Cannot ${doing}: ${option} must hold names of cookies, such as "theme" or "_ga*", received ${
+      `Cannot ${operation}: ${option} must hold names of cookies, such as "theme" or "_ga*", received ${
         JSON.stringify(name)
       }`,
     );

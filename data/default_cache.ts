@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { RequestContext } from "../app/context.ts";
-import type { Middleware } from "../app/middleware.ts";
+import type { RequestContext } from "../core/context.ts";
+import type { Middleware } from "../core/middleware.ts";
 import { createResponseCache } from "./cache_response.ts";
 import type { CacheResponseOptions } from "./cache_response.ts";
 import { callCached, createParts } from "./cache.ts";

@@ -15,9 +15,11 @@
  * @module
  */
 
-import { WatchScope } from "../app/internal/watch_scope.ts";
-import { currentScope, observe } from "../app/scope.ts";
-import type { ObservedSpan, Scope } from "../app/scope.ts";
+import { WatchScope } from "../core/watch_scope.ts";
+import { observe } from "../core/observe.ts";
+import { currentScope } from "../core/request_scope.ts";
+import type { ObservedSpan } from "../core/observed_span.ts";
+import type { RequestScope } from "../core/request_scope.ts";
 import type { Call, Result } from "./call.ts";
 import { CacheError } from "./error.ts";
 import { currentFlight } from "./flight.ts";
@@ -124,7 +126,7 @@ export class Engine {
 
   #resolve(
     call: Call,
-    scope: Scope | undefined,
+    scope: RequestScope | undefined,
     span: ObservedSpan | undefined,
   ): Promise<unknown> {
     const { key, policy } = call;
@@ -163,7 +165,7 @@ export class Engine {
   async #await(
     flight: Flight,
     { key, policy }: Call,
-    scope: Scope | undefined,
+    scope: RequestScope | undefined,
     span: ObservedSpan | undefined,
     old: CacheRecord | undefined,
   ): Promise<unknown> {

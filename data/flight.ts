@@ -1,6 +1,6 @@
-import { WatchScope } from "../app/internal/watch_scope.ts";
-import { currentScope } from "../app/scope.ts";
-import type { Scope } from "../app/scope.ts";
+import { WatchScope } from "../core/watch_scope.ts";
+import { currentScope } from "../core/request_scope.ts";
+import type { RequestScope } from "../core/request_scope.ts";
 import type { Call, Result } from "./call.ts";
 import { refusePersonal } from "./personal.ts";
 import type { Dated } from "./scope_table.ts";
@@ -115,7 +115,7 @@ export class Flight implements Dated {
 
 /** Returns the computation that code in a scope is part of. */
 export function currentFlight(
-  scope: Scope | undefined = currentScope(),
+  scope: RequestScope | undefined = currentScope(),
 ): Flight | undefined {
   return scope?.computation as Flight | undefined;
 }

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { runSpan } from "../app/scope.ts";
-import type { Scope } from "../app/scope.ts";
+import { runSpan } from "../core/observe.ts";
+import type { RequestScope } from "../core/request_scope.ts";
 import type { Call } from "./call.ts";
 import { Flight } from "./flight.ts";
 import type { CacheRecord } from "./store.ts";
@@ -47,12 +47,12 @@ export class Flights {
   }
 
   /** The computation of a key to wait for: one under way, or a new one. */
-  join(call: Call, scope: Scope | undefined): Flight {
+  join(call: Call, scope: RequestScope | undefined): Flight {
     return this.#find(call, scope) ?? this.#begin(call, scope);
   }
 
   /** Computes behind a value that was given already. */
-  refresh(call: Call, scope: Scope | undefined): void {
+  refresh(call: Call, scope: RequestScope | undefined): void {
     if (this.#find(call, scope) !== undefined) return;
     const { compute, key } = call;
     const open = scope?.span?.root.continuation();
@@ -69,7 +69,7 @@ export class Flights {
   }
 
   /** The one under way, unless what it will give is stale already. */
-  #find({ key }: Call, scope: Scope | undefined): Flight | undefined {
+  #find({ key }: Call, scope: RequestScope | undefined): Flight | undefined {
     const flight = this.#flights.get(key);
     return flight !== undefined &&
         this.#surroundings.now() - flight.since <= JOIN_LIMIT &&
@@ -78,7 +78,7 @@ export class Flights {
       : undefined;
   }
 
-  #begin(call: Call, scope: Scope | undefined): Flight {
+  #begin(call: Call, scope: RequestScope | undefined): Flight {
     const { key, scopeKey, policy } = call;
     const { tags, paths } = policy;
     const path = pathOfScope(scope);
@@ -113,7 +113,7 @@ export class Flights {
   async #fetch(
     flight: Flight,
     call: Call,
-    scope: Scope | undefined,
+    scope: RequestScope | undefined,
   ): Promise<unknown> {
     const { key } = call;
     const isFound = (record: CacheRecord | undefined) =>

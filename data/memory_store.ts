@@ -13,10 +13,10 @@
  * @module
  */
 
-import { checkOptions } from "../app/internal/check_options.ts";
-import type { OptionNames } from "../app/internal/check_options.ts";
-import { RecencyList } from "../app/internal/recency_list.ts";
-import type { Linked } from "../app/internal/recency_list.ts";
+import { checkOptions } from "../core/check/check_options.ts";
+import type { OptionRules } from "../core/check/check_options.ts";
+import { LRUList } from "../core/collections/lru_list.ts";
+import type { LRUEntry } from "../core/collections/lru_list.ts";
 import { byteSize } from "./byte_size.ts";
 import { checkPositive } from "./check.ts";
 import { DEFAULT_MAX_SCOPES, ScopeTable } from "./scope_table.ts";
@@ -40,7 +40,7 @@ export interface MemoryStoreOptions {
 }
 
 /** The names of {@linkcode MemoryStoreOptions}. */
-export const MEMORY_STORE: OptionNames<MemoryStoreOptions> = {
+export const MEMORY_STORE: OptionRules<MemoryStoreOptions> = {
   maxEntries: true,
   maxBytes: true,
   maxEntryBytes: true,
@@ -50,7 +50,7 @@ export const MEMORY_STORE: OptionNames<MemoryStoreOptions> = {
 /** What an entry takes beside its value and its key, in bytes. */
 const ENTRY_BYTES = 200;
 
-class Entry implements CacheRecord, Linked<Entry> {
+class Entry implements CacheRecord, LRUEntry<Entry> {
   newer: Entry | undefined;
   older: Entry | undefined;
   readonly scopeKey: string;
@@ -113,7 +113,7 @@ export function createMemoryStore(
  */
 export function readLimits(
   options: MemoryStoreOptions,
-  doing: string,
+  operation: string,
 ): Required<MemoryStoreOptions> {
   const {
     maxEntries = 10_000,
@@ -123,7 +123,7 @@ export function readLimits(
   } = options;
   const limits = { maxEntries, maxBytes, maxEntryBytes, maxScopes };
   for (const [name, limit] of Object.entries(limits)) {
-    checkPositive(limit, name, doing);
+    checkPositive(limit, name, operation);
   }
   return limits;
 }
@@ -133,7 +133,7 @@ export class MemoryStore implements CacheStore {
   readonly scopes: ScopeTable;
   readonly #limits: Required<MemoryStoreOptions>;
   #map = new Map<string, Entry>();
-  readonly #recency = new RecencyList<Entry>();
+  readonly #recency = new LRUList<Entry>();
   #bytes = 0;
   #evictions = 0;
 

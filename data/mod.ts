@@ -22,8 +22,8 @@
  * @module
  */
 
-export type { ConnectionInfo, RequestContext } from "../app/context.ts";
-export type { Middleware, Next } from "../app/middleware.ts";
+export type { ConnectionInfo, RequestContext } from "../core/context.ts";
+export type { Middleware, Next } from "../core/middleware.ts";
 export type { CacheResponseOptions } from "./cache_response.ts";
 export { createCache } from "./cache.ts";
 export type { Cache, CacheOptions, CacheStats } from "./cache.ts";

@@ -1,6 +1,6 @@
-import type { OptionNames } from "../app/internal/check_options.ts";
-import { readDuration } from "../app/internal/duration.ts";
-import { show } from "../app/internal/show.ts";
+import type { OptionRules } from "../core/check/check_options.ts";
+import { readDuration } from "../core/check/duration.ts";
+import { show } from "../core/check/show.ts";
 import { checkStrings, normalizeTags } from "./check.ts";
 import { readPattern } from "./paths.ts";
 
@@ -54,7 +54,7 @@ export interface FreshnessOptions {
   readonly clone?: boolean;
 }
 
-const FRESHNESS: OptionNames<FreshnessOptions> = {
+const FRESHNESS: OptionRules<FreshnessOptions> = {
   tags: true,
   paths: true,
   staleWhileRevalidate: true,
@@ -85,13 +85,13 @@ export interface UnstableCacheOptions extends FreshnessOptions {
 }
 
 /** The names of {@linkcode CachedOptions}. */
-export const CACHED: OptionNames<CachedOptions> = {
+export const CACHED: OptionRules<CachedOptions> = {
   ...FRESHNESS,
   maxAge: true,
 };
 
 /** The names of {@linkcode UnstableCacheOptions}. */
-export const UNSTABLE_CACHE: OptionNames<UnstableCacheOptions> = {
+export const UNSTABLE_CACHE: OptionRules<UnstableCacheOptions> = {
   ...FRESHNESS,
   revalidate: true,
 };
@@ -121,14 +121,14 @@ const NONE: readonly string[] = Object.freeze([]);
 export function readPolicy(
   options: FreshnessOptions,
   maxAge: readonly [name: string, value: number | false],
-  doing: string,
+  operation: string,
 ): Policy {
   const mayLast = [maxAge[0], "negativeMaxAge"];
   const time = (name: string, value: unknown): number => {
     if (value === false && mayLast.includes(name)) return Infinity;
     if (typeof value === "number" && value >= 0) return value * 1_000;
     throw new TypeError(
-      `Cannot ${doing}: ${name} must be a number of seconds, 0 or more${
+      `Cannot ${operation}: ${name} must be a number of seconds, 0 or more${
         mayLast.includes(name) ? ", or false" : ""
       }, received ${show(value)}`,
     );
@@ -136,13 +136,15 @@ export function readPolicy(
   const limit = (name: string, value: unknown): number | undefined => {
     if (value === undefined) return undefined;
     const rule = { unit: "seconds", endless: true } as const;
-    const ms = readDuration(value, name, doing, rule);
+    const ms = readDuration(value, name, operation, rule);
     return ms === Infinity ? undefined : ms;
   };
   const { staleWhileRevalidate = 0, staleIfError = 0, jitter = 0 } = options;
   if (!(jitter >= 0 && jitter <= 1)) {
     throw new TypeError(
-      `Cannot ${doing}: jitter must be from 0 to 1, received ${show(jitter)}`,
+      `Cannot ${operation}: jitter must be from 0 to 1, received ${
+        show(jitter)
+      }`,
     );
   }
   return {
@@ -156,8 +158,8 @@ export function readPolicy(
     timeout: limit("timeout", options.timeout),
     jitter,
     clone: options.clone === true,
-    tags: readTags(options.tags, doing),
-    paths: readPaths(options.paths, doing),
+    tags: readTags(options.tags, operation),
+    paths: readPaths(options.paths, operation),
   };
 }
 
@@ -169,20 +171,20 @@ export function lifetime(value: unknown, policy: Policy): number {
 }
 
 /** A copy, so that nobody changes it later. */
-function readTags(tags: unknown, doing: string): readonly string[] {
+function readTags(tags: unknown, operation: string): readonly string[] {
   if (tags === undefined) return NONE;
-  checkStrings(tags, "tags", doing);
+  checkStrings(tags, "tags", operation);
   return tags.length === 0 ? NONE : normalizeTags(tags);
 }
 
-function readPaths(paths: unknown, doing: string): readonly string[] {
+function readPaths(paths: unknown, operation: string): readonly string[] {
   if (paths === undefined) return NONE;
-  checkStrings(paths, "paths", doing);
+  checkStrings(paths, "paths", operation);
   return paths.map((path) => {
     const scope = readPattern(path);
     if (typeof scope !== "string" && "path" in scope) return scope.path;
     throw new TypeError(
-      `Cannot ${doing}: a path ${
+      `Cannot ${operation}: a path ${
         typeof scope === "string" ? scope : 'must not end in "/*" here'
       }, received ${show(path)}`,
     );

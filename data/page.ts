@@ -4,9 +4,9 @@
  * @module
  */
 
-import { readCacheControl } from "../app/internal/cache_control.ts";
-import { toHex } from "../app/internal/hex.ts";
-import { dropTraceHeaders } from "../app/internal/trace_headers.ts";
+import { readCacheControl } from "../core/http/cache_control.ts";
+import { toHex } from "../core/bytes/hex.ts";
+import { dropTraceHeaders } from "../core/http/trace_headers.ts";
 import { cookieNames, matchCookies } from "./cookie_rule.ts";
 import type { CookieMatcher } from "./cookie_rule.ts";
 

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { pathOf } from "../app/path.ts";
-import type { RequestContext } from "../app/context.ts";
-import type { Scope } from "../app/scope.ts";
+import { pathOf } from "../core/path.ts";
+import type { RequestContext } from "../core/context.ts";
+import type { RequestScope } from "../core/request_scope.ts";
 
 /** What needs no more than a look: no dots, no escapes, no query. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,;=:@-]+)+$/;
@@ -63,7 +63,9 @@ export function readPattern(pattern: string): PathScope | string {
 const known = new WeakMap<RequestContext, string>();
 
 /** The path of the request that is being handled, if its context tells it. */
-export function pathOfScope(scope: Scope | undefined): string | undefined {
+export function pathOfScope(
+  scope: RequestScope | undefined,
+): string | undefined {
   const context = scope?.context;
   if (context === undefined) return undefined;
   const path = known.get(context);

@@ -1,4 +1,4 @@
-import { show } from "../app/internal/show.ts";
+import { show } from "../core/check/show.ts";
 import { checkStrings, normalizeTags } from "./check.ts";
 import { readPattern } from "./paths.ts";
 import type { CacheScopes } from "./scope_table.ts";
@@ -39,7 +39,7 @@ const NAMES: readonly string[] = ["tags", "paths", "all"];
  * @throws {TypeError} That says what is wrong with it.
  */
 export function readScopes(options: unknown): CacheScopes {
-  const doing = "revalidate";
+  const operation = "revalidate";
   if (
     typeof options !== "object" || options === null || Array.isArray(options)
   ) {
@@ -61,8 +61,8 @@ export function readScopes(options: unknown): CacheScopes {
     string,
     unknown
   >;
-  checkStrings(tags, "tags", doing);
-  checkStrings(paths, "paths", doing);
+  checkStrings(tags, "tags", operation);
+  checkStrings(paths, "paths", operation);
   if (typeof all !== "boolean") {
     throw new TypeError(
       `Cannot revalidate: all must be true or false, received ${show(all)}`,

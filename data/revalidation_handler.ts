@@ -1,9 +1,9 @@
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
-import { errorResponse } from "../app/error_response.ts";
-import { isResponse } from "../app/internal/is_response.ts";
-import { readBodyText } from "../app/internal/read_body.ts";
-import type { BodyError } from "../app/internal/read_body.ts";
-import { show } from "../app/internal/show.ts";
+import { errorResponse } from "../core/error_response.ts";
+import { isResponse } from "../core/http/is_response.ts";
+import { readBodyText } from "../core/http/read_body.ts";
+import type { BodyError } from "../core/http/read_body.ts";
+import { show } from "../core/check/show.ts";
 import { readScopes } from "./revalidation.ts";
 import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 

@@ -4,7 +4,7 @@ import type { CacheScopes, ScopeTable } from "./scope_table.ts";
 import { withTimeout } from "./timing.ts";
 
 /** Gets what failed behind the callers' backs. */
-export type ErrorListener = (error: unknown, doing: string) => void;
+export type ErrorListener = (error: unknown, operation: string) => void;
 
 /** The lock on a key, or `none` where there are none. */
 export type Lock = ReleaseLock | "none";

@@ -1,4 +1,4 @@
-import type { Scope } from "../app/scope.ts";
+import type { RequestScope } from "../core/request_scope.ts";
 import { pathOfScope } from "./paths.ts";
 import type { Dated, ScopeTable } from "./scope_table.ts";
 import type { CacheRecord } from "./store.ts";
@@ -23,7 +23,7 @@ export class Validity {
   }
 
   /** Whether a record is valid. It remembers that until something changes. */
-  isRecordValid(record: CacheRecord, scope: Scope | undefined): boolean {
+  isRecordValid(record: CacheRecord, scope: RequestScope | undefined): boolean {
     const { version } = this.#table;
     if (record.checked !== version) {
       if (!this.#table.isValid(record)) return false;
@@ -33,7 +33,7 @@ export class Validity {
   }
 
   /** Whether what began then, and belongs to these scopes, is valid. */
-  isValid(dated: Dated, scope?: Scope): boolean {
+  isValid(dated: Dated, scope?: RequestScope): boolean {
     return this.#table.isValid(dated) &&
       this.#isNewerThanPath(dated.began, scope);
   }
@@ -42,7 +42,7 @@ export class Validity {
    * A value also belongs to the path of the request that asks for it, though it
    * may have been computed for another one or none.
    */
-  #isNewerThanPath(began: number, scope: Scope | undefined): boolean {
+  #isNewerThanPath(began: number, scope: RequestScope | undefined): boolean {
     if (scope === undefined || began >= this.#table.pathSequence) return true;
     const path = pathOfScope(scope);
     return path === undefined || this.#table.lastOfPath(path) <= began;

@@ -1,8 +1,8 @@
 import { pathToFileURL } from "node:url";
 import { isFetcher } from "../app/fetcher.ts";
 import type { Fetcher } from "../app/fetcher.ts";
-import { kindOf } from "../app/internal/show.ts";
-import { trimEnd } from "../app/internal/trim_end.ts";
+import { kindOf } from "../core/check/show.ts";
+import { trimEnd } from "../core/trim_end.ts";
 import { DevError } from "./dev_error.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { createApp } from "../app/create_app.ts";
 import type { Fetcher } from "../app/fetcher.ts";
-import { noteDevCommand } from "../app/internal/dev_command.ts";
-import { isResponse } from "../app/internal/is_response.ts";
-import { serverURL } from "../app/internal/server_url.ts";
-import { kindOf } from "../app/internal/show.ts";
-import { pathOf } from "../app/path.ts";
-import type { Plugin } from "../app/plugin.ts";
+import { noteDevCommand } from "../core/runtime/dev_command.ts";
+import { isResponse } from "../core/http/is_response.ts";
+import { serverURL } from "../app/server_url.ts";
+import { kindOf } from "../core/check/show.ts";
+import { pathOf } from "../core/path.ts";
+import type { Plugin } from "../core/plugin.ts";
 import { serve } from "../app/serve.ts";
 import type { Server } from "../app/serve.ts";
 import type { DevOptions } from "./arguments.ts";

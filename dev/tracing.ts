@@ -5,13 +5,13 @@
  * @module
  */
 
-import type { Plugin } from "../app/plugin.ts";
-import { isLocalRequest } from "../trace/access.ts";
-import { setTracer } from "../trace/context.ts";
-import { tracePlugin } from "../trace/plugin.ts";
+import type { Plugin } from "../core/plugin.ts";
+import { isLocalRequest } from "../trace/http/access.ts";
+import { setTracer } from "../trace/record/context.ts";
+import { tracePlugin } from "../trace/http/plugin.ts";
 import { createCLIReporter } from "../trace/report/cli.ts";
-import { createTracer } from "../trace/tracer.ts";
-import { exportTracesHTML } from "../trace/viewer.ts";
+import { createTracer } from "../trace/record/tracer.ts";
+import { exportTracesHTML } from "../trace/http/viewer.ts";
 import { DevError } from "./dev_error.ts";
 
 /** Tracing, switched on. */

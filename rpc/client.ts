@@ -42,7 +42,7 @@ export type {
   SubscribeFunction,
   SubscriptionCalls,
   SubscriptionHandlers,
-} from "./calls.ts";
+} from "./procedure/calls.ts";
 export { batching } from "./client/batch.ts";
 export type { Batching } from "./client/batch.ts";
 export { createClient, createHTTPClient } from "./client/create_client.ts";

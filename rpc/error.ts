@@ -1,4 +1,4 @@
-import { kindOf } from "../app/internal/show.ts";
+import { kindOf } from "../core/check/show.ts";
 
 /** The codes that the router itself answers with. */
 export type RPCErrorCode =

@@ -21,13 +21,13 @@
  * @module
  */
 
-export { createCaller } from "./caller.ts";
+export { createCaller } from "./server/caller.ts";
 export type {
   Caller,
   CallerOptions,
   DirectCallOptions,
   DirectSubscribeOptions,
-} from "./caller.ts";
+} from "./server/caller.ts";
 export type {
   CallableProcedure,
   CallFunction,
@@ -45,7 +45,7 @@ export type {
   SubscribeFunction,
   SubscriptionCalls,
   SubscriptionHandlers,
-} from "./calls.ts";
+} from "./procedure/calls.ts";
 export { createChannel } from "./channel/channel.ts";
 export type {
   Channel,
@@ -59,7 +59,7 @@ export type {
   DefOutputs,
   inferRouterInputs,
   inferRouterOutputs,
-} from "./infer.ts";
+} from "./procedure/infer.ts";
 export type * from "./json.ts";
 export type {
   JSONSchema,
@@ -82,9 +82,13 @@ export type {
   OpenAPIServer,
   OpenAPITag,
 } from "./openapi/openapi_document.ts";
-export { rpcPlugin } from "./plugin.ts";
-export type { RPCPlugin, RPCPluginOptions, UpgradeServer } from "./plugin.ts";
-export { procedure } from "./procedure.ts";
+export { rpcPlugin } from "./server/plugin.ts";
+export type {
+  RPCPlugin,
+  RPCPluginOptions,
+  UpgradeServer,
+} from "./server/plugin.ts";
+export { procedure } from "./procedure/procedure.ts";
 export type {
   AddedFields,
   CallInfo,
@@ -102,7 +106,7 @@ export type {
   Stream,
   SubscriptionArgs,
   Untracked,
-} from "./procedure.ts";
+} from "./procedure/procedure.ts";
 export type {
   BatchMessage,
   CallMessage,
@@ -110,10 +114,10 @@ export type {
   Envelope,
   ServerMessage,
 } from "./protocol.ts";
-export { rateLimit } from "./rate_limit.ts";
-export type { RateLimitOptions } from "./rate_limit.ts";
-export type { ErrorReport } from "./report.ts";
-export { createRouter } from "./router.ts";
+export { rateLimit } from "./procedure/rate_limit.ts";
+export type { RateLimitOptions } from "./procedure/rate_limit.ts";
+export type { ErrorReport } from "./server/report.ts";
+export { createRouter } from "./server/router.ts";
 export type {
   AnyProcedure,
   AnyRouter,
@@ -121,7 +125,7 @@ export type {
   RouterDef,
   RouterOptions,
   Wire,
-} from "./router.ts";
+} from "./server/router.ts";
 export type {
   ParseSchema,
   Schema,
@@ -131,9 +135,9 @@ export type {
   StandardSchema,
   ValidationDetails,
   ValidationIssue,
-} from "./schema.ts";
-export { Tracked, tracked } from "./tracked.ts";
+} from "./procedure/schema.ts";
+export { Tracked, tracked } from "./procedure/tracked.ts";
 export type { Transformer } from "./transformer.ts";
-export type { WSConnectionData } from "./connection.ts";
-export type { SocketMessage } from "./message_text.ts";
-export type { RouterWebSocketHandler } from "./websocket.ts";
+export type { WSConnectionData } from "./socket/connection.ts";
+export type { SocketMessage } from "./socket/message_text.ts";
+export type { RouterWebSocketHandler } from "./socket/websocket.ts";

@@ -2,9 +2,12 @@
  * The arrows between the folders, read from the module graph.
  *
  * ```
- * mod.ts, dev.ts  →  auth, trace, rpc, data  →  app
- *                          ↓
- *                     viewer/dist/page.ts
+ * mod.ts  →  auth, trace, rpc, data  →  core
+ *    │                ↓                  ↑
+ *    │       viewer/dist/page.ts         │
+ *    └─────────────►  app  ──────────────┘
+ *                      ↑
+ *                 dev, dev.ts
  * ```
  *
  * @module
@@ -93,7 +96,7 @@ const all = [...server, ...viewer];
 
 Deno.test("The module graph holds the app and the modules that there are", async () => {
   const folders = new Set(server.map(({ from }) => folderOf(from)));
-  const present: string[] = ["app"];
+  const present: string[] = ["app", "core"];
   for (const name of MODULES) {
     if (await exists(`${name}/mod.ts`)) present.push(name);
   }
@@ -109,18 +112,25 @@ Deno.test("The modules never import each other", () => {
   assertEquals(wrong.map(show), []);
 });
 
-Deno.test("app imports nothing but itself", () => {
+Deno.test("core imports nothing but itself", () => {
   const wrong = all.filter(({ from, to }) =>
-    folderOf(from) === "app" && folderOf(to) !== "app"
+    folderOf(from) === "core" && folderOf(to) !== "core"
   );
   assertEquals(wrong.map(show), []);
 });
 
-Deno.test("The modules import nothing of ours but app and, for the traces, the viewer's page", () => {
+Deno.test("app imports only core", () => {
+  const wrong = all.filter(({ from, to }) =>
+    folderOf(from) === "app" && !["app", "core"].includes(folderOf(to))
+  );
+  assertEquals(wrong.map(show), []);
+});
+
+Deno.test("The modules import only core and, for the traces, the viewer's page", () => {
   const wrong = all.filter(({ from, to }) => {
     const folder = folderOf(from);
     return MODULES.includes(folder) && folderOf(to) !== folder &&
-      folderOf(to) !== "app" && !(folder === "trace" && to === VIEWER_PAGE);
+      folderOf(to) !== "core" && !(folder === "trace" && to === VIEWER_PAGE);
   });
   assertEquals(wrong.map(show), []);
 });
@@ -137,7 +147,8 @@ Deno.test("The viewer takes from the server only records and their formats", () 
   const allowed = ["trace/types.ts", "trace/serialize.ts", "trace/layers.ts"];
   const wrong = viewer.filter(({ from, to }) =>
     folderOf(from) === "viewer" && folderOf(to) !== "viewer" &&
-    !allowed.includes(to) && !to.startsWith("trace/export/")
+    !allowed.includes(to) && !to.startsWith("trace/export/") &&
+    !to.startsWith("core/")
   );
   assertEquals(wrong.map(show), []);
 });
@@ -145,7 +156,8 @@ Deno.test("The viewer takes from the server only records and their formats", () 
 Deno.test("What the viewer runs of the server needs no server", () => {
   const reached = reach([VIEWER_ENTRY], viewer.filter(({ runs }) => runs));
   const wrong = [...reached].filter((path) =>
-    ["app", "dev"].includes(folderOf(path)) || path.startsWith("trace/stream/")
+    ["app", "dev"].includes(folderOf(path)) ||
+    /^trace\/(http|live|record)\/|^core\/(socket|http|runtime)\//.test(path)
   );
   assertEquals(wrong, []);
 });
@@ -156,7 +168,7 @@ Deno.test("The dev command loads nothing of the tracer before --trace asks for i
   assert(reached.has("app/serve.ts"));
   assertEquals([...reached].filter((path) => folderOf(path) === "trace"), []);
   assertEquals(
-    [...reach(["dev.ts"], server)].includes("trace/tracer.ts"),
+    [...reach(["dev.ts"], server)].includes("trace/record/tracer.ts"),
     true,
     "with --trace it does",
   );

@@ -30,7 +30,7 @@ Deno.test("all regular expressions of the source are found", () => {
     places.map((place) => place.split("/", 1)[0]!)
   );
   assertEquals(
-    ["app", "auth", "data", "dev", "examples", "rpc", "trace", "viewer"]
+    ["app", "auth", "core", "data", "dev", "examples", "rpc", "trace", "viewer"]
       .filter((folder) => !folders.includes(folder)),
     [],
   );

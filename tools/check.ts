@@ -13,6 +13,7 @@ const ENTRY_POINTS = Object.values<string>(
 const EXAMPLES = [
   "app",
   "auth",
+  "core",
   "data",
   "rpc",
   "trace",

@@ -12,7 +12,7 @@ import { type FileCoverage, readLcov, type Share } from "./lcov.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const FOLDER = "coverage";
-const MODULES = ["app", "auth", "data", "rpc", "trace"];
+const MODULES = ["app", "auth", "core", "data", "rpc", "trace"];
 /** Percent of each module. */
 const BOUNDS = { lines: 95, branches: 90 };
 const IN_BROWSER = "runs in a browser, in tests/e2e/client_tracing_test.ts";

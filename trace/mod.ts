@@ -32,49 +32,49 @@
 export * from "./types.ts";
 
 // Tracing
-export { createTracer, TracerImpl } from "./tracer.ts";
-export type { TracerOptions } from "./tracer.ts";
-export { SpanImpl } from "./span.ts";
+export { createTracer, TracerImpl } from "./record/tracer.ts";
+export type { TracerOptions } from "./record/tracer.ts";
+export { SpanImpl } from "./record/span.ts";
 export {
   getActiveSpan,
   getTracer,
   setActiveSpan,
   setTracer,
-} from "./context.ts";
+} from "./record/context.ts";
 export { noopSpan, noopTracer } from "./noop_tracer.ts";
-export { generateSpanId, generateTraceId } from "./ids.ts";
-export type { RandomSource } from "./ids.ts";
-export type { Clock } from "./clock.ts";
+export { generateSpanId, generateTraceId } from "./record/ids.ts";
+export type { RandomSource } from "./record/ids.ts";
+export type { Clock } from "./record/clock.ts";
 
 // On the server
-export { tracePlugin } from "./plugin.ts";
-export type { TracePluginOptions } from "./plugin.ts";
-export { traceMiddleware } from "./middleware.ts";
-export type { TraceMiddlewareOptions } from "./middleware_options.ts";
-export type { Sample, TrustParent } from "./sampling.ts";
-export { createTracesAPIHandler } from "./stream/api.ts";
-export type { TracesAPIOptions } from "./stream/api.ts";
-export { createTraceWebSocket } from "./stream/websocket.ts";
+export { tracePlugin } from "./http/plugin.ts";
+export type { TracePluginOptions } from "./http/plugin.ts";
+export { traceMiddleware } from "./http/middleware.ts";
+export type { TraceMiddlewareOptions } from "./http/middleware_options.ts";
+export type { Sample, TrustParent } from "./record/sampling.ts";
+export { createTracesAPIHandler } from "./live/api.ts";
+export type { TracesAPIOptions } from "./live/api.ts";
+export { createTraceWebSocket } from "./live/websocket.ts";
 export type {
   TraceWebSocket,
   TraceWebSocketOptions,
-} from "./stream/websocket.ts";
-export { createCollector } from "./collector.ts";
+} from "./live/websocket.ts";
+export { createCollector } from "./record/collector.ts";
 export type {
   Collector,
   CollectorOptions,
   CollectResult,
-} from "./collector.ts";
-export { createViewerHandler } from "./viewer.ts";
-export type { ViewerOptions } from "./viewer.ts";
-export { isLocalRequest } from "./access.ts";
-export type { Authorize, TraceAccess } from "./access.ts";
+} from "./record/collector.ts";
+export { createViewerHandler } from "./http/viewer.ts";
+export type { ViewerOptions } from "./http/viewer.ts";
+export { isLocalRequest } from "./http/access.ts";
+export type { Authorize, TraceAccess } from "./http/access.ts";
 
 // Reading
 export { createCLIReporter } from "./report/cli.ts";
 export type { CLIReporter, CLIReporterOptions } from "./report/cli.ts";
 export { deserializeTrace, serializeTrace } from "./serialize.ts";
-export { exportTracesHTML, generateViewerHTML } from "./viewer.ts";
+export { exportTracesHTML, generateViewerHTML } from "./http/viewer.ts";
 
 // For other tools
 export {

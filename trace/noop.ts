@@ -18,8 +18,8 @@
  * @module
  */
 
-import type { Middleware } from "../app/middleware.ts";
-import type { Plugin } from "../app/plugin.ts";
+import type { Middleware } from "../core/middleware.ts";
+import type { Plugin } from "../core/plugin.ts";
 import type { ChromeTrace } from "./export/chrome.ts";
 import type { OTLPExporter } from "./export/exporter_types.ts";
 import type * as real from "./mod.ts";
@@ -51,31 +51,31 @@ export type {
   OTLPExporterStats,
   OTLPExporterTimers,
 } from "./export/exporter_types.ts";
-export type { Authorize, TraceAccess } from "./access.ts";
-export type { Clock } from "./clock.ts";
+export type { Authorize, TraceAccess } from "./http/access.ts";
+export type { Clock } from "./record/clock.ts";
 export type {
   Collector,
   CollectorOptions,
   CollectResult,
-} from "./collector.ts";
-export type { RandomSource } from "./ids.ts";
+} from "./record/collector.ts";
+export type { RandomSource } from "./record/ids.ts";
 export type { LoaderMetrics } from "./instrument/data.ts";
 export type { QueryOptions } from "./instrument/database.ts";
 export type { FormValidation } from "./instrument/forms.ts";
 export type { HydrationRecord } from "./instrument/islands.ts";
 export type { RPCValidation } from "./instrument/rpc.ts";
 export type { TracedFetchOptions } from "./instrument/traced_fetch.ts";
-export type { TraceMiddlewareOptions } from "./middleware_options.ts";
-export type { TracePluginOptions } from "./plugin.ts";
-export type { Sample, TrustParent } from "./sampling.ts";
+export type { TraceMiddlewareOptions } from "./http/middleware_options.ts";
+export type { TracePluginOptions } from "./http/plugin.ts";
+export type { Sample, TrustParent } from "./record/sampling.ts";
 export type { CLIReporter, CLIReporterOptions } from "./report/cli.ts";
-export type { TracesAPIOptions } from "./stream/api.ts";
+export type { TracesAPIOptions } from "./live/api.ts";
 export type {
   TraceWebSocket,
   TraceWebSocketOptions,
-} from "./stream/websocket.ts";
-export type { TracerOptions } from "./tracer.ts";
-export type { ViewerOptions } from "./viewer.ts";
+} from "./live/websocket.ts";
+export type { TracerOptions } from "./record/tracer.ts";
+export type { ViewerOptions } from "./http/viewer.ts";
 
 export { NoopSpan as SpanImpl, noopSpan, NoopTracer, noopTracer };
 

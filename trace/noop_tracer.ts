@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { SpanOpener } from "../app/scope.ts";
+import type { SpanOpener } from "../core/observed_span.ts";
 import type {
   Attributes,
   AttributeValue,

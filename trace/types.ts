@@ -13,7 +13,7 @@ import type {
   AttributeValue,
   Layer,
   SpanOpener,
-} from "../app/scope.ts";
+} from "../core/observed_span.ts";
 
 export type { Attributes, AttributeValue, Layer };
 

@@ -1,11 +1,11 @@
-import type { ConnectionInfo } from "../context.ts";
+import type { ConnectionInfo } from "../../core/context.ts";
 import type { Fetcher } from "../fetcher.ts";
-import { isResponse } from "../internal/is_response.ts";
-import { printableError } from "../internal/printable.ts";
-import { kindOf } from "../internal/show.ts";
-import { pathOf } from "../path.ts";
-import { offerUpgrade } from "../upgrade.ts";
-import type { Socket } from "../upgrade.ts";
+import { isResponse } from "../../core/http/is_response.ts";
+import { printableError } from "../../core/redact/printable.ts";
+import { kindOf } from "../../core/check/show.ts";
+import { pathOf } from "../../core/path.ts";
+import { offerUpgrade } from "../../core/socket/upgrade.ts";
+import type { Socket } from "../../core/socket/upgrade.ts";
 
 /** What a server has opened for a request. */
 export interface OpenSocket {

@@ -1,10 +1,10 @@
-import type { Context } from "../context.ts";
+import type { Context } from "../../core/context.ts";
 import { guard } from "../guard.ts";
-import { holdsGuard, readGuards } from "../guard_fragment.ts";
-import { kindOf } from "../internal/show.ts";
-import type { Middleware } from "../middleware.ts";
-import type { Plugin } from "../plugin.ts";
-import type { AuthFragment, AuthRule } from "../route.ts";
+import { holdsGuard, readGuards } from "../../core/guard_fragment.ts";
+import { kindOf } from "../../core/check/show.ts";
+import type { Middleware } from "../../core/middleware.ts";
+import type { Plugin } from "../../core/plugin.ts";
+import type { AuthFragment, AuthRule } from "../../core/route.ts";
 
 /** What can be mounted on a server of another make. */
 export type Mountable =

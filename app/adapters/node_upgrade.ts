@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isHost } from "../internal/host_header.ts";
+import { isHost } from "../../core/http/host_header.ts";
 import type { HostSocket } from "./host_socket.ts";
 import type { NodeDuplex, NodeIncoming, NodeSocketServer } from "./node.ts";
 

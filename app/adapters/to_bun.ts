@@ -1,4 +1,4 @@
-import type { ConnectionInfo, NetAddress } from "../context.ts";
+import type { ConnectionInfo, NetAddress } from "../../core/context.ts";
 import { checkFetcher } from "../fetcher.ts";
 import type { Fetcher } from "../fetcher.ts";
 import { answerOf, offerSocket } from "./host_socket.ts";

@@ -1,8 +1,8 @@
-import { Context } from "../context.ts";
-import type { ConnectionInfo, RequestContext } from "../context.ts";
+import { Context } from "../../core/context.ts";
+import type { ConnectionInfo, RequestContext } from "../../core/context.ts";
 import { createHost } from "../host.ts";
-import type { Next } from "../middleware.ts";
-import { currentScope } from "../scope.ts";
+import type { Next } from "../../core/middleware.ts";
+import { currentScope } from "../../core/request_scope.ts";
 import type { Mountable } from "./mountable.ts";
 import { toPlugins } from "./mountable.ts";
 import { answerThrown, visit } from "./visit.ts";

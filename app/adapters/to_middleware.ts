@@ -1,7 +1,7 @@
-import { Context } from "../context.ts";
-import type { ConnectionInfo } from "../context.ts";
+import { Context } from "../../core/context.ts";
+import type { ConnectionInfo } from "../../core/context.ts";
 import { createHost } from "../host.ts";
-import { currentScope } from "../scope.ts";
+import { currentScope } from "../../core/request_scope.ts";
 import type { Mountable } from "./mountable.ts";
 import { toPlugins } from "./mountable.ts";
 import { answerThrown, visit } from "./visit.ts";

@@ -1,10 +1,10 @@
-import type { ConnectionInfo, NetAddress } from "../context.ts";
-import { errorResponse } from "../error_response.ts";
+import type { ConnectionInfo, NetAddress } from "../../core/context.ts";
+import { errorResponse } from "../../core/error_response.ts";
 import { checkFetcher } from "../fetcher.ts";
 import type { Fetcher } from "../fetcher.ts";
-import { checkOptions } from "../internal/check_options.ts";
-import type { OptionNames } from "../internal/check_options.ts";
-import { printableError } from "../internal/printable.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { printableError } from "../../core/redact/printable.ts";
 import { answerOf, offerSocket } from "./host_socket.ts";
 import type {
   NodeBindings,
@@ -29,7 +29,7 @@ export interface NodeHostOptions {
   readonly webSocketServer?: NodeSocketServer;
 }
 
-const NODE_OPTIONS: OptionNames<NodeHostOptions> = { webSocketServer: true };
+const NODE_OPTIONS: OptionRules<NodeHostOptions> = { webSocketServer: true };
 
 /** What a server of Node needs to serve an app. */
 export interface NodeHost {

@@ -1,10 +1,14 @@
-import type { Context } from "../context.ts";
+import type { Context } from "../../core/context.ts";
 import type { Host } from "../host.ts";
-import { guardCaches } from "../internal/cache_control.ts";
-import { readHost, refuseHost } from "../internal/host_header.ts";
-import { isResponse } from "../internal/is_response.ts";
-import type { Next } from "../middleware.ts";
-import { currentScope, runInScope, Scope } from "../scope.ts";
+import { guardCaches } from "../../core/http/cache_control.ts";
+import { readHost, refuseHost } from "../../core/http/host_header.ts";
+import { isResponse } from "../../core/http/is_response.ts";
+import type { Next } from "../../core/middleware.ts";
+import {
+  currentScope,
+  RequestScope,
+  runInScope,
+} from "../../core/request_scope.ts";
 
 /**
  * Answers a request that another server is handling, in the scope of that.
@@ -22,7 +26,7 @@ export function visit(
 ): Promise<Response> {
   const { request } = context;
   if (readHost(request) === undefined) return Promise.resolve(refuseHost());
-  const scope = new Scope(context, undefined, currentScope());
+  const scope = new RequestScope(context, undefined, currentScope());
   return runInScope(scope, async () => {
     const response = await answer(host, context, rest);
     return guardCaches(response, request, scope);

@@ -1,13 +1,13 @@
-import type { ConnectionInfo, Context } from "../context.ts";
+import type { ConnectionInfo, Context } from "../../core/context.ts";
 import { createHost } from "../host.ts";
 import type { AppOptions } from "../host.ts";
-import { limitBody } from "../internal/body_limit.ts";
-import { checkOptions } from "../internal/check_options.ts";
-import type { OptionNames } from "../internal/check_options.ts";
-import { isResponse } from "../internal/is_response.ts";
-import { kindOf } from "../internal/show.ts";
-import { pathOf } from "../path.ts";
-import { currentContext } from "../scope.ts";
+import { limitBody } from "../body_limit.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { isResponse } from "../../core/http/is_response.ts";
+import { kindOf } from "../../core/check/show.ts";
+import { pathOf } from "../../core/path.ts";
+import { currentContext } from "../../core/request_scope.ts";
 import type { Mountable } from "./mountable.ts";
 import { toPlugins } from "./mountable.ts";
 
@@ -27,7 +27,7 @@ export interface FetchHostOptions extends Pick<AppOptions, "onError"> {
   readonly maxBodySize?: number;
 }
 
-const OPTIONS: OptionNames<FetchHostOptions> = {
+const OPTIONS: OptionRules<FetchHostOptions> = {
   maxBodySize: true,
   onError: true,
 };

@@ -1,6 +1,6 @@
 import { setCookie } from "@std/http/cookie";
-import { show } from "../../app/internal/show.ts";
-import { isProduction } from "../../app/internal/environment.ts";
+import { show } from "../../core/check/show.ts";
+import { isProduction } from "../../core/runtime/environment.ts";
 import { configError } from "../error.ts";
 
 /** How the session's cookie is set. */

@@ -2,10 +2,10 @@ import {
   isPrivate,
   isShared,
   sharedCacheHeaders,
-} from "../../app/internal/cache_control.ts";
-import { isResponse } from "../../app/internal/is_response.ts";
-import { printableError } from "../../app/internal/printable.ts";
-import type { Next } from "../../app/middleware.ts";
+} from "../../core/http/cache_control.ts";
+import { isResponse } from "../../core/http/is_response.ts";
+import { printableError } from "../../core/redact/printable.ts";
+import type { Next } from "../../core/middleware.ts";
 import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";
 import type { BaseUser } from "../user.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { printable, printableError } from "../../app/internal/printable.ts";
+import { printable, printableError } from "../../core/redact/printable.ts";
 import type {
   AuthorizationServer,
   ServerSource,

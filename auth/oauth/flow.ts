@@ -1,4 +1,4 @@
-import { show } from "../../app/internal/show.ts";
+import { show } from "../../core/check/show.ts";
 import type { CookieSettings } from "../cookies/cookie_settings.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { AuthProvider, OAuthCallback } from "../provider.ts";

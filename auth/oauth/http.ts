@@ -5,7 +5,7 @@
  * @module
  */
 
-import { BodyError, readStream } from "../../app/internal/read_body.ts";
+import { BodyError, readStream } from "../../core/http/read_body.ts";
 import { SignInReason } from "../error.ts";
 import { errorText } from "./provider_text.ts";
 

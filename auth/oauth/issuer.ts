@@ -6,7 +6,7 @@
  * @module
  */
 
-import { show } from "../../app/internal/show.ts";
+import { show } from "../../core/check/show.ts";
 
 /** The server that a sign-in began with, as far as it is known. */
 export interface IssuerRule {

@@ -5,7 +5,7 @@
  */
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { encodeBase64url } from "../tokens/base64url.ts";
+import { encodeBase64url } from "../../core/bytes/base64.ts";
 
 /** As RFC 7636, section 4.1, advises; 43 characters. */
 const BYTES = 32;

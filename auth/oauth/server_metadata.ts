@@ -6,7 +6,7 @@
  * @module
  */
 
-import { show } from "../../app/internal/show.ts";
+import { show } from "../../core/check/show.ts";
 import { isEndpoint, isLoopback } from "./address.ts";
 import type { AuthorizationServer } from "./authorization_server.ts";
 import { ProviderError } from "./http.ts";

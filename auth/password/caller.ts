@@ -6,7 +6,7 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { currentScope } from "../../app/scope.ts";
+import { currentScope } from "../../core/request_scope.ts";
 import { networkOfAddress } from "../sign_in/network_of_address.ts";
 
 const networks = new AsyncLocalStorage<string>();

@@ -6,7 +6,7 @@
 
 import { Buffer } from "node:buffer";
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { kindOf } from "../../app/internal/show.ts";
+import { kindOf } from "../../core/check/show.ts";
 import { AuthError } from "../error.ts";
 import { callerNetwork } from "./caller.ts";
 import { MemoryQueue, QueueFullError } from "./memory_queue.ts";

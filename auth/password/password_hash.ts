@@ -6,10 +6,10 @@
  */
 
 import { Buffer } from "node:buffer";
-import { findProblem } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { show } from "../../app/internal/show.ts";
-import { trimEnd } from "../../app/internal/trim_end.ts";
+import { findProblem } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { show } from "../../core/check/show.ts";
+import { trimEnd } from "../../core/trim_end.ts";
 
 /**
  * What a hash costs to compute: about 128 × 2^ln × r bytes of memory, and p times
@@ -25,7 +25,7 @@ export interface PasswordHashOptions {
   readonly p?: number;
 }
 
-const OPTIONS: OptionNames<PasswordHashOptions> = {
+const OPTIONS: OptionRules<PasswordHashOptions> = {
   ln: true,
   r: true,
   p: true,

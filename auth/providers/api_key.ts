@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../app/internal/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
 import { checkName, checkNames, createCheck, isText } from "./check.ts";
@@ -34,7 +34,7 @@ export interface ApiKeyOptions<U extends BaseUser = User> {
   readonly queryParam?: string;
 }
 
-const OPTIONS: OptionNames<ApiKeyOptions> = {
+const OPTIONS: OptionRules<ApiKeyOptions> = {
   id: true,
   name: true,
   validate: true,

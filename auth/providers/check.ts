@@ -4,8 +4,9 @@
  * @module
  */
 
-import { findProblem } from "../../app/internal/check_options.ts";
-import { kindOf, show } from "../../app/internal/show.ts";
+import type { Rules } from "../../core/check/check_options.ts";
+import { findProblem } from "../../core/check/check_options.ts";
+import { kindOf, show } from "../../core/check/show.ts";
 import { AuthError } from "../error.ts";
 
 /** What a factory throws of a setting. */
@@ -46,7 +47,7 @@ export function createCheck(label: string): Check {
 export function checkNames(
   label: string,
   options: unknown,
-  known: Readonly<Record<string, true>>,
+  known: Rules,
   name = "options",
 ): void {
   const problem = findProblem(options, known, name);

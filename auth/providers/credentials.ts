@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../app/internal/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
 import { checkName, checkNames, createCheck } from "./check.ts";
@@ -18,7 +18,7 @@ export interface CredentialsOptions<U extends BaseUser = User> {
   ) => U | null | Promise<U | null>;
 }
 
-const OPTIONS: OptionNames<CredentialsOptions> = {
+const OPTIONS: OptionRules<CredentialsOptions> = {
   id: true,
   name: true,
   authorize: true,

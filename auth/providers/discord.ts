@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../app/internal/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider, OAuthTokens } from "../provider.ts";
@@ -31,7 +31,7 @@ export interface DiscordOptions extends OAuthClientOptions {
   readonly guildId?: string;
 }
 
-const OPTIONS: OptionNames<DiscordOptions & { readonly profile: unknown }> = {
+const OPTIONS: OptionRules<DiscordOptions & { readonly profile: unknown }> = {
   ...OAUTH_CLIENT_OPTIONS,
   guildId: true,
 };

@@ -1,5 +1,5 @@
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { trimEnd } from "../../app/internal/trim_end.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { trimEnd } from "../../core/trim_end.ts";
 import { ENDPOINT, isEndpoint } from "../oauth/address.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, isObject, ProviderError } from "../oauth/http.ts";
@@ -31,12 +31,12 @@ export interface GitHubOptions extends OAuthClientOptions {
   readonly enterprise?: { readonly baseUrl: string };
 }
 
-const OPTIONS: OptionNames<GitHubOptions & { readonly profile: unknown }> = {
+const OPTIONS: OptionRules<GitHubOptions & { readonly profile: unknown }> = {
   ...OAUTH_CLIENT_OPTIONS,
   enterprise: true,
 };
 
-const ENTERPRISE: OptionNames<NonNullable<GitHubOptions["enterprise"]>> = {
+const ENTERPRISE: OptionRules<NonNullable<GitHubOptions["enterprise"]>> = {
   baseUrl: true,
 };
 

@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../app/internal/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
 import { createIdTokenVerifier } from "../oauth/id_token.ts";
@@ -42,7 +42,7 @@ export interface GoogleOptions extends OAuthClientOptions {
   readonly jwksUrl?: string;
 }
 
-const OPTIONS: OptionNames<GoogleOptions & { readonly profile: unknown }> = {
+const OPTIONS: OptionRules<GoogleOptions & { readonly profile: unknown }> = {
   ...OAUTH_CLIENT_OPTIONS,
   hostedDomain: true,
   issuer: true,

@@ -1,5 +1,5 @@
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { isProduction } from "../../app/internal/environment.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { isProduction } from "../../core/runtime/environment.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, Session, User } from "../user.ts";
 import { checkNames, createCheck, isText, providerError } from "./check.ts";
@@ -23,7 +23,7 @@ export interface MockOptions<U extends BaseUser = User> {
   readonly delay?: number;
 }
 
-const OPTIONS: OptionNames<MockOptions> = {
+const OPTIONS: OptionRules<MockOptions> = {
   user: true,
   session: true,
   delay: true,

@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../app/internal/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider, OAuthTokens } from "../provider.ts";
@@ -67,7 +67,7 @@ export interface OAuthOptions extends OAuthClientOptions {
   readonly clientAuthentication?: "body" | "basic";
 }
 
-const OPTIONS: OptionNames<OAuthOptions & { readonly profile: unknown }> = {
+const OPTIONS: OptionRules<OAuthOptions & { readonly profile: unknown }> = {
   ...OAUTH_CLIENT_OPTIONS,
   issuer: true,
   profileUrl: true,

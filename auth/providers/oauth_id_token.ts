@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../app/internal/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
 import { isIssuer, ISSUER } from "../oauth/address.ts";
 import { ProviderError } from "../oauth/http.ts";
 import type { IdTokenRules, VerifyIdToken } from "../oauth/id_token.ts";
@@ -18,7 +18,7 @@ export interface IdTokenOptions {
   readonly algorithms?: readonly string[];
 }
 
-const ID_TOKEN: OptionNames<IdTokenOptions> = {
+const ID_TOKEN: OptionRules<IdTokenOptions> = {
   issuer: true,
   jwksUrl: true,
   algorithms: true,

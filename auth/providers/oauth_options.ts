@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../app/internal/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
 import {
   ENDPOINT,
   isEndpoint,
@@ -49,7 +49,7 @@ export interface OAuthClientOptions {
 }
 
 /** The option names of every OAuth provider, with `profile`. */
-export const OAUTH_CLIENT_OPTIONS: OptionNames<
+export const OAUTH_CLIENT_OPTIONS: OptionRules<
   & OAuthClientOptions
   & { readonly id: string; readonly name: string; readonly profile: unknown }
 > = {

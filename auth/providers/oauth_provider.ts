@@ -1,4 +1,4 @@
-import { show } from "../../app/internal/show.ts";
+import { show } from "../../core/check/show.ts";
 import { ProviderError } from "../oauth/http.ts";
 import { ProfileFailure } from "../oauth/profile_failure.ts";
 import type { AuthProvider, OAuthCallback, OAuthTokens } from "../provider.ts";

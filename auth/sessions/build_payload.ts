@@ -4,8 +4,8 @@
  * @module
  */
 
-import { isSecretField } from "../../app/internal/secret_names.ts";
-import { kindOf } from "../../app/internal/show.ts";
+import { isSecretField } from "../../core/redact/secret_names.ts";
+import { kindOf } from "../../core/check/show.ts";
 import type { Emit } from "../events.ts";
 import type { AuthCallbacks } from "../options.ts";
 import type { JWTPayload } from "../tokens/jwt.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { kindOf } from "../../app/internal/show.ts";
+import { kindOf } from "../../core/check/show.ts";
 import type { JWTPayload } from "../tokens/jwt.ts";
 import type { BaseUser, Claims, Session, User } from "../user.ts";
 import { fixedDate } from "./fixed_date.ts";

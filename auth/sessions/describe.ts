@@ -1,4 +1,4 @@
-import { kindOf } from "../../app/internal/show.ts";
+import { kindOf } from "../../core/check/show.ts";
 import type { AuthCallbacks } from "../options.ts";
 import type { BaseUser, Session } from "../user.ts";
 import { checkSession, sessionOf } from "./claims.ts";

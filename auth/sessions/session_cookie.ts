@@ -5,7 +5,7 @@
  * @module
  */
 
-import { decodeBase64url, encodeBase64url } from "../tokens/base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../../core/bytes/base64.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
 
 /** 32 bytes in base64url. */

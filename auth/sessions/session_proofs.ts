@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isThenable } from "../../app/scope.ts";
+import { isThenable } from "../../core/observe.ts";
 import type { RejectionReason } from "../events.ts";
 import type { AuthSettings } from "../options.ts";
 import type { SessionRecord, SessionStore } from "../stores/session_store.ts";

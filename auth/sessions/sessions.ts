@@ -4,7 +4,7 @@
  * @module
  */
 
-import { kindOf } from "../../app/internal/show.ts";
+import { kindOf } from "../../core/check/show.ts";
 import { AuthError } from "../error.ts";
 import type { Emit } from "../events.ts";
 import type { AuthCallbacks, AuthSettings } from "../options.ts";

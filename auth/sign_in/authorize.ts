@@ -1,4 +1,4 @@
-import type { ConnectionInfo } from "../../app/context.ts";
+import type { ConnectionInfo } from "../../core/context.ts";
 import type { AuthCore } from "../core.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { SignInAttempt } from "../options.ts";

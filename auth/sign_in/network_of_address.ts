@@ -1,4 +1,4 @@
-import { networkOf } from "../../app/internal/network_of.ts";
+import { networkOf } from "../../core/http/network_of.ts";
 import { keyPart } from "../key_part.ts";
 
 /** Returns an address's network as part of a key, or `undefined` if unknown. */

@@ -1,8 +1,8 @@
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { show } from "../../app/internal/show.ts";
-import { WindowTable } from "../../app/internal/window_table.ts";
-import type { Window } from "../../app/internal/window_table.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { show } from "../../core/check/show.ts";
+import { FixedWindowCounter } from "../../core/collections/fixed_window_counter.ts";
+import type { Window } from "../../core/collections/fixed_window_counter.ts";
 import { keyPart } from "../key_part.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
 import { accountName } from "./account_name.ts";
@@ -59,7 +59,7 @@ export interface RateLimitSignInOptions {
   readonly now?: () => number;
 }
 
-const OPTIONS: OptionNames<RateLimitSignInOptions> = {
+const OPTIONS: OptionRules<RateLimitSignInOptions> = {
   perAccountAndAddress: true,
   perAccount: true,
   perAddress: true,
@@ -76,7 +76,7 @@ const FAMILIAR_MS = 30 * 24 * 60 * MINUTE;
 
 /** What an attempt counts for, and how often it may. */
 interface Counted {
-  readonly table: WindowTable;
+  readonly table: FixedWindowCounter;
   readonly name: string;
   readonly limit: number;
 }
@@ -175,10 +175,14 @@ export function rateLimitSignIn(
       }`,
     );
   }
-  const pairs = new WindowTable({ windowMs, maxKeys, now });
-  const accounts = new WindowTable({ windowMs, maxKeys, now });
-  const addresses = new WindowTable({ windowMs, maxKeys, now });
-  const familiar = new WindowTable({ windowMs: FAMILIAR_MS, maxKeys, now });
+  const pairs = new FixedWindowCounter({ windowMs, maxKeys, now });
+  const accounts = new FixedWindowCounter({ windowMs, maxKeys, now });
+  const addresses = new FixedWindowCounter({ windowMs, maxKeys, now });
+  const familiar = new FixedWindowCounter({
+    windowMs: FAMILIAR_MS,
+    maxKeys,
+    now,
+  });
   /** Where an attempt is counted: windows that begin later don't hold it. */
   const windowsOf = new WeakMap<SignInAttempt, readonly Window[]>();
   const accountsOf = account === undefined

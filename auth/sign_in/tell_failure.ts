@@ -1,5 +1,5 @@
-import { printable, printableError } from "../../app/internal/printable.ts";
-import { withoutSource } from "../../app/internal/without_source.ts";
+import { printable, printableError } from "../../core/redact/printable.ts";
+import { withoutSource } from "../../core/redact/without_source.ts";
 import { AuthError, SignInReason } from "../error.ts";
 import type { Emit } from "../events.ts";
 

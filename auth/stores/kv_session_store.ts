@@ -9,9 +9,9 @@
  * @module
  */
 
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { show } from "../../app/internal/show.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { show } from "../../core/check/show.ts";
 import { keyPart } from "../key_part.ts";
 import {
   readRecord,
@@ -73,7 +73,7 @@ export interface KvSessionStoreOptions {
   readonly now?: () => number;
 }
 
-const OPTIONS: OptionNames<KvSessionStoreOptions> = {
+const OPTIONS: OptionRules<KvSessionStoreOptions> = {
   kv: true,
   prefix: true,
   now: true,

@@ -13,11 +13,11 @@
  * @module
  */
 
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { RecencyList } from "../../app/internal/recency_list.ts";
-import type { Linked } from "../../app/internal/recency_list.ts";
-import { kindOf } from "../../app/internal/show.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { LRUList } from "../../core/collections/lru_list.ts";
+import type { LRUEntry } from "../../core/collections/lru_list.ts";
+import { kindOf } from "../../core/check/show.ts";
 import { sortRecords, writeRecord } from "./record_text.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
@@ -35,7 +35,7 @@ export interface MemorySessionStoreOptions {
   readonly now?: () => number;
 }
 
-const OPTIONS: OptionNames<MemorySessionStoreOptions> = {
+const OPTIONS: OptionRules<MemorySessionStoreOptions> = {
   maxSessions: true,
   maxSessionsPerUser: true,
   now: true,
@@ -104,7 +104,7 @@ export function createMemorySessionStore(
   return new Store(maxSessions, maxSessionsPerUser, now);
 }
 
-class Entry implements Linked<Entry> {
+class Entry implements LRUEntry<Entry> {
   newer: Entry | undefined = undefined;
   older: Entry | undefined = undefined;
   /** Counts up with each use of the store: when this entry was last used. */
@@ -122,7 +122,7 @@ class Store implements MemorySessionStore {
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry>();
   readonly #users = new Map<string, Set<Entry>>();
-  readonly #recency = new RecencyList<Entry>();
+  readonly #recency = new LRUList<Entry>();
   #uses = 0;
 
   constructor(maxSessions: number, maxPerUser: number, now: () => number) {

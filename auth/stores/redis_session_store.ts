@@ -9,9 +9,9 @@
  * @module
  */
 
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { show } from "../../app/internal/show.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { show } from "../../core/check/show.ts";
 import { keyPart } from "../key_part.ts";
 import {
   readRecord,
@@ -53,7 +53,7 @@ export interface RedisSessionStoreOptions {
   readonly now?: () => number;
 }
 
-const OPTIONS: OptionNames<RedisSessionStoreOptions> = {
+const OPTIONS: OptionRules<RedisSessionStoreOptions> = {
   client: true,
   prefix: true,
   now: true,

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../../core/bytes/base64.ts";
 import type { KeyRing } from "./key_ring.ts";
 
 /** The claims of a session token. */

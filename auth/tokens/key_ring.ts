@@ -13,10 +13,10 @@ import {
   hkdfSync,
   randomBytes,
 } from "node:crypto";
-import { kindOf } from "../../app/internal/show.ts";
-import { isProduction } from "../../app/internal/environment.ts";
+import { kindOf } from "../../core/check/show.ts";
+import { isProduction } from "../../core/runtime/environment.ts";
 import { configError } from "../error.ts";
-import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { decodeBase64url, encodeBase64url } from "../../core/bytes/base64.ts";
 
 /** The least that HS256 asks for (RFC 7518, section 3.2). */
 const LEAST_BYTES = 32;

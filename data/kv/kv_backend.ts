@@ -1,5 +1,5 @@
 import { clearInterval, setInterval } from "node:timers";
-import { pause } from "../../app/internal/pause.ts";
+import { pause } from "../../core/runtime/pause.ts";
 import type {
   Backend,
   FoundEntry,

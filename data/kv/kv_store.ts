@@ -4,10 +4,10 @@
  * @module
  */
 
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { readDuration } from "../../app/internal/duration.ts";
-import { show } from "../../app/internal/show.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { readDuration } from "../../core/check/duration.ts";
+import { show } from "../../core/check/show.ts";
 import { MEMORY_STORE, MemoryStore, readLimits } from "../memory_store.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import type { CacheScopes, Dated, ScopeTable } from "../scope_table.ts";
@@ -54,7 +54,7 @@ export interface KvStoreOptions extends MemoryStoreOptions {
   readonly now?: () => number;
 }
 
-const OPTIONS: OptionNames<KvStoreOptions> = {
+const OPTIONS: OptionRules<KvStoreOptions> = {
   ...MEMORY_STORE,
   kv: true,
   name: true,
@@ -105,8 +105,8 @@ export interface KvStore extends CacheStore, AsyncDisposable {
  * ```
  */
 export function createKvStore(options: KvStoreOptions): KvStore {
-  const doing = "create KV store";
-  checkOptions(options, OPTIONS, doing);
+  const operation = "create KV store";
+  checkOptions(options, OPTIONS, operation);
   const {
     kv,
     name = "cache",
@@ -114,24 +114,24 @@ export function createKvStore(options: KvStoreOptions): KvStore {
     lockTime = 10,
     now = Date.now,
   } = options;
-  const limits = readLimits(options, doing);
+  const limits = readLimits(options, operation);
   if (typeof kv?.atomic !== "function") {
     throw new TypeError(
-      `Cannot ${doing}: kv must be what Deno.openKv() gives, received ${
+      `Cannot ${operation}: kv must be what Deno.openKv() gives, received ${
         show(kv)
       }`,
     );
   }
   if (typeof name !== "string" || name === "") {
     throw new TypeError(
-      `Cannot ${doing}: name must be a non-empty string, received ${
+      `Cannot ${operation}: name must be a non-empty string, received ${
         show(name)
       }`,
     );
   }
   const seconds = { unit: "seconds" } as const;
-  const intervalMs = readDuration(interval, "interval", doing, seconds);
-  const lockMs = readDuration(lockTime, "lockTime", doing, seconds);
+  const intervalMs = readDuration(interval, "interval", operation, seconds);
+  const lockMs = readDuration(lockTime, "lockTime", operation, seconds);
 
   return new SharedStore({
     memory: new MemoryStore(limits),

@@ -1,6 +1,6 @@
-import { MAX_DELAY } from "../../app/internal/duration.ts";
-import { pause } from "../../app/internal/pause.ts";
-import { destroy, isTransient } from "../../app/internal/redis.ts";
+import { MAX_DELAY } from "../../core/check/duration.ts";
+import { pause } from "../../core/runtime/pause.ts";
+import { destroy, isTransient } from "../../core/runtime/redis.ts";
 import { withTimeout } from "../timing.ts";
 import type { CacheRedisClient } from "./redis_client.ts";
 

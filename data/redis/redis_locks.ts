@@ -1,4 +1,4 @@
-import { MAX_DELAY } from "../../app/internal/duration.ts";
+import { MAX_DELAY } from "../../core/check/duration.ts";
 import type { ReleaseLock } from "../store.ts";
 import type { Run } from "./redis_link.ts";
 import { LOCK, RELEASE } from "./redis_scripts.ts";

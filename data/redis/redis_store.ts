@@ -5,10 +5,10 @@
  * @module
  */
 
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { readDuration } from "../../app/internal/duration.ts";
-import { show } from "../../app/internal/show.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { readDuration } from "../../core/check/duration.ts";
+import { show } from "../../core/check/show.ts";
 import { MEMORY_STORE, MemoryStore, readLimits } from "../memory_store.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import type { CacheScopes, Dated, ScopeTable } from "../scope_table.ts";
@@ -57,7 +57,7 @@ export interface RedisStoreOptions extends MemoryStoreOptions {
   readonly now?: () => number;
 }
 
-const OPTIONS: OptionNames<RedisStoreOptions> = {
+const OPTIONS: OptionRules<RedisStoreOptions> = {
   ...MEMORY_STORE,
   client: true,
   name: true,
@@ -102,8 +102,8 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
  * ```
  */
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
-  const doing = "create Redis store";
-  checkOptions(options, OPTIONS, doing);
+  const operation = "create Redis store";
+  checkOptions(options, OPTIONS, operation);
   const {
     client,
     name = "cache",
@@ -111,24 +111,24 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     timeout = 2,
     now = Date.now,
   } = options;
-  const limits = readLimits(options, doing);
+  const limits = readLimits(options, operation);
   if (typeof name !== "string" || name === "") {
     throw new TypeError(
-      `Cannot ${doing}: name must be a non-empty string, received ${
+      `Cannot ${operation}: name must be a non-empty string, received ${
         show(name)
       }`,
     );
   }
   if (typeof client?.duplicate !== "function") {
     throw new TypeError(
-      `Cannot ${doing}: client must be one of npm:redis, received ${
+      `Cannot ${operation}: client must be one of npm:redis, received ${
         show(client)
       }`,
     );
   }
   const seconds = { unit: "seconds" } as const;
-  const lockMs = readDuration(lockTime, "lockTime", doing, seconds);
-  const timeoutMs = readDuration(timeout, "timeout", doing, seconds);
+  const lockMs = readDuration(lockTime, "lockTime", operation, seconds);
+  const timeoutMs = readDuration(timeout, "timeout", operation, seconds);
   const channel = channelOf(name);
 
   return new SharedStore({

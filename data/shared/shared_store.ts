@@ -120,7 +120,7 @@ export class SharedStore implements CacheStore {
     this.#numbers.note(scopes);
     if (scopes.all === true) this.#memory.clear();
     for (const name of namesOf(scopes)) this.#untold.add(name);
-    await this.#tell(this.#backend);
+    await this.#reportError(this.#backend);
   }
 
   lock(key: string): Promise<ReleaseLock | undefined> {
@@ -157,7 +157,7 @@ export class SharedStore implements CacheStore {
   }
 
   async #ask(backend: Backend): Promise<void> {
-    await this.#tell(backend);
+    await this.#reportError(backend);
     let more: boolean;
     do {
       this.#askAgain = false;
@@ -177,11 +177,11 @@ export class SharedStore implements CacheStore {
    */
   async #beforeReading(): Promise<void> {
     if (this.#numbers.position.number === 0) await this.sync();
-    if (this.#untold.size > 0) await this.#tell(this.#backend);
+    if (this.#untold.size > 0) await this.#reportError(this.#backend);
     if (this.#telling.size > 0) await Promise.all(this.#telling);
   }
 
-  async #tell(backend: Backend): Promise<void> {
+  async #reportError(backend: Backend): Promise<void> {
     const names = this.#untold;
     if (names.size === 0) return;
     this.#untold = new Set();

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { toHex } from "../../app/internal/hex.ts";
-import { Tracked } from "../tracked.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { toHex } from "../../core/bytes/hex.ts";
+import { Tracked } from "../procedure/tracked.ts";
 import {
   checkHistory,
   DEFAULT_HISTORY,
@@ -64,7 +64,7 @@ export interface Channel<T> {
 }
 
 /** The names of {@linkcode ChannelSubscribeOptions}. */
-export const SUBSCRIBE: OptionNames<ChannelSubscribeOptions> = {
+export const SUBSCRIBE: OptionRules<ChannelSubscribeOptions> = {
   lastEventId: true,
 };
 
@@ -79,7 +79,7 @@ export interface ChannelOptions {
   readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
-const OPTIONS: OptionNames<ChannelOptions> = { history: true, random: true };
+const OPTIONS: OptionRules<ChannelOptions> = { history: true, random: true };
 
 /**
  * Makes a channel within this process. Subscribers share one history, so that

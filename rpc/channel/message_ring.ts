@@ -1,6 +1,6 @@
-import { kindOf } from "../../app/internal/show.ts";
+import { kindOf } from "../../core/check/show.ts";
 import { RPCError } from "../error.ts";
-import type { Tracked } from "../tracked.ts";
+import type { Tracked } from "../procedure/tracked.ts";
 
 /** Somebody who has seen every message and waits for the next one. */
 export interface Waiter {

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { kindOf } from "../../app/internal/show.ts";
-import { Tracked } from "../tracked.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { kindOf } from "../../core/check/show.ts";
+import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../transformer.ts";
 import { SUBSCRIBE } from "./channel.ts";
 import type { Channel, ChannelSubscribeOptions } from "./channel.ts";
@@ -50,7 +50,7 @@ export interface RedisChannelOptions {
   readonly transformer?: Transformer;
 }
 
-const OPTIONS: OptionNames<RedisChannelOptions> = {
+const OPTIONS: OptionRules<RedisChannelOptions> = {
   client: true,
   name: true,
   history: true,

@@ -1,6 +1,6 @@
-import { pause } from "../../app/internal/pause.ts";
-import { destroy } from "../../app/internal/redis.ts";
-import type { Tracked } from "../tracked.ts";
+import { pause } from "../../core/runtime/pause.ts";
+import { destroy } from "../../core/runtime/redis.ts";
+import type { Tracked } from "../procedure/tracked.ts";
 import { MessageRing } from "./message_ring.ts";
 import { after, compareIds, news, pageSize } from "./redis_stream.ts";
 import { persist, tail } from "./redis_stream.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { pause } from "../../app/internal/pause.ts";
-import { isTransient } from "../../app/internal/redis.ts";
+import { pause } from "../../core/runtime/pause.ts";
+import { isTransient } from "../../core/runtime/redis.ts";
 
 /**
  * What is used of a client of `npm:redis`, version 4 or later: what its

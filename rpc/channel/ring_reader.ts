@@ -1,6 +1,6 @@
 import { messagesLost } from "./message_ring.ts";
 import type { MessageRing, Waiter } from "./message_ring.ts";
-import type { Tracked } from "../tracked.ts";
+import type { Tracked } from "../procedure/tracked.ts";
 
 type Result<T> = IteratorResult<Tracked<T>, undefined>;
 

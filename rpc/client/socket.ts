@@ -9,7 +9,7 @@
  * @module
  */
 
-import type { SubscriptionHandlers } from "../calls.ts";
+import type { SubscriptionHandlers } from "../procedure/calls.ts";
 import type { RPCFailure } from "../error.ts";
 import type { ClientMessage, ServerMessage } from "../protocol.ts";
 import { RPCClientError } from "./error.ts";

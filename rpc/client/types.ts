@@ -1,5 +1,5 @@
-import type { Calls } from "../calls.ts";
-import type { Wire } from "../router.ts";
+import type { Calls } from "../procedure/calls.ts";
+import type { Wire } from "../server/router.ts";
 import type { Transformer } from "../transformer.ts";
 import type { Batching } from "./batch.ts";
 import type { CallOptions } from "./exchange.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { check } from "../schema.ts";
-import type { Schema } from "../schema.ts";
-import { isSlowZod } from "../zod.ts";
+import { check } from "../procedure/schema.ts";
+import type { Schema } from "../procedure/schema.ts";
+import { isSlowZod } from "../procedure/zod.ts";
 
 /** A JSON Schema. */
 type Keywords = { readonly [keyword: string]: unknown };

@@ -6,7 +6,7 @@
  */
 
 import { isAlwaysSent, isAnything } from "./absence.ts";
-import type { Schema } from "../schema.ts";
+import type { Schema } from "../procedure/schema.ts";
 
 /** A JSON Schema: an object of keywords. */
 export interface JSONSchema {

@@ -1,11 +1,15 @@
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { kindOf } from "../../app/internal/show.ts";
-import type { Endpoint } from "../call.ts";
-import { checkEndpoint, checkRouter, DEFAULT_ENDPOINT } from "../check.ts";
-import { listEndpoints } from "../endpoints.ts";
-import type { Router } from "../router.ts";
-import type { Schema } from "../schema.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { kindOf } from "../../core/check/show.ts";
+import type { Endpoint } from "../server/call.ts";
+import {
+  checkEndpoint,
+  checkRouter,
+  DEFAULT_ENDPOINT,
+} from "../server/check.ts";
+import { listEndpoints } from "../server/endpoints.ts";
+import type { Router } from "../server/router.ts";
+import type { Schema } from "../procedure/schema.ts";
 import { isAlwaysSent, mayBeAbsent } from "./absence.ts";
 import { describeSchema } from "./json_schema.ts";
 import type {
@@ -207,7 +211,7 @@ function json(schema: JSONSchema): OpenAPIContent {
   return { "application/json": { schema } };
 }
 
-const OPTIONS: OptionNames<OpenAPIOptions> = {
+const OPTIONS: OptionRules<OpenAPIOptions> = {
   title: true,
   version: true,
   description: true,
@@ -216,7 +220,7 @@ const OPTIONS: OptionNames<OpenAPIOptions> = {
   toJSONSchema: true,
 };
 
-const SERVER: OptionNames<OpenAPIServer> = { url: true, description: true };
+const SERVER: OptionRules<OpenAPIServer> = { url: true, description: true };
 
 function checkValues(options: OpenAPIOptions): void {
   checkOptions(options, OPTIONS, DOING);

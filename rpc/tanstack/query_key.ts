@@ -1,5 +1,5 @@
 import type { DataTag } from "@tanstack/query-core";
-import { kindOf } from "../../app/internal/show.ts";
+import { kindOf } from "../../core/check/show.ts";
 import type { RPCClientError } from "../client/error.ts";
 import { PATH } from "../path_proxy.ts";
 import type { CallLike, DataOf, OptionalCallLike } from "./types.ts";

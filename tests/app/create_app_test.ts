@@ -7,7 +7,12 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { createApp, currentScope, runInScope, Scope } from "@quartet/kit/app";
+import {
+  createApp,
+  currentScope,
+  RequestScope,
+  runInScope,
+} from "@quartet/kit/app";
 import type { AppOptions, Context, Middleware } from "@quartet/kit/app";
 import { createTracer, serializeTrace, tracePlugin } from "@quartet/kit/trace";
 import { RecordedSpan } from "./recorder.ts";
@@ -351,7 +356,7 @@ Deno.test("What is thrown is recorded on the request's span, a Response is not",
       routes: [{ path: "/", handler: () => Promise.reject(thrown) }],
     });
     const trace: Middleware<Context> = (_request, _context, next) =>
-      runInScope(new Scope(undefined, span, currentScope()), next);
+      runInScope(new RequestScope(undefined, span, currentScope()), next);
     app.use(Object.assign(trace, { outermost: true }));
     await app.fetch(get());
     assertEquals(span.errors, [...expected]);

@@ -5,7 +5,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
-import type { App, Plugin } from "@quartet/kit/app";
+import type { Plugin, PluginHost } from "@quartet/kit/app";
 import { cacheResponse } from "@quartet/kit/data";
 import { rpcPlugin } from "@quartet/kit/rpc";
 import { tracePlugin } from "@quartet/kit/trace";
@@ -55,7 +55,7 @@ Deno.test("createApp() refuses two plugins of one name", () => {
 Deno.test("setup() runs once, with the app, before the first of many requests is answered", async () => {
   const order: string[] = [];
   const gate = Promise.withResolvers<void>();
-  let given: App | undefined;
+  let given: PluginHost | undefined;
   const app = createApp({
     plugins: [
       {

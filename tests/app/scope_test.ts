@@ -11,16 +11,16 @@ import {
   currentScope,
   enterScope,
   observe,
+  RequestScope,
   runInScope,
   runSpan,
-  Scope,
 } from "@quartet/kit/app";
 import { RecordedSpan } from "./recorder.ts";
 
 /** Runs `fn` in the scope of a new root span and gives that span. */
 async function traced(fn: () => unknown): Promise<RecordedSpan> {
   const root = new RecordedSpan("root", "request");
-  await runInScope(new Scope(undefined, root), fn);
+  await runInScope(new RequestScope(undefined, root), fn);
   return root;
 }
 
@@ -262,7 +262,7 @@ Deno.test("observe() ends its span if a lazy query's then() throws", async () =>
 
 Deno.test("observe() keeps the request's context for what runs in the span", async () => {
   const context = new Context(new Request("http://localhost/"));
-  const scope = new Scope(context, new RecordedSpan("root"));
+  const scope = new RequestScope(context, new RecordedSpan("root"));
   await runInScope(scope, () =>
     observe("x", "custom", async () => {
       await Promise.resolve();
@@ -300,7 +300,7 @@ Deno.test("runSpan() opens a span that is not a child of the open one", async ()
 });
 
 Deno.test("enterScope() lasts for the rest of a function and what it starts, not for its caller", async () => {
-  const inner = new Scope(undefined, new RecordedSpan("inner"));
+  const inner = new RequestScope(undefined, new RecordedSpan("inner"));
   await traced(async () => {
     const outer = currentScope();
     const started = runInScope(outer!, async () => {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createApp, runInScope, Scope } from "@quartet/kit/app";
+import { createApp, RequestScope, runInScope } from "@quartet/kit/app";
 import type { RequestContext } from "@quartet/kit/app";
 import { createCache, createMemoryStore } from "@quartet/kit/data";
 import type { Cache, RevalidateOptions } from "@quartet/kit/data";
@@ -247,7 +247,7 @@ Deno.test("What is called for something else than a request belongs to no path",
   const contexts: object[] = [{}, { request: {} }, { req: { url: 5 } }];
   for (const more of contexts) {
     const context = { get() {}, set() {}, ...more };
-    const scope = new Scope(context as RequestContext, undefined);
+    const scope = new RequestScope(context as RequestContext, undefined);
     assertEquals(await runInScope(scope, load), 1);
     await cache.revalidatePath("/", "/*");
     assertEquals(await runInScope(scope, load), 1);

@@ -1,5 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { createApp, currentScope, runInScope, Scope } from "@quartet/kit/app";
+import {
+  createApp,
+  currentScope,
+  RequestScope,
+  runInScope,
+} from "@quartet/kit/app";
 import type { Context } from "@quartet/kit/app";
 import { apiKey, createAuthPlugin, getUser } from "@quartet/kit/auth";
 import { CacheError, createCache } from "@quartet/kit/data";
@@ -50,12 +55,12 @@ for (const maxAge of [60, 0]) {
 
 Deno.test("A question is refused in a scope that a computation makes", async () => {
   const inNew = await compute(60, (context) => {
-    const scope = new Scope(undefined, undefined);
+    const scope = new RequestScope(undefined, undefined);
     return runInScope(scope, () => getUser(context)!.id);
   });
   assertEquals(inNew, ["PERSONAL", 0]);
   const withContext = await compute(60, (context) => {
-    const scope = new Scope(context, undefined, currentScope());
+    const scope = new RequestScope(context, undefined, currentScope());
     return runInScope(scope, () => getUser(context)!.id);
   });
   assertEquals(withContext, ["PERSONAL", 0]);

@@ -20,7 +20,7 @@ import {
   createTracesAPIHandler,
 } from "@quartet/kit/trace";
 import { MAX_TOKEN_LENGTH } from "../../auth/tokens/jwt.ts";
-import * as bounds from "../../trace/limits.ts";
+import * as bounds from "../../trace/record/limits.ts";
 import { handshake } from "../helpers.ts";
 import { statusOf } from "../trace/ask_for_traces.ts";
 import { figure, rows } from "./limits_page.ts";

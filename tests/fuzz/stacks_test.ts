@@ -1,23 +1,23 @@
 /** Checks that random stacks find the leaks that they look for. */
 
 import { assertStringIncludes } from "@std/assert";
-import { Scope } from "@quartet/kit/app";
+import { RequestScope } from "@quartet/kit/app";
 import { stacks } from "./targets/stacks.ts";
 
 /** Runs the stacks with a replaced method of all scopes. */
-async function findWith(asked: Scope["asked"]): Promise<string> {
-  const original = Scope.prototype.asked;
-  Scope.prototype.asked = asked;
+async function findWith(asked: RequestScope["asked"]): Promise<string> {
+  const original = RequestScope.prototype.asked;
+  RequestScope.prototype.asked = asked;
   try {
     const { failure } = await stacks.run({ seed: 1, numRuns: 1_000 });
     return `${failure?.error}`;
   } finally {
-    Scope.prototype.asked = original;
+    RequestScope.prototype.asked = original;
   }
 }
 
 Deno.test("Random stacks find the leak if a question for the user marks one scope only", async () => {
-  const found = await findWith(function (this: Scope) {
+  const found = await findWith(function (this: RequestScope) {
     this.isPersonal = true;
     return false;
   });

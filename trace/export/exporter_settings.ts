@@ -1,8 +1,8 @@
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { kindOf, show } from "../../app/internal/show.ts";
-import { withoutSource } from "../../app/internal/without_source.ts";
-import { checkCount, checkFunction, checkMethods } from "../check.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { kindOf, show } from "../../core/check/show.ts";
+import { withoutSource } from "../../core/redact/without_source.ts";
+import { checkCount, checkFunction, checkMethods } from "../record/check.ts";
 import type { AttributeValue } from "../types.ts";
 import type {
   OTLPBatchOptions,
@@ -23,7 +23,7 @@ export interface ExporterSettings {
   readonly timers: OTLPExporterTimers;
 }
 
-const OPTIONS: OptionNames<OTLPExporterOptions> = {
+const OPTIONS: OptionRules<OTLPExporterOptions> = {
   url: true,
   headers: true,
   serviceName: true,
@@ -35,7 +35,7 @@ const OPTIONS: OptionNames<OTLPExporterOptions> = {
   timers: true,
 };
 
-const BATCH: OptionNames<OTLPBatchOptions> = {
+const BATCH: OptionRules<OTLPBatchOptions> = {
   maxTraces: true,
   maxDelay: true,
   maxQueue: true,

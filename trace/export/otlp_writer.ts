@@ -1,6 +1,6 @@
 import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
 import { describe } from "./describe.ts";
-import { isHex } from "./hex.ts";
+import { isHex } from "../../core/bytes/hex.ts";
 import { toUnixNano } from "./otlp_time.ts";
 import type {
   OTLPEvent,

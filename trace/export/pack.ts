@@ -6,7 +6,7 @@
  */
 
 import type { SerializedTrace } from "../types.ts";
-import { encodeBase64 } from "./base64.ts";
+import { encodeBase64 } from "../../core/bytes/base64.ts";
 import { gzip } from "./gzip.ts";
 import { MARK } from "./packed_format.ts";
 import { Numbering, packSpans, packTime, packTimes } from "./span_packer.ts";

@@ -1,11 +1,11 @@
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
 import type { SerializedTrace } from "../types.ts";
 import type { OTLPTraces } from "./otlp_types.ts";
 import { toOTLP as write } from "./otlp_writer.ts";
 import type { OTLPOptions } from "./otlp_writer.ts";
 
-const OPTIONS: OptionNames<OTLPOptions> = { serviceName: true };
+const OPTIONS: OptionRules<OTLPOptions> = { serviceName: true };
 
 /**
  * Writes traces as OTLP/JSON, for any OpenTelemetry collector or backend.

@@ -1,5 +1,5 @@
 import type { SerializedTrace } from "../types.ts";
-import { decodeBase64 } from "./base64.ts";
+import { decodeBase64 } from "../../core/bytes/base64.ts";
 import { describe } from "./describe.ts";
 import { type ReadOn, startGunzip } from "./gzip.ts";
 import { isLayer } from "./layers.ts";

@@ -1,4 +1,4 @@
-import { isThenable } from "../../app/scope.ts";
+import { isThenable } from "../../core/observe.ts";
 import type { Span } from "../types.ts";
 import { inSpan } from "./in_span.ts";
 

@@ -1,4 +1,4 @@
-import { getTracer } from "../context.ts";
+import { getTracer } from "../record/context.ts";
 import type { Span, Tracer } from "../types.ts";
 import { inSpan } from "./in_span.ts";
 

@@ -1,7 +1,7 @@
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { isThenable } from "../../app/scope.ts";
-import { getActiveSpan } from "../context.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { isThenable } from "../../core/observe.ts";
+import { getActiveSpan } from "../record/context.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import type { Attributes, Span } from "../types.ts";
 import { inSpan } from "./in_span.ts";
@@ -16,7 +16,7 @@ export interface QueryOptions {
 }
 
 /** The keys of {@linkcode QueryOptions}. */
-export const QUERY: OptionNames<QueryOptions> = {
+export const QUERY: OptionRules<QueryOptions> = {
   system: true,
   namespace: true,
 };

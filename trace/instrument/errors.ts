@@ -1,6 +1,6 @@
-import { isResponse } from "../../app/internal/is_response.ts";
-import { isThenable } from "../../app/scope.ts";
-import { getActiveSpan } from "../context.ts";
+import { isResponse } from "../../core/http/is_response.ts";
+import { isThenable } from "../../core/observe.ts";
+import { getActiveSpan } from "../record/context.ts";
 import type { Span } from "../types.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { getActiveSpan } from "../context.ts";
+import { getActiveSpan } from "../record/context.ts";
 import type { Span } from "../types.ts";
 import { inSpan } from "./in_span.ts";
 

@@ -1,5 +1,5 @@
-import { runSpan } from "../../app/scope.ts";
-import { getActiveSpan } from "../context.ts";
+import { runSpan } from "../../core/observe.ts";
+import { getActiveSpan } from "../record/context.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import type { Attributes, Layer, Span } from "../types.ts";
 

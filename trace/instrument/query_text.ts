@@ -1,4 +1,4 @@
-import { clip, MAX_VALUE_LENGTH } from "../limits.ts";
+import { clip, MAX_VALUE_LENGTH } from "../record/limits.ts";
 
 /** What can be told from the text of a query. */
 export interface QueryDescription {

@@ -1,4 +1,4 @@
-import { getActiveSpan } from "../context.ts";
+import { getActiveSpan } from "../record/context.ts";
 
 /**
  * Notes that a signal has changed, as a span `signal.update` below the active

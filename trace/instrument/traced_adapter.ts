@@ -1,7 +1,8 @@
-import { checkOptions } from "../../app/internal/check_options.ts";
-import { currentScope, isThenable, runInScope } from "../../app/scope.ts";
-import { refuseOption } from "../check.ts";
-import { getActiveSpan } from "../context.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import { isThenable } from "../../core/observe.ts";
+import { currentScope, runInScope } from "../../core/request_scope.ts";
+import { refuseOption } from "../record/check.ts";
+import { getActiveSpan } from "../record/context.ts";
 import type { Span } from "../types.ts";
 import { countRows, QUERY, queryOf, runQuery } from "./database.ts";
 import type { DescribedQuery, QueryOptions } from "./database.ts";

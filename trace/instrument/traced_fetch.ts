@@ -1,13 +1,13 @@
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { runSpan } from "../../app/scope.ts";
-import { checkFunction, refuseOption } from "../check.ts";
-import { getActiveSpan } from "../context.ts";
-import { sentRequestAttributes } from "../request_attributes.ts";
-import { formatTraceparent } from "../traceparent.ts";
-import { tracestateOf } from "../tracestate.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { runSpan } from "../../core/observe.ts";
+import { checkFunction, refuseOption } from "../record/check.ts";
+import { getActiveSpan } from "../record/context.ts";
+import { sentRequestAttributes } from "../http/request_attributes.ts";
+import { formatTraceparent } from "../http/traceparent.ts";
+import { tracestateOf } from "../http/tracestate.ts";
 import type { Span } from "../types.ts";
-import { UnsampledSpan } from "../unsampled_span.ts";
+import { UnsampledSpan } from "../record/unsampled_span.ts";
 
 /** Settings of {@linkcode tracedFetch}. */
 export interface TracedFetchOptions {
@@ -21,7 +21,7 @@ export interface TracedFetchOptions {
   readonly fetch?: typeof fetch;
 }
 
-const OPTIONS: OptionNames<TracedFetchOptions> = { origins: true, fetch: true };
+const OPTIONS: OptionRules<TracedFetchOptions> = { origins: true, fetch: true };
 
 const TRACE = "trace fetch";
 

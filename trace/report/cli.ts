@@ -1,6 +1,6 @@
-import { checkOptions } from "../../app/internal/check_options.ts";
-import type { OptionNames } from "../../app/internal/check_options.ts";
-import { checkDuration, checkFunction, refuseOption } from "../check.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { checkDuration, checkFunction, refuseOption } from "../record/check.ts";
 import type { Tracer } from "../types.ts";
 import { formatTrace } from "./format_trace.ts";
 import { standardOutput } from "./standard_output.ts";
@@ -21,7 +21,7 @@ export interface CLIReporterOptions {
   readonly width?: number;
 }
 
-const OPTIONS: OptionNames<CLIReporterOptions> = {
+const OPTIONS: OptionRules<CLIReporterOptions> = {
   write: true,
   color: true,
   slow: true,

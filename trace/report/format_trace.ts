@@ -1,4 +1,4 @@
-import { printable } from "../../app/internal/printable.ts";
+import { printable } from "../../core/redact/printable.ts";
 import {
   attributeText,
   detailOf,

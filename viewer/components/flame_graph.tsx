@@ -108,7 +108,9 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
         <div style={{ height: `${(depth + 1) * ROW}px` }} />
       </div>
       <footer class="flame-foot">
-        <p id="flame-told" role="status">{tell(told, frames[0]!.time)}</p>
+        <p id="flame-told" role="status">
+          {reportError(told, frames[0]!.time)}
+        </p>
         {zoomed.value > 0 && (
           <Chip
             title="The whole trace (0)"
@@ -199,7 +201,7 @@ function timeOf({ time }: Frame, whole: number): string {
   return `${formatDuration(time)}, ${formatShare(time, whole)}`;
 }
 
-function tell(frame: Frame, whole: number): string {
+function reportError(frame: Frame, whole: number): string {
   return `${title(frame)}: ${timeOf(frame, whole)}; itself ${
     formatDuration(frame.selfTime)
   }${frame.failures > 0 ? `; ${formatCount(frame.failures)} failed` : ""}`;

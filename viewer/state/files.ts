@@ -12,7 +12,7 @@ import { formatPlural } from "../model/format.ts";
 import { importText } from "../model/import_file.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { messageOf } from "../model/text.ts";
-import { complain, tell } from "./notices.ts";
+import { complain, reportError } from "./notices.ts";
 import { addEntries, dataState } from "./traces.ts";
 
 /** Something that traces can be written as. */
@@ -54,7 +54,9 @@ async function importFiles(files: Iterable<File>): Promise<void> {
       else {
         addEntries(added);
         dataState.value = { kind: "ready" };
-        tell(`Added ${formatPlural(added.length, "trace")} from ${file.name}.`);
+        reportError(
+          `Added ${formatPlural(added.length, "trace")} from ${file.name}.`,
+        );
       }
     } catch (error) {
       complain(`${file.name}: ${messageOf(error)}`);
@@ -100,7 +102,7 @@ export async function exportTraces(
     const traces = entries.map((entry) => entry.load());
     const type = suffix === ".html" ? "text/html" : "application/json";
     save(new Blob([await write(traces)], { type }), `${name}${suffix}`);
-    tell(`Saved ${formatPlural(traces.length, "trace")} as ${label}.`);
+    reportError(`Saved ${formatPlural(traces.length, "trace")} as ${label}.`);
   } catch (error) {
     complain(`The export failed: ${messageOf(error)}`);
   }
@@ -146,7 +148,7 @@ export async function copyText(text: string, what: string): Promise<void> {
     // There is no `clipboard` on pages that come by plain HTTP from elsewhere.
     if (isSecureContext) await navigator.clipboard.writeText(text);
     else copySelection(text);
-    tell(`Copied ${what}.`);
+    reportError(`Copied ${what}.`);
   } catch {
     complain(`The browser doesn't let this page copy ${what}.`);
   }

@@ -25,7 +25,7 @@ export const notices = signal<readonly Notice[]>([]);
 let nextId = 1;
 
 /** Says something for a few seconds. */
-export function tell(text: string): void {
+export function reportError(text: string): void {
   const id = add(text, false);
   setTimeout(() => dismiss(id), SHOWN_FOR);
 }

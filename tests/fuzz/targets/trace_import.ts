@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import { fromOTLP, toChromeTrace, toOTLP } from "@quartet/kit/trace";
 import type { SerializedTrace } from "@quartet/kit/trace";
-import { decodeBase64, encodeBase64 } from "../../../trace/export/base64.ts";
+import { decodeBase64, encodeBase64 } from "../../../core/bytes/base64.ts";
 import { gzip } from "../../../trace/export/gzip.ts";
 import { packTraces } from "../../../trace/export/pack.ts";
 import { importText } from "../../../viewer/model/import_file.ts";

@@ -13,7 +13,7 @@ import { createTracer, serializeTrace } from "../../../trace/mod.ts";
 import {
   decodeBase64Portably,
   encodeBase64Portably,
-} from "../../../trace/export/base64.ts";
+} from "../../../core/bytes/base64.ts";
 import { LAYERS } from "../../../trace/export/layers.ts";
 import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
 import { indexTrace } from "../../../trace/export/trace_index.ts";

@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { decodeBase64, encodeBase64 } from "../../../trace/export/base64.ts";
+import { decodeBase64, encodeBase64 } from "../../../core/bytes/base64.ts";
 import { gzip } from "../../../trace/export/gzip.ts";
 import { packTraces, unpackTraces } from "../../../trace/export/pack.ts";
 import { LAYERS, STATUSES } from "../../../trace/export/layers.ts";

@@ -1,0 +1,114 @@
+/**
+ * Limits the body size of a route's requests.
+ *
+ * @module
+ */
+
+import type { Context } from "../core/context.ts";
+import { errorResponse } from "../core/error_response.ts";
+import type { Handler } from "../core/middleware.ts";
+import { isResponse } from "../core/http/is_response.ts";
+import { LimitedBody, LimitedRequest } from "./limited_request.ts";
+import { BodyError, declaredLength, tooLarge } from "../core/http/read_body.ts";
+import { show } from "../core/check/show.ts";
+
+/** The default limit of a route, in bytes. */
+export const DEFAULT_MAX_BODY_SIZE = 1_048_576;
+
+/**
+ * Checks a limit.
+ *
+ * @param otherwise The default for `undefined`.
+ * @param operation The operation in error messages, such as `create app`.
+ * @throws {TypeError} If it is neither a non-negative integer nor `Infinity`.
+ */
+export function readBodyLimit(
+  value: unknown,
+  otherwise: number,
+  operation: string,
+): number {
+  if (value === undefined) return otherwise;
+  const isLimit = Number.isSafeInteger(value) || value === Infinity;
+  if (isLimit && value as number >= 0) return value as number;
+  throw new TypeError(
+    `Cannot ${operation}: maxBodySize must be a number of bytes, 0 or more, or Infinity, received ${
+      show(value)
+    }`,
+  );
+}
+
+/** Runs a handler after checks that come first, such as guards. */
+export type Guarded = (run: Handler<Context>) => Handler<Context>;
+
+/**
+ * Limits the bodies that a handler gets.
+ *
+ * A body with a larger `Content-Length` is refused after the guards have passed,
+ * so that unauthorized clients don't learn the limit. A body of unknown length
+ * is counted while the handler or a guard reads it.
+ */
+export function limitBody(
+  limit: number,
+  guarded: Guarded,
+  run: Handler<Context>,
+): Handler<Context> {
+  const direct = guarded(run);
+  const refusing = guarded(() => refuse(tooLarge(limit)));
+
+  async function runLimited(
+    request: Request,
+    context: Context,
+    body: LimitedBody | undefined,
+    next: Handler<Context>,
+  ): Promise<Response> {
+    const limited = new LimitedRequest(request, body);
+    // The handler may read either of the two.
+    (context as { request: Request }).request = limited;
+    try {
+      return await next(limited, context);
+    } catch (error) {
+      // The limit of an outer request.
+      if (error instanceof BodyError && error.problem === "TOO_LARGE") {
+        return refuse(error);
+      }
+      // The body's error may have been wrapped, for example by `fetch`.
+      if (limited.excess !== undefined && !isResponse(error)) {
+        return refuse(limited.excess);
+      }
+      throw error;
+    }
+  }
+
+  return (request, context) => {
+    // These methods have no body, and a WebSocket needs the original request.
+    const { method } = request;
+    if (method === "GET" || method === "HEAD" || method === "CONNECT") {
+      return direct(request, context);
+    }
+    const length = declaredLength(request.headers);
+    if (length !== undefined && length <= limit) {
+      return direct(request, context);
+    }
+    // Nothing to count, unless an app around this one does.
+    if (limit === Infinity && !(request instanceof LimitedRequest)) {
+      return direct(request, context);
+    }
+    const next = length === undefined ? direct : refusing;
+    // `Request` refuses a body with such a method. TRACE has no content (RFC 9110,
+    // section 9.3.8), and Node's adapters hide any that is sent.
+    if (WITHOUT_BODY.test(method)) {
+      return runLimited(request, context, undefined, next);
+    }
+    const { body } = request;
+    return body === null || request.bodyUsed
+      ? next(request, context)
+      : runLimited(request, context, new LimitedBody(body, limit), next);
+  };
+}
+
+/** Deno passes on `get` unchanged, which isn't the method `GET`. */
+const WITHOUT_BODY = /^(?:get|head|connect|trace|track)$/i;
+
+function refuse({ message }: BodyError): Response {
+  return errorResponse(413, "PAYLOAD_TOO_LARGE", message);
+}

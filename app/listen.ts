@@ -1,0 +1,48 @@
+/**
+ * Checks the address of a server, and listens on it.
+ *
+ * @module
+ */
+
+import { kindOf, show } from "../core/check/show.ts";
+
+/** Listens. Unlike Deno's own, the error names a port that is in use. */
+export function listen(
+  options:
+    | Deno.ServeTcpOptions
+    | (Deno.ServeTcpOptions & Deno.TlsCertifiedKeyPem),
+  handler: Deno.ServeHandler<Deno.NetAddr>,
+): Deno.HttpServer<Deno.NetAddr> {
+  try {
+    return Deno.serve(options, handler);
+  } catch (cause) {
+    if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
+    throw new Deno.errors.AddrInUse(
+      `Cannot listen on ${options.hostname}:${options.port}: it is in use`,
+      { cause },
+    );
+  }
+}
+
+/** Checks a port. Default: 8000. */
+export function readPort(port = 8000): number {
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new TypeError(
+    `Cannot serve: port must be an integer from 0 to 65535, received ${
+      show(port)
+    }`,
+  );
+}
+
+/** Checks the certificate and its key. An error shows neither. */
+export function readTLS(
+  { cert, key }: { readonly cert?: string; readonly key?: string },
+): { readonly cert: string; readonly key: string } | undefined {
+  if (cert === undefined && key === undefined) return undefined;
+  if (typeof cert === "string" && typeof key === "string") return { cert, key };
+  throw new TypeError(
+    `Cannot serve: cert and key must both be text in PEM, received ${
+      kindOf(cert)
+    } and ${kindOf(key)}`,
+  );
+}

@@ -1,0 +1,124 @@
+/**
+ * Rules for the values of options, to pass to `checkOptions()` by name.
+ *
+ * @module
+ */
+
+import { MAX_DELAY } from "./duration.ts";
+
+/** What a value must be. */
+export interface Rule {
+  /** The requirement in error messages, such as `a positive integer`. */
+  readonly expected: string;
+  /** Whether a value meets it. Options that are `undefined` aren't tested. */
+  readonly test: (value: unknown) => boolean;
+  /** Whether errors must not show the value. */
+  readonly isSecret?: boolean;
+}
+
+/** Creates a rule. */
+export function rule(
+  expected: string,
+  test: (value: unknown) => boolean,
+): Rule {
+  return { expected, test };
+}
+
+/** `true` or `false`. */
+export const aBoolean: Rule = rule(
+  "true or false",
+  (value) => typeof value === "boolean",
+);
+/** Any function. */
+export const aFunction: Rule = rule(
+  "a function",
+  (value) => typeof value === "function",
+);
+/** Any string. */
+export const aString: Rule = rule(
+  "a string",
+  (value) => typeof value === "string",
+);
+/** A string with at least one character. */
+export const aNonEmptyString: Rule = rule(
+  "a non-empty string",
+  (value) => typeof value === "string" && value !== "",
+);
+/** 1, 2, 3 and so on. */
+export const aPositiveInteger: Rule = rule(
+  "a positive integer",
+  (value) => Number.isSafeInteger(value) && value as number > 0,
+);
+/** A positive integer, or no limit. */
+export const aLimit: Rule = rule(
+  "a positive integer or Infinity",
+  (value) => value === Infinity || aPositiveInteger.test(value),
+);
+/** A finite number above 0. */
+export const aPositiveNumber: Rule = rule(
+  "a positive number",
+  (value) => Number.isFinite(value) && value as number > 0,
+);
+
+/** Returns a rule for a duration that isn't the time of a timer. */
+export function aDuration(
+  unit: "seconds" | "milliseconds",
+  { zero = false, endless = false } = {},
+): Rule {
+  const least = zero ? ", 0 or more" : " above 0";
+  return rule(
+    `a number of ${unit}${least}${endless ? ", or Infinity" : ""}`,
+    (value) =>
+      typeof value === "number" && (value > 0 || zero && value === 0) &&
+      (endless || value < Infinity),
+  );
+}
+
+/** Returns a rule for the time of a timer. Timers have a longest delay. */
+export function aTimeout(
+  unit: "seconds" | "milliseconds",
+  options: { readonly zero?: boolean; readonly endless?: boolean } = {},
+): Rule {
+  const most = Math.floor(MAX_DELAY / (unit === "seconds" ? 1_000 : 1));
+  const { expected, test } = aDuration(unit, options);
+  return rule(
+    `${expected}, and at most ${most}, as long as a timer can wait`,
+    (value) => test(value) && (value === Infinity || value as number <= most),
+  );
+}
+
+/** Returns a rule for one of several strings. */
+export function oneOf(...values: readonly string[]): Rule {
+  return rule(
+    `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`,
+    (value) => values.includes(value as string),
+  );
+}
+
+/** Returns a rule for an object or function with certain methods. */
+export function withMethods(
+  expected: string,
+  ...methods: readonly string[]
+): Rule {
+  return rule(
+    expected,
+    (value) =>
+      methods.every((name) =>
+        typeof (value as Record<string, unknown> | null)?.[name] === "function"
+      ),
+  );
+}
+
+/** Returns a rule for an array whose every element meets a rule. */
+export function anArrayOf(expected: string, element: Rule): Rule {
+  return rule(
+    `an array of ${expected}`,
+    // Not `every`, which skips the holes of a sparse array.
+    (value) => Array.isArray(value) && Array.from(value).every(element.test),
+  );
+}
+
+/** Returns a rule whose errors show the value's type instead of the value. */
+export function secret(rule: Rule): Rule {
+  return { ...rule, isSecret: true };
+}

@@ -1,0 +1,66 @@
+import { GenerationMap } from "./generation_map.ts";
+
+/** A window of time and the number of events in it. */
+export interface Window {
+  /** When it ends, in milliseconds. */
+  readonly end: number;
+  /** The number of events so far. */
+  count: number;
+}
+
+/** Options of a {@linkcode FixedWindowCounter}. */
+export interface FixedWindowOptions {
+  /** How long a window lasts from its first event on, in milliseconds. */
+  readonly windowMs: number;
+  /** Maximum keys. Beyond, the least recently used are forgotten. */
+  readonly maxKeys: number;
+  /** The clock, in milliseconds. */
+  readonly now: () => number;
+}
+
+/** Fixed-window counters by key, for limits on how often something happens. */
+export class FixedWindowCounter {
+  readonly #windowMs: number;
+  readonly #now: () => number;
+  readonly #windows: GenerationMap<string, Window>;
+  #last: number;
+  #ahead = 0;
+
+  /** Creates counters without windows. */
+  constructor({ windowMs, maxKeys, now }: FixedWindowOptions) {
+    this.#windowMs = windowMs;
+    this.#now = now;
+    this.#last = now();
+    this.#windows = new GenerationMap(maxKeys, windowMs);
+  }
+
+  /** Returns the time. Never moves backwards, even when the clock does. */
+  time(): number {
+    const read = this.#now() + this.#ahead;
+    if (read > this.#last) this.#last = read;
+    else if (read < this.#last) this.#ahead += this.#last - read;
+    return this.#last;
+  }
+
+  /** Returns the key's window at a time, and opens one if there is none. */
+  open(key: string, time: number): Window {
+    const window = this.find(key, time);
+    if (window !== undefined) return window;
+    const opened = { end: time + this.#windowMs, count: 0 };
+    this.#windows.set(key, opened);
+    return opened;
+  }
+
+  /** Returns the key's window at a time without counting that as a use. */
+  peek(key: string, time: number): Window | undefined {
+    const window = this.#windows.peek(key);
+    return window !== undefined && time < window.end ? window : undefined;
+  }
+
+  /** Returns the key's window at a time. */
+  find(key: string, time: number): Window | undefined {
+    this.#windows.advance(time);
+    const window = this.#windows.get(key);
+    return window !== undefined && time < window.end ? window : undefined;
+  }
+}

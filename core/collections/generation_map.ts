@@ -1,0 +1,80 @@
+/**
+ * A bounded map that forgets what wasn't used for long, without a timer, a
+ * search or a link for each entry.
+ *
+ * ```
+ * set, get ─► young ──full, or a lifetime is over──► old ──next time──► gone
+ *               ▲                                     │
+ *               └────────────── get ──────────────────┘
+ * ```
+ *
+ * An entry outlives at least one full generation or lifetime after its last use,
+ * and at most two.
+ */
+export class GenerationMap<K, V> {
+  readonly #maxYoung: number;
+  readonly #lifetime: number;
+  #young = new Map<K, V>();
+  #old = new Map<K, V>();
+  #turn = 0;
+
+  /**
+   * Creates an empty map.
+   *
+   * @param maxSize Maximum entries, of both generations together.
+   * @param lifetime Time after which {@linkcode advance} starts a generation, in
+   * the unit of its argument. Default: `Infinity`.
+   */
+  constructor(maxSize: number, lifetime = Infinity) {
+    this.#maxYoung = maxSize / 2;
+    this.#lifetime = lifetime;
+  }
+
+  /** Starts a new generation if the present one began a lifetime ago. */
+  advance(time: number): void {
+    if (time < this.#turn) return;
+    if (time >= this.#turn + this.#lifetime) this.clear();
+    else this.rotate();
+    this.#turn = time + this.#lifetime;
+  }
+
+  /** Returns a value without counting that as a use. */
+  peek(key: K): V | undefined {
+    return this.#young.get(key) ?? this.#old.get(key);
+  }
+
+  /** Returns a value, and keeps it for another generation. */
+  get(key: K): V | undefined {
+    let value = this.#young.get(key);
+    if (value !== undefined) return value;
+    value = this.#old.get(key);
+    if (value !== undefined) this.set(key, value);
+    return value;
+  }
+
+  /** Keeps a value. */
+  set(key: K, value: V): void {
+    if (this.#young.size >= this.#maxYoung && !this.#young.has(key)) {
+      this.rotate();
+    }
+    this.#young.set(key, value);
+  }
+
+  /** Removes a value. */
+  delete(key: K): void {
+    this.#young.delete(key);
+    this.#old.delete(key);
+  }
+
+  /** Forgets the older generation, and starts a new one. */
+  rotate(): void {
+    this.#old = this.#young;
+    this.#young = new Map();
+  }
+
+  /** Forgets all values. */
+  clear(): void {
+    this.#old = new Map();
+    this.#young = new Map();
+  }
+}

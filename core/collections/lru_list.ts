@@ -1,0 +1,59 @@
+/** An entry of an {@linkcode LRUList}, which links to its neighbours. */
+export interface LRUEntry<T> {
+  /** The entry that was used next after this one. */
+  newer: T | undefined;
+  /** The entry that was used last before this one. */
+  older: T | undefined;
+}
+
+/**
+ * The order in which entries were used, for least-recently-used eviction: a
+ * linked list through the entries themselves.
+ *
+ * The order of a `Map` would do, but in V8 to delete and set one hot key of
+ * 10,000 takes 50 µs.
+ *
+ * ```
+ * oldest ⇄ … ⇄ newest        use(entry): to the right end
+ * ```
+ */
+export class LRUList<T extends LRUEntry<T>> {
+  #newest: T | undefined;
+  #oldest: T | undefined;
+
+  /** The least recently used entry. */
+  get oldest(): T | undefined {
+    return this.#oldest;
+  }
+
+  /** Adds an entry that is in no list, as the most recently used one. */
+  add(entry: T): void {
+    const next = this.#newest;
+    entry.older = next;
+    if (next === undefined) this.#oldest = entry;
+    else next.newer = entry;
+    this.#newest = entry;
+  }
+
+  /** Makes an entry of the list the most recently used one. */
+  use(entry: T): void {
+    if (entry === this.#newest) return;
+    this.delete(entry);
+    this.add(entry);
+  }
+
+  /** Removes an entry of the list. */
+  delete(entry: T): void {
+    const { newer, older } = entry;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    entry.newer = entry.older = undefined;
+  }
+
+  /** Removes all entries. */
+  clear(): void {
+    this.#newest = this.#oldest = undefined;
+  }
+}

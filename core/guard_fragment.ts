@@ -1,0 +1,214 @@
+/**
+ * Guards as fragments of a route's `config`. They combine in whatever order
+ * they are spread. A fragment holds its rule under two keys:
+ *
+ *     { auth: rule,            for readers; the next fragment overwrites it
+ *       "guard 3f2…": rule }   unique, so that spreading keeps every rule
+ *
+ * @module
+ */
+
+import { kindOf, show } from "./check/show.ts";
+import type { AuthFragment, AuthRule } from "./route.ts";
+
+/** Merges several rules of one kind into one check, and decides their order. */
+export type Combine<T> = (parts: readonly T[]) => AuthRule["check"];
+
+interface Combinable {
+  readonly rule: AuthRule;
+  readonly combine: Combine<unknown>;
+  readonly part: unknown;
+}
+
+const KEY = "guard ";
+/** Keyed by `check`, because a copied rule has the check of the original. */
+const combinables = new WeakMap<AuthRule["check"], Combinable>();
+
+/**
+ * Creates a guard from a rule of the application. Spread it into the `config`
+ * of a route, or mount it with an adapter such as `toHono()`.
+ *
+ * Guards of one `config` combine. The kit's guards decide first. The
+ * application's guards follow, in the order in which they were spread.
+ *
+ * @param rule The rule. Its `check` runs before the route's code.
+ * @throws {TypeError} If `rule` has no `check` function.
+ *
+ * @example
+ * ```ts
+ * import { createApp, createGuard, errorResponse } from "@quartet/kit/app";
+ *
+ * const internal = createGuard({
+ *   required: false,
+ *   check: (request) =>
+ *     request.headers.has("x-internal")
+ *       ? undefined
+ *       : errorResponse(404, "NOT_FOUND", "There is nothing at this path"),
+ * });
+ * const app = createApp({
+ *   routes: [{ path: "/", config: { ...internal }, loader: () => "in" }],
+ * });
+ * const response = await app.fetch(new Request("http://localhost/"));
+ * console.assert(response.status === 404);
+ * ```
+ */
+export function createGuard(rule: AuthRule): AuthFragment {
+  if (!isRule(rule)) {
+    throw new TypeError(
+      `Cannot create guard: rule must have a check function, received ${
+        kindOf(rule)
+      }`,
+    );
+  }
+  return fragmentOf(rule);
+}
+
+/**
+ * Creates a guard of a module. Several in one `config` become one check.
+ *
+ * @param rule The rule. It is frozen.
+ * @param part The value that `combine` takes for this rule.
+ * @param combine Creates the check for several rules. Guards with the same
+ * function combine with each other.
+ */
+export function createModuleGuard<T>(
+  rule: AuthRule,
+  part: T,
+  combine: Combine<T>,
+): AuthFragment {
+  // deno-lint-ignore no-explicit-any -- the function only gets its own parts
+  combinables.set(rule.check, { rule, part, combine: combine as any });
+  return fragmentOf(Object.freeze(rule));
+}
+
+function fragmentOf(rule: AuthRule): AuthFragment {
+  return { auth: rule, [`${KEY}${crypto.randomUUID()}`]: rule };
+}
+
+/**
+ * Merges all guards of `config` into one rule.
+ *
+ * @param config A route's `config`, or the argument of an adapter.
+ * @param operation The operation in error messages, such as `add route /a`.
+ * @param place The prefix of keys in error messages: `config.`, or empty.
+ * @returns The rule, or `undefined` if there are no guards.
+ * @throws {TypeError} If a key holds anything other than a guard's rule.
+ */
+export function readGuards(
+  config: object,
+  operation: string,
+  place: string,
+): AuthRule | undefined {
+  const rules = new Set<AuthRule>();
+  for (const key of keysOf(config)) {
+    const value = (config as Record<string | symbol, unknown>)[key];
+    const name = `${place}${String(key)}`;
+    if (isRule(value)) {
+      checkOriginal(value, name, operation);
+      rules.add(value);
+    } else if (key === "auth" || String(key).startsWith(KEY)) {
+      throw new TypeError(
+        `Cannot ${operation}: ${place}auth must have a check function, as in { ...requireAuth() }`,
+      );
+    } else if (isRule((value as Partial<AuthFragment> | null)?.auth)) {
+      throw misplaced(operation, `${name} holds one`);
+    } else if (Object.prototype.propertyIsEnumerable.call(config, key)) {
+      throw new TypeError(
+        `Cannot ${operation}: ${name} must be a guard's rule, received ${
+          show(value)
+        }; the one known key is auth, as in { ...requireAuth() }`,
+      );
+    }
+  }
+  if (rules.size > 0) return combineRules([...rules]);
+  // A promise, a `Map` or a `Set` of guards has no keys that would hold one.
+  const prototype = Object.getPrototypeOf(config);
+  if (prototype === null || prototype === Object.prototype) return undefined;
+  throw new TypeError(
+    `Cannot ${operation}: a config without guards must be a plain object, received an instance of ${
+      Object.prototype.toString.call(config).slice(8, -1)
+    }; spread guards into it, as in { ...requireAuth() }`,
+  );
+}
+
+/**
+ * Makes `readGuards()` refuse a guard function that is spread without a call, as
+ * in `{ ...requireAuth }`. Otherwise the route would have no guard.
+ */
+export function refuseUncalled(makeGuard: object): void {
+  const key = `${KEY}that must be called`;
+  Object.defineProperty(makeGuard, key, { value: undefined, enumerable: true });
+}
+
+/** Whether an object holds a guard under any key. */
+export function holdsGuard(value: object): boolean {
+  return [...keysOf(value)].some((key) =>
+    isRule((value as Record<string | symbol, unknown>)[key])
+  );
+}
+
+/** Returns the error for a guard in a place where nothing enforces it. */
+export function misplaced(operation: string, problem: string): TypeError {
+  return new TypeError(
+    `Cannot ${operation}: a guard must be spread into config, as in config: { ...requireAuth() }, and ${problem}`,
+  );
+}
+
+/**
+ * Returns all keys, also inherited and non-enumerable ones: their guards apply
+ * too. `auth` comes last, because it holds the rule of the last fragment.
+ */
+function keysOf(config: object): Set<string | symbol> {
+  const keys = new Set(Reflect.ownKeys(config));
+  for (const key in config) keys.add(key);
+  keys.delete("auth");
+  if ("auth" in config) keys.add("auth");
+  return keys;
+}
+
+function isRule(value: unknown): value is AuthRule {
+  return typeof (value as Partial<AuthRule> | null | undefined)?.check ===
+    "function";
+}
+
+/** Refuses a copied rule: it may mix the roles of one with another's check. */
+function checkOriginal(rule: AuthRule, name: string, operation: string): void {
+  const known = combinables.get(rule.check);
+  if (known === undefined || known.rule === rule) return;
+  throw new TypeError(
+    `Cannot ${operation}: ${name} must be an original rule, received a copy, whose changes its check ignores; spread the guard itself, as in { ...requireAuth() }`,
+  );
+}
+
+function combineRules(rules: readonly AuthRule[]): AuthRule {
+  if (rules.length === 1) return rules[0]!;
+  const groups = new Map<Combine<unknown>, unknown[]>();
+  const others: AuthRule["check"][] = [];
+  for (const rule of rules) {
+    const known = combinables.get(rule.check);
+    if (known === undefined) {
+      others.push((request, context) => rule.check(request, context));
+    } else {
+      const parts = groups.get(known.combine);
+      if (parts === undefined) groups.set(known.combine, [known.part]);
+      else parts.push(known.part);
+    }
+  }
+  const checks = [...groups].map(([combine, parts]) => combine(parts));
+  checks.push(...others);
+  return {
+    required: rules.some((rule) => rule.required),
+    check: checks.length === 1 ? checks[0]! : inOrder(checks),
+  };
+}
+
+function inOrder(checks: readonly AuthRule["check"][]): AuthRule["check"] {
+  return async (request, context) => {
+    for (const check of checks) {
+      const refusal = await check(request, context);
+      // Anything but undefined refuses. The host checks that it's a Response.
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
+  };
+}

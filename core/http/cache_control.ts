@@ -1,0 +1,83 @@
+/**
+ * Parses `Cache-Control`, and decides which caches may store a response
+ * (RFC 9111).
+ *
+ * @module
+ */
+
+import type { RequestScope } from "../request_scope.ts";
+
+/** Parses the directives of a `Cache-Control` header (RFC 9111, section 5.2). */
+export function readCacheControl(
+  header: string | null,
+): ReadonlyMap<string, string> {
+  const directives = new Map<string, string>();
+  if (header === null) return directives;
+  for (
+    const [, name, quoted, plain] of header.matchAll(
+      /([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]*)))?/g,
+    )
+  ) directives.set(name!.toLowerCase(), quoted ?? plain ?? "");
+  return directives;
+}
+
+/** Headers that control shared caches in place of `Cache-Control`. */
+const FOR_SHARED_CACHES = /^surrogate-control$|(^|-)cdn-cache-control$/;
+
+/** Returns the names of the response headers that only shared caches read. */
+export function sharedCacheHeaders(headers: Headers): string[] {
+  return [...headers.keys()].filter((name) => FOR_SHARED_CACHES.test(name));
+}
+
+/** Whether shared caches may not store it (RFC 9111, sections 5.2.2.5 and 7). */
+export function isPrivate(control: string): boolean {
+  return /\b(private|no-store)\b(?!\s*=)/i.test(control);
+}
+
+/** Whether a response allows shared caches to serve it to other users. */
+export function isShared(headers: Headers): boolean {
+  const control = headers.get("cache-control");
+  if (control === null) {
+    return headers.has("expires") || sharedCacheHeaders(headers).length > 0;
+  }
+  return !isPrivate(control) && /\b(public|s-maxage|max-age)\b/i.test(control);
+}
+
+/** Marks a response as `private` if it depends on the user. */
+export function guardCaches(
+  response: Response,
+  request: Request,
+  { isPersonal, givenCacheControl }: RequestScope,
+): Response {
+  return isPersonal
+    ? keepPrivate(response, request, givenCacheControl)
+    : response;
+}
+
+/**
+ * Marks a response as `private`, unless it has its own `Cache-Control` or caches
+ * don't store its method (RFC 9110, section 9.2.3).
+ *
+ * @param given The `Cache-Control` that a page cache has added. It doesn't count
+ * as the response's own, because an outer middleware may have changed the page.
+ */
+export function keepPrivate(
+  response: Response,
+  { method }: Request,
+  given?: string,
+): Response {
+  if (method !== "GET" && method !== "HEAD") return response;
+  const { headers, status } = response;
+  const stated = headers.get("cache-control");
+  const isStated = stated !== null && stated !== given;
+  if (status === 101 || isStated) return response;
+  try {
+    headers.set("cache-control", "private");
+    return response;
+  } catch {
+    // The headers of a response from `fetch` are immutable.
+    const copy = new Response(response.body, response);
+    copy.headers.set("cache-control", "private");
+    return copy;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Checks the host of a request before anything reads its URL.
+ *
+ * Servers put the `Host` header in front of the path without checking it.
+ * `Host: x/admin?` would choose the route.
+ *
+ * @module
+ */
+
+import { errorResponse } from "../error_response.ts";
+import { offerUpgrade, upgrade } from "../socket/upgrade.ts";
+
+/** A name or an address, and a port (RFC 9112, section 3.2). */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/** Schemes of the web, and of Deno's sockets that have no address. */
+const SCHEMES: ReadonlySet<string> = new Set([
+  "http://",
+  "https://",
+  "http+unix://",
+  "http+vsock://",
+]);
+
+/** The last valid host, because most requests have the same one. */
+let lastValid: string | undefined;
+
+/** Whether a text is a valid `host[:port]`, also for a URL parser. */
+export function isHost(text: string): boolean {
+  if (text === lastValid) return true;
+  if (!HOST.test(text) || !URL.canParse(`http://${text}/`)) return false;
+  lastValid = text;
+  return true;
+}
+
+/**
+ * Checks the host of a request.
+ *
+ * A host in the request target overrides the header (RFC 9112, section 3.2.2).
+ * The request is then copied with that host in its header, so that the URL and
+ * the header agree.
+ *
+ * @returns The request, or `undefined` if its host is missing or invalid.
+ */
+export function readHost(request: Request): Request | undefined {
+  const { url } = request;
+  const header = request.headers.get("host");
+  if (header !== null && !isHost(header)) return undefined;
+  const start = url.indexOf("://") + 3;
+  const scheme = url.slice(0, start);
+  if (!SCHEMES.has(scheme)) return undefined;
+  if (header !== null && url.startsWith(header, start)) {
+    const next = url.charCodeAt(start + header.length);
+    if (next === 47 /* / */) return request;
+  }
+  // Without a host, Deno puts the path of its socket file there.
+  if (header === null && scheme.includes("+")) return request;
+  const authority = /^[^/?#]*/.exec(url.slice(start))![0];
+  if (!isHost(authority)) return undefined;
+  // HTTP/2, HTTP/1.0 and requests made by code have no header. Hosts are
+  // compared as URLs, which drop the default port and capitals.
+  return header === null || isSameHost(header, url)
+    ? request
+    : withHost(request, authority);
+}
+
+function isSameHost(header: string, url: string): boolean {
+  const { host, protocol } = new URL(url);
+  return new URL(`${protocol}//${header}`).host === host;
+}
+
+/**
+ * Copies a request with another `Host` header. The copy can be upgraded to a
+ * WebSocket like the original. Returns `undefined` for methods that `Request`
+ * refuses, such as TRACE.
+ */
+function withHost(request: Request, host: string): Request | undefined {
+  const { url, method, body } = request;
+  const headers = new Headers(request.headers);
+  headers.set("host", host);
+  // Streams need `duplex`, except on Deno.
+  const init = { method, headers, body, duplex: "half" };
+  let copy: Request;
+  try {
+    copy = new Request(url, init);
+  } catch {
+    return undefined;
+  }
+  // Read lazily: Deno warns as soon as a request's signal is touched.
+  Object.defineProperty(copy, "signal", { get: () => request.signal });
+  offerUpgrade(copy, () => upgrade(request));
+  return copy;
+}
+
+/** Returns the response to a request without a valid host. */
+export function refuseHost(): Response {
+  return errorResponse(
+    400,
+    "BAD_REQUEST",
+    "The Host header is malformed: it must be a name or an address, and optionally a port",
+  );
+}

@@ -1,0 +1,81 @@
+import type { Address } from "../context.ts";
+import { networkOf } from "../http/network_of.ts";
+import { show } from "../check/show.ts";
+
+/** Maximum open sockets of one public address. */
+const DEFAULT_MAX = 100;
+
+/**
+ * Private networks. Such an address often belongs to a proxy that all clients
+ * share.
+ */
+const PRIVATE = [
+  /^(?:0|10|127)\./,
+  /^192\.168\./,
+  /^169\.254\./,
+  /^172\.(?:1[6-9]|2\d|3[01])\./,
+  /^100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./,
+  /^0:0:0:0::/,
+  /^f[cd][\da-f]{2}:/,
+  /^fe[89ab][\da-f]:/,
+];
+
+/** Counts the open sockets of each address. */
+export class SocketCounts {
+  readonly #max: number;
+  readonly #countsPrivate: boolean;
+  readonly #counts = new Map<string, number>();
+
+  /**
+   * Creates counts that start at zero.
+   *
+   * @param max Maximum open sockets of an address. Default: 100 for public
+   * addresses, none for private ones.
+   * @throws {TypeError} If it is neither a positive integer nor `Infinity`.
+   */
+  constructor(max: number | undefined) {
+    if (max !== undefined && max !== Infinity) {
+      if (!Number.isSafeInteger(max) || max < 1) {
+        throw new TypeError(
+          `Cannot open sockets: maxSocketsPerAddress must be a positive integer or Infinity, received ${
+            show(max)
+          }`,
+        );
+      }
+    }
+    this.#max = max ?? DEFAULT_MAX;
+    this.#countsPrivate = max !== undefined;
+  }
+
+  /** Maximum open sockets of an address. */
+  get max(): number {
+    return this.#max;
+  }
+
+  /** Returns the key that an address counts under, or `undefined` for none. */
+  ownerOf(address: Address | undefined): string | undefined {
+    if (address === undefined || !("hostname" in address)) return undefined;
+    const network = networkOf(address.hostname);
+    const isPrivate = PRIVATE.some((start) => start.test(network));
+    return this.#countsPrivate || !isPrivate ? network : undefined;
+  }
+
+  /** Whether an owner has reached the maximum. */
+  isFull(owner: string | undefined): boolean {
+    return owner !== undefined && (this.#counts.get(owner) ?? 0) >= this.#max;
+  }
+
+  /** Counts an opened socket. */
+  add(owner: string | undefined): void {
+    if (owner === undefined) return;
+    this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
+  }
+
+  /** Uncounts a closed socket. */
+  remove(owner: string | undefined): void {
+    if (owner === undefined) return;
+    const left = (this.#counts.get(owner) ?? 0) - 1;
+    if (left > 0) this.#counts.set(owner, left);
+    else this.#counts.delete(owner);
+  }
+}

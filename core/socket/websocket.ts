@@ -1,0 +1,296 @@
+/**
+ * WebSockets in the shape that several runtimes share: one handler object for
+ * all connections, with each connection's own data on `ws.data`.
+ *
+ * @module
+ */
+
+import type { ConnectionInfo } from "../context.ts";
+import { errorResponse } from "../error_response.ts";
+import { checkOptions } from "../check/check_options.ts";
+import type { OptionRules } from "../check/check_options.ts";
+import { printableError } from "../redact/printable.ts";
+import { SocketCounts } from "./socket_counts.ts";
+import { currentScope } from "../request_scope.ts";
+import { upgrade } from "./upgrade.ts";
+import type { Socket } from "./upgrade.ts";
+
+/** One connection, as its handler sees it. */
+export interface ServerWebSocket<T = unknown> {
+  /** What `upgrade` was given for this connection. */
+  data: T;
+  /** 1 while messages can be sent, as in the `WebSocket` standard. */
+  readonly readyState: number;
+  /** Bytes given to `send` that the network has not taken yet. */
+  readonly bufferedAmount: number;
+  /** Sends a message. Does nothing once the connection closes. */
+  send(message: string | Uint8Array<ArrayBuffer>): void;
+  /** Closes the connection. Default code 1000. */
+  close(code?: number, reason?: string): void;
+}
+
+/**
+ * What happens on the connections of an upgrader. What one of these throws, at
+ * once or later, is logged and closes its connection with code 1011; the other
+ * connections go on.
+ */
+export interface WebSocketHandler<T = unknown> {
+  /** A message has arrived. */
+  message(ws: ServerWebSocket<T>, message: string | Uint8Array): void;
+  /** The connection is open. */
+  open?(ws: ServerWebSocket<T>): void;
+  /** The connection is gone, whoever closed it; 1006 if it just broke off. */
+  close?(ws: ServerWebSocket<T>, code: number, reason: string): void;
+  /** All that `send` had to hold back has gone out. */
+  drain?(ws: ServerWebSocket<T>): void;
+}
+
+/** Settings of an upgrader. */
+export interface UpgraderOptions {
+  /**
+   * The maximum of open sockets per address. Further ones get 429. An IPv6
+   * network of 64 bits counts as one address. Default: 100 for public addresses,
+   * and `Infinity` for private ones, which often belong to proxies.
+   */
+  readonly maxSocketsPerAddress?: number;
+}
+
+const OPTIONS: OptionRules<UpgraderOptions> = { maxSocketsPerAddress: true };
+
+/** Data about the request to upgrade. */
+export interface UpgradeOptions<T> {
+  /** The data of the connection. */
+  readonly data: T;
+  /** The connection. Default: the connection of the app's current request. */
+  readonly info?: ConnectionInfo | undefined;
+}
+
+/** What turns requests into WebSocket connections. */
+export interface Upgrader<T = unknown> {
+  /**
+   * Upgrades a request.
+   *
+   * After this the request's headers can't be read any more, so whatever is
+   * needed of them belongs in `data`.
+   *
+   * @returns `false` if the request does not ask for a WebSocket, or not in
+   * the way that the standard wants it, or if its address has too many.
+   */
+  upgrade(request: Request, options: UpgradeOptions<T>): boolean;
+  /**
+   * Returns the response to a request that was upgraded, or whose address has
+   * too many sockets. Returns `undefined` if it doesn't ask for a WebSocket.
+   */
+  response(request: Request): Response | undefined;
+  /** How many connections are open. */
+  readonly size: number;
+  /** Closes every connection with code 1001 and resolves when all are gone. */
+  close(): Promise<void>;
+  /** The same, at the end of a block that has it by `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Time between two looks at a socket that has messages to send, in ms. */
+const DRAIN_INTERVAL = 5;
+/** How long a peer has to answer our close frame, in ms. */
+const CLOSE_TIMEOUT = 1_000;
+
+/**
+ * Makes an {@linkcode Upgrader} over the WebSockets of the server: Deno's own,
+ * or those that `toNode()` and `toBun()` hand on.
+ *
+ * @param handler What happens on the connections.
+ * @param options The limit of connections.
+ * @throws {TypeError} If `maxSocketsPerAddress` is neither a positive integer
+ * nor `Infinity`.
+ *
+ * @example
+ * ```ts
+ * import { createUpgrader } from "@quartet/kit/app";
+ *
+ * const echo = createUpgrader<undefined>({
+ *   message: (ws, message) => ws.send(String(message)),
+ * });
+ * const handler = (request: Request) => {
+ *   echo.upgrade(request, { data: undefined });
+ *   return echo.response(request) ??
+ *     new Response("Expected a WebSocket", { status: 426 });
+ * };
+ *
+ * console.assert(handler(new Request("http://localhost/")).status === 426);
+ * ```
+ */
+export function createUpgrader<T>(
+  handler: WebSocketHandler<T>,
+  options: UpgraderOptions = {},
+): Upgrader<T> {
+  checkOptions(options, OPTIONS, "create upgrader");
+  guardProcess();
+  const counts = new SocketCounts(options.maxSocketsPerAddress);
+  const connections = new Set<Connection<T>>();
+  const responses = new WeakMap<Request, Response>();
+  let emptied = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
+
+  function accept(
+    request: Request,
+    { data, info = currentScope()?.context?.info }: UpgradeOptions<T>,
+  ): boolean {
+    if (!asksForWebSocket(request)) return false;
+    const owner = counts.ownerOf(info?.remoteAddr);
+    if (counts.isFull(owner)) {
+      responses.set(request, refuse(counts.max));
+      return false;
+    }
+    const { socket, response } = upgrade(request);
+    responses.set(request, response);
+    const connection = new Connection(socket, data, handler, () => {
+      counts.remove(owner);
+      connections.delete(connection);
+      if (connections.size === 0) emptied.resolve();
+    });
+    connections.add(connection);
+    counts.add(owner);
+    return true;
+  }
+
+  async function closeAll(): Promise<void> {
+    if (connections.size === 0) return;
+    emptied = Promise.withResolvers<void>();
+    for (const connection of connections) connection.close(1001, "Going away");
+    const timer = setTimeout(emptied.resolve, CLOSE_TIMEOUT);
+    await emptied.promise;
+    clearTimeout(timer);
+  }
+
+  function close(): Promise<void> {
+    return closing ??= closeAll().finally(() => closing = undefined);
+  }
+
+  return {
+    upgrade: accept,
+    response: (request) => responses.get(request),
+    get size() {
+      return connections.size;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function refuse(max: number): Response {
+  return errorResponse(
+    429,
+    "TOO_MANY_SOCKETS",
+    `One address may have at most ${max} sockets open here`,
+  );
+}
+
+let guarded = false;
+
+/**
+ * Deno puts a message together from any number of frames, and one that is
+ * longer than a string can be ends the process: what it throws then reaches no
+ * socket's listener. One client must not be able to do that to the others.
+ */
+function guardProcess(): void {
+  if (guarded || !("Deno" in globalThis)) return;
+  guarded = true;
+  addEventListener("unhandledrejection", (event) => {
+    const { reason } = event;
+    if (!(reason instanceof TypeError)) return;
+    if (!reason.stack?.includes("ext:deno_websocket")) return;
+    event.preventDefault();
+    console.error(
+      "A WebSocket could not be read any further:",
+      printableError(reason),
+    );
+  });
+}
+
+/** The client's half of the handshake, as RFC 6455, section 4.1, has it. */
+function asksForWebSocket({ method, headers }: Request): boolean {
+  return method === "GET" &&
+    headers.get("upgrade")?.toLowerCase() === "websocket" &&
+    /(^|[\s,])upgrade([\s,]|$)/i.test(headers.get("connection") ?? "") &&
+    headers.get("sec-websocket-version") === "13" &&
+    headers.has("sec-websocket-key");
+}
+
+/** As in the `WebSocket` standard, whose global not every server has. */
+const OPEN = 1;
+
+class Connection<T> implements ServerWebSocket<T> {
+  data: T;
+  readonly #socket: Socket;
+  readonly #handler: WebSocketHandler<T>;
+  #drainTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    socket: Socket,
+    data: T,
+    handler: WebSocketHandler<T>,
+    onGone: () => void,
+  ) {
+    this.data = data;
+    this.#socket = socket;
+    this.#handler = handler;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => this.#run(() => handler.open?.(this));
+    socket.onmessage = ({ data }) => {
+      const message = typeof data === "string" ? data : new Uint8Array(data);
+      this.#run(() => handler.message(this, message));
+    };
+    socket.onclose = ({ code, reason }) => {
+      onGone();
+      clearTimeout(this.#drainTimer);
+      // Deno says 0 where the standard has 1006, "abnormal closure".
+      this.#run(() => handler.close?.(this, code || 1006, reason));
+    };
+    // A broken connection also closes; without a listener its error would be
+    // reported as uncaught.
+    socket.onerror = (event) => event.preventDefault();
+  }
+
+  get readyState(): number {
+    return this.#socket.readyState;
+  }
+
+  get bufferedAmount(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  send(message: string | Uint8Array<ArrayBuffer>): void {
+    const socket = this.#socket;
+    if (socket.readyState !== OPEN) return;
+    socket.send(message);
+    if (
+      this.#handler.drain !== undefined && this.#drainTimer === undefined &&
+      socket.bufferedAmount > 0
+    ) this.#watchDrain();
+  }
+
+  close(code = 1000, reason = ""): void {
+    this.#socket.close(code, reason);
+  }
+
+  /** An error that got out of an event listener would end the process. */
+  async #run(listener: () => unknown): Promise<void> {
+    try {
+      await listener();
+    } catch (error) {
+      console.error("A WebSocket handler failed:", printableError(error));
+      this.close(1011, "Internal error");
+    }
+  }
+
+  /** Deno has no drain event, so a socket with a backlog is looked at. */
+  #watchDrain(): void {
+    this.#drainTimer = setTimeout(() => {
+      this.#drainTimer = undefined;
+      if (this.#socket.readyState !== OPEN) return;
+      if (this.#socket.bufferedAmount > 0) this.#watchDrain();
+      else this.#run(() => this.#handler.drain?.(this));
+    }, DRAIN_INTERVAL);
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * Procedures: what a router is made of. A builder collects middlewares and an
+ * output schema; `query`, `mutation` and `subscription` finish it.
+ *
+ * @module
+ */
+
+import type { RequestContext } from "../../core/context.ts";
+import { checkFunction, checkSchema } from "./procedure_checks.ts";
+import type { Schema, SchemaInput, SchemaOutput } from "./schema.ts";
+import type { Tracked } from "./tracked.ts";
+
+/** Reads, writes, or streams. */
+export type ProcedureKind = "query" | "mutation" | "subscription";
+
+/**
+ * What middlewares and handlers learn about a call. `request`, `signal` and
+ * `responseHeaders` are made when they are read, so a copy made by spreading is
+ * without them.
+ */
+export interface CallInfo<Context> {
+  /** What the host hands to each request; see `rpcPlugin` and `createCaller`. */
+  readonly ctx: Context;
+  /**
+   * The HTTP request; for a subscription a copy of the one that opened the
+   * socket, without a body.
+   */
+  readonly request: Request;
+  /** Aborted when the caller is gone before the procedure is done. */
+  readonly signal: AbortSignal;
+  /**
+   * Headers for the response, such as cookies, whether the call succeeds or
+   * fails; those of a thrown error take precedence. The one response of a batch
+   * gets those of all its calls, in their order. Headers that describe the
+   * body, such as its type, can't be set. A subscription has no response, so
+   * what it sets goes nowhere; `createCaller` hands them to its caller.
+   */
+  readonly responseHeaders: Headers;
+  /** The procedure's dotted path. */
+  readonly path: string;
+  /** The procedure's kind. */
+  readonly type: ProcedureKind;
+}
+
+/** What a handler is called with. */
+export interface HandlerArgs<Input, Context> extends CallInfo<Context> {
+  /** What the schema made of the caller's input. */
+  readonly input: Input;
+}
+
+/** What the handler of a subscription is called with. */
+export interface SubscriptionArgs<Input, Context>
+  extends HandlerArgs<Input, Context> {
+  /** The id of the last tracked value that a returning client has seen. */
+  readonly lastEventId: string | undefined;
+}
+
+/** What a middleware is called with. */
+export interface MiddlewareArgs<Context> extends CallInfo<Context> {
+  /**
+   * Goes on with the call, once. The fields it is given are added to what
+   * later middlewares and the handler get. It rejects with what they throw.
+   */
+  readonly next: <Added extends AddedFields = NoFields>(
+    added?: Added,
+  ) => Promise<NextResult<Added>>;
+}
+
+/** Fields that a middleware adds; the names of a handler's own are taken. */
+export type AddedFields =
+  & { readonly [key: string]: unknown }
+  & { readonly [K in keyof SubscriptionArgs<never, never>]?: never };
+
+/** No fields were added. */
+// deno-lint-ignore ban-types -- any other type would forbid fields
+export type NoFields = {};
+
+/** What `next()` gives; a middleware returns it. */
+export interface NextResult<Added> {
+  /** What the procedure gave, to look at; of a subscription, its stream. */
+  readonly output: unknown;
+  /** Only for the compiler. */
+  readonly "~added"?: Added;
+}
+
+/** Code around a procedure: it returns what `next()` gives, or throws. */
+export type ProcedureMiddleware<
+  Context = RequestContext,
+  Added = NoFields,
+  Before = NoFields,
+> = (args: MiddlewareArgs<Context> & Before) => Promise<NextResult<Added>>;
+
+/** A procedure. Make one with {@linkcode procedure}. */
+export interface Procedure<
+  Kind extends ProcedureKind = ProcedureKind,
+  Input = unknown,
+  Output = unknown,
+> {
+  /** Reads, writes, or streams. */
+  readonly kind: Kind;
+  /** The schema of the input; without one, input is not passed on. */
+  // The whole schema rather than its two types: the compiler then works out
+  // the types of those procedures only that a client calls.
+  readonly input: Input;
+  /** The schema of the output, if there is one. */
+  readonly output: Schema | undefined;
+  /** What runs before the handler, outermost first. */
+  // deno-lint-ignore no-explicit-any -- each has its own context and fields
+  readonly middlewares: readonly ProcedureMiddleware<any, any, any>[];
+  /** The code. */
+  // deno-lint-ignore no-explicit-any -- the builder has checked its types
+  readonly handler: (args: any) => unknown;
+  /** Only for the compiler. */
+  readonly "~types"?: { readonly output: Output };
+}
+
+/** A value, or a promise of it, such as the queries of many drivers are. */
+export type MaybePromise<T> = T | PromiseLike<T>;
+
+/** What a subscription streams, without the ids. */
+export type Untracked<T> = T extends Tracked<infer Value> ? Value : T;
+
+/** What the handler of a subscription returns: most often a generator. */
+export type Stream<T> = MaybePromise<AsyncIterable<T>>;
+
+/**
+ * Makes procedures. Every method leaves the builder as it is, so that one can
+ * be kept under a name (`const authed = procedure.use(…)`) and used many times.
+ */
+export interface ProcedureBuilder<Context, Added> {
+  /** Types `ctx`; it changes nothing else. */
+  context<NewContext>(): ProcedureBuilder<NewContext, Added>;
+
+  /** Adds a middleware, inside of those that were added before. */
+  use<More>(
+    middleware: ProcedureMiddleware<Context, More, Added>,
+  ): ProcedureBuilder<Context, Merge<Added, More>>;
+
+  /**
+   * Checks what handlers return; for a subscription each value. A value that
+   * the schema refuses is the server's fault: `INTERNAL_ERROR`.
+   */
+  output<S extends Schema>(
+    schema: S,
+  ): OutputProcedureBuilder<Context, Added, S>;
+
+  /** A procedure that reads. Clients call it with GET, so it must not write. */
+  query<Output>(
+    handler: (args: HandlerArgs<undefined, Context> & Added) => MaybePromise<
+      Output
+    >,
+  ): Procedure<"query", undefined, Output>;
+  /** A procedure that reads, with input. */
+  query<S extends Schema, Output>(
+    input: S,
+    handler: (
+      args: HandlerArgs<SchemaOutput<S>, Context> & Added,
+    ) => MaybePromise<Output>,
+  ): Procedure<"query", S, Output>;
+
+  /** A procedure that writes. */
+  mutation<Output>(
+    handler: (args: HandlerArgs<undefined, Context> & Added) => MaybePromise<
+      Output
+    >,
+  ): Procedure<"mutation", undefined, Output>;
+  /** A procedure that writes, with input. */
+  mutation<S extends Schema, Output>(
+    input: S,
+    handler: (
+      args: HandlerArgs<SchemaOutput<S>, Context> & Added,
+    ) => MaybePromise<Output>,
+  ): Procedure<"mutation", S, Output>;
+
+  /** A procedure that streams what its async generator yields. */
+  subscription<Output>(
+    handler: (
+      args: SubscriptionArgs<undefined, Context> & Added,
+    ) => Stream<Output>,
+  ): Procedure<"subscription", undefined, Untracked<Output>>;
+  /** A procedure that streams, with input. */
+  subscription<S extends Schema, Output>(
+    input: S,
+    handler: (
+      args: SubscriptionArgs<SchemaOutput<S>, Context> & Added,
+    ) => Stream<Output>,
+  ): Procedure<"subscription", S, Untracked<Output>>;
+}
+
+/** Makes procedures whose output is checked. */
+export interface OutputProcedureBuilder<Context, Added, Out> {
+  /** Types `ctx`; it changes nothing else. */
+  context<NewContext>(): OutputProcedureBuilder<NewContext, Added, Out>;
+
+  /** Adds a middleware, inside of those that were added before. */
+  use<More>(
+    middleware: ProcedureMiddleware<Context, More, Added>,
+  ): OutputProcedureBuilder<Context, Merge<Added, More>, Out>;
+
+  /** A procedure that reads. Clients call it with GET, so it must not write. */
+  query(
+    handler: (
+      args: HandlerArgs<undefined, Context> & Added,
+    ) => MaybePromise<SchemaInput<Out>>,
+  ): Procedure<"query", undefined, SchemaOutput<Out>>;
+  /** A procedure that reads, with input. */
+  query<S extends Schema>(
+    input: S,
+    handler: (
+      args: HandlerArgs<SchemaOutput<S>, Context> & Added,
+    ) => MaybePromise<SchemaInput<Out>>,
+  ): Procedure<"query", S, SchemaOutput<Out>>;
+
+  /** A procedure that writes. */
+  mutation(
+    handler: (
+      args: HandlerArgs<undefined, Context> & Added,
+    ) => MaybePromise<SchemaInput<Out>>,
+  ): Procedure<"mutation", undefined, SchemaOutput<Out>>;
+  /** A procedure that writes, with input. */
+  mutation<S extends Schema>(
+    input: S,
+    handler: (
+      args: HandlerArgs<SchemaOutput<S>, Context> & Added,
+    ) => MaybePromise<SchemaInput<Out>>,
+  ): Procedure<"mutation", S, SchemaOutput<Out>>;
+
+  /** A procedure that streams what its async generator yields. */
+  subscription(
+    handler: (
+      args: SubscriptionArgs<undefined, Context> & Added,
+    ) => Stream<SchemaInput<Out> | Tracked<SchemaInput<Out>>>,
+  ): Procedure<"subscription", undefined, SchemaOutput<Out>>;
+  /** A procedure that streams, with input. */
+  subscription<S extends Schema>(
+    input: S,
+    handler: (
+      args: SubscriptionArgs<SchemaOutput<S>, Context> & Added,
+    ) => Stream<SchemaInput<Out> | Tracked<SchemaInput<Out>>>,
+  ): Procedure<"subscription", S, SchemaOutput<Out>>;
+}
+
+/** Fields added later replace those of the same name. */
+export type Merge<Added, More> = keyof Added & keyof More extends never
+  ? Added & More
+  : Omit<Added, keyof More> & More;
+
+type Middlewares = Procedure["middlewares"];
+
+/**
+ * Where every procedure begins.
+ *
+ * @example
+ * ```ts
+ * import { createRouter, errors, procedure } from "@quartet/kit/rpc";
+ * import { z } from "zod";
+ *
+ * const authed = procedure.use(({ ctx, next }) => {
+ *   const user: string | undefined = ctx.get("user");
+ *   if (user === undefined) throw errors.unauthorized();
+ *   return next({ user });
+ * });
+ * const api = createRouter({
+ *   greet: authed.query(
+ *     z.object({ greeting: z.string().default("hello") }),
+ *     ({ input, user }) => `${input.greeting}, ${user}`,
+ *   ),
+ * });
+ * console.assert(api._def.greet.kind === "query");
+ * ```
+ */
+export const procedure: ProcedureBuilder<RequestContext, NoFields> =
+  createBuilder([], undefined);
+
+function createBuilder(
+  middlewares: Middlewares,
+  output: Schema | undefined,
+): ProcedureBuilder<RequestContext, NoFields> {
+  const finish = (kind: ProcedureKind) => (...args: unknown[]): Procedure => {
+    const [input, handler] = args.length > 1 ? args : [undefined, args[0]];
+    if (args.length > 1) checkSchema(input, `a ${kind}: its input`);
+    checkFunction(handler, `a ${kind}: its handler`);
+    return { kind, input, output, middlewares, handler };
+  };
+  const builder = {
+    context: () => builder,
+    use(middleware: unknown) {
+      checkFunction(middleware, "a procedure: a middleware");
+      return createBuilder([...middlewares, middleware], output);
+    },
+    output(schema: unknown) {
+      checkSchema(schema, "a procedure: its output");
+      return createBuilder(middlewares, schema);
+    },
+    query: finish("query"),
+    mutation: finish("mutation"),
+    subscription: finish("subscription"),
+  };
+  // The types of a builder are for those who use it; it knows none of them.
+  return builder as unknown as ProcedureBuilder<RequestContext, NoFields>;
+}

@@ -1,0 +1,107 @@
+import type { ObservedSpan } from "../../core/observed_span.ts";
+import { isA } from "../error.ts";
+import type {
+  CallInfo,
+  Procedure,
+  ProcedureKind,
+} from "../procedure/procedure.ts";
+import type { Schema } from "../procedure/schema.ts";
+
+/** Where a call comes from. */
+export interface CallSource {
+  /** The request, or whatever explains why there is none by throwing. */
+  readonly request: Request;
+  /** Aborted when the caller goes away; it may also be after the call. */
+  readonly signal: AbortSignal;
+  /** What is added to the headers of the response. */
+  readonly responseHeaders: Headers;
+  /** The id of the last value that a returning subscriber has seen. */
+  readonly lastEventId?: string | undefined;
+}
+
+/** What stays the same while a call runs. */
+export class Call implements CallInfo<unknown> {
+  readonly ctx: unknown;
+  readonly path: string;
+  readonly type: ProcedureKind;
+  /** The span of this call, when it is traced. */
+  span: ObservedSpan | undefined = undefined;
+  /** Whether the procedure is done, so that nobody can leave it any more. */
+  #settled = false;
+  readonly #source: CallSource;
+  #controller: AbortController | undefined = undefined;
+  #unfollow: (() => void) | undefined = undefined;
+
+  constructor(
+    { path, procedure }: Endpoint,
+    ctx: unknown,
+    source: CallSource,
+  ) {
+    this.ctx = ctx;
+    this.path = path;
+    this.type = procedure.kind;
+    this.#source = source;
+  }
+
+  get request(): Request {
+    return this.#source.request;
+  }
+
+  get responseHeaders(): Headers {
+    return this.#source.responseHeaders;
+  }
+
+  get lastEventId(): string | undefined {
+    return this.#source.lastEventId;
+  }
+
+  /**
+   * A signal of its own, made when first asked for: that of a request costs
+   * more to make than the call, and Deno aborts it after success as well.
+   */
+  get signal(): AbortSignal {
+    return (this.#controller ??= this.#follow(this.#source.signal)).signal;
+  }
+
+  /** Notes that the procedure is done. */
+  settle(): void {
+    this.#settled = true;
+    this.#unfollow?.();
+  }
+
+  /** Tells the procedure that its caller has left, unless it is done. */
+  abandon(reason: unknown): void {
+    if (this.#settled) return;
+    (this.#controller ??= new AbortController()).abort(reason);
+    this.settle();
+  }
+
+  /** Whether `error` is how the procedure says that its caller has gone. */
+  isAbandonedBy(error: unknown): boolean {
+    const signal = this.#controller?.signal;
+    if (!signal?.aborted) return false;
+    return error === signal.reason ||
+      (isA(error, Error) && error.name === "AbortError");
+  }
+
+  #follow(source: AbortSignal): AbortController {
+    const controller = new AbortController();
+    if (this.#settled) return controller;
+    const abort = () => controller.abort(source.reason);
+    if (source.aborted) abort();
+    else {
+      source.addEventListener("abort", abort, { once: true });
+      // The source may outlive a great many calls.
+      this.#unfollow = () => source.removeEventListener("abort", abort);
+    }
+    return controller;
+  }
+}
+
+/** A procedure at its place in a router. */
+export interface Endpoint {
+  /** Its dotted path. */
+  readonly path: string;
+  /** The procedure. */
+  readonly procedure: Procedure<ProcedureKind, Schema | undefined>;
+}

@@ -1,0 +1,153 @@
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { Call } from "./call.ts";
+import type { CallSource, Endpoint } from "./call.ts";
+import type { Calls, SubscriptionHandlers } from "../procedure/calls.ts";
+import { checkRouter } from "./check.ts";
+import { handOver, iterate } from "./direct_subscription.ts";
+import { listEndpoints } from "./endpoints.ts";
+import { errors } from "../error.ts";
+import { createPathProxy } from "../path_proxy.ts";
+import { perform } from "./perform.ts";
+import type { ProcedureKind } from "../procedure/procedure.ts";
+
+/** On whose behalf a caller calls. */
+export interface CallerOptions {
+  /** What handlers get as `request`. Without one, reading it is an error. */
+  readonly request?: Request;
+  /** What handlers get as `signal`. Default: the request's. */
+  readonly signal?: AbortSignal;
+  /**
+   * What handlers get as `responseHeaders`, to hand on what they set. Default:
+   * headers that nobody looks at.
+   */
+  readonly responseHeaders?: Headers;
+}
+
+const OPTIONS: OptionRules<CallerOptions> = {
+  request: true,
+  signal: true,
+  responseHeaders: true,
+};
+
+/** Settings of one call on the server. */
+export interface DirectCallOptions {
+  /** Tells the handler to give up. Default: the caller's. */
+  readonly signal?: AbortSignal;
+}
+
+/** Settings of one subscription on the server. Its signal also unsubscribes. */
+export interface DirectSubscribeOptions extends DirectCallOptions {
+  /** The id of the last tracked value that was seen. */
+  readonly lastEventId?: string;
+}
+
+/** A router's procedures, called as those of a client are. */
+export type Caller<R> = R extends { readonly _def: infer Def }
+  ? Calls<Def, "direct", DirectCallOptions, DirectSubscribeOptions>
+  : never;
+
+/**
+ * Makes a caller: procedures are called on the server itself, with middlewares
+ * and validation and without HTTP. Calls reject with what the procedure throws,
+ * as it is.
+ *
+ * @param router The router.
+ * @param ctx What handlers get as `ctx`.
+ * @param options The request, signal and response headers that handlers get.
+ * @throws {TypeError} If `router` isn't a router, or an option is unknown.
+ *
+ * @example
+ * ```ts
+ * import { createCaller, createRouter, procedure } from "@quartet/kit/rpc";
+ * import { z } from "zod";
+ *
+ * const api = createRouter({
+ *   math: { square: procedure.query(z.number(), ({ input }) => input ** 2) },
+ * });
+ * const caller = createCaller(api);
+ * console.assert(await caller.math.square.query(3) === 9);
+ * ```
+ */
+export function createCaller<R extends { readonly _def: object }>(
+  router: R,
+  ctx?: unknown,
+  options: CallerOptions = {},
+): Caller<R> {
+  checkRouter(router, ["_def"], "create caller");
+  checkOptions(options, OPTIONS, "create caller");
+  const endpoints = listEndpoints(router._def);
+
+  function find(path: readonly string[], kind: ProcedureKind): Endpoint {
+    const name = path.join(".");
+    const endpoint = endpoints.get(name);
+    if (endpoint === undefined) throw errors.notFound("Procedure not found");
+    if (endpoint.procedure.kind === kind) return endpoint;
+    throw new TypeError(
+      `Cannot call ${name} as a ${kind}: it is a ${endpoint.procedure.kind}`,
+    );
+  }
+
+  const method = (kind: "query" | "mutation") =>
+  async (
+    path: readonly string[],
+    input: unknown,
+    callOptions?: DirectCallOptions,
+  ): Promise<unknown> => {
+    const endpoint = find(path, kind);
+    const call = new Call(endpoint, ctx, sourceOf(options, callOptions));
+    try {
+      return await perform(endpoint, call, input, (output) => output);
+    } finally {
+      call.settle();
+    }
+  };
+
+  function subscribe(
+    path: readonly string[],
+    input: unknown,
+    more?: DirectSubscribeOptions & Partial<SubscriptionHandlers<unknown>>,
+  ): AsyncGenerator<unknown> | (() => void) {
+    const source = sourceOf(options, more);
+    const begin = () => {
+      const endpoint = find(path, "subscription");
+      return iterate(endpoint, new Call(endpoint, ctx, source), input);
+    };
+    return hasHandlers(more) ? handOver(begin, more, source.signal) : begin();
+  }
+
+  return createPathProxy({
+    __proto__: null,
+    query: method("query"),
+    mutate: method("mutation"),
+    subscribe,
+  }) as Caller<R>;
+}
+
+function hasHandlers(
+  options: Partial<SubscriptionHandlers<unknown>> = {},
+): options is SubscriptionHandlers<unknown> {
+  return options.onData !== undefined;
+}
+
+function sourceOf(
+  { request, signal, responseHeaders }: CallerOptions,
+  options: DirectSubscribeOptions = {},
+): CallSource {
+  return {
+    get request() {
+      if (request !== undefined) return request;
+      throw new TypeError(
+        "Cannot read request: the procedure was called by createCaller() without one",
+      );
+    },
+    get signal() {
+      return options.signal ?? signal ?? request?.signal ??
+        new AbortController().signal;
+    },
+    get responseHeaders() {
+      return responseHeaders ?? new Headers();
+    },
+    lastEventId: options.lastEventId,
+  };
+}

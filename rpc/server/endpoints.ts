@@ -1,0 +1,155 @@
+/**
+ * Finds procedures by path: all of a router's, in one table.
+ *
+ * The table is made of `Map`s, so a path through `__proto__` or `constructor`
+ * is one that isn't there, like any other.
+ *
+ * @module
+ */
+
+import { kindOf } from "../../core/check/show.ts";
+import type { Endpoint } from "./call.ts";
+import { createPathProxy } from "../path_proxy.ts";
+
+/** The procedures of a router by dotted path, and by the keys of a path. */
+export interface Endpoints extends ReadonlyMap<string, Endpoint> {
+  /**
+   * Finds a procedure by the keys of its path. It goes from one to the next,
+   * because the parser of JSON has made the hashes of short strings already:
+   * joining them and looking for the whole takes 0.2 µs longer.
+   */
+  find(keys: readonly string[]): Endpoint | undefined;
+  /** The routers in it, by dotted path. */
+  readonly routers: ReadonlyMap<string, NestedRouter>;
+}
+
+/** A router, as far as it is looked at within another one. */
+export interface NestedRouter {
+  readonly _def: object;
+  readonly handler: object;
+  readonly websocket: object;
+}
+
+/** What there is at and below one key. */
+interface Branch {
+  endpoint?: Endpoint;
+  readonly next: Map<string, Branch>;
+}
+
+class EndpointMap extends Map<string, Endpoint> implements Endpoints {
+  readonly routers = new Map<string, NestedRouter>();
+  readonly #root: Branch = { next: new Map() };
+
+  add(keys: readonly string[], procedure: Endpoint["procedure"]): void {
+    const path = keys.join(".");
+    const endpoint = { path, procedure };
+    this.set(path, endpoint);
+    let branch = this.#root;
+    for (const key of keys) {
+      let next = branch.next.get(key);
+      if (next === undefined) branch.next.set(key, next = { next: new Map() });
+      branch = next;
+    }
+    branch.endpoint = endpoint;
+  }
+
+  find(keys: readonly string[]): Endpoint | undefined {
+    let branch: Branch | undefined = this.#root;
+    for (let i = 0; i < keys.length && branch !== undefined; i++) {
+      branch = branch.next.get(keys[i]!);
+    }
+    return branch?.endpoint;
+  }
+}
+
+const KINDS: readonly unknown[] = ["query", "mutation", "subscription"];
+
+/**
+ * Lists the procedures of a definition, in the order in which they stand.
+ *
+ * @throws {TypeError} If it is no object, a key can't be part of a path, or a value is neither
+ * a procedure nor a definition nor a router.
+ */
+export function listEndpoints(def: object): Endpoints {
+  let endpoints = known.get(def);
+  if (endpoints === undefined) {
+    if (!isPlain(def)) {
+      throw new TypeError(
+        `Cannot create router: def must be an object of procedures, received ${
+          kindOf(def)
+        }`,
+      );
+    }
+    const map = new EndpointMap();
+    collect(def, [], [], map);
+    known.set(def, endpoints = map);
+  }
+  return endpoints;
+}
+
+/** A caller is made for each request; its router's table only once. */
+const known = new WeakMap<object, Endpoints>();
+
+function collect(
+  def: object,
+  path: readonly string[],
+  around: readonly object[],
+  endpoints: EndpointMap,
+): void {
+  if (around.includes(def)) {
+    throw new TypeError(
+      `Cannot create router: ${
+        path.join(".")
+      } leads back to a router around it`,
+    );
+  }
+  for (const [key, value] of Object.entries(def)) {
+    checkKey(key, path);
+    const here = [...path, key];
+    if (isProcedure(value)) {
+      endpoints.add(here, value);
+    } else if (isPlain(value)) {
+      const isNested = isRouter(value);
+      if (isNested) endpoints.routers.set(here.join("."), value);
+      collect(isNested ? value._def : value, here, [...around, def], endpoints);
+    } else {
+      throw new TypeError(
+        `Cannot create router: ${
+          here.join(".")
+        } must be a procedure or an object of procedures, received ${
+          kindOf(value)
+        }`,
+      );
+    }
+  }
+}
+
+/** A router stands for its definition; no other object may have a `_def`. */
+function isRouter(value: object): value is NestedRouter {
+  const { _def, handler, websocket } = value as Partial<NestedRouter>;
+  return !!(_def && handler && websocket);
+}
+
+function isProcedure(value: unknown): value is Endpoint["procedure"] {
+  const { kind, handler } = Object(value) as Partial<Endpoint["procedure"]>;
+  return KINDS.includes(kind) && typeof handler === "function";
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * What a client's path has no property for can't be called, and `_def` would
+ * make a router of the object that holds it.
+ */
+function checkKey(key: string, path: readonly string[]): void {
+  const paths = createPathProxy({}) as Record<string, unknown>;
+  const isTaken = key === "" || key === "_def" || paths[key] === undefined;
+  if (!isTaken && !key.includes(".")) return;
+  throw new TypeError(
+    `Cannot create router: ${JSON.stringify(key)} in ${
+      path.join(".") || "the router"
+    } can't be the name of a procedure: it must not be empty, "then", "toJSON" or "_def", or hold a dot`,
+  );
+}

@@ -1,0 +1,228 @@
+import type { Context } from "../../core/context.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { isCrossOrigin, readOrigins } from "../../core/http/origin.ts";
+import { pathOf } from "../../core/path.ts";
+import type { Plugin } from "../../core/plugin.ts";
+import { createUpgrader } from "../../core/socket/websocket.ts";
+import { noteEndpoint, noteRefusal } from "./call_route.ts";
+import { checkEndpoint, checkRouter, DEFAULT_ENDPOINT } from "./check.ts";
+import type { WSConnectionData } from "../socket/connection.ts";
+import { errors, RPCError } from "../error.ts";
+import { respondError } from "./respond.ts";
+import type { Router } from "./router.ts";
+import { rememberTrace } from "../socket/socket_trace.ts";
+import { abortAll } from "../socket/websocket.ts";
+import type { RouterWebSocketHandler } from "../socket/websocket.ts";
+
+/** What is served, and where. */
+export interface RPCPluginOptions {
+  /** The procedures. */
+  readonly router: Pick<Router, "handler" | "websocket">;
+  /** The path that calls are sent to. Default `/api/rpc`. */
+  readonly endpoint?: string;
+  /**
+   * Other origins whose pages may open sockets, such as `https://app.example`.
+   * The server's own always may. For unsafe requests to guarded routes, see
+   * `trustedOrigins` of the auth plugin.
+   */
+  readonly allowedOrigins?: readonly string[];
+  /**
+   * The maximum of open sockets per address. An IPv6 network of 64 bits counts as
+   * one address. Default: 100 for public addresses, and `Infinity` for private
+   * ones, which often belong to proxies.
+   */
+  readonly maxSocketsPerAddress?: number;
+}
+
+const OPTIONS: OptionRules<RPCPluginOptions> = {
+  router: true,
+  endpoint: true,
+  allowedOrigins: true,
+  maxSocketsPerAddress: true,
+};
+
+/** Something that turns a request into a socket: an upgrader, or Bun's server. */
+export interface UpgradeServer {
+  /** Gives whether it did. */
+  upgrade(request: Request, options: { data: WSConnectionData }): boolean;
+}
+
+/** The plugin that {@linkcode rpcPlugin} makes. */
+export interface RPCPlugin extends Plugin {
+  /**
+   * Answers a request to the endpoint, socket or not, for servers that this
+   * plugin is not installed on. Call `close` when such a server shuts down.
+   *
+   * @param request The request.
+   * @param ctx What handlers get as `ctx`.
+   * @returns The response, or `undefined` if the request goes elsewhere.
+   */
+  handle(
+    request: Request,
+    // deno-lint-ignore no-explicit-any -- applications type their own context
+    ctx?: any,
+  ): Response | Promise<Response> | undefined;
+  /**
+   * Makes a socket of a request to the endpoint that asks for one, for servers
+   * that this plugin is not installed on.
+   *
+   * @param server What upgrades requests there.
+   * @param request The request.
+   * @param ctx What handlers get as `ctx`.
+   * @returns Whether the upgrade was made.
+   */
+  upgradeToWebSocket(
+    server: UpgradeServer,
+    request: Request,
+    // deno-lint-ignore no-explicit-any -- applications type their own context
+    ctx: any,
+  ): boolean;
+  /** The handler to give to such a server. */
+  getWebSocketConfig(): RouterWebSocketHandler;
+}
+
+/**
+ * Serves a router: calls at its endpoint, subscriptions by WebSocket at the
+ * same one. Handlers get the request's `Context` as `ctx`.
+ *
+ * `endpoint/<path>` names a procedure by URL; the body of a POST is its input
+ * then. That is what the OpenAPI document describes.
+ *
+ * An app may have several of these, each with an endpoint of its own that isn't
+ * below another one. The plugin is called `rpc` at the default endpoint, and
+ * `rpc /its/endpoint` elsewhere.
+ *
+ * @param options The router, and where to serve it.
+ * @throws {TypeError} If the router, the endpoint or an origin is not what it
+ * must be.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ * import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+ *
+ * const router = createRouter({ ping: procedure.query(() => "pong") });
+ * const app = createApp({ plugins: [rpcPlugin({ router })] });
+ *
+ * const url = "http://localhost/api/rpc?path=ping";
+ * const response = await app.fetch(new Request(url));
+ * console.assert((await response.json()).data === "pong");
+ * await app.close();
+ * ```
+ */
+export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
+  const operation = "create RPC plugin";
+  if (Object.hasOwn(Object(options), "_def")) {
+    throw new TypeError(
+      `Cannot ${operation}: options must be an object with the router, as in rpcPlugin({ router }), received the router itself`,
+    );
+  }
+  checkOptions(options, OPTIONS, operation);
+  const { router, endpoint = DEFAULT_ENDPOINT, allowedOrigins = [] } = options;
+  const { maxSocketsPerAddress } = options;
+  checkRouter(router, ["handler", "websocket"], operation);
+  checkEndpoint(endpoint, operation);
+  const allowed = readOrigins(allowedOrigins, operation, "allowedOrigins");
+  const isForeign = (request: Request) => isCrossOrigin(request, allowed);
+  const connections = new Set<WSConnectionData>();
+  const { websocket } = router;
+  const upgrader = createUpgrader<WSConnectionData>({
+    ...websocket,
+    open(ws) {
+      connections.add(ws.data);
+      websocket.open?.(ws);
+    },
+    close(ws, code, reason) {
+      connections.delete(ws.data);
+      websocket.close?.(ws, code, reason);
+    },
+  }, maxSocketsPerAddress === undefined ? {} : { maxSocketsPerAddress });
+
+  function upgradeToWebSocket(
+    server: UpgradeServer,
+    request: Request,
+    ctx: unknown,
+  ): boolean {
+    if (!isUpgrade(request) || !isEndpoint(request) || isForeign(request)) {
+      return false;
+    }
+    // After the upgrade neither headers nor the signal can be used.
+    const { url, headers } = request;
+    const originalRequest = new Request(url, { headers: new Headers(headers) });
+    const data: WSConnectionData = {
+      subscriptions: new Map(),
+      ctx: hasRequest(ctx) ? ctx.withRequest(originalRequest) : ctx,
+      originalRequest,
+    };
+    rememberTrace(data);
+    return server.upgrade(request, { data });
+  }
+
+  function isEndpoint(request: Request): boolean {
+    return pathOf(request.url) === endpoint;
+  }
+
+  function handle(
+    request: Request,
+    ctx: unknown,
+  ): Response | Promise<Response> | undefined {
+    const path = pathOf(request.url);
+    if (!path.startsWith(endpoint)) return undefined;
+    if (path.length > endpoint.length) {
+      if (path[endpoint.length] !== "/") return undefined;
+      noteEndpoint(endpoint);
+      const name = decode(path.slice(endpoint.length + 1));
+      return router.handler(request, ctx, name);
+    }
+    noteEndpoint(endpoint);
+    if (!isUpgrade(request)) return router.handler(request, ctx);
+    const isOpen = upgradeToWebSocket(upgrader, request, ctx);
+    const response = upgrader.response(request);
+    if (isOpen) return response!;
+    return refuseUpgrade(
+      isForeign(request)
+        ? errors.forbidden("Sockets are for pages of the same origin")
+        : response === undefined
+        ? errors.badRequest("The WebSocket handshake is malformed")
+        : new RPCError("RATE_LIMITED", TOO_MANY_SOCKETS, response.status),
+    );
+  }
+
+  return {
+    name: endpoint === DEFAULT_ENDPOINT ? "rpc" : `rpc ${endpoint}`,
+    middleware: (request, context, next) => handle(request, context) ?? next(),
+    handle,
+    async close() {
+      for (const data of connections) abortAll(data, "The server shuts down");
+      await upgrader.close();
+    },
+    upgradeToWebSocket,
+    getWebSocketConfig: () => websocket,
+  };
+}
+
+function isUpgrade({ method, headers }: Request): boolean {
+  return method === "GET" &&
+    headers.get("upgrade")?.toLowerCase() === "websocket";
+}
+
+const TOO_MANY_SOCKETS = "This address has too many sockets open";
+
+function refuseUpgrade(error: RPCError): Response {
+  noteRefusal(error);
+  return respondError(error, "GET");
+}
+
+function hasRequest(ctx: unknown): ctx is Context {
+  return typeof (ctx as Partial<Context> | null | undefined)?.withRequest ===
+    "function";
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

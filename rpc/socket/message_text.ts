@@ -1,0 +1,126 @@
+/**
+ * Reads the text of a socket message. Servers pass it as a string or as bytes:
+ * `ws` passes each text frame as a `Buffer`.
+ *
+ * @module
+ */
+
+import { RPCError } from "../error.ts";
+import { describe, parseError } from "./messages.ts";
+
+/**
+ * A client's message: its text, or the text's bytes in UTF-8. A list contains
+ * fragments in order, as `ws` passes them with `binaryType: "fragments"`.
+ */
+export type SocketMessage =
+  | string
+  | ArrayBufferLike
+  | ArrayBufferView
+  | readonly (ArrayBufferLike | ArrayBufferView)[];
+
+/**
+ * Returns the text of a message, without a byte order mark (RFC 8259, section
+ * 8.1).
+ *
+ * @param limit Maximum bytes.
+ * @throws {RPCError} `PAYLOAD_TOO_LARGE` if it is larger, `PARSE_ERROR` if it
+ * isn't text in UTF-8.
+ */
+export function readText(message: unknown, limit: number): string {
+  if (typeof message === "string") {
+    if (isLonger(message, limit)) throw tooLarge(limit);
+    return message.startsWith("\ufeff") ? message.slice(1) : message;
+  }
+  const chunks = chunksOf(message);
+  if (chunks === undefined) {
+    throw parseError(
+      `Messages must be text or its bytes, received ${describe(message)}`,
+    );
+  }
+  const size = sizeOf(chunks);
+  if (size > limit) throw tooLarge(limit);
+  try {
+    return decoder.decode(joined(chunks, size));
+  } catch {
+    throw parseError("The message must be UTF-8");
+  }
+}
+
+/**
+ * Returns the start of an unreadable message.
+ *
+ * @param count How many UTF-16 code units or bytes to take.
+ */
+export function textAtStart(message: unknown, count: number): string {
+  if (typeof message === "string") return message.slice(0, count);
+  const chunks = chunksOf(message) ?? [];
+  const start = joined(chunks, Math.min(sizeOf(chunks), count));
+  return lenientDecoder.decode(start);
+}
+
+/** Returns the length of a message: bytes, or UTF-16 code units of a string. */
+export function lengthOf(message: unknown): number {
+  return typeof message === "string"
+    ? message.length
+    : sizeOf(chunksOf(message) ?? []);
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+const lenientDecoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** Whether a text has more than `limit` bytes. Short texts aren't encoded. */
+function isLonger(text: string, limit: number): boolean {
+  if (text.length > limit) return true;
+  return text.length * 3 > limit && encoder.encode(text).length > limit;
+}
+
+function tooLarge(limit: number): RPCError {
+  return new RPCError(
+    "PAYLOAD_TOO_LARGE",
+    `The message must be at most ${limit} bytes`,
+    413,
+  );
+}
+
+function chunksOf(message: unknown): readonly Uint8Array[] | undefined {
+  const parts: unknown[] = Array.isArray(message) ? message : [message];
+  const chunks: Uint8Array[] = [];
+  for (const part of parts) {
+    const bytes = bytesOf(part);
+    if (bytes === undefined) return undefined;
+    chunks.push(bytes);
+  }
+  return chunks;
+}
+
+function bytesOf(value: unknown): Uint8Array | undefined {
+  if (ArrayBuffer.isView(value)) {
+    const { buffer, byteOffset, byteLength } = value;
+    return new Uint8Array(buffer, byteOffset, byteLength);
+  }
+  // Not `instanceof`: a test runner's buffers come from another realm.
+  const tag = Object.prototype.toString.call(value);
+  return tag === "[object ArrayBuffer]" || tag === "[object SharedArrayBuffer]"
+    ? new Uint8Array(value as ArrayBufferLike)
+    : undefined;
+}
+
+function sizeOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((size, { byteLength }) => size + byteLength, 0);
+}
+
+/** Returns the first `size` bytes in one piece that no other thread changes. */
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const [first] = chunks;
+  if (chunks.length === 1 && first!.buffer instanceof ArrayBuffer) {
+    return first!.subarray(0, size);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk.subarray(0, size - at), at);
+    at = Math.min(size, at + chunk.byteLength);
+  }
+  return bytes;
+}

@@ -1,0 +1,104 @@
+/**
+ * Reads what callers send, and says what is wrong with it. Nothing here trusts
+ * a shape that the compiler would.
+ *
+ * @module
+ */
+
+import type { Endpoint } from "../server/call.ts";
+import type { Endpoints } from "../server/endpoints.ts";
+import { RPCError } from "../error.ts";
+import type { Transformer } from "../transformer.ts";
+
+/** What is wrong with a message that can't be understood. */
+export function parseError(message: string): RPCError {
+  return new RPCError("PARSE_ERROR", message);
+}
+
+/**
+ * Parses JSON.
+ *
+ * @param what Names the text in the error.
+ * @throws {RPCError} `PARSE_ERROR`, without a word of the text itself.
+ */
+export function parseJSON(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw parseError(`${what} is not valid JSON`);
+  }
+}
+
+/** An object of a message, as far as it is known to be one. */
+export type Fields = { readonly [key: string]: unknown };
+
+/** @throws {RPCError} `PARSE_ERROR` if the value is no object. */
+export function readObject(value: unknown, what: string): Fields {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as Fields;
+  }
+  throw parseError(`${what} must be an object, received ${describe(value)}`);
+}
+
+/** @throws {RPCError} `PARSE_ERROR` if the value is no list of strings. */
+export function readPath(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) {
+    throw parseError(
+      `path must be an array of strings, received ${describe(value)}`,
+    );
+  }
+  for (const key of value) {
+    if (typeof key === "string") continue;
+    throw parseError(`path must hold strings only, received ${describe(key)}`);
+  }
+  return value;
+}
+
+/** @throws {RPCError} `NOT_FOUND` if there is no such procedure. */
+export function findByKeys(
+  endpoints: Endpoints,
+  path: readonly string[],
+): Endpoint {
+  const endpoint = endpoints.find(path);
+  if (endpoint === undefined) throw notFound();
+  return endpoint;
+}
+
+/** @throws {RPCError} `NOT_FOUND` if there is no such procedure. */
+export function findByName(endpoints: Endpoints, path: string): Endpoint {
+  const endpoint = endpoints.get(path);
+  if (endpoint === undefined) throw notFound();
+  return endpoint;
+}
+
+function notFound(): RPCError {
+  return new RPCError("NOT_FOUND", "Procedure not found", 404);
+}
+
+/**
+ * Makes a value of the input in a message.
+ *
+ * @throws {RPCError} `PARSE_ERROR` if the transformer can't read it.
+ */
+export function readInput(
+  transformer: Transformer | undefined,
+  input: unknown,
+): unknown {
+  if (transformer === undefined || input === undefined) return input;
+  if (typeof input === "string") {
+    try {
+      return transformer.parse(input);
+    } catch {
+      // Said below.
+    }
+  }
+  throw parseError("input must be text that the router's transformer can read");
+}
+
+/** The type of a value as a caller knows it from JSON. */
+export function describe(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,252 @@
+/**
+ * The router over WebSockets: many subscriptions on one connection.
+ *
+ * @module
+ */
+
+import type {
+  ServerWebSocket,
+  WebSocketHandler,
+} from "../../core/socket/websocket.ts";
+import type { Endpoint } from "../server/call.ts";
+import { unsent } from "./connection.ts";
+import type { Socket, WSConnectionData } from "./connection.ts";
+import type { Endpoints } from "../server/endpoints.ts";
+import { RPCError } from "../error.ts";
+import { lengthOf, readText, textAtStart } from "./message_text.ts";
+import type { SocketMessage } from "./message_text.ts";
+import {
+  describe,
+  findByKeys,
+  parseError,
+  parseJSON,
+  readInput,
+  readObject,
+  readPath,
+} from "./messages.ts";
+import type { Fields } from "./messages.ts";
+import type { Reporter } from "../server/report.ts";
+import { errorMessage, streamTo } from "./subscription.ts";
+import { MAX_EVENT_ID } from "../procedure/tracked.ts";
+import type { Transformer } from "../transformer.ts";
+
+/**
+ * The handler of a router's sockets. It fits any server whose sockets have
+ * `send`, `close` and `bufferedAmount`, once their `data` is set.
+ */
+export interface RouterWebSocketHandler
+  extends WebSocketHandler<WSConnectionData> {
+  /** Handles a message of the client. */
+  message(ws: ServerWebSocket<WSConnectionData>, message: SocketMessage): void;
+}
+
+/** What the WebSocket side of a router needs to know. */
+export interface WebSocketOptions {
+  readonly endpoints: Endpoints;
+  readonly transformer: Transformer | undefined;
+  readonly report: Reporter;
+  readonly maxSubscriptions: number;
+  readonly maxMessageSize: number;
+}
+
+const PONG = '{"type":"pong"}';
+
+/** How long the id of a subscription may be, in UTF-16 code units. */
+const MAX_ID = 128;
+
+/**
+ * Bytes of answers that may wait for a client which goes on asking without
+ * reading. Streams don't count, they wait for their client themselves.
+ */
+const MAX_UNREAD = 4_194_304;
+/** What Deno holds for a message to send, at least, in bytes. */
+const MIN_SIZE = 128;
+
+/**
+ * How many times longer than allowed a message may be before its sender is cut
+ * off. Who sends a little too much by mistake is answered and goes on.
+ */
+const MAX_EXCESS = 16;
+
+/** What is known of a connection beside its data, which its host makes. */
+interface State {
+  /**
+   * How many of its generators have not ended. One that was aborted may still
+   * wait for something; it no longer has an id, but it has a cost.
+   */
+  generators: number;
+  /** Bytes of answers since there was nothing to read for the client. */
+  unread: number;
+}
+
+/** Makes the WebSocket handler of a router. */
+export function createWebSocketHandler(
+  options: WebSocketOptions,
+): RouterWebSocketHandler {
+  const { endpoints, transformer, maxSubscriptions, maxMessageSize } = options;
+  const states = new WeakMap<WSConnectionData, State>();
+
+  return {
+    message(ws, message) {
+      const state = stateOf(ws.data);
+      let id: string | null = null;
+      try {
+        const fields = read(message);
+        if (fields.type === "ping") return answer(ws, state, PONG);
+        id = readId(fields.id);
+        if (fields.type === "subscribe") {
+          return subscribe(ws, state, id, fields);
+        }
+        if (fields.type === "unsubscribe") return unsubscribe(ws, id);
+        throw parseError('type must be "subscribe", "unsubscribe" or "ping"');
+      } catch (error) {
+        if (!(error instanceof RPCError)) throw error;
+        answer(ws, state, errorMessage(id ?? idAtStart(message), error));
+        if (lengthOf(message) > MAX_EXCESS * maxMessageSize) {
+          ws.close(1009, "The message is too long");
+        }
+      }
+    },
+    close({ data }) {
+      abortAll(data, "The connection is closed");
+    },
+  };
+
+  function stateOf(data: WSConnectionData): State {
+    let state = states.get(data);
+    if (state === undefined) {
+      checkData(data);
+      state = { generators: 0, unread: 0 };
+      states.set(data, state);
+    }
+    return state;
+  }
+
+  /** Closes a connection whose client asks and asks but does not read. */
+  function answer(ws: Socket, state: State, message: string): void {
+    if (unsent(ws) === 0) state.unread = 0;
+    state.unread += Math.max(message.length, MIN_SIZE);
+    if (state.unread <= MAX_UNREAD) ws.send(message);
+    else ws.close(1008, "Too many unread messages");
+  }
+
+  function read(message: SocketMessage): Fields {
+    const text = readText(message, maxMessageSize);
+    return readObject(parseJSON(text, "The message"), "The message");
+  }
+
+  function subscribe(
+    ws: Socket,
+    state: State,
+    id: string,
+    fields: Fields,
+  ): void {
+    const { data } = ws;
+    const { subscriptions } = data;
+    if (subscriptions.has(id)) {
+      throw new RPCError(
+        "DUPLICATE_ID",
+        "The id is that of a running subscription",
+      );
+    }
+    if (subscriptions.size >= maxSubscriptions) {
+      throw new RPCError(
+        "SUBSCRIPTION_ERROR",
+        `A connection holds at most ${maxSubscriptions} subscriptions`,
+      );
+    }
+    if (state.generators >= 2 * maxSubscriptions) {
+      throw new RPCError(
+        "SUBSCRIPTION_ERROR",
+        "Too many subscriptions of this connection have yet to stop",
+      );
+    }
+    const endpoint = findByKeys(endpoints, readPath(fields.path));
+    checkKind(endpoint);
+    const input = readInput(transformer, fields.input);
+    const lastEventId = readEventId(fields.lastEventId);
+
+    // From here on the id is taken, before anything asynchronous happens.
+    const controller = new AbortController();
+    subscriptions.set(id, controller);
+    state.generators++;
+    streamTo(ws, { endpoint, id, input, lastEventId, controller }, options)
+      .finally(() => {
+        state.generators--;
+        if (subscriptions.get(id) === controller) subscriptions.delete(id);
+      });
+  }
+}
+
+/** @throws {TypeError} If the server hasn't set the socket's data. */
+function checkData(data: unknown): void {
+  if ((data as WSConnectionData | undefined)?.subscriptions instanceof Map) {
+    return;
+  }
+  throw new TypeError(
+    `Cannot serve socket: ws.data must be a WSConnectionData, received ${
+      describe(data)
+    }; set it before the first message`,
+  );
+}
+
+function unsubscribe({ data: { subscriptions } }: Socket, id: string): void {
+  const controller = subscriptions.get(id);
+  // It may have ended while the client's message was on its way.
+  if (controller === undefined) return;
+  subscriptions.delete(id);
+  controller.abort(new DOMException("Unsubscribed", "AbortError"));
+}
+
+/** Ends every subscription of a connection. */
+export function abortAll(
+  { subscriptions }: WSConnectionData,
+  reason: string,
+): void {
+  const controllers = [...subscriptions.values()];
+  subscriptions.clear();
+  for (const controller of controllers) {
+    controller.abort(new DOMException(reason, "AbortError"));
+  }
+}
+
+function checkKind({ procedure: { kind } }: Endpoint): void {
+  if (kind === "subscription") return;
+  throw new RPCError(
+    "METHOD_MISMATCH",
+    `The procedure is a ${kind}, which is called over HTTP`,
+  );
+}
+
+/**
+ * The id of a message that was not parsed, because it is too long or broken,
+ * if it stands where this kit's client puts it: otherwise the client could not
+ * tell which of its subscriptions was refused.
+ */
+function idAtStart(message: SocketMessage): string | null {
+  return ID_AT_START.exec(textAtStart(message, MAX_START))?.[1] ?? null;
+}
+
+const ID_AT_START = new RegExp(
+  String.raw`^\{"type":"subscribe","id":"([^"\\]{1,${MAX_ID}})"`,
+);
+
+/** Bytes of the longest such id. A UTF-16 code unit has at most three. */
+const MAX_START = 32 + 3 * MAX_ID;
+
+function readId(id: unknown): string {
+  if (typeof id === "string" && id !== "" && id.length <= MAX_ID) return id;
+  throw parseError(
+    `id must be a string of 1 to ${MAX_ID} characters, received ${
+      typeof id === "string" ? `one of ${id.length}` : describe(id)
+    }`,
+  );
+}
+
+function readEventId(id: unknown): string | undefined {
+  if (id === undefined) return undefined;
+  if (typeof id === "string" && id.length <= MAX_EVENT_ID) return id;
+  throw parseError(
+    `lastEventId must be a string of at most ${MAX_EVENT_ID} characters`,
+  );
+}

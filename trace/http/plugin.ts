@@ -1,0 +1,111 @@
+import type { Context } from "../../core/context.ts";
+import { errorResponse } from "../../core/error_response.ts";
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import type { Middleware } from "../../core/middleware.ts";
+import { pathOf } from "../../core/path.ts";
+import type { Plugin } from "../../core/plugin.ts";
+import type { Authorize } from "./access.ts";
+import { createAccessControl } from "./access_control.ts";
+import { createCollector } from "../record/collector.ts";
+import { traceMiddleware } from "./middleware.ts";
+import { TRACE_MIDDLEWARE } from "./middleware_options.ts";
+import type { TraceMiddlewareOptions } from "./middleware_options.ts";
+import { tracesAPIHandler } from "../live/api.ts";
+import { traceWebSocket } from "../live/websocket.ts";
+import type { Tracer } from "../types.ts";
+import { viewerHandler } from "./viewer.ts";
+
+/** Settings of the trace plugin. */
+export interface TracePluginOptions extends TraceMiddlewareOptions {
+  /**
+   * Decides who may read traces, and whose pages may post spans. Default:
+   * requests from this machine, and nobody in production.
+   */
+  readonly authorize?: Authorize;
+  /**
+   * The maximum of open sockets per address. An IPv6 network of 64 bits counts as
+   * one address. Default: 100 for public addresses, and `Infinity` for private
+   * ones, which often belong to proxies.
+   */
+  readonly maxSocketsPerAddress?: number;
+}
+
+const OPTIONS: OptionRules<TracePluginOptions> = {
+  ...TRACE_MIDDLEWARE,
+  authorize: true,
+  maxSocketsPerAddress: true,
+};
+
+const PREFIX = "/__app/traces";
+
+/**
+ * Makes the plugin that traces an app's requests and shows them: the viewer at
+ * `/__app/traces`, with its API at `/__app/traces/api` and its live stream at
+ * `/__app/traces/ws`.
+ *
+ * Without `authorize` it warns once when the app starts, except under the dev
+ * command.
+ *
+ * @param tracer Keeps the traces.
+ * @param options What to trace, and who may look.
+ * @throws {TypeError} If an option is of the wrong kind.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ * import { createTracer, tracePlugin } from "@quartet/kit/trace";
+ *
+ * const tracer = createTracer();
+ * const app = createApp({
+ *   trace: tracePlugin(tracer),
+ *   routes: [{ path: "/", handler: () => new Response("hello") }],
+ * });
+ * await app.fetch(new Request("http://localhost/"));
+ * console.assert(tracer.getTraces().length === 1);
+ * await app.close();
+ * ```
+ */
+export function tracePlugin(
+  tracer: Tracer,
+  options: TracePluginOptions = {},
+): Plugin {
+  checkOptions(options, OPTIONS, "create trace plugin");
+  const { authorize, maxSocketsPerAddress, ...traced } = options;
+  const access = createAccessControl("create trace plugin", authorize);
+  const collector = createCollector(tracer);
+  const api = tracesAPIHandler(tracer, access, collector);
+  const viewer = viewerHandler(access);
+  const stream = traceWebSocket(tracer, access, {
+    collector,
+    ...maxSocketsPerAddress !== undefined && { maxSocketsPerAddress },
+  });
+
+  const endpoints: Middleware<Context> = (request, context, next) => {
+    const path = pathOf(request.url);
+    if (!path.startsWith(PREFIX)) return next();
+    switch (path.slice(PREFIX.length)) {
+      case "":
+      case "/":
+        return viewer(request, context.info);
+      case "/api":
+        return api(request, context.info);
+      case "/ws":
+        return stream.upgrade(request, context.info);
+      default:
+        return path.startsWith(`${PREFIX}/`)
+          ? errorResponse(404, "NOT_FOUND", "There is nothing at this path")
+          : next();
+    }
+  };
+
+  return {
+    name: "trace",
+    middleware: [
+      Object.assign(endpoints, { outermost: true }),
+      traceMiddleware(tracer, traced),
+    ],
+    setup: access.warn,
+    close: () => stream.close(),
+  };
+}

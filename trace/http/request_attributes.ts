@@ -1,0 +1,108 @@
+import { clip } from "../../core/redact/clip.ts";
+import { redactQuery, redactText } from "../../core/redact/redact.ts";
+import { REDACTED } from "../../core/redact/redact_url.ts";
+import { isSecretParameter } from "../../core/redact/secret_names.ts";
+import { MAX_VALUE_LENGTH } from "../record/limits.ts";
+import type { Attributes } from "../types.ts";
+
+/**
+ * Methods of RFC 9110 §9 and RFC 5789, the frequent ones first; others are
+ * told as `_OTHER`. A list, since each request brings a string of its own,
+ * which a `Set` would have to hash.
+ */
+const KNOWN_METHODS = [
+  "GET",
+  "POST",
+  "HEAD",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "OPTIONS",
+  "CONNECT",
+  "TRACE",
+];
+
+/** The length that a span stores, including the note about cut text. */
+const MAX_TEXT = MAX_VALUE_LENGTH - 64;
+
+/**
+ * What a request's span is to know of the request, under the names of the
+ * OpenTelemetry semantic conventions for HTTP servers.
+ */
+export function requestAttributes(
+  request: Request,
+  path: string,
+  recordHeaders: boolean | readonly string[],
+): Attributes {
+  const { method, url } = request;
+  const attributes: Record<string, string> = {
+    "http.request.method": method,
+    "url.path": path,
+  };
+  hideUnknownMethod(attributes);
+  const query = queryOf(url);
+  if (query !== "") attributes["url.query"] = query;
+  if (recordHeaders !== false) {
+    const names = recordHeaders === true
+      ? request.headers.keys()
+      : recordHeaders;
+    for (const name of names) keepHeader(attributes, request.headers, name);
+  }
+  return attributes;
+}
+
+/**
+ * What the span of a request that is sent is to know of it, under the names of
+ * the conventions for HTTP clients. The fragment isn't sent, and often secret.
+ */
+export function sentRequestAttributes(method: string, url: URL): Attributes {
+  const { protocol, username, password, host, hostname, pathname } = url;
+  const user = username === "" && password === ""
+    ? ""
+    : `${REDACTED}:${REDACTED}@`;
+  const query = queryOf(url.href);
+  const search = query === "" ? "" : `?${query}`;
+  const attributes: Record<string, string> = {
+    "http.request.method": method,
+    "url.full": `${protocol}//${user}${host}${pathname}${search}`,
+    // An IPv6 address stands in brackets in a URL only.
+    "server.address": hostname.replace(/^\[(.*)\]$/, "$1"),
+  };
+  hideUnknownMethod(attributes);
+  const port = url.port === "" ? PORTS[protocol] : Number(url.port);
+  return { ...attributes, "server.port": port };
+}
+
+/** The ports that a URL needn't name. */
+const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+function hideUnknownMethod(attributes: Record<string, string>): void {
+  const method = attributes["http.request.method"]!;
+  if (KNOWN_METHODS.includes(method)) return;
+  attributes["http.request.method"] = "_OTHER";
+  attributes["http.request.method_original"] = method;
+}
+
+function keepHeader(
+  attributes: Record<string, string>,
+  headers: Headers,
+  name: string,
+): void {
+  const lower = name.toLowerCase();
+  if (isSecretParameter(lower)) return;
+  const value = headers.get(lower);
+  if (value === null) return;
+  // `Referer` and its like hold addresses, and those queries and fragments.
+  const end = value.indexOf("#") === -1 ? value.length : value.indexOf("#");
+  const text = clip(value.slice(0, end), MAX_TEXT);
+  attributes[`http.request.header.${lower}`] = redactText(text);
+}
+
+/** Redacts the query, because traces are shown to other people. */
+function queryOf(url: string): string {
+  const start = url.indexOf("?");
+  if (start === -1) return "";
+  const end = url.indexOf("#", start);
+  const query = end === -1 ? url.slice(start + 1) : url.slice(start + 1, end);
+  return redactQuery(clip(query, MAX_TEXT));
+}

@@ -1,0 +1,146 @@
+import { checkOptions } from "../../core/check/check_options.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { checkCount, checkFunction } from "./check.ts";
+import { readClientSpan } from "./read_client_span.ts";
+import type { ClientSpanData, Tracer } from "../types.ts";
+
+/** What became of the spans in a message. */
+export interface CollectResult {
+  /** How many were added to their trace. */
+  readonly added: number;
+  /** How many were malformed, already known, or had no room. */
+  readonly rejected: number;
+  /** What was wrong with the first one that was malformed, or with all. */
+  readonly error?: string;
+}
+
+/** Takes the spans of browsers and adds them to the traces of the server. */
+export interface Collector {
+  /**
+   * Takes a message of the form `{ type: "client:spans", traceId, spans,
+   * clock }`.
+   *
+   * The spans' times are on the clock of the browser. `clock.offset` is what
+   * has to be added to them, in milliseconds, as the browser measured it on
+   * the trace socket. Without it, `clock.sentAt`, the browser's time when it
+   * sent the message, tells it roughly.
+   *
+   * @param message The message, as parsed JSON. Anything may come.
+   */
+  receive(message: unknown): CollectResult;
+}
+
+/** Settings of a collector. */
+export interface CollectorOptions {
+  /** How many spans of one message are looked at. Default 500. */
+  readonly maxSpans?: number;
+  /** Tells the server's time in epoch milliseconds. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+const OPTIONS: OptionRules<CollectorOptions> = { maxSpans: true, now: true };
+
+/** No clock is off by more: 100 years, in milliseconds. */
+const MAX_OFFSET = 100 * 365.25 * 24 * 60 * 60 * 1000;
+
+/**
+ * Makes a collector for the spans of browsers. Each span is checked field by
+ * field, moved to the server's clock and put under its parent; one whose
+ * parent is unknown goes under the root of its trace.
+ *
+ * @param tracer Keeps the traces.
+ * @param options Limits.
+ * @throws {TypeError} If an option is of the wrong kind.
+ *
+ * @example
+ * ```ts
+ * import { createCollector, createTracer } from "@quartet/kit/trace";
+ *
+ * const tracer = createTracer();
+ * const span = tracer.startTrace("GET /");
+ * span.end();
+ *
+ * const result = createCollector(tracer).receive({
+ *   type: "client:spans",
+ *   traceId: span.traceId,
+ *   spans: [{
+ *     id: "00f067aa0ba902b7",
+ *     parentId: span.id,
+ *     name: "hydrate:Cart",
+ *     layer: "islands",
+ *     startTime: Date.now(),
+ *     endTime: Date.now() + 5,
+ *   }],
+ *   clock: { offset: 0 },
+ * });
+ * console.assert(result.added === 1);
+ * ```
+ */
+export function createCollector(
+  tracer: Tracer,
+  options: CollectorOptions = {},
+): Collector {
+  checkOptions(options, OPTIONS, "create collector");
+  const { maxSpans = 500, now = Date.now } = options;
+  checkCount("create collector", "maxSpans", maxSpans);
+  checkFunction("create collector", "now", now);
+
+  function receive(message: unknown): CollectResult {
+    const parts = readMessage(message);
+    if (typeof parts === "string") {
+      return { added: 0, rejected: 0, error: parts };
+    }
+    const { traceId, spans, clock } = parts;
+    const offset = offsetOf(clock, now);
+    const valid: ClientSpanData[] = [];
+    let error: string | undefined;
+    for (const [index, item] of spans.slice(0, maxSpans).entries()) {
+      const span = readClientSpan(item, `spans[${index}]`, offset);
+      if (typeof span === "string") error ??= span;
+      else valid.push(span);
+    }
+    if (spans.length > maxSpans) {
+      error ??= `spans must be at most ${maxSpans}, received ${spans.length}`;
+    }
+    const added = tracer.mergeClientSpans(traceId, valid);
+    if (added === 0 && valid.length > 0 && !tracer.getTrace(traceId)) {
+      error ??= "traceId must be that of a trace that is still kept";
+    }
+    const rejected = spans.length - added;
+    return error === undefined
+      ? { added, rejected }
+      : { added, rejected, error };
+  }
+
+  return { receive };
+}
+
+interface Message {
+  readonly traceId: string;
+  readonly spans: readonly unknown[];
+  readonly clock: unknown;
+}
+
+function readMessage(message: unknown): Message | string {
+  if (typeof message !== "object" || message === null) {
+    return "The message must be an object";
+  }
+  const { type, traceId, spans, clock } = message as Record<string, unknown>;
+  if (type !== "client:spans") return 'type must be "client:spans"';
+  if (typeof traceId !== "string" || !/^[0-9a-f]{32}$/.test(traceId)) {
+    return "traceId must be 32 lower-case hex digits";
+  }
+  if (!Array.isArray(spans)) return "spans must be an array";
+  return { traceId, spans, clock };
+}
+
+function offsetOf(clock: unknown, now: () => number): number {
+  if (typeof clock !== "object" || clock === null) return 0;
+  const { offset, sentAt } = clock as Record<string, unknown>;
+  const value = typeof offset === "number"
+    ? offset
+    : typeof sentAt === "number"
+    ? now() - sentAt
+    : 0;
+  return Math.abs(value) <= MAX_OFFSET ? value : 0;
+}

@@ -1,0 +1,85 @@
+import { WatchScope } from "../../core/watch_scope.ts";
+import {
+  currentScope,
+  enterScope,
+  RequestScope,
+} from "../../core/request_scope.ts";
+import { noopTracer } from "../noop_tracer.ts";
+import type { Span, Tracer } from "../types.ts";
+
+let tracer: Tracer = noopTracer;
+
+/**
+ * Makes `value` the tracer that {@linkcode getTracer} gives to code that was
+ * not handed one.
+ *
+ * @example
+ * ```ts
+ * import { createTracer, getTracer, setTracer } from "@quartet/kit/trace";
+ *
+ * const tracer = createTracer();
+ * setTracer(tracer);
+ * console.assert(getTracer() === tracer);
+ * ```
+ */
+export function setTracer(value: Tracer): void {
+  tracer = value;
+}
+
+/**
+ * The tracer that was set, or the one that does nothing. The dev command sets
+ * its own; on a server of yours call {@linkcode setTracer} before you ask.
+ */
+export function getTracer(): Tracer {
+  return tracer;
+}
+
+/** Hides the span of the outer scope, and passes on everything else. */
+class SpanlessScope extends RequestScope {
+  override get span(): undefined {
+    return undefined;
+  }
+
+  override get isOver(): boolean {
+    return false;
+  }
+}
+
+/** The scopes that `setActiveSpan` has entered, with the scope around each. */
+const entered = new WeakMap<RequestScope, RequestScope | undefined>();
+
+/**
+ * Makes `span` the active one for the rest of the running function and for
+ * what it starts; `undefined` makes none active. Whoever called that function
+ * sees it too, until they wait for something: prefer `tracer.withSpan`, which
+ * does the same for one call and puts the old one back.
+ */
+export function setActiveSpan(span: Span | undefined): void {
+  const current = currentScope();
+  // Another call takes the place of the one before; it does not go below it.
+  const around = current !== undefined && entered.has(current)
+    ? entered.get(current)
+    : current;
+  const scope = span === undefined
+    ? new SpanlessScope(undefined, undefined, withoutSpans(around))
+    : new RequestScope(undefined, span, around);
+  entered.set(scope, around);
+  enterScope(scope);
+}
+
+/** Returns the nearest scope that exists for more than its span. */
+function withoutSpans(
+  scope: RequestScope | undefined,
+): RequestScope | undefined {
+  while (
+    scope !== undefined && scope.ownContext === undefined &&
+    !(scope instanceof WatchScope)
+  ) scope = scope.outer;
+  return scope;
+}
+
+/** The span that is active in the code that asks. */
+export function getActiveSpan(): Span | undefined {
+  // Spans enter a scope through this module only, so they are whole ones.
+  return currentScope()?.span as Span | undefined;
+}

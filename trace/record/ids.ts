@@ -1,0 +1,79 @@
+import { toHex } from "../../core/bytes/hex.ts";
+
+/** Fills an array with random bytes, as `crypto.getRandomValues` does. */
+export type RandomSource = (bytes: Uint8Array<ArrayBuffer>) => void;
+
+/** Makes identifiers from one source of randomness. */
+export interface IdGenerator {
+  /** 32 lower-case hex digits, never all zero. */
+  traceId(): string;
+  /** 16 lower-case hex digits, never all zero. */
+  spanId(): string;
+}
+
+const ZEROS = "0".repeat(32);
+
+/** Random bytes are fetched this many at a time: a call costs more than they. */
+const POOL_SIZE = 4096;
+
+/**
+ * Makes a generator of ids as W3C Trace Context §3.2.2.3 and §3.2.2.4 define
+ * them.
+ *
+ * @param random Where randomness comes from. Default: the system.
+ */
+export function createIdGenerator(
+  random: RandomSource = (bytes) => crypto.getRandomValues(bytes),
+): IdGenerator {
+  const pool = new Uint8Array(POOL_SIZE);
+  let used = POOL_SIZE;
+
+  /** An all-zero id is invalid, so it is drawn again. */
+  function next(length: number): string {
+    while (true) {
+      if (used + length > POOL_SIZE) {
+        random(pool);
+        used = 0;
+      }
+      const id = toHex(pool.subarray(used, used += length));
+      if (!ZEROS.startsWith(id)) return id;
+    }
+  }
+
+  return { traceId: () => next(16), spanId: () => next(8) };
+}
+
+/** The generator behind every id that no tracer of its own makes. */
+export const systemIds: IdGenerator = createIdGenerator();
+
+/**
+ * Makes a random trace id (W3C Trace Context §3.2.2.3).
+ *
+ * @returns 32 lower-case hex digits, never all zero.
+ *
+ * @example
+ * ```ts
+ * import { generateTraceId } from "@quartet/kit/trace";
+ *
+ * console.assert(/^[0-9a-f]{32}$/.test(generateTraceId()));
+ * ```
+ */
+export function generateTraceId(): string {
+  return systemIds.traceId();
+}
+
+/**
+ * Makes a random span id (W3C Trace Context §3.2.2.4).
+ *
+ * @returns 16 lower-case hex digits, never all zero.
+ *
+ * @example
+ * ```ts
+ * import { generateSpanId } from "@quartet/kit/trace";
+ *
+ * console.assert(/^[0-9a-f]{16}$/.test(generateSpanId()));
+ * ```
+ */
+export function generateSpanId(): string {
+  return systemIds.spanId();
+}

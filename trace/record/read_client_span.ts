@@ -1,0 +1,116 @@
+import { redactText } from "../../core/redact/redact.ts";
+import { isLayer, LAYERS, STATUSES } from "../export/layers.ts";
+import {
+  clip,
+  MAX_ATTRIBUTES,
+  MAX_EVENT_ATTRIBUTES,
+  MAX_EVENTS,
+  MAX_KEY_LENGTH,
+  MAX_NAME_LENGTH,
+  MAX_VALUE_LENGTH,
+} from "./limits.ts";
+import type {
+  AttributeValue,
+  ClientSpanData,
+  SpanEvent,
+  SpanStatus,
+} from "../types.ts";
+
+const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
+/** The last moment that a `Date` can tell, in epoch milliseconds. */
+const MAX_TIME = 8.64e15;
+
+/**
+ * Reads one span of a browser's message. What is too long is shortened and
+ * what is too many is left out; what is of the wrong shape is refused.
+ *
+ * @param value The span, as parsed JSON.
+ * @param at Where it stands in the message.
+ * @param offset What to add to its times, in milliseconds.
+ * @returns The span, or what is wrong with it.
+ */
+export function readClientSpan(
+  value: unknown,
+  at: string,
+  offset: number,
+): ClientSpanData | string {
+  if (typeof value !== "object" || value === null) {
+    return `${at} must be an object`;
+  }
+  const span = value as Record<string, unknown>;
+  const { id, parentId = null, name, layer = "custom", status = "ok" } = span;
+  if (typeof id !== "string" || !SPAN_ID.test(id)) {
+    return `${at}.id must be 16 lower-case hex digits, not all zero`;
+  }
+  if (
+    parentId !== null &&
+    (typeof parentId !== "string" || !SPAN_ID.test(parentId))
+  ) {
+    return `${at}.parentId must be null or 16 lower-case hex digits, not all zero`;
+  }
+  if (typeof name !== "string") return `${at}.name must be a string`;
+  if (!isLayer(layer)) {
+    return `${at}.layer must be one of ${LAYERS.join(", ")}`;
+  }
+  if (!STATUSES.includes(status as SpanStatus)) {
+    return `${at}.status must be one of ${STATUSES.join(", ")}`;
+  }
+  const startTime = readTime(span.startTime, offset);
+  const endTime = readTime(span.endTime, offset);
+  if (startTime === undefined || endTime === undefined || endTime < startTime) {
+    return `${at}.startTime and ${at}.endTime must be epoch milliseconds in this order`;
+  }
+  return {
+    id,
+    parentId,
+    name: clip(name, MAX_NAME_LENGTH),
+    layer,
+    status: status as SpanStatus,
+    startTime,
+    endTime,
+    attributes: readAttributes(span.attributes, MAX_ATTRIBUTES),
+    events: readEvents(span.events, offset),
+  };
+}
+
+function readTime(value: unknown, offset: number): number | undefined {
+  if (typeof value !== "number") return undefined;
+  const time = value + offset;
+  return time >= 0 && time <= MAX_TIME ? time : undefined;
+}
+
+function readAttributes(
+  value: unknown,
+  max: number,
+): Record<string, AttributeValue> {
+  if (typeof value !== "object" || value === null) return {};
+  const entries: [string, AttributeValue][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    if (entries.length === max) break;
+    if (typeof item === "string") {
+      const text = redactText(clip(item, MAX_VALUE_LENGTH));
+      entries.push([clip(key, MAX_KEY_LENGTH), text]);
+    } else if (typeof item === "boolean" || Number.isFinite(item)) {
+      entries.push([clip(key, MAX_KEY_LENGTH), item]);
+    }
+  }
+  // Unlike assignment, this takes a key called __proto__ for what it is.
+  return Object.fromEntries(entries);
+}
+
+function readEvents(value: unknown, offset: number): SpanEvent[] {
+  if (!Array.isArray(value)) return [];
+  const events: SpanEvent[] = [];
+  for (const item of value) {
+    if (events.length === MAX_EVENTS) break;
+    if (typeof item !== "object" || item === null) continue;
+    const time = readTime(item.time, offset);
+    if (typeof item.name !== "string" || time === undefined) continue;
+    events.push({
+      name: clip(item.name, MAX_NAME_LENGTH),
+      time,
+      attributes: readAttributes(item.attributes, MAX_EVENT_ATTRIBUTES),
+    });
+  }
+  return events;
+}

@@ -1,0 +1,111 @@
+/**
+ * Which requests are traced, where not all of them are.
+ *
+ * @module
+ */
+
+import type { ConnectionInfo } from "../../core/context.ts";
+import { refuseOption } from "./check.ts";
+import { generateTraceId } from "./ids.ts";
+import type { TraceParent } from "../http/traceparent.ts";
+
+/**
+ * A share of the requests from 0 to 1, or a function that decides about each.
+ * The function gets the decision of a trusted caller: `true` if it records the
+ * trace, `false` if it doesn't. It gets `undefined` if the request has no valid
+ * `traceparent` or `trustParent` doesn't trust its caller.
+ */
+export type Sample =
+  | number
+  | ((request: Request, sampled: boolean | undefined) => boolean);
+
+/**
+ * Whether to trust the `sampled` flag of a request's `traceparent`: for all
+ * requests, for none, or for those that a function accepts. The function gets
+ * the request and its connection, as far as the host knows it.
+ */
+export type TrustParent =
+  | boolean
+  | ((request: Request, info: ConnectionInfo | undefined) => boolean);
+
+/** What has been decided about a request. */
+export interface Decision {
+  /** The trace that it is part of. */
+  readonly traceId: string;
+  /** Whether it is traced. */
+  readonly isKept: boolean;
+}
+
+/** Decides about a request and its `traceparent`. */
+export type Sampler = (
+  request: Request,
+  parent: TraceParent | undefined,
+  info: ConnectionInfo | undefined,
+) => Decision;
+
+/**
+ * Creates the sampler of a server.
+ *
+ * Anyone can send any trace id and any flag, so neither counts without trust. A
+ * caller's trace is continued, but chance decides whether it is recorded.
+ *
+ * @returns The sampler, or `undefined` if all requests are traced.
+ * @throws {TypeError} If a setting has the wrong type.
+ */
+export function createSampler(
+  sample: Sample | undefined,
+  trustParent: TrustParent = false,
+): Sampler | undefined {
+  checkSample(sample);
+  checkTrust(trustParent);
+  if (sample === undefined && trustParent === false) return undefined;
+
+  const isTrusted = typeof trustParent === "function"
+    ? (request: Request, info: ConnectionInfo | undefined) =>
+      checkBoolean("trustParent", trustParent(request, info))
+    : () => trustParent;
+
+  return (request, parent, info) => {
+    const traceId = parent?.traceId ?? generateTraceId();
+    const sampled = parent !== undefined && isTrusted(request, info)
+      ? parent.sampled
+      : undefined;
+    if (typeof sample === "function") {
+      const isKept = checkBoolean("sample", sample(request, sampled));
+      return { traceId, isKept };
+    }
+    if (sampled !== undefined) return { traceId, isKept: sampled };
+    const chance = parent === undefined ? traceId : generateTraceId();
+    return { traceId, isKept: randomnessOf(chance) >= 1 - (sample ?? 1) };
+  };
+}
+
+function checkSample(sample: unknown): void {
+  if (sample === undefined || typeof sample === "function") return;
+  if (typeof sample === "number" && sample >= 0 && sample <= 1) return;
+  const must = "sample must be a number from 0 to 1 or a function";
+  refuseOption("trace requests", must, sample);
+}
+
+function checkTrust(trustParent: unknown): void {
+  if (typeof trustParent === "boolean" || typeof trustParent === "function") {
+    return;
+  }
+  const must = "trustParent must be a boolean or a function";
+  refuseOption("trace requests", must, trustParent);
+}
+
+/** A promise, which code without types may give, would be taken for a yes. */
+function checkBoolean(name: string, answer: unknown): boolean {
+  if (typeof answer === "boolean") return answer;
+  refuseOption("trace a request", `${name} must return true or false`, answer);
+}
+
+/**
+ * Returns the randomness of a trace id, from 0 up to 1: the 7 bytes at its end
+ * (OpenTelemetry, "Probability sampling"; W3C Trace Context Level 2 §3.2.2.3),
+ * of which a double holds 52 bits. Services that sample by it agree.
+ */
+function randomnessOf(traceId: string): number {
+  return Number.parseInt(traceId.slice(-14, -1), 16) / 2 ** 52;
+}

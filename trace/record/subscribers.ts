@@ -1,0 +1,68 @@
+import { printableError } from "../../core/redact/printable.ts";
+import type { TraceEvent } from "../types.ts";
+
+type TraceEventType = TraceEvent["type"];
+
+/** A function that was subscribed; subscribing it twice makes two of these. */
+interface Subscription {
+  readonly listener: (event: TraceEvent) => unknown;
+  warned: boolean;
+}
+
+/**
+ * The subscribers of a tracer, by the kind of event they want. Nobody pays for
+ * events that nobody wants: a caller asks {@linkcode Subscribers.want} before
+ * it builds one.
+ */
+export class Subscribers {
+  readonly #subscriptions = new Map<TraceEventType, Set<Subscription>>();
+
+  /** Whether anybody listens to events of a kind. */
+  want(type: TraceEventType): boolean {
+    return this.#subscriptions.size > 0 && this.#subscriptions.has(type);
+  }
+
+  /** Adds a listener and gives the function that removes it. */
+  add(
+    listener: (event: TraceEvent) => unknown,
+    types: readonly TraceEventType[],
+  ): () => void {
+    const subscription: Subscription = { listener, warned: false };
+    for (const type of types) {
+      const subscriptions = this.#subscriptions.get(type);
+      if (subscriptions === undefined) {
+        this.#subscriptions.set(type, new Set([subscription]));
+      } else {
+        subscriptions.add(subscription);
+      }
+    }
+    return () => {
+      for (const type of types) {
+        const subscriptions = this.#subscriptions.get(type);
+        subscriptions?.delete(subscription);
+        if (subscriptions?.size === 0) this.#subscriptions.delete(type);
+      }
+    };
+  }
+
+  /** Tells an event. What a listener throws is its own affair. */
+  emit(event: TraceEvent): void {
+    for (const subscription of this.#subscriptions.get(event.type) ?? []) {
+      try {
+        const result = subscription.listener(event);
+        // An unhandled rejection would end the process.
+        if (result instanceof Promise) {
+          result.catch((error) => warn(subscription, error));
+        }
+      } catch (error) {
+        warn(subscription, error);
+      }
+    }
+  }
+}
+
+function warn(subscription: Subscription, error: unknown): void {
+  if (subscription.warned) return;
+  subscription.warned = true;
+  console.error("A subscriber of the tracer threw:", printableError(error));
+}

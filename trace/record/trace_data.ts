@@ -1,0 +1,176 @@
+/**
+ * Derives the public record of a trace from what was kept while it ran.
+ *
+ * @module
+ */
+
+import { metadataOf, ORIGIN_ATTRIBUTE } from "../export/semantics.ts";
+import type { SpanImpl } from "./span.ts";
+import type {
+  AttributeValue,
+  ClientSpanData,
+  SpanData,
+  TraceData,
+} from "../types.ts";
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** What was kept of a trace. */
+export interface TraceParts {
+  /** 32 lower-case hex digits. */
+  readonly id: string;
+  /** The span around the whole operation. */
+  readonly root: SpanImpl;
+  /** The recorded spans, in the order in which they began. */
+  readonly spans: readonly SpanImpl[];
+  /** Spans that ran in a browser. */
+  readonly clientSpans: readonly ClientSpanData[] | undefined;
+  /** The span of another service that called, if it told. */
+  readonly remoteParentId: string | null;
+  /** How many spans did not fit. */
+  readonly droppedSpans: number;
+}
+
+/** Builds the record of a trace, running or ended. */
+export function buildTraceData(trace: TraceParts): TraceData {
+  const { root, clientSpans = [] } = trace;
+  const parents = parentsOf(trace, clientSpans);
+  const children = new Map<string, string[]>();
+  const childrenOf = (id: string) => {
+    let ids = children.get(id);
+    if (ids === undefined) children.set(id, ids = []);
+    return ids;
+  };
+  let list = trace.spans.map((span) => toSpanData(span, childrenOf(span.id)));
+  for (const span of clientSpans) {
+    list.push({
+      id: span.id,
+      traceId: trace.id,
+      parentId: parents.get(span.id)!,
+      name: span.name,
+      layer: span.layer,
+      status: span.status,
+      startTime: span.startTime,
+      endTime: span.endTime,
+      duration: span.endTime - span.startTime,
+      attributes: { ...span.attributes, [ORIGIN_ATTRIBUTE]: "client" },
+      events: span.events,
+      children: childrenOf(span.id),
+    });
+  }
+  // The spans of a browser come late, however early they began.
+  if (clientSpans.length > 0) {
+    list = list.toSorted((a, b) => a.startTime - b.startTime);
+  }
+  const spans = new Map<string, SpanData>();
+  for (const span of list) {
+    spans.set(span.id, span);
+    if (span.parentId !== null) childrenOf(span.parentId).push(span.id);
+  }
+
+  const rootData = spans.get(root.id)!;
+  return {
+    id: trace.id,
+    rootSpanId: root.id,
+    startTime: rootData.startTime,
+    endTime: rootData.endTime,
+    duration: rootData.duration,
+    spans,
+    metadata: {
+      ...metadataOf(rootData),
+      ...(trace.droppedSpans > 0 && { droppedSpans: trace.droppedSpans }),
+    },
+  };
+}
+
+/** Builds the record of one span, below which the `children` are. */
+export function toSpanData(
+  span: SpanImpl,
+  children: readonly string[],
+): SpanData {
+  const { trace, parent, startedAt } = span;
+  const endedAt = span.isOpen ? startedAt : span.endedAt;
+  const data: Writable<SpanData> = {
+    id: span.id,
+    traceId: trace.id,
+    parentId: parent === null ? trace.remoteParentId : parent.id,
+    name: span.name,
+    layer: span.layer,
+    status: span.status,
+    startTime: trace.origin + startedAt,
+    endTime: trace.origin + endedAt,
+    duration: endedAt - startedAt,
+    attributes: valuesOf(span),
+    events: (span.events ?? []).map((event) =>
+      event.attributes === undefined
+        ? event
+        : { ...event, attributes: { ...event.attributes } }
+    ),
+    children,
+  };
+  if (span.droppedAttributes > 0) {
+    data.droppedAttributes = span.droppedAttributes;
+  }
+  if (span.droppedEvents > 0) data.droppedEvents = span.droppedEvents;
+  return data;
+}
+
+function valuesOf(span: SpanImpl): Record<string, AttributeValue> {
+  const entries: [string, AttributeValue][] = [];
+  for (let item = span.attributes; item !== undefined; item = item.next) {
+    entries.push([item.key, item.value]);
+  }
+  // Unlike an assignment this takes `__proto__` for a key like any other.
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Every span's parent. A browser's span whose parent is not in the trace
+ * belongs to the root, unless the root was called by it or below it: then it
+ * is at the top. A ring of browser spans is opened at the span that came first.
+ */
+function parentsOf(
+  trace: TraceParts,
+  clientSpans: readonly ClientSpanData[],
+): Map<string, string | null> {
+  const { root } = trace;
+  const parents = new Map<string, string | null>();
+  for (const span of trace.spans) {
+    parents.set(span.id, span.parent?.id ?? trace.remoteParentId);
+  }
+  const claimed = new Map(clientSpans.map((span) => [span.id, span.parentId]));
+  const aboveRoot = new Set<string>();
+  let above = trace.remoteParentId;
+  while (above !== null && claimed.has(above) && !aboveRoot.has(above)) {
+    aboveRoot.add(above);
+    above = claimed.get(above)!;
+  }
+  for (const { id, parentId } of clientSpans) {
+    if (aboveRoot.has(id)) {
+      parents.set(id, aboveRoot.has(parentId ?? "") ? parentId : null);
+    } else {
+      const known = parentId !== null &&
+        (parents.has(parentId) || claimed.has(parentId));
+      parents.set(id, known ? parentId : root.id);
+    }
+  }
+  for (const { id } of clientSpans) {
+    if (isInRing(id, parents)) {
+      parents.set(id, aboveRoot.has(id) ? null : root.id);
+    }
+  }
+  return parents;
+}
+
+function isInRing(
+  start: string,
+  parents: ReadonlyMap<string, string | null>,
+): boolean {
+  let id = parents.get(start);
+  for (let steps = 0; steps <= parents.size; steps++) {
+    if (id === start) return true;
+    if (id === null || id === undefined) return false;
+    id = parents.get(id);
+  }
+  return false;
+}

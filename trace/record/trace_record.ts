@@ -1,0 +1,247 @@
+import {
+  ATTRIBUTE_SIZE,
+  BYTES_PER_SPAN,
+  EVENT_SIZE,
+  TRACE_SIZE,
+} from "./limits.ts";
+import { noopSpan } from "../noop_tracer.ts";
+import { SkippedSpan } from "./skipped_span.ts";
+import { SpanImpl } from "./span.ts";
+import type { SpanHost, SpanTrace } from "./span.ts";
+import { buildTraceData } from "./trace_data.ts";
+import type { TraceParts } from "./trace_data.ts";
+import type {
+  Attributes,
+  ClientSpanData,
+  Layer,
+  Span,
+  SpanData,
+  TraceData,
+  TraceOptions,
+} from "../types.ts";
+
+/** What a trace asks of the tracer that it belongs to. */
+export interface TraceHost extends SpanHost {
+  /** How many spans a trace may hold. */
+  readonly maxSpansPerTrace: number;
+  /** A span has begun. */
+  onSpanStart(span: SpanImpl): void;
+  /** A span has ended. */
+  onSpanEnd(span: SpanImpl): void;
+  /** A trace has ended. */
+  onTraceEnd(trace: TraceRecord): void;
+}
+
+/**
+ * A trace while it runs and after.
+ *
+ * It keeps the spans in the order in which they began and derives the public
+ * record from them when somebody asks, which for most traces is never.
+ */
+export class TraceRecord implements SpanTrace, TraceParts {
+  /** The tracer. */
+  readonly host: TraceHost;
+  /** The span around the whole operation, the first of the list of spans. */
+  readonly root: SpanImpl;
+  /** The epoch time at which the monotonic clock read 0. */
+  readonly origin: number;
+  /** The span of another service that called, if it told. */
+  readonly remoteParentId: string | null;
+  /** Spans that ran in a browser. */
+  clientSpans: ClientSpanData[] | undefined = undefined;
+  /** The running trace that began before this one. */
+  older: TraceRecord | undefined = undefined;
+  /** The running trace that began after this one. */
+  newer: TraceRecord | undefined = undefined;
+  /** How many spans did not fit. */
+  droppedSpans = 0;
+  #id: string | undefined;
+  #last: SpanImpl;
+  #spanCount = 1;
+  #openSpans = 1;
+  #room: number;
+  #data: TraceData | undefined = undefined;
+  #errors: WeakSet<object> | undefined = undefined;
+  #lastThrown: unknown = undefined;
+
+  /** Begins a trace with its root span. */
+  constructor(
+    host: TraceHost,
+    name: string,
+    layer: Layer,
+    startedAt: number,
+    origin: number,
+    options: TraceOptions | undefined,
+  ) {
+    this.host = host;
+    this.origin = origin;
+    this.#room = Math.max(
+      TRACE_SIZE,
+      host.maxSpansPerTrace * BYTES_PER_SPAN,
+    );
+    this.#id = options?.traceId;
+    this.remoteParentId = options?.parentId ?? null;
+    this.root = new SpanImpl(this, null, name, layer, startedAt);
+    this.#last = this.root;
+    setAttributes(this.root, options?.attributes);
+  }
+
+  /** The recorded spans, in the order in which they began. */
+  get spans(): SpanImpl[] {
+    const spans: SpanImpl[] = [];
+    for (let s: SpanImpl | undefined = this.root; s !== undefined; s = s.next) {
+      spans.push(s);
+    }
+    return spans;
+  }
+
+  /** 32 lower-case hex digits. */
+  get id(): string {
+    return this.#id ??= this.host.ids.traceId();
+  }
+
+  /** Whether the trace has not ended. */
+  get isRunning(): boolean {
+    return this.root.isOpen;
+  }
+
+  /** The time, in epoch milliseconds. */
+  now(): number {
+    return this.origin + this.host.clock.monotonic();
+  }
+
+  /** Opens a span below `parent` or its nearest open ancestor. */
+  openSpan(
+    parent: SpanImpl,
+    name: string,
+    layer: Layer,
+    attributes: Attributes | undefined,
+  ): Span {
+    if (!this.root.isOpen) return noopSpan;
+    while (!parent.isOpen) parent = parent.parent!;
+    const { host } = this;
+    if (!host.records(layer)) return new SkippedSpan(parent);
+    if (this.#isFull()) {
+      this.droppedSpans++;
+      return new SkippedSpan(parent);
+    }
+    const startedAt = host.clock.monotonic();
+    const span = new SpanImpl(this, parent, name, layer, startedAt);
+    this.#last = this.#last.next = span;
+    this.#spanCount++;
+    this.#openSpans++;
+    setAttributes(span, attributes);
+    host.onSpanStart(span);
+    return span;
+  }
+
+  #isFull(): boolean {
+    const clientSpans = this.clientSpans?.length ?? 0;
+    return this.#spanCount + clientSpans >= this.host.maxSpansPerTrace;
+  }
+
+  /** Takes note that a span has ended; the root ends the trace. */
+  onSpanEnd(span: SpanImpl): void {
+    this.#openSpans--;
+    if (span === this.root) {
+      if (this.#openSpans > 0) this.#timeOutOpenSpans(span.endedAt);
+      this.#errors = this.#lastThrown = undefined;
+      this.host.onSpanEnd(span);
+      this.host.onTraceEnd(this);
+    } else {
+      this.host.onSpanEnd(span);
+    }
+  }
+
+  #timeOutOpenSpans(endedAt: number): void {
+    for (const span of this.spans) {
+      if (!span.isOpen) continue;
+      span.endedAt = endedAt;
+      if (span.status === "ok") span.status = "timeout";
+      this.#openSpans--;
+      this.host.onSpanEnd(span);
+    }
+  }
+
+  /**
+   * Whether what was thrown has not been noted on a span of this trace. An
+   * error that passes through several spans is told once, also when it was
+   * thrown beside others; of strings and the like only the last is known.
+   */
+  isNewError(error: unknown): boolean {
+    if (typeof error === "object" && error !== null) {
+      const errors = this.#errors ??= new WeakSet();
+      if (errors.has(error)) return false;
+      errors.add(error);
+      return true;
+    }
+    if (this.#lastThrown === error) return false;
+    this.#lastThrown = error;
+    return true;
+  }
+
+  /** Takes room for `size` bytes, or tells that there is none. */
+  charge(size: number): boolean {
+    // A key or name without a length, from JavaScript, finds no room either.
+    if (!(size <= this.#room)) return false;
+    this.#room -= size;
+    return true;
+  }
+
+  /**
+   * Adds spans of a browser, as far as there is room.
+   *
+   * @returns How many were added.
+   */
+  addClientSpans(spans: readonly ClientSpanData[]): number {
+    const known = new Set(this.spans.map((span) => span.id));
+    const added = this.clientSpans ??= [];
+    for (const { id } of added) known.add(id);
+    let count = 0;
+    for (const span of spans) {
+      if (known.has(span.id)) continue;
+      if (this.#isFull() || !this.charge(sizeOf(span))) {
+        this.droppedSpans++;
+        continue;
+      }
+      known.add(span.id);
+      added.push(span);
+      count++;
+    }
+    this.#data = undefined;
+    return count;
+  }
+
+  /** The public record; the same object each time once the trace has ended. */
+  toData(): TraceData {
+    if (this.#data !== undefined) return this.#data;
+    const data = buildTraceData(this);
+    if (!this.isRunning) this.#data = data;
+    return data;
+  }
+}
+
+function setAttributes(
+  span: SpanImpl,
+  attributes: Attributes | undefined,
+): void {
+  if (attributes === undefined) return;
+  for (const key in attributes) span.setAttribute(key, attributes[key]);
+}
+
+function sizeOf(span: ClientSpanData): number {
+  let size = span.name.length + sizeOfAttributes(span.attributes);
+  for (const { name, attributes = {} } of span.events) {
+    size += EVENT_SIZE + name.length + sizeOfAttributes(attributes);
+  }
+  return size;
+}
+
+function sizeOfAttributes(attributes: SpanData["attributes"]): number {
+  let size = 0;
+  for (const [key, value] of Object.entries(attributes)) {
+    size += ATTRIBUTE_SIZE + key.length;
+    if (typeof value === "string") size += value.length;
+  }
+  return size;
+}
