@@ -4,6 +4,8 @@
  * @module
  */
 
+import { trimEnd } from "../trim_end.ts";
+
 /** The native methods, which older runtimes lack. */
 interface NativeBase64 {
   toBase64?(options?: { alphabet: string; omitPadding: boolean }): string;
@@ -47,7 +49,7 @@ export function encodeBase64url(data: Uint8Array | string): string {
     alphabet: "base64url",
     omitPadding: true,
   }) ??
-    encodeBase64Portably(bytes).replace(/=+$/, "")
+    trimEnd(encodeBase64Portably(bytes), "=")
       .replaceAll("+", "-").replaceAll("/", "_");
 }
 
