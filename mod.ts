@@ -40,8 +40,154 @@
  * @module
  */
 
-export * from "./app/mod.ts";
-export * from "./auth/mod.ts";
-export * from "./data/mod.ts";
-export * from "./rpc/mod.ts";
-export * from "./trace/mod.ts";
+// The host
+export {
+  createApp,
+  createGuard,
+  currentContext,
+  errorResponse,
+  observe,
+  serve,
+  toBun,
+  toHono,
+  toMiddleware,
+  toNode,
+  withPlugins,
+} from "./app/mod.ts";
+export type {
+  App,
+  AppOptions,
+  Context,
+  Middleware,
+  Next,
+  Plugin,
+  RequestContext,
+  Route,
+  RouteArgs,
+  RouteConfig,
+  ServeOptions,
+  Server,
+} from "./app/mod.ts";
+
+// Sign-in, sessions, guards
+export {
+  apiKey,
+  AuthError,
+  createAuthPlugin,
+  createMemorySessionStore,
+  credentials,
+  discord,
+  getAuth,
+  getOAuthUrl,
+  getSession,
+  getUser,
+  github,
+  google,
+  handleOAuthCallback,
+  hashPassword,
+  mock,
+  needsRehash,
+  oauth,
+  optionalAuth,
+  rateLimitSignIn,
+  requireAuth,
+  requireRoles,
+  safeRedirect,
+  verifyPassword,
+  withAuth,
+} from "./auth/mod.ts";
+export type {
+  AuthConfig,
+  AuthContext,
+  AuthErrorCode,
+  AuthEvent,
+  AuthPlugin,
+  AuthProvider,
+  BaseUser,
+  DiscordProfile,
+  GitHubProfile,
+  GoogleProfile,
+  Session,
+  SessionConfig,
+  SessionInfo,
+  SessionStore,
+  User,
+} from "./auth/mod.ts";
+
+// The cache
+export {
+  cached,
+  CacheError,
+  cacheResponse,
+  cacheStats,
+  configureCache,
+  createCache,
+  createRevalidationHandler,
+  onDemandRevalidate,
+  revalidate,
+  revalidatePath,
+  revalidateTag,
+  tags,
+  unstable_cache,
+} from "./data/mod.ts";
+export type {
+  Cache,
+  CachedOptions,
+  CacheErrorCode,
+  CacheOptions,
+  CacheResponseOptions,
+  CacheStats,
+  CacheStore,
+  RevalidateOptions,
+  RevalidateResult,
+  UnstableCacheOptions,
+} from "./data/mod.ts";
+
+// Procedures and routers
+export {
+  createCaller,
+  createChannel,
+  createRouter,
+  errors,
+  procedure,
+  rateLimit,
+  RPCError,
+  rpcPlugin,
+  tracked,
+} from "./rpc/mod.ts";
+export type {
+  Channel,
+  inferInput,
+  inferOutput,
+  Procedure,
+  RateLimitOptions,
+  Router,
+  RouterDef,
+  RPCPluginOptions,
+} from "./rpc/mod.ts";
+
+// Request tracing
+export {
+  createCLIReporter,
+  createOTLPExporter,
+  createTracer,
+  exportTracesHTML,
+  getActiveSpan,
+  getTracer,
+  setTracer,
+  tracedAdapter,
+  tracedFetch,
+  traceMiddleware,
+  tracePlugin,
+  withErrorCapture,
+  withSpan,
+} from "./trace/mod.ts";
+export type {
+  Layer,
+  Span,
+  TraceData,
+  TraceMiddlewareOptions,
+  TracePluginOptions,
+  Tracer,
+  TracerOptions,
+} from "./trace/mod.ts";
