@@ -77,3 +77,40 @@ export function print(
 export function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
+
+/**
+ * Prints throughputs, and their ratios to those of some of the candidates. A
+ * ratio is the median of the rounds' ratios, since a round's candidates share
+ * the state of the machine.
+ */
+export function printRates(
+  title: string,
+  rates: ReadonlyMap<string, readonly number[]>,
+  references: readonly string[],
+): void {
+  const width = Math.max(...[...rates.keys()].map(({ length }) => length));
+  console.log(`\n${title}`);
+  const columns = references.map((name) => `/ ${name}`);
+  console.log(
+    `  ${"".padEnd(width)}   a second   ${columns.join("   ")}`,
+  );
+  for (const [name, values] of rates) {
+    const ratios = references.map((reference, column) =>
+      ratioOf(values, rates.get(reference)!).toFixed(2)
+        .padStart(columns[column]!.length)
+    );
+    console.log(
+      `  ${name.padEnd(width)}  ${medianOf(values).toFixed(0).padStart(9)}   ${
+        ratios.join("   ")
+      }`,
+    );
+  }
+}
+
+/** The median ratio of two candidates' rounds. */
+export function ratioOf(
+  values: readonly number[],
+  references: readonly number[],
+): number {
+  return medianOf(values.map((value, round) => value / references[round]!));
+}

@@ -1,6 +1,6 @@
 /**
  * How many calls a second a router answers, beside other libraries and a bare
- * handler: in one process, and over real HTTP if `wrk` is on the path.
+ * handler: in one process, and over real HTTP with `wrk`.
  *
  * Run it with `deno task bench rpc/http`. Arguments of the file itself: how
  * many rounds over HTTP (default 9; 0 leaves it out), and turns in process
@@ -9,9 +9,14 @@
  * @module
  */
 
-import { medianOf } from "../compare.ts";
-import { PEERS, postOf } from "./peers.ts";
-import type { Peer } from "./peers.ts";
+import { printRates } from "../compare.ts";
+import {
+  type BenchServer,
+  type Load,
+  measureInTurns,
+  startServer,
+} from "../wrk.ts";
+import { type Peer, PEERS, postOf } from "./peers.ts";
 
 const ROUNDS = Number(Deno.args[0] ?? 9);
 const TURNS = Number(Deno.args[1] ?? 201);
@@ -83,103 +88,45 @@ async function measureInProcess(method: Method): Promise<void> {
       else kept.push(CALLS * 1_000 / time);
     }
   }
-  printRates(
-    `${method}, in process`,
-    Array.from(rates, ([name, kept]) => [name, medianOf(kept)] as const),
-  );
-}
-
-interface Running {
-  readonly name: string;
-  readonly peer: Peer;
-  readonly process: Deno.ChildProcess;
-  readonly base: string;
-  readonly rates: Record<Method, number[]>;
-}
-
-async function start([name, peer]: [string, Peer]): Promise<Running> {
-  const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", new URL("http_server.ts", import.meta.url).href, name],
-    stdout: "piped",
-  }).spawn();
-  const reader = process.stdout.getReader();
-  const port = new TextDecoder().decode((await reader.read()).value).trim();
-  reader.releaseLock();
-  const base = `http://127.0.0.1:${port}`;
-  return { name, peer, process, base, rates: { GET: [], POST: [] } };
+  printRates(`${method}, in process`, rates, ["bare"]);
 }
 
 async function measureOverHTTP(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const file = new URL("http_server.ts", import.meta.url);
+  const servers: BenchServer[] = [];
+  for (const name of peers.keys()) {
+    servers.push(stack.use(await startServer(name, file, name)));
+  }
   const folder = await Deno.makeTempDir();
-  const servers: Running[] = [];
-  try {
-    for (const entry of peers) servers.push(await start(entry));
-    for (const server of servers) {
-      for (const method of METHODS) await load(server, method, 2, folder);
-    }
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const method of METHODS) {
-        for (const server of servers) {
-          server.rates[method].push(await load(server, method, 1, folder));
-        }
-      }
-    }
-  } finally {
-    for (const { process } of servers) process.kill();
-    for (const { process } of servers) {
-      await process.stdout.cancel();
-      await process.status;
-    }
-    await Deno.remove(folder, { recursive: true });
-  }
+  stack.defer(() => Deno.remove(folder, { recursive: true }));
   for (const method of METHODS) {
-    printRates(
-      `${method}, over HTTP`,
-      servers.map(({ name, rates }) => [name, medianOf(rates[method])]),
-    );
+    const loads: Load[] = [];
+    for (const { name, base } of servers) {
+      const peer = peers.get(name)!;
+      loads.push(
+        method === "GET"
+          ? { name, url: base + peer.get }
+          : await createPost(peer, name, base, `${folder}/${loads.length}.lua`),
+      );
+    }
+    const rates = await measureInTurns(loads, ROUNDS);
+    printRates(`${method}, over HTTP`, rates, ["bare"]);
   }
 }
 
-/** Requests a second. */
-async function load(
-  { peer, base }: Running,
-  method: Method,
-  seconds: number,
-  folder: string,
-): Promise<number> {
-  const args = ["-t1", "-c32", `-d${seconds}s`];
-  if (method === "POST") {
-    const { body } = postOf(peer);
-    const script = `${folder}/post.lua`;
-    await Deno.writeTextFile(
-      script,
-      `wrk.method = "POST"
+/** `wrk` takes a body from a script only. */
+async function createPost(
+  peer: Peer,
+  name: string,
+  base: string,
+  script: string,
+): Promise<Load> {
+  await Deno.writeTextFile(
+    script,
+    `wrk.method = "POST"
 wrk.headers["content-type"] = "application/json"
-wrk.body = ${JSON.stringify(body)}`,
-    );
-    args.push("-s", script);
-  }
-  const path = method === "GET" ? peer.get : peer.post.path;
-  const { stdout } = await new Deno.Command("wrk", {
-    args: [...args, base + path],
-  })
-    .output();
-  const text = new TextDecoder().decode(stdout);
-  if (/Non-2xx/.test(text)) throw new Error(text);
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)![1]);
-}
-
-/** The first is the bare handler. */
-function printRates(
-  title: string,
-  rates: readonly (readonly [name: string, rate: number])[],
-): void {
-  console.log(`\n${title}: throughput beside the bare handler's`);
-  for (const [name, rate] of rates) {
-    console.log(
-      `  ${name.padEnd(16)} ${rate.toFixed(0).padStart(8)} calls/s  ${
-        (rate / rates[0]![1]).toFixed(2)
-      }`,
-    );
-  }
+wrk.body = ${JSON.stringify(postOf(peer).body)}`,
+  );
+  return { name, url: base + peer.post.path, args: ["-s", script] };
 }

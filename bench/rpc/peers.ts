@@ -68,13 +68,18 @@ function bare(): Peer {
   };
 }
 
-function kit(): Peer {
-  const { handler } = createRouter({
+/** Creates the kit's router, which `kit()` serves without a host. */
+export function createKitRouter() {
+  return createRouter({
     people: {
       find: procedure.query(findInput, ({ input }) => find(input)),
       add: procedure.mutation(addInput, ({ input }) => add(input)),
     },
   });
+}
+
+function kit(): Peer {
+  const { handler } = createKitRouter();
   return {
     fetch: (request) => handler(request, {}),
     get: `/rpc?path=people.find&input=${json(ID)}`,
@@ -146,8 +151,9 @@ function hono(): Peer {
   };
 }
 
-function elysia(): Peer {
+function elysia(headers: Record<string, string> = {}): Peer {
   const app = new Elysia()
+    .headers(headers)
     .get("/people/find", ({ query }) => find(query), { query: findInput })
     .post("/people/add", ({ body }) => add(body), { body: addInput });
   return {
@@ -185,6 +191,8 @@ export const PEERS: Readonly<Record<string, () => Peer>> = {
   "oRPC": orpc,
   "Hono": hono,
   "Elysia, zod": elysia,
+  // The kit sends this header with answers to GET.
+  "Elysia, no-store": () => elysia({ "cache-control": "no-store" }),
   "Elysia, TypeBox": elysiaTypeBox,
 };
 

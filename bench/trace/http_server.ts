@@ -7,22 +7,23 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ROOT_CONTEXT } from "@opentelemetry/api";
+import { type ConnectionInfo, Context, createApp } from "@quartet/kit/app";
 import {
   createTracer,
   getActiveSpan,
   traceMiddleware,
+  tracePlugin,
 } from "@quartet/kit/trace";
-import { Context } from "@quartet/kit/app";
-import type { ConnectionInfo } from "@quartet/kit/app";
+import { cutPath, hasValidHost } from "../app/floor.ts";
 import {
   contextOf,
   createOpenTelemetry,
   endFloorSpan,
+  type FloorSpan,
   floorSpan,
   keepFloorTrace,
   randomTraceId,
 } from "./peers.ts";
-import type { FloorSpan } from "./peers.ts";
 
 type Handler = (
   request: Request,
@@ -32,11 +33,6 @@ type Handler = (
 const CHILDREN = 9;
 const hello = () => new Response("Hello, world!");
 
-/** The path of a URL, cut out of the string. */
-function pathOf(url: string): string {
-  return url.slice(url.indexOf("/", 8));
-}
-
 function floor(): Handler {
   let index = 0;
   return (request) => {
@@ -44,7 +40,7 @@ function floor(): Handler {
     const spans: FloorSpan[] = [];
     const root = floorSpan(traceId, null, "GET", {
       method: request.method,
-      path: pathOf(request.url),
+      path: cutPath(request.url),
     });
     for (let i = 0; i < CHILDREN; i++) {
       const span = floorSpan(traceId, root.id, "db.query", { a: "b", c: i });
@@ -73,7 +69,7 @@ function duties(): Handler {
     const spans: FloorSpan[] = [];
     const root = floorSpan(traceId, null, "GET", {
       method: request.method,
-      path: pathOf(request.url),
+      path: cutPath(request.url),
     });
     const next = () => {
       const { id } = storage.getStore()!;
@@ -98,24 +94,43 @@ function duties(): Handler {
   };
 }
 
-function kit(): Handler {
-  const middleware = traceMiddleware(createTracer());
-  const next = () => {
-    const root = getActiveSpan()!;
-    for (let i = 0; i < CHILDREN; i++) {
-      root.child("db.query", "database", { a: "b", c: i }).end();
-    }
-    return Promise.resolve(hello());
-  };
+/** What a host has to do in addition. */
+function dutiesAndHost(): Handler {
+  const handler = duties();
   return (request, info) =>
-    middleware(request, new Context(request, info), next);
+    hasValidHost(request)
+      ? handler(request, info)
+      : new Response(null, { status: 400 });
+}
+
+function helloWithSpans(): Response {
+  const root = getActiveSpan()!;
+  for (let i = 0; i < CHILDREN; i++) {
+    root.child("db.query", "database", { a: "b", c: i }).end();
+  }
+  return hello();
+}
+
+function middleware(): Handler {
+  const traced = traceMiddleware(createTracer());
+  const next = () => Promise.resolve(helloWithSpans());
+  return (request, info) => traced(request, new Context(request, info), next);
+}
+
+/** An app with the plugin and a route. */
+function host(): Handler {
+  const app = createApp({
+    trace: tracePlugin(createTracer()),
+    routes: [{ path: "/", handler: helloWithSpans }],
+  });
+  return (request, info) => app.fetch(request, info);
 }
 
 function openTelemetry(): Handler {
   const tracer = createOpenTelemetry();
   return (request) => {
     const root = tracer.startSpan("GET", {
-      attributes: { method: request.method, path: pathOf(request.url) },
+      attributes: { method: request.method, path: cutPath(request.url) },
     }, ROOT_CONTEXT);
     const parent = contextOf(root);
     for (let i = 0; i < CHILDREN; i++) {
@@ -134,8 +149,10 @@ const handlers: Readonly<Record<string, () => Handler>> = {
   "bare": () => hello,
   "floor": floor,
   "duties": duties,
-  "kit": kit,
-  "opentelemetry": openTelemetry,
+  "duties and Host": dutiesAndHost,
+  "kit, middleware": middleware,
+  "kit, host": host,
+  "OpenTelemetry": openTelemetry,
 };
 
 const handler = handlers[Deno.args[0]!]!();

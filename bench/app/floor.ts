@@ -1,0 +1,55 @@
+/**
+ * The floor of a host: what every request needs, by hand and in the least code.
+ *
+ * @module
+ */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** Answers a request whose path was cut out already. */
+export type Work = (
+  request: Request,
+  path: string,
+) => Response | Promise<Response>;
+
+const storage = new AsyncLocalStorage<{ request: Request; path: string }>();
+
+/**
+ * Runs a handler with a checked `Host`, the path and an async context. There
+ * is no table of routes, no check of the method and no handling of errors.
+ */
+export function createFloor(
+  work: Work,
+): (request: Request) => Response | Promise<Response> {
+  return (request) => {
+    if (!hasValidHost(request)) return new Response(null, { status: 400 });
+    const path = cutPath(request.url);
+    return storage.run({ request, path }, work, request, path);
+  };
+}
+
+/** A name or an address, and a port (RFC 9112, section 3.2). */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/** The last valid host, since most requests have the same one. */
+let lastHost: string | undefined;
+
+/** Whether `Host` is present and valid. Two of them arrive as `a, b`. */
+export function hasValidHost({ headers }: Request): boolean {
+  const host = headers.get("host");
+  if (host === null || host !== lastHost && !HOST.test(host)) return false;
+  lastHost = host;
+  return true;
+}
+
+/** The path of an absolute URL. */
+export function cutPath(url: string): string {
+  const start = url.indexOf("/", 8);
+  const end = url.indexOf("?", start);
+  return end === -1 ? url.slice(start) : url.slice(start, end);
+}
+
+/** What code by hand answers at other paths. */
+export function notFound(): Response {
+  return new Response(null, { status: 404 });
+}

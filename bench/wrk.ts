@@ -1,0 +1,93 @@
+/**
+ * Throughput over HTTP: servers in processes of their own, driven in turns by
+ * `wrk` with 32 connections.
+ *
+ * @module
+ */
+
+/** A server in a process of its own, until the end of the block. */
+export interface BenchServer extends AsyncDisposable {
+  readonly name: string;
+  /** The origin, such as `http://127.0.0.1:8000`. */
+  readonly base: string;
+}
+
+/** Starts a file that prints the port it listens on. */
+export async function startServer(
+  name: string,
+  file: URL,
+  ...args: string[]
+): Promise<BenchServer> {
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", file.href, ...args],
+    stdout: "piped",
+  }).spawn();
+  const reader = process.stdout.getReader();
+  const port = new TextDecoder().decode((await reader.read()).value).trim();
+  reader.releaseLock();
+  return {
+    name,
+    base: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      try {
+        process.kill();
+      } catch {
+        // It failed, and has said so.
+      }
+      await process.stdout.cancel();
+      await process.status;
+    },
+  };
+}
+
+/** What a server is asked. */
+export interface Load {
+  /** The name of the server in the table. */
+  readonly name: string;
+  readonly url: string;
+  /** More arguments for `wrk`, such as headers. */
+  readonly args?: readonly string[];
+}
+
+/** Measures requests a second: one figure for each load and round of 1 s. */
+export async function measureInTurns(
+  loads: readonly Load[],
+  rounds: number,
+): Promise<Map<string, number[]>> {
+  const rates = new Map<string, number[]>();
+  for (const load of loads) {
+    await measure(load, 2); // Warms up.
+    rates.set(load.name, []);
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const load of loads) {
+      rates.get(load.name)!.push(await measure(load, 1));
+    }
+  }
+  return rates;
+}
+
+async function measure(
+  { url, args = [] }: Load,
+  seconds: number,
+): Promise<number> {
+  const text = await runWrk(["-t1", "-c32", `-d${seconds}s`, ...args, url]);
+  const [, rate] = /Requests\/sec:\s+([\d.]+)/.exec(text) ?? [];
+  if (rate === undefined || /Non-2xx/.test(text)) {
+    throw new Error(`Cannot measure ${url}: wrk says ${text}`);
+  }
+  return Number(rate);
+}
+
+async function runWrk(args: readonly string[]): Promise<string> {
+  try {
+    const { stdout } = await new Deno.Command("wrk", { args: [...args] })
+      .output();
+    return new TextDecoder().decode(stdout);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new Error(
+      "Cannot measure over HTTP: wrk must be on the PATH; install it with apt or brew",
+    );
+  }
+}
