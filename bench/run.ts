@@ -1,11 +1,14 @@
 /**
  * Runs the benchmarks, each in a process of its own: all of them, or those
- * whose path begins with an argument, such as `trace` or `trace/spans`.
+ * whose path begins with an argument, such as `trace` or `trace/spans`. Arguments
+ * after `--` go to the benchmarks themselves.
  *
  * @module
  */
 
 const BENCHES = [
+  "app/http",
+  "app/imports",
   "auth/sessions",
   "data/hits",
   "data/invalidate",
@@ -21,8 +24,11 @@ const BENCHES = [
   "types/instantiations",
 ];
 
+const end = Deno.args.indexOf("--");
+const prefixes = end === -1 ? Deno.args : Deno.args.slice(0, end);
+const rest = end === -1 ? [] : Deno.args.slice(end + 1);
 const wanted = BENCHES.filter((name) =>
-  Deno.args.length === 0 || Deno.args.some((prefix) => name.startsWith(prefix))
+  prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix))
 );
 if (wanted.length === 0) {
   console.error(`error: no such benchmark; there are ${BENCHES.join(", ")}`);
@@ -35,6 +41,7 @@ for (const name of wanted) {
       "-A",
       "--v8-flags=--expose-gc",
       new URL(`${name}.ts`, import.meta.url).href,
+      ...rest,
     ],
     stdout: "inherit",
     stderr: "inherit",
