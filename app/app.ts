@@ -22,6 +22,11 @@ export interface App extends PluginHost {
   /** Listens on a port until SIGINT, SIGTERM or `shutdown()`. */
   serve(options?: ServeOptions): Promise<Server>;
   /**
+   * Tells the plugins that the app is about to close: readiness turns 503.
+   * Requests are still answered. `serve()` calls it.
+   */
+  drain(): void;
+  /**
    * Closes the plugins, the last one first. If one fails to, the others are
    * closed all the same, and it rejects. Calling it again does nothing.
    */

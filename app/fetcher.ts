@@ -8,6 +8,8 @@ export interface Fetcher {
     request: Request,
     info?: ConnectionInfo,
   ): Response | Promise<Response>;
+  /** Called when a shutdown begins, before requests are refused. */
+  drain?(): void;
   /**
    * Lets go of what the fetcher holds: called on shutdown, once the last
    * request is answered. Bodies may still be on their way.

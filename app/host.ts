@@ -130,6 +130,9 @@ export function createHost(options: HostOptions): Host {
       await (ready ??= setUp());
       return serve(app, serveOptions);
     },
+    drain() {
+      for (const plugin of plugins) plugin.drain?.();
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { kindOf, show } from "../core/check/show.ts";
+import { kindOf } from "../core/check/show.ts";
 
 /** Listens. Unlike Deno's own, the error names a port that is in use. */
 export function listen(
@@ -22,16 +22,6 @@ export function listen(
       { cause },
     );
   }
-}
-
-/** Checks a port. Default: 8000. */
-export function readPort(port = 8000): number {
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new TypeError(
-    `Cannot serve: port must be an integer from 0 to 65535, received ${
-      show(port)
-    }`,
-  );
 }
 
 /** Checks the certificate and its key. An error shows neither. */

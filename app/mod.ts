@@ -60,6 +60,8 @@ export { createApp } from "./create_app.ts";
 export { errorResponse } from "../core/error_response.ts";
 export type { Fetcher } from "./fetcher.ts";
 export { createGuard } from "../core/guard_fragment.ts";
+export { healthPlugin } from "./health.ts";
+export type { HealthCheck, HealthOptions } from "./health.ts";
 export type { AppOptions } from "./host.ts";
 export { compose } from "../core/middleware.ts";
 export type { Handler, Middleware, Next } from "../core/middleware.ts";

@@ -1,82 +1,103 @@
+import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { readDuration } from "../core/check/duration.ts";
+import {
+  aBoolean,
+  aFunction,
+  aString,
+  rule,
+  withMethods,
+} from "../core/check/rules.ts";
 import type { NetAddress } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
-import { checkFetcher } from "./fetcher.ts";
-import type { Fetcher } from "./fetcher.ts";
-import { checkOptions } from "../core/check/check_options.ts";
-import type { OptionRules } from "../core/check/check_options.ts";
-import { readDuration } from "../core/check/duration.ts";
-import { listen, readPort, readTLS } from "./listen.ts";
+import { checkFetcher, type Fetcher } from "./fetcher.ts";
+import { listen, readTLS } from "./listen.ts";
 import { serverURL } from "./server_url.ts";
+import { Deadline, PendingRequests } from "./shutdown.ts";
+import { listenToSignals } from "./signals.ts";
 
 /** Where and how to listen. */
 export interface ServeOptions {
-  /** The port. Default 8000; 0 takes any free one. */
+  /** The port. Default: 8000. 0 takes any free one. */
   readonly port?: number;
-  /** The address to listen on. Default `127.0.0.1`. */
+  /** The address to listen on. Default: `127.0.0.1`. */
   readonly hostname?: string;
   /**
-   * The certificate and those that have signed it, in PEM. With it and `key`
-   * the server speaks HTTPS, by HTTP/2 to those who can. Default: HTTP.
+   * The certificate chain, in PEM. With it and `key` the server speaks HTTPS,
+   * and HTTP/2 to clients that can. Default: HTTP.
    */
   readonly cert?: string;
   /** The private key of `cert`, in PEM. */
   readonly key?: string;
   /**
-   * Whether other processes may listen on the same port; Linux shares the
-   * connections out among them. Deno wants `--unstable-net` for it. Default
-   * `false`.
+   * Whether other processes may listen on the same port. Linux distributes the
+   * connections among them. Deno needs `--unstable-net` for it. Default: `false`.
    */
   readonly reusePort?: boolean;
   /** Shuts the server down when aborted. */
   readonly signal?: AbortSignal;
-  /** Whether SIGINT and SIGTERM shut the server down. Default `true`. */
+  /** Whether SIGINT and SIGTERM shut the server down. Default: `true`. */
   readonly signals?: boolean;
   /**
-   * How long running requests may take to finish on shutdown, in milliseconds.
-   * What is still running then is cut off; with `Infinity`, only on a second
-   * signal. At most 2,147,483,647, almost 25 days. Default 10,000.
+   * How long a shutdown goes on accepting requests while readiness is 503, in
+   * seconds, so that load balancers notice. Default: 0.
    */
-  readonly grace?: number;
+  readonly drain?: number;
+  /**
+   * How long requests may take to finish after that, in seconds. The rest is cut
+   * off; with `Infinity`, only on a second signal. At most 2,147,483, almost 25
+   * days. Default: 10.
+   */
+  readonly shutdownTimeout?: number;
   /** Called once the port is open. Default: prints the address. */
   readonly onListen?: (address: NetAddress) => void;
 }
 
-const SERVE_OPTIONS: OptionRules<ServeOptions> = {
-  port: true,
-  hostname: true,
+const OPTIONS: OptionRules<ServeOptions> = {
+  port: rule(
+    "an integer from 0 to 65535",
+    (value) =>
+      Number.isInteger(value) && value as number >= 0 &&
+      value as number <= 65_535,
+  ),
+  hostname: aString,
   cert: true,
   key: true,
-  reusePort: true,
-  signal: true,
-  signals: true,
-  grace: true,
-  onListen: true,
+  reusePort: aBoolean,
+  signal: withMethods("an AbortSignal", "addEventListener"),
+  signals: aBoolean,
+  drain: true,
+  shutdownTimeout: true,
+  onListen: aFunction,
 };
 
 /** A listening server. */
 export interface Server {
-  /** The address that is listened on. */
+  /** The address that it listens on. */
   readonly address: NetAddress;
   /**
-   * Resolves when the server has shut down and its fetcher is closed; rejects
+   * Resolves when the server has shut down and its fetcher is closed. Rejects
    * if the fetcher failed to close, or the server could not go on listening.
    */
   readonly finished: Promise<void>;
-  /** Refuses new requests, finishes the running ones, closes the fetcher. */
+  /**
+   * Drains, refuses new requests, finishes the pending ones, and closes the
+   * fetcher.
+   */
   shutdown(): Promise<void>;
-  /** The same, at the end of a block that has it by `await using`. */
+  /** The same as `shutdown()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Serves requests with `Deno.serve` and shuts down gracefully: on SIGINT or
- * SIGTERM, running requests are finished, new ones get a 503, then the fetcher
- * is closed. A second signal doesn't wait for requests, a third one for nothing.
+ * Serves requests with `Deno.serve` and shuts down gracefully. On SIGINT or
+ * SIGTERM, readiness turns 503 and requests go on for `drain` seconds. Then new
+ * requests get a 503, pending ones finish, and the fetcher is closed. A second
+ * signal doesn't wait for requests, a third one for nothing.
  *
- * @param fetcher What answers the requests.
+ * @param fetcher The app, or any object with a `fetch` method.
  * @param options Where to listen.
  * @throws {Deno.errors.AddrInUse} If the port is taken.
- * @throws {Deno.errors.InvalidData} If `cert` or `key` is not PEM.
+ * @throws {Deno.errors.InvalidData} If `cert` or `key` isn't PEM.
  * @throws {TypeError} If an option is wrong or unknown, the fetcher has no
  * `fetch`, or the runtime has no `Deno.serve`, such as Node and Bun.
  *
@@ -95,136 +116,117 @@ export interface Server {
 export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   checkRuntime();
   checkFetcher(fetcher, "serve");
-  checkOptions(options, SERVE_OPTIONS, "serve");
+  checkOptions(options, OPTIONS, "serve");
   const { signal, signals = true } = options;
-  const grace = readDuration(options.grace ?? 10_000, "grace", "serve", {
-    unit: "milliseconds",
-    zero: true,
-    endless: true,
-  });
+  const drain = readSeconds(options, "drain", 0);
+  const shutdownTimeout = readSeconds(options, "shutdownTimeout", 10);
   const tls = readTLS(options);
-  const handlers = createCounter();
-  const responses = createCounter();
-  const overdue = Promise.withResolvers<void>();
+  const requests = new PendingRequests();
+  const drainEnd = new Deadline();
+  const deadline = new Deadline();
   const abort = new AbortController();
-  let stopping: Promise<void> | undefined;
+  const finished = Promise.withResolvers<void>();
+  let phase: "serving" | "draining" | "stopping" = "serving";
 
-  const { hostname = "127.0.0.1" } = options;
-  const port = readPort(options.port);
-  const server = listen({
-    port,
-    hostname,
-    reusePort: options.reusePort ?? false,
-    ...tls,
-    signal: abort.signal,
-    onListen: options.onListen ??
-      ((address) =>
-        printAddress(address, tls === undefined ? "http" : "https")),
-  }, async (request, info) => {
-    if (stopping !== undefined) return refuse();
-    handlers.add();
-    responses.add();
-    info.completed.then(responses.remove, responses.remove);
-    try {
-      return await fetcher.fetch(request, info);
-    } finally {
-      handlers.remove();
-    }
-  });
-
-  const { promise: finished, resolve, reject } = Promise.withResolvers<void>();
-  function begin(): Promise<void> {
-    if (stopping === undefined) {
-      stopping = stop();
-      stopping.then(resolve, reject);
-    }
-    return stopping;
-  }
-  // It fails when it can't accept connections any more, for want of file
-  // descriptors for instance. That must not look like the end of its work.
+  const handler = (request: Request, info: Deno.ServeHandlerInfo) =>
+    fetcher.fetch(request, info);
+  const server = listen(
+    {
+      port: options.port ?? 8000,
+      hostname: options.hostname ?? "127.0.0.1",
+      reusePort: options.reusePort ?? false,
+      ...tls,
+      signal: abort.signal,
+      onListen: options.onListen ??
+        ((address) => printAddress(address, tls ? "https" : "http")),
+    },
+    (request, info) =>
+      phase === "stopping" ? refuse() : requests.handle(request, info, handler),
+  );
+  // It fails when it can't accept connections any more, for example without file
+  // descriptors. That must not look like the end of its work.
   let broken: { readonly error: unknown } | undefined;
-  server.finished.then(begin, (error) => {
-    broken = { error };
-    return begin();
-  }).catch(() => {});
+  server.finished.catch((error) => broken = { error }).then(begin);
 
-  /**
-   * Handlers first: they may need what the fetcher holds. Then the fetcher,
-   * whose streams and sockets would keep the responses from ever being done.
-   * Then the server; once told to shut down, it can't cut off anything any
-   * more, so an upload that nobody reads is left behind when time is up.
-   */
+  function begin(): void {
+    if (phase !== "serving") return;
+    phase = "draining";
+    stop().then(finished.resolve, finished.reject);
+  }
+
+  function shutdown(): Promise<void> {
+    begin();
+    // The caller learns of a failure from the promise that it gets.
+    finished.promise.catch(() => {});
+    return finished.promise;
+  }
+
   async function stop(): Promise<void> {
-    const timer = grace === Infinity
-      ? undefined
-      : setTimeout(overdue.resolve, grace);
     try {
-      await Promise.race([handlers.empty(), overdue.promise]);
+      fetcher.drain?.();
+      if (drain > 0) {
+        drainEnd.start(drain);
+        await drainEnd.limits(server.finished.catch(() => {}));
+        drainEnd.pass();
+      }
+      phase = "stopping";
+      deadline.start(shutdownTimeout);
+      // Handlers may need what the fetcher holds. Its streams and sockets, in
+      // turn, would keep their responses from ever being sent.
+      await deadline.limits(requests.handled());
       const closed = close(fetcher);
-      const late = await Promise.race([
-        Promise.all([closed, responses.empty()]).then(() => false),
-        overdue.promise.then(() => true),
-      ]);
-      if (late) abort.abort();
-      const down = late ? server.finished : server.shutdown();
-      await Promise.race([down, overdue.promise]);
+      const isLate = await deadline.limits(
+        Promise.all([closed, requests.sent()]),
+      );
+      // A server that was told to shut down can't cut off anything any more.
+      if (isLate) abort.abort();
+      await deadline.limits(isLate ? server.finished : server.shutdown());
       server.unref();
       const failure = broken ?? await closed;
       if (failure !== undefined) throw failure.error;
     } finally {
-      clearTimeout(timer);
+      deadline.pass();
       signal?.removeEventListener("abort", begin);
-      if (signals) ignoreSignals(onSignal);
+      ignoreSignals();
     }
   }
 
   function onSignal(): void {
-    if (stopping === undefined) {
+    if (phase === "serving") {
       begin();
     } else {
-      overdue.resolve();
+      drainEnd.pass();
+      deadline.pass();
       // A third one ends the process, whatever it still waits for.
-      ignoreSignals(onSignal);
+      ignoreSignals();
     }
   }
 
-  /** Whoever calls this gets to know of a failure from this. */
-  function shutdown(): Promise<void> {
-    finished.catch(() => {});
-    return begin();
-  }
-
-  if (signals) listenToSignals(onSignal);
+  const ignoreSignals = signals ? listenToSignals(onSignal) : () => {};
   signal?.addEventListener("abort", begin, { once: true });
   if (signal?.aborted) begin();
   return {
     address: server.addr,
-    finished,
+    finished: finished.promise,
     shutdown,
     [Symbol.asyncDispose]: shutdown,
   };
 }
 
-/** Counts what is under way. */
-function createCounter() {
-  let count = 0;
-  const emptied = Promise.withResolvers<void>();
-  let awaited = false;
-  return {
-    add: () => void count++,
-    remove: () => {
-      if (--count === 0 && awaited) emptied.resolve();
-    },
-    /** Resolves when nothing is under way. */
-    empty(): Promise<void> {
-      awaited = true;
-      if (count === 0) emptied.resolve();
-      return emptied.promise;
-    },
-  };
+/** Returns a duration of the options in milliseconds. */
+function readSeconds(
+  options: ServeOptions,
+  name: "drain" | "shutdownTimeout",
+  otherwise: number,
+): number {
+  return readDuration(options[name] ?? otherwise, name, "serve", {
+    unit: "seconds",
+    zero: true,
+    endless: name === "shutdownTimeout",
+  });
 }
 
-/** What comes in while the last requests finish; another server may take it. */
+/** Refuses what comes while the last requests finish. */
 function refuse(): Response {
   return errorResponse(
     503,
@@ -251,21 +253,6 @@ function checkRuntime(): void {
   throw new TypeError(
     "Cannot serve: Deno.serve is not available in this runtime; use toNode(app) with a server of Node, or toBun(app) with Bun.serve",
   );
-}
-
-/** Windows knows SIGINT and SIGBREAK only. */
-function signalNames(): Deno.Signal[] {
-  return Deno.build.os === "windows"
-    ? ["SIGINT", "SIGBREAK"]
-    : ["SIGINT", "SIGTERM"];
-}
-
-function listenToSignals(listener: () => void): void {
-  for (const name of signalNames()) Deno.addSignalListener(name, listener);
-}
-
-function ignoreSignals(listener: () => void): void {
-  for (const name of signalNames()) Deno.removeSignalListener(name, listener);
 }
 
 function printAddress(address: NetAddress, scheme: "http" | "https"): void {

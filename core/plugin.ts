@@ -20,6 +20,8 @@ export interface Plugin {
   readonly routes?: readonly Route[];
   /** Runs once, before the app answers its first request. */
   setup?(app: PluginHost): void | Promise<void>;
+  /** Called when the app is about to close, while requests are still answered. */
+  drain?(): void;
   /** Runs once when the app closes, in reverse order of the plugins. */
   close?(): void | Promise<void>;
   /** Never there: functions have a name too, but are no plugins. */

@@ -14,8 +14,8 @@ import { loadEntry } from "./load_entry.ts";
 import { openInBrowser } from "./open_in_browser.ts";
 
 const DEFAULT_PORT = 8000;
-/** How long an open stream may hold up Ctrl-C, in milliseconds. */
-const GRACE = 1_000;
+/** How long an open stream may hold up Ctrl-C, in seconds. */
+const SHUTDOWN_TIMEOUT = 1;
 /** How many ports to try from the default one on. */
 const PORTS_TO_TRY = 100;
 
@@ -78,7 +78,7 @@ function listen(fetcher: Fetcher, { host, port }: DevOptions): Server {
       const server = serve(fetcher, {
         hostname: host,
         port: next,
-        grace: GRACE,
+        shutdownTimeout: SHUTDOWN_TIMEOUT,
         onListen: () => {},
       });
       if (next !== first) {

@@ -88,17 +88,24 @@ const APP: Case[] = [
     options: { port: 0, signals: false, onListen() {} },
     cannot: "Cannot serve: ",
     names:
-      "port, hostname, cert, key, reusePort, signal, signals, grace, onListen",
+      "port, hostname, cert, key, reusePort, signal, signals, drain, shutdownTimeout, onListen",
     call: async (options) => {
       await using _ = app.serve({ fetch: handler }, options);
     },
+  },
+  {
+    what: "healthPlugin()",
+    options: { path: "/health", checks: {}, maxAge: 0 },
+    cannot: "Cannot create health plugin: ",
+    names: "path, checks, checkTimeout, maxAge, showDetails, onError",
+    call: (options) => app.healthPlugin(options),
   },
   {
     what: "serve() of an app",
     options: { port: 0, signals: false, onListen() {} },
     cannot: "Cannot serve: ",
     names:
-      "port, hostname, cert, key, reusePort, signal, signals, grace, onListen",
+      "port, hostname, cert, key, reusePort, signal, signals, drain, shutdownTimeout, onListen",
     call: async (options) => {
       await using _ = await app.createApp().serve(options);
     },

@@ -30,6 +30,8 @@ export interface HonoContext extends RequestContext {
 export interface HonoMiddleware {
   /** Answers a request, or has Hono do so. */
   (c: HonoContext, next: () => Promise<void>): Promise<Response | undefined>;
+  /** Tells the plugins that a shutdown begins. */
+  readonly drain: () => void;
   /** Closes the plugins, the last one first. Calling it again does nothing. */
   readonly close: () => Promise<void>;
 }
@@ -102,7 +104,8 @@ export function toHono(...parts: Mountable[]): HonoMiddleware {
     if (response !== c.res) replaceResponse(c, response);
     return undefined;
   };
-  return Object.assign(middleware, { close: host.app.close });
+  const { drain, close } = host.app;
+  return Object.assign(middleware, { drain, close });
 }
 
 function infoOf(env: unknown): ConnectionInfo | undefined {

@@ -21,6 +21,8 @@ export interface WebMiddleware {
     info: ConnectionInfo | undefined,
     next: () => Response | Promise<Response>,
   ): Promise<Response>;
+  /** Tells the plugins that a shutdown begins. */
+  readonly drain: () => void;
   /** Closes the plugins, the last one first. Calling it again does nothing. */
   readonly close: () => Promise<void>;
 }
@@ -65,7 +67,8 @@ export function toMiddleware(...parts: Mountable[]): WebMiddleware {
     const context = known(request) ?? new Context(request, info);
     return visit(host, context, async () => await next());
   };
-  return Object.assign(middleware, { close: host.app.close });
+  const { drain, close } = host.app;
+  return Object.assign(middleware, { drain, close });
 }
 
 /** The context that parts further out have made for the same request. */

@@ -41,6 +41,8 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
    * @param info What `Deno.serve` tells of the connection; it is handed on.
    */
   readonly fetch: (request: Request, info?: I) => Promise<Response>;
+  /** Tells the plugins that a shutdown begins. `serve()` calls it. */
+  readonly drain: () => void;
   /** Closes the plugins, the last one first. Calling it again does nothing. */
   readonly close: () => Promise<void>;
 }
@@ -111,6 +113,7 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   return {
     fetch: (request, info) =>
       fetch(request, info, (request) => answer(request)),
+    drain: app.drain,
     close: app.close,
   };
 }

@@ -10,6 +10,7 @@ import { errorResponse } from "../error_response.ts";
 import { checkOptions } from "../check/check_options.ts";
 import type { OptionRules } from "../check/check_options.ts";
 import { printableError } from "../redact/printable.ts";
+import { surviveLongMessages } from "./long_messages.ts";
 import { SocketCounts } from "./socket_counts.ts";
 import { currentScope } from "../request_scope.ts";
 import { upgrade } from "./upgrade.ts";
@@ -125,7 +126,6 @@ export function createUpgrader<T>(
   options: UpgraderOptions = {},
 ): Upgrader<T> {
   checkOptions(options, OPTIONS, "create upgrader");
-  guardProcess();
   const counts = new SocketCounts(options.maxSocketsPerAddress);
   const connections = new Set<Connection<T>>();
   const responses = new WeakMap<Request, Response>();
@@ -144,7 +144,9 @@ export function createUpgrader<T>(
     }
     const { socket, response } = upgrade(request);
     responses.set(request, response);
+    const release = surviveLongMessages();
     const connection = new Connection(socket, data, handler, () => {
+      release();
       counts.remove(owner);
       connections.delete(connection);
       if (connections.size === 0) emptied.resolve();
@@ -184,28 +186,6 @@ function refuse(max: number): Response {
     "TOO_MANY_SOCKETS",
     `One address may have at most ${max} sockets open here`,
   );
-}
-
-let guarded = false;
-
-/**
- * Deno puts a message together from any number of frames, and one that is
- * longer than a string can be ends the process: what it throws then reaches no
- * socket's listener. One client must not be able to do that to the others.
- */
-function guardProcess(): void {
-  if (guarded || !("Deno" in globalThis)) return;
-  guarded = true;
-  addEventListener("unhandledrejection", (event) => {
-    const { reason } = event;
-    if (!(reason instanceof TypeError)) return;
-    if (!reason.stack?.includes("ext:deno_websocket")) return;
-    event.preventDefault();
-    console.error(
-      "A WebSocket could not be read any further:",
-      printableError(reason),
-    );
-  });
 }
 
 /** The client's half of the handshake, as RFC 6455, section 4.1, has it. */

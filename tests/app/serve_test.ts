@@ -315,10 +315,10 @@ Deno.test("shutdown() lets the fetcher end the streams that it holds open", asyn
   assertEquals(await response.text(), "event");
 });
 
-Deno.test("shutdown() cuts off a request that hangs when the grace period is over", async () => {
+Deno.test("shutdown() cuts off a request that hangs when shutdownTimeout is over", async () => {
   let closes = 0;
   const { server, running, finish } = slowServer({
-    grace: 1,
+    shutdownTimeout: 0.001,
     close: () => void closes++,
   });
   const body = bodyOf(urlOf(server)).catch((error) => error);
@@ -329,8 +329,8 @@ Deno.test("shutdown() cuts off a request that hangs when the grace period is ove
   finish();
 });
 
-Deno.test("shutdown() without an end to its grace waits for a request for good", async () => {
-  const { server, running, finish } = slowServer({ grace: Infinity });
+Deno.test("shutdown() without a shutdownTimeout waits for a request for good", async () => {
+  const { server, running, finish } = slowServer({ shutdownTimeout: Infinity });
   const body = bodyOf(urlOf(server));
   await running;
   const down = server.shutdown();
@@ -342,16 +342,16 @@ Deno.test("shutdown() without an end to its grace waits for a request for good",
   await down;
 });
 
-Deno.test("serve() refuses a grace that no timer can wait", () => {
-  const MUST = "grace must be a number of milliseconds, 0 or more";
+Deno.test("serve() refuses a shutdownTimeout that no timer can wait", () => {
+  const MUST = "shutdownTimeout must be a number of seconds, 0 or more";
   for (
-    const [grace, problem] of [
+    const [shutdownTimeout, problem] of [
       [-1, `${MUST}, received -1`],
       [NaN, `${MUST}, received NaN`],
       ["1", `${MUST}, received "1"`],
       [
-        2 ** 31,
-        "grace must be at most 2147483647 milliseconds, which is as long as a timer can wait, or Infinity, received 2147483648",
+        2_147_484,
+        "shutdownTimeout must be at most 2147483 seconds, which is as long as a timer can wait, or Infinity, received 2147484",
       ],
     ] as const
   ) {
@@ -359,7 +359,7 @@ Deno.test("serve() refuses a grace that no timer can wait", () => {
       () =>
         serve({ fetch: () => new Response() }, {
           ...QUIET,
-          grace: grace as number,
+          shutdownTimeout: shutdownTimeout as number,
         }),
       TypeError,
     );
@@ -377,7 +377,7 @@ Deno.test("shutdown() cuts off a body that never ends, which is told", async () 
           cancel: () => cancelled.resolve(),
         }),
       ),
-  }, { ...QUIET, grace: 1 });
+  }, { ...QUIET, shutdownTimeout: 0.001 });
   const response = await fetch(urlOf(server));
   await server.shutdown();
   await assertRejects(() => response.bytes(), TypeError);
@@ -399,7 +399,7 @@ Deno.test("shutdown() called again closes nothing twice", async () => {
 Deno.test("shutdown() is not held up by keep-alive connections or half a request", async () => {
   const server = serve({ fetch: () => new Response("hi") }, {
     ...QUIET,
-    grace: 3_600_000,
+    shutdownTimeout: 3_600,
   });
   const { port } = server.address;
   using idle = await Deno.connect({ hostname: "127.0.0.1", port });
@@ -411,6 +411,36 @@ Deno.test("shutdown() is not held up by keep-alive connections or half a request
   await server.shutdown();
 });
 
+Deno.test("A draining server answers requests, and is stopped when drain is over", async () => {
+  const order: string[] = [];
+  const server = serve({
+    fetch: () => new Response("hi"),
+    drain: () => void order.push("drain"),
+    close: () => void order.push("close"),
+  }, { ...QUIET, drain: 0.2 });
+  const down = server.shutdown().then(() => order.push("down"));
+  assertEquals(order, ["drain"]);
+  assertEquals(await bodyOf(urlOf(server)), "hi");
+  assertEquals(order, ["drain"]);
+  await down;
+  assertEquals(order, ["drain", "close", "down"]);
+  await assertRejects(() => fetch(urlOf(server)), TypeError);
+});
+
+Deno.test("serve() refuses a drain that no timer can wait", () => {
+  for (const drain of [-1, Infinity, "5"]) {
+    assertThrows(
+      () =>
+        serve({ fetch: () => new Response() }, {
+          ...QUIET,
+          drain: drain as number,
+        }),
+      TypeError,
+      "Cannot serve: drain must be ",
+    );
+  }
+});
+
 Deno.test("shutdown() closes WebSockets through the fetcher and waits for them", async () => {
   const upgrader = createUpgrader<undefined>({ message() {} });
   const server = serve({
@@ -419,7 +449,7 @@ Deno.test("shutdown() closes WebSockets through the fetcher and waits for them",
       return upgrader.response(request)!;
     },
     close: () => upgrader.close(),
-  }, { ...QUIET, grace: 3_600_000 });
+  }, { ...QUIET, shutdownTimeout: 3_600 });
   const socket = new WebSocket(urlOf(server));
   await new Promise((resolve) => socket.onopen = resolve);
   const closed = new Promise<CloseEvent>((resolve) => socket.onclose = resolve);
@@ -563,10 +593,27 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "A second signal ends drain, and finishes no request",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using child = startDeno([...PROGRAM, "3600"]);
+    const [, url] = await child.printed(/Listening on (\S+)/);
+    child.kill("SIGTERM");
+    await child.printed(/signalled/);
+    const body = bodyOf(`${url}hang`).catch((error) => error);
+    await child.printed(/running/);
+    child.kill("SIGINT");
+    assert(await body instanceof TypeError, "the connection was cut");
+    assertEquals(await child.code, 0);
+    assert(child.stdout.endsWith("closed\n"), child.stdout);
+  },
+});
+
 Deno.test("shutdown() does not wait for an upload that nobody reads", async () => {
   const server = serve({ fetch: () => new Response("no") }, {
     ...QUIET,
-    grace: 100,
+    shutdownTimeout: 0.1,
   });
   const { port } = server.address;
   using upload = await Deno.connect({ hostname: "127.0.0.1", port });

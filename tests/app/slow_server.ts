@@ -48,4 +48,5 @@ const app = createApp({
   ],
 });
 
-await app.serve({ port: 0, grace: 3_600_000 });
+const [drain = "0"] = Deno.args;
+await app.serve({ port: 0, drain: Number(drain), shutdownTimeout: 3_600 });

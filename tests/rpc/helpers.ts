@@ -63,7 +63,7 @@ export async function serveRouter(
   const server = await app.serve({
     port: 0,
     signals: false,
-    grace: 3_600_000,
+    shutdownTimeout: 3_600,
     onListen() {},
   });
   const { port } = server.address;

@@ -701,7 +701,7 @@ async function serving(
     port: 0,
     signals: false,
     // A test that fails leaves its body open.
-    grace: 1_000,
+    shutdownTimeout: 1,
     onListen() {},
   });
   try {

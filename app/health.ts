@@ -1,0 +1,188 @@
+import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { aDuration, aFunction, aTimeout, rule } from "../core/check/rules.ts";
+import type { ConnectionInfo, Context } from "../core/context.ts";
+import type { Plugin } from "../core/plugin.ts";
+import { printableError } from "../core/redact/printable.ts";
+import { reportError } from "../core/report_error.ts";
+
+/**
+ * Finds out whether something that the app needs works, such as a database.
+ * Fails by throwing, rejecting or returning `false`.
+ */
+export type HealthCheck = () => unknown;
+
+/** What readiness depends on, and who sees the details. */
+export interface HealthOptions {
+  /** The path of readiness. Liveness is below it. Default: `/__app/health`. */
+  readonly path?: string;
+  /** What the app needs, by name. Default: nothing. */
+  readonly checks?: Readonly<Record<string, HealthCheck>>;
+  /** How long a check may take, in seconds. Default: 2. */
+  readonly checkTimeout?: number;
+  /**
+   * How long the results are reused, in seconds. So polling clients don't put
+   * load on what is checked. Default: 1.
+   */
+  readonly maxAge?: number;
+  /**
+   * Whether a request may see the name and state of each check. Errors are never
+   * shown. Default: nobody may.
+   */
+  readonly showDetails?: (
+    request: Request,
+    info: ConnectionInfo | undefined,
+  ) => boolean;
+  /** Called when a check begins to fail. Default: `console.error`. */
+  readonly onError?: (error: unknown, name: string) => unknown;
+}
+
+const OPTIONS: OptionRules<HealthOptions> = {
+  path: rule(
+    'a path such as "/health"',
+    (value) => typeof value === "string" && /^\/.*[^/]$/.test(value),
+  ),
+  checks: rule(
+    "an object of functions",
+    (value) =>
+      typeof value === "object" && value !== null && !Array.isArray(value) &&
+      Object.values(value).every((check) => typeof check === "function"),
+  ),
+  checkTimeout: aTimeout("seconds"),
+  maxAge: aDuration("seconds", { zero: true }),
+  showDetails: aFunction,
+  onError: aFunction,
+};
+
+/** The state of each check, by name. */
+type Results = Readonly<Record<string, "ok" | "failed">>;
+
+/**
+ * Creates a plugin that tells load balancers and orchestrators about the server:
+ *
+ * - `GET /__app/health` is 200 while the server is ready for requests. It is 503
+ *   if a check fails, and from the beginning of a shutdown.
+ * - `GET /__app/health/live` is 200 as long as the process answers.
+ *
+ * Responses have a JSON body with `status`: `ready`, `failing`, `draining` or
+ * `alive`. They aren't cached or traced.
+ *
+ * @param options The checks, and who sees their names.
+ * @throws {TypeError} If an option is wrong or unknown.
+ *
+ * @example
+ * ```ts
+ * import { createApp, healthPlugin } from "@quartet/kit/app";
+ *
+ * const database = { ping: () => Promise.resolve() };
+ * const app = createApp({
+ *   plugins: [healthPlugin({ checks: { database: () => database.ping() } })],
+ * });
+ * const url = "http://localhost/__app/health";
+ * const response = await app.fetch(new Request(url));
+ * console.assert((await response.json()).status === "ready");
+ * ```
+ */
+export function healthPlugin(options: HealthOptions = {}): Plugin {
+  checkOptions(options, OPTIONS, "create health plugin");
+  const {
+    path = "/__app/health",
+    checks = {},
+    checkTimeout = 2,
+    maxAge = 1,
+    showDetails = () => false,
+    onError = logFailure,
+  } = options;
+  const failing = new Set<string>();
+  let isDraining = false;
+  let latest: Promise<Results> | undefined;
+  let latestAt = -Infinity;
+
+  /** Requests that come at the same time share the checks. */
+  function results(): Promise<Results> {
+    if (
+      latest === undefined || performance.now() - latestAt >= maxAge * 1_000
+    ) {
+      latest = checkAll();
+      latestAt = performance.now();
+    }
+    return latest;
+  }
+
+  async function checkAll(): Promise<Results> {
+    const states = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) =>
+        [name, await isHealthy(name, check) ? "ok" : "failed"] as const
+      ),
+    );
+    return Object.fromEntries(states);
+  }
+
+  async function isHealthy(name: string, check: HealthCheck): Promise<boolean> {
+    try {
+      await within(checkTimeout, check, name);
+      failing.delete(name);
+      return true;
+    } catch (error) {
+      // Once for each outage.
+      if (!failing.has(name)) reportError(onError, error, name);
+      failing.add(name);
+      return false;
+    }
+  }
+
+  async function answerReadiness(
+    request: Request,
+    context: Context,
+  ): Promise<Response> {
+    const details = await results();
+    const isFailing = Object.values(details).includes("failed");
+    const status = isDraining ? "draining" : isFailing ? "failing" : "ready";
+    return answer(status === "ready" ? 200 : 503, {
+      status,
+      ...(showDetails(request, context.info) ? { checks: details } : {}),
+    });
+  }
+
+  return {
+    name: "health",
+    routes: [
+      { path, handler: answerReadiness },
+      {
+        path: `${path}/live`,
+        handler: () => answer(200, { status: "alive" }),
+      },
+    ],
+    drain: () => void (isDraining = true),
+  };
+}
+
+/** Runs a check, and fails if it takes too long or returns `false`. */
+async function within(
+  seconds: number,
+  check: HealthCheck,
+  name: string,
+): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() =>
+    late.reject(
+      new Error(`Health check ${name} took longer than ${seconds} s`),
+    ), seconds * 1_000);
+  try {
+    if (await Promise.race([check(), late.promise]) === false) {
+      throw new Error(`Health check ${name} returned false`);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function answer(status: number, body: unknown): Response {
+  return Response.json(body, {
+    status,
+    headers: { "cache-control": "no-store" },
+  });
+}
+
+function logFailure(error: unknown, name: string): void {
+  console.error("Health check %s failed:", name, printableError(error));
+}

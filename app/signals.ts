@@ -1,0 +1,15 @@
+/**
+ * Listens to the signals that end a process: SIGINT and SIGTERM, on Windows
+ * SIGINT and SIGBREAK.
+ *
+ * @returns Stops listening.
+ */
+export function listenToSignals(listener: () => void): () => void {
+  const names: Deno.Signal[] = Deno.build.os === "windows"
+    ? ["SIGINT", "SIGBREAK"]
+    : ["SIGINT", "SIGTERM"];
+  for (const name of names) Deno.addSignalListener(name, listener);
+  return () => {
+    for (const name of names) Deno.removeSignalListener(name, listener);
+  };
+}

@@ -1,0 +1,29 @@
+import { printableError } from "../redact/printable.ts";
+
+let sockets = 0;
+
+/**
+ * Keeps the process alive if a client sends a message that no string can hold,
+ * over 512 MiB. Deno has no limit for messages and joins any number of frames.
+ * When it fails, it throws in its own reader, where no listener of the socket
+ * can catch the error, and an unhandled rejection ends the process.
+ *
+ * @returns Stops that for one socket. Without sockets, nothing is listened to.
+ */
+export function surviveLongMessages(): () => void {
+  if (!("Deno" in globalThis)) return () => {};
+  if (sockets++ === 0) addEventListener("unhandledrejection", handle);
+  return () => {
+    if (--sockets === 0) removeEventListener("unhandledrejection", handle);
+  };
+}
+
+function handle(event: PromiseRejectionEvent): void {
+  const { reason } = event;
+  // The reader is Deno's own. Its promise is out of reach, its stack isn't.
+  const isOfReader = reason instanceof TypeError &&
+    reason.stack?.includes("ext:deno_websocket");
+  if (!isOfReader) return;
+  event.preventDefault();
+  console.error("Cannot read a WebSocket message:", printableError(reason));
+}

@@ -1,0 +1,207 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  createApp,
+  type HealthOptions,
+  healthPlugin,
+  serve,
+  withPlugins,
+} from "@quartet/kit/app";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
+
+const PATH = "/__app/health";
+
+/** Asks the app for a path, and returns the status with the body. */
+async function ask(
+  app: { fetch(request: Request): Response | Promise<Response> },
+  path = PATH,
+): Promise<[status: number, body: unknown]> {
+  const response = await app.fetch(new Request(`http://localhost${path}`));
+  assertEquals(response.headers.get("cache-control"), "no-store");
+  return [response.status, await response.json()];
+}
+
+function createApps(options: HealthOptions) {
+  const errors: [name: string, text: string][] = [];
+  const app = createApp({
+    plugins: [healthPlugin({
+      maxAge: 0,
+      onError: (error, name) => errors.push([name, String(error)]),
+      ...options,
+    })],
+  });
+  return { app, errors };
+}
+
+Deno.test("healthPlugin() says whether the app is ready, and that it is alive", async () => {
+  const { app } = createApps({});
+  assertEquals(await ask(app), [200, { status: "ready" }]);
+  assertEquals(await ask(app, `${PATH}/live`), [200, { status: "alive" }]);
+  const head = await app.fetch(
+    new Request(`http://localhost${PATH}`, { method: "HEAD" }),
+  );
+  assertEquals(head.status, 200);
+  await head.body?.cancel();
+  const post = await app.fetch(
+    new Request(`http://localhost${PATH}`, { method: "POST" }),
+  );
+  assertEquals(post.status, 405);
+  await post.body?.cancel();
+});
+
+Deno.test("healthPlugin() is 503 while a check fails, and shows no details to strangers", async () => {
+  let isUp = false;
+  const { app, errors } = createApps({
+    checks: {
+      database() {
+        if (!isUp) throw new Error("postgres://ada:hunter2@db is away");
+      },
+      cache: () => isUp,
+      queue: () => true,
+    },
+  });
+  for (let i = 0; i < 3; i++) {
+    assertEquals(await ask(app), [503, { status: "failing" }]);
+  }
+  assertEquals(errors.map(([name]) => name).sort(), ["cache", "database"]);
+  isUp = true;
+  assertEquals(await ask(app), [200, { status: "ready" }]);
+  isUp = false;
+  assertEquals(await ask(app), [503, { status: "failing" }]);
+  assertEquals(errors.length, 4, "each outage is reported once");
+  assertEquals(await ask(app, `${PATH}/live`), [200, { status: "alive" }]);
+});
+
+Deno.test("healthPlugin() shows the state of each check to those who may see it", async () => {
+  const { app } = createApps({
+    checks: {
+      database: () => Promise.reject(new Error("secret")),
+      cache: () => true,
+    },
+    showDetails: (request) => new URL(request.url).searchParams.has("details"),
+  });
+  assertEquals(await ask(app), [503, { status: "failing" }]);
+  assertEquals(await ask(app, `${PATH}?details`), [503, {
+    status: "failing",
+    checks: { database: "failed", cache: "ok" },
+  }]);
+});
+
+Deno.test("A health check that takes too long fails", async () => {
+  const { app, errors } = createApps({
+    checkTimeout: 0.001,
+    checks: { database: () => new Promise(() => {}) },
+  });
+  assertEquals(await ask(app), [503, { status: "failing" }]);
+  assertEquals(errors, [
+    ["database", "Error: Health check database took longer than 0.001 s"],
+  ]);
+});
+
+Deno.test("Many who ask at once, or within maxAge, share the checks", async () => {
+  let checks = 0;
+  const { app } = createApps({
+    maxAge: 3_600,
+    checks: { database: () => void checks++ },
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(app)));
+  assert(answers.every(([status]) => status === 200));
+  await ask(app);
+  assertEquals(checks, 1);
+});
+
+Deno.test("An onError of healthPlugin() that throws costs nobody an answer", async () => {
+  const { error } = console;
+  const printed: unknown[][] = [];
+  console.error = (...args) => printed.push(args);
+  try {
+    const app = createApp({
+      plugins: [healthPlugin({
+        checks: { database: () => false },
+        onError() {
+          throw new Error("log is full");
+        },
+      })],
+    });
+    assertEquals(await ask(app), [503, { status: "failing" }]);
+  } finally {
+    console.error = error;
+  }
+  assertEquals(printed.length, 1);
+});
+
+Deno.test("Readiness turns 503 when a shutdown begins, and requests go on until drain is over", async () => {
+  const app = createApp({
+    plugins: [healthPlugin()],
+    routes: [{ path: "/", handler: () => new Response("hi") }],
+  });
+  const server = serve(app, {
+    port: 0,
+    signals: false,
+    drain: 0.3,
+    onListen() {},
+  });
+  const base = `http://127.0.0.1:${server.address.port}`;
+  const ready = await fetch(base + PATH);
+  assertEquals(await ready.json(), { status: "ready" });
+  const down = server.shutdown();
+  const draining = await fetch(base + PATH);
+  assertEquals([draining.status, await draining.json()], [
+    503,
+    { status: "draining" },
+  ]);
+  assertEquals(await (await fetch(base)).text(), "hi");
+  await down;
+});
+
+Deno.test("healthPlugin() mounts on a handler of another server, under a path of its own", async () => {
+  const host = withPlugins(
+    [healthPlugin({ path: "/ready" })],
+    () => new Response("other"),
+  );
+  assertEquals(await ask(host, "/ready"), [200, { status: "ready" }]);
+  host.drain();
+  assertEquals(await ask(host, "/ready"), [503, { status: "draining" }]);
+  await host.close();
+});
+
+Deno.test("Requests for the health of a server aren't traced", async () => {
+  const tracer = createTracer();
+  const app = createApp({
+    trace: tracePlugin(tracer, { authorize: () => true }),
+    plugins: [healthPlugin()],
+  });
+  await ask(app);
+  assertEquals(tracer.getTraces(), []);
+  await app.close();
+});
+
+Deno.test("healthPlugin() refuses options that are wrong", () => {
+  const wrong: readonly [options: unknown, problem: string][] = [
+    [
+      { path: "health" },
+      'path must be a path such as "/health", received "health"',
+    ],
+    [
+      { path: "/health/" },
+      'path must be a path such as "/health", received "/health/"',
+    ],
+    [
+      { checks: { a: 1 } },
+      "checks must be an object of functions, received an object",
+    ],
+    [{ checkTimeout: 0 }, "checkTimeout must be a number of seconds above 0"],
+    [
+      { maxAge: -1 },
+      "maxAge must be a number of seconds, 0 or more, received -1",
+    ],
+    [{ showDetails: true }, "showDetails must be a function, received true"],
+    [{ timeout: 1 }, 'unknown option "timeout"'],
+  ];
+  for (const [options, problem] of wrong) {
+    assertThrows(
+      () => healthPlugin(options as HealthOptions),
+      TypeError,
+      `Cannot create health plugin: ${problem}`,
+    );
+  }
+});
