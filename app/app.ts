@@ -1,10 +1,43 @@
+import type { OptionRules } from "../core/check/check_options.ts";
+import { aFunction } from "../core/check/rules.ts";
 import type { ConnectionInfo, Context } from "../core/context.ts";
 import type { Middleware } from "../core/middleware.ts";
-import type { PluginHost } from "../core/plugin.ts";
+import type { Plugin, PluginHost } from "../core/plugin.ts";
 import type { Route } from "../core/route.ts";
+import { aBodySize } from "./body_limit.ts";
 import type { ServeOptions, Server } from "./serve.ts";
 
-/** A server's worth of middlewares, routes and plugins. */
+/** Settings of an app. */
+export interface AppOptions {
+  /** Modules and other plugins, the outermost first. */
+  readonly plugins?: readonly Plugin[];
+  /** The routes. */
+  readonly routes?: readonly Route[];
+  /** The plugin that traces requests, from `tracePlugin()`. */
+  readonly trace?: Plugin;
+  /**
+   * The maximum size of a route's request body, in bytes, or `Infinity`. Larger
+   * bodies get 413 `PAYLOAD_TOO_LARGE`. Default: 1 MiB.
+   */
+  readonly maxBodySize?: number;
+  /**
+   * Called once for each error that a handler or middleware throws. The response
+   * doesn't wait for it and contains nothing of the error. Default:
+   * `console.error`.
+   */
+  readonly onError?: (error: unknown, request: Request) => unknown;
+}
+
+/** The rules of {@linkcode AppOptions}. The host checks plugins and routes. */
+export const APP_OPTIONS: OptionRules<AppOptions> = {
+  plugins: true,
+  routes: true,
+  trace: true,
+  maxBodySize: aBodySize,
+  onError: aFunction,
+};
+
+/** Routes, middlewares and plugins on one server. */
 export interface App extends PluginHost {
   /** Adds a middleware. The first one added is the outermost. */
   use(middleware: Middleware<Context>): App;
@@ -12,8 +45,8 @@ export interface App extends PluginHost {
   route(route: Route): App;
   /**
    * Answers a request. It never rejects: a thrown `Response` is the response,
-   * anything else that is thrown becomes a 500. Give it to `Deno.serve`, or
-   * call it in a test.
+   * and any other error becomes a 500. Pass it to `Deno.serve`, or call it in a
+   * test.
    */
   readonly fetch: (
     request: Request,
@@ -27,10 +60,10 @@ export interface App extends PluginHost {
    */
   drain(): void;
   /**
-   * Closes the plugins, the last one first. If one fails to, the others are
-   * closed all the same, and it rejects. Calling it again does nothing.
+   * Closes the plugins, the last one first. If one fails to close, the others
+   * are closed all the same, and it rejects. Calling it again does nothing.
    */
   close(): Promise<void>;
-  /** The same, at the end of a block that has it by `await using`. */
+  /** Calls `close()` at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

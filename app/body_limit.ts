@@ -4,38 +4,23 @@
  * @module
  */
 
+import { type Rule, rule } from "../core/check/rules.ts";
 import type { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import type { Handler } from "../core/middleware.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import { LimitedBody, LimitedRequest } from "./limited_request.ts";
 import { BodyError, declaredLength, tooLarge } from "../core/http/read_body.ts";
-import { show } from "../core/check/show.ts";
 
 /** The default limit of a route, in bytes. */
 export const DEFAULT_MAX_BODY_SIZE = 1_048_576;
 
-/**
- * Checks a limit.
- *
- * @param otherwise The default for `undefined`.
- * @param operation The operation in error messages, such as `create app`.
- * @throws {TypeError} If it is neither a non-negative integer nor `Infinity`.
- */
-export function readBodyLimit(
-  value: unknown,
-  otherwise: number,
-  operation: string,
-): number {
-  if (value === undefined) return otherwise;
-  const isLimit = Number.isSafeInteger(value) || value === Infinity;
-  if (isLimit && value as number >= 0) return value as number;
-  throw new TypeError(
-    `Cannot ${operation}: maxBodySize must be a number of bytes, 0 or more, or Infinity, received ${
-      show(value)
-    }`,
-  );
-}
+/** A limit of body sizes. */
+export const aBodySize: Rule = rule(
+  "a number of bytes, 0 or more, or Infinity",
+  (value) =>
+    value === Infinity || Number.isSafeInteger(value) && value as number >= 0,
+);
 
 /** Runs a handler after checks that come first, such as guards. */
 export type Guarded = (run: Handler<Context>) => Handler<Context>;

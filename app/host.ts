@@ -1,111 +1,109 @@
 /**
- * What carries plugins: here under an app of the kit's own, and in `adapters/`
- * on the servers of others.
+ * The host: plugins, middlewares and routes around each request. An app is a
+ * host of its own; the adapters put one into another server.
+ *
+ * ```
+ *   fetch(request) ─ checked Host ─► new Context ─► new RequestScope
+ *     outermost middlewares, such as tracing
+ *       errors become responses
+ *         middlewares
+ *           router: guards ─ body limit ─ handler
+ *     personal? Cache-Control: private
+ * ```
+ *
+ * Nothing on this way makes a promise unless something waits.
  *
  * @module
  */
 
-import type { App } from "./app.ts";
-import { Context } from "../core/context.ts";
-import type { ConnectionInfo } from "../core/context.ts";
+import { checkOptions } from "../core/check/check_options.ts";
+import { kindOf } from "../core/check/show.ts";
+import { type ConnectionInfo, Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { guardCaches } from "../core/http/cache_control.ts";
 import { readHost, refuseHost } from "../core/http/host_header.ts";
-import { holdsGuard, misplaced } from "../core/guard_fragment.ts";
-import { DEFAULT_MAX_BODY_SIZE, readBodyLimit } from "./body_limit.ts";
-import type { OptionRules } from "../core/check/check_options.ts";
 import { isResponse } from "../core/http/is_response.ts";
+import { attempt, type MaybePromise, settle } from "../core/maybe_async.ts";
+import { type Chain, compose, type Middleware } from "../core/middleware.ts";
+import { pathOf } from "../core/path.ts";
 import { printable, printableError } from "../core/redact/printable.ts";
 import { redactText } from "../core/redact/redact.ts";
-import { kindOf } from "../core/check/show.ts";
 import { reportError } from "../core/report_error.ts";
-import { compose } from "../core/middleware.ts";
-import type { Middleware, Next } from "../core/middleware.ts";
-import { pathOf } from "../core/path.ts";
-import type { Plugin } from "../core/plugin.ts";
-import type { Route } from "../core/route.ts";
-import { createRouter } from "./router.ts";
 import {
   currentScope,
   RequestScope,
   runInScope,
 } from "../core/request_scope.ts";
+import { type App, APP_OPTIONS, type AppOptions } from "./app.ts";
+import { closePlugins, readPlugins } from "./plugins.ts";
+import { createRouter, type Otherwise } from "./router.ts";
 import { serve } from "./serve.ts";
 
-/** What an app is made of. */
-export interface AppOptions {
-  /** Modules and other plugins, in the order in which they see a request. */
-  readonly plugins?: readonly Plugin[];
-  /** The routes. */
-  readonly routes?: readonly Route[];
-  /** The plugin that traces requests, as `tracePlugin()` makes it. */
-  readonly trace?: Plugin;
-  /**
-   * The maximum size of a route's request body, in bytes, or `Infinity`. Larger
-   * bodies get 413 `PAYLOAD_TOO_LARGE`. Default: 1 MiB.
-   */
-  readonly maxBodySize?: number;
-  /**
-   * Gets what a handler or middleware threw, each error once. The response says
-   * nothing of it, and does not wait for this. Default: `console.error`.
-   */
-  readonly onError?: (error: unknown, request: Request) => unknown;
+/**
+ * Creates an app: the smallest host for the modules of the kit.
+ *
+ * @param options The app's settings.
+ * @throws {TypeError} If an option is unknown, a route is malformed, a plugin is
+ * invalid, or two plugins share a name.
+ *
+ * @example
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ *
+ * const app = createApp({
+ *   routes: [{ path: "/hello/:name", loader: ({ params }) => params }],
+ * });
+ * const response = await app.fetch(new Request("http://localhost/hello/ada"));
+ * console.assert((await response.json()).name === "ada");
+ * ```
+ */
+export function createApp(options: AppOptions = {}): App {
+  checkOptions(options, APP_OPTIONS, "create app");
+  return createHost(options).app;
 }
 
-/** The keys of {@linkcode AppOptions}. */
-export const APP_OPTIONS: OptionRules<AppOptions> = {
-  plugins: true,
-  routes: true,
-  trace: true,
-  maxBodySize: true,
-  onError: true,
-};
-
-/** How a host differs from the one that an app is. */
+/** Settings of a host. */
 export interface HostOptions extends AppOptions {
   /**
-   * Runs between the outermost middlewares and the others, and makes answers
-   * of what is thrown further in. Default: a 500 in the kit's shape, logged.
+   * Makes a response of an error, or throws it on. Called inside the outermost
+   * middlewares, and once more outside of them. Default: a 500, reported to
+   * `onError`.
    */
-  readonly boundary?: Middleware<Context>;
+  readonly recover?: (
+    error: unknown,
+    request: Request,
+    context: Context,
+  ) => Response;
 }
 
-/** The middlewares and routes of plugins. */
+/** Plugins and routes that answer requests. */
 export interface Host {
-  /** The host as an app, which is what plugins get to see of it. */
+  /** The host as an app. Plugins get it in `setup()`. */
   readonly app: App;
   /**
    * Answers a request. It never rejects.
    *
-   * @param otherwise Answers where no route does. Default: 404 or 405.
+   * @param otherwise Answers if no route matches. Default: 404 or 405.
    */
   fetch(
     request: Request,
-    info: ConnectionInfo | undefined,
-    otherwise?: (request: Request) => Promise<Response>,
+    info?: ConnectionInfo,
+    otherwise?: Otherwise,
   ): Promise<Response>;
-  /**
-   * Answers a request whose context and scope there are already. What is
-   * thrown and no boundary catches is thrown on.
-   */
-  handle(
-    request: Request,
-    context: Context,
-    otherwise?: Next,
-  ): Promise<Response>;
+  /** Answers a request in a scope of its own, or throws what `recover` does. */
+  run(context: Context, otherwise?: Otherwise): MaybePromise<Response>;
 }
 
-/** Makes a host. See `createApp`. */
+/** Creates a host. */
 export function createHost(options: HostOptions): Host {
-  const { onError = logError, boundary = answerErrors } = options;
+  const { onError = logError, recover = answerError } = options;
   const plugins = readPlugins(options);
-  const router = createRouter(
-    readBodyLimit(options.maxBodySize, DEFAULT_MAX_BODY_SIZE, "create app"),
-  );
+  const router = createRouter(options.maxBodySize);
   const outer: Middleware<Context>[] = [];
   const inner: Middleware<Context>[] = [];
-  let chain: Middleware<Context> | undefined;
-  let ready: Promise<void> | true | undefined;
+  let chain: Chain<Context, Otherwise | undefined> | undefined;
+  let isReady = false;
+  let ready: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
   const app: App = {
@@ -127,7 +125,7 @@ export function createHost(options: HostOptions): Host {
     },
     fetch: (request, info) => fetch(request, info),
     async serve(serveOptions) {
-      await (ready ??= setUp());
+      await getReady();
       return serve(app, serveOptions);
     },
     drain() {
@@ -143,79 +141,68 @@ export function createHost(options: HostOptions): Host {
     for (const route of plugin.routes ?? []) app.route(route);
   }
   for (const route of options.routes ?? []) app.route(route);
-  return { app, fetch, handle };
+  return { app, fetch, run };
 
-  function fetch(
-    received: Request,
-    info: ConnectionInfo | undefined,
-    otherwise?: (request: Request) => Promise<Response>,
-  ): Promise<Response> {
-    const request = readHost(received);
-    if (request === undefined) return Promise.resolve(refuseHost());
-    const context = new Context(request, info);
-    const scope = new RequestScope(context, undefined, currentScope());
-    const rest = otherwise && (() => otherwise(request));
-    return runInScope(scope, () => answer(request, context, scope, rest));
-  }
-
-  async function answer(
-    request: Request,
-    context: Context,
-    scope: RequestScope,
-    rest: Next | undefined,
-  ): Promise<Response> {
-    let response: Response;
-    try {
-      response = await handle(request, context, rest);
-    } catch (error) {
-      response = answerError(error, request);
-    }
-    return guardCaches(response, request, scope);
-  }
-
-  async function handle(
-    request: Request,
-    context: Context,
-    otherwise?: Next,
-  ): Promise<Response> {
-    if (ready !== true) await (ready ??= setUp());
-    chain ??= compose([...outer, boundary, ...inner]);
-    return await chain(request, context, dispatch);
-
-    /** A thrown response passes the middlewares like a returned one. */
-    async function dispatch(): Promise<Response> {
-      try {
-        return await router.dispatch(request, context, otherwise);
-      } catch (error) {
-        if (isResponse(error) && !error.bodyUsed) return error;
-        throw error;
-      }
-    }
+  function getReady(): Promise<void> {
+    return ready ??= setUp();
   }
 
   async function setUp(): Promise<void> {
     // Only once `ready` holds this promise, whatever a setup does at once.
     await undefined;
     for (const plugin of plugins) await plugin.setup?.(app);
-    ready = true;
+    isReady = true;
   }
 
-  async function answerErrors(
-    request: Request,
-    _context: Context,
-    next: Next,
+  function close(): Promise<void> {
+    return closing ??= closePlugins(plugins);
+  }
+
+  function fetch(
+    received: Request,
+    info?: ConnectionInfo,
+    otherwise?: Otherwise,
   ): Promise<Response> {
-    try {
-      return await next();
-    } catch (error) {
-      return answerError(error, request);
-    }
+    const request = readHost(received);
+    return Promise.resolve(
+      request === undefined
+        ? refuseHost()
+        : run(new Context(request, info), otherwise),
+    );
   }
 
-  /** Converts a thrown value to a response, and reports it. */
+  function run(
+    context: Context,
+    otherwise?: Otherwise,
+  ): MaybePromise<Response> {
+    const { request } = context;
+    const scope = new RequestScope(context, undefined);
+    const handle = () => {
+      chain ??= composeChain();
+      return chain(request, context, otherwise);
+    };
+    const finish = (response: Response) =>
+      guardCaches(response, request, scope);
+    return runInScope(scope, () =>
+      settle(
+        () => isReady ? handle() : getReady().then(handle),
+        finish,
+        (error) => finish(recover(error, request, context)),
+      ));
+  }
+
+  function composeChain(): Chain<Context, Otherwise | undefined> {
+    const routes = compose(inner, recovering(router.dispatch, passThrown));
+    // Without outermost middlewares, `run` recovers.
+    return outer.length === 0
+      ? routes
+      : compose(outer, recovering(routes, recover));
+  }
+
+  /** Creates a response from a thrown value, and reports errors. */
   function answerError(thrown: unknown, request: Request): Response {
     if (isResponse(thrown) && !thrown.bodyUsed) return thrown;
-    const error = isResponse(thrown) ? readBefore(request) : thrown;
+    const error = isResponse(thrown) ? bodyUsedError(request) : thrown;
     currentScope()?.span?.error(error);
     reportError(onError, error, request);
     return errorResponse(
@@ -224,49 +211,26 @@ export function createHost(options: HostOptions): Host {
       "The server could not answer this request",
     );
   }
-
-  function close(): Promise<void> {
-    return closing ??= closeAll(plugins);
-  }
 }
 
-/** The plugins of an app, the outermost first. */
-function readPlugins({ trace, plugins = [] }: HostOptions): readonly Plugin[] {
-  if (trace !== undefined) checkPlugin(trace, "trace");
-  for (const plugin of plugins) checkPlugin(plugin, "a plugin");
-  const all = trace === undefined ? [...plugins] : [trace, ...plugins];
-  const names = new Set<string>();
-  for (const { name } of all) {
-    if (names.has(name)) {
-      throw new TypeError(
-        `Cannot create app: two plugins are called ${JSON.stringify(name)}`,
-      );
-    }
-    names.add(name);
-  }
-  return all;
+function recovering<E>(
+  chain: Chain<Context, E>,
+  recover: NonNullable<HostOptions["recover"]>,
+): Chain<Context, E> {
+  return (request, context, end) =>
+    attempt(
+      () => chain(request, context, end),
+      (error) => recover(error, request, context),
+    );
 }
 
-function checkPlugin(plugin: unknown, what: string): void {
-  const kind = kindOf(plugin);
-  const isObject = kind === "an object";
-  if (isObject && typeof (plugin as Plugin).name === "string") {
-    if (!holdsGuard(plugin as Plugin)) return;
-    throw misplaced("create app", `${what} holds one`);
-  }
-  throw new TypeError(
-    `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${kind}${
-      isObject
-        ? " without one"
-        : kind === "a function"
-        ? "; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware"
-        : ""
-    }`,
-  );
+/** A thrown response passes the middlewares like a returned one. */
+function passThrown(error: unknown): Response {
+  if (isResponse(error) && !error.bodyUsed) return error;
+  throw error;
 }
 
-/** The error for a thrown response that can't be sent any more. */
-function readBefore({ method, url }: Request): TypeError {
+function bodyUsedError({ method, url }: Request): TypeError {
   return new TypeError(
     `Cannot answer ${method} ${
       pathOf(url)
@@ -275,27 +239,7 @@ function readBefore({ method, url }: Request): TypeError {
 }
 
 function logError(error: unknown, request: Request): void {
-  // Not as one text: a path may hold what the console takes for a format.
+  // Not in the format string: a path may contain a `%s`.
   const path = printable(redactText(pathOf(request.url)));
   console.error("%s %s failed:", request.method, path, printableError(error));
-}
-
-/** Closes the plugins, the last one first, whichever of them fail to. */
-async function closeAll(plugins: readonly Plugin[]): Promise<void> {
-  const errors: unknown[] = [];
-  const names: string[] = [];
-  for (const plugin of plugins.toReversed()) {
-    try {
-      await plugin.close?.();
-    } catch (error) {
-      errors.push(error);
-      names.push(JSON.stringify(plugin.name));
-    }
-  }
-  if (errors.length === 0) return;
-  if (errors.length === 1) throw errors[0];
-  throw new AggregateError(
-    errors,
-    `Cannot close app: the plugins ${names.join(", ")} failed to close`,
-  );
 }

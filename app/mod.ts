@@ -56,13 +56,13 @@ export type {
   UnixAddress,
   VsockAddress,
 } from "../core/context.ts";
-export { createApp } from "./create_app.ts";
+export { createApp } from "./host.ts";
 export { errorResponse } from "../core/error_response.ts";
 export type { Fetcher } from "./fetcher.ts";
 export { createGuard } from "../core/guard_fragment.ts";
 export { healthPlugin } from "./health.ts";
 export type { HealthCheck, HealthOptions } from "./health.ts";
-export type { AppOptions } from "./host.ts";
+export type { AppOptions } from "./app.ts";
 export { compose } from "../core/middleware.ts";
 export type { Handler, Middleware, Next } from "../core/middleware.ts";
 export { pathOf } from "../core/path.ts";

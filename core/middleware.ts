@@ -1,7 +1,6 @@
 import type { RequestContext } from "./context.ts";
-import { isResponse } from "./http/is_response.ts";
-import { kindOf } from "./check/show.ts";
-import { pathOf } from "./path.ts";
+import { checkResponse, isResponse } from "./http/is_response.ts";
+import { type MaybePromise, whenDone } from "./maybe_async.ts";
 
 /** Runs the rest of the chain and gives its response. */
 export type Next = () => Promise<Response>;
@@ -25,69 +24,68 @@ export type Handler<C extends RequestContext = RequestContext> = (
   context: C,
 ) => Response | Promise<Response>;
 
+/** Middlewares as one function. `end` is for what they are around. */
+export type Chain<C extends RequestContext, E = void> = (
+  request: Request,
+  context: C,
+  end: E,
+) => MaybePromise<Response>;
+
 /**
- * Joins middlewares into one. The first of the list is the outermost.
+ * Joins middlewares into one function. It answers without a promise if nothing
+ * in it waits, and throws what a middleware throws at once.
  *
  * @param middlewares The middlewares, outermost first.
- * @returns A middleware that runs them all.
- *
- * @example
- * ```ts
- * import { compose, Context } from "@quartet/kit/app";
- *
- * const greet = compose([
- *   async (_request, _context, next) => {
- *     const response = await next();
- *     response.headers.set("x-greeting", "hello");
- *     return response;
- *   },
- * ]);
- * const request = new Request("http://localhost/");
- * const response = await greet(
- *   request,
- *   new Context(request),
- *   () => Promise.resolve(new Response("hi")),
- * );
- * console.assert(response.headers.get("x-greeting") === "hello");
- * ```
+ * @param inner What they are around.
  */
-export function compose<C extends RequestContext>(
+export function compose<C extends RequestContext, E>(
   middlewares: readonly Middleware<C>[],
-): Middleware<C> {
-  return (request, context, next) => {
-    const run = (index: number): Promise<Response> => {
-      const middleware = middlewares[index];
-      if (middleware === undefined) return next();
-      let called = false;
-      return call(middleware, request, context, () => {
-        if (called) {
-          throw new Error(
-            "Cannot call next() twice: a middleware gets one response a request",
-          );
-        }
-        called = true;
-        const response = run(index + 1);
-        // A middleware that doesn't wait for it must not end the process.
-        response.catch(() => {});
-        return response;
-      });
-    };
-    return run(0);
+  inner: Chain<C, E>,
+): Chain<C, E> {
+  return middlewares.reduceRight(
+    (rest, middleware) => wrap(middleware, rest),
+    inner,
+  );
+}
+
+function wrap<C extends RequestContext, E>(
+  middleware: Middleware<C>,
+  rest: Chain<C, E>,
+): Chain<C, E> {
+  return (request, context, end) => {
+    let isCalled = false;
+    const response = middleware(request, context, () => {
+      if (isCalled) {
+        throw new Error(
+          "Cannot call next() twice: a middleware gets one response a request",
+        );
+      }
+      isCalled = true;
+      return promise(rest, request, context, end);
+    });
+    return whenDone(
+      response,
+      (response) =>
+        checkResponse(response, request, "a middleware must return"),
+    );
   };
 }
 
-/** `async`, so that what a middleware throws at once is a rejection too. */
-async function call<C extends RequestContext>(
-  middleware: Middleware<C>,
+/** Gives the rest of a chain as `next()` does: every failure is a rejection. */
+function promise<C extends RequestContext, E>(
+  rest: Chain<C, E>,
   request: Request,
   context: C,
-  next: Next,
+  end: E,
 ): Promise<Response> {
-  const response = await middleware(request, context, next);
-  if (isResponse(response)) return response;
-  throw new TypeError(
-    `Cannot answer ${request.method} ${
-      pathOf(request.url)
-    }: a middleware must return a Response, received ${kindOf(response)}`,
-  );
+  let response: MaybePromise<Response>;
+  try {
+    response = rest(request, context, end);
+  } catch (error) {
+    response = Promise.reject(error);
+  }
+  if (isResponse(response)) return Promise.resolve(response);
+  // A middleware that doesn't wait for it must not end the process.
+  response.catch(() => {});
+  return response;
 }

@@ -5,8 +5,11 @@
  */
 
 import { isResponse } from "./http/is_response.ts";
-import { currentScope, RequestScope, runInScope } from "./request_scope.ts";
+import { isThenable } from "./maybe_async.ts";
 import type { Layer, ObservedSpan } from "./observed_span.ts";
+import { currentScope, RequestScope, runInScope } from "./request_scope.ts";
+
+export { isThenable } from "./maybe_async.ts";
 
 /**
  * Runs `fn` inside a child of the span that is open here, and ends that child
@@ -87,10 +90,4 @@ function end(scope: RequestScope, span: ObservedSpan): void {
 function fail(scope: RequestScope, span: ObservedSpan, error: unknown): void {
   if (!isResponse(error)) span.error(error);
   end(scope, span);
-}
-
-/** Whether something is a promise, or a lazy one that starts when awaited. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null &&
-    typeof (value as { then?: unknown }).then === "function";
 }

@@ -1,4 +1,4 @@
-import { isThenable } from "./observe.ts";
+import { isThenable } from "./maybe_async.ts";
 import { printableError } from "./redact/printable.ts";
 
 /**

@@ -1,5 +1,4 @@
 import type { Context, Params } from "./context.ts";
-import type { OptionRules } from "./check/check_options.ts";
 import type { Handler } from "./middleware.ts";
 
 /** What a loader, an action or a wrapper such as `withAuth` is called with. */
@@ -86,14 +85,3 @@ export interface Route {
    */
   readonly maxBodySize?: number;
 }
-
-/** The keys of a {@linkcode Route}. */
-export const ROUTE_OPTIONS: OptionRules<Route> = {
-  path: true,
-  method: true,
-  handler: true,
-  loader: true,
-  action: true,
-  config: true,
-  maxBodySize: true,
-};

@@ -1,4 +1,4 @@
-import { createApp } from "../app/create_app.ts";
+import { createApp } from "../app/host.ts";
 import type { Fetcher } from "../app/fetcher.ts";
 import { noteDevCommand } from "../core/runtime/dev_command.ts";
 import { isResponse } from "../core/http/is_response.ts";

@@ -1,11 +1,10 @@
 import { Context } from "../../core/context.ts";
 import type { ConnectionInfo, RequestContext } from "../../core/context.ts";
 import { createHost } from "../host.ts";
-import type { Next } from "../../core/middleware.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import type { Mountable } from "./mountable.ts";
 import { toPlugins } from "./mountable.ts";
-import { answerThrown, visit } from "./visit.ts";
+import { recoverResponse, visit } from "./visit.ts";
 
 /** What is used of Hono's `c`. */
 export interface HonoContext extends RequestContext {
@@ -82,10 +81,7 @@ const visits = new WeakMap<HonoContext, Visit>();
  * ```
  */
 export function toHono(...parts: Mountable[]): HonoMiddleware {
-  const host = createHost({
-    plugins: toPlugins(parts),
-    boundary: answerErrors,
-  });
+  const host = createHost({ plugins: toPlugins(parts), recover });
   const middleware = async (
     c: HonoContext,
     next: () => Promise<void>,
@@ -156,17 +152,11 @@ function replaceResponse(c: { res: unknown }, response: Response): void {
   c.res = response;
 }
 
-/** Nobody has answered for the error, so Hono's page it is. */
-async function answerErrors(
-  request: Request,
-  context: Context,
-  next: Next,
-): Promise<Response> {
-  try {
-    return await answerThrown(request, context, next);
-  } catch (error) {
-    if (!(context instanceof Visit) || error !== context.c.error) throw error;
-    currentScope()?.span?.error(error);
-    return context.c.res;
+/** Answers an error that no part has answered with Hono's page for it. */
+function recover(error: unknown, _request: Request, context: Context) {
+  if (!(context instanceof Visit) || error !== context.c.error) {
+    return recoverResponse(error);
   }
+  currentScope()?.span?.error(error);
+  return context.c.res;
 }

@@ -4,7 +4,7 @@ import { createHost } from "../host.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import type { Mountable } from "./mountable.ts";
 import { toPlugins } from "./mountable.ts";
-import { answerThrown, visit } from "./visit.ts";
+import { recoverResponse, visit } from "./visit.ts";
 
 /** The parts as one function, for servers whose middlewares look like it. */
 export interface WebMiddleware {
@@ -57,7 +57,7 @@ export interface WebMiddleware {
 export function toMiddleware(...parts: Mountable[]): WebMiddleware {
   const host = createHost({
     plugins: toPlugins(parts),
-    boundary: answerThrown,
+    recover: recoverResponse,
   });
   const middleware = (
     request: Request,

@@ -1,15 +1,16 @@
-import type { ConnectionInfo, Context } from "../../core/context.ts";
-import { createHost } from "../host.ts";
-import type { AppOptions } from "../host.ts";
-import { limitBody } from "../body_limit.ts";
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
-import { isResponse } from "../../core/http/is_response.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { kindOf } from "../../core/check/show.ts";
-import { pathOf } from "../../core/path.ts";
+import type { ConnectionInfo, Context } from "../../core/context.ts";
+import { checkResponse } from "../../core/http/is_response.ts";
+import { whenDone } from "../../core/maybe_async.ts";
 import { currentContext } from "../../core/request_scope.ts";
-import type { Mountable } from "./mountable.ts";
-import { toPlugins } from "./mountable.ts";
+import { APP_OPTIONS, type AppOptions } from "../app.ts";
+import { limitBody } from "../body_limit.ts";
+import { createHost } from "../host.ts";
+import { type Mountable, toPlugins } from "./mountable.ts";
 
 /** A handler for `Deno.serve`, or the `fetch` of what handles requests. */
 export type FetchHandler<I extends ConnectionInfo = ConnectionInfo> = (
@@ -28,8 +29,8 @@ export interface FetchHostOptions extends Pick<AppOptions, "onError"> {
 }
 
 const OPTIONS: OptionRules<FetchHostOptions> = {
-  maxBodySize: true,
-  onError: true,
+  maxBodySize: APP_OPTIONS.maxBodySize,
+  onError: APP_OPTIONS.onError,
 };
 
 /** A handler with plugins around it. */
@@ -92,27 +93,22 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   checkOptions(options, OPTIONS, "put plugins around a handler");
   const { app, fetch } = createHost({ ...options, plugins: toPlugins(parts) });
 
-  const { maxBodySize = Infinity } = options;
   const run = limitBody(
-    maxBodySize,
+    options.maxBodySize ?? Infinity,
     (run) => run,
     // Without info, as in tests, there is nothing to pass on.
     (request, context) => handler(request, context.info as I),
   );
-
-  async function answer(request: Request): Promise<Response> {
-    const response = await run(request, currentContext() as Context);
-    if (isResponse(response)) return response;
-    throw new TypeError(
-      `Cannot answer ${request.method} ${
-        pathOf(request.url)
-      }: the handler must return a Response, received ${kindOf(response)}`,
+  const answer = () => {
+    const context = currentContext() as Context;
+    const { request } = context;
+    return whenDone(
+      run(request, context),
+      (response) => checkResponse(response, request, "the handler must return"),
     );
-  }
-
+  };
   return {
-    fetch: (request, info) =>
-      fetch(request, info, (request) => answer(request)),
+    fetch: (request, info) => fetch(request, info, answer),
     drain: app.drain,
     close: app.close,
   };

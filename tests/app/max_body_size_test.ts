@@ -367,7 +367,7 @@ Deno.test("An invalid limit is refused where it is set", () => {
     assertThrows(
       () => createApp().route({ ...route, ...wrong }),
       TypeError,
-      `Cannot add route /a: ${rule}`,
+      `Cannot add route /a: route.${rule}`,
     );
     assertThrows(
       () => withPlugins([], () => new Response(), wrong),

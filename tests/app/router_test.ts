@@ -364,27 +364,27 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
     [
       "a handler that is no function",
       { path: "/a", handler: "x" },
-      "Cannot add route /a: handler must be a function, received a string",
+      'Cannot add route /a: route.handler must be a function, received "x"',
     ],
     [
       "a handler that is an array",
       { path: "/a", handler: [] },
-      "Cannot add route /a: handler must be a function, received an array",
+      "Cannot add route /a: route.handler must be a function, received an array",
     ],
     [
       "a loader that is null",
       { path: "/a", loader: null },
-      "Cannot add route /a: loader must be a function, received null",
+      "Cannot add route /a: route.loader must be a function, received null",
     ],
     [
       "an empty method",
       { path: "/a", method: "", handler: says("") },
-      'Cannot add route /a: method must be an HTTP method or "*", received ""',
+      'Cannot add route /a: route.method must be an HTTP method or "*", received ""',
     ],
     [
       "a method that is a number",
       { path: "/a", method: 5, handler: says("") },
-      'Cannot add route /a: method must be an HTTP method or "*", received 5',
+      'Cannot add route /a: route.method must be an HTTP method or "*", received 5',
     ],
     [
       "an unclosed group in its path",
@@ -428,12 +428,12 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
     [
       "a list of guards",
       { path: "/a", loader: says(""), config: [{ auth: { check() {} } }] },
-      "Cannot add route /a: config must be an object, received an array",
+      "Cannot add route /a: route.config must be an object, received an array",
     ],
     [
       "null as its config",
       { path: "/a", loader: says(""), config: null },
-      "Cannot add route /a: config must be an object, received null",
+      "Cannot add route /a: route.config must be an object, received null",
     ],
   ];
 

@@ -6,7 +6,7 @@ import {
   assertRejects,
   assertStrictEquals,
 } from "@std/assert";
-import { compose, createApp } from "@quartet/kit/app";
+import { createApp } from "@quartet/kit/app";
 import type { ConnectionInfo, Middleware, Route } from "@quartet/kit/app";
 import {
   createTracer,
@@ -595,7 +595,7 @@ Deno.test("a context that only has get and set is enough, as with Hono", async (
 
 Deno.test("concurrent requests of a host without a scope stay apart", async () => {
   const tracer = createTracer();
-  const middleware = compose([traceMiddleware(tracer)]);
+  const middleware = traceMiddleware(tracer);
   await Promise.all(Array.from({ length: 20 }, async (_, i) => {
     const request = new Request(`http://localhost/${i}`);
     const response = await middleware(

@@ -1,0 +1,154 @@
+/**
+ * Checks a route, and makes a handler for each of its methods: first the guards,
+ * then the body limit, then the route's code.
+ *
+ * @module
+ */
+
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../core/check/check_options.ts";
+import { aFunction, rule } from "../core/check/rules.ts";
+import { kindOf } from "../core/check/show.ts";
+import type { Context } from "../core/context.ts";
+import { holdsGuard, misplaced, readGuards } from "../core/guard_fragment.ts";
+import { isResponse } from "../core/http/is_response.ts";
+import { whenDone } from "../core/maybe_async.ts";
+import type { Handler } from "../core/middleware.ts";
+import { observe } from "../core/observe.ts";
+import type { Route, RouteArgs, RouteConfig } from "../core/route.ts";
+import { aBodySize, type Guarded, limitBody } from "./body_limit.ts";
+import { guard } from "./guard.ts";
+
+/** A method of a route. */
+export interface Endpoint {
+  readonly method: string;
+  readonly path: string;
+  /** Runs the guards and the route's code. */
+  readonly run: Handler<Context>;
+}
+
+/** The method of endpoints that answer every method. */
+export const ANY_METHOD = "";
+
+const ACTION_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** `*`, or a token as in RFC 9110, section 5.6.2, of letters and hyphens. */
+const METHOD = /^(\*|[a-z-]+)$/i;
+
+const aPath = rule(
+  'a string that begins with "/"',
+  (value) => typeof value === "string" && value.startsWith("/"),
+);
+
+const ROUTE_OPTIONS: OptionRules<Route> = {
+  path: aPath,
+  method: rule(
+    'an HTTP method or "*"',
+    (value) => typeof value === "string" && METHOD.test(value),
+  ),
+  handler: aFunction,
+  loader: aFunction,
+  action: aFunction,
+  config: rule("an object", (value) => kindOf(value) === "an object"),
+  maxBodySize: aBodySize,
+};
+
+/**
+ * Returns the endpoints of a route.
+ *
+ * @param maxBodySize The body limit of a route without its own.
+ * @throws {TypeError} If the route is invalid.
+ */
+export function endpointsOf(route: Route, maxBodySize: number): Endpoint[] {
+  const operation = checkRoute(route);
+  const { path, handler, loader, action, method = "GET" } = route;
+  const guarded = guardedBy(path, route.config, operation);
+  const limit = route.maxBodySize ?? maxBodySize;
+  const endpoint = (method: string, run: Handler<Context>): Endpoint => ({
+    method,
+    path,
+    run: limitBody(limit, guarded, run),
+  });
+  if (handler !== undefined) {
+    const name = method === "*" ? ANY_METHOD : method.toUpperCase();
+    return [endpoint(name, handler)];
+  }
+  const endpoints: Endpoint[] = [];
+  if (loader !== undefined) {
+    const run = answerWith(`loader:${path}`, "data", loader);
+    endpoints.push(endpoint("GET", run));
+  }
+  if (action !== undefined) {
+    const run = answerWith(`form:${path}`, "forms", action);
+    endpoints.push(...ACTION_METHODS.map((method) => endpoint(method, run)));
+  }
+  return endpoints;
+}
+
+/** Returns the operation in further error messages. */
+function checkRoute(route: Route): string {
+  checkValue(route?.path, "path", aPath, "add route");
+  const operation = `add route ${route.path}`;
+  if ("auth" in route || holdsGuard(route)) {
+    throw misplaced(operation, "the route itself holds one");
+  }
+  checkOptions(route, ROUTE_OPTIONS, operation, "route");
+  const problem = findConflict(route);
+  if (problem !== undefined) {
+    throw new TypeError(`Cannot ${operation}: ${problem}`);
+  }
+  return operation;
+}
+
+function findConflict(
+  { handler, loader, action, method }: Route,
+): string | undefined {
+  const hasOthers = loader !== undefined || action !== undefined;
+  if (handler !== undefined) {
+    return hasOthers
+      ? "it must have either a handler or a loader and an action, received both"
+      : undefined;
+  }
+  if (!hasOthers) return "it must have a handler, a loader or an action";
+  return method === undefined
+    ? undefined
+    : `method goes with a handler; a loader answers GET, an action ${
+      ACTION_METHODS.join(", ")
+    }`;
+}
+
+/** Creates the wrapper that runs a route's code only after its guards. */
+function guardedBy(
+  path: string,
+  config: RouteConfig | undefined,
+  operation: string,
+): Guarded {
+  const rule = config && readGuards(config, operation, "config.");
+  return rule === undefined
+    ? (run) => run
+    : (run) => (request, context) =>
+      guard(rule, path, request, context, () => run(request, context));
+}
+
+function answerWith(
+  name: string,
+  layer: "data" | "forms",
+  fn: (args: RouteArgs) => unknown,
+): Handler<Context> {
+  return (request, context) =>
+    whenDone(
+      observe(
+        name,
+        layer,
+        () => fn({ request, context, params: context.params }),
+      ),
+      (result) => {
+        if (isResponse(result)) return result;
+        if (result === undefined) return new Response(null, { status: 204 });
+        return Response.json(result);
+      },
+    );
+}

@@ -1,0 +1,67 @@
+/**
+ * Checks the plugins of an app, and closes them.
+ *
+ * @module
+ */
+
+import { kindOf } from "../core/check/show.ts";
+import { holdsGuard, misplaced } from "../core/guard_fragment.ts";
+import type { Plugin } from "../core/plugin.ts";
+import type { AppOptions } from "./app.ts";
+
+/** Returns the plugins of an app, the outermost first. */
+export function readPlugins(
+  { trace, plugins = [] }: AppOptions,
+): readonly Plugin[] {
+  if (trace !== undefined) checkPlugin(trace, "trace");
+  for (const plugin of plugins) checkPlugin(plugin, "a plugin");
+  const all = trace === undefined ? [...plugins] : [trace, ...plugins];
+  const names = new Set<string>();
+  for (const { name } of all) {
+    if (names.has(name)) {
+      throw new TypeError(
+        `Cannot create app: two plugins are called ${JSON.stringify(name)}`,
+      );
+    }
+    names.add(name);
+  }
+  return all;
+}
+
+function checkPlugin(plugin: unknown, what: string): void {
+  const kind = kindOf(plugin);
+  const isObject = kind === "an object";
+  if (isObject && typeof (plugin as Plugin).name === "string") {
+    if (!holdsGuard(plugin as Plugin)) return;
+    throw misplaced("create app", `${what} holds one`);
+  }
+  throw new TypeError(
+    `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${kind}${
+      isObject
+        ? " without one"
+        : kind === "a function"
+        ? "; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware"
+        : ""
+    }`,
+  );
+}
+
+/** Closes all plugins, the last one first, even if some of them fail to. */
+export async function closePlugins(plugins: readonly Plugin[]): Promise<void> {
+  const errors: unknown[] = [];
+  const names: string[] = [];
+  for (const plugin of plugins.toReversed()) {
+    try {
+      await plugin.close?.();
+    } catch (error) {
+      errors.push(error);
+      names.push(JSON.stringify(plugin.name));
+    }
+  }
+  if (errors.length === 0) return;
+  if (errors.length === 1) throw errors[0];
+  throw new AggregateError(
+    errors,
+    `Cannot close app: the plugins ${names.join(", ")} failed to close`,
+  );
+}

@@ -1,0 +1,52 @@
+/**
+ * Continues with a value that may be there already, without making it wait.
+ *
+ * An `await` costs a request 0.3 µs or more inside an async context, and the
+ * host had six of them in each other. A route that answers at once has none.
+ *
+ * @module
+ */
+
+/** A value, or a promise of it. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Whether something is a promise, or a lazy one that starts when awaited. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null &&
+    typeof (value as { then?: unknown }).then === "function";
+}
+
+/** Calls `fn` with a value, at once or when its promise is fulfilled. */
+export function whenDone<T, R>(
+  value: T | PromiseLike<T>,
+  fn: (value: T) => MaybePromise<R>,
+): MaybePromise<R> {
+  return isThenable(value)
+    ? Promise.resolve(value as PromiseLike<T>).then(fn)
+    : fn(value);
+}
+
+/** Calls `run`, then `done` with its result or `recover` with its error. */
+export function settle<T, R>(
+  run: () => T | PromiseLike<T>,
+  done: (value: T) => R,
+  recover: (error: unknown) => R,
+): MaybePromise<R> {
+  let result: T | PromiseLike<T>;
+  try {
+    result = run();
+  } catch (error) {
+    return recover(error);
+  }
+  return isThenable(result)
+    ? Promise.resolve(result as PromiseLike<T>).then(done, recover)
+    : done(result);
+}
+
+/** Calls `run`, and `recover` with what it throws or rejects with. */
+export function attempt<T>(
+  run: () => T | PromiseLike<T>,
+  recover: (error: unknown) => T,
+): MaybePromise<T> {
+  return settle(run, (value) => value, recover);
+}
