@@ -23,7 +23,7 @@ import { errorResponse } from "../core/error_response.ts";
 import { guardCaches } from "../core/http/cache_control.ts";
 import { readHost, refuseHost } from "../core/http/host_header.ts";
 import { isResponse } from "../core/http/is_response.ts";
-import { attempt, type MaybePromise, settle } from "../core/maybe_async.ts";
+import { attempt, type MaybePromise } from "../core/maybe_async.ts";
 import { type Chain, compose, type Middleware } from "../core/middleware.ts";
 import { pathOf } from "../core/path.ts";
 import { printable, printableError } from "../core/redact/printable.ts";
@@ -175,25 +175,45 @@ export function createHost(options: HostOptions): Host {
     context: Context,
     otherwise?: Otherwise,
   ): MaybePromise<Response> {
-    const { request } = context;
     const scope = new RequestScope(context, undefined);
-    const handle = () => {
-      chain ??= composeChain();
-      return chain(request, context, otherwise);
-    };
-    const finish = (response: Response) =>
-      guardCaches(response, request, scope);
-    return runInScope(scope, () =>
-      settle(
-        () => isReady ? handle() : getReady().then(handle),
-        finish,
-        (error) => finish(recover(error, request, context)),
-      ));
+    return runInScope(scope, answer, context, scope, otherwise);
+  }
+
+  function answer(
+    context: Context,
+    scope: RequestScope,
+    otherwise: Otherwise | undefined,
+  ): MaybePromise<Response> {
+    const { request } = context;
+    let response: MaybePromise<Response>;
+    try {
+      response = isReady
+        ? handle(request, context, otherwise)
+        : getReady().then(() => handle(request, context, otherwise));
+    } catch (error) {
+      response = recover(error, request, context);
+    }
+    if (isResponse(response)) return guardCaches(response, request, scope);
+    return response.then(
+      (response) => guardCaches(response, request, scope),
+      (error) => guardCaches(recover(error, request, context), request, scope),
+    );
+  }
+
+  function handle(
+    request: Request,
+    context: Context,
+    otherwise: Otherwise | undefined,
+  ): MaybePromise<Response> {
+    chain ??= composeChain();
+    return chain(request, context, otherwise);
   }
 
   function composeChain(): Chain<Context, Otherwise | undefined> {
-    const routes = compose(inner, recovering(router.dispatch, passThrown));
-    // Without outermost middlewares, `run` recovers.
+    // `answer` recovers outside of all middlewares.
+    const routes = inner.length === 0
+      ? router.dispatch
+      : compose(inner, recovering(router.dispatch, passThrown));
     return outer.length === 0
       ? routes
       : compose(outer, recovering(routes, recover));

@@ -130,13 +130,10 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
       }
       context.params = params;
     }
-    return whenDone(
-      endpoint.run(request, context),
-      (response) => {
-        checkResponse(response, request, `route ${endpoint.path} must give`);
-        return checkUnused(response, request, endpoint.path);
-      },
-    );
+    return whenDone(endpoint.run(request, context), (response) => {
+      checkResponse(response, request, `route ${endpoint.path} must give`);
+      return checkUnused(response, request, endpoint.path);
+    });
   }
 
   return { add, dispatch };

@@ -26,12 +26,11 @@ export function whenDone<T, R>(
     : fn(value);
 }
 
-/** Calls `run`, then `done` with its result or `recover` with its error. */
-export function settle<T, R>(
+/** Calls `run`, and `recover` with what it throws or rejects with. */
+export function attempt<T>(
   run: () => T | PromiseLike<T>,
-  done: (value: T) => R,
-  recover: (error: unknown) => R,
-): MaybePromise<R> {
+  recover: (error: unknown) => T,
+): MaybePromise<T> {
   let result: T | PromiseLike<T>;
   try {
     result = run();
@@ -39,14 +38,6 @@ export function settle<T, R>(
     return recover(error);
   }
   return isThenable(result)
-    ? Promise.resolve(result as PromiseLike<T>).then(done, recover)
-    : done(result);
-}
-
-/** Calls `run`, and `recover` with what it throws or rejects with. */
-export function attempt<T>(
-  run: () => T | PromiseLike<T>,
-  recover: (error: unknown) => T,
-): MaybePromise<T> {
-  return settle(run, (value) => value, recover);
+    ? Promise.resolve(result as PromiseLike<T>).then(undefined, recover)
+    : result;
 }

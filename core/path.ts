@@ -19,21 +19,25 @@
  * ```
  */
 export function pathOf(url: string): string {
-  if (REWRITTEN.test(url)) return URL.parse(url)?.pathname ?? cutPath(url);
-  return cutPath(url);
+  // Tracing, routes, caches and RPC ask in turn for the path of one request.
+  if (url !== lastURL) {
+    lastPath = REWRITTEN.test(url)
+      ? URL.parse(url)?.pathname ?? cutPath(url)
+      : cutPath(url);
+    lastURL = url;
+  }
+  return lastPath;
 }
+
+let lastURL = "";
+let lastPath = "/";
 
 /** Dot segments, and characters that a parser encodes or takes for others. */
 const REWRITTEN = /\/(?:\.|%2e)|[^!#-;=?-\[\]_a-z|~]/i;
 
 function cutPath(url: string): string {
-  let start = -1;
-  for (let i = url.indexOf("://") + 3; i < url.length; i++) {
-    const code = url.charCodeAt(i);
-    if (code === 63 /* ? */ || code === 35 /* # */) {
-      return start === -1 ? "/" : url.slice(start, i);
-    }
-    if (code === 47 /* / */ && start === -1) start = i;
-  }
-  return start === -1 ? "/" : url.slice(start);
+  const end = url.search(/[?#]/);
+  const target = end === -1 ? url : url.slice(0, end);
+  const start = target.indexOf("/", target.indexOf("://") + 3);
+  return start === -1 ? "/" : target.slice(start);
 }

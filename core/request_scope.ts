@@ -156,19 +156,12 @@ export function currentContext(): RequestContext {
 }
 
 /** Runs `fn` in `scope`, with everything it starts and awaits. */
-export function runInScope<T>(scope: RequestScope, fn: () => T): T;
-/** Runs `fn` with an argument, which saves the caller a closure. */
-export function runInScope<T, A>(
+export function runInScope<T, A extends unknown[]>(
   scope: RequestScope,
-  fn: (argument: A) => T,
-  argument: A,
-): T;
-export function runInScope<T, A>(
-  scope: RequestScope,
-  fn: (argument: A) => T,
-  argument?: A,
+  fn: (...args: A) => T,
+  ...args: A
 ): T {
-  return storage.run<T, [A]>(scope, fn, argument as A);
+  return storage.run(scope, fn, ...args);
 }
 
 /** Makes `scope` the current one for the rest of the running function. */
