@@ -79,7 +79,8 @@ export function findProblem(
 }
 
 function violation(value: unknown, name: string, rule: Rule): string {
-  const shown = rule.isSecret && value !== "" ? kindOf(value) : show(value);
+  const { describe = show } = rule;
+  const shown = rule.isSecret && value !== "" ? kindOf(value) : describe(value);
   return `${name} must be ${rule.expected}, received ${shown}`;
 }
 

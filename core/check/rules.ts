@@ -5,6 +5,7 @@
  */
 
 import { MAX_DELAY } from "./duration.ts";
+import { show } from "./show.ts";
 
 /** What a value must be. */
 export interface Rule {
@@ -14,6 +15,8 @@ export interface Rule {
   readonly test: (value: unknown) => boolean;
   /** Whether errors must not show the value. */
   readonly isSecret?: boolean;
+  /** Describes a wrong value in error messages. Default: `show()`. */
+  readonly describe?: (value: unknown) => string;
 }
 
 /** Creates a rule. */
@@ -100,13 +103,18 @@ export function withMethods(
   expected: string,
   ...methods: readonly string[]
 ): Rule {
-  return rule(
+  const missing = (value: unknown) =>
+    methods.find((name) =>
+      typeof (value as Record<string, unknown> | null)?.[name] !== "function"
+    );
+  return {
     expected,
-    (value) =>
-      methods.every((name) =>
-        typeof (value as Record<string, unknown> | null)?.[name] === "function"
-      ),
-  );
+    test: (value) => missing(value) === undefined,
+    describe: (value) =>
+      typeof value === "object" && value !== null
+        ? `${show(value)} without a function ${missing(value)}`
+        : show(value),
+  };
 }
 
 /** Returns a rule for an array whose every element meets a rule. */

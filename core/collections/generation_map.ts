@@ -14,6 +14,8 @@
 export class GenerationMap<K, V> {
   readonly #maxYoung: number;
   readonly #lifetime: number;
+  readonly #weigh: (value: V) => number;
+  #weight = 0;
   #young = new Map<K, V>();
   #old = new Map<K, V>();
   #turn = 0;
@@ -24,10 +26,16 @@ export class GenerationMap<K, V> {
    * @param maxSize Maximum entries, of both generations together.
    * @param lifetime Time after which {@linkcode advance} starts a generation, in
    * the unit of its argument. Default: `Infinity`.
+   * @param weigh Returns how many entries a value counts as. Default: 1.
    */
-  constructor(maxSize: number, lifetime = Infinity) {
+  constructor(
+    maxSize: number,
+    lifetime = Infinity,
+    weigh: (value: V) => number = () => 1,
+  ) {
     this.#maxYoung = maxSize / 2;
     this.#lifetime = lifetime;
+    this.#weigh = weigh;
   }
 
   /** Starts a new generation if the present one began a lifetime ago. */
@@ -54,14 +62,17 @@ export class GenerationMap<K, V> {
 
   /** Keeps a value. */
   set(key: K, value: V): void {
-    if (this.#young.size >= this.#maxYoung && !this.#young.has(key)) {
-      this.rotate();
-    }
+    const before = this.#young.get(key);
+    if (before !== undefined) this.#weight -= this.#weigh(before);
+    else if (this.#weight >= this.#maxYoung) this.rotate();
+    this.#weight += this.#weigh(value);
     this.#young.set(key, value);
   }
 
   /** Removes a value. */
   delete(key: K): void {
+    const value = this.#young.get(key);
+    if (value !== undefined) this.#weight -= this.#weigh(value);
     this.#young.delete(key);
     this.#old.delete(key);
   }
@@ -70,11 +81,12 @@ export class GenerationMap<K, V> {
   rotate(): void {
     this.#old = this.#young;
     this.#young = new Map();
+    this.#weight = 0;
   }
 
   /** Forgets all values. */
   clear(): void {
-    this.#old = new Map();
-    this.#young = new Map();
+    this.rotate();
+    this.rotate();
   }
 }
