@@ -94,7 +94,7 @@ export function handleOAuthCallback(
 }
 
 /** The same as {@linkcode getAuth}, for users of a type that is known. */
-export function authOf<U extends BaseUser>(
+export function authOf<U extends BaseUser = User>(
   context: RequestContext,
 ): AuthContext<U> {
   const auth: AuthContext<U> | undefined = context.get("auth");
@@ -105,8 +105,8 @@ export function authOf<U extends BaseUser>(
 }
 
 /** The plugin's own side of a request's auth. */
-export function requestAuthOf(context: RequestContext): RequestAuth<User> {
-  const auth = authOf<User>(context);
+export function requestAuthOf(context: RequestContext): RequestAuth {
+  const auth = authOf(context);
   if (auth instanceof RequestAuth) return auth;
   throw new TypeError(
     'Cannot get auth: context.get("auth") must be what the auth plugin has set, received something else',

@@ -1,3 +1,4 @@
+import { findProblem, type Rules } from "../core/check/check_options.ts";
 import { errorResponse } from "../core/error_response.ts";
 
 /** What can go wrong in authentication itself. */
@@ -17,12 +18,6 @@ const STATUS: Readonly<Record<AuthErrorCode, number>> = {
   RATE_LIMITED: 429,
   CONFIG: 500,
 };
-
-/** What an {@linkcode AuthError} may carry beside code and message. */
-export interface AuthErrorOptions extends ErrorOptions {
-  /** In how many seconds another attempt may succeed. */
-  readonly retryAfter?: number;
-}
 
 /**
  * Why nobody could be signed in, or the plugin not be created.
@@ -67,12 +62,13 @@ export class AuthError extends Error {
    *
    * @param code A stable name for programs.
    * @param message One sentence that the client may read.
-   * @param options What led to it, for the log.
+   * @param options `cause` is for the log. `retryAfter` is the time after which
+   * another attempt may succeed, in seconds.
    */
   constructor(
     code: AuthErrorCode,
     message: string,
-    options: AuthErrorOptions = {},
+    options: ErrorOptions & { readonly retryAfter?: number } = {},
   ) {
     super(message, options);
     this.code = code;
@@ -105,7 +101,18 @@ export class AuthError extends Error {
  */
 export class SignInReason extends Error {}
 
-/** What creation throws of a setting, naming it. */
+/**
+ * Checks options of the plugin.
+ *
+ * @param name The object's name in the message.
+ * @throws {AuthError} `CONFIG` if something is wrong.
+ */
+export function checkConfig(value: unknown, rules: Rules, name: string): void {
+  const problem = findProblem(value, rules, name);
+  if (problem !== undefined) throw configError(problem);
+}
+
+/** Returns the error for a wrong setting of the plugin. */
 export function configError(problem: string): AuthError {
   return new AuthError("CONFIG", `Cannot create auth plugin: ${problem}`);
 }

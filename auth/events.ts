@@ -28,53 +28,55 @@ export type RejectionReason =
 /** Why a guard refuses a request. */
 export type DenialReason = "anonymous" | "roles" | "cross_origin";
 
-/** Something that happened, told to `onEvent`. */
-export type AuthEvent = { readonly time: Date } & AuthOccurrence;
+/** An event for `onEvent`. */
+export type AuthEvent =
+  & { readonly time: Date }
+  & (
+    | {
+      readonly type: "sign_in";
+      readonly provider: string;
+      readonly userId: string;
+    }
+    | {
+      readonly type: "sign_in_failed";
+      readonly provider: string;
+      readonly code: string;
+      /** What the log should know and the client not. */
+      readonly reason?: string;
+    }
+    | { readonly type: "sign_out"; readonly userId: string }
+    | { readonly type: "session_refreshed"; readonly userId: string }
+    | { readonly type: "session_rejected"; readonly reason: RejectionReason }
+    | {
+      readonly type: "sessions_revoked";
+      readonly userId: string;
+      readonly count: number;
+    }
+    | { readonly type: "oauth_started"; readonly provider: string }
+    | {
+      readonly type: "access_denied";
+      readonly userId?: string;
+      readonly reason: DenialReason;
+    }
+    | {
+      readonly type: "claim_ignored";
+      readonly name: string;
+    }
+  );
 
-/** What can happen. */
-export type AuthOccurrence =
-  | {
-    readonly type: "sign_in";
-    readonly provider: string;
-    readonly userId: string;
-  }
-  | {
-    readonly type: "sign_in_failed";
-    readonly provider: string;
-    readonly code: string;
-    /** What the log should know and the client not. */
-    readonly reason?: string;
-  }
-  | { readonly type: "sign_out"; readonly userId: string }
-  | { readonly type: "session_refreshed"; readonly userId: string }
-  | { readonly type: "session_rejected"; readonly reason: RejectionReason }
-  | {
-    readonly type: "sessions_revoked";
-    readonly userId: string;
-    readonly count: number;
-  }
-  | { readonly type: "oauth_started"; readonly provider: string }
-  | {
-    readonly type: "access_denied";
-    readonly userId?: string;
-    readonly reason: DenialReason;
-  }
-  | {
-    readonly type: "claim_ignored";
-    readonly name: string;
-  };
+type WithoutTime<E> = E extends unknown ? Omit<E, "time"> : never;
 
-/** Tells of something that happens now. */
-export type Emit = (occurrence: AuthOccurrence) => void;
+/** Reports something that happens now. */
+export type Emit = (event: WithoutTime<AuthEvent>) => void;
 
 function loggable(fields: object): string {
   return printable(redactText(clip(JSON.stringify(fields), MAX_LOG_TEXT)));
 }
 
 /**
- * Makes what tells the application and, with `debug`, the console.
+ * Creates what reports to the application and, with `debug`, to the console.
  *
- * @param options Whom to tell, and the clock in milliseconds.
+ * @param options `now` is the clock, in milliseconds.
  */
 export function createEmit(options: {
   readonly debug: boolean;
@@ -82,18 +84,18 @@ export function createEmit(options: {
   readonly now: () => number;
 }): Emit {
   const { debug, onEvent, now } = options;
-  async function report(occurrence: AuthOccurrence): Promise<void> {
-    const { type, ...rest } = occurrence;
-    // Texts of strangers must neither act on a terminal nor forge a line.
+  if (!debug && onEvent === undefined) return () => {};
+  return async (event) => {
+    const { type, ...rest } = event;
+    // Text of clients must neither act on a terminal nor look like a log line.
     if (debug) console.log(`[auth] ${type} ${loggable(rest)}`);
     try {
-      await onEvent?.({ time: new Date(now()), ...occurrence });
+      await onEvent?.({ time: new Date(now()), ...event });
     } catch (error) {
       console.error(
         "onEvent of the auth plugin failed:",
         printableError(error),
       );
     }
-  }
-  return debug || onEvent !== undefined ? report : () => {};
+  };
 }

@@ -4,16 +4,24 @@
  * @module
  */
 
-import type { Rules } from "../core/check/check_options.ts";
-import { createModuleGuard, refuseUncalled } from "../core/guard_fragment.ts";
-import { findProblem } from "../core/check/check_options.ts";
-import type { OptionRules } from "../core/check/check_options.ts";
+import {
+  findProblem,
+  type OptionRules,
+  type Rules,
+} from "../core/check/check_options.ts";
+import { aBoolean, rule } from "../core/check/rules.ts";
 import { show } from "../core/check/show.ts";
+import { createModuleGuard, refuseUncalled } from "../core/guard_fragment.ts";
 import type { AuthFragment, AuthRule } from "../core/route.ts";
 import { AuthError } from "./error.ts";
-import { combineGuards, NO_DEMANDS, refuse } from "./refuse.ts";
-import type { AnonymousAnswer, Guard } from "./refuse.ts";
-import { isSafeRedirect } from "./safe_redirect.ts";
+import {
+  type AnonymousAnswer,
+  combineGuards,
+  type Guard,
+  NO_DEMANDS,
+  refuse,
+} from "./refuse.ts";
+import { isSafeRedirect, SAFE_REDIRECT } from "./safe_redirect.ts";
 
 /** What anonymous requests get. Default: 401 with code `UNAUTHORIZED`. */
 export interface RequireAuthOptions {
@@ -41,38 +49,56 @@ export interface RequireRolesOptions extends RequireAuthOptions {
 }
 
 const REQUIRE_AUTH: OptionRules<RequireAuthOptions> = {
-  redirect: true,
-  unauthorizedResponse: true,
+  redirect: rule(
+    SAFE_REDIRECT,
+    (value) => typeof value === "function" || isSafeRedirect(value),
+  ),
+  unauthorizedResponse: rule(
+    "an object with a status from 400 to 599",
+    (value) => REFUSAL.status.test(Object(value).status),
+  ),
 };
 
 const REQUIRE_ROLES: OptionRules<RequireRolesOptions> = {
   ...REQUIRE_AUTH,
-  requireAll: true,
+  requireAll: aBoolean,
 };
 
-const RESPONSE: OptionRules<
-  NonNullable<RequireAuthOptions["unauthorizedResponse"]>
-> = { status: true, body: true };
+const REFUSAL = {
+  status: rule(
+    "an integer from 400 to 599",
+    (value) =>
+      Number.isInteger(value) && value as number >= 400 &&
+      value as number <= 599,
+  ),
+  body: true as const,
+};
 
 /**
- * Checks the names of a guard's options.
+ * Checks the options of a guard.
  *
- * @throws {AuthError} `CONFIG` if a name is unknown.
+ * @throws {AuthError} `CONFIG` if something is wrong.
  */
-export function checkNames(
+export function checkGuard(
   options: unknown,
-  known: Rules,
+  rules: Rules,
   guard: string,
-  name = "options",
 ): void {
-  const problem = findProblem(options, known, name);
+  const { unauthorizedResponse = {} } = Object(options) as RequireAuthOptions;
+  const problem =
+    findProblem(unauthorizedResponse, REFUSAL, "unauthorizedResponse") ??
+      findProblem(options, rules, "options");
   if (problem === undefined) return;
-  const hint = !("roles" in known) && Object.hasOwn(Object(options), "roles")
+  const hint = !("roles" in rules) && Object.hasOwn(Object(options), "roles")
     ? '. To require roles, use requireRoles(["admin"])'
     : "";
-  throw new AuthError(
+  throw guardError(guard, problem + hint);
+}
+
+function guardError(guard: string, problem: string): AuthError {
+  return new AuthError(
     "CONFIG",
-    `Cannot guard a route by ${guard}: ${problem}${hint}`,
+    `Cannot guard a route by ${guard}: ${problem}`,
   );
 }
 
@@ -99,8 +125,8 @@ export function checkNames(
  * ```
  */
 export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
-  checkNames(options, REQUIRE_AUTH, "requireAuth()");
-  const anonymous = readAnonymousAnswer(options, "requireAuth()");
+  checkGuard(options, REQUIRE_AUTH, "requireAuth()");
+  const anonymous = anonymousAnswer(options);
   return fragment({
     name: "auth:requireAuth",
     required: true,
@@ -110,35 +136,12 @@ export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
 }
 
 /** Returns the response to anonymous requests, or `undefined` for the default. */
-function readAnonymousAnswer(
+function anonymousAnswer(
   { redirect, unauthorizedResponse }: RequireAuthOptions,
-  guard: string,
 ): AnonymousAnswer | undefined {
-  if (
-    redirect !== undefined && typeof redirect !== "function" &&
-    !isSafeRedirect(redirect)
-  ) {
-    throw new AuthError(
-      "CONFIG",
-      `Cannot guard a route: redirect of ${guard} must be a path such as "/sign-in" or an http(s) URL, received ${
-        show(redirect)
-      }`,
-    );
-  }
-  if (unauthorizedResponse !== undefined) {
-    checkNames(unauthorizedResponse, RESPONSE, guard, "unauthorizedResponse");
-    const { status } = unauthorizedResponse;
-    if (!Number.isInteger(status) || status < 400 || status > 599) {
-      throw new AuthError(
-        "CONFIG",
-        `Cannot guard a route: unauthorizedResponse.status of ${guard} must be an integer from 400 to 599, received ${status}`,
-      );
-    }
-  }
-  if (redirect === undefined && unauthorizedResponse === undefined) {
-    return undefined;
-  }
-  return { redirect, unauthorized: unauthorizedResponse };
+  return redirect === undefined && unauthorizedResponse === undefined
+    ? undefined
+    : { redirect, unauthorized: unauthorizedResponse };
 }
 
 /**
@@ -163,9 +166,9 @@ export function requireRoles(
   roles: readonly string[],
   options: RequireRolesOptions = {},
 ): AuthFragment {
-  checkNames(options, REQUIRE_ROLES, "requireRoles()");
+  checkGuard(options, REQUIRE_ROLES, "requireRoles()");
   const { requireAll = false } = options;
-  const anonymous = readAnonymousAnswer(options, "requireRoles()");
+  const anonymous = anonymousAnswer(options);
   const demand = { roles: readRoles(roles, "requireRoles()"), requireAll };
   return fragment({
     name: "auth:requireRoles",
@@ -212,16 +215,16 @@ function checkAll(guards: readonly Guard[]): AuthRule["check"] {
 }
 
 /** Checks a list of roles. */
-export function readRoles(roles: unknown, name: string): readonly string[] {
+export function readRoles(roles: unknown, guard: string): readonly string[] {
   if (
     Array.isArray(roles) && roles.length > 0 &&
     roles.every((role) => typeof role === "string" && role !== "")
   ) {
     return Object.freeze([...roles]);
   }
-  throw new AuthError(
-    "CONFIG",
-    `Cannot guard a route: roles of ${name} must be an array of non-empty strings, at least one, received ${
+  throw guardError(
+    guard,
+    `roles must be an array of non-empty strings, at least one, received ${
       Array.isArray(roles) && roles.length === 0 ? "an empty one" : show(roles)
     }`,
   );

@@ -40,16 +40,15 @@ export {
 } from "./access.ts";
 export type { AuthContext, AuthenticatedContext } from "./auth_context.ts";
 export type { CookieOptions } from "./cookies/cookie_settings.ts";
-export { AuthError } from "./error.ts";
-export type { AuthErrorCode, AuthErrorOptions } from "./error.ts";
-export type {
-  AuthEvent,
-  AuthOccurrence,
-  DenialReason,
-  RejectionReason,
-} from "./events.ts";
-export { optionalAuth, requireAuth, requireRoles } from "./guards.ts";
-export type { RequireAuthOptions, RequireRolesOptions } from "./guards.ts";
+export { AuthError, type AuthErrorCode } from "./error.ts";
+export type { AuthEvent, DenialReason, RejectionReason } from "./events.ts";
+export {
+  optionalAuth,
+  requireAuth,
+  type RequireAuthOptions,
+  requireRoles,
+  type RequireRolesOptions,
+} from "./guards.ts";
 export type { OAuthCallbackParameters } from "./oauth/callback_parameters.ts";
 export type {
   AuthCallbacks,
@@ -65,8 +64,11 @@ export {
   verifyPassword,
 } from "./password/password.ts";
 export type { PasswordHashOptions } from "./password/password_hash.ts";
-export { createAuthPlugin } from "./plugin.ts";
-export type { AuthPlugin, SessionInfo } from "./plugin.ts";
+export {
+  type AuthPlugin,
+  createAuthPlugin,
+  type SessionInfo,
+} from "./plugin.ts";
 export type {
   AuthorizationParameters,
   AuthProvider,
@@ -96,17 +98,16 @@ export type {
 export { safeRedirect } from "./safe_redirect.ts";
 export { rateLimitSignIn } from "./sign_in/rate_limit_sign_in.ts";
 export type { RateLimitSignInOptions } from "./sign_in/rate_limit_sign_in.ts";
-export { createMemorySessionStore } from "./stores/memory_session_store.ts";
-export type {
-  MemorySessionStore,
-  MemorySessionStoreOptions,
+export {
+  createMemorySessionStore,
+  type MemorySessionStore,
+  type MemorySessionStoreOptions,
 } from "./stores/memory_session_store.ts";
 export type { SessionRecord, SessionStore } from "./stores/session_store.ts";
 export type { JWTPayload } from "./tokens/jwt.ts";
-export type { BaseUser, Claims, Session, User } from "./user.ts";
-export { withAuth } from "./with_auth.ts";
-export type {
-  AuthorizedArgs,
-  AuthorizedHandler,
-  WithAuthOptions,
+export type { BaseUser, Session, User } from "./user.ts";
+export {
+  type AuthorizedArgs,
+  withAuth,
+  type WithAuthOptions,
 } from "./with_auth.ts";

@@ -1,28 +1,21 @@
 import type { ConnectionInfo, RequestContext } from "../core/context.ts";
-import { claimCookies, markPersonal } from "../core/personal.ts";
 import type { Middleware } from "../core/middleware.ts";
+import { claimCookies, markPersonal } from "../core/personal.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { RouteArgs } from "../core/route.ts";
-import { observe } from "../core/observe.ts";
-import { currentScope } from "../core/request_scope.ts";
 import { authOf } from "./access.ts";
 import type { AuthContext } from "./auth_context.ts";
-import { checkParts } from "./check_parts.ts";
+import { authenticate } from "./authenticate.ts";
 import { withCookies } from "./cookies/response_cookies.ts";
-import type { AuthCore } from "./core.ts";
 import { createCore } from "./core.ts";
-import type { Finding } from "./identify.ts";
-import { identify } from "./identify.ts";
-import { checkNames } from "./option_names.ts";
 import type { AuthConfig } from "./options.ts";
-import { resolveOptions } from "./options.ts";
 import { RequestAuth } from "./request_auth.ts";
-import { Rejection } from "./sessions/session_proofs.ts";
-import { createMemorySessionStore } from "./stores/memory_session_store.ts";
-import type { SessionRecord } from "./stores/session_store.ts";
 import type { BaseUser, Session, User } from "./user.ts";
-import type { AuthorizedHandler, WithAuthOptions } from "./with_auth.ts";
-import { withAuth } from "./with_auth.ts";
+import {
+  type AuthorizedArgs,
+  withAuth,
+  type WithAuthOptions,
+} from "./with_auth.ts";
 
 /** A session, as a list of somebody's sessions shows it. */
 export interface SessionInfo {
@@ -67,7 +60,7 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
   getUser(context: RequestContext): U | null;
   /** Like the function of this name, typed. */
   withAuth<T>(
-    handler: AuthorizedHandler<T, U>,
+    handler: (args: AuthorizedArgs<U>) => T | Promise<T>,
     options?: WithAuthOptions,
   ): (args: RouteArgs) => Promise<T>;
   /**
@@ -157,110 +150,58 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
 export function createAuthPlugin<U extends BaseUser = User>(
   config: AuthConfig<U>,
 ): AuthPlugin<U> {
-  checkNames(config);
-  const settings = resolveOptions(config);
-  checkParts(config);
-  const { now = Date.now } = config;
-  const store = settings.strategy === "jwt"
-    ? undefined
-    : config.session?.store ?? createMemorySessionStore({ now });
-  const core = createCore(config, settings, store, now);
+  // Only the public types know more of the users than `User` does.
+  const core = createCore(config as unknown as AuthConfig);
+  const { sessions, store, providers } = core;
 
-  function authenticate(
+  function begin(
     request: Request,
     info: ConnectionInfo | undefined,
     context?: RequestContext,
-  ): RequestAuth<U> | Promise<RequestAuth<U>> {
+  ): RequestAuth | Promise<RequestAuth> {
     claimCookies(core.cookieNames);
-    const found = currentScope()?.span === undefined
-      ? identify(core, request, now)
-      : identifyTraced(core, request, now);
-    return found instanceof Promise
-      ? found.then((finding) => authOfFinding(request, info, finding, context))
-      : authOfFinding(request, info, found, context);
+    const result = authenticate(core, request);
+    return result instanceof Promise
+      ? result.then((result) =>
+        new RequestAuth(core, request, info, result, context)
+      )
+      : new RequestAuth(core, request, info, result, context);
   }
-
-  function authOfFinding(
-    request: Request,
-    info: ConnectionInfo | undefined,
-    finding: Finding<U>,
-    context: RequestContext | undefined,
-  ): RequestAuth<U> {
-    if (!(finding instanceof Rejection)) {
-      return new RequestAuth(core, request, info, finding, context);
-    }
-    const { reason, evidence } = finding;
-    core.emit({ type: "session_rejected", reason });
-    const auth = new RequestAuth<U>(core, request, info, undefined, context);
-    if (evidence === "cookie") auth.clearCookie();
-    return auth;
-  }
-
-  const middleware: Middleware<RequestContext> = async (
-    request,
-    context,
-    next,
-  ) => {
-    const found = authenticate(request, context.info, context);
-    const auth = found instanceof Promise ? await found : found;
-    context.set("auth", auth);
-    return await withCookies(auth, next);
-  };
 
   return {
     name: "auth",
-    middleware,
+    async middleware(request, context, next) {
+      const begun = begin(request, context.info, context);
+      const auth = begun instanceof Promise ? await begun : begun;
+      context.set("auth", auth);
+      return await withCookies(auth, next);
+    },
     authenticate(request, info) {
-      // The caller gets the user here, so the response is personal from now on.
+      // The caller gets the user, so the response is personal from here on.
       markPersonal();
-      return authenticate(request, info);
+      return begin(request, info) as unknown as AuthContext<U>;
     },
     getAuth: (context) => authOf<U>(context),
     getSession: (context) => authOf<U>(context).session,
     getUser: (context) => authOf<U>(context).getUser(),
     withAuth,
     async listSessions(userId) {
-      return (await core.sessions.list(userId)).map(toInfo);
+      const records = await sessions.list(userId);
+      return records.map(({ id, payload, createdAt, refreshedAt }) => ({
+        id,
+        provider: payload["provider"] as string | undefined,
+        createdAt: new Date(createdAt),
+        refreshedAt: new Date(refreshedAt),
+        expiresAt: new Date(payload.exp * 1000),
+      }));
     },
-    revokeSession: (sessionId) => core.sessions.revokeOne(sessionId),
-    revokeSessions: (userId) => core.sessions.revoke(userId),
+    revokeSession: (sessionId) => sessions.revokeOne(sessionId),
+    revokeSessions: (userId) => sessions.revoke(userId),
     async setup() {
-      const providers = [...core.providers.values()];
-      await Promise.all(providers.map((provider) => provider.setup?.()));
+      await Promise.all(Array.from(providers.values(), (it) => it.setup?.()));
     },
     async close() {
       await store?.close?.();
     },
-  };
-}
-
-function identifyTraced<U extends BaseUser>(
-  core: AuthCore<U>,
-  request: Request,
-  now: () => number,
-): Finding<U> | Promise<Finding<U>> {
-  return observe("auth:session", "auth", (span) => {
-    const found = identify(core, request, now);
-    const note = (finding: Finding<U>) => {
-      span?.setAttribute("app.auth.result", resultOf(finding));
-      return finding;
-    };
-    return found instanceof Promise ? found.then(note) : note(found);
-  });
-}
-
-function resultOf<U extends BaseUser>(finding: Finding<U>): string {
-  if (finding === undefined) return "anonymous";
-  return finding instanceof Rejection ? finding.reason : finding.evidence;
-}
-
-function toInfo(record: SessionRecord): SessionInfo {
-  const { id, payload, createdAt, refreshedAt } = record;
-  return {
-    id,
-    provider: payload["provider"] as string | undefined,
-    createdAt: new Date(createdAt),
-    refreshedAt: new Date(refreshedAt),
-    expiresAt: new Date(payload.exp * 1000),
   };
 }

@@ -4,17 +4,16 @@
  * @module
  */
 
+import { show } from "../core/check/show.ts";
 import type { RequestContext } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
-import { markRefused } from "../core/personal.ts";
-import { show } from "../core/check/show.ts";
-import type { AuthRule } from "../core/route.ts";
 import { observe } from "../core/observe.ts";
+import { markRefused } from "../core/personal.ts";
+import type { AuthRule } from "../core/route.ts";
 import { requestAuthOf } from "./access.ts";
 import type { DenialReason } from "./events.ts";
 import type { RequestAuth } from "./request_auth.ts";
-import { isSafeRedirect } from "./safe_redirect.ts";
-import type { User } from "./user.ts";
+import { isSafeRedirect, SAFE_REDIRECT } from "./safe_redirect.ts";
 
 /** The response to anonymous requests in place of the default 401. */
 export type AnonymousAnswer = Pick<AuthRule, "redirect" | "unauthorized">;
@@ -74,10 +73,10 @@ export function refuse(
 /** Returns the first reason to refuse a request, in order of precedence. */
 function reasonToRefuse(
   { required, demands }: Guard,
-  auth: RequestAuth<User>,
+  auth: RequestAuth,
   request: Request,
 ): DenialReason | undefined {
-  if (auth.isForged(request)) return "cross_origin";
+  if (auth.isCrossSite(request)) return "cross_origin";
   if (!required) return undefined;
   if (!auth.isAuthenticated()) return "anonymous";
   for (const { roles, requireAll } of demands) {
@@ -117,7 +116,7 @@ function unauthorized(
       : redirect;
     if (!isSafeRedirect(location)) {
       throw new TypeError(
-        `Cannot redirect to sign in: redirect must return a path such as "/sign-in" or an http(s) URL, received ${
+        `Cannot redirect to sign in: redirect must return ${SAFE_REDIRECT}, received ${
           show(location)
         }`,
       );

@@ -1,81 +1,85 @@
 /**
- * The auth of one request: who it is from, and what its response has to tell
- * the browser.
+ * The auth of one request: its user, and the cookies of its response.
  *
  * @module
  */
 
 import type { ConnectionInfo, RequestContext } from "../core/context.ts";
+import { observe } from "../core/observe.ts";
 import { markPersonal } from "../core/personal.ts";
 import { printableError } from "../core/redact/printable.ts";
-import { observe } from "../core/observe.ts";
 import { currentScope } from "../core/request_scope.ts";
-import type { ObservedSpan } from "../core/observed_span.ts";
 import type { AuthContext } from "./auth_context.ts";
+import type { AuthResult } from "./authenticate.ts";
 import { PendingCookies } from "./cookies/pending_cookies.ts";
 import type { AuthCore } from "./core.ts";
+import { isCrossSite } from "./csrf.ts";
 import type { DenialReason } from "./events.ts";
-import { findProvider, MAX_ID } from "./find_provider.ts";
-import { isForged } from "./forgery.ts";
 import type { OAuthCallbackParameters } from "./oauth/callback_parameters.ts";
 import type { AuthProvider } from "./provider.ts";
-import { sessionOf, userOfSession } from "./sessions/claims.ts";
-import type { Identity } from "./sessions/describe.ts";
-import type { ProvedSession } from "./sessions/session_proofs.ts";
+import { findProvider, MAX_ID } from "./read_providers.ts";
+import { callSession } from "./sessions/callbacks.ts";
+import { copySession } from "./sessions/session_copy.ts";
+import { userFromSession } from "./sessions/session_user.ts";
+import { Rejection, type VerifiedSession } from "./sessions/verify_session.ts";
 import { authorize } from "./sign_in/authorize.ts";
 import { networkOfAddress } from "./sign_in/network_of_address.ts";
 import { tellFailure } from "./sign_in/tell_failure.ts";
-import type { BaseUser, Session } from "./user.ts";
+import type { Session, User } from "./user.ts";
 
 const NO_ROLES: readonly string[] = [];
 
 /** The {@linkcode AuthContext} of a request, and what the plugin does with it. */
-export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
-  readonly #core: AuthCore<U>;
+export class RequestAuth implements AuthContext {
+  readonly #core: AuthCore;
   readonly #request: Request;
   readonly #info: ConnectionInfo | undefined;
   /** The context of the request, unless it was passed without one. */
   readonly #context: RequestContext | undefined;
   readonly #scope = currentScope();
-  #identity: Identity<U> | undefined;
-  #session: Session<U> | undefined;
-  /** Those that count, whatever a handler does to `session.roles`. */
-  #roles: readonly string[] = NO_ROLES;
   readonly #cookies: PendingCookies;
+  #verified: VerifiedSession | undefined;
+  #session: Session | undefined;
+  /** Guards check these, whatever a handler does to `session.roles`. */
+  #roles: readonly string[] = NO_ROLES;
 
   constructor(
-    core: AuthCore<U>,
+    core: AuthCore,
     request: Request,
     info: ConnectionInfo | undefined,
-    identity: Identity<U> | undefined,
-    context?: RequestContext,
+    result: AuthResult,
+    context: RequestContext | undefined,
   ) {
     this.#core = core;
     this.#request = request;
     this.#info = info;
     this.#context = context;
     this.#cookies = new PendingCookies(core.settings.cookie, request);
-    this.#become(identity);
+    if (!(result instanceof Rejection)) {
+      this.#become(result);
+    } else {
+      core.emit({ type: "session_rejected", reason: result.reason });
+      if (result.credentialSource === "cookie") this.#cookies.clearSession();
+    }
   }
 
-  get session(): Session<U> | null {
-    const identity = this.ask();
-    if (identity === undefined) return null;
-    // Not before somebody asks: many requests never do.
-    return this.#session ??= sessionOf<U>(identity.template);
+  get session(): Session | null {
+    const verified = this.#ask();
+    if (verified === undefined) return null;
+    // Copied when first asked for: many requests never ask.
+    return this.#session ??= copySession(verified.session);
   }
 
   isAuthenticated(): boolean {
-    return this.ask() !== undefined;
+    return this.#ask() !== undefined;
   }
 
   hasRole(role: string): boolean {
-    this.ask();
-    return this.#roles.includes(role);
+    return this.hasAnyRole([role]);
   }
 
   hasAnyRole(roles: readonly string[]): boolean {
-    this.ask();
+    this.#ask();
     return roles.some((role) => this.#roles.includes(role));
   }
 
@@ -84,15 +88,16 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
       roles.every((role) => this.#roles.includes(role));
   }
 
-  getUser(): U | null {
+  getUser(): User | null {
     const { session } = this;
-    return session && userOfSession(session);
+    return session && userFromSession(session);
   }
 
   async getToken(): Promise<string | null> {
-    const identity = this.ask();
-    if (identity === undefined || identity.evidence === "request") return null;
-    return await this.#core.sessions.token(identity);
+    const verified = this.#ask();
+    return verified === undefined || verified.credentialSource === "request"
+      ? null
+      : await this.#core.sessions.token(verified);
   }
 
   getCookieHeader(): string | null {
@@ -100,11 +105,11 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   }
 
   getCookieHeaders(): string[] {
-    this.ask();
+    this.#ask();
     return this.pendingCookies();
   }
 
-  /** The same, for the plugin itself. */
+  /** The same for the plugin, without marking the response as personal. */
   pendingCookies(): string[] {
     return this.#cookies.headers;
   }
@@ -112,114 +117,103 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
   signIn(
     provider: string,
     credentials: Record<string, unknown>,
-  ): Promise<Session<U>> {
-    return observe("auth:signIn", "auth", async (span) => {
-      return await this.#enter(
-        provider,
-        span,
-        (found) =>
-          authorize(
-            this.#core,
-            found,
-            credentials,
-            this.#request,
-            this.#info,
-          ),
-      );
-    });
+  ): Promise<Session> {
+    return this.#enter(
+      "auth:signIn",
+      provider,
+      (found) =>
+        authorize(this.#core, found, credentials, this.#request, this.#info),
+    );
   }
 
-  /** The address that a browser is sent to, to sign in there. */
+  /** Returns the URL at which a browser signs in with an OAuth provider. */
   oauthUrl(provider: string, redirectUri: string | undefined): string {
-    const { flow, emit } = this.#core;
+    const { flow, emit, providers } = this.#core;
     // The state in it belongs to this browser only.
-    this.ask();
-    const found = findProvider(this.#core, provider);
-    const { url, cookies } = flow.begin(
-      found,
-      redirectUri,
-      this.#cookies.received,
-    );
+    this.#ask();
+    const found = findProvider(providers, provider);
+    const { received } = this.#cookies;
+    const { url, cookies } = flow.begin(found, redirectUri, received);
     this.#cookies.add(cookies);
     emit({ type: "oauth_started", provider: found.id });
     return url;
   }
 
-  /** Signs in whom an OAuth provider has sent back. */
+  /** Signs in the user whom an OAuth provider has sent back. */
   oauthCallback(
     provider: string,
     callback: OAuthCallbackParameters,
-  ): Promise<Session<U>> {
-    return observe("auth:callback", "auth", async (span) => {
-      return await this.#enter(provider, span, async (found) => {
-        const { flow } = this.#core;
-        const { user, cookies } = flow.finish(
-          found,
-          callback,
-          this.#cookies.received,
-        );
-        this.#cookies.add(cookies);
-        return await user;
-      });
+  ): Promise<Session> {
+    return this.#enter("auth:callback", provider, async (found) => {
+      const { flow } = this.#core;
+      const { received } = this.#cookies;
+      const { user, cookies } = flow.finish(found, callback, received);
+      this.#cookies.add(cookies);
+      return await user;
     });
   }
 
-  /** Begins the session of whoever a provider finds this to be. */
-  async #enter(
+  /** Begins the session of the user whom a provider authenticates. */
+  #enter(
+    operation: string,
     id: string,
-    span: ObservedSpan | undefined,
-    authenticate: (provider: AuthProvider<U>) => Promise<U>,
-  ): Promise<Session<U>> {
-    const { sessions, emit } = this.#core;
-    this.ask();
-    try {
-      const provider = findProvider(this.#core, id);
-      span?.setAttribute("app.auth.provider", provider.id);
-      const user = await authenticate(provider);
-      const proved = await sessions.begin(user, provider.id);
+    authenticateBy: (provider: AuthProvider) => Promise<User>,
+  ): Promise<Session> {
+    const { sessions, emit, providers } = this.#core;
+    return observe(operation, "auth", async (span) => {
+      this.#ask();
       try {
-        await this.#replace(proved);
+        const provider = findProvider(providers, id);
+        span?.setAttribute("app.auth.provider", provider.id);
+        const user = await authenticateBy(provider);
+        const begun = await sessions.begin(user, provider.id);
+        try {
+          await this.#replace(begun);
+        } catch (error) {
+          // Nobody will have the session, so it must not take up the store.
+          await sessions.end(begun);
+          throw error;
+        }
+        this.#setSessionCookie(begun);
+        emit({ type: "sign_in", provider: provider.id, userId: user.id });
+        return this.session!;
       } catch (error) {
-        // Nobody will have it, and its place in the store is somebody else's.
-        await sessions.end(proved);
+        const shown = typeof id === "string" ? id.slice(0, MAX_ID) : "";
+        tellFailure(emit, shown, error);
         throw error;
       }
-      this.#setSessionCookie(proved);
-      emit({ type: "sign_in", provider: provider.id, userId: user.id });
-      return this.session!;
-    } catch (error) {
-      tellFailure(
-        emit,
-        typeof id === "string" ? id.slice(0, MAX_ID) : "",
-        error,
-      );
-      throw error;
-    }
+    });
   }
 
-  /** Has a new session take the place of the old one, once that has ended. */
-  async #replace(proved: ProvedSession): Promise<void> {
-    const identity = await this.#core.describe(proved);
-    let old: Identity<U> | undefined;
+  /** Replaces the old session by a new one, once the old one has ended. */
+  async #replace(begun: VerifiedSession): Promise<void> {
+    const verified = await callSession(this.#core.callbacks, begun);
+    let old: VerifiedSession | undefined;
     do {
-      old = this.#identity;
-      if (old !== undefined && old.evidence !== "request") {
-        await this.#core.sessions.end(old);
-      }
+      old = this.#verified;
+      await this.#end(old);
       // Meanwhile the same request may have signed in another time.
-    } while (this.#identity !== old);
-    this.#become(identity);
+    } while (this.#verified !== old);
+    this.#become(verified);
+  }
+
+  /** Ends a session, unless it is only that of the request. */
+  async #end(verified: VerifiedSession | undefined): Promise<void> {
+    if (verified === undefined || verified.credentialSource === "request") {
+      return;
+    }
+    await this.#core.sessions.end(verified);
   }
 
   signOut(): Promise<void> {
     return observe("auth:signOut", "auth", async () => {
-      const { sessions, callbacks, emit } = this.#core;
+      const { callbacks, emit } = this.#core;
       const { session } = this;
-      const identity = this.#identity;
+      const verified = this.#verified;
       this.#become(undefined);
-      this.clearCookie();
-      if (identity === undefined || session === null) return;
-      if (identity.evidence !== "request") await sessions.end(identity);
+      this.#cookies.clearSession();
+      if (session === null) return;
+      await this.#end(verified);
       emit({ type: "sign_out", userId: session.userId });
       try {
         await callbacks.onSignOut?.(session);
@@ -233,46 +227,44 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     });
   }
 
-  async refreshSession(): Promise<Session<U> | null> {
-    const identity = this.#identity;
-    if (identity === undefined || identity.evidence === "request") {
+  async refreshSession(): Promise<Session | null> {
+    const { sessions, callbacks } = this.#core;
+    const old = this.#verified;
+    if (old === undefined || old.credentialSource === "request") {
       return this.session;
     }
-    const renewed = await this.#core.sessions.refresh(identity);
-    if (renewed === identity || this.#identity !== identity) {
-      return this.session;
-    }
-    const described = renewed && await this.#core.describe(renewed);
+    const renewed = await sessions.refresh(old);
+    if (renewed === old || this.#verified !== old) return this.session;
+    const verified = renewed && await callSession(callbacks, renewed);
     // Meanwhile the request may have signed out, or in as somebody else.
-    if (this.#identity !== identity) return this.session;
-    this.#become(described);
-    if (identity.evidence === "cookie") {
-      if (renewed === undefined) this.clearCookie();
-      else this.#setSessionCookie(renewed);
+    if (this.#verified !== old) return this.session;
+    this.#become(verified);
+    if (old.credentialSource === "cookie") {
+      if (verified === undefined) this.#cookies.clearSession();
+      else this.#setSessionCookie(verified);
     }
     return this.session;
   }
 
-  /** Has the response remove a cookie that is of no use. */
-  clearCookie(): void {
-    this.#cookies.clearSession();
-  }
-
   /** The network that the request came from, if known. */
   get network(): string | undefined {
-    const address = this.#core.addressOf(this.#request, this.#info);
-    return networkOfAddress(address);
+    return networkOfAddress(this.#core.addressOf(this.#request, this.#info));
   }
 
-  /** Whether the page of another site may have made the browser send this. */
-  isForged(request: Request): boolean {
-    this.ask();
-    return isForged(this.#core, this.#identity, request);
+  /**
+   * Whether a page of another site may have made the browser send a request.
+   * Browsers send cookies by themselves, and bearer tokens never.
+   */
+  isCrossSite(request: Request): boolean {
+    const verified = this.#ask();
+    return verified?.credentialSource !== "bearer" &&
+      verified?.isSentByBrowsers !== false &&
+      isCrossSite(request, this.#core.trustedOrigins);
   }
 
-  /** Tells the log that a guard has refused the request. */
+  /** Emits `access_denied`. */
   deny(reason: DenialReason): void {
-    const userId = this.#identity?.payload.sub;
+    const userId = this.#verified?.payload.sub;
     this.#core.emit({
       type: "access_denied",
       reason,
@@ -280,29 +272,29 @@ export class RequestAuth<U extends BaseUser> implements AuthContext<U> {
     });
   }
 
-  /** Whether the session's cookie should be set anew with this response. */
+  /** Whether the response should carry the session's cookie anew. */
   isRefreshDue(): boolean {
-    const identity = this.#identity;
-    return identity?.evidence === "cookie" && this.#cookies.isEmpty &&
-      this.#core.sessions.isDue(identity);
+    const verified = this.#verified;
+    return verified?.credentialSource === "cookie" && this.#cookies.isEmpty &&
+      this.#core.sessions.isDue(verified);
   }
 
   /** Marks the response as personal. */
-  ask(): Identity<U> | undefined {
-    markPersonal(this.#context, this.#identity === undefined, this.#scope);
-    return this.#identity;
+  #ask(): VerifiedSession | undefined {
+    markPersonal(this.#context, this.#verified === undefined, this.#scope);
+    return this.#verified;
   }
 
-  #become(identity: Identity<U> | undefined): void {
-    this.#identity = identity;
-    this.#session = identity?.session;
-    this.#roles = identity?.session !== undefined
-      ? [...identity.session.roles ?? NO_ROLES]
-      : identity?.template.roles as string[] | undefined ?? NO_ROLES;
+  #become(verified: VerifiedSession | undefined): void {
+    this.#verified = verified;
+    this.#session = verified?.custom;
+    this.#roles = verified?.custom === undefined
+      ? verified?.session.roles ?? NO_ROLES
+      : [...verified.custom.roles ?? NO_ROLES];
   }
 
-  #setSessionCookie(proved: ProvedSession): void {
-    const { sessions } = this.#core;
-    this.#cookies.setSession(proved.value, sessions.cookieAge(proved));
+  #setSessionCookie(verified: VerifiedSession): void {
+    const maxAge = this.#core.sessions.cookieAge(verified);
+    this.#cookies.setSession(verified.value, maxAge);
   }
 }

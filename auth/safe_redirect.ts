@@ -1,3 +1,6 @@
+/** What {@linkcode isSafeRedirect} accepts, in error messages. */
+export const SAFE_REDIRECT = 'a path such as "/sign-in" or an http(s) URL';
+
 /**
  * Whether a `Location` leads where it seems to: to a path of this server, or
  * openly to another one. Browsers read `\` as `/` and drop tabs and line breaks

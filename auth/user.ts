@@ -20,11 +20,6 @@ export interface User extends BaseUser {
   [key: string]: unknown;
 }
 
-/** The fields of a user beyond those of {@linkcode BaseUser}. */
-export type Claims<U extends BaseUser = User> = {
-  [K in keyof U as K extends keyof BaseUser ? never : K]?: U[K];
-};
-
 /**
  * Who is signed in, since when and until when. Each request gets an object of
  * its own: to change it changes nothing for anybody else.
@@ -39,7 +34,9 @@ export interface Session<U extends BaseUser = User> {
   /** The user's roles. */
   roles?: string[] | undefined;
   /** The user's other fields, or the custom claims of the `jwt` callback. */
-  claims?: Claims<U> | undefined;
+  claims?:
+    | { [K in keyof U as K extends keyof BaseUser ? never : K]?: U[K] }
+    | undefined;
   /**
    * When it ends, unless it is refreshed before. A date that is to be changed
    * has to be copied: this one throws.

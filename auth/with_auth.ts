@@ -1,8 +1,7 @@
-import type { OptionRules } from "../core/check/check_options.ts";
 import type { RouteArgs } from "../core/route.ts";
 import { authOf } from "./access.ts";
 import type { AuthenticatedContext } from "./auth_context.ts";
-import { checkNames, readRoles } from "./guards.ts";
+import { checkGuard, readRoles } from "./guards.ts";
 import { NO_DEMANDS, refuse } from "./refuse.ts";
 import type { BaseUser, User } from "./user.ts";
 
@@ -12,18 +11,11 @@ export interface AuthorizedArgs<U extends BaseUser = User> extends RouteArgs {
   readonly auth: AuthenticatedContext<U>;
 }
 
-/** A loader or an action for those who are signed in. */
-export type AuthorizedHandler<T, U extends BaseUser = User> = (
-  args: AuthorizedArgs<U>,
-) => T | Promise<T>;
-
 /** Who else is refused. */
 export interface WithAuthOptions {
   /** The roles, any of which is enough. Default: none is needed. */
   readonly roles?: readonly string[];
 }
-
-const WITH_AUTH: OptionRules<WithAuthOptions> = { roles: true };
 
 /**
  * Wraps a loader or an action, so that it runs for those alone who are signed
@@ -47,10 +39,10 @@ const WITH_AUTH: OptionRules<WithAuthOptions> = { roles: true };
  * ```
  */
 export function withAuth<T, U extends BaseUser = User>(
-  handler: AuthorizedHandler<T, U>,
+  handler: (args: AuthorizedArgs<U>) => T | Promise<T>,
   options: WithAuthOptions = {},
 ): (args: RouteArgs) => Promise<T> {
-  checkNames(options, WITH_AUTH, "withAuth()");
+  checkGuard(options, { roles: true }, "withAuth()");
   const demands = options.roles === undefined ? NO_DEMANDS : [
     { roles: readRoles(options.roles, "withAuth()"), requireAll: false },
   ];

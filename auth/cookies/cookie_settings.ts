@@ -1,7 +1,8 @@
 import { setCookie } from "@std/http/cookie";
-import { show } from "../../core/check/show.ts";
+import type { OptionRules } from "../../core/check/check_options.ts";
+import { aBoolean, oneOf, type Rule, rule } from "../../core/check/rules.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
-import { configError } from "../error.ts";
+import { checkConfig, configError } from "../error.ts";
 
 /** How the session's cookie is set. */
 export interface CookieOptions {
@@ -41,12 +42,30 @@ const MAX_DOMAIN = 253;
 /** Names of this length leave room for a value in what browsers take. */
 const MAX_NAME = 128;
 
+const COOKIE: OptionRules<CookieOptions> = {
+  name: textOf(`a token of at most ${MAX_NAME} characters`, TOKEN, MAX_NAME),
+  secure: aBoolean,
+  sameSite: oneOf("strict", "lax", "none"),
+  domain: textOf("a host name", DOMAIN, MAX_DOMAIN),
+  path: textOf('a path of at most 1024 characters that begins with "/"', PATH),
+  httpOnly: aBoolean,
+};
+
+function textOf(expected: string, pattern: RegExp, max = Infinity): Rule {
+  return rule(
+    expected,
+    (value) =>
+      typeof value === "string" && value.length <= max && pattern.test(value),
+  );
+}
+
 /**
- * Checks the options of the cookie.
+ * Checks the options of the cookie, and completes them.
  *
  * @throws {AuthError} `CONFIG` if browsers would refuse or misread it.
  */
 export function resolveCookie(options: CookieOptions = {}): CookieSettings {
+  checkConfig(options, COOKIE, "cookie");
   const {
     name = "app.session",
     secure = isProduction(),
@@ -55,40 +74,24 @@ export function resolveCookie(options: CookieOptions = {}): CookieSettings {
     path = "/",
     httpOnly = true,
   } = options;
-  check(
-    typeof name === "string" && TOKEN.test(name) && name.length <= MAX_NAME,
-    "name",
-    `a token of at most ${MAX_NAME} characters`,
-    name,
-  );
-  check(typeof secure === "boolean", "secure", "a boolean", secure);
-  check(typeof httpOnly === "boolean", "httpOnly", "a boolean", httpOnly);
-  check(
-    typeof sameSite === "string" && Object.hasOwn(SAME_SITE, sameSite),
-    "sameSite",
-    '"strict", "lax" or "none"',
-    sameSite,
-  );
-  check(
-    domain === undefined ||
-      typeof domain === "string" && domain.length <= MAX_DOMAIN &&
-        DOMAIN.test(domain),
-    "domain",
-    "a host name",
-    domain,
-  );
-  check(
-    typeof path === "string" && PATH.test(path),
-    "path",
-    'a path of at most 1024 characters that begins with "/"',
-    path,
-  );
+  const refused = "browsers refuse the cookie otherwise";
   if (sameSite === "none" && !secure) {
     throw configError(
-      'cookie.secure must be true with sameSite "none": browsers refuse the cookie otherwise',
+      `cookie.secure must be true with sameSite "none": ${refused}`,
     );
   }
-  checkPrefix(name, secure, domain, path);
+  // The prefixes promise something (RFC 6265bis, section 4.1.3).
+  const prefix = /^__(host|secure)-/i.exec(name)?.[1]?.toLowerCase();
+  if (prefix !== undefined && !secure) {
+    throw configError(
+      `cookie.secure must be true with the name "${name}": ${refused}`,
+    );
+  }
+  if (prefix === "host" && (domain !== undefined || path !== "/")) {
+    throw configError(
+      `cookie.domain must be absent and cookie.path "/" with the name "${name}": ${refused}`,
+    );
+  }
   return {
     name,
     secure,
@@ -97,31 +100,6 @@ export function resolveCookie(options: CookieOptions = {}): CookieSettings {
     path,
     httpOnly,
   };
-}
-
-/** The prefixes promise something (RFC 6265bis, section 4.1.3). */
-function checkPrefix(
-  name: string,
-  secure: boolean,
-  domain: string | undefined,
-  path: string,
-): void {
-  const prefix = /^__(host|secure)-/i.exec(name)?.[1]?.toLowerCase();
-  if (prefix === undefined) return;
-  if (!secure) {
-    throw configError(
-      `cookie.secure must be true with the name ${
-        JSON.stringify(name)
-      }: browsers refuse the cookie otherwise`,
-    );
-  }
-  if (prefix === "host" && (domain !== undefined || path !== "/")) {
-    throw configError(
-      `cookie.domain must be absent and cookie.path "/" with the name ${
-        JSON.stringify(name)
-      }: browsers refuse the cookie otherwise`,
-    );
-  }
 }
 
 /**
@@ -148,16 +126,4 @@ export function formatCookie(
     ...(domain === undefined ? {} : { domain }),
   });
   return headers.get("set-cookie")!;
-}
-
-function check(
-  isRight: boolean,
-  name: string,
-  expected: string,
-  value: unknown,
-): void {
-  if (isRight) return;
-  throw configError(
-    `cookie.${name} must be ${expected}, received ${show(value)}`,
-  );
 }

@@ -8,15 +8,14 @@ import { printableError } from "../../core/redact/printable.ts";
 import type { Next } from "../../core/middleware.ts";
 import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";
-import type { BaseUser } from "../user.ts";
 
 /**
  * Runs the rest of a request and has its response set the cookies that came up
  * meanwhile: also if it was thrown, and also if it tells of an
  * {@linkcode AuthError}.
  */
-export async function withCookies<U extends BaseUser>(
-  auth: RequestAuth<U>,
+export async function withCookies(
+  auth: RequestAuth,
   next: Next,
 ): Promise<Response> {
   const response = await answer(next);
@@ -28,8 +27,8 @@ export async function withCookies<U extends BaseUser>(
 }
 
 /** The session still holds, and so does the response. */
-async function refresh<U extends BaseUser>(
-  auth: RequestAuth<U>,
+async function refresh(
+  auth: RequestAuth,
 ): Promise<void> {
   try {
     await auth.refreshSession();

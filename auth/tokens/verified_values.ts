@@ -1,6 +1,9 @@
-/** How many characters of values a generation holds, and how many values. */
-const MAX_LENGTH = 4 * 1024 * 1024;
-const MAX_COUNT = 10_000;
+import { GenerationMap } from "../../core/collections/generation_map.ts";
+
+/** Maximum characters that are remembered. */
+const MAX_LENGTH = 8 * 1024 * 1024;
+/** What the meaning of a value counts as, in characters. */
+const MEANING_LENGTH = 200;
 /** Characters of the signature that are hashed. */
 const TAIL = 7;
 
@@ -10,47 +13,29 @@ interface Verified<T> {
 }
 
 /**
- * Remembers signed values that were found genuine, so that the cookie that
- * comes with each request is verified once. What it remembers may be expired
- * or revoked by now; that is not its affair.
+ * Remembers signed values that were genuine, so that the cookie that comes with
+ * each request is verified once. They may be expired or revoked by now.
  *
- * Two generations: what isn't asked for while one fills is dropped with the
- * older one. So its size is bounded, without a timer and without moving an entry
- * at each hit. Values are found by a hash of their end, which costs a quarter
- * of a look-up by a string that was just cut out of a header, and compared
- * whole. Of two that share a hash the later one is remembered; nobody can choose
- * to, since the end is that of a signature.
+ * The key is a hash of the end, which costs a quarter of a look-up by a string
+ * that was just cut out of a header. Of two values with one hash, the later one
+ * is remembered. Nobody can choose to, since the end is that of a signature.
  */
 export class VerifiedValues<T> {
-  #young = new Map<number, Verified<T>>();
-  #old = new Map<number, Verified<T>>();
-  #length = 0;
+  readonly #values = new GenerationMap<number, Verified<T>>(
+    MAX_LENGTH,
+    Infinity,
+    ({ value }) => value.length + MEANING_LENGTH,
+  );
 
-  /** What a value means, if it was found genuine lately. */
+  /** Returns the meaning of a value that was recently genuine. */
   get(value: string): T | undefined {
-    const hash = hashEnd(value);
-    let found = this.#young.get(hash);
-    if (found === undefined) {
-      found = this.#old.get(hash);
-      if (found === undefined || found.value !== value) return undefined;
-      this.#keep(hash, found);
-    }
-    return found.value === value ? found.meaning : undefined;
+    const found = this.#values.get(hashEnd(value));
+    return found?.value === value ? found.meaning : undefined;
   }
 
   /** Remembers that a value is genuine. */
   add(value: string, meaning: T): void {
-    this.#keep(hashEnd(value), { value, meaning });
-  }
-
-  #keep(hash: number, verified: Verified<T>): void {
-    this.#length += verified.value.length;
-    if (this.#length > MAX_LENGTH || this.#young.size >= MAX_COUNT) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#length = verified.value.length;
-    }
-    this.#young.set(hash, verified);
+    this.#values.set(hashEnd(value), { value, meaning });
   }
 }
 

@@ -11,19 +11,22 @@ import {
   requireAuth,
   requireRoles,
 } from "@quartet/kit/auth";
-import type { AuthEvent, AuthOccurrence, User } from "@quartet/kit/auth";
+import type { AuthEvent, User } from "@quartet/kit/auth";
 import { byName, startAuth, STRATEGIES } from "./harness.ts";
 import type { AuthServer } from "./harness.ts";
+
+type WithoutTime<E> = E extends unknown ? Omit<E, "time"> : never;
+type Occurrence = WithoutTime<AuthEvent>;
 
 /** Hands out what was told since it was last asked, without its time. */
 function listener({ events, clock }: Pick<AuthServer, "events" | "clock">) {
   let seen = 0;
-  return (): AuthOccurrence[] => {
+  return (): Occurrence[] => {
     const news = events.slice(seen);
     seen = events.length;
     return news.map(({ time, ...rest }: AuthEvent) => {
       assertEquals(time, new Date(clock.now()));
-      return rest as AuthOccurrence;
+      return rest as Occurrence;
     });
   };
 }

@@ -350,18 +350,24 @@ Deno.test("What a page of another origin sends by an unsafe method is refused, s
 
 Deno.test("A guard that can't be meant so is an error at once", () => {
   const wrong: [() => unknown, string][] = [
-    [() => requireRoles([]), "roles of requireRoles()"],
-    [() => requireRoles("admin" as never), "roles of requireRoles()"],
-    [() => requireRoles([""]), "roles of requireRoles()"],
-    [() => requireRoles([1 as never]), "roles of requireRoles()"],
-    [() => requireRoles([1n as never]), "roles of requireRoles()"],
+    [() => requireRoles([]), "by requireRoles(): roles must be"],
+    [() => requireRoles("admin" as never), "by requireRoles(): roles must be"],
+    [() => requireRoles([""]), "by requireRoles(): roles must be"],
+    [() => requireRoles([1 as never]), "by requireRoles(): roles must be"],
+    [() => requireRoles([1n as never]), "by requireRoles(): roles must be"],
     [
       () => requireRoles(["a"], { redirect: "//evil.example" }),
-      "redirect of requireRoles()",
+      "by requireRoles(): redirect must be",
     ],
-    [() => requireRoles(undefined as never), "roles of requireRoles()"],
-    [() => withAuth(() => 1, { roles: [] }), "roles of withAuth()"],
-    [() => withAuth(() => 1, { roles: "a" as never }), "roles of withAuth()"],
+    [
+      () => requireRoles(undefined as never),
+      "by requireRoles(): roles must be",
+    ],
+    [() => withAuth(() => 1, { roles: [] }), "by withAuth(): roles must be"],
+    [
+      () => withAuth(() => 1, { roles: "a" as never }),
+      "by withAuth(): roles must be",
+    ],
     ...[200, 303, 399, 600, 401.5, NaN, "401" as never].map((
       status,
     ): [() => unknown, string] => [

@@ -200,7 +200,7 @@ Deno.test("The strategy is jwt unless another is asked for; a wrong one is an er
         session: { secret: SECRET, strategy: "token" as never },
       }),
     auth.AuthError,
-    'session.strategy must be "jwt", "cookie" or "hybrid", received "token"',
+    'session.strategy must be one of "jwt", "cookie", "hybrid", received "token"',
   );
 });
 

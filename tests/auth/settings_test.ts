@@ -63,7 +63,7 @@ Deno.test("Only settings that are safe make a plugin", () => {
     ],
     [
       { ...secured, callbacks: { onSignIn: true as never } },
-      "callbacks.onSignIn must be a function, received a boolean",
+      "callbacks.onSignIn must be a function, received true",
     ],
     [
       { ...secured, onEvent: null as never },
@@ -71,7 +71,7 @@ Deno.test("Only settings that are safe make a plugin", () => {
     ],
     [
       { ...secured, address: "x-forwarded-for" as never },
-      "address must be a function, received a string",
+      'address must be a function, received "x-forwarded-for"',
     ],
     [{ ...secured, now: 0 as never }, "now must be a function"],
     [

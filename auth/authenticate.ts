@@ -1,0 +1,129 @@
+/**
+ * Checks the credentials of a request:
+ *
+ *     Authorization: Bearer ─┐
+ *     providers, API keys   ─┼─► verified session ─► session callback
+ *     session cookie        ─┘                     ─► onSessionValidate
+ *
+ * Nothing is async that doesn't wait: most requests bring a cookie that was
+ * verified before.
+ *
+ * @module
+ */
+
+import { observe } from "../core/observe.ts";
+import { findCookie } from "./cookies/cookies.ts";
+import type { AuthCore } from "./core.ts";
+import type { AuthProvider } from "./provider.ts";
+import { callSession } from "./sessions/callbacks.ts";
+import { toPayload } from "./sessions/session_claims.ts";
+import { copySession } from "./sessions/session_copy.ts";
+import { sessionFromUser } from "./sessions/session_user.ts";
+import { Rejection, type VerifiedSession } from "./sessions/verify_session.ts";
+import type { User } from "./user.ts";
+
+/** The result of checking a request's credentials. `undefined`: it has none. */
+export type AuthResult = VerifiedSession | Rejection | undefined;
+
+const BEARER = /^bearer(?: +|$)/i;
+
+/** Checks the credentials of a request, in a span if it is traced. */
+export function authenticate(
+  core: AuthCore,
+  request: Request,
+): AuthResult | Promise<AuthResult> {
+  return observe("auth:session", "auth", (span) => {
+    const result = checkCredentials(core, request);
+    if (span === undefined) return result;
+    const note = (result: AuthResult) => {
+      span.setAttribute("app.auth.result", nameOf(result));
+      return result;
+    };
+    return result instanceof Promise ? result.then(note) : note(result);
+  });
+}
+
+function nameOf(result: AuthResult): string {
+  if (result === undefined) return "anonymous";
+  return result instanceof Rejection ? result.reason : result.credentialSource;
+}
+
+/**
+ * A bearer token decides alone. Then come the providers, then the cookie:
+ * explicit credentials win over those that browsers add.
+ */
+function checkCredentials(
+  core: AuthCore,
+  request: Request,
+): AuthResult | Promise<AuthResult> {
+  const { headers } = request;
+  const authorization = headers.get("authorization");
+  if (authorization !== null && BEARER.test(authorization)) {
+    const token = authorization.replace(BEARER, "").trimEnd();
+    return runCallbacks(core, core.sessions.verify(token, "bearer"));
+  }
+  for (const provider of core.requestProviders) {
+    const user = provider.authenticate!(request);
+    if (user === undefined) continue;
+    return runCallbacks(core, verifyUser(core, provider, request, user));
+  }
+  const cookies = headers.get("cookie");
+  if (cookies === null) return undefined;
+  const { name } = core.settings.cookie;
+  const { value, isAmbiguous, isPresent } = findCookie(cookies, name);
+  if (!isPresent) return undefined;
+  if (value === undefined) {
+    return new Rejection(isAmbiguous ? "ambiguous" : "malformed", "cookie");
+  }
+  return runCallbacks(core, core.sessions.verify(value, "cookie"));
+}
+
+/** In all strategies: the `session` callback, then `onSessionValidate`. */
+function runCallbacks(
+  { callbacks }: AuthCore,
+  result: AuthResult | Promise<AuthResult>,
+): AuthResult | Promise<AuthResult> {
+  const { onSessionValidate } = callbacks;
+  if (callbacks.session === undefined && onSessionValidate === undefined) {
+    return result;
+  }
+  return (async () => {
+    const checked = await result;
+    if (checked === undefined || checked instanceof Rejection) return checked;
+    const verified = await callSession(callbacks, checked);
+    const session = verified.custom ?? copySession(verified.session);
+    // Only a truthy answer means yes.
+    return onSessionValidate === undefined || await onSessionValidate(session)
+      ? verified
+      : new Rejection("refused", verified.credentialSource);
+  })();
+}
+
+/** Returns the session of a user whom a provider has found by the request. */
+async function verifyUser(
+  { now }: AuthCore,
+  provider: AuthProvider,
+  request: Request,
+  authenticated: Promise<User | null>,
+): Promise<AuthResult> {
+  const user = await authenticated;
+  // Untyped code may return `undefined` instead of `null`.
+  if (user === null || user === undefined) {
+    return new Rejection("invalid_key", "request");
+  }
+  const session = sessionFromUser(user, provider.id);
+  // It lasts as long as the request, which no clock has to measure.
+  const iat = Math.floor(now() / 1000);
+  const isSentByBrowsers = typeof provider.isSentByBrowsers === "function"
+    ? provider.isSentByBrowsers(request)
+    : provider.isSentByBrowsers;
+  return {
+    payload: toPayload(session, { iat, exp: iat, auth_time: iat }),
+    session,
+    record: undefined,
+    value: "",
+    credentialSource: "request",
+    // Only `false` turns the CSRF checks off.
+    isSentByBrowsers: isSentByBrowsers !== false,
+  };
+}

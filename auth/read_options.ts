@@ -1,0 +1,138 @@
+/**
+ * Checks the settings of the plugin, and completes them.
+ *
+ * @module
+ */
+
+import type { OptionRules } from "../core/check/check_options.ts";
+import {
+  aBoolean,
+  aFunction,
+  aNonEmptyString,
+  oneOf,
+  type Rule,
+  rule,
+  withMethods,
+} from "../core/check/rules.ts";
+import {
+  type CookieSettings,
+  resolveCookie,
+} from "./cookies/cookie_settings.ts";
+import { checkConfig, configError } from "./error.ts";
+import type {
+  AuthCallbacks,
+  AuthConfig,
+  SessionConfig,
+  SessionStrategy,
+} from "./options.ts";
+
+/** The settings of sessions and their cookie, checked and complete. */
+export interface AuthSettings {
+  readonly secret: string | readonly string[];
+  readonly strategy: SessionStrategy;
+  readonly maxAge: number;
+  readonly updateAge: number;
+  readonly absoluteMaxAge: number;
+  readonly clockTolerance: number;
+  readonly issuer: string | undefined;
+  readonly audience: string | undefined;
+  readonly cookie: CookieSettings;
+}
+
+const DAY = 24 * 60 * 60;
+
+const seconds = (least: number, most = Number.MAX_VALUE): Rule =>
+  rule(
+    `a number of seconds, at least ${least}`,
+    (value) => typeof value === "number" && value >= least && value <= most,
+  );
+
+const CONFIG: OptionRules<AuthConfig> = {
+  secret: true,
+  sessionDuration: seconds(1),
+  providers: true,
+  session: true,
+  callbacks: true,
+  cookie: true,
+  debug: aBoolean,
+  onEvent: aFunction,
+  signInLimiter: withMethods(
+    "a limiter, as rateLimitSignIn() makes one",
+    "check",
+    "succeeded",
+  ),
+  address: aFunction,
+  trustedOrigins: true,
+  now: aFunction,
+};
+
+const SESSION: OptionRules<SessionConfig> = {
+  secret: true,
+  strategy: oneOf("jwt", "cookie", "hybrid"),
+  maxAge: seconds(1),
+  updateAge: seconds(0),
+  absoluteMaxAge: seconds(1, Infinity),
+  clockTolerance: seconds(0),
+  issuer: aNonEmptyString,
+  audience: aNonEmptyString,
+  store: withMethods(
+    "a store, as createRedisSessionStore() makes one",
+    "get",
+    "set",
+    "delete",
+    "deleteByUser",
+  ),
+};
+
+const CALLBACKS: OptionRules<AuthCallbacks> = {
+  onSessionCreated: aFunction,
+  onSessionValidate: aFunction,
+  onSignIn: aFunction,
+  onSignOut: aFunction,
+  jwt: aFunction,
+  session: aFunction,
+};
+
+/**
+ * Checks all settings but the providers, the origins and the secret's length.
+ *
+ * @throws {AuthError} `CONFIG` with the name of what is wrong.
+ */
+export function readOptions(config: AuthConfig): AuthSettings {
+  checkConfig(config, CONFIG, "options");
+  checkConfig(config.session ?? {}, SESSION, "session");
+  checkConfig(config.callbacks ?? {}, CALLBACKS, "callbacks");
+  const session: Partial<SessionConfig> = config.session ?? {};
+  const {
+    secret = config.secret,
+    strategy = "jwt",
+    maxAge = config.sessionDuration ?? 7 * DAY,
+    updateAge = Math.min(DAY, maxAge / 2),
+    absoluteMaxAge = Infinity,
+    clockTolerance = 0,
+    issuer,
+    audience,
+    store,
+  } = session;
+  if (secret === undefined) {
+    throw configError(
+      "session.secret must be given; make one with: openssl rand -base64 32",
+    );
+  }
+  if (strategy === "jwt" && store !== undefined) {
+    throw configError(
+      'session.store must be absent with the strategy "jwt", which keeps nothing on the server; use "hybrid" or "cookie"',
+    );
+  }
+  return {
+    secret,
+    strategy,
+    maxAge,
+    updateAge,
+    absoluteMaxAge,
+    clockTolerance,
+    issuer,
+    audience,
+    cookie: resolveCookie(config.cookie),
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * Calls the callbacks that shape sessions: `jwt` and `session`.
+ *
+ * @module
+ */
+
+import { kindOf } from "../../core/check/show.ts";
+import { isSecretField } from "../../core/redact/secret_names.ts";
+import type { Emit } from "../events.ts";
+import type { AuthCallbacks } from "../options.ts";
+import type { JWTPayload } from "../tokens/jwt.ts";
+import type { BaseUser, Session, User } from "../user.ts";
+import { isCustomClaim, PROTECTED_CLAIMS } from "./claim_names.ts";
+import { definedFields, keep } from "./json_copy.ts";
+import { copySession } from "./session_copy.ts";
+import { checkUser } from "./session_user.ts";
+import type { VerifiedSession } from "./verify_session.ts";
+
+/**
+ * Lets the `jwt` callback build a session's payload from the default payload.
+ * The result has the session's protected claims, and no secrets.
+ *
+ * @throws {TypeError} If `email`, `name` or `roles` is of the wrong type.
+ */
+export async function callJwt(
+  { jwt }: AuthCallbacks,
+  emit: Emit,
+  payload: JWTPayload,
+  session: Session,
+  user?: User,
+): Promise<JWTPayload> {
+  if (jwt === undefined) return payload;
+  const token = structuredClone(payload);
+  const built = await jwt({ token, session, ...(user && { user }) });
+  if (typeof built !== "object" || built === null || Array.isArray(built)) {
+    throw new TypeError(
+      `Cannot keep session: the jwt callback must return a payload, received ${
+        kindOf(built)
+      }`,
+    );
+  }
+  const ignore = (name: string) => emit({ type: "claim_ignored", name });
+  const result = {} as JWTPayload;
+  for (const name of PROTECTED_CLAIMS) {
+    if (Object.hasOwn(payload, name)) result[name] = payload[name];
+    if (!isEqual(built[name], payload[name])) ignore(name);
+  }
+  const { email, name, roles } = built as Partial<BaseUser>;
+  checkUser(
+    { id: payload.sub, email, name, roles },
+    "sub",
+    "of the payload that the jwt callback returned",
+  );
+  // The callback may change its array of roles later, so it is copied.
+  Object.assign(result, definedFields({ email, name, roles: roles?.slice() }));
+  for (const [key, value] of Object.entries(built)) {
+    if (!isCustomClaim(key)) continue;
+    if (isSecretField(key)) ignore(key);
+    keep(result, key, value);
+  }
+  return result;
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/**
+ * Lets the `session` callback build the session that handlers see.
+ *
+ * @throws {TypeError} If it returns no session. A string of roles would
+ * otherwise be roles of one letter each.
+ */
+export async function callSession(
+  { session: build }: AuthCallbacks,
+  verified: VerifiedSession,
+): Promise<VerifiedSession> {
+  if (build === undefined) return verified;
+  const custom = await build({
+    token: structuredClone(verified.payload),
+    session: copySession(verified.session),
+  });
+  if (typeof custom !== "object" || custom === null) {
+    throw new TypeError(
+      `Cannot read session: the session callback must return one, received ${
+        kindOf(custom)
+      }`,
+    );
+  }
+  checkUser(
+    { ...custom, id: custom.userId },
+    "userId",
+    "of what the session callback returned",
+  );
+  return { ...verified, custom };
+}

@@ -1,0 +1,80 @@
+/**
+ * Copies the values that a session stores, without keys that name secrets.
+ *
+ * @module
+ */
+
+import { isSecretField } from "../../core/redact/secret_names.ts";
+
+/** Keys that could cause prototype pollution. */
+const TREACHEROUS = new Set(["__proto__", "constructor", "prototype"]);
+
+/**
+ * Stores a JSON-compatible copy of a value, unless its key names a secret.
+ *
+ * @param claim The name of the claim in errors. Default: `key`.
+ * @throws {TypeError} If JSON can't represent the value.
+ */
+export function keep(
+  target: Record<string, unknown>,
+  key: string,
+  value: unknown,
+  depth = 0,
+  claim = key,
+): void {
+  if (TREACHEROUS.has(key) || isSecretField(key)) return;
+  const copy = copyJSON(value, claim, depth);
+  if (copy !== undefined) target[key] = copy;
+}
+
+/** Returns a JSON-compatible copy of a value. */
+export function copyJSON(value: unknown, claim: string, depth = 0): unknown {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      return Number.isFinite(value) ? value : null;
+    case "object":
+      break;
+    case "bigint":
+      throw notKept(claim, "JSON doesn't carry a bigint; make it a string");
+    default:
+      return undefined;
+  }
+  if (value === null) return null;
+  if (depth >= 20) {
+    throw notKept(
+      claim,
+      "it is nested deeper than 20 levels, or contains itself",
+    );
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => copyJSON(item, claim, depth + 1) ?? null);
+  }
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    return copyJSON(value.toJSON(claim), claim, depth + 1);
+  }
+  const copy: Record<string, unknown> = {};
+  for (const [name, item] of Object.entries(value)) {
+    keep(copy, name, item, depth + 1, claim);
+  }
+  return copy;
+}
+
+function notKept(claim: string, problem: string): TypeError {
+  return new TypeError(
+    `Cannot keep ${JSON.stringify(claim)} in a session: ${problem}`,
+  );
+}
+
+/**
+ * Removes the fields without a value. Database rows have `null` where there is
+ * none.
+ */
+export function definedFields<T extends object>(fields: T): T {
+  const entries = Object.entries(fields);
+  return Object.fromEntries(
+    entries.filter(([, value]) => value !== undefined && value !== null),
+  ) as T;
+}

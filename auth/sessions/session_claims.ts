@@ -1,0 +1,97 @@
+/**
+ * Maps sessions to the claims of a token, and back.
+ *
+ * @module
+ */
+
+import type { JWTPayload } from "../tokens/jwt.ts";
+import type { Session } from "../user.ts";
+import { isCustomClaim } from "./claim_names.ts";
+import { definedFields, keep } from "./json_copy.ts";
+import { fixedDate } from "./session_copy.ts";
+import { checkUser, someRoles } from "./session_user.ts";
+
+/** The claims that don't come from the user. */
+export interface TokenClaims {
+  readonly sid?: string;
+  readonly iat: number;
+  readonly exp: number;
+  /** When the user has signed in (OpenID Connect Core, section 2). */
+  readonly auth_time: number;
+  readonly iss?: string | undefined;
+  readonly aud?: string | undefined;
+}
+
+/**
+ * Returns the payload of a session.
+ *
+ * @throws {TypeError} If a field of the session is of the wrong type.
+ */
+export function toPayload(session: Session, token: TokenClaims): JWTPayload {
+  const { userId, email, name, roles, provider, claims } = session;
+  checkUser(
+    { id: userId, email, name, roles },
+    "userId",
+    "of the session that onSessionCreated returned",
+  );
+  const payload: JWTPayload = definedFields({
+    sub: userId,
+    ...token,
+    email,
+    name,
+    // A copy: a callback that changes the session's comes later.
+    roles: roles?.slice(),
+    provider,
+  });
+  for (const [key, value] of Object.entries(claims ?? {})) {
+    if (isCustomClaim(key)) keep(payload, key, value);
+  }
+  return payload;
+}
+
+/**
+ * Returns the session of a payload. Requests share it, and their handlers get
+ * copies, which cost a tenth of going through the payload again.
+ */
+export function fromPayload(payload: JWTPayload): Readonly<Session> {
+  const { sub, iat, exp, sid, email, name, roles, provider } = payload as
+    & JWTPayload
+    & Pick<Session, "email" | "name" | "roles" | "provider">;
+  const session: Session = { userId: sub };
+  if (email !== undefined) session.email = email;
+  if (name !== undefined) session.name = name;
+  if (roles !== undefined) session.roles = roles;
+  if (sid !== undefined) session.sessionId = sid;
+  if (provider !== undefined) session.provider = provider;
+  const claims: NonNullable<Session["claims"]> = {};
+  for (const [key, value] of Object.entries(payload)) {
+    if (isCustomClaim(key)) keep(claims, key, value);
+  }
+  if (Object.keys(claims).length > 0) session.claims = claims;
+  session.issuedAt = fixedDate(iat);
+  session.expiresAt = fixedDate(exp);
+  return session;
+}
+
+/**
+ * Returns the session of a payload that any issuer may have signed, or
+ * `undefined` if no session can have such claims.
+ */
+export function fromForeignPayload(
+  payload: JWTPayload,
+): Readonly<Session> | undefined {
+  const { email, name, provider, roles, sid, auth_time } = payload;
+  const isSession =
+    [email, name, provider, sid].every((value) =>
+      value === undefined || typeof value === "string"
+    ) &&
+    (roles === undefined || someRoles.test(roles)) &&
+    (auth_time === undefined || Number.isFinite(auth_time));
+  if (!isSession) return undefined;
+  try {
+    return fromPayload(payload);
+  } catch {
+    // Nested deeper than sessions are.
+    return undefined;
+  }
+}

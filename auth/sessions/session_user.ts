@@ -1,0 +1,83 @@
+/**
+ * Turns users into sessions, and back.
+ *
+ * @module
+ */
+
+import {
+  anArrayOf,
+  aNonEmptyString,
+  aString,
+  type Rule,
+} from "../../core/check/rules.ts";
+import { kindOf } from "../../core/check/show.ts";
+import type { BaseUser, Session, User } from "../user.ts";
+import { isCustomClaim } from "./claim_names.ts";
+import { definedFields, keep } from "./json_copy.ts";
+
+/** The rule for roles. */
+export const someRoles: Rule = anArrayOf("strings", aString);
+
+/**
+ * Creates the session of a user who has just authenticated.
+ *
+ * @throws {TypeError} If a field of the user is of the wrong type.
+ */
+export function sessionFromUser(user: User, provider: string): Session {
+  checkUser(
+    user,
+    "id",
+    `of the user that provider ${JSON.stringify(provider)} gave`,
+  );
+  const { id: userId, email, name, roles } = user;
+  const claims: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(user)) {
+    if (key !== "id" && isCustomClaim(key)) keep(claims, key, value);
+  }
+  return definedFields({
+    userId,
+    provider,
+    email,
+    name,
+    roles: roles?.slice(),
+    claims: Object.keys(claims).length > 0 ? claims : undefined,
+  });
+}
+
+/** Returns the user of a session. */
+export function userFromSession(session: Session): User {
+  const { userId, email, name, roles, claims } = session;
+  const user: User = { ...claims, id: userId };
+  if (email !== undefined) user.email = email;
+  if (name !== undefined) user.name = name;
+  if (roles !== undefined) user.roles = [...roles];
+  return user;
+}
+
+/**
+ * Checks the fields of a user that guards rely on.
+ *
+ * @param idName The name of the id in the error message.
+ * @param whose The source of the fields in the error message.
+ * @throws {TypeError} If one is of the wrong type.
+ */
+export function checkUser(
+  { id, email, name, roles }: BaseUser,
+  idName: string,
+  whose: string,
+): void {
+  const fields: [name: string, rule: Rule, value: unknown][] = [
+    [idName, aNonEmptyString, id],
+    ["email", aString, email ?? ""],
+    ["name", aString, name ?? ""],
+    ["roles", someRoles, roles ?? []],
+  ];
+  for (const [name, rule, value] of fields) {
+    if (rule.test(value)) continue;
+    throw new TypeError(
+      `Cannot use session: ${name} ${whose} must be ${rule.expected}, received ${
+        value === "" ? "an empty string" : kindOf(value)
+      }`,
+    );
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Verifies what a client shows of its session.
+ *
+ *     signature ─► claims ─► store, if there is one
+ *     remembered   checked each time
+ *
+ * @module
+ */
+
+import { isThenable } from "../../core/observe.ts";
+import type { RejectionReason } from "../events.ts";
+import type { AuthSettings } from "../read_options.ts";
+import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
+import { areClaimsValid, type JWTPayload, verifyToken } from "../tokens/jwt.ts";
+import type { KeyRing } from "../tokens/key_ring.ts";
+import { VerifiedValues } from "../tokens/verified_values.ts";
+import type { Session } from "../user.ts";
+import { fromForeignPayload, fromPayload } from "./session_claims.ts";
+import { verifySessionId } from "./session_cookie.ts";
+
+/**
+ * Where a credential came from: the session's cookie, a bearer token, or
+ * something else in the request that a provider reads.
+ */
+export type CredentialSource = "cookie" | "bearer" | "request";
+
+/** A session whose signature or record was checked. Requests share it. */
+export interface VerifiedSession {
+  /** The claims of the session. */
+  readonly payload: JWTPayload;
+  /** The session of the payload. Handlers get copies. */
+  readonly session: Readonly<Session>;
+  /** What the `session` callback made of it, for this request alone. */
+  readonly custom?: Session;
+  /** The record in the store, if there is a store. */
+  readonly record: SessionRecord | undefined;
+  /** The cookie's value, or the token. */
+  readonly value: string;
+  readonly credentialSource: CredentialSource;
+  /** Whether browsers send a credential of the request by themselves. */
+  readonly isSentByBrowsers?: boolean;
+}
+
+/** The reason why a credential isn't accepted. */
+export class Rejection {
+  readonly reason: RejectionReason;
+  readonly credentialSource: CredentialSource;
+
+  constructor(reason: RejectionReason, credentialSource: CredentialSource) {
+    this.reason = reason;
+    this.credentialSource = credentialSource;
+  }
+}
+
+/** Verifies a cookie's value, or a bearer token. */
+export type VerifySession = (
+  value: string,
+  credentialSource: "cookie" | "bearer",
+) => Verification | Promise<Verification>;
+
+type Verification = VerifiedSession | Rejection;
+
+/** The meaning of a genuine value: a session, or the id of one. */
+type Meaning = VerifiedSession | string;
+
+/** Creates the {@linkcode VerifySession} of a strategy. */
+export function createVerifySession(
+  settings: AuthSettings,
+  keys: KeyRing,
+  store: SessionStore | undefined,
+  now: () => number,
+): VerifySession {
+  const { strategy, absoluteMaxAge } = settings;
+  const genuine = {
+    cookie: new VerifiedValues<Meaning>(),
+    bearer: new VerifiedValues<Meaning>(),
+  };
+
+  function verify(
+    value: string,
+    source: "cookie" | "bearer",
+  ): Verification | Promise<Verification> {
+    const known = genuine[source].get(value);
+    if (known !== undefined) return check(known, value, source);
+    return readValue(value, source).then((meaning) => {
+      if (meaning === undefined) return new Rejection("malformed", source);
+      genuine[source].add(value, meaning);
+      return check(meaning, value, source);
+    });
+  }
+
+  async function readValue(
+    value: string,
+    credentialSource: "cookie" | "bearer",
+  ): Promise<Meaning | undefined> {
+    if (strategy === "cookie" && credentialSource === "cookie") {
+      return await verifySessionId(value, keys);
+    }
+    const payload = await verifyToken(value, keys);
+    const session = payload && fromForeignPayload(payload);
+    return session &&
+      {
+        payload: payload!,
+        session,
+        record: undefined,
+        value,
+        credentialSource,
+      };
+  }
+
+  function check(
+    meaning: Meaning,
+    value: string,
+    source: CredentialSource,
+  ): Verification | Promise<Verification> {
+    const token = typeof meaning === "string" ? undefined : meaning;
+    const reason = token && problemOf(token.payload);
+    if (reason !== undefined) return new Rejection(reason, source);
+    if (store === undefined) return token!;
+    const id = token === undefined ? meaning as string : token.payload.sid;
+    // Nobody could revoke the session of a token without an id.
+    if (id === undefined) return new Rejection("malformed", source);
+    // A store without types may give `null`.
+    const judge = (record: SessionRecord | null | undefined) => {
+      if (
+        !record || record.payload.sid !== id ||
+        record.payload.sub !== record.userId ||
+        token !== undefined && token.payload.sub !== record.userId
+      ) {
+        return new Rejection("revoked", source);
+      }
+      if (record.expiresAt <= now()) return new Rejection("expired", source);
+      // With the strategy `cookie`, only the store knows the present claims.
+      if (strategy !== "cookie") return { ...token!, record };
+      const { payload } = record;
+      const reason = problemOf(payload);
+      if (reason !== undefined) return new Rejection(reason, source);
+      const session = fromPayload(payload);
+      return { payload, session, record, value, credentialSource: source };
+    };
+    const found = store.get(id);
+    return isThenable(found)
+      ? Promise.resolve(found).then(judge)
+      : judge(found);
+  }
+
+  /** Returns the reason why claims don't hold now, if they don't. */
+  function problemOf(payload: JWTPayload): RejectionReason | undefined {
+    const seconds = now() / 1000;
+    if (!areClaimsValid(payload, seconds, settings)) {
+      return payload.exp <= seconds ? "expired" : "malformed";
+    }
+    return beginOf(payload) + absoluteMaxAge <= seconds ? "expired" : undefined;
+  }
+
+  return verify;
+}
+
+/** Returns when the user has signed in, in seconds of the Unix epoch. */
+export function beginOf({ auth_time, iat }: JWTPayload): number {
+  return auth_time as number | undefined ?? iat;
+}
