@@ -9,7 +9,7 @@ import {
   type OptionRules,
   type Rules,
 } from "../core/check/check_options.ts";
-import { aBoolean, rule } from "../core/check/rules.ts";
+import { aBoolean, required, rule } from "../core/check/rules.ts";
 import { show } from "../core/check/show.ts";
 import { createModuleGuard, refuseUncalled } from "../core/guard_fragment.ts";
 import type { AuthFragment, AuthRule } from "../core/route.ts";
@@ -53,10 +53,7 @@ const REQUIRE_AUTH: OptionRules<RequireAuthOptions> = {
     SAFE_REDIRECT,
     (value) => typeof value === "function" || isSafeRedirect(value),
   ),
-  unauthorizedResponse: rule(
-    "an object with a status from 400 to 599",
-    (value) => REFUSAL.status.test(Object(value).status),
-  ),
+  unauthorizedResponse: true,
 };
 
 const REQUIRE_ROLES: OptionRules<RequireRolesOptions> = {
@@ -64,14 +61,14 @@ const REQUIRE_ROLES: OptionRules<RequireRolesOptions> = {
   requireAll: aBoolean,
 };
 
-const REFUSAL = {
-  status: rule(
+const RESPONSE: Rules = {
+  status: required(rule(
     "an integer from 400 to 599",
     (value) =>
-      Number.isInteger(value) && value as number >= 400 &&
-      value as number <= 599,
-  ),
-  body: true as const,
+      typeof value === "number" && Number.isInteger(value) &&
+      value >= 400 && value <= 599,
+  )),
+  body: true,
 };
 
 /**
@@ -84,10 +81,11 @@ export function checkGuard(
   rules: Rules,
   guard: string,
 ): void {
-  const { unauthorizedResponse = {} } = Object(options) as RequireAuthOptions;
-  const problem =
-    findProblem(unauthorizedResponse, REFUSAL, "unauthorizedResponse") ??
-      findProblem(options, rules, "options");
+  const { unauthorizedResponse } = Object(options) as RequireAuthOptions;
+  const problem = findProblem(options, rules, "options") ??
+    (unauthorizedResponse === undefined
+      ? undefined
+      : findProblem(unauthorizedResponse, RESPONSE, "unauthorizedResponse"));
   if (problem === undefined) return;
   const hint = !("roles" in rules) && Object.hasOwn(Object(options), "roles")
     ? '. To require roles, use requireRoles(["admin"])'

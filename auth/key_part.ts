@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { nodeCrypto } from "../core/runtime/node_crypto.ts";
 
 /** The longest text that is kept as it is. Deno KV's keys end at 2 KiB. */
 const MAX_LENGTH = 128;
@@ -16,6 +16,6 @@ export function keyPart(text: string): string {
     !text.startsWith(HASHED)
   ) return text;
   // JSON escapes the halves of pairs that UTF-8 has no bytes for.
-  const hash = createHash("sha256").update(JSON.stringify(text));
+  const hash = nodeCrypto().createHash("sha256").update(JSON.stringify(text));
   return HASHED + hash.digest("base64url");
 }

@@ -9,9 +9,16 @@
  * @module
  */
 
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
-import { show } from "../../core/check/show.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import {
+  aFunction,
+  required,
+  rule,
+  withMethods,
+} from "../../core/check/rules.ts";
 import { keyPart } from "../key_part.ts";
 import {
   readRecord,
@@ -74,9 +81,9 @@ export interface KvSessionStoreOptions {
 }
 
 const OPTIONS: OptionRules<KvSessionStoreOptions> = {
-  kv: true,
-  prefix: true,
-  now: true,
+  kv: required(withMethods("what Deno.openKv() gives", "atomic")),
+  prefix: rule("a key of Deno KV", Array.isArray),
+  now: aFunction,
 };
 
 /** How many entries are read or deleted at a time. */
@@ -113,13 +120,6 @@ export function createKvSessionStore(
 ): SessionStore {
   checkOptions(options, OPTIONS, "create session store");
   const { kv, prefix = ["sessions"], now = Date.now } = options;
-  if (typeof kv?.atomic !== "function") {
-    throw new TypeError(
-      `Cannot create session store: kv must be what Deno.openKv() gives, received ${
-        show(kv)
-      }`,
-    );
-  }
   const recordKey = (part: string): KvKey => [...prefix, "id", part];
   const userKey = (userId: string): KvKey => [
     ...prefix,

@@ -13,11 +13,12 @@
  * @module
  */
 
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
-import { LRUList } from "../../core/collections/lru_list.ts";
-import type { LRUEntry } from "../../core/collections/lru_list.ts";
-import { kindOf } from "../../core/check/show.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import { aFunction, aPositiveInteger } from "../../core/check/rules.ts";
+import { type LRUEntry, LRUList } from "../../core/collections/lru_list.ts";
 import { sortRecords, writeRecord } from "./record_text.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
@@ -36,9 +37,9 @@ export interface MemorySessionStoreOptions {
 }
 
 const OPTIONS: OptionRules<MemorySessionStoreOptions> = {
-  maxSessions: true,
-  maxSessionsPerUser: true,
-  now: true,
+  maxSessions: aPositiveInteger,
+  maxSessionsPerUser: aPositiveInteger,
+  now: aFunction,
 };
 
 /** A {@linkcode SessionStore} whose methods return at once. */
@@ -59,8 +60,14 @@ export interface MemorySessionStore extends SessionStore {
   listByUser(userId: string): readonly SessionRecord[];
 }
 
+interface Entry extends LRUEntry<Entry> {
+  record: SessionRecord;
+  /** The number of the store's use that used this entry last. */
+  used: number;
+}
+
 /**
- * Makes a store in the memory of this process. It forgets with the process, and
+ * Creates a store in the memory of this process. It forgets with the process, and
  * other processes don't know of it.
  *
  * @param options How many sessions it holds.
@@ -91,133 +98,101 @@ export function createMemorySessionStore(
   const { maxSessions = 10_000, now = Date.now } = options;
   const { maxSessionsPerUser = Math.ceil(Math.min(100, maxSessions / 2)) } =
     options;
-  for (
-    const [name, limit] of Object.entries({ maxSessions, maxSessionsPerUser })
-  ) {
-    if (Number.isSafeInteger(limit) && limit > 0) continue;
-    throw new TypeError(
-      `Cannot create session store: ${name} must be a positive integer, received ${
-        typeof limit === "number" ? limit : kindOf(limit)
-      }`,
-    );
-  }
-  return new Store(maxSessions, maxSessionsPerUser, now);
-}
+  const entries = new Map<string, Entry>();
+  const users = new Map<string, Set<Entry>>();
+  const recency = new LRUList<Entry>();
+  let uses = 0;
 
-class Entry implements LRUEntry<Entry> {
-  newer: Entry | undefined = undefined;
-  older: Entry | undefined = undefined;
-  /** Counts up with each use of the store: when this entry was last used. */
-  used = 0;
-  record: SessionRecord;
-
-  constructor(record: SessionRecord) {
-    this.record = record;
-  }
-}
-
-class Store implements MemorySessionStore {
-  readonly #maxSessions: number;
-  readonly #maxPerUser: number;
-  readonly #now: () => number;
-  readonly #entries = new Map<string, Entry>();
-  readonly #users = new Map<string, Set<Entry>>();
-  readonly #recency = new LRUList<Entry>();
-  #uses = 0;
-
-  constructor(maxSessions: number, maxPerUser: number, now: () => number) {
-    this.#maxSessions = maxSessions;
-    this.#maxPerUser = maxPerUser;
-    this.#now = now;
-  }
-
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  get(id: string): SessionRecord | undefined {
-    const entry = this.#entries.get(id);
-    if (entry === undefined) return undefined;
-    if (entry.record.expiresAt <= this.#now()) {
-      this.#drop(entry);
-      return undefined;
-    }
-    this.#recency.use(entry);
-    entry.used = ++this.#uses;
-    return entry.record;
-  }
-
-  set(record: SessionRecord): void {
-    const entry = new Entry(copyOf(record));
+  function drop(entry: Entry): void {
     const { id, userId } = entry.record;
-    this.delete(id);
-    this.#makeRoom(userId);
-    this.#entries.set(id, entry);
-    const ofUser = this.#users.get(userId);
-    if (ofUser === undefined) this.#users.set(userId, new Set([entry]));
-    else ofUser.add(entry);
-    this.#recency.add(entry);
-    entry.used = ++this.#uses;
+    entries.delete(id);
+    recency.delete(entry);
+    const ofUser = users.get(userId)!;
+    ofUser.delete(entry);
+    if (ofUser.size === 0) users.delete(userId);
   }
 
-  touch(record: SessionRecord): boolean {
-    const kept = this.get(record.id);
-    if (kept === undefined || kept.userId !== record.userId) return false;
-    this.#entries.get(record.id)!.record = copyOf(record);
-    return true;
-  }
-
-  delete(id: string): void {
-    const entry = this.#entries.get(id);
-    if (entry !== undefined) this.#drop(entry);
-  }
-
-  deleteByUser(userId: string): number {
-    const count = this.listByUser(userId).length;
-    for (const entry of this.#users.get(userId) ?? []) this.#drop(entry);
-    return count;
-  }
-
-  listByUser(userId: string): readonly SessionRecord[] {
-    const time = this.#now();
-    const records: SessionRecord[] = [];
-    for (const { record } of this.#users.get(userId) ?? []) {
-      if (record.expiresAt > time) records.push(record);
-    }
-    return sortRecords(records);
-  }
-
-  /** Lets go of what has to give way to another session of this user. */
-  #makeRoom(userId: string): void {
-    const time = this.#now();
+  /** Drops what has to give way to another session of this user. */
+  function makeRoom(userId: string): void {
+    const time = now();
     let oldest: Entry | undefined;
-    while ((oldest = this.#recency.oldest) && isOver(oldest, time)) {
-      this.#drop(oldest);
-    }
-    const ofUser = this.#users.get(userId);
-    if (ofUser !== undefined && ofUser.size >= this.#maxPerUser) {
+    while ((oldest = recency.oldest) && isOver(oldest, time)) drop(oldest);
+    const ofUser = users.get(userId);
+    if (ofUser !== undefined && ofUser.size >= maxSessionsPerUser) {
       let idlest: Entry | undefined;
       for (const entry of ofUser) {
-        if (isOver(entry, time)) this.#drop(entry);
+        if (isOver(entry, time)) drop(entry);
         else if (idlest === undefined || entry.used < idlest.used) {
           idlest = entry;
         }
       }
-      if (ofUser.size >= this.#maxPerUser) this.#drop(idlest!);
+      if (ofUser.size >= maxSessionsPerUser) drop(idlest!);
     }
-    if (this.#entries.size >= this.#maxSessions) {
-      this.#drop(this.#recency.oldest!);
-    }
+    if (entries.size >= maxSessions) drop(recency.oldest!);
   }
 
-  #drop(entry: Entry): void {
-    const { id, userId } = entry.record;
-    this.#entries.delete(id);
-    this.#recency.delete(entry);
-    const ofUser = this.#users.get(userId)!;
-    ofUser.delete(entry);
-    if (ofUser.size === 0) this.#users.delete(userId);
-  }
+  const store: MemorySessionStore = {
+    get size() {
+      return entries.size;
+    },
+
+    get(id) {
+      const entry = entries.get(id);
+      if (entry === undefined) return undefined;
+      if (isOver(entry, now())) {
+        drop(entry);
+        return undefined;
+      }
+      recency.use(entry);
+      entry.used = ++uses;
+      return entry.record;
+    },
+
+    set(given) {
+      const record = copyOf(given);
+      const { id, userId } = record;
+      store.delete(id);
+      makeRoom(userId);
+      const entry: Entry = {
+        record,
+        used: ++uses,
+        newer: undefined,
+        older: undefined,
+      };
+      entries.set(id, entry);
+      const ofUser = users.get(userId);
+      if (ofUser === undefined) users.set(userId, new Set([entry]));
+      else ofUser.add(entry);
+      recency.add(entry);
+    },
+
+    touch(record) {
+      const kept = store.get(record.id);
+      if (kept === undefined || kept.userId !== record.userId) return false;
+      entries.get(record.id)!.record = copyOf(record);
+      return true;
+    },
+
+    delete(id) {
+      const entry = entries.get(id);
+      if (entry !== undefined) drop(entry);
+    },
+
+    deleteByUser(userId) {
+      const count = store.listByUser(userId).length;
+      for (const entry of users.get(userId) ?? []) drop(entry);
+      return count;
+    },
+
+    listByUser(userId) {
+      const time = now();
+      return sortRecords(
+        [...users.get(userId) ?? []].filter((entry) => !isOver(entry, time))
+          .map(({ record }) => record),
+      );
+    },
+  };
+  return store;
 }
 
 function isOver({ record }: Entry, time: number): boolean {

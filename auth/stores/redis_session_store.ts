@@ -9,9 +9,16 @@
  * @module
  */
 
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
-import { show } from "../../core/check/show.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import {
+  aFunction,
+  aString,
+  required,
+  withMethods,
+} from "../../core/check/rules.ts";
 import { keyPart } from "../key_part.ts";
 import {
   readRecord,
@@ -54,9 +61,9 @@ export interface RedisSessionStoreOptions {
 }
 
 const OPTIONS: OptionRules<RedisSessionStoreOptions> = {
-  client: true,
-  prefix: true,
-  now: true,
+  client: required(withMethods("one of npm:redis", "eval")),
+  prefix: aString,
+  now: aFunction,
 };
 
 // KEYS: record, user. ARGV: text, time left, id. By the clock of Redis, which
@@ -128,13 +135,6 @@ export function createRedisSessionStore(
 ): SessionStore {
   checkOptions(options, OPTIONS, "create session store");
   const { client, prefix = "session:", now = Date.now } = options;
-  if (typeof client?.eval !== "function") {
-    throw new TypeError(
-      `Cannot create session store: client must be one of npm:redis, received ${
-        show(client)
-      }`,
-    );
-  }
   const recordKey = (part: string) => `${prefix}id:${part}`;
   const userKey = (userId: string) => `${prefix}user:${keyPart(userId)}`;
   const isOver = ({ expiresAt }: SessionRecord) => expiresAt <= now();

@@ -7,16 +7,11 @@
  */
 
 import { Buffer } from "node:buffer";
-import {
-  createCipheriv,
-  createDecipheriv,
-  hkdfSync,
-  randomBytes,
-} from "node:crypto";
+import { decodeBase64url, encodeBase64url } from "../../core/bytes/base64.ts";
 import { kindOf } from "../../core/check/show.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
+import { nodeCrypto } from "../../core/runtime/node_crypto.ts";
 import { configError } from "../error.ts";
-import { decodeBase64url, encodeBase64url } from "../../core/bytes/base64.ts";
 
 /** The least that HS256 asks for (RFC 7518, section 3.2). */
 const LEAST_BYTES = 32;
@@ -65,6 +60,7 @@ export function createKeyRing(secret: string | readonly string[]): KeyRing {
     if (key === undefined) {
       // RFC 5869: keys for different purposes tell nothing of each other.
       const info = `@quartet/kit auth: ${purpose}`;
+      const { hkdfSync } = nodeCrypto();
       key = new Uint8Array(hkdfSync("sha256", secrets[index]!, "", info, 32));
       sealingKeys.set(name, key);
     }
@@ -85,8 +81,9 @@ export function createKeyRing(secret: string | readonly string[]): KeyRing {
       return false;
     },
     seal(purpose, text) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, sealingKey(0, purpose), nonce);
+      const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+      const key = sealingKey(0, purpose);
+      const cipher = nodeCrypto().createCipheriv(CIPHER, key, nonce);
       const parts = [nonce, cipher.update(text, "utf8"), cipher.final()];
       return encodeBase64url(Buffer.concat([...parts, cipher.getAuthTag()]));
     },
@@ -106,7 +103,7 @@ export function createKeyRing(secret: string | readonly string[]): KeyRing {
 
 function decrypt(key: Uint8Array, bytes: Uint8Array): string | undefined {
   const nonce = bytes.subarray(0, NONCE_BYTES);
-  const decipher = createDecipheriv(CIPHER, key, nonce);
+  const decipher = nodeCrypto().createDecipheriv(CIPHER, key, nonce);
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   try {
     const start = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
@@ -126,29 +123,23 @@ function importKey(secret: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
 function readSecrets(
   secret: string | readonly string[],
 ): Uint8Array<ArrayBuffer>[] {
-  const list: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
-  if (list.length === 0) {
+  if (Array.isArray(secret) && secret.length > 0) {
+    return secret.map((one, i) => readSecret(one, `session.secret[${i}]`));
+  }
+  return [readSecret(secret, "session.secret")];
+}
+
+function readSecret(secret: unknown, name: string): Uint8Array<ArrayBuffer> {
+  if (typeof secret !== "string" || secret === "") {
     throw configError(
-      "session.secret must be a string, or an array of at least one, received an empty array",
+      `${name} must be a non-empty string, received ${
+        secret === "" ? "an empty one" : kindOf(secret)
+      }`,
     );
   }
-  return list.map((text, i) => {
-    const name = Array.isArray(secret)
-      ? `session.secret[${i}]`
-      : "session.secret";
-    if (typeof text !== "string" || text === "") {
-      throw configError(
-        `${name} must be a non-empty string, received ${
-          text === "" ? "an empty one" : kindOf(text)
-        }`,
-      );
-    }
-    const bytes = new TextEncoder().encode(text);
-    if (bytes.length < LEAST_BYTES && isProduction()) {
-      throw configError(
-        `${name} must be at least ${LEAST_BYTES} bytes long in production, received ${bytes.length}; make one with: openssl rand -base64 32`,
-      );
-    }
-    return bytes;
-  });
+  const bytes = new TextEncoder().encode(secret);
+  if (bytes.length >= LEAST_BYTES || !isProduction()) return bytes;
+  throw configError(
+    `${name} must be at least ${LEAST_BYTES} bytes long in production, received ${bytes.length}; make one with: openssl rand -base64 32`,
+  );
 }

@@ -75,6 +75,12 @@ export function findProblem(
       return violation(value, prefix + key, rule);
     }
   }
+  for (const [key, rule] of Object.entries(rules)) {
+    const value = (options as Record<string, unknown>)[key];
+    if (rule !== true && rule.isRequired && value === undefined) {
+      return violation(value, prefix + key, rule);
+    }
+  }
   return undefined;
 }
 

@@ -15,6 +15,8 @@ export interface Rule {
   readonly test: (value: unknown) => boolean;
   /** Whether errors must not show the value. */
   readonly isSecret?: boolean;
+  /** Whether the option must be given. */
+  readonly isRequired?: boolean;
   /** Describes a wrong value in error messages. Default: `show()`. */
   readonly describe?: (value: unknown) => string;
 }
@@ -129,4 +131,9 @@ export function anArrayOf(expected: string, element: Rule): Rule {
 /** Returns a rule whose errors show the value's type instead of the value. */
 export function secret(rule: Rule): Rule {
   return { ...rule, isSecret: true };
+}
+
+/** Returns a rule for an option that must be given. */
+export function required(rule: Rule): Rule {
+  return { ...rule, isRequired: true };
 }

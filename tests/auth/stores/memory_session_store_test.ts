@@ -151,9 +151,9 @@ Deno.test("createMemorySessionStore() wants positive integers", () => {
       );
     }
     assertThrows(
-      () => createMemorySessionStore({ [name]: "a secret" as never }),
+      () => createMemorySessionStore({ [name]: "12" as never }),
       TypeError,
-      `${name} must be a positive integer, received a string`,
+      `${name} must be a positive integer, received "12"`,
     );
   }
 });
