@@ -130,7 +130,7 @@ export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
     required: true,
     anonymous,
     demands: NO_DEMANDS,
-  }, { required: true, ...anonymous });
+  });
 }
 
 /** Returns the response to anonymous requests, or `undefined` for the default. */
@@ -167,13 +167,12 @@ export function requireRoles(
   checkGuard(options, REQUIRE_ROLES, "requireRoles()");
   const { requireAll = false } = options;
   const anonymous = anonymousAnswer(options);
-  const demand = { roles: readRoles(roles, "requireRoles()"), requireAll };
   return fragment({
     name: "auth:requireRoles",
     required: true,
     anonymous,
-    demands: [demand],
-  }, { required: true, ...anonymous, ...demand });
+    demands: [{ roles: readRoles(roles, "requireRoles()"), requireAll }],
+  });
 }
 
 /**
@@ -193,23 +192,27 @@ export function optionalAuth(): AuthFragment {
     name: "auth:optionalAuth",
     required: false,
     demands: NO_DEMANDS,
-  }, { required: false });
+  });
 }
 
 for (const makeGuard of [requireAuth, requireRoles, optionalAuth]) {
   refuseUncalled(makeGuard);
 }
 
-function fragment(guard: Guard, rule: Omit<AuthRule, "check">): AuthFragment {
-  const check: AuthRule["check"] = (request, context) =>
-    refuse(guard, request, context);
-  return createModuleGuard({ ...rule, check }, guard, checkAll);
+function fragment(guard: Guard): AuthFragment {
+  const { required, anonymous, demands } = guard;
+  const check = checkOf(guard);
+  const rule = { required, ...anonymous, ...demands[0], check };
+  return createModuleGuard(rule, guard, checkOfAll);
+}
+
+function checkOf(guard: Guard): AuthRule["check"] {
+  return (request, context) => refuse(guard, request, context);
 }
 
 /** Creates the check of several guards that were spread into one `config`. */
-function checkAll(guards: readonly Guard[]): AuthRule["check"] {
-  const guard = combineGuards(guards);
-  return (request, context) => refuse(guard, request, context);
+function checkOfAll(guards: readonly Guard[]): AuthRule["check"] {
+  return checkOf(combineGuards(guards));
 }
 
 /** Checks a list of roles. */

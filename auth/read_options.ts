@@ -19,21 +19,11 @@ import {
   resolveCookie,
 } from "./cookies/cookie_settings.ts";
 import { checkConfig, configError } from "./error.ts";
-import type {
-  AuthCallbacks,
-  AuthConfig,
-  SessionConfig,
-  SessionStrategy,
-} from "./options.ts";
+import type { AuthCallbacks, AuthConfig, SessionConfig } from "./options.ts";
 
 /** The settings of sessions and their cookie, checked and complete. */
-export interface AuthSettings {
-  readonly secret: string | readonly string[];
-  readonly strategy: SessionStrategy;
-  readonly maxAge: number;
-  readonly updateAge: number;
-  readonly absoluteMaxAge: number;
-  readonly clockTolerance: number;
+export interface AuthSettings
+  extends Required<Omit<SessionConfig, "issuer" | "audience" | "store">> {
   readonly issuer: string | undefined;
   readonly audience: string | undefined;
   readonly cookie: CookieSettings;

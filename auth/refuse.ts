@@ -39,6 +39,11 @@ export interface Guard {
 /** No demands. */
 export const NO_DEMANDS: readonly RoleDemand[] = Object.freeze([]);
 
+const FORBIDDEN = {
+  roles: "Insufficient permissions",
+  cross_origin: "This request comes from a page of another origin",
+};
+
 /** Merges guards. The last `anonymous` wins. */
 export function combineGuards(guards: readonly Guard[]): Guard {
   const names = new Set(guards.map(({ name }) => name.replace(/^auth:/, "")));
@@ -79,11 +84,10 @@ function reasonToRefuse(
   if (auth.isCrossSite(request)) return "cross_origin";
   if (!required) return undefined;
   if (!auth.isAuthenticated()) return "anonymous";
-  for (const { roles, requireAll } of demands) {
-    const isMet = requireAll ? auth.hasAllRoles(roles) : auth.hasAnyRole(roles);
-    if (!isMet) return "roles";
-  }
-  return undefined;
+  const isAllowed = demands.every(({ roles, requireAll }) =>
+    requireAll ? auth.hasAllRoles(roles) : auth.hasAnyRole(roles)
+  );
+  return isAllowed ? undefined : "roles";
 }
 
 function responseTo(
@@ -91,18 +95,9 @@ function responseTo(
   guard: Guard,
   request: Request,
 ): Response {
-  switch (reason) {
-    case "anonymous":
-      return unauthorized(guard.anonymous, request);
-    case "roles":
-      return errorResponse(403, "FORBIDDEN", "Insufficient permissions");
-    case "cross_origin":
-      return errorResponse(
-        403,
-        "FORBIDDEN",
-        "This request comes from a page of another origin",
-      );
-  }
+  return reason === "anonymous"
+    ? unauthorized(guard.anonymous, request)
+    : errorResponse(403, "FORBIDDEN", FORBIDDEN[reason]);
 }
 
 function unauthorized(

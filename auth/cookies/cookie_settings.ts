@@ -21,13 +21,10 @@ export interface CookieOptions {
 }
 
 /** The same, checked and complete. */
-export interface CookieSettings {
-  readonly name: string;
-  readonly secure: boolean;
+export interface CookieSettings
+  extends Required<Omit<CookieOptions, "sameSite" | "domain">> {
   readonly sameSite: "Strict" | "Lax" | "None";
   readonly domain: string | undefined;
-  readonly path: string;
-  readonly httpOnly: boolean;
 }
 
 const SAME_SITE = { strict: "Strict", lax: "Lax", none: "None" } as const;

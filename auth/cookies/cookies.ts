@@ -1,24 +1,15 @@
 /**
- * Reads cookies out of a request's `Cookie` header, and cuts long values into
- * several. No value is decoded: what this package sets needs no decoding, and
- * `%E0%A4%A` of anybody else must not fail a request.
+ * Reads cookies from a request's `Cookie` header. A long value is in several
+ * cookies. No value is decoded: what this package sets needs no decoding, and
+ * `%E0%A4%A` of another program must not fail a request.
  *
  * @module
  */
 
 import type { CookieSettings } from "./cookie_settings.ts";
-import { formatCookie } from "./cookie_settings.ts";
 
-/** What browsers take at least of a cookie, attributes included, in bytes. */
-const MAX_COOKIE = 4096;
 /** `.0` to `.9`: more chunks than the longest token has. */
-const CHUNK = /^\.(\d)$/;
-
-/** A cookie of a request. */
-interface RequestCookie {
-  readonly name: string;
-  readonly value: string;
-}
+const CHUNK = /^\.\d$/;
 
 /** What a request carries under a name and its chunks' names. */
 export interface FoundCookie {
@@ -56,26 +47,17 @@ export function findCookie(header: string | null, name: string): FoundCookie {
       return { value, isAmbiguous: false, isPresent: true };
     }
   }
-  let whole: string | undefined;
-  let chunks: (string | undefined)[] | undefined;
+  const pieces = new Map<string, string>();
   let isAmbiguous = false;
-  for (const cookie of cookiesOf(header, name)) {
-    const rest = cookie.name.slice(name.length);
-    if (rest === "") {
-      isAmbiguous ||= whole !== undefined && whole !== cookie.value;
-      whole = cookie.value;
-    } else {
-      const index = Number(CHUNK.exec(rest)?.[1]);
-      chunks ??= [];
-      isAmbiguous ||= chunks[index] !== undefined &&
-        chunks[index] !== cookie.value;
-      chunks[index] = cookie.value;
-    }
+  for (const [piece, value] of cookiesOf(header, name)) {
+    isAmbiguous ||= (pieces.get(piece) ?? value) !== value;
+    pieces.set(piece, value);
   }
-  if (whole === undefined && chunks === undefined) return NOTHING;
-  isAmbiguous ||= whole !== undefined && chunks !== undefined;
-  // A hole in the array is a chunk that is missing.
-  const joined = chunks?.includes(undefined) ? undefined : chunks?.join("");
+  if (pieces.size === 0) return NOTHING;
+  const whole = pieces.get(name);
+  isAmbiguous ||= whole !== undefined && pieces.size > 1;
+  const chunks = Array.from(pieces, (_, i) => pieces.get(`${name}.${i}`));
+  const joined = chunks.includes(undefined) ? undefined : chunks.join("");
   return {
     value: isAmbiguous ? undefined : whole ?? joined,
     isAmbiguous,
@@ -95,15 +77,11 @@ export function namesOfCookies({ name }: CookieSettings): readonly string[] {
   return [name, ...chunks, `${name}.oauth.*`];
 }
 
-/** The names that a request carries of a cookie and its chunks. */
-function namesOf(header: string | null, name: string): string[] {
-  return header === null
-    ? []
-    : [...new Set(Array.from(cookiesOf(header, name), ({ name }) => name))];
-}
-
-/** The cookies under a name, and under those of its chunks. */
-function* cookiesOf(header: string, name: string): Generator<RequestCookie> {
+/** Returns the cookies under a name, and under those of its chunks. */
+export function* cookiesOf(
+  header: string,
+  name: string,
+): Generator<readonly [name: string, value: string]> {
   let start = -1;
   while ((start = header.indexOf(name, start + 1)) !== -1) {
     if (!isStart(header, start)) continue;
@@ -116,10 +94,7 @@ function* cookiesOf(header: string, name: string): Generator<RequestCookie> {
     const equals = pair.indexOf("=");
     if (equals === -1) continue;
     const found = pair.slice(0, equals).trimEnd();
-    if (found.length !== name.length && !CHUNK.test(found.slice(name.length))) {
-      continue;
-    }
-    yield { name: found, value: pair.slice(equals + 1) };
+    if (isPieceOf(found, name)) yield [found, pair.slice(equals + 1)];
   }
 }
 
@@ -131,51 +106,4 @@ function isStart(header: string, at: number): boolean {
     if (char !== " " && char !== "\t") return false;
   }
   return true;
-}
-
-/**
- * The values of `Set-Cookie` that keep a value under a name, in as many pieces
- * as it takes, and remove what else the request carries under these names.
- */
-export function cookiesToSet(
-  settings: CookieSettings,
-  value: string,
-  maxAge: number,
-  header: string | null,
-): string[] {
-  const { name } = settings;
-  const set = new Map<string, string>();
-  for (const [piece, part] of cut(settings, value, maxAge)) {
-    set.set(piece, formatCookie(settings, piece, part, maxAge));
-  }
-  for (const old of namesOf(header, name)) {
-    if (!set.has(old)) set.set(old, formatCookie(settings, old, "", 0));
-  }
-  return [...set.values()];
-}
-
-/** The values of `Set-Cookie` that remove a cookie and all of its chunks. */
-export function cookiesToClear(
-  settings: CookieSettings,
-  header: string | null,
-): string[] {
-  const names = new Set([settings.name, ...namesOf(header, settings.name)]);
-  return Array.from(names, (name) => formatCookie(settings, name, "", 0));
-}
-
-function* cut(
-  settings: CookieSettings,
-  value: string,
-  maxAge: number,
-): Generator<readonly [name: string, part: string]> {
-  const { name } = settings;
-  const room = MAX_COOKIE -
-    formatCookie(settings, `${name}.0`, "", maxAge).length;
-  if (value.length <= room) {
-    yield [name, value];
-    return;
-  }
-  for (let i = 0, at = 0; at < value.length; i++, at += room) {
-    yield [`${name}.${i}`, value.slice(at, at + room)];
-  }
 }

@@ -1,6 +1,8 @@
-import type { CookieSettings } from "./cookie_settings.ts";
-import { formatCookie } from "./cookie_settings.ts";
-import { cookiesToClear, cookiesToSet, isPieceOf } from "./cookies.ts";
+import { type CookieSettings, formatCookie } from "./cookie_settings.ts";
+import { cookiesOf, isPieceOf } from "./cookies.ts";
+
+/** Minimum size of a cookie that browsers take, with attributes, in bytes. */
+const MAX_COOKIE = 4096;
 
 /** The cookies that a response has to set, by name. */
 export class PendingCookies {
@@ -23,13 +25,13 @@ export class PendingCookies {
     return this.#cookies === undefined ? [] : [...this.#cookies.values()];
   }
 
-  /** The cookies that the request has brought. */
+  /** The `Cookie` header of the request. */
   get received(): string | null {
     try {
       return this.#request.headers.get("cookie");
     } catch {
-      // Deno lets go of a request that has become a socket. What happens from
-      // then on has no response to set cookies anyway.
+      // Deno drops a request that has become a socket. From then on there is no
+      // response to set cookies anyway.
       return null;
     }
   }
@@ -42,26 +44,47 @@ export class PendingCookies {
     }
   }
 
-  /** Sets the session's cookie, for so many seconds. */
+  /**
+   * Sets the session's cookie, in as many pieces as it takes.
+   *
+   * @param maxAge In seconds.
+   */
   setSession(value: string, maxAge: number): void {
-    const { received } = this;
-    this.#replace(cookiesToSet(this.#settings, value, maxAge, received));
+    const settings = this.#settings;
+    const { name } = settings;
+    const room = MAX_COOKIE -
+      formatCookie(settings, `${name}.0`, "", maxAge).length;
+    const isWhole = value.length <= room;
+    const headers: string[] = [];
+    for (let at = 0; at < value.length; at += room) {
+      const piece = isWhole ? name : `${name}.${headers.length}`;
+      const part = value.slice(at, at + room);
+      headers.push(formatCookie(settings, piece, part, maxAge));
+    }
+    this.#replace(headers);
   }
 
   /** Removes the session's cookie. */
   clearSession(): void {
-    this.#replace(cookiesToClear(this.#settings, this.received));
+    this.#replace([formatCookie(this.#settings, this.#settings.name, "", 0)]);
   }
 
-  /** Takes back what was to be set of the session's cookie so far. */
+  /** Replaces the session's cookie, and removes all other pieces of it. */
   #replace(headers: readonly string[]): void {
+    const settings = this.#settings;
     const before = this.#cookies ?? new Map<string, string>();
-    this.#cookies = new Map();
+    const cookies = this.#cookies = new Map();
     this.add(headers);
-    for (const [name, header] of before) {
-      if (this.#cookies.has(name)) continue;
-      const isPiece = isPieceOf(name, this.#settings.name);
-      this.add([isPiece ? formatCookie(this.#settings, name, "", 0) : header]);
+    const old = [...before.keys()];
+    for (const [name] of cookiesOf(this.received ?? "", settings.name)) {
+      old.push(name);
+    }
+    for (const name of old) {
+      if (cookies.has(name)) continue;
+      const header = isPieceOf(name, settings.name)
+        ? formatCookie(settings, name, "", 0)
+        : before.get(name);
+      cookies.set(name, header);
     }
   }
 }

@@ -29,20 +29,13 @@ export function keep(
 
 /** Returns a JSON-compatible copy of a value. */
 export function copyJSON(value: unknown, claim: string, depth = 0): unknown {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return value;
-    case "number":
-      return Number.isFinite(value) ? value : null;
-    case "object":
-      break;
-    case "bigint":
-      throw notKept(claim, "JSON doesn't carry a bigint; make it a string");
-    default:
-      return undefined;
-  }
+  if (typeof value === "string" || typeof value === "boolean") return value;
   if (value === null) return null;
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (typeof value === "bigint") {
+    throw notKept(claim, "JSON doesn't carry a bigint; make it a string");
+  }
+  if (typeof value !== "object") return undefined;
   if (depth >= 20) {
     throw notKept(
       claim,

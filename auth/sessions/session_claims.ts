@@ -11,23 +11,16 @@ import { definedFields, keep } from "./json_copy.ts";
 import { fixedDate } from "./session_copy.ts";
 import { checkUser, someRoles } from "./session_user.ts";
 
-/** The claims that don't come from the user. */
-export interface TokenClaims {
-  readonly sid?: string;
-  readonly iat: number;
-  readonly exp: number;
-  /** When the user has signed in (OpenID Connect Core, section 2). */
-  readonly auth_time: number;
-  readonly iss?: string | undefined;
-  readonly aud?: string | undefined;
-}
-
 /**
  * Returns the payload of a session.
  *
+ * @param token The claims that don't come from the user.
  * @throws {TypeError} If a field of the session is of the wrong type.
  */
-export function toPayload(session: Session, token: TokenClaims): JWTPayload {
+export function toPayload(
+  session: Session,
+  token: Partial<JWTPayload> & Pick<JWTPayload, "iat" | "exp">,
+): JWTPayload {
   const { userId, email, name, roles, provider, claims } = session;
   checkUser(
     { id: userId, email, name, roles },

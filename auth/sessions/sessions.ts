@@ -46,17 +46,15 @@ const REFRESH_PAUSE = 30_000;
 /** Maximum refreshes whose results are shared. */
 const MAX_REFRESHES = 2_000;
 
-interface Refresh {
-  readonly result: Promise<VerifiedSession | undefined>;
-  /** In milliseconds. */
-  readonly until: number;
-}
-
 /** Creates the {@linkcode Sessions} of a plugin. */
 export function createSessions(options: SessionsOptions) {
   const { settings, keys, store, callbacks, emit, now } = options;
   const { strategy, absoluteMaxAge } = settings;
-  const refreshes = new GenerationMap<string, Refresh>(MAX_REFRESHES);
+  /** By the session's value. `until` is in milliseconds. */
+  const refreshes = new GenerationMap<
+    string,
+    { result: Promise<VerifiedSession | undefined>; until: number }
+  >(MAX_REFRESHES);
 
   /** Creates what proves a session, and the record in the store. */
   async function issue(

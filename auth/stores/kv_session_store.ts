@@ -121,11 +121,7 @@ export function createKvSessionStore(
   checkOptions(options, OPTIONS, "create session store");
   const { kv, prefix = ["sessions"], now = Date.now } = options;
   const recordKey = (part: string): KvKey => [...prefix, "id", part];
-  const userKey = (userId: string): KvKey => [
-    ...prefix,
-    "user",
-    keyPart(userId),
-  ];
+  const userKey = (id: string): KvKey => [...prefix, "user", keyPart(id)];
   const isOver = ({ expiresAt }: SessionRecord) => expiresAt <= now();
 
   /** The record under a key, also one that is over, and its version. */
@@ -218,12 +214,10 @@ export function createKvSessionStore(
 
     async listByUser(userId) {
       const found = await eachOf(userId, read);
+      const records = found.map(({ record }) => record)
+        .filter((record) => record !== undefined);
       return sortRecords(
-        found.flatMap(({ record }) =>
-          record === undefined || record.userId !== userId || isOver(record)
-            ? []
-            : [record]
-        ),
+        records.filter((it) => it.userId === userId && !isOver(it)),
       );
     },
   };
