@@ -6,7 +6,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { getAuth } from "@quartet/kit/auth";
+import { createMemorySessionStore, getAuth } from "@quartet/kit/auth";
 import type { AuthCallbacks } from "@quartet/kit/auth";
 import { claimsOf, startAuth, STRATEGIES, USERS } from "./harness.ts";
 import type { Me } from "./harness.ts";
@@ -373,4 +373,23 @@ Deno.test("onSignOut that throws is logged, and keeps nobody signed in", async (
     assertEquals(await server.plugin.listSessions("1"), []);
   }
   assertEquals(complaints.length, STRATEGIES.length);
+});
+
+Deno.test("A session callback that throws at sign-in leaves nothing in the store", async () => {
+  const store = createMemorySessionStore();
+  await using server = await startAuth({
+    session: { strategy: "hybrid", store },
+    callbacks: {
+      session() {
+        throw new Error("The database is away");
+      },
+    },
+  });
+  const browser = server.browser();
+  const { status, body } = await browser.ask("/sign-in", {
+    body: { user: "ada" },
+  });
+  await body?.cancel();
+  assertEquals([status, browser.cookies.size, store.size], [500, 0, 0]);
+  assertEquals(server.events.map(({ type }) => type), ["sign_in_failed"]);
 });

@@ -6,10 +6,16 @@
  */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { AuthError, createAuthPlugin, credentials } from "@quartet/kit/auth";
+import type { Route } from "@quartet/kit/app";
+import {
+  AuthError,
+  createAuthPlugin,
+  credentials,
+  getAuth,
+} from "@quartet/kit/auth";
 import type { CookieOptions, User } from "@quartet/kit/auth";
 import { parseCookie } from "./browser.ts";
-import { SECRET, startAuth, STRATEGIES } from "./harness.ts";
+import { byName, SECRET, startAuth, STRATEGIES } from "./harness.ts";
 import type { AuthServer, Me, TestConfig } from "./harness.ts";
 
 const COOKIE = "app.session";
@@ -359,4 +365,39 @@ Deno.test("A session that shrinks or grows leaves no cookie of its former size",
   await (await browser.ask("/sign-in", { body: {} })).text();
   assertEquals([...browser.cookies.keys()], [`${COOKIE}.0`, `${COOKIE}.1`]);
   assertEquals((await browser.json("/me")).user.id, "3");
+});
+
+Deno.test("signOut() after a sign-in with a long token removes all pieces of its cookie", async () => {
+  const routes: Route[] = [{
+    path: "/in-and-out",
+    async action({ context }) {
+      const auth = getAuth(context);
+      await auth.signIn("large", {});
+      await auth.signOut();
+      return auth.getCookieHeaders();
+    },
+  }, {
+    path: "/large-then-small",
+    async action({ context }) {
+      const auth = getAuth(context);
+      await auth.signIn("large", {});
+      await auth.signIn("credentials", { user: "ada" });
+    },
+  }];
+  const large = credentials({
+    id: "large",
+    authorize: () => ({ id: "1", text: "x".repeat(5_000) }),
+  });
+  await using server = await startAuth(
+    { providers: [byName(), large] },
+    routes,
+  );
+  const browser = server.browser();
+  const set: string[] = await browser.json("/in-and-out", { method: "POST" });
+  for (const line of set) {
+    assertEquals(parseCookie(line)[1].attributes["max-age"], "0", line);
+  }
+  assertEquals(browser.cookies.size, 0);
+  await browser.ask("/large-then-small", { method: "POST" });
+  assertEquals((await browser.json("/me")).session.name, "Ada");
 });

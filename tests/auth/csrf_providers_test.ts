@@ -17,7 +17,7 @@ import {
   withAuth,
 } from "@quartet/kit/auth";
 import type { AuthProvider } from "@quartet/kit/auth";
-import { SECRET, startAuth, USERS } from "./harness.ts";
+import { byKey, SECRET, startAuth, USERS } from "./harness.ts";
 import type { AuthServer } from "./harness.ts";
 
 const ada = () => Promise.resolve(USERS["ada"]!);
@@ -252,4 +252,25 @@ Deno.test("A provider whose parts are of the wrong type is refused at creation",
     const [name] = Object.keys(given);
     assertThrows(create(given), AuthError, `${name} of provider "cookie"`);
   }
+});
+
+Deno.test("A form of another site is refused also with a valid key in its URL", async () => {
+  await using server = await startAuth({ providers: [byKey()] }, [{
+    path: "/change",
+    config: { ...requireAuth() },
+    action: () => "changed",
+  }]);
+  const post = async (path: string, headers: Record<string, string>) => {
+    const browser = server.browser();
+    const { status, body } = await browser.ask(path, {
+      method: "POST",
+      headers,
+    });
+    await body?.cancel();
+    return status;
+  };
+  const evil = { origin: "https://evil.example" };
+  assertEquals(await post("/change?key=k-815", evil), 403);
+  assertEquals(await post("/change?key=k-815", {}), 200);
+  assertEquals(await post("/change", { ...evil, "x-api-key": "k-815" }), 200);
 });

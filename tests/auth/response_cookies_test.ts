@@ -7,6 +7,7 @@ import { AuthError, getAuth } from "@quartet/kit/auth";
 import { startAuth, STRATEGIES } from "./harness.ts";
 
 const COOKIE = "app.session";
+const DAY = 24 * 60 * 60;
 
 const answers: readonly Route[] = [
   {
@@ -146,4 +147,71 @@ Deno.test("A response is left alone where there is no cookie to set", async () =
   await response.body?.cancel();
   assertEquals(response.headers.get("cache-control"), "public, max-age=60");
   assertEquals(browser.received, []);
+});
+
+Deno.test("A response that a handler gives to everybody carries nobody's cookie", async () => {
+  const everybodys = new Response(null, { status: 204 });
+  const routes: Route[] = [{ path: "/204", handler: () => everybodys }];
+  for (const strategy of STRATEGIES) {
+    await using server = await startAuth({ session: { strategy } }, routes);
+    const browser = await server.signIn();
+    server.clock.pass(2 * DAY);
+    await browser.ask("/204");
+    assertEquals(browser.received.length, 1, "it was refreshed");
+    const stranger = server.browser();
+    await stranger.ask("/204");
+    assertEquals(stranger.received, []);
+    assertEquals(everybodys.headers.getSetCookie(), []);
+  }
+});
+
+Deno.test("A response that sets a session's cookie is stored by no shared cache", async () => {
+  const signIn = (headers: HeadersInit): Route["action"] => ({ context }) =>
+    getAuth(context).signIn("credentials", { user: "ada" })
+      .then(() => new Response("x", { headers }));
+  const routes: Route[] = [
+    ["/none", {}],
+    ["/max-age", { "cache-control": "max-age=3600" }],
+    ["/field", { "cache-control": 'private="x-name", max-age=3600' }],
+    ["/cdn", { "cdn-cache-control": "max-age=60", "surrogate-control": "x" }],
+    ["/no-store", { "cache-control": "no-store" }],
+  ].map(([path, headers]) => ({
+    path: path as string,
+    action: signIn(headers as HeadersInit)!,
+  }));
+  await using server = await startAuth({}, routes);
+  for (
+    const [path, expected] of [
+      ["/none", "private"],
+      ["/max-age", "private, no-cache"],
+      ["/field", "private, no-cache"],
+      ["/cdn", "private"],
+      ["/no-store", "no-store"],
+    ] as const
+  ) {
+    const browser = server.browser();
+    const { headers, body } = await browser.ask(path, { method: "POST" });
+    await body?.cancel();
+    assertEquals(browser.cookies.size, 1);
+    assertEquals(headers.get("cache-control"), expected, path);
+    assert(!headers.has("cdn-cache-control"));
+    assert(!headers.has("surrogate-control"));
+  }
+});
+
+Deno.test("A refresh sets no cookie on a response that shared caches may store", async () => {
+  const routes: Route[] = [{
+    path: "/shared",
+    handler: () =>
+      new Response("x", { headers: { "cache-control": "max-age=60" } }),
+  }];
+  await using server = await startAuth({}, routes);
+  const browser = await server.signIn();
+  server.clock.pass(2 * DAY);
+  const response = await browser.ask("/shared");
+  await response.body?.cancel();
+  assertEquals(browser.received, []);
+  assertEquals(response.headers.get("cache-control"), "max-age=60");
+  await (await browser.ask("/me")).body?.cancel();
+  assertEquals(browser.received.length, 1);
 });

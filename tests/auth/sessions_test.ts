@@ -493,3 +493,22 @@ Deno.test("10,001 sign-ins of one user evict nobody else", async () => {
     assert(count > 0 && count <= 100, `${count}`);
   }
 });
+
+Deno.test("With the strategy cookie, a bearer token gets the present claims of the store", async () => {
+  let roles = ["admin"];
+  await using server = await startAuth({
+    session: { strategy: "cookie", updateAge: 10 },
+    callbacks: { jwt: ({ token }) => ({ ...token, level: roles.length }) },
+  });
+  const browser = await server.signIn();
+  const { token }: Me = await browser.json("/me");
+  roles = ["admin", "root"];
+  server.clock.pass(60);
+  await (await browser.ask("/me")).body?.cancel();
+  const bearer = await server.plugin.authenticate(
+    new Request("http://localhost/", {
+      headers: { authorization: `Bearer ${token}` },
+    }),
+  );
+  assertEquals(bearer.session!.claims!["level"], 2);
+});
