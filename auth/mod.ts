@@ -27,10 +27,6 @@
  * @module
  */
 
-export type { ConnectionInfo, RequestContext } from "../core/context.ts";
-export type { Middleware, Next } from "../core/middleware.ts";
-export type { Plugin } from "../core/plugin.ts";
-export type { AuthFragment, AuthRule, RouteArgs } from "../core/route.ts";
 export {
   getAuth,
   getOAuthUrl,

@@ -1,4 +1,3 @@
-import { setCookie } from "@std/http/cookie";
 import type { OptionRules } from "../../core/check/check_options.ts";
 import { aBoolean, oneOf, type Rule, rule } from "../../core/check/rules.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
@@ -100,7 +99,8 @@ export function resolveCookie(options: CookieOptions = {}): CookieSettings {
 }
 
 /**
- * A value of `Set-Cookie`.
+ * Returns a value of `Set-Cookie`. Name, value and settings were checked, so
+ * nothing is escaped.
  *
  * @param maxAge How long it is kept, in seconds; 0 removes it.
  */
@@ -111,16 +111,11 @@ export function formatCookie(
   maxAge: number,
 ): string {
   const { secure, sameSite, domain, path, httpOnly } = settings;
-  const headers = new Headers();
-  setCookie(headers, {
-    name,
-    value,
-    maxAge,
-    path,
-    secure,
-    httpOnly,
-    sameSite,
-    ...(domain === undefined ? {} : { domain }),
-  });
-  return headers.get("set-cookie")!;
+  const parts = [`${name}=${value}`];
+  if (secure) parts.push("Secure");
+  if (httpOnly) parts.push("HttpOnly");
+  parts.push(`Max-Age=${maxAge}`);
+  if (domain !== undefined) parts.push(`Domain=${domain}`);
+  parts.push(`SameSite=${sameSite}`, `Path=${path}`);
+  return parts.join("; ");
 }

@@ -9,7 +9,12 @@ import {
   toMiddleware,
   withPlugins,
 } from "@quartet/kit/app";
-import type { AuthRule, Mountable, Route } from "@quartet/kit/app";
+import type {
+  AuthFragment,
+  AuthRule,
+  Mountable,
+  Route,
+} from "@quartet/kit/app";
 import {
   createAuthPlugin,
   credentials,
@@ -19,7 +24,6 @@ import {
   requireRoles,
   withAuth,
 } from "@quartet/kit/auth";
-import type { AuthFragment } from "@quartet/kit/auth";
 import { Hono } from "hono";
 import { SECRET, startAuth, USERS } from "./harness.ts";
 import type { AuthServer } from "./harness.ts";
