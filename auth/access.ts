@@ -1,6 +1,6 @@
 import type { RequestContext } from "../core/context.ts";
 import type { AuthContext } from "./auth_context.ts";
-import type { OAuthCallbackParameters } from "./oauth/callback_parameters.ts";
+import type { OAuthCallbackParameters } from "./oauth/callback.ts";
 import { RequestAuth } from "./request_auth.ts";
 import type { BaseUser, Session, User } from "./user.ts";
 

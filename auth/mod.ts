@@ -45,7 +45,7 @@ export {
   requireRoles,
   type RequireRolesOptions,
 } from "./guards.ts";
-export type { OAuthCallbackParameters } from "./oauth/callback_parameters.ts";
+export type { OAuthCallbackParameters } from "./oauth/callback.ts";
 export type {
   AuthCallbacks,
   AuthConfig,
@@ -84,10 +84,13 @@ export type { GoogleOptions, GoogleProfile } from "./providers/google.ts";
 export { mock } from "./providers/mock.ts";
 export type { MockOptions } from "./providers/mock.ts";
 export { oauth } from "./providers/oauth.ts";
-export type { OAuthOptions, OAuthProfile } from "./providers/oauth.ts";
-export type { IdTokenOptions } from "./providers/oauth_id_token.ts";
-export type { OAuthClientOptions } from "./providers/oauth_options.ts";
 export type {
+  IdTokenOptions,
+  OAuthOptions,
+  OAuthProfile,
+} from "./providers/oauth.ts";
+export type {
+  OAuthClientOptions,
   ProfileMapper,
   ProfileOption,
 } from "./providers/oauth_provider.ts";

@@ -15,7 +15,7 @@ import { PendingCookies } from "./cookies/pending_cookies.ts";
 import type { AuthCore } from "./core.ts";
 import { isCrossSite } from "./csrf.ts";
 import type { DenialReason } from "./events.ts";
-import type { OAuthCallbackParameters } from "./oauth/callback_parameters.ts";
+import type { OAuthCallbackParameters } from "./oauth/callback.ts";
 import type { AuthProvider } from "./provider.ts";
 import { findProvider, MAX_ID } from "./read_providers.ts";
 import { callSession } from "./sessions/callbacks.ts";

@@ -1,46 +1,25 @@
 /**
- * Which addresses are fit for what.
+ * The URLs of OAuth: redirect URIs, endpoints and issuers.
  *
  * @module
  */
 
-/** What a URL in ASCII consists of; a backslash is read as a slash by some. */
+import { type Rule, rule } from "../../core/check/rules.ts";
+
+/** Visible ASCII without the backslash, which some parsers read as a slash. */
 const HTTP_URL = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
 const MAX_LENGTH = 2000;
 
-/** What {@linkcode isRedirectUri} asks for, in words. */
-export const REDIRECT_URI =
-  "an absolute http or https URL without credentials and fragment";
-
-/**
- * Whether a provider can send users back there: absolute and without fragment
- * (RFC 6749, section 3.1.2), on the web, and in one unambiguous spelling.
- */
+/** Whether a value is a redirect URI (RFC 6749, section 3.1.2). */
 export function isRedirectUri(value: unknown): value is string {
   return parse(value) !== undefined;
 }
 
-/** What {@linkcode isEndpoint} asks for, in words. */
-export const ENDPOINT =
-  "an https URL (or http on this machine) without credentials and fragment";
-
-/**
- * Whether secrets can be sent there: over TLS (RFC 6749, sections 3.1 and 3.2)
- * or without leaving the machine.
- */
+/** Whether secrets can be sent to a URL (RFC 6749, sections 3.1 and 3.2). */
 export function isEndpoint(value: unknown): value is string {
   const url = parse(value);
   return url !== undefined &&
     (url.protocol === "https:" || isLoopbackName(url.hostname));
-}
-
-/** Describes what {@linkcode isIssuer} accepts, for error messages. */
-export const ISSUER =
-  "an https URL (or http on this machine) without credentials, query and fragment";
-
-/** Whether a value is a valid issuer (OpenID Connect Discovery, section 3). */
-export function isIssuer(value: unknown): value is string {
-  return isEndpoint(value) && !value.includes("?");
 }
 
 /** Whether a URL points to this machine. */
@@ -48,18 +27,34 @@ export function isLoopback(url: string): boolean {
   return isLoopbackName(URL.parse(url)?.hostname ?? "");
 }
 
+/** A URL that a provider can send users to. */
+export const aRedirectUri: Rule = rule(
+  "an absolute http or https URL without credentials and fragment",
+  isRedirectUri,
+);
+/** A URL that secrets can be sent to. */
+export const anEndpoint: Rule = rule(
+  "an https URL (or http on this machine) without credentials and fragment",
+  isEndpoint,
+);
+/** An issuer (OpenID Connect Discovery, section 3). */
+export const anIssuer: Rule = rule(
+  "an https URL (or http on this machine) without credentials, query and fragment",
+  (value) => isEndpoint(value) && !value.includes("?"),
+);
+
 function parse(value: unknown): URL | undefined {
   if (
     typeof value !== "string" || value.length > MAX_LENGTH ||
-    !HTTP_URL.test(value) || value.includes("#") || !URL.canParse(value)
+    !HTTP_URL.test(value) || value.includes("#")
   ) {
     return undefined;
   }
-  const url = new URL(value);
-  return url.username === "" && url.password === "" ? url : undefined;
+  const url = URL.parse(value);
+  return url?.username === "" && url.password === "" ? url : undefined;
 }
 
-/** RFC 6761, section 6.3; the parser has made all spellings of an IP one. */
+/** RFC 6761, section 6.3. The parser has normalized all spellings of an IP. */
 function isLoopbackName(hostname: string): boolean {
   return hostname === "localhost" || hostname.endsWith(".localhost") ||
     hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);

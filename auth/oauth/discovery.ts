@@ -6,14 +6,36 @@
  */
 
 import { printable, printableError } from "../../core/redact/printable.ts";
-import type {
-  AuthorizationServer,
-  ServerSource,
+import {
+  type AuthorizationServer,
+  type GivenServer,
+  readMetadata,
 } from "./authorization_server.ts";
-import type { Transport } from "./http.ts";
-import { asObject, ProviderError, requestJSON } from "./http.ts";
-import type { GivenServer } from "./server_metadata.ts";
-import { readMetadata } from "./server_metadata.ts";
+import {
+  asObject,
+  ProviderError,
+  requestJSON,
+  type Transport,
+} from "./http.ts";
+
+/** Provides an {@linkcode AuthorizationServer}. */
+export interface ServerSource {
+  /** The server, if it is known. Reading this has no effect. */
+  readonly current: AuthorizationServer | undefined;
+  /** Requests the server in the background, unless it is known and recent. */
+  renew(): void;
+  /** Returns the server, and requests it if it isn't known. */
+  load(): Promise<AuthorizationServer>;
+}
+
+/** Creates the source of a server that the application configures. */
+export function knownServer(server: AuthorizationServer): ServerSource {
+  return {
+    current: server,
+    renew: () => {},
+    load: () => Promise.resolve(server),
+  };
+}
 
 /** Age at which a document is requested again, in milliseconds. */
 const MAX_AGE = 60 * 60 * 1000;
@@ -42,14 +64,14 @@ export interface DiscoveryOptions {
  * requested again, and if that fails.
  */
 export function createDiscovery(options: DiscoveryOptions): ServerSource {
-  const { id, transport, now = () => performance.now() } = options;
+  const { id, now = () => performance.now() } = options;
   let current: AuthorizationServer | undefined;
-  let request: Promise<AuthorizationServer> | undefined;
+  let inFlight: Promise<AuthorizationServer> | undefined;
   let next = -Infinity;
 
-  async function discover(): Promise<AuthorizationServer> {
+  async function request(): Promise<AuthorizationServer> {
     try {
-      current = await requestServer(options, transport);
+      current = await requestServer(options);
       next = now() + MAX_AGE;
       return current;
     } catch (error) {
@@ -63,54 +85,35 @@ export function createDiscovery(options: DiscoveryOptions): ServerSource {
       );
       throw error;
     } finally {
-      request = undefined;
+      inFlight = undefined;
     }
   }
 
-  function ask(): Promise<AuthorizationServer> {
-    return request ??= discover();
-  }
-
-  function renew(): void {
-    if (now() >= next) ask().catch(() => {});
-  }
-
-  return {
+  const source: ServerSource = {
     get current() {
       return current;
     },
-    renew,
+    renew() {
+      if (now() >= next) (inFlight ??= request()).catch(() => {});
+    },
     load() {
-      if (current === undefined) return ask();
-      renew();
+      if (current === undefined) return inFlight ??= request();
+      source.renew();
       return Promise.resolve(current);
     },
   };
+  return source;
 }
 
 async function requestServer(
-  { issuer, isOpenID, given }: DiscoveryOptions,
-  transport: Transport,
+  { issuer, isOpenID, given, transport }: DiscoveryOptions,
 ): Promise<AuthorizationServer> {
-  const document = await requestDocument(issuer, isOpenID, transport);
   const what = "the discovery document";
-  return readMetadata(asObject(what, document), issuer, given);
-}
-
-async function requestDocument(
-  issuer: string,
-  isOpenID: boolean,
-  transport: Transport,
-): Promise<unknown> {
-  const what = "the discovery document";
-  const get = (url: string) =>
-    requestJSON(
-      what,
-      url,
-      { headers: { accept: "application/json" } },
-      [],
-      transport,
-    );
+  const init = { headers: { accept: "application/json" } };
+  const get = async (url: string) => {
+    const document = await requestJSON(what, url, init, [], transport);
+    return readMetadata(asObject(what, document), issuer, isOpenID, given);
+  };
   const base = issuer.replace(/\/$/, "");
   if (isOpenID) return await get(base + OPENID);
   try {

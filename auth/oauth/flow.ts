@@ -1,33 +1,40 @@
+import { checkValue } from "../../core/check/check_options.ts";
 import { show } from "../../core/check/show.ts";
 import type { CookieSettings } from "../cookies/cookie_settings.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { AuthProvider, OAuthCallback } from "../provider.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
 import type { BaseUser } from "../user.ts";
-import { isRedirectUri, REDIRECT_URI } from "./address.ts";
-import type { OAuthCallbackParameters } from "./callback_parameters.ts";
-import type { PendingSignIn } from "./flow_cookie.ts";
-import { createFlowCookies, LIFETIME } from "./flow_cookie.ts";
-import { complaintAboutIssuer, serverOf } from "./issuer.ts";
-import { codeChallenge, digest, isEqual, randomValue } from "./pkce.ts";
-import { ProfileFailure } from "./profile_failure.ts";
-import { errorOfAnswer, oauthFailed } from "./provider_answer.ts";
-import { UsedStates } from "./used_states.ts";
+import { aRedirectUri } from "./address.ts";
+import {
+  errorOfCallback,
+  type OAuthCallbackParameters,
+  oauthFailed,
+  ProfileFailure,
+} from "./callback.ts";
+import {
+  createFlowCookies,
+  LIFETIME,
+  type PendingSignIn,
+} from "./flow_cookie.ts";
+import { issuerProblem, serverOf } from "./issuer.ts";
+import { digest, isEqual, randomValue } from "./pkce.ts";
+import { createReplayGuard } from "./replay_guard.ts";
 
-/** What codes consist of (RFC 6749, appendix A.11), and more than they have. */
+/** The characters of codes (RFC 6749, appendix A.11), and a generous length. */
 const CODE = /^[\x20-\x7e]{1,8192}$/;
 
 /** What the sign-ins of a plugin need. */
 export interface OAuthFlowOptions {
   /** Seals what the browser keeps. */
   readonly keys: KeyRing;
-  /** How the session's cookie is set; those of sign-ins follow it. */
+  /** The settings of the session's cookie, which those of sign-ins follow. */
   readonly cookie: CookieSettings;
-  /** The time, in milliseconds of the Unix epoch. */
+  /** Returns the time in milliseconds of the Unix epoch. */
   readonly now: () => number;
 }
 
-/** Where to send the user, and what the browser has to keep. */
+/** The beginning of a sign-in. */
 export interface OAuthStart {
   /** The authorization URL. */
   readonly url: string;
@@ -37,22 +44,22 @@ export interface OAuthStart {
 
 /** The end of a sign-in. */
 export interface OAuthEnd<U extends BaseUser> {
-  /** Values of `Set-Cookie`, to be sent whether it has succeeded or not. */
+  /** Values of `Set-Cookie`, to send whether the sign-in succeeds or not. */
   readonly cookies: string[];
   /** The user. Rejects with an {@linkcode AuthError} if there is none. */
   readonly user: Promise<U>;
 }
 
-/** Sign-in by way of a third party: there and back again. */
+/** Sign-in at a third party. */
 export interface OAuthFlow {
   /**
    * Begins a sign-in.
    *
    * @param redirectUri Where the provider sends the user afterwards. Default:
-   * the provider's, if it has one; then no other is allowed.
+   * the provider's. If the provider has one, no other is allowed.
    * @param cookieHeader The request's `Cookie` header.
    * @throws {AuthError} `UNKNOWN_PROVIDER` if it isn't of type `oauth`.
-   * @throws {TypeError} If the redirect URI isn't fit to be one.
+   * @throws {TypeError} If the redirect URI isn't valid.
    */
   begin<U extends BaseUser>(
     provider: AuthProvider<U>,
@@ -60,7 +67,7 @@ export interface OAuthFlow {
     cookieHeader: string | null,
   ): OAuthStart;
   /**
-   * Ends a sign-in. Only the browser that has begun it can, once, within 10
+   * Ends a sign-in. Only the browser that began it can end it: once, within 10
    * minutes, for the same provider and redirect URI.
    */
   finish<U extends BaseUser>(
@@ -70,68 +77,88 @@ export interface OAuthFlow {
   ): OAuthEnd<U>;
 }
 
-/** Makes the {@linkcode OAuthFlow} of a plugin. */
+/** Creates the {@linkcode OAuthFlow} of a plugin. */
 export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
   const { keys, cookie, now } = options;
   const cookies = createFlowCookies(keys, cookie);
-  // Twice, because the clock of the server that has begun one may be ahead.
-  const used = new UsedStates(2 * LIFETIME);
+  // Twice, because the clock of the server that began a sign-in may be ahead.
+  const isFirstUse = createReplayGuard(2 * LIFETIME);
 
-  /** What the provider needs of a sign-in; throws what is wrong with it. */
-  function accept<U extends BaseUser>(
-    pending: PendingSignIn | string,
-    { id: provider, issuer }: AuthProvider<U>,
+  /** Returns why a callback isn't the end of a sign-in, if it isn't. */
+  function mismatch<U extends BaseUser>(
+    pending: PendingSignIn,
+    { id, issuer }: AuthProvider<U>,
     answer: OAuthCallbackParameters,
-    redirectUri: string | undefined,
-  ): OAuthCallback {
-    if (typeof pending === "string") throw stateMismatch(pending);
-    const { state } = pending;
-    if (!isEqual(state, answer.state as string)) {
-      throw stateMismatch("the state is not the one in its cookie");
+    redirectUri: unknown,
+  ): string | undefined {
+    if (!isEqual(pending.state, answer.state as string)) {
+      return "the state is not the one in its cookie";
     }
     const time = now();
-    if (!used.use(state, time)) {
-      throw stateMismatch("the state was used before");
-    }
+    if (!isFirstUse(pending.state, time)) return "the state was used before";
     const age = time - pending.begun;
     if (Math.abs(age) >= LIFETIME) {
-      throw stateMismatch(
-        `the sign-in was begun ${Math.round(age / 1000)} s ago, and only ${
-          LIFETIME / 1000
-        } s are allowed`,
-      );
+      return `the sign-in was begun ${Math.round(age / 1000)} s ago, and only ${
+        LIFETIME / 1000
+      } s are allowed`;
     }
-    if (pending.provider !== provider) {
-      throw stateMismatch(
-        `the sign-in was begun with provider ${show(pending.provider)}, not ${
-          show(provider)
-        }`,
-      );
+    if (pending.provider !== id) {
+      return `the sign-in was begun with provider ${
+        show(pending.provider)
+      }, not ${show(id)}`;
     }
     if (
       typeof redirectUri !== "string" ||
       !isEqual(digest(redirectUri), pending.redirect)
     ) {
-      throw stateMismatch(
-        "the redirect URI is not the one that the sign-in was begun with",
-      );
+      return "the redirect URI is not the one that the sign-in was begun with";
     }
-    const { server, isIssuerRequired: isRequired = false } = pending;
-    const rule = { issuer, server, isRequired };
-    const complaint = complaintAboutIssuer(answer.iss, rule);
-    if (complaint !== undefined) throw stateMismatch(complaint);
-    const { verifier: codeVerifier, nonce } = pending;
+    return issuerProblem(answer.iss, {
+      issuer,
+      server: pending.server,
+      isRequired: pending.isIssuerRequired ?? false,
+    });
+  }
+
+  async function complete<U extends BaseUser>(
+    provider: AuthProvider<U>,
+    pending: PendingSignIn | string,
+    answer: OAuthCallbackParameters,
+    redirectUri: string | undefined,
+  ): Promise<U> {
+    if (provider.handleCallback === undefined) throw notOAuth(provider.id);
+    if (typeof pending === "string") throw stateMismatch(pending);
+    const problem = mismatch(pending, provider, answer, redirectUri);
+    if (problem !== undefined) throw stateMismatch(problem);
+    const { state, verifier, nonce } = pending;
     const { code } = answer;
-    const secrets = [state, codeVerifier, nonce];
+    const secrets = [state, verifier, nonce];
     if (typeof code === "string") secrets.push(code);
-    const error = errorOfAnswer(answer, secrets);
+    const error = errorOfCallback(answer, secrets);
     if (error !== undefined) throw error;
     if (typeof code !== "string" || !CODE.test(code)) {
       throw stateMismatch(
         "the code must be a string of 1 to 8192 visible characters",
       );
     }
-    return { code, state, redirectUri, codeVerifier, nonce };
+    let refusal: SignInReason | undefined;
+    const callback: OAuthCallback = {
+      code,
+      state,
+      redirectUri: redirectUri!,
+      codeVerifier: verifier,
+      nonce,
+      onRefused: (reason) => refusal = new SignInReason(reason),
+    };
+    let user: U | null;
+    try {
+      user = await provider.handleCallback(callback);
+    } catch (cause) {
+      throw cause instanceof ProfileFailure ? cause.cause : oauthFailed(cause);
+    }
+    // Untyped code may return `undefined` instead of `null`.
+    if (user === null || user === undefined) throw invalidCredentials(refusal);
+    return user;
   }
 
   return {
@@ -140,21 +167,20 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
         throw notOAuth(provider.id);
       }
       const redirectUri = readRedirectUri(provider, requested);
-      const started = {
-        state: randomValue(),
-        provider: provider.id,
-        redirect: digest(redirectUri),
-        verifier: randomValue(),
-        nonce: randomValue(),
-        begun: now(),
-      };
-      const { state, verifier, nonce } = started;
+      const state = randomValue();
+      const verifier = randomValue();
+      const nonce = randomValue();
       const url = provider.getAuthorizationUrl(state, redirectUri, {
-        codeChallenge: codeChallenge(verifier),
+        codeChallenge: digest(verifier),
         nonce,
       });
       const pending: PendingSignIn = {
-        ...started,
+        state,
+        provider: provider.id,
+        redirect: digest(redirectUri),
+        verifier,
+        nonce,
+        begun: now(),
         server: serverOf(url),
         isIssuerRequired: provider.isIssuerRequired === true,
       };
@@ -165,36 +191,10 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
       const pending = cookies.find(state, cookieHeader);
       return {
         cookies: cookies.remove(state),
-        user: complete(
-          provider,
-          () => accept(pending, provider, answer, redirectUri),
-        ),
+        user: complete(provider, pending, answer, redirectUri),
       };
     },
   };
-}
-
-async function complete<U extends BaseUser>(
-  provider: AuthProvider<U>,
-  accept: () => OAuthCallback,
-): Promise<U> {
-  if (provider.handleCallback === undefined) throw notOAuth(provider.id);
-  const callback = accept();
-  let refusal: SignInReason | undefined;
-  let user: U | null;
-  try {
-    user = await provider.handleCallback({
-      ...callback,
-      onRefused(reason) {
-        refusal = new SignInReason(reason);
-      },
-    });
-  } catch (cause) {
-    if (cause instanceof ProfileFailure) throw cause.cause;
-    throw oauthFailed(cause);
-  }
-  if (user === null || user === undefined) throw invalidCredentials(refusal);
-  return user;
 }
 
 function readRedirectUri<U extends BaseUser>(
@@ -202,13 +202,7 @@ function readRedirectUri<U extends BaseUser>(
   requested: string | undefined,
 ): string {
   const { redirectUri = requested } = provider;
-  if (!isRedirectUri(redirectUri)) {
-    throw new TypeError(
-      `Cannot begin sign-in: redirectUri must be ${REDIRECT_URI}, received ${
-        show(redirectUri)
-      }`,
-    );
-  }
+  checkValue(redirectUri, "redirectUri", aRedirectUri, "begin sign-in");
   if (requested !== undefined && requested !== redirectUri) {
     throw new TypeError(
       `Cannot begin sign-in: redirectUri must be ${
@@ -218,7 +212,7 @@ function readRedirectUri<U extends BaseUser>(
       }`,
     );
   }
-  return redirectUri;
+  return redirectUri as string;
 }
 
 function notOAuth(id: string): AuthError {

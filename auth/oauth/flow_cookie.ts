@@ -1,28 +1,30 @@
 /**
- * The cookie in which a browser keeps a sign-in that is under way. Each has one
- * of its own, so that tabs don't disturb each other.
+ * The cookies in which a browser keeps its pending sign-ins. Each sign-in has
+ * its own, so that tabs don't disturb each other.
  *
  * @module
  */
 
-import type { CookieSettings } from "../cookies/cookie_settings.ts";
-import { formatCookie } from "../cookies/cookie_settings.ts";
+import {
+  type CookieSettings,
+  formatCookie,
+} from "../cookies/cookie_settings.ts";
 import { findCookie } from "../cookies/cookies.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
 import { isRandomValue } from "./pkce.ts";
 
 /** How long a sign-in may take, in milliseconds. */
 export const LIFETIME = 10 * 60 * 1000;
-/** How many may be under way in a browser. */
+/** Maximum pending sign-ins of a browser. */
 const MAX_COOKIES = 8;
-/** How many are looked at; what is beyond is for the next sign-in. */
-const MAX_LOOKED_AT = 20;
-/** Nothing that is sealed for another purpose can pass for one of these. */
+/** Maximum cookies that are decrypted. The rest is for the next sign-in. */
+const MAX_OPENED = 20;
+/** Values that are sealed for another purpose don't open. */
 const PURPOSE = "oauth state";
-/** How much of the state is in the cookie's name: enough to tell them apart. */
+/** Characters of the state in the cookie's name, enough to be unique. */
 const NAME_LENGTH = 16;
 
-/** A sign-in that is under way. */
+/** A pending sign-in. */
 export interface PendingSignIn {
   /** Comes back from the provider in the user's browser. */
   readonly state: string;
@@ -32,7 +34,7 @@ export interface PendingSignIn {
   readonly redirect: string;
   /** The verifier of the PKCE challenge. */
   readonly verifier: string;
-  /** Ties the id token to it. */
+  /** Ties the id token to this sign-in. */
   readonly nonce: string;
   /** When it was begun, in milliseconds of the Unix epoch. */
   readonly begun: number;
@@ -44,22 +46,22 @@ export interface PendingSignIn {
 
 /** Sets, finds and removes the cookies. */
 export interface FlowCookies {
-  /** The values of `Set-Cookie` for a new one, and for those in its way. */
+  /** Returns `Set-Cookie` values for a new one, and for those to remove. */
   add(pending: PendingSignIn, header: string | null): string[];
-  /** What the browser keeps for a state, or why that is nothing. */
+  /** Returns the sign-in of a state, or why there is none. */
   find(state: string | null, header: string | null): PendingSignIn | string;
-  /** The values of `Set-Cookie` that remove the cookie of a state. */
+  /** Returns `Set-Cookie` values that remove the cookie of a state. */
   remove(state: string | null): string[];
 }
 
-/** Makes the {@linkcode FlowCookies} of a plugin. */
+/** Creates the {@linkcode FlowCookies} of a plugin. */
 export function createFlowCookies(
   keys: KeyRing,
   session: CookieSettings,
 ): FlowCookies {
   const prefix = `${session.name}.oauth.`;
   // The callback may be anywhere on the host, and the browser comes there from
-  // another site: `Strict` would keep the cookie back.
+  // another site. It wouldn't send a `Strict` cookie.
   const settings: CookieSettings = {
     ...session,
     path: "/",
@@ -76,22 +78,17 @@ export function createFlowCookies(
 
   return {
     add(pending, header) {
-      const kept: { name: string; begun: number }[] = [];
-      const removed: string[] = [];
-      for (const [name, value] of cookiesOf(header, prefix)) {
-        const begun = open(value)?.begun;
-        if (begun !== undefined && pending.begun - begun < LIFETIME) {
-          kept.push({ name, begun });
-        } else {
-          removed.push(name);
-        }
-      }
-      // A stable sort; the newest stay, and one is about to join them.
-      kept.sort((a, b) => b.begun - a.begun);
-      removed.push(...kept.splice(MAX_COOKIES - 1).map(({ name }) => name));
+      const opened = cookiesOf(header, prefix).map(([name, value]) => {
+        const begun = open(value)?.begun ?? -Infinity;
+        return { name, begun, isValid: pending.begun - begun < LIFETIME };
+      });
+      // A stable sort. The newest stay, and one is about to join them.
+      const kept = opened.filter(({ isValid }) => isValid)
+        .sort((a, b) => b.begun - a.begun).slice(0, MAX_COOKIES - 1);
       const value = keys.seal(PURPOSE, JSON.stringify(pending));
       return [
-        ...removed.map(removeName),
+        ...opened.filter((cookie) => !kept.includes(cookie))
+          .map(({ name }) => removeName(name)),
         formatCookie(settings, nameOf(pending.state), value, LIFETIME / 1000),
       ];
     },
@@ -109,24 +106,19 @@ export function createFlowCookies(
   };
 }
 
-/**
- * The cookies of sign-ins of a browser, which holds few of them: each costs a
- * decryption, and one that is of no use a header of the response.
- */
+/** Returns names and values of a browser's sign-in cookies. */
 function cookiesOf(
   header: string | null,
   prefix: string,
-): Map<string, string> {
+): [name: string, value: string][] {
   const found = new Map<string, string>();
-  if (header === null || !header.includes(prefix)) return found;
-  for (const pair of header.split(";")) {
+  for (const pair of header?.split(";") ?? []) {
     const equals = pair.indexOf("=");
     const name = pair.slice(0, equals).trim();
-    const isOurs = name.startsWith(prefix) &&
+    const isOurs = equals !== -1 && name.startsWith(prefix) &&
       name.length === prefix.length + NAME_LENGTH;
-    if (equals === -1 || !isOurs) continue;
-    found.set(name, pair.slice(equals + 1).trim());
-    if (found.size === MAX_LOOKED_AT) break;
+    if (isOurs) found.set(name, pair.slice(equals + 1).trim());
+    if (found.size === MAX_OPENED) break;
   }
-  return found;
+  return [...found];
 }

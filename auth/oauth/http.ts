@@ -1,6 +1,6 @@
 /**
- * Requests to a provider. Whatever it answers, it takes no more time and memory
- * than it is given, and what it says reaches the log at most.
+ * Requests to a provider. Whatever it answers, time and memory are limited, and
+ * its text reaches at most the log.
  *
  * @module
  */
@@ -12,22 +12,22 @@ import { errorText } from "./provider_text.ts";
 /** The largest answer that is read, in bytes. */
 const MAX_BODY = 1024 * 1024;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
+
 /** How requests are sent. */
 export interface Transport {
-  /** Sends them. */
   readonly fetch: typeof fetch;
-  /** How long each may take, its body included, in milliseconds. */
+  /** The maximum of each request with its body, in milliseconds. */
   readonly timeout: number;
 }
 
-/** Why a provider's answer is of no use. For the log, not for the client. */
+/** Why a provider's answer can't be used. For the log, not for the client. */
 export class ProviderError extends SignInReason {
   /** Always `ProviderError`. */
   override readonly name = "ProviderError";
   /** The status of the answer, if there was one. */
   readonly status: number | undefined;
 
-  /** Makes an error. */
+  /** Creates an error. */
   constructor(message: string, status?: number, options?: ErrorOptions) {
     super(message, options);
     this.status = status;
@@ -37,9 +37,8 @@ export class ProviderError extends SignInReason {
 /**
  * Requests a JSON value.
  *
- * @param what Names the endpoint in errors, such as `the token endpoint`.
- * @param secrets What is sent and must not be in an error, should the provider
- * say it back.
+ * @param what The endpoint in errors, such as `the token endpoint`.
+ * @param secrets Values that are sent, which errors must not echo.
  * @throws {ProviderError} If there is no answer in time, or it is a redirect,
  * not JSON, an error, or larger than 1 MiB.
  */
@@ -97,32 +96,20 @@ async function readJSON(
     throw new ProviderError(`${what} answered ${status} with bad JSON`, status);
   }
   // GitHub reports errors with status 200.
-  const code = errorCode(value, secrets);
-  if (!response.ok || code !== undefined) {
-    throw new ProviderError(
-      `${what} answered ${status}${code === undefined ? "" : `: ${code}`}`,
-      status,
-    );
+  const error = isObject(value) ? value["error"] ?? undefined : undefined;
+  if (!response.ok || error !== undefined) {
+    const code = error === undefined ? "" : `: ${errorText(error, secrets)}`;
+    throw new ProviderError(`${what} answered ${status}${code}`, status);
   }
   return value;
 }
 
-function errorCode(
-  value: unknown,
-  secrets: readonly string[],
-): string | undefined {
-  if (!isObject(value)) return undefined;
-  const { error } = value;
-  if (error === undefined || error === null) return undefined;
-  return errorText(error, secrets);
-}
-
-/** Whether a value of JSON is an object. */
+/** Whether a JSON value is an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An object that was requested. */
+/** Returns an answer that must be an object. */
 export function asObject(
   what: string,
   value: unknown,

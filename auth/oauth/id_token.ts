@@ -1,85 +1,89 @@
-import { createRemoteJWKSet, customFetch } from "jose/jwks/remote";
-import { jwtVerify } from "jose/jwt/verify";
-import type { Transport } from "./http.ts";
-import { ProviderError, requestJSON } from "./http.ts";
+import { ProviderError, requestJSON, type Transport } from "./http.ts";
+import type { IdTokenRules } from "./authorization_server.ts";
 
-/** Whose id tokens are believed. */
-export interface IdTokenRules {
-  /** What `iss` may be. */
-  readonly issuers: readonly string[];
-  /** Where the issuer's public keys are. */
-  readonly jwksUrl: string;
-  /** The algorithms that it signs with. */
-  readonly algorithms: readonly string[];
-  /** What `aud` must be: this application. */
-  readonly clientId: string;
-}
-
-/** The claims of an id token that was verified. */
+/** The claims of a verified id token. */
 export interface IdTokenClaims extends Record<string, unknown> {
   /** The user's id at the issuer. */
   readonly sub: string;
 }
 
-/** Gives the claims of an id token, or throws why it can't be believed. */
+/** Returns the claims of an id token, or throws why it isn't valid. */
 export type VerifyIdToken = (
+  rules: IdTokenRules,
   idToken: string | undefined,
   nonce: string | undefined,
 ) => Promise<IdTokenClaims>;
 
 /**
- * Makes what verifies id tokens (OpenID Connect Core, section 3.1.3.7).
+ * Creates a verifier of id tokens (OpenID Connect Core, section 3.1.3.7).
  *
- * The issuer's keys are kept for 10 minutes, and asked for again as soon as a
- * token is signed by an unknown one, but not twice in 30 seconds.
+ * The issuer's keys are kept for 10 minutes. A token that is signed with an
+ * unknown key has them requested again, at most once in 30 seconds.
+ *
+ * @param clientId The only accepted audience.
  */
 export function createIdTokenVerifier(
-  rules: IdTokenRules,
+  clientId: string,
   transport: Transport,
 ): VerifyIdToken {
-  const { clientId, jwksUrl } = rules;
-  const keys = createRemoteJWKSet(new URL(jwksUrl), {
-    // Its own signal is left aside: the bounds are those of all requests.
-    async [customFetch](url, { headers }) {
-      const what = "the endpoint of the issuer's keys";
-      return Response.json(
-        await requestJSON(what, url, { headers }, [], transport),
-      );
-    },
-  });
+  let keySet: { url: string; getKey: GetKey } | undefined;
 
-  async function verify(idToken: string): Promise<Record<string, unknown>> {
-    try {
-      const { payload } = await jwtVerify(idToken, keys, {
-        issuer: [...rules.issuers],
-        audience: clientId,
-        algorithms: [...rules.algorithms],
-        requiredClaims: ["sub", "exp", "iat"],
-      });
-      return payload;
-    } catch (error) {
-      if (error instanceof ProviderError) throw error;
-      // The message is enough; the error itself has the claims with it.
+  return async ({ issuers, jwksUrl, algorithms }, idToken, nonce) => {
+    if (jwksUrl === undefined || algorithms.length === 0) {
       throw new ProviderError(
-        `the id_token can't be verified: ${(error as Error).message}`,
+        "the discovery document has no jwks_uri, or no algorithm with public keys",
       );
     }
-  }
-
-  return async (idToken, nonce) => {
     if (idToken === undefined) {
       throw new ProviderError("the token endpoint gave no id_token");
     }
-    const payload = await verify(idToken);
+    // Loaded when first used: importing jose takes 5 ms of a cold start.
+    const [{ jwtVerify }, jwks] = await Promise.all([
+      import("jose/jwt/verify"),
+      import("jose/jwks/remote"),
+    ]);
+    if (keySet?.url !== jwksUrl) {
+      keySet = { url: jwksUrl, getKey: remoteKeys(jwks, jwksUrl, transport) };
+    }
+    const payload = await jwtVerify(idToken, keySet.getKey, {
+      issuer: [...issuers],
+      audience: clientId,
+      algorithms: [...algorithms],
+      requiredClaims: ["sub", "exp", "iat"],
+    }).then(({ payload }): Record<string, unknown> => payload, unverifiable);
     const { sub, aud, azp } = payload;
     if (typeof sub !== "string" || sub === "") throw bad("sub");
     // Rules 3 to 5: no other audience is trusted, and none may have asked.
     if (Array.isArray(aud) && aud.length !== 1) throw bad("aud");
     if (azp !== undefined && azp !== clientId) throw bad("azp");
-    // Rule 11. Without one that was sent, there must be none.
+    // Rule 11. Without a nonce that was sent, there must be none.
     if (payload["nonce"] !== nonce) throw bad("nonce");
     return { ...payload, sub };
   };
+}
+
+type RemoteJWKS = typeof import("jose/jwks/remote");
+type GetKey = ReturnType<RemoteJWKS["createRemoteJWKSet"]>;
+
+function remoteKeys(
+  jwks: RemoteJWKS,
+  url: string,
+  transport: Transport,
+): GetKey {
+  const what = "the endpoint of the issuer's keys";
+  return jwks.createRemoteJWKSet(new URL(url), {
+    // jose's signal is ignored: the limits are those of all requests.
+    [jwks.customFetch]: async (url, { headers }) =>
+      Response.json(await requestJSON(what, url, { headers }, [], transport)),
+  });
+}
+
+function unverifiable(error: unknown): never {
+  if (error instanceof ProviderError) throw error;
+  // Only the message: the error itself holds the claims.
+  throw new ProviderError(
+    `the id_token can't be verified: ${(error as Error).message}`,
+  );
 }
 
 function bad(claim: string): ProviderError {

@@ -34,7 +34,7 @@ export function serverOf(authorizationUrl: string): string | undefined {
  * Without a known issuer, the authorization URL must be below `iss`. Nearly all
  * servers meet this rule, and a server on another host never does.
  */
-export function complaintAboutIssuer(
+export function issuerProblem(
   iss: unknown,
   { issuer, server, isRequired }: IssuerRule,
 ): string | undefined {

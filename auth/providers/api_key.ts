@@ -1,31 +1,34 @@
 import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  aFunction,
+  aNonEmptyString,
+  required,
+  rule,
+} from "../../core/check/rules.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { checkName, checkNames, createCheck, isText } from "./check.ts";
+import { readOptions } from "./check.ts";
 
-/** A token as in RFC 9110, section 5.6.2. */
+/** A token (RFC 9110, section 5.6.2). */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
-/** Headers that carry sessions, and are read as such. */
+/** Headers that carry sessions. */
 const TAKEN = new Set(["authorization", "cookie"]);
-/**
- * Visible ASCII but the comma, by which a header that was sent twice is joined
- * (RFC 9110, section 5.3).
- */
+/** Visible ASCII without the comma, which joins two headers (RFC 9110, 5.3). */
 const KEY = /^[\x21-\x2b\x2d-\x7e]{1,4096}$/;
 
 /** The options of {@linkcode apiKey}. */
 export interface ApiKeyOptions<U extends BaseUser = User> {
-  /** Names the provider. Default `apiKey`. */
+  /** The provider's id. Default: `apiKey`. */
   readonly id?: string;
-  /** A name for people to read. Default `API key`. */
+  /** The provider's name for people. Default: `API key`. */
   readonly name?: string;
   /**
-   * Finds the user by the key; `null` if there is none. Keep digests of keys,
-   * not the keys, and look a key up by its SHA-256: then nothing is compared
+   * Finds the user by the key; `null` if there is none. Store the SHA-256 of
+   * keys instead of the keys, and look a key up by it. Then no key is compared
    * character by character.
    */
   readonly validate: (apiKey: string) => U | null | Promise<U | null>;
-  /** The header with the key. Default `x-api-key`. */
+  /** The header with the key. Default: `x-api-key`. */
   readonly header?: string;
   /**
    * The query parameter with the key, for clients that can't set headers.
@@ -35,22 +38,28 @@ export interface ApiKeyOptions<U extends BaseUser = User> {
 }
 
 const OPTIONS: OptionRules<ApiKeyOptions> = {
-  id: true,
-  name: true,
-  validate: true,
-  header: true,
-  queryParam: true,
+  id: aNonEmptyString,
+  name: aNonEmptyString,
+  validate: required(aFunction),
+  header: rule(
+    "the name of a header other than Authorization and Cookie",
+    (name) =>
+      typeof name === "string" && HEADER_NAME.test(name) &&
+      !TAKEN.has(name.toLowerCase()),
+  ),
+  queryParam: aNonEmptyString,
 };
+const DEFAULTS = { id: "apiKey", name: "API key", header: "x-api-key" };
 
 /**
- * Makes a provider that authenticates programs by a key. A request that carries
- * one is authenticated for itself alone, without a cookie.
+ * Creates a provider that authenticates programs by a key. Only the request that
+ * carries the key is authenticated, without a cookie.
  *
  * A key is 1 to 4,096 characters of visible ASCII without comma. A request with
  * an empty key, or with two that differ, is anonymous. `signIn()` takes the key
  * as `{ apiKey }`.
  *
- * @param options Whose key it is, and where it is.
+ * @param options The place of the key, and the function that finds its user.
  * @throws {AuthError} `CONFIG` if an option is wrong.
  *
  * @example
@@ -70,26 +79,8 @@ const OPTIONS: OptionRules<ApiKeyOptions> = {
 export function apiKey<U extends BaseUser = User>(
   options: ApiKeyOptions<U>,
 ): AuthProvider<U> {
-  checkNames("API-key", options, OPTIONS);
-  const { id = "apiKey", name = "API key", validate } = options;
-  const { header = "x-api-key", queryParam } = options;
-  const check = createCheck("API-key");
-  checkName(check, "id", id);
-  checkName(check, "name", name);
-  check(typeof validate === "function", "validate", "a function", validate);
-  check(
-    typeof header === "string" && HEADER_NAME.test(header) &&
-      !TAKEN.has(header.toLowerCase()),
-    "header",
-    "the name of a header other than Authorization and Cookie",
-    header,
-  );
-  check(
-    queryParam === undefined || isText(queryParam),
-    "queryParam",
-    "a non-empty string",
-    queryParam,
-  );
+  const settings = readOptions("API-key", options, OPTIONS, DEFAULTS);
+  const { id, name, validate, header, queryParam } = settings;
 
   async function find(key: unknown): Promise<U | null> {
     if (typeof key !== "string" || !KEY.test(key)) return null;
@@ -118,20 +109,16 @@ export function apiKey<U extends BaseUser = User>(
 }
 
 /**
- * The values of a parameter. `URLSearchParams` would make a blank of the `+`
- * that keys in base64 have, and U+FFFD of what is no UTF-8.
+ * Returns the values of a query parameter. `URLSearchParams` would turn the `+`
+ * of base64 keys into a space, and invalid UTF-8 into U+FFFD.
  */
 function queryValues(url: string, name: string): (string | undefined)[] {
   const [address = ""] = url.split("#", 1);
-  const start = address.indexOf("?");
-  if (start === -1) return [];
-  const query = address.slice(start + 1);
-  const values: (string | undefined)[] = [];
-  for (const pair of query.split("&")) {
+  const [, ...query] = address.split("?");
+  return query.join("?").split("&").flatMap((pair) => {
     const [first = "", ...rest] = pair.split("=");
-    if (decode(first) === name) values.push(decode(rest.join("=")));
-  }
-  return values;
+    return decode(first) === name ? [decode(rest.join("="))] : [];
+  });
 }
 
 function decode(text: string): string | undefined {

@@ -1,75 +1,48 @@
-/**
- * Checks of what provider factories are given, in the kit's grammar of errors.
- *
- * @module
- */
-
-import type { Rules } from "../../core/check/check_options.ts";
-import { findProblem } from "../../core/check/check_options.ts";
-import { kindOf, show } from "../../core/check/show.ts";
+import { findProblem, type Rules } from "../../core/check/check_options.ts";
+import { required, type Rule } from "../../core/check/rules.ts";
 import { AuthError } from "../error.ts";
+import { isObject } from "../oauth/http.ts";
 
-/** What a factory throws of a setting. */
+/** Creates the error for a wrong setting of a provider. */
 export function providerError(label: string, problem: string): AuthError {
   return new AuthError("CONFIG", `Cannot create ${label} provider: ${problem}`);
 }
 
-/** Throws unless a setting is what it must be, and tells what it is. */
-export type Check = (
-  isRight: boolean,
-  name: string,
-  expected: string,
-  value: unknown,
-  shown?: string,
-) => void;
-
 /**
- * Makes the checks of a factory.
+ * Returns the checked options of a provider with their defaults. Only own
+ * properties are checked, so no others are returned.
  *
- * @param label Names the provider in errors, such as `GitHub`.
+ * @param label The provider's name in error messages, such as `GitHub`.
+ * @param name The options' name in error messages.
+ * @throws {AuthError} `CONFIG` if an option is wrong.
  */
-export function createCheck(label: string): Check {
-  return (isRight, name, expected, value, shown = show(value)) => {
-    if (isRight) return;
-    throw providerError(
-      label,
-      `${name} must be ${expected}, received ${shown}`,
-    );
-  };
-}
-
-/**
- * Checks the names of a factory's options, or of options within one of them.
- *
- * @param label The provider's name in error messages.
- * @throws {AuthError} `CONFIG` if a name is unknown.
- */
-export function checkNames(
+export function readOptions<T extends object, D extends Partial<T>>(
   label: string,
-  options: unknown,
-  known: Rules,
+  options: T,
+  rules: Rules,
+  defaults: D,
   name = "options",
-): void {
-  const problem = findProblem(options, known, name);
+): T & D {
+  const complete = { ...options } as Record<string, unknown>;
+  for (const [key, value] of Object.entries(defaults)) {
+    if (complete[key] === undefined) complete[key] = value;
+  }
+  const given: unknown = isObject(options) ? complete : options;
+  const problem = findProblem(given, rules, name);
   if (problem !== undefined) throw providerError(label, problem);
+  return complete as T & D;
 }
 
-/** Checks a setting that is a secret, of which nothing is told but its type. */
-export function checkSecret(check: Check, name: string, value: unknown): void {
-  const shown = value === "" ? '""' : kindOf(value);
-  check(isText(value), name, "a non-empty string", value, shown);
-}
-
-/** Whether it is a text that says something. */
-export function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
-}
-
-/** Checks a name that all providers have. */
-export function checkName(
-  check: Check,
-  name: "id" | "name",
+/**
+ * Checks one value.
+ *
+ * @throws {AuthError} `CONFIG` if it doesn't meet the rule.
+ */
+export function checkOption(
+  label: string,
+  name: string,
   value: unknown,
-): asserts value is string {
-  check(isText(value), name, "a non-empty string", value);
+  rule: Rule,
+): void {
+  readOptions(label, { [name]: value }, { [name]: required(rule) }, {});
 }

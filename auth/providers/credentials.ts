@@ -1,17 +1,22 @@
 import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  aFunction,
+  aNonEmptyString,
+  required,
+} from "../../core/check/rules.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { checkName, checkNames, createCheck } from "./check.ts";
+import { readOptions } from "./check.ts";
 
 /** The options of {@linkcode credentials}. */
 export interface CredentialsOptions<U extends BaseUser = User> {
-  /** Names the provider in `signIn()`. Default `credentials`. */
+  /** The provider's id in `signIn()`. Default: `credentials`. */
   readonly id?: string;
-  /** A name for people to read. Default `Credentials`. */
+  /** The provider's name for people. Default: `Credentials`. */
   readonly name?: string;
   /**
-   * Finds the user by what `signIn()` was handed; `null` lets nobody in. What
-   * it is handed comes from the request: check the types.
+   * Finds the user by the credentials that `signIn()` gets; `null` refuses them.
+   * Credentials come from the request, so check their types.
    */
   readonly authorize: (
     credentials: Record<string, unknown>,
@@ -19,16 +24,17 @@ export interface CredentialsOptions<U extends BaseUser = User> {
 }
 
 const OPTIONS: OptionRules<CredentialsOptions> = {
-  id: true,
-  name: true,
-  authorize: true,
+  id: aNonEmptyString,
+  name: aNonEmptyString,
+  authorize: required(aFunction),
 };
+const DEFAULTS = { id: "credentials", name: "Credentials" };
 
 /**
- * Makes a provider that asks the application who somebody is, for example by
+ * Creates a provider whose users the application finds itself, for example by
  * e-mail and password.
  *
- * @param options How to find the user.
+ * @param options The function that finds the user.
  * @throws {AuthError} `CONFIG` if an option is wrong.
  *
  * @example
@@ -50,12 +56,8 @@ const OPTIONS: OptionRules<CredentialsOptions> = {
 export function credentials<U extends BaseUser = User>(
   options: CredentialsOptions<U>,
 ): AuthProvider<U> {
-  checkNames("credentials", options, OPTIONS);
-  const { id = "credentials", name = "Credentials", authorize } = options;
-  const check = createCheck("credentials");
-  checkName(check, "id", id);
-  checkName(check, "name", name);
-  check(typeof authorize === "function", "authorize", "a function", authorize);
+  const settings = readOptions("credentials", options, OPTIONS, DEFAULTS);
+  const { id, name, authorize } = settings;
   return {
     id,
     name,

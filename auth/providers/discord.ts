@@ -1,42 +1,58 @@
 import type { OptionRules } from "../../core/check/check_options.ts";
+import { rule } from "../../core/check/rules.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
-import type { AuthProvider, OAuthTokens } from "../provider.ts";
+import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { checkNames } from "./check.ts";
-import type { OAuthClientOptions } from "./oauth_options.ts";
-import { OAUTH_CLIENT_OPTIONS, resolveOAuth } from "./oauth_options.ts";
-import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
-import { createOAuthProvider } from "./oauth_provider.ts";
+import { readOptions } from "./check.ts";
+import {
+  createOAuthProvider,
+  OAUTH_OPTIONS,
+  type OAuthClientOptions,
+  type ProfileOption,
+  type ProfileSource,
+} from "./oauth_provider.ts";
 
 const SITE = "https://discord.com";
-/** Lets an application ask for a user's membership of one guild. */
+/** Allows an application to see whether a user is a member of a guild. */
 const MEMBER_SCOPE = "guilds.members.read";
 const SNOWFLAKE = /^\d{1,20}$/;
-/** The hash of a picture; an animated one begins with `a_`. */
+/** The hash of a picture. Those of animated pictures begin with `a_`. */
 const AVATAR = /^\w+$/;
 
 /** The options of {@linkcode presetChat}. */
 export interface DiscordOptions extends OAuthClientOptions {
-  /** Names the provider in `signIn()`. Default `discord`. */
+  /** The provider's id. Default: `discord`. */
   readonly id?: string;
-  /** A name for people to read. Default `Discord`. */
+  /** The provider's name for people. Default: `Discord`. */
   readonly name?: string;
-  /** What the user is asked to allow. Default `["identify", "email"]`. */
+  /** What the user is asked to allow. Default: `["identify", "email"]`. */
   readonly scope?: readonly string[];
   /**
-   * Lets in only members of this guild (which Discord's pages call a server).
-   * Adds `guilds.members.read` to the scope.
+   * The guild whose members can sign in, and nobody else. Discord's pages call it
+   * a server. Adds `guilds.members.read` to the scope. Default: everybody can.
    */
   readonly guildId?: string;
 }
 
 const OPTIONS: OptionRules<DiscordOptions & { readonly profile: unknown }> = {
-  ...OAUTH_CLIENT_OPTIONS,
-  guildId: true,
+  ...OAUTH_OPTIONS,
+  guildId: rule(
+    "a guild's number, as a string",
+    (value) => typeof value === "string" && SNOWFLAKE.test(value),
+  ),
+};
+const DEFAULTS = {
+  id: "discord",
+  name: "Discord",
+  scope: ["identify", "email"],
+  authorizationUrl: `${SITE}/oauth2/authorize`,
+  tokenUrl: `${SITE}/api/oauth2/token`,
+  userInfoUrl: `${SITE}/api/users/@me`,
+  profile: (profile: DiscordProfile): BaseUser => profile,
 };
 
-/** What Discord knows of a user. */
+/** A user of Discord. */
 export type DiscordProfile = {
   /** Discord's number of the user. Unlike the names, it never changes. */
   id: string;
@@ -51,11 +67,12 @@ export type DiscordProfile = {
 };
 
 /**
- * Makes a provider that signs users in with Discord.
+ * Creates a provider that signs users in with Discord.
  *
- * The user is what {@linkcode DiscordProfile} has, or what `profile` makes of it.
+ * The user has the fields of {@linkcode DiscordProfile}, or is what `profile`
+ * returns.
  *
- * @param options What Discord knows the application by.
+ * @param options The application's id and secret at Discord, and more.
  * @throws {AuthError} `CONFIG` if an option is wrong.
  *
  * @example
@@ -74,89 +91,68 @@ export type DiscordProfile = {
 export function presetChat<U extends BaseUser>(
   options: DiscordOptions & ProfileOption<DiscordProfile, U>,
 ): AuthProvider<U>;
-/** The same, where users are what {@linkcode DiscordProfile} has. */
+/** The same without `profile`. */
 export function presetChat(
   options: DiscordOptions,
 ): AuthProvider<User>;
 export function presetChat(
   options: DiscordOptions & Partial<ProfileOption<DiscordProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
-  checkNames("Discord", options, OPTIONS);
-  const { guildId, scope = ["identify", "email"] } = options;
-  const isScopeMissing = guildId !== undefined && Array.isArray(scope) &&
-    !scope.includes(MEMBER_SCOPE);
-  const settings = resolveOAuth("Discord", {
-    ...options,
+  const settings = readOptions("Discord", options, OPTIONS, DEFAULTS);
+  const { guildId, scope, userInfoUrl } = settings;
+  const isScopeMissing = guildId !== undefined && !scope.includes(MEMBER_SCOPE);
+
+  return createOAuthProvider<DiscordProfile>({
+    ...settings,
     scope: isScopeMissing ? [...scope, MEMBER_SCOPE] : scope,
   }, {
-    id: "discord",
-    name: "Discord",
-    scope,
-    endpoints: {
-      authorizationUrl: `${SITE}/oauth2/authorize`,
-      tokenUrl: `${SITE}/api/oauth2/token`,
-      userInfoUrl: `${SITE}/api/users/@me`,
-    },
+    label: "Discord",
     issuer: options.authorizationUrl === undefined ? SITE : undefined,
-  });
-  const { check, client } = settings;
-  const userInfoUrl = settings.userInfoUrl!;
-  check(
-    guildId === undefined ||
-      typeof guildId === "string" && SNOWFLAKE.test(guildId),
-    "guildId",
-    "a guild's number, as a string",
-    guildId,
-  );
-  const toUser: ProfileMapper<DiscordProfile, BaseUser> = options.profile ??
-    ((profile) => profile);
-
-  async function isMember(guild: string, tokens: OAuthTokens) {
-    const url = new URL(userInfoUrl);
-    url.pathname += `/guilds/${guild}/member`;
-    const what = "the endpoint of guild members";
-    try {
-      asObject(what, await client.get(what, url.href, tokens));
-      return true;
-    } catch (error) {
-      // 404 is how Discord says that the user isn't there.
-      if (error instanceof ProviderError && error.status === 404) return false;
-      throw error;
-    }
-  }
-
-  return createOAuthProvider<DiscordProfile, BaseUser>(
-    settings,
-    async (tokens, callback) => {
-      if (guildId !== undefined && !await isMember(guildId, tokens)) {
-        callback.onRefused?.(
-          "the user is not a member of the guild that guildId names",
-        );
-        return null;
+    async readProfile(source) {
+      if (guildId !== undefined) {
+        const url = new URL(userInfoUrl);
+        url.pathname += `/guilds/${guildId}/member`;
+        if (!await isMember(url.href, source)) {
+          return source.refuse(
+            "the user is not a member of the guild that guildId names",
+          );
+        }
       }
-      const what = "the user endpoint";
-      const user = asObject(what, await client.get(what, userInfoUrl, tokens));
-      const id = textOf(user["id"]);
-      const username = textOf(user["username"]);
-      if (id === undefined || username === undefined) {
-        throw new ProviderError(`${what} gave no id and username`);
-      }
-      return {
-        id,
-        name: textOf(user["global_name"]) ?? username,
-        email: user["verified"] === true ? textOf(user["email"]) : undefined,
-        username,
-        picture: pictureOf(id, user["avatar"]),
-      };
+      return toProfile(source.info);
     },
-    toUser,
-  );
+  });
 }
 
 export { presetChat as discord };
 
-function pictureOf(id: string, avatar: unknown): string | undefined {
-  return SNOWFLAKE.test(id) && typeof avatar === "string" && AVATAR.test(avatar)
-    ? `https://cdn.discordapp.com/avatars/${id}/${avatar}.png`
-    : undefined;
+async function isMember(url: string, { get }: ProfileSource): Promise<boolean> {
+  const what = "the endpoint of guild members";
+  try {
+    asObject(what, await get(what, url));
+    return true;
+  } catch (error) {
+    // Discord answers 404 if the user isn't a member.
+    if (error instanceof ProviderError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+function toProfile(info: Readonly<Record<string, unknown>>): DiscordProfile {
+  const id = textOf(info["id"]);
+  const username = textOf(info["username"]);
+  if (id === undefined || username === undefined) {
+    throw new ProviderError("the user-info endpoint gave no id and username");
+  }
+  const { avatar } = info;
+  const hasPicture = SNOWFLAKE.test(id) && typeof avatar === "string" &&
+    AVATAR.test(avatar);
+  return {
+    id,
+    name: textOf(info["global_name"]) ?? username,
+    email: info["verified"] === true ? textOf(info["email"]) : undefined,
+    username,
+    picture: hasPicture
+      ? `https://cdn.discordapp.com/avatars/${id}/${avatar}.png`
+      : undefined,
+  };
 }

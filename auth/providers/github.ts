@@ -1,46 +1,52 @@
 import type { OptionRules } from "../../core/check/check_options.ts";
+import { required, rule } from "../../core/check/rules.ts";
 import { trimEnd } from "../../core/trim_end.ts";
-import { ENDPOINT, isEndpoint } from "../oauth/address.ts";
+import { anEndpoint, isEndpoint } from "../oauth/address.ts";
 import { textOf } from "../oauth/client.ts";
-import { asObject, isObject, ProviderError } from "../oauth/http.ts";
-import type { AuthProvider, OAuthTokens } from "../provider.ts";
+import { isObject, ProviderError } from "../oauth/http.ts";
+import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { checkNames, createCheck } from "./check.ts";
-import type { Endpoints, OAuthClientOptions } from "./oauth_options.ts";
-import { OAUTH_CLIENT_OPTIONS, resolveOAuth } from "./oauth_options.ts";
-import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
-import { createOAuthProvider } from "./oauth_provider.ts";
+import { readOptions } from "./check.ts";
+import {
+  createOAuthProvider,
+  OAUTH_OPTIONS,
+  type OAuthClientOptions,
+  type ProfileOption,
+  type ProfileSource,
+} from "./oauth_provider.ts";
 
 /** The options of {@linkcode presetCodeHost}. */
 export interface GitHubOptions extends OAuthClientOptions {
-  /** Names the provider in `signIn()`. Default `github`. */
+  /** The provider's id. Default: `github`. */
   readonly id?: string;
-  /** A name for people to read. Default `GitHub`. */
+  /** The provider's name for people. Default: `GitHub`. */
   readonly name?: string;
   /**
-   * What the user is asked to allow. Default `["read:user", "user:email"]`.
-   * Without `user:email` there is no e-mail address. A GitHub App has its
-   * permissions instead, and needs that to read e-mail addresses.
+   * What the user is asked to allow. Default: `["read:user", "user:email"]`.
+   * Without `user:email`, users have no e-mail address. A GitHub App has
+   * permissions instead, and needs the one to read e-mail addresses.
    */
   readonly scope?: readonly string[];
   /**
-   * GitHub Enterprise: the address of one's own server, such as
-   * `https://github.example.com`, or of one's own part of GitHub's, such as
+   * GitHub Enterprise: the URL of your server, such as
+   * `https://github.example.com`, or of your part of GitHub, such as
    * `https://example.ghe.com`.
    */
   readonly enterprise?: { readonly baseUrl: string };
 }
 
 const OPTIONS: OptionRules<GitHubOptions & { readonly profile: unknown }> = {
-  ...OAUTH_CLIENT_OPTIONS,
+  ...OAUTH_OPTIONS,
   enterprise: true,
 };
-
 const ENTERPRISE: OptionRules<NonNullable<GitHubOptions["enterprise"]>> = {
-  baseUrl: true,
+  baseUrl: required(rule(
+    `${anEndpoint.expected}, without query`,
+    (value) => isEndpoint(value) && !value.includes("?"),
+  )),
 };
 
-/** What GitHub knows of a user. */
+/** A user of GitHub. */
 export type GitHubProfile = {
   /** GitHub's number of the user. Unlike the login, it never changes. */
   id: string;
@@ -55,11 +61,12 @@ export type GitHubProfile = {
 };
 
 /**
- * Makes a provider that signs users in with GitHub or GitHub Enterprise.
+ * Creates a provider that signs users in with GitHub or GitHub Enterprise.
  *
- * The user is what {@linkcode GitHubProfile} has, or what `profile` makes of it.
+ * The user has the fields of {@linkcode GitHubProfile}, or is what `profile`
+ * returns.
  *
- * @param options What GitHub knows the application by.
+ * @param options The application's id and secret at GitHub, and more.
  * @throws {AuthError} `CONFIG` if an option is wrong.
  *
  * @example
@@ -78,7 +85,7 @@ export type GitHubProfile = {
 export function presetCodeHost<U extends BaseUser>(
   options: GitHubOptions & ProfileOption<GitHubProfile, U>,
 ): AuthProvider<U>;
-/** The same, where users are what {@linkcode GitHubProfile} has. */
+/** The same without `profile`. */
 export function presetCodeHost(
   options: GitHubOptions,
 ): AuthProvider<User>;
@@ -87,92 +94,86 @@ export function presetCodeHost(
     & GitHubOptions
     & Partial<ProfileOption<GitHubProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
-  checkNames("GitHub", options, OPTIONS);
-  checkNames("GitHub", options.enterprise ?? {}, ENTERPRISE, "enterprise");
-  const { enterprise, authorizationUrl } = options;
-  const isOwn = enterprise === undefined && authorizationUrl === undefined;
-  const settings = resolveOAuth("GitHub", options, {
+  const { baseUrl } = readOptions(
+    "GitHub",
+    options?.enterprise ?? { baseUrl: "https://github.com" },
+    ENTERPRISE,
+    {},
+    "enterprise",
+  );
+  const settings = readOptions("GitHub", options, OPTIONS, {
     id: "github",
     name: "GitHub",
     scope: ["read:user", "user:email"],
-    endpoints: endpointsOf(enterprise?.baseUrl),
-    issuer: isOwn ? "https://github.com/login/oauth" : undefined,
+    ...endpointsOf(trimEnd(baseUrl, "/")),
+    profile: (profile: GitHubProfile): BaseUser => profile,
   });
-  const { client, scope } = settings;
-  const userInfoUrl = settings.userInfoUrl!;
-  const toUser: ProfileMapper<GitHubProfile, BaseUser> = options.profile ??
-    ((profile) => profile);
+  const { enterprise, authorizationUrl } = options;
+  const isOwn = enterprise === undefined && authorizationUrl === undefined;
 
-  async function findEmail(tokens: OAuthTokens): Promise<string | undefined> {
-    // A GitHub App has permissions in place of scopes. Which ones, isn't told.
-    const isApp = tokens.scope === "";
-    // What was granted may be less than was asked for.
-    const granted = tokens.scope?.split(/[\s,]+/) ?? scope;
-    const isAllowed = granted.includes("user:email") ||
-      granted.includes("user");
-    if (!isApp && !isAllowed) return undefined;
-    const url = new URL(userInfoUrl);
-    url.pathname += "/emails";
-    url.searchParams.set("per_page", "100");
-    const what = "the endpoint of e-mail addresses";
-    let list: unknown;
-    try {
-      list = await client.get(what, url.href, tokens);
-    } catch (error) {
-      const { status } = error as Partial<ProviderError>;
-      if (isApp && (status === 403 || status === 404)) return undefined;
-      throw error;
-    }
-    if (!Array.isArray(list)) {
-      throw new ProviderError(`${what} did not answer with an array`);
-    }
-    // Of the profile itself it isn't told whether its address is verified.
-    const primary = list.find((item) =>
-      isObject(item) && item["primary"] === true && item["verified"] === true
-    );
-    return textOf(primary?.email);
-  }
-
-  return createOAuthProvider<GitHubProfile, BaseUser>(
-    settings,
-    async (tokens) => {
-      const what = "the user endpoint";
-      const user = asObject(what, await client.get(what, userInfoUrl, tokens));
-      const { id } = user;
-      const login = textOf(user["login"]);
-      if (!Number.isSafeInteger(id) || login === undefined) {
-        throw new ProviderError(`${what} gave no id and login`);
+  return createOAuthProvider<GitHubProfile>(settings, {
+    label: "GitHub",
+    issuer: isOwn ? "https://github.com/login/oauth" : undefined,
+    async readProfile(source) {
+      const { id, login, name, avatar_url } = source.info;
+      if (!Number.isSafeInteger(id) || !textOf(login)) {
+        throw new ProviderError("the user-info endpoint gave no id and login");
       }
+      const url = new URL(settings.userInfoUrl);
+      url.pathname += "/emails";
+      url.searchParams.set("per_page", "100");
       return {
         id: String(id),
-        name: textOf(user["name"]) ?? login,
-        email: await findEmail(tokens),
-        login,
-        picture: textOf(user["avatar_url"]),
+        name: textOf(name) ?? String(login),
+        email: await findEmail(url.href, settings.scope, source),
+        login: String(login),
+        picture: textOf(avatar_url),
       };
     },
-    toUser,
-  );
+  });
 }
 
 export { presetCodeHost as github };
 
-function endpointsOf(baseUrl: unknown = "https://github.com"): Endpoints {
-  const check = createCheck("GitHub");
-  const isBase = isEndpoint(baseUrl) && !baseUrl.includes("?");
-  check(isBase, "enterprise.baseUrl", `${ENDPOINT}, without query`, baseUrl);
-  const base = trimEnd(String(baseUrl), "/");
+/** Returns the verified primary address. The profile's may be unverified. */
+async function findEmail(
+  url: string,
+  scope: readonly string[],
+  { tokens, get }: ProfileSource,
+): Promise<string | undefined> {
+  // A GitHub App has permissions instead of scopes, and doesn't learn which.
+  const isApp = tokens.scope === "";
+  // The user may have granted less than was asked for.
+  const granted = tokens.scope?.split(/[\s,]+/) ?? scope;
+  const isGranted = granted.includes("user:email") || granted.includes("user");
+  if (!isApp && !isGranted) return undefined;
+  const what = "the endpoint of e-mail addresses";
+  let list: unknown;
+  try {
+    list = await get(what, url);
+  } catch (error) {
+    const { status } = error as Partial<ProviderError>;
+    if (isApp && (status === 403 || status === 404)) return undefined;
+    throw error;
+  }
+  if (!Array.isArray(list)) {
+    throw new ProviderError(`${what} did not answer with an array`);
+  }
+  const primary = list.find((item) =>
+    isObject(item) && item["primary"] === true && item["verified"] === true
+  );
+  return textOf(primary?.email);
+}
+
+function endpointsOf(base: string) {
+  const { hostname, protocol } = new URL(base);
+  // The API of GitHub itself has its own host, that of a server its own path.
+  const api = hostname === "github.com" || hostname.endsWith(".ghe.com")
+    ? `${protocol}//api.${hostname}`
+    : `${base}/api/v3`;
   return {
     authorizationUrl: `${base}/login/oauth/authorize`,
     tokenUrl: `${base}/login/oauth/access_token`,
-    userInfoUrl: `${apiOf(base)}/user`,
+    userInfoUrl: `${api}/user`,
   };
-}
-
-/** GitHub's own API is on a host of its own, a server's below a path. */
-function apiOf(base: string): string {
-  const { hostname, protocol } = new URL(base);
-  return hostname === "github.com" || hostname.endsWith(".ghe.com")
-    ? `${protocol}//api.${hostname}`
-    : `${base}/api/v3`;
 }

@@ -1,39 +1,37 @@
 import type { OptionRules } from "../../core/check/check_options.ts";
+import { aNonEmptyString, aTimeout } from "../../core/check/rules.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, Session, User } from "../user.ts";
-import { checkNames, createCheck, isText, providerError } from "./check.ts";
-
-/** What can be waited for with a timer, in milliseconds. */
-const MAX_DELAY = 2 ** 31 - 1;
+import { checkOption, providerError, readOptions } from "./check.ts";
 
 /** The options of {@linkcode mock}. */
 export interface MockOptions<U extends BaseUser = User> {
   /**
-   * Who signs in. Default: the user of `session`; without one, a user `mock`
-   * with the name `Mock User`, the address `mock@example.com` and no roles.
+   * The user who signs in. Default: the user of `session`. Without one, a user
+   * `mock` with the name `Mock User`, the address `mock@example.com` and no roles.
    */
   readonly user?: U;
   /**
    * A session whose user signs in: its `userId`, `email`, `name`, `roles` and
-   * `claims`. Its times and ids are made anew. What `user` has comes first.
+   * `claims`, but not its times and ids. Fields of `user` come first.
    */
   readonly session?: Session<U>;
-  /** How long it takes, to see loading states, in milliseconds. Default 0. */
+  /** The time that a sign-in takes, in milliseconds. Default: 0. */
   readonly delay?: number;
 }
 
 const OPTIONS: OptionRules<MockOptions> = {
   user: true,
   session: true,
-  delay: true,
+  delay: aTimeout("milliseconds", { zero: true }),
 };
 
 /**
- * Makes a provider that lets everybody in as the same user, for tests and for
- * work on a page. In production it refuses to exist.
+ * Creates a provider that signs everybody in as the same user, for tests and
+ * development. It can't be created in production.
  *
- * @param options Who that is.
+ * @param options The user, and how long a sign-in takes.
  * @throws {AuthError} `CONFIG` in production, or if an option is wrong.
  *
  * @example
@@ -54,27 +52,15 @@ export function mock<U extends BaseUser = User>(
       "it lets everybody in, and this is production (or an environment that can't be read, which counts as such)",
     );
   }
-  checkNames("mock", options, OPTIONS);
-  const { user, session, delay = 0 } = options;
-  const check = createCheck("mock");
-  check(
-    user === undefined || isText(user?.id),
-    "user.id",
-    "a non-empty string",
-    user?.id,
-  );
-  check(
-    session === undefined || isText(session?.userId),
-    "session.userId",
-    "a non-empty string",
-    session?.userId,
-  );
-  check(
-    typeof delay === "number" && delay >= 0 && delay <= MAX_DELAY,
-    "delay",
-    "a number of milliseconds that is not negative",
-    delay,
-  );
+  const { user, session, delay } = readOptions("mock", options, OPTIONS, {
+    delay: 0,
+  });
+  if (user !== undefined) {
+    checkOption("mock", "user.id", user?.id, aNonEmptyString);
+  }
+  if (session !== undefined) {
+    checkOption("mock", "session.userId", session?.userId, aNonEmptyString);
+  }
   const found = {
     ...(session === undefined ? user ?? MOCK_USER : userOf(session)),
     ...user,
@@ -85,7 +71,7 @@ export function mock<U extends BaseUser = User>(
     type: "credentials",
     async authorize() {
       if (delay > 0) await new Promise((done) => setTimeout(done, delay));
-      // One for each sign-in, so that no test changes that of another.
+      // A copy for each sign-in, so that tests don't share one.
       return { ...found };
     },
   };

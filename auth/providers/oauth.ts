@@ -1,20 +1,38 @@
 import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  aNonEmptyString,
+  oneOf,
+  required,
+  rule,
+} from "../../core/check/rules.ts";
+import { anEndpoint, anIssuer } from "../oauth/address.ts";
+import {
+  type IdTokenRules,
+  isPublicKeyAlgorithm,
+} from "../oauth/authorization_server.ts";
 import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
-import type { AuthProvider, OAuthTokens } from "../provider.ts";
+import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
-import { checkNames, providerError } from "./check.ts";
-import type { IdTokenOptions } from "./oauth_id_token.ts";
-import { idTokenVerifier } from "./oauth_id_token.ts";
-import type { OAuthClientOptions, OAuthDefaults } from "./oauth_options.ts";
+import { checkOption, providerError, readOptions } from "./check.ts";
 import {
-  checkEndpoint,
-  OAUTH_CLIENT_OPTIONS,
-  resolveOAuth,
-} from "./oauth_options.ts";
-import type { ProfileMapper, ProfileOption } from "./oauth_provider.ts";
-import { createOAuthProvider } from "./oauth_provider.ts";
-import { verifiedEmail } from "./verified_email.ts";
+  createOAuthProvider,
+  OAUTH_OPTIONS,
+  type OAuthClientOptions,
+  type ProfileMapper,
+  type ProfileOption,
+  verifiedEmail,
+} from "./oauth_provider.ts";
+
+/** How a provider's id tokens are verified. */
+export interface IdTokenOptions {
+  /** The issuer, exactly as its id tokens have it in `iss`. */
+  readonly issuer: string;
+  /** The URL of the issuer's public keys: its `jwks_uri`. */
+  readonly jwksUrl: string;
+  /** The algorithms it may sign with. Default: `["RS256"]`. */
+  readonly algorithms?: readonly string[];
+}
 
 /** The options of {@linkcode oauth}. */
 export interface OAuthOptions extends OAuthClientOptions {
@@ -68,12 +86,23 @@ export interface OAuthOptions extends OAuthClientOptions {
 }
 
 const OPTIONS: OptionRules<OAuthOptions & { readonly profile: unknown }> = {
-  ...OAUTH_CLIENT_OPTIONS,
-  issuer: true,
-  profileUrl: true,
+  ...OAUTH_OPTIONS,
+  issuer: anIssuer,
+  profileUrl: anEndpoint,
   idToken: true,
-  clientAuthentication: true,
+  clientAuthentication: oneOf("body", "basic"),
 };
+const ID_TOKEN: OptionRules<IdTokenOptions> = {
+  issuer: required(aNonEmptyString),
+  jwksUrl: required(anEndpoint),
+  algorithms: rule(
+    'an array of public-key algorithms such as "RS256"',
+    (names) =>
+      Array.isArray(names) && names.length > 0 &&
+      names.every(isPublicKeyAlgorithm),
+  ),
+};
+const LABEL = "OAuth";
 
 /** What a provider tells of a user, as it tells it. */
 export type OAuthProfile = Record<string, unknown>;
@@ -131,61 +160,71 @@ export function oauth(options: OAuthOptions): AuthProvider<User>;
 export function oauth(
   options: OAuthOptions & Partial<ProfileOption<OAuthProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
-  const label = "OAuth";
-  checkNames(label, options, OPTIONS);
-  const { profileUrl, profile } = options;
-  const settings = resolveOAuth(label, options, defaultsOf(options));
-  const { check, client, server } = settings;
-  if (profileUrl !== undefined) checkEndpoint(check, "profileUrl", profileUrl);
-  const verify = idTokenVerifier(settings, options);
-  if (
-    settings.userInfoUrl === undefined && profileUrl === undefined &&
-    profile === undefined && verify === undefined &&
-    server.current !== undefined
-  ) {
-    throw providerError(
-      label,
-      "userInfoUrl, profileUrl or profile must be given, or nobody tells who the user is",
+  const settings = readOptions(LABEL, options, OPTIONS, {
+    scope: options?.issuer === undefined ? [] : ["openid", "email", "profile"],
+    profile: defaultProfile,
+  });
+  const { issuer, profileUrl, scope } = settings;
+  const idToken = readIdToken(settings);
+  const isDiscovered = issuer !== undefined && (
+    settings.authorizationUrl === undefined ||
+    settings.tokenUrl === undefined ||
+    scope.includes("openid") && idToken === undefined
+  );
+  if (!isDiscovered) {
+    checkOption(
+      LABEL,
+      "authorizationUrl",
+      settings.authorizationUrl,
+      unlessIssuer,
     );
+    checkOption(LABEL, "tokenUrl", settings.tokenUrl, unlessIssuer);
+    if (!(settings.userInfoUrl ?? profileUrl ?? options.profile ?? idToken)) {
+      throw providerError(
+        LABEL,
+        "userInfoUrl, profileUrl or profile must be given, or nobody tells who the user is",
+      );
+    }
   }
 
-  async function ask(
-    what: string,
-    url: string | undefined,
-    tokens: OAuthTokens,
-  ): Promise<OAuthProfile> {
-    if (url === undefined) return {};
-    return asObject(what, await client.get(what, url, tokens));
-  }
-
-  return createOAuthProvider<OAuthProfile, BaseUser>(
-    settings,
-    async (tokens, { nonce }) => {
-      const claims = await verify?.(tokens.idToken, nonce) ?? {};
-      const { userInfoUrl } = await server.load();
-      const info = await ask("the user-info endpoint", userInfoUrl, tokens);
-      const more = await ask("the profile endpoint", profileUrl, tokens);
+  return createOAuthProvider<OAuthProfile>(settings, {
+    label: LABEL,
+    issuer: issuer ?? idToken?.issuers[0],
+    isDiscovered,
+    idToken,
+    async readProfile({ claims, info, get }) {
+      const what = "the profile endpoint";
+      const more = profileUrl === undefined
+        ? {}
+        : asObject(what, await get(what, profileUrl));
       checkSubjects(claims, info, more);
       return merge(more, info, claims);
     },
-    profile ?? defaultProfile,
-  );
+  });
 }
 
-/** Returns the defaults, which depend on `issuer`. */
-function defaultsOf(options: OAuthOptions): OAuthDefaults {
-  const { issuer, idToken, authorizationUrl, tokenUrl } = options;
-  if (issuer === undefined) {
-    return { scope: [], endpoints: {}, issuer: idToken?.issuer };
+const unlessIssuer = rule(
+  `${anEndpoint.expected}, unless issuer is given`,
+  anEndpoint.test,
+);
+
+function readIdToken(
+  { idToken, issuer, scope }: OAuthOptions,
+): IdTokenRules | undefined {
+  if (idToken === undefined) return undefined;
+  const rules = readOptions(LABEL, idToken, ID_TOKEN, {
+    algorithms: ["RS256"],
+  }, "idToken");
+  if (issuer !== undefined && rules.issuer !== issuer) {
+    const same = rule("the same as issuer", () => false);
+    checkOption(LABEL, "idToken.issuer", rules.issuer, same);
   }
-  const { scope = ["openid", "email", "profile"] } = options;
-  const isAsked = Array.isArray(scope) && scope.includes("openid");
+  const withOpenID = rule('one with "openid"', () => scope!.includes("openid"));
+  checkOption(LABEL, "scope", scope, withOpenID);
   return {
-    scope,
-    endpoints: {},
-    issuer,
-    isDiscovered: authorizationUrl === undefined || tokenUrl === undefined ||
-      isAsked && idToken === undefined,
+    issuers: [rules.issuer],
+    jwksUrl: rules.jwksUrl,
+    algorithms: rules.algorithms,
   };
 }
 

@@ -1,47 +1,164 @@
-import { show } from "../../core/check/show.ts";
-import { ProviderError } from "../oauth/http.ts";
-import { ProfileFailure } from "../oauth/profile_failure.ts";
-import type { AuthProvider, OAuthCallback, OAuthTokens } from "../provider.ts";
-import type { BaseUser } from "../user.ts";
-import { isText } from "./check.ts";
-import type { OAuthSettings } from "./oauth_options.ts";
+/**
+ * The core of all OAuth providers. A preset only states its defaults and reads a
+ * profile:
+ *
+ * ```
+ * handleCallback ─► tokens ─► id token ─► userInfoUrl ─► readProfile() ─► profile()
+ *                             claims      info           preset           application
+ * ```
+ *
+ * @module
+ */
 
-/** Makes a user of what a provider knows of one; `null` lets nobody in. */
+import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  aFunction,
+  aNonEmptyString,
+  aTimeout,
+  required,
+  rule,
+  secret,
+} from "../../core/check/rules.ts";
+import { show } from "../../core/check/show.ts";
+import { anEndpoint, aRedirectUri } from "../oauth/address.ts";
+import type { IdTokenRules } from "../oauth/authorization_server.ts";
+import { ProfileFailure } from "../oauth/callback.ts";
+import {
+  authorizationUrl as urlOf,
+  exchangeCode,
+  type OAuthClient,
+  requestWithToken,
+  textOf,
+} from "../oauth/client.ts";
+import { createDiscovery, knownServer } from "../oauth/discovery.ts";
+import { asObject, ProviderError } from "../oauth/http.ts";
+import { createIdTokenVerifier } from "../oauth/id_token.ts";
+import type { AuthProvider, OAuthTokens } from "../provider.ts";
+import type { BaseUser } from "../user.ts";
+import { checkOption } from "./check.ts";
+
+/** The limit of each request to a provider, in milliseconds. */
+const TIMEOUT = 10_000;
+/** RFC 6749, section 3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+const aScope = rule(
+  "a string without blanks",
+  (value) => typeof value === "string" && SCOPE.test(value),
+);
+
+/** The options of every OAuth provider. */
+export interface OAuthClientOptions {
+  /** The application's id, from the provider's site. */
+  readonly clientId: string;
+  /** The application's secret, from the provider's site. */
+  readonly clientSecret: string;
+  /** The only allowed redirect URI. Default: any. */
+  readonly redirectUri?: string;
+  /** What the user is asked to allow. */
+  readonly scope?: readonly string[];
+  /**
+   * The page that users sign in on. Its query, such as `?prompt=select_account`,
+   * is kept.
+   */
+  readonly authorizationUrl?: string;
+  /** The endpoint that exchanges codes for tokens. */
+  readonly tokenUrl?: string;
+  /** The endpoint that returns the user. */
+  readonly userInfoUrl?: string;
+  /** The limit of each request to the provider. Default: 10,000 ms. */
+  readonly timeout?: number;
+  /** Sends the requests, for example through a proxy. Default: `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** Turns a provider's profile into a user; `null` refuses the user. */
 export type ProfileMapper<P, U extends BaseUser> = (
   profile: P,
   tokens: OAuthTokens,
 ) => U | null | Promise<U | null>;
 
-/** What makes an application's own users of those of a provider. */
+/** The option that maps a provider's users to the application's. */
 export interface ProfileOption<P, U extends BaseUser> {
   /**
-   * Finds or makes the application's user. Ids of different providers can be
-   * the same, so an application with several should give ids of its own.
+   * Finds or creates the application's user. Users of different providers can
+   * have the same id, so an application with several providers should set its
+   * own ids.
    */
   readonly profile: ProfileMapper<P, U>;
 }
 
-/**
- * Puts a provider together.
- *
- * @param findProfile Finds out whose tokens these are; `null` lets nobody in.
- */
-export function createOAuthProvider<P, U extends BaseUser>(
-  settings: OAuthSettings,
-  findProfile: (
-    tokens: OAuthTokens,
-    callback: OAuthCallback,
-  ) => Promise<P | null>,
-  toUser: ProfileMapper<P, U>,
-): AuthProvider<U> {
-  const { id, name, redirectUri, issuer, server, client, check } = settings;
-  check(typeof toUser === "function", "profile", "a function", toUser);
+/** The option rules of every OAuth provider. */
+export const OAUTH_OPTIONS: OptionRules<
+  OAuthClientOptions & { id: string; name: string; profile: unknown }
+> = {
+  id: required(aNonEmptyString),
+  name: required(aNonEmptyString),
+  clientId: required(aNonEmptyString),
+  clientSecret: required(secret(aNonEmptyString)),
+  redirectUri: aRedirectUri,
+  scope: rule("an array of strings", Array.isArray),
+  authorizationUrl: anEndpoint,
+  tokenUrl: anEndpoint,
+  userInfoUrl: anEndpoint,
+  timeout: aTimeout("milliseconds"),
+  fetch: aFunction,
+  profile: aFunction,
+};
+
+/** The options of a factory, checked and with the preset's defaults. */
+export interface OAuthSettings<P> extends OAuthClientOptions {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: readonly string[];
+  readonly profile: ProfileMapper<P, BaseUser>;
+  readonly clientAuthentication?: "body" | "basic";
+}
+
+/** What a preset adds to its settings. */
+export interface OAuthPreset<P> {
+  /** The provider's name in error messages, such as `GitHub`. */
+  readonly label: string;
+  /** The issuer that a callback must have in `iss`, if known. */
+  readonly issuer?: string | undefined;
+  /** Whether missing endpoints come from the issuer's discovery document. */
+  readonly isDiscovered?: boolean;
+  /** How id tokens are verified. Default: by the document, or not at all. */
+  readonly idToken?: IdTokenRules | undefined;
+  /** Additional parameters of the authorization URL. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Reads a profile; `null` refuses the user. */
+  readonly readProfile: (source: ProfileSource) => P | null | Promise<P | null>;
+}
+
+/** What a preset reads a profile from. */
+export interface ProfileSource {
+  /** The claims of the verified id token. Empty without one. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** The answer of `userInfoUrl`. Empty without one. */
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly tokens: OAuthTokens;
+  /** Requests more from the provider. `what` is the endpoint in errors. */
+  readonly get: (what: string, url: string) => Promise<unknown>;
+  /** Notes for the log why the user is refused. */
+  readonly refuse: (reason: string) => null;
+}
+
+/** Creates a provider from checked settings and a preset. */
+export function createOAuthProvider<P>(
+  settings: OAuthSettings<P>,
+  preset: OAuthPreset<P>,
+): AuthProvider<BaseUser> {
+  const { id, name, redirectUri } = settings;
+  const client = createClient(settings, preset);
+  const { server, clientId, transport } = client;
+  const verifyIdToken = createIdTokenVerifier(clientId, transport);
+
   return {
     id,
     name,
     type: "oauth",
     redirectUri,
-    issuer,
+    issuer: preset.issuer,
     get isIssuerRequired() {
       return server.current?.isIssuerSent ?? false;
     },
@@ -49,37 +166,109 @@ export function createOAuthProvider<P, U extends BaseUser>(
       // The error is logged, and the next sign-in tries again.
       await server.load().catch(() => {});
     },
-    // Who somebody is, is asked at the provider, never of the request.
+    // Users come from the provider only, never from a request.
     authorize: () => Promise.resolve(null),
-    getAuthorizationUrl: client.authorizationUrl,
-    async handleCallback(callback) {
-      const tokens = await client.exchangeCode(callback);
-      const profile = await findProfile(tokens, callback);
+    getAuthorizationUrl: (...args) => urlOf(client, ...args),
+    async handleCallback({ onRefused, ...callback }) {
+      const tokens = await exchangeCode(client, callback);
+      const { idToken, userInfoUrl } = await server.load();
+      const claims = idToken === undefined
+        ? {}
+        : await verifyIdToken(idToken, tokens.idToken, callback.nonce);
+      const get = (what: string, url: string) =>
+        requestWithToken(client, tokens, what, url);
+      const what = "the user-info endpoint";
+      const info = userInfoUrl === undefined
+        ? {}
+        : asObject(what, await get(what, userInfoUrl));
+      const refuse = (reason: string) => {
+        onRefused?.(reason);
+        return null;
+      };
+      const source = { claims, info, tokens, get, refuse };
+      const profile = await preset.readProfile(source);
       if (profile === null) return null;
-      const user = await asProfile(async () =>
-        checkUser(await toUser(profile, tokens))
-      );
-      if (user === null) callback.onRefused?.("profile() has given null");
-      return user;
+      const user = await toUser(settings.profile, profile, tokens);
+      return user ?? refuse("profile() has given null");
     },
   };
 }
 
-/** Whatever fails in `profile()` is the application's, unless the profile is. */
-async function asProfile<T>(run: () => Promise<T>): Promise<T> {
+function createClient<P>(
+  settings: OAuthSettings<P>,
+  { label, issuer, isDiscovered, idToken, parameters = {} }: OAuthPreset<P>,
+): OAuthClient {
+  const {
+    id,
+    clientId,
+    clientSecret,
+    scope,
+    authorizationUrl,
+    tokenUrl,
+    userInfoUrl,
+    clientAuthentication,
+    timeout = TIMEOUT,
+    // Looked up at each call, because tracing replaces it.
+    fetch = (input, init) => globalThis.fetch(input, init),
+  } = settings;
+  for (const [i, item] of scope.entries()) {
+    checkOption(label, `scope[${i}]`, item, aScope);
+  }
+  const transport = { fetch, timeout };
+  const server = isDiscovered
+    ? createDiscovery({
+      id,
+      issuer: issuer!,
+      isOpenID: scope.includes("openid"),
+      given: {
+        authorizationUrl,
+        tokenUrl,
+        userInfoUrl,
+        clientAuthentication,
+        idToken,
+      },
+      transport,
+    })
+    : knownServer({
+      authorizationUrl: authorizationUrl!,
+      tokenUrl: tokenUrl!,
+      userInfoUrl,
+      clientAuthentication: clientAuthentication ?? "body",
+      isIssuerSent: false,
+      idToken,
+    });
+  return { clientId, clientSecret, server, scope, parameters, transport };
+}
+
+/** Calls `profile()`, whose failures are the application's. */
+async function toUser<P>(
+  profile: ProfileMapper<P, BaseUser>,
+  found: P,
+  tokens: OAuthTokens,
+): Promise<BaseUser | null> {
   try {
-    return await run();
+    const user = await profile(found, tokens);
+    const id: unknown = user === null ? "-" : user?.id;
+    if (aNonEmptyString.test(id)) return user;
+    throw new TypeError(
+      `Cannot sign in: profile() must give a user whose id is a non-empty string, received ${
+        show(id)
+      }`,
+    );
   } catch (cause) {
     throw cause instanceof ProviderError ? cause : new ProfileFailure(cause);
   }
 }
 
-function checkUser<U extends BaseUser>(user: U | null): U | null {
-  const id: unknown = (user as U | null | undefined)?.id;
-  if (user === null || isText(id)) return user;
-  throw new TypeError(
-    `Cannot sign in: profile() must give a user whose id is a non-empty string, received ${
-      show(id)
-    }`,
-  );
+/**
+ * Returns the e-mail address of OpenID Connect's claims (Core, section 5.1) if
+ * it is verified. A provider that doesn't say so may accept any address that its
+ * users type in.
+ */
+export function verifiedEmail(
+  claims: Readonly<Record<string, unknown>>,
+): string | undefined {
+  return claims["email_verified"] === true
+    ? textOf(claims["email"])
+    : undefined;
 }

@@ -39,7 +39,7 @@ const CASES: readonly Case[] = [
     (local, timeout) => presetCodeHost({ ...local.github, timeout }),
     {
       "/github/login/oauth/access_token": "the token endpoint",
-      "/github/api/v3/user": "the user endpoint",
+      "/github/api/v3/user": "the user-info endpoint",
       "/github/api/v3/user/emails": "the endpoint of e-mail addresses",
     },
   ],
@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
       presetChat({ ...local.discord, guildId: GUILD, timeout }),
     {
       "/discord/api/oauth2/token": "the token endpoint",
-      "/discord/api/users/@me": "the user endpoint",
+      "/discord/api/users/@me": "the user-info endpoint",
       [`/discord/api/users/@me/guilds/${GUILD}/member`]:
         "the endpoint of guild members",
     },

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { AuthError } from "@quartet/kit/auth";
 import type { AuthProvider, OAuthCallback, User } from "@quartet/kit/auth";
-import type { OAuthCallbackParameters } from "../../auth/oauth/callback_parameters.ts";
+import type { OAuthCallbackParameters } from "../../auth/oauth/callback.ts";
 import { CALLBACK, Jar, SECRET, timedFlow } from "./oauth_setup.ts";
 
 /** A provider that lets everybody in, and keeps what it was called with. */

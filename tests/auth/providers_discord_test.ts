@@ -94,7 +94,7 @@ Deno.test("Whom Discord gives no id or no name is nobody", async () => {
     const error = await assertRejects(() => provider.handleCallback!(ANSWER));
     assertEquals(
       (error as Error).message,
-      "the user endpoint gave no id and username",
+      "the user-info endpoint gave no id and username",
     );
   }
 });

@@ -113,7 +113,7 @@ Deno.test("Whom GitHub gives no number or no login is nobody", async () => {
     );
     assertEquals(
       (error as Error).message,
-      "the user endpoint gave no id and login",
+      "the user-info endpoint gave no id and login",
     );
   }
 });

@@ -308,9 +308,18 @@ Deno.test("oauth() says what is wrong with its options", () => {
     [{ ...OPTIONS, scope: "openid" }, "scope must be an array of strings"],
     [{ ...OPTIONS, scope: ["a b"] }, "scope[0] must be a string without"],
     [{ ...OPTIONS, scope: ["a", 5] }, "scope[1] must be a string without"],
-    [{ ...OPTIONS, timeout: 0 }, "timeout must be a positive number"],
-    [{ ...OPTIONS, timeout: NaN }, "timeout must be a positive number"],
-    [{ ...OPTIONS, timeout: Infinity }, "timeout must be a positive number"],
+    [
+      { ...OPTIONS, timeout: 0 },
+      "timeout must be a number of milliseconds above 0",
+    ],
+    [
+      { ...OPTIONS, timeout: NaN },
+      "timeout must be a number of milliseconds above 0",
+    ],
+    [
+      { ...OPTIONS, timeout: Infinity },
+      "timeout must be a number of milliseconds above 0",
+    ],
     [{ ...OPTIONS, fetch: "no" }, "fetch must be a function"],
     [
       { ...OPTIONS, redirectUri: "/callback" },
@@ -318,7 +327,7 @@ Deno.test("oauth() says what is wrong with its options", () => {
     ],
     [
       { ...OPTIONS, clientAuthentication: "jwt" },
-      'clientAuthentication must be "body" or "basic", received "jwt"',
+      'clientAuthentication must be one of "body", "basic", received "jwt"',
     ],
     [
       {
