@@ -23,7 +23,7 @@ import { copySession } from "./sessions/session_copy.ts";
 import { userFromSession } from "./sessions/session_user.ts";
 import { Rejection, type VerifiedSession } from "./sessions/verify_session.ts";
 import { authorize } from "./sign_in/authorize.ts";
-import { networkOfAddress } from "./sign_in/network_of_address.ts";
+import { networkOfAddress } from "./sign_in/client_network.ts";
 import { tellFailure } from "./sign_in/tell_failure.ts";
 import type { Session, User } from "./user.ts";
 

@@ -1,48 +1,47 @@
 /**
- * Passwords, kept as hashes that are slow to guess.
+ * Passwords, kept as scrypt hashes.
  *
  * @module
  */
 
-import { Buffer } from "node:buffer";
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { kindOf } from "../../core/check/show.ts";
+import { nodeCrypto } from "../../core/runtime/node_crypto.ts";
 import { AuthError } from "../error.ts";
-import { callerNetwork } from "./caller.ts";
-import { MemoryQueue, QueueFullError } from "./memory_queue.ts";
+import { callerNetwork } from "../sign_in/client_network.ts";
 import {
   formatHash,
   HASH_BYTES,
   MAX_MEMORY,
   memoryOf,
   parseHash,
+  type PasswordHashOptions,
   readParameters,
   SALT_BYTES,
+  type ScryptParameters,
 } from "./password_hash.ts";
-import type { PasswordHashOptions, ScryptParameters } from "./password_hash.ts";
+import { QueueFullError, WeightedSemaphore } from "./weighted_semaphore.ts";
 
-/** The longest password, in bytes of UTF-8. */
+/** Maximum length of a password, in bytes of UTF-8. */
 const MAX_BYTES = 1024;
-/** What cheap hashes are counted as: 16 run at once at most. */
+/** The weight of cheap hashes, so that at most 16 run at once. */
 const LEAST_MEMORY = MAX_MEMORY / 16;
-/** More would wait longer than anybody waits for an answer. */
+/** Any more would wait longer than clients do. */
 const MAX_WAITING = 256;
 
-const queue = new MemoryQueue(MAX_MEMORY, MAX_WAITING);
+const semaphore = new WeightedSemaphore(MAX_MEMORY, MAX_WAITING);
 
 /**
  * Hashes a password with scrypt and a random salt. The default parameters are
  * those that OWASP recommends (Password Storage Cheat Sheet): 128 MiB and about
  * a third of a second.
  *
- * The work is done by other threads, as much at once as fits in 512 MiB; the
- * rest waits. Client networks take turns, so a flood from some of them doesn't
- * keep others waiting.
+ * Other threads do the work, as much at once as fits in 512 MiB. The rest waits.
+ * Client networks take turns, so a flood from some of them doesn't delay others.
  *
  * @param password The password, of 1 to 1,024 bytes. Spellings that look the
- * same are the same (Unicode's NFKC, as NIST SP 800-63B says).
- * @param options What the hash costs. Less than the default is for tests.
- * @returns A text to keep, such as `$scrypt$ln=17,r=8,p=1$…$…`.
+ * same are equal (Unicode's NFKC, as in NIST SP 800-63B).
+ * @param options The cost of the hash. Lower costs than the default are for tests.
+ * @returns A text to store, such as `$scrypt$ln=17,r=8,p=1$…$…`.
  * @throws {TypeError} If the password is empty or too long, or an option out of
  * bounds.
  * @throws {AuthError} `RATE_LIMITED` if 256 are waiting, unless another network
@@ -75,24 +74,23 @@ export async function hashPassword(
       }`,
     );
   }
-  const salt = randomBytes(SALT_BYTES);
+  const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES));
   const hash = await derive(text, salt, parameters, HASH_BYTES);
   return formatHash({ parameters, salt, hash });
 }
 
 /**
- * Whether a password is the one that was hashed.
+ * Whether a password matches a hash.
  *
- * Where there is no hash since there is no such user, hand over `null`: it takes
- * as long as for a wrong password, so that nobody learns who has an account. So
- * do passwords that can't be right, such as one that is too long or no string.
+ * For unknown users, pass `null` as the hash. It takes as long as for a wrong
+ * password, so that nobody learns who has an account. So do passwords that can't
+ * be right, such as one that is too long or not a string.
  *
- * @param password What somebody says is the password, as it came.
- * @param hash What {@linkcode hashPassword} has returned; nothing for unknown
- * users.
+ * @param password The password as the client sent it.
+ * @param hash The result of {@linkcode hashPassword}, or `null` for unknown users.
  * @param options The options that passwords are hashed with, so that unknown
- * users cost the same. For a hash, its own parameters count.
- * @throws {TypeError} If the hash is none of scrypt's, or asks for too much.
+ * users cost the same. With a hash, its own parameters count.
+ * @throws {TypeError} If the hash isn't a scrypt hash, or costs too much.
  * @throws {AuthError} `RATE_LIMITED` if 256 are waiting, unless another network
  * has more.
  *
@@ -105,7 +103,7 @@ export async function hashPassword(
  * ]);
  * const provider = credentials({
  *   async authorize({ email, password }) {
- *     // What arrives may be of any type: a string, or nobody.
+ *     // Clients may send values of any type.
  *     const user = typeof email === "string" ? users.get(email) : undefined;
  *     const isRight = await verifyPassword(password, user?.hash);
  *     return user && isRight ? { id: user.id } : null;
@@ -135,17 +133,17 @@ export async function verifyPassword(
   const text = normalize(password);
   const { length } = kept.hash;
   const found = await derive(text ?? "", kept.salt, kept.parameters, length);
-  const isEqual = timingSafeEqual(found, kept.hash);
+  const isEqual = nodeCrypto().timingSafeEqual(found, kept.hash);
   return isEqual && isKnown && text !== undefined;
 }
 
 /**
- * Whether a hash was made with other parameters than passwords are hashed with
- * now. After somebody has signed in is the time to hash the password again.
+ * Whether a hash has other parameters than the given options. If so, hash the
+ * password again after a successful sign-in.
  *
- * @param hash What {@linkcode hashPassword} has returned.
+ * @param hash The result of {@linkcode hashPassword}.
  * @param options The options that passwords are hashed with.
- * @throws {TypeError} If the hash is none of scrypt's, or asks for too much.
+ * @throws {TypeError} If the hash isn't a scrypt hash, or costs too much.
  *
  * @example
  * ```ts
@@ -167,13 +165,14 @@ export function needsRehash(
     kept.salt.length < SALT_BYTES || kept.hash.length < HASH_BYTES;
 }
 
-/** The bytes that are hashed, as text; `undefined` if it can't be a password. */
+/** Returns the text to hash, or `undefined` if it can't be a password. */
 function normalize(password: unknown): string | undefined {
   if (typeof password !== "string" || password === "") return undefined;
-  // Looked at before it is worked on: it may be as long as a request.
+  // Checked first, because it may be as long as a request.
   if (password.length > MAX_BYTES) return undefined;
   const text = password.normalize("NFKC");
-  return Buffer.byteLength(text) > MAX_BYTES ? undefined : text;
+  const { length } = new TextEncoder().encode(text);
+  return length > MAX_BYTES ? undefined : text;
 }
 
 async function derive(
@@ -187,14 +186,15 @@ async function derive(
   const maxmem = 2 * memory + 1024 * 1024;
   const work = () =>
     new Promise<Uint8Array>((resolve, reject) => {
-      scrypt(text, salt, length, { N: 2 ** ln, r, p, maxmem }, (error, key) => {
+      const settings = { N: 2 ** ln, r, p, maxmem };
+      nodeCrypto().scrypt(text, salt, length, settings, (error, key) => {
         if (error) reject(error);
         else resolve(key);
       });
     });
   try {
-    const bytes = Math.max(memory, LEAST_MEMORY);
-    return await queue.run(bytes, work, callerNetwork());
+    const weight = Math.max(memory, LEAST_MEMORY);
+    return await semaphore.run(weight, work, callerNetwork());
   } catch (cause) {
     if (!(cause instanceof QueueFullError)) throw cause;
     throw new AuthError(

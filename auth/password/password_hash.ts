@@ -5,159 +5,152 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
-import { findProblem } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import { decodeBase64, encodeBase64 } from "../../core/bytes/base64.ts";
+import {
+  findProblem,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import { type Rule, rule } from "../../core/check/rules.ts";
 import { show } from "../../core/check/show.ts";
 import { trimEnd } from "../../core/trim_end.ts";
 
 /**
- * What a hash costs to compute: about 128 × 2^ln × r bytes of memory, and p times
- * as much work as it takes to fill and read them. The names are those that stand
- * in the hash.
+ * The cost of a hash: about 128 × 2^ln × r bytes of memory, and p times the work
+ * of filling and reading them. The names are those in the hash.
  */
 export interface PasswordHashOptions {
-  /** The binary logarithm of scrypt's N, from 10 to 19. Default 17. */
+  /** The binary logarithm of scrypt's N, from 10 to 19. Default: 17. */
   readonly ln?: number;
-  /** The size of a block, from 1 to 32. Default 8. */
+  /** The size of a block, from 1 to 32. Default: 8. */
   readonly r?: number;
-  /** How often, from 1 to 16. Default 1. */
+  /** The number of repetitions, from 1 to 16. Default: 1. */
   readonly p?: number;
 }
 
 const OPTIONS: OptionRules<PasswordHashOptions> = {
-  ln: true,
-  r: true,
-  p: true,
+  ln: anIntegerBetween(10, 19),
+  r: anIntegerBetween(1, 32),
+  p: anIntegerBetween(1, 16),
 };
 
 /** The same, complete and within bounds. */
 export type ScryptParameters = Required<PasswordHashOptions>;
 
-/** A hash, taken apart. */
+/** A parsed hash. */
 export interface PasswordHash {
   readonly parameters: ScryptParameters;
   readonly salt: Uint8Array;
   readonly hash: Uint8Array;
 }
 
-/** No hash takes more memory than this, in bytes. */
+/** Maximum memory of a hash, in bytes. */
 export const MAX_MEMORY = 512 * 1024 * 1024;
 /** N × r × p: eight times the work of the default. */
 const MAX_WORK = 2 ** 23;
-const BOUNDS = { ln: [10, 19], r: [1, 32], p: [1, 16] } as const;
 
-/** How many bytes the parts of a hash may have, and how many ours have. */
-const SALT = { least: 8, most: 64 };
-const HASH = { least: 16, most: 64 };
+/** The accepted lengths in bytes, and those of new hashes. */
+const SALT = { name: "salt", least: 8, most: 64 };
+const HASH = { name: "hash", least: 16, most: 64 };
 export const SALT_BYTES = 16;
 export const HASH_BYTES = 32;
 
 const PREFIX = "$scrypt$";
+/** Maximum characters of a hash. */
+const MAX_TEXT = 400;
 const PARAMETERS = /^ln=([1-9]\d?),r=([1-9]\d?),p=([1-9]\d?)$/;
 
-/** The memory that a hash takes, in bytes (RFC 7914, section 2). */
+/** Returns the memory of a hash in bytes (RFC 7914, section 2). */
 export function memoryOf({ ln, r }: ScryptParameters): number {
   return 128 * 2 ** ln * r;
 }
 
 /**
- * The parameters to use.
+ * Returns the options with their defaults.
  *
- * @param complaint What the message of an error begins with.
- * @throws {TypeError} If one is out of bounds, or all together ask too much.
+ * @param start The start of error messages.
+ * @throws {TypeError} If one is out of bounds, or together they cost too much.
  */
 export function readParameters(
   options: PasswordHashOptions,
-  complaint: string,
+  start: string,
 ): ScryptParameters {
   const problem = findProblem(options, OPTIONS, "options");
-  if (problem !== undefined) throw new TypeError(complaint + problem);
+  if (problem !== undefined) throw new TypeError(start + problem);
   const { ln = 17, r = 8, p = 1 } = options;
   const parameters = { ln, r, p };
-  for (const name of ["ln", "r", "p"] as const) {
-    const value: unknown = parameters[name];
-    const [least, most] = BOUNDS[name];
-    if (
-      Number.isInteger(value) && value as number >= least &&
-      value as number <= most
-    ) continue;
-    throw new TypeError(
-      `${complaint}${name} must be an integer from ${least} to ${most}, received ${
-        show(value)
-      }`,
-    );
-  }
   // RFC 7914, section 2: N must be less than 2^(128 × r / 8).
   if (
     memoryOf(parameters) > MAX_MEMORY || 2 ** ln * r * p > MAX_WORK ||
     ln >= 16 * r
   ) {
     throw new TypeError(
-      `${complaint}ln, r and p must ask for at most 512 MiB and 8 times the work of the default, with ln below 16 × r; received ln=${ln},r=${r},p=${p}`,
+      `${start}ln, r and p must ask for at most 512 MiB and 8 times the work of the default, with ln below 16 × r; received ln=${ln},r=${r},p=${p}`,
     );
   }
   return parameters;
 }
 
-/** The text of a hash. */
+/** Returns the text of a hash. */
 export function formatHash({ parameters, salt, hash }: PasswordHash): string {
   const { ln, r, p } = parameters;
-  const params = `ln=${ln},r=${r},p=${p}`;
-  return `${PREFIX}${params}$${encode(salt)}$${encode(hash)}`;
+  return `${PREFIX}ln=${ln},r=${r},p=${p}$${encode(salt)}$${encode(hash)}`;
 }
 
 /**
- * Takes a hash apart.
+ * Parses the text of a hash.
  *
- * @throws {TypeError} If it is none, or asks for too much, as somebody might who
- * can write to the database. What is wrong is told, the hash is not.
+ * @param start The start of error messages, which never show the hash.
+ * @throws {TypeError} If it isn't a scrypt hash. Or if it costs too much, since
+ * an attacker may be able to write to the database.
  */
-export function parseHash(text: unknown, complaint: string): PasswordHash {
+export function parseHash(text: unknown, start: string): PasswordHash {
   const wrong = (problem: string) =>
-    new TypeError(`${complaint}the hash must ${problem}`);
+    new TypeError(`${start}the hash must ${problem}`);
   if (typeof text !== "string") {
     throw wrong(`be a string, received ${show(text)}`);
   }
   if (!text.startsWith(PREFIX)) {
     throw wrong(`begin with ${PREFIX}; hashPassword() makes such`);
   }
-  const parts = text.slice(PREFIX.length, 400).split("$");
-  if (parts.length !== 3 || text.length > 400) {
+  const parts = text.slice(PREFIX.length, MAX_TEXT).split("$");
+  if (parts.length !== 3 || text.length > MAX_TEXT) {
     throw wrong("have parameters, a salt and a hash, separated by $");
   }
   const numbers = PARAMETERS.exec(parts[0]!);
   if (numbers === null) throw wrong("have parameters such as ln=17,r=8,p=1");
-  const [ln, r, p] = numbers.slice(1).map(Number);
-  const parameters = readParameters(
-    { ln: ln!, r: r!, p: p! },
-    `${complaint}the hash's `,
+  const [ln = 0, r = 0, p = 0] = numbers.slice(1).map(Number);
+  const parameters = readParameters({ ln, r, p }, `${start}the hash's `);
+  const [salt, hash] = ([SALT, HASH] as const).map(
+    ({ name, least, most }, i) => {
+      const bytes = decode(parts[i + 1]!);
+      if (bytes && bytes.length >= least && bytes.length <= most) return bytes;
+      throw wrong(
+        `have a ${name} of ${least} to ${most} bytes in base64 without padding`,
+      );
+    },
   );
-  const salt = decode(parts[1]!, SALT);
-  const hash = decode(parts[2]!, HASH);
-  if (salt === undefined || hash === undefined) {
-    const [name, { least, most }] = salt === undefined
-      ? ["salt", SALT] as const
-      : ["hash", HASH] as const;
-    throw wrong(
-      `have a ${name} of ${least} to ${most} bytes in base64 without padding`,
-    );
-  }
-  return { parameters, salt, hash };
+  return { parameters, salt: salt!, hash: hash! };
+}
+
+function anIntegerBetween(least: number, most: number): Rule {
+  return rule(
+    `an integer from ${least} to ${most}`,
+    (value) =>
+      Number.isInteger(value) && value as number >= least &&
+      value as number <= most,
+  );
 }
 
 function encode(bytes: Uint8Array): string {
-  return trimEnd(Buffer.from(bytes).toString("base64"), "=");
+  return trimEnd(encodeBase64(bytes), "=");
 }
 
-function decode(
-  text: string,
-  { least, most }: { least: number; most: number },
-): Uint8Array | undefined {
-  const bytes = Buffer.from(text, "base64");
-  // The one spelling of these bytes: what is no base64 is skipped by decoding.
-  const isCanonical = encode(bytes) === text;
-  return isCanonical && bytes.length >= least && bytes.length <= most
-    ? bytes
-    : undefined;
+/** Returns the bytes of base64 without padding, if it is their one spelling. */
+function decode(text: string): Uint8Array | undefined {
+  try {
+    const bytes = decodeBase64(text);
+    return encode(bytes) === text ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
 }

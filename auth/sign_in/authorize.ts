@@ -1,15 +1,16 @@
 import type { ConnectionInfo } from "../../core/context.ts";
 import type { AuthCore } from "../core.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
-import type { SignInAttempt } from "../options.ts";
+import type { SignInAttempt, SignInLimiter } from "../options.ts";
 import type { AuthProvider } from "../provider.ts";
-import { runFor } from "../password/caller.ts";
 import type { BaseUser } from "../user.ts";
-import { networkOfAddress } from "./network_of_address.ts";
-import { beginSignIn } from "./pending_sign_ins.ts";
+import { networkOfAddress, runFor } from "./client_network.ts";
+
+/** Pending sign-ins per limiter and network. */
+const pendingOf = new WeakMap<SignInLimiter, Map<string, number>>();
 
 /**
- * Asks a provider about credentials, as often as the limit lets it.
+ * Asks a provider about credentials, within the limits.
  *
  * @throws {AuthError} `INVALID_CREDENTIALS` or `RATE_LIMITED`.
  */
@@ -20,24 +21,21 @@ export async function authorize<U extends BaseUser>(
   request: Request,
   info: ConnectionInfo | undefined,
 ): Promise<U> {
-  if (!isRecord(credentials)) {
+  const { signInLimiter, addressOf } = core;
+  const kind = Object.prototype.toString.call(credentials).slice(8, -1);
+  // Forms, lists and promises don't have the fields that they seem to have.
+  if (kind !== "Object") {
     throw refused(
-      `credentials must be a plain object, received ${
-        nameOf(credentials)
-      }; of a form, Object.fromEntries(await request.formData())`,
+      `credentials must be a plain object, received ${kind}; of a form, Object.fromEntries(await request.formData())`,
     );
   }
-  const { signInLimiter, addressOf } = core;
   const attempt: SignInAttempt = {
     provider: provider.id,
     credentials,
     address: addressOf(request, info),
   };
   const network = networkOfAddress(attempt.address);
-  const end = signInLimiter === undefined || network === undefined
-    ? () => {}
-    : beginSignIn(signInLimiter, network);
-  if (end === undefined) throw tooMany(1);
+  const end = beginSignIn(signInLimiter, network);
   try {
     const retryAfter = signInLimiter?.check(attempt);
     if (retryAfter !== undefined) throw tooMany(retryAfter);
@@ -56,6 +54,29 @@ export async function authorize<U extends BaseUser>(
   }
 }
 
+/**
+ * Counts a sign-in as pending, and returns a function that ends it.
+ *
+ * @throws {AuthError} `RATE_LIMITED` if too many of the network are pending.
+ */
+function beginSignIn(
+  limiter: SignInLimiter | undefined,
+  network: string | undefined,
+): () => void {
+  if (limiter === undefined || network === undefined) return () => {};
+  const pending = pendingOf.get(limiter) ?? new Map<string, number>();
+  pendingOf.set(limiter, pending);
+  const count = pending.get(network) ?? 0;
+  if (count >= (limiter.maxPendingPerAddress ?? Infinity)) throw tooMany(1);
+  pending.set(network, count + 1);
+  return () => {
+    const left = pending.get(network)! - 1;
+    // Networks without pending sign-ins take no memory.
+    if (left === 0) pending.delete(network);
+    else pending.set(network, left);
+  };
+}
+
 /** @param retryAfter Seconds until the next attempt. */
 function tooMany(retryAfter: number): AuthError {
   return new AuthError(
@@ -65,16 +86,7 @@ function tooMany(retryAfter: number): AuthError {
   );
 }
 
-/** The reason is for the log: clients send credentials as they like. */
+/** The reason goes to the log, because clients choose what they send. */
 function refused(reason: string): AuthError {
   return invalidCredentials(new SignInReason(reason));
-}
-
-/** Forms, lists and promises have none of the fields that they seem to have. */
-function isRecord(value: unknown): boolean {
-  return Object.prototype.toString.call(value) === "[object Object]";
-}
-
-function nameOf(value: unknown): string {
-  return Object.prototype.toString.call(value).slice(8, -1);
 }

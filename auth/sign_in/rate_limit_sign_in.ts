@@ -1,124 +1,138 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
-import { show } from "../../core/check/show.ts";
-import { FixedWindowCounter } from "../../core/collections/fixed_window_counter.ts";
-import type { Window } from "../../core/collections/fixed_window_counter.ts";
+/**
+ * Limits failed sign-ins. Each attempt counts against up to three limits, each
+ * with a fixed-window counter for every key:
+ *
+ * ```
+ *               key                   limit                  skipped
+ * attempt ─┬──► address               perAddress             if it is unknown
+ *          ├──► account and address   perAccountAndAddress   —
+ *          └──► account               perAccount             at familiar addresses
+ * ```
+ *
+ * An attempt counts from its beginning, so that parallel guesses don't pass.
+ * Success takes it back, clears the failures of its account and address, and
+ * makes the address familiar to the account for 30 days.
+ *
+ * @module
+ */
+
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import { aFunction, aPositiveNumber } from "../../core/check/rules.ts";
+import {
+  FixedWindowCounter,
+  type Window,
+} from "../../core/collections/fixed_window_counter.ts";
+import { GenerationMap } from "../../core/collections/generation_map.ts";
 import { keyPart } from "../key_part.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
 import { accountName } from "./account_name.ts";
-import { networkOfAddress } from "./network_of_address.ts";
+import { accountsOf } from "./accounts_of.ts";
+import { networkOfAddress } from "./client_network.ts";
 
-/** How many failures, of whom. */
+/** The options of {@linkcode rateLimitSignIn}. */
 export interface RateLimitSignInOptions {
   /**
-   * How many failures an account may have from one address in a window. Success
-   * clears them. Default 10.
+   * Maximum failures of an account from one address in a window. Success clears
+   * them. Default: 10.
    */
   readonly perAccountAndAddress?: number;
   /**
-   * How many failures an account may have in a window from all addresses
-   * together. Those from which somebody has signed in to it in the last 30 days
-   * don't count and are not limited by it. Default 100, the most that NIST SP
-   * 800-63B (section 3.2.2) lets anybody try in a row.
+   * Maximum failures of an account in a window, from all addresses together.
+   * Addresses from which somebody has signed in to it in the last 30 days don't
+   * count, and aren't limited by it. Default: 100, the most attempts in a row
+   * that NIST SP 800-63B (section 3.2.2) allows.
    */
   readonly perAccount?: number;
   /**
-   * How many failures an address may have in a window, with all accounts
-   * together. Success doesn't clear them. Default 100.
+   * Maximum failures of an address in a window, with all accounts together.
+   * Success doesn't clear them. Default: 100.
    */
   readonly perAddress?: number;
   /**
-   * The maximum of pending sign-ins per address. Further ones are refused, and
-   * don't count as failures. So a flood from one address keeps few others
-   * waiting. Default: 20.
+   * Maximum pending sign-ins of an address. Further ones are refused, and don't
+   * count as failures. So a flood from one address doesn't delay others.
+   * Default: 20.
    */
   readonly maxPendingPerAddress?: number;
-  /** How long a window lasts from its first attempt on, in ms. Default 15 minutes. */
+  /** The length of a window from its first attempt on. Default: 15 minutes. */
   readonly windowMs?: number;
   /**
-   * Names the account that credentials are for; `undefined` if they are for none.
+   * Returns the account that credentials are for; `undefined` if there is none.
    * Names that a database may treat as equal share one count. They may differ in
    * case, accents, marks, white space, control and invisible characters, or
    * Unicode compatibility forms.
    *
-   * Default: what stands in `email`, `username`, `userName`, `user`, `login`,
-   * `name`, `identifier`, `account`, `phone` and `id`, each being an account: a
-   * field that the provider doesn't look at is not a way around the limit, and
-   * neither are numbers and arrays, which count as their text. But if there are
-   * several accounts, success clears nothing.
+   * Default: the values of `email`, `username`, `userName`, `user`, `login`,
+   * `name`, `identifier`, `account`, `phone` and `id`. Each value is an account,
+   * so a field that the provider ignores doesn't evade the limit. Numbers and
+   * arrays count as their text. If there are several accounts, success clears
+   * nothing.
    */
   readonly account?: (
     credentials: Readonly<Record<string, unknown>>,
   ) => string | undefined;
   /**
-   * How many accounts, addresses and pairs of them are remembered, each. The
-   * longest unused give way. Default 100,000.
+   * Maximum accounts, addresses, and pairs of them that are remembered, each.
+   * The least recently used are forgotten first. Default: 100,000.
    */
   readonly maxKeys?: number;
-  /** Where the time is read, in milliseconds. Default: `performance.now`. */
+  /** Returns the time in milliseconds. Default: `performance.now`. */
   readonly now?: () => number;
 }
 
 const OPTIONS: OptionRules<RateLimitSignInOptions> = {
-  perAccountAndAddress: true,
-  perAccount: true,
-  perAddress: true,
-  maxPendingPerAddress: true,
-  windowMs: true,
-  account: true,
-  maxKeys: true,
-  now: true,
+  perAccountAndAddress: aPositiveNumber,
+  perAccount: aPositiveNumber,
+  perAddress: aPositiveNumber,
+  maxPendingPerAddress: aPositiveNumber,
+  windowMs: aPositiveNumber,
+  account: aFunction,
+  maxKeys: aPositiveNumber,
+  now: aFunction,
 };
 
 const MINUTE = 60_000;
-/** How long an address counts as one that its account signs in from. */
+/** How long an address stays familiar to an account after a sign-in. */
 const FAMILIAR_MS = 30 * 24 * 60 * MINUTE;
 
-/** What an attempt counts for, and how often it may. */
-interface Counted {
-  readonly table: FixedWindowCounter;
-  readonly name: string;
-  readonly limit: number;
+/** A key of an attempt, and how many failures it may have in a window. */
+interface Limit {
+  readonly counter: FixedWindowCounter;
+  readonly key: string;
+  readonly max: number;
 }
 
-/** Where credentials commonly have the name of an account. */
-const FIELDS = [
-  "email",
-  "username",
-  "userName",
-  "user",
-  "login",
-  "name",
-  "identifier",
-  "account",
-  "phone",
-  "id",
-];
+/** An attempt that was counted. */
+interface Counted {
+  /** The windows that it was counted in. Later windows of the keys differ. */
+  readonly windows: readonly Window[];
+  /** The key of its account and address, if it names exactly one account. */
+  readonly pair: string | undefined;
+}
+
 /**
- * Makes a limiter for the setting `signInLimiter`: too many failures, and
- * attempts are refused with `RATE_LIMITED`, status 429 and `Retry-After`, without
- * asking the provider.
+ * Creates a limiter for the setting `signInLimiter`. After too many failures,
+ * attempts are refused with `RATE_LIMITED` (status 429 with `Retry-After`), and
+ * the provider isn't asked. An error that the provider throws is a failure.
  *
- * An attempt counts from its beginning and is taken back if it succeeds: a
- * thousand guesses at once are no way around the limits. What the provider throws
- * counts as a failure. Few attempts of an address are pending at once, so that a
- * flood from there doesn't keep others from signing in.
+ * It protects from guessing the password of one account, from one address or
+ * many, and from trying one password on all accounts from one address. Attackers
+ * can't lock out an account's owner for long. Failures at other addresses refuse
+ * the owner only if the account has very many of them. They never do at an
+ * address from which the owner has signed in before, as far as this process
+ * remembers.
  *
- * It protects from guessing the password of one account, from one address or from
- * many, and from trying one password on all accounts from one address. Nobody can
- * lock an account's owner out for long: failures at another address refuse the
- * owner only if the account has very many of them, and not at an address from
- * which they have signed in before, as far as this process remembers.
+ * It doesn't protect from many addresses that try few passwords on each of many
+ * accounts, nor does it refuse common passwords. It counts in the memory of this
+ * process. An IPv6 network of 64 bits is one address. If the host doesn't know
+ * addresses, all clients share one, and anybody can use up an account's limit.
+ * Behind a proxy, make sure that the address is the client's.
  *
- * It does not protect from many addresses that try few passwords on each of many
- * accounts, nor does it refuse passwords that everybody uses. It counts in the
- * memory of this process. Of IPv6, a network of 64 bits is one address. Where the
- * host doesn't tell addresses, all are one: then the limit of an account and an
- * address is the only one, and anybody can use it up. Behind a proxy, see that
- * the address is the client's and not the proxy's.
- *
- * @param options How many failures, of whom.
- * @throws {TypeError} If a number is not positive, or an option is unknown.
+ * @param options The limits.
+ * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example
  * ```ts
@@ -159,132 +173,85 @@ export function rateLimitSignIn(
     account,
     now = () => performance.now(),
   } = options;
-  const limits = {
-    perAccountAndAddress,
-    perAccount,
-    perAddress,
-    maxPendingPerAddress,
-    windowMs,
-    maxKeys,
-  };
-  for (const [name, value] of Object.entries(limits)) {
-    if (value > 0 && Number.isFinite(value)) continue;
-    throw new TypeError(
-      `Cannot create sign-in limiter: ${name} must be a positive number, received ${
-        show(value)
-      }`,
-    );
-  }
-  const pairs = new FixedWindowCounter({ windowMs, maxKeys, now });
-  const accounts = new FixedWindowCounter({ windowMs, maxKeys, now });
-  const addresses = new FixedWindowCounter({ windowMs, maxKeys, now });
-  const familiar = new FixedWindowCounter({
-    windowMs: FAMILIAR_MS,
-    maxKeys,
-    now,
-  });
-  /** Where an attempt is counted: windows that begin later don't hold it. */
-  const windowsOf = new WeakMap<SignInAttempt, readonly Window[]>();
-  const accountsOf = account === undefined
-    ? commonAccounts
-    : (credentials: Readonly<Record<string, unknown>>) => {
+  const newCounter = () => new FixedWindowCounter({ windowMs, maxKeys, now });
+  const addresses = newCounter();
+  const pairs = newCounter();
+  const accounts = newCounter();
+  /** When an address stops being familiar to an account. */
+  const familiarUntil = new GenerationMap<string, number>(maxKeys);
+  const counted = new WeakMap<SignInAttempt, Counted>();
+
+  const namesOf = account === undefined
+    ? accountsOf
+    : (credentials: SignInAttempt["credentials"]) => {
       const name = account(credentials);
       return name === undefined ? [] : [accountName(name)];
     };
 
-  /** The accounts that an attempt counts for, alone and from there. */
-  function namesOf(
-    { provider, credentials }: SignInAttempt,
-    network: string | undefined,
-  ) {
-    return accountsOf(credentials).map((name) => {
-      const account = `${provider}\n${keyPart(name)}`;
-      return { account, pair: `${account}\n${network ?? ""}` };
-    });
-  }
-
-  /**
-   * In how many seconds those are free again of which one is used up. Of what is
-   * refused nothing is remembered: nobody makes it forget others that way. But
-   * what has refused stays in memory, however many others are counted.
-   */
-  function secondsLeft(
-    counted: readonly Counted[],
-    time: number,
-  ): number | undefined {
-    const reached = counted.filter(({ table, name, limit }) =>
-      (table.peek(name, time)?.count ?? 0) >= limit
-    );
-    if (reached.length === 0) return undefined;
-    const ends = reached.map(({ table, name }) => table.open(name, time).end);
-    return Math.max(1, Math.ceil((Math.max(...ends) - time) / 1_000));
-  }
-
   return {
     maxPendingPerAddress,
     check(attempt) {
-      const time = pairs.time();
+      const time = accounts.time();
       const network = networkOfAddress(attempt.address);
-      const counted: Counted[] = [];
+      const limits: Limit[] = [];
       if (network !== undefined) {
-        counted.push({ table: addresses, name: network, limit: perAddress });
-        // Without a look at the names, which take the longest.
-        const seconds = secondsLeft(counted, time);
+        limits.push({ counter: addresses, key: network, max: perAddress });
+        // Before the names are read, which takes longest.
+        const seconds = secondsLeft(limits, time);
         if (seconds !== undefined) return seconds;
       }
-      for (const { account, pair } of namesOf(attempt, network)) {
-        counted.push({ table: pairs, name: pair, limit: perAccountAndAddress });
-        if (familiar.peek(pair, time) !== undefined) continue;
-        counted.push({ table: accounts, name: account, limit: perAccount });
+      const pairKeys: string[] = [];
+      for (const name of namesOf(attempt.credentials)) {
+        const key = `${attempt.provider}\n${keyPart(name)}`;
+        const pair = `${key}\n${network ?? ""}`;
+        pairKeys.push(pair);
+        limits.push({ counter: pairs, key: pair, max: perAccountAndAddress });
+        const isFamiliar = time < (familiarUntil.peek(pair) ?? 0);
+        if (!isFamiliar) {
+          limits.push({ counter: accounts, key, max: perAccount });
+        }
       }
-      const seconds = secondsLeft(counted, time);
+      const seconds = secondsLeft(limits, time);
       if (seconds !== undefined) return seconds;
-      const windows = counted.map(({ table, name }) => table.open(name, time));
+      const windows = limits.map(({ counter, key }) => counter.open(key, time));
       for (const window of windows) window.count++;
-      windowsOf.set(attempt, windows);
+      // With several names, one may be somebody else's, sent to clear it.
+      const pair = pairKeys.length === 1 ? pairKeys[0] : undefined;
+      counted.set(attempt, { windows, pair });
       return undefined;
     },
 
     succeeded(attempt) {
-      const time = pairs.time();
-      const network = networkOfAddress(attempt.address);
-      for (const window of windowsOf.get(attempt) ?? []) {
+      const found = counted.get(attempt);
+      if (found === undefined) return;
+      counted.delete(attempt);
+      for (const window of found.windows) {
         if (window.count > 0) window.count--;
       }
-      windowsOf.delete(attempt);
-      // Of several names one may be somebody else's, put there to be cleared.
-      const [name, ...others] = namesOf(attempt, network);
-      if (name === undefined || others.length > 0) return;
-      const window = pairs.find(name.pair, time);
+      const { pair } = found;
+      if (pair === undefined) return;
+      const time = accounts.time();
+      const window = pairs.find(pair, time);
       if (window !== undefined) window.count = 0;
-      if (network !== undefined) familiar.open(name.pair, time);
+      if (attempt.address) familiarUntil.set(pair, time + FAMILIAR_MS);
     },
   };
 }
 
-function commonAccounts(
-  credentials: Readonly<Record<string, unknown>>,
-): string[] {
-  const names = new Set<string>();
-  for (const field of FIELDS) {
-    const name = nameIn(credentials[field]);
-    if (name !== "") names.add(accountName(name));
-  }
-  return [...names];
-}
-
 /**
- * The name that a field has, also to a provider that makes a string of what it
- * gets: `["ada"]` is Ada then. An object never is, and no account is a boolean.
+ * Returns the seconds until no limit is reached, or `undefined` if none is.
+ *
+ * Refused attempts leave nothing in memory, so they can't displace other keys.
+ * Keys whose limit is reached stay in memory.
  */
-function nameIn(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "bigint") return `${value}`;
-  if (!Array.isArray(value)) return "";
-  // To join nested arrays can take long; whoever sends some is one account.
-  return value.some(isNested) ? "[]" : value.join();
-}
-
-function isNested(value: unknown): boolean {
-  return Object(value) === value || typeof value === "symbol";
+function secondsLeft(
+  limits: readonly Limit[],
+  time: number,
+): number | undefined {
+  const reached = limits.filter(({ counter, key, max }) =>
+    (counter.peek(key, time)?.count ?? 0) >= max
+  );
+  if (reached.length === 0) return undefined;
+  const ends = reached.map(({ counter, key }) => counter.open(key, time).end);
+  return Math.max(1, Math.ceil((Math.max(...ends) - time) / 1_000));
 }

@@ -1,12 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
-  MemoryQueue,
   QueueFullError,
-} from "../../auth/password/memory_queue.ts";
+  WeightedSemaphore,
+} from "../../auth/password/weighted_semaphore.ts";
 
 /** A queue, and work for it that ends when it is told to. */
 function queueOf(maxBytes: number, maxWaiting = 100) {
-  const queue = new MemoryQueue(maxBytes, maxWaiting);
+  const queue = new WeightedSemaphore(maxBytes, maxWaiting);
   const started: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<string>>();
   const run = (name: string, bytes: number, caller?: string) => {

@@ -1,15 +1,22 @@
 /**
- * Finds the client network that a password is hashed for, so that the queue is
- * fair. The application calls the hash functions without naming the client.
+ * The client network that work is done for. Limits and queues are per network.
  *
  * @module
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { networkOf } from "../../core/http/network_of.ts";
 import { currentScope } from "../../core/request_scope.ts";
-import { networkOfAddress } from "../sign_in/network_of_address.ts";
+import { keyPart } from "../key_part.ts";
 
 const networks = new AsyncLocalStorage<string>();
+
+/** Returns an address's network as part of a key, or `undefined` if unknown. */
+export function networkOfAddress(
+  address: string | undefined,
+): string | undefined {
+  return address ? keyPart(networkOf(address)) : undefined;
+}
 
 /** Runs a sign-in check for the network that sent it. */
 export function runFor<T>(network: string | undefined, check: () => T): T {
@@ -18,7 +25,8 @@ export function runFor<T>(network: string | undefined, check: () => T): T {
 
 /**
  * Returns the network of the sign-in, or else of the request. Without either,
- * all callers share one key.
+ * all callers share one key. Applications hash passwords without naming the
+ * client.
  */
 export function callerNetwork(): string {
   return networks.getStore() ?? networkOfRequest() ?? "";
@@ -26,12 +34,11 @@ export function callerNetwork(): string {
 
 function networkOfRequest(): string | undefined {
   const context = currentScope()?.context;
-  if (context === undefined) return undefined;
   // The request's auth knows the client's address behind a proxy.
   const auth: { readonly network?: string | undefined } | null | undefined =
-    context.get("auth");
+    context?.get("auth");
   if (auth?.network !== undefined) return auth.network;
-  const address = context.info?.remoteAddr;
+  const address = context?.info?.remoteAddr;
   return address !== undefined && "hostname" in address
     ? networkOfAddress(address.hostname)
     : undefined;
