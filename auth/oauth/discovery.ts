@@ -28,8 +28,20 @@ export interface ServerSource {
   load(): Promise<AuthorizationServer>;
 }
 
-/** Creates the source of a server that the application configures. */
-export function knownServer(server: AuthorizationServer): ServerSource {
+/**
+ * Creates the source of a server that the application configures.
+ *
+ * @param given The settings, with `authorizationUrl` and `tokenUrl`.
+ */
+export function knownServer(given: GivenServer): ServerSource {
+  const server: AuthorizationServer = {
+    authorizationUrl: given.authorizationUrl!,
+    tokenUrl: given.tokenUrl!,
+    userInfoUrl: given.userInfoUrl,
+    clientAuthentication: given.clientAuthentication ?? "body",
+    isIssuerSent: false,
+    idToken: given.idToken,
+  };
   return {
     current: server,
     renew: () => {},

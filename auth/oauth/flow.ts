@@ -34,22 +34,6 @@ export interface OAuthFlowOptions {
   readonly now: () => number;
 }
 
-/** The beginning of a sign-in. */
-export interface OAuthStart {
-  /** The authorization URL. */
-  readonly url: string;
-  /** Values of `Set-Cookie`. */
-  readonly cookies: string[];
-}
-
-/** The end of a sign-in. */
-export interface OAuthEnd<U extends BaseUser> {
-  /** Values of `Set-Cookie`, to send whether the sign-in succeeds or not. */
-  readonly cookies: string[];
-  /** The user. Rejects with an {@linkcode AuthError} if there is none. */
-  readonly user: Promise<U>;
-}
-
 /** Sign-in at a third party. */
 export interface OAuthFlow {
   /**
@@ -58,6 +42,7 @@ export interface OAuthFlow {
    * @param redirectUri Where the provider sends the user afterwards. Default:
    * the provider's. If the provider has one, no other is allowed.
    * @param cookieHeader The request's `Cookie` header.
+   * @returns The authorization URL, and values of `Set-Cookie`.
    * @throws {AuthError} `UNKNOWN_PROVIDER` if it isn't of type `oauth`.
    * @throws {TypeError} If the redirect URI isn't valid.
    */
@@ -65,16 +50,19 @@ export interface OAuthFlow {
     provider: AuthProvider<U>,
     redirectUri: string | undefined,
     cookieHeader: string | null,
-  ): OAuthStart;
+  ): { url: string; cookies: string[] };
   /**
    * Ends a sign-in. Only the browser that began it can end it: once, within 10
    * minutes, for the same provider and redirect URI.
+   *
+   * @returns Values of `Set-Cookie`, to send whether the sign-in succeeds or not;
+   * and the user, which rejects with an {@linkcode AuthError} if there is none.
    */
   finish<U extends BaseUser>(
     provider: AuthProvider<U>,
     answer: OAuthCallbackParameters,
     cookieHeader: string | null,
-  ): OAuthEnd<U>;
+  ): { cookies: string[]; user: Promise<U> };
 }
 
 /** Creates the {@linkcode OAuthFlow} of a plugin. */

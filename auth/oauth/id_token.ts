@@ -1,18 +1,16 @@
 import { ProviderError, requestJSON, type Transport } from "./http.ts";
 import type { IdTokenRules } from "./authorization_server.ts";
 
-/** The claims of a verified id token. */
-export interface IdTokenClaims extends Record<string, unknown> {
-  /** The user's id at the issuer. */
-  readonly sub: string;
-}
-
-/** Returns the claims of an id token, or throws why it isn't valid. */
+/**
+ * Returns the claims of an id token, among them `sub`.
+ *
+ * @throws {ProviderError} If the token isn't valid for this sign-in.
+ */
 export type VerifyIdToken = (
   rules: IdTokenRules,
   idToken: string | undefined,
   nonce: string | undefined,
-) => Promise<IdTokenClaims>;
+) => Promise<Record<string, unknown>>;
 
 /**
  * Creates a verifier of id tokens (OpenID Connect Core, section 3.1.3.7).
@@ -58,7 +56,7 @@ export function createIdTokenVerifier(
     if (azp !== undefined && azp !== clientId) throw bad("azp");
     // Rule 11. Without a nonce that was sent, there must be none.
     if (payload["nonce"] !== nonce) throw bad("nonce");
-    return { ...payload, sub };
+    return payload;
   };
 }
 

@@ -22,10 +22,6 @@ const AVATAR = /^\w+$/;
 
 /** The options of {@linkcode presetChat}. */
 export interface DiscordOptions extends OAuthClientOptions {
-  /** The provider's id. Default: `discord`. */
-  readonly id?: string;
-  /** The provider's name for people. Default: `Discord`. */
-  readonly name?: string;
   /** What the user is asked to allow. Default: `["identify", "email"]`. */
   readonly scope?: readonly string[];
   /**
@@ -92,9 +88,7 @@ export function presetChat<U extends BaseUser>(
   options: DiscordOptions & ProfileOption<DiscordProfile, U>,
 ): AuthProvider<U>;
 /** The same without `profile`. */
-export function presetChat(
-  options: DiscordOptions,
-): AuthProvider<User>;
+export function presetChat(options: DiscordOptions): AuthProvider<User>;
 export function presetChat(
   options: DiscordOptions & Partial<ProfileOption<DiscordProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {

@@ -17,10 +17,6 @@ import {
 
 /** The options of {@linkcode presetCodeHost}. */
 export interface GitHubOptions extends OAuthClientOptions {
-  /** The provider's id. Default: `github`. */
-  readonly id?: string;
-  /** The provider's name for people. Default: `GitHub`. */
-  readonly name?: string;
   /**
    * What the user is asked to allow. Default: `["read:user", "user:email"]`.
    * Without `user:email`, users have no e-mail address. A GitHub App has
@@ -44,6 +40,13 @@ const ENTERPRISE: OptionRules<NonNullable<GitHubOptions["enterprise"]>> = {
     `${anEndpoint.expected}, without query`,
     (value) => isEndpoint(value) && !value.includes("?"),
   )),
+};
+
+const DEFAULTS = {
+  id: "github",
+  name: "GitHub",
+  scope: ["read:user", "user:email"],
+  profile: (profile: GitHubProfile): BaseUser => profile,
 };
 
 /** A user of GitHub. */
@@ -86,27 +89,16 @@ export function presetCodeHost<U extends BaseUser>(
   options: GitHubOptions & ProfileOption<GitHubProfile, U>,
 ): AuthProvider<U>;
 /** The same without `profile`. */
+export function presetCodeHost(options: GitHubOptions): AuthProvider<User>;
 export function presetCodeHost(
-  options: GitHubOptions,
-): AuthProvider<User>;
-export function presetCodeHost(
-  options:
-    & GitHubOptions
-    & Partial<ProfileOption<GitHubProfile, BaseUser>>,
+  options: GitHubOptions & Partial<ProfileOption<GitHubProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {
-  const { baseUrl } = readOptions(
-    "GitHub",
-    options?.enterprise ?? { baseUrl: "https://github.com" },
-    ENTERPRISE,
-    {},
-    "enterprise",
-  );
+  const { baseUrl = "https://github.com" } = options?.enterprise === undefined
+    ? {}
+    : readOptions("GitHub", options.enterprise, ENTERPRISE, {}, "enterprise");
   const settings = readOptions("GitHub", options, OPTIONS, {
-    id: "github",
-    name: "GitHub",
-    scope: ["read:user", "user:email"],
+    ...DEFAULTS,
     ...endpointsOf(trimEnd(baseUrl, "/")),
-    profile: (profile: GitHubProfile): BaseUser => profile,
   });
   const { enterprise, authorizationUrl } = options;
   const isOwn = enterprise === undefined && authorizationUrl === undefined;

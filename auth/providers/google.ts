@@ -7,6 +7,7 @@ import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
 import { readOptions } from "./check.ts";
 import {
+  aScopeWithOpenID,
   createOAuthProvider,
   OAUTH_OPTIONS,
   type OAuthClientOptions,
@@ -21,10 +22,6 @@ const DOMAIN = /^[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)+$/i;
 
 /** The options of {@linkcode presetIdentity}. */
 export interface GoogleOptions extends OAuthClientOptions {
-  /** The provider's id. Default: `google`. */
-  readonly id?: string;
-  /** The provider's name for people. Default: `Google`. */
-  readonly name?: string;
   /**
    * What the user is asked to allow. `openid` is required. Default:
    * `["openid", "email", "profile"]`.
@@ -44,10 +41,7 @@ export interface GoogleOptions extends OAuthClientOptions {
 
 const OPTIONS: OptionRules<GoogleOptions & { readonly profile: unknown }> = {
   ...OAUTH_OPTIONS,
-  scope: rule(
-    'one with "openid"',
-    (scope) => Array.isArray(scope) && scope.includes("openid"),
-  ),
+  scope: aScopeWithOpenID,
   hostedDomain: rule(
     "a domain name",
     (value) => typeof value === "string" && DOMAIN.test(value),
@@ -108,9 +102,7 @@ export function presetIdentity<U extends BaseUser>(
   options: GoogleOptions & ProfileOption<GoogleProfile, U>,
 ): AuthProvider<U>;
 /** The same without `profile`. */
-export function presetIdentity(
-  options: GoogleOptions,
-): AuthProvider<User>;
+export function presetIdentity(options: GoogleOptions): AuthProvider<User>;
 export function presetIdentity(
   options: GoogleOptions & Partial<ProfileOption<GoogleProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {

@@ -16,6 +16,7 @@ import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
 import { checkOption, providerError, readOptions } from "./check.ts";
 import {
+  aScopeWithOpenID,
   createOAuthProvider,
   OAUTH_OPTIONS,
   type OAuthClientOptions,
@@ -164,22 +165,16 @@ export function oauth(
     scope: options?.issuer === undefined ? [] : ["openid", "email", "profile"],
     profile: defaultProfile,
   });
-  const { issuer, profileUrl, scope } = settings;
+  const { issuer, authorizationUrl, tokenUrl, userInfoUrl } = settings;
+  const { profileUrl, scope } = settings;
   const idToken = readIdToken(settings);
-  const isDiscovered = issuer !== undefined && (
-    settings.authorizationUrl === undefined ||
-    settings.tokenUrl === undefined ||
-    scope.includes("openid") && idToken === undefined
-  );
+  const isComplete = authorizationUrl !== undefined && tokenUrl !== undefined &&
+    (idToken !== undefined || !scope.includes("openid"));
+  const isDiscovered = issuer !== undefined && !isComplete;
   if (!isDiscovered) {
-    checkOption(
-      LABEL,
-      "authorizationUrl",
-      settings.authorizationUrl,
-      unlessIssuer,
-    );
-    checkOption(LABEL, "tokenUrl", settings.tokenUrl, unlessIssuer);
-    if (!(settings.userInfoUrl ?? profileUrl ?? options.profile ?? idToken)) {
+    checkOption(LABEL, "authorizationUrl", authorizationUrl, unlessIssuer);
+    checkOption(LABEL, "tokenUrl", tokenUrl, unlessIssuer);
+    if (!(userInfoUrl ?? profileUrl ?? options.profile ?? idToken)) {
       throw providerError(
         LABEL,
         "userInfoUrl, profileUrl or profile must be given, or nobody tells who the user is",
@@ -197,7 +192,6 @@ export function oauth(
       const more = profileUrl === undefined
         ? {}
         : asObject(what, await get(what, profileUrl));
-      checkSubjects(claims, info, more);
       return merge(more, info, claims);
     },
   });
@@ -209,47 +203,39 @@ const unlessIssuer = rule(
 );
 
 function readIdToken(
-  { idToken, issuer, scope }: OAuthOptions,
+  { idToken, issuer: expected, scope = [] }: OAuthOptions,
 ): IdTokenRules | undefined {
   if (idToken === undefined) return undefined;
-  const rules = readOptions(LABEL, idToken, ID_TOKEN, {
-    algorithms: ["RS256"],
-  }, "idToken");
-  if (issuer !== undefined && rules.issuer !== issuer) {
-    const same = rule("the same as issuer", () => false);
-    checkOption(LABEL, "idToken.issuer", rules.issuer, same);
+  const defaults = { algorithms: ["RS256"] };
+  const rules = readOptions(LABEL, idToken, ID_TOKEN, defaults, "idToken");
+  const { issuer, jwksUrl, algorithms } = rules;
+  if (expected !== undefined) {
+    const same = rule("the same as issuer", (value) => value === expected);
+    checkOption(LABEL, "idToken.issuer", issuer, same);
   }
-  const withOpenID = rule('one with "openid"', () => scope!.includes("openid"));
-  checkOption(LABEL, "scope", scope, withOpenID);
-  return {
-    issuers: [rules.issuer],
-    jwksUrl: rules.jwksUrl,
-    algorithms: rules.algorithms,
-  };
+  checkOption(LABEL, "scope", scope, aScopeWithOpenID);
+  return { issuers: [issuer], jwksUrl, algorithms };
 }
 
-/** OpenID Connect Core, section 5.3.2: all must tell of the same user. */
-function checkSubjects(...profiles: readonly OAuthProfile[]): void {
+/**
+ * Merges profiles. The last one wins. But `email_verified` belongs to the address
+ * that it came with (OpenID Connect Core, section 5.1), so it is left out with
+ * another one.
+ *
+ * @throws {ProviderError} If they are of several users (section 5.3.2).
+ */
+function merge(...profiles: readonly OAuthProfile[]): OAuthProfile {
   const subjects = profiles.flatMap(({ sub }) => sub === undefined ? [] : sub);
   if (new Set(subjects).size > 1) {
     throw new ProviderError("the provider's endpoints told of several users");
   }
-}
-
-/**
- * All that is told; of two, the later one wins. But who says that an address is
- * verified means the one that they tell (OpenID Connect Core, section 5.1): of
- * another's address that says nothing.
- */
-function merge(...profiles: readonly OAuthProfile[]): OAuthProfile {
-  const merged = profiles.reduce((all, profile) => ({ ...all, ...profile }));
-  const { email, email_verified: verified } = merged;
-  const isSaid = profiles.some((profile) =>
-    profile["email"] === email && profile["email_verified"] === verified
+  const merged: OAuthProfile = Object.assign({}, ...profiles);
+  const { email_verified: verified, ...rest } = merged;
+  const isTold = profiles.some((profile) =>
+    profile["email"] === merged["email"] &&
+    profile["email_verified"] === verified
   );
-  if (isSaid || verified === false) return merged;
-  const { email_verified: _, ...rest } = merged;
-  return rest;
+  return isTold || verified === false ? merged : rest;
 }
 
 const defaultProfile: ProfileMapper<OAuthProfile, User> = (profile) => ({

@@ -16,6 +16,7 @@ import {
   aNonEmptyString,
   aTimeout,
   required,
+  type Rule,
   rule,
   secret,
 } from "../../core/check/rules.ts";
@@ -48,6 +49,10 @@ const aScope = rule(
 
 /** The options of every OAuth provider. */
 export interface OAuthClientOptions {
+  /** The provider's id in URLs and sessions. Default: the preset's, such as `github`. */
+  readonly id?: string;
+  /** The provider's name for people. Default: the preset's, such as `GitHub`. */
+  readonly name?: string;
   /** The application's id, from the provider's site. */
   readonly clientId: string;
   /** The application's secret, from the provider's site. */
@@ -87,9 +92,15 @@ export interface ProfileOption<P, U extends BaseUser> {
   readonly profile: ProfileMapper<P, U>;
 }
 
+/** The scope of an OpenID provider. */
+export const aScopeWithOpenID: Rule = rule(
+  'one with "openid"',
+  (scope) => Array.isArray(scope) && scope.includes("openid"),
+);
+
 /** The option rules of every OAuth provider. */
 export const OAUTH_OPTIONS: OptionRules<
-  OAuthClientOptions & { id: string; name: string; profile: unknown }
+  OAuthClientOptions & { readonly profile: unknown }
 > = {
   id: required(aNonEmptyString),
   name: required(aNonEmptyString),
@@ -198,45 +209,21 @@ function createClient<P>(
   settings: OAuthSettings<P>,
   { label, issuer, isDiscovered, idToken, parameters = {} }: OAuthPreset<P>,
 ): OAuthClient {
-  const {
-    id,
-    clientId,
-    clientSecret,
-    scope,
-    authorizationUrl,
-    tokenUrl,
-    userInfoUrl,
-    clientAuthentication,
-    timeout = TIMEOUT,
-    // Looked up at each call, because tracing replaces it.
-    fetch = (input, init) => globalThis.fetch(input, init),
-  } = settings;
+  const { id, clientId, clientSecret, scope, timeout = TIMEOUT } = settings;
+  // Looked up at each call, because tracing replaces it.
+  const { fetch = (input, init) => globalThis.fetch(input, init) } = settings;
   for (const [i, item] of scope.entries()) {
     checkOption(label, `scope[${i}]`, item, aScope);
   }
   const transport = { fetch, timeout };
-  const server = isDiscovered
-    ? createDiscovery({
-      id,
-      issuer: issuer!,
-      isOpenID: scope.includes("openid"),
-      given: {
-        authorizationUrl,
-        tokenUrl,
-        userInfoUrl,
-        clientAuthentication,
-        idToken,
-      },
-      transport,
-    })
-    : knownServer({
-      authorizationUrl: authorizationUrl!,
-      tokenUrl: tokenUrl!,
-      userInfoUrl,
-      clientAuthentication: clientAuthentication ?? "body",
-      isIssuerSent: false,
-      idToken,
-    });
+  const { authorizationUrl, tokenUrl, userInfoUrl } = settings;
+  const { clientAuthentication } = settings;
+  const endpoints = { authorizationUrl, tokenUrl, userInfoUrl };
+  const given = { ...endpoints, clientAuthentication, idToken };
+  const isOpenID = scope.includes("openid");
+  const server = isDiscovered && issuer !== undefined
+    ? createDiscovery({ id, issuer, isOpenID, given, transport })
+    : knownServer(given);
   return { clientId, clientSecret, server, scope, parameters, transport };
 }
 
