@@ -1,5 +1,6 @@
 /**
- * Checks a client's options. The code is small, because pages load it.
+ * Checks a client's options. Pages load this code: `core/check` would double
+ * the size of a client.
  *
  * @module
  */

@@ -3,8 +3,8 @@ import type { Methods } from "../path_proxy.ts";
 import { checkClient, checkOptions } from "./check.ts";
 import { createSend } from "./http.ts";
 import { iterate } from "./iterate.ts";
-import { createSubscribe } from "./socket.ts";
-import type { Handlers } from "./socket.ts";
+import { createSubscribe } from "./subscribe.ts";
+import type { Handlers } from "./subscribe.ts";
 import type {
   Client,
   ClientOptions,

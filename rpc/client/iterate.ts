@@ -1,4 +1,4 @@
-import type { Handlers } from "./socket.ts";
+import type { Handlers } from "./subscribe.ts";
 
 /**
  * Makes an iterator of a subscription. It begins when the first value is asked

@@ -1,0 +1,160 @@
+import type { RPCFailure } from "../error.ts";
+import type { ClientMessage } from "../protocol.ts";
+import type { ClientOptions } from "./types.ts";
+
+/** A message of the server. Only `type` has been checked. */
+export interface Received {
+  readonly type: string;
+  readonly id?: string;
+  readonly data?: unknown;
+  readonly eventId?: string;
+  readonly error?: Partial<RPCFailure>;
+}
+
+/** What a connection tells its owner. */
+export interface ConnectionEvents {
+  /** Called when a socket has opened, the first time and after each break. */
+  readonly onOpen: () => void;
+  /** Called with each message. */
+  readonly onMessage: (message: Received) => void;
+  /** Called when there will be no further attempt. */
+  readonly onGiveUp: (cause: unknown) => void;
+}
+
+/** No timer waits as long as 2^31 ms: it would fire at once. */
+const MAX_DELAY = 2e9;
+
+/**
+ * A WebSocket that is opened again when it breaks.
+ *
+ * ```
+ * closed ──open()──► connecting ──► open
+ *   ▲                    │  ▲        │ it closes, is silent,
+ *   │ close(), or        ▼  │ timer  ▼ or sends garbage
+ *   └─ no attempt left ── waiting ◄──┘
+ * ```
+ */
+export class Connection {
+  readonly #options: ClientOptions;
+  readonly #events: ConnectionEvents;
+  #isClosed = true;
+  #socket: WebSocket | undefined;
+  /** The pings while connecting or open, the next attempt while waiting. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The current attempt. Events of earlier ones have no effect. */
+  #attempt = 0;
+  /** Attempts since the last message. */
+  #failures = 0;
+
+  /** Creates a closed connection. */
+  constructor(options: ClientOptions, events: ConnectionEvents) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  /** Sends a message if the connection is open. Returns whether it is. */
+  send(message: ClientMessage): boolean {
+    const isOpen = this.#socket?.readyState === 1;
+    if (isOpen) this.#socket!.send(JSON.stringify(message));
+    return isOpen;
+  }
+
+  /** Opens the connection if it is closed. */
+  open(): void {
+    if (!this.#isClosed) return;
+    this.#isClosed = false;
+    this.#connect();
+  }
+
+  /** Closes the connection until it is opened again. */
+  close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  async #connect(): Promise<void> {
+    const { httpEndpoint, wsEndpoint = httpEndpoint, heartbeat = 30_000 } =
+      this.#options;
+    const attempt = ++this.#attempt;
+    const isCurrent = () => attempt === this.#attempt;
+    const lost = (cause?: unknown) => {
+      if (isCurrent()) this.#lost(cause);
+    };
+
+    let unanswered = 0;
+    if (heartbeat && heartbeat < MAX_DELAY) {
+      this.#timer = setInterval(() => {
+        if (unanswered++ || !this.send({ type: "ping" })) lost();
+      }, heartbeat);
+    }
+
+    let url: string | URL;
+    try {
+      url =
+        await (typeof wsEndpoint === "function" ? wsEndpoint() : wsEndpoint);
+    } catch (error) {
+      return lost(error);
+    }
+    if (!isCurrent()) return;
+
+    let socket: WebSocket;
+    try {
+      socket = this.#socket = new WebSocket(url);
+    } catch (error) {
+      // It would throw at each further attempt.
+      this.#failures = Infinity;
+      return lost(error);
+    }
+    socket.onopen = () => {
+      if (isCurrent()) this.#events.onOpen();
+    };
+    socket.onmessage = ({ data }) => {
+      if (!isCurrent()) return;
+      let message: Received;
+      try {
+        message = JSON.parse(data);
+        const { type } = message;
+        if (!type || typeof type !== "string") throw new TypeError("no type");
+      } catch (error) {
+        // The other end isn't a router.
+        return lost(error);
+      }
+      this.#failures = unanswered = 0;
+      this.#events.onMessage(message);
+    };
+    socket.onclose = () => lost();
+    // Deno takes an error that nobody prevents for an uncaught one.
+    socket.onerror = (event) => event.preventDefault();
+  }
+
+  #lost(cause: unknown): void {
+    this.#drop();
+    const { reconnect = {} } = this.#options;
+    const { attempts = Infinity, delay = 500, maxDelay = 30_000 } = reconnect ||
+      { attempts: 0 };
+    if (this.#failures < attempts) {
+      const longest = Math.min(
+        MAX_DELAY,
+        maxDelay,
+        delay * 2 ** this.#failures++,
+      );
+      // At random between half of it and all of it: the clients of a server
+      // that was restarted must not come back all at once.
+      const wait = longest * (1 + Math.random()) / 2;
+      this.#timer = setTimeout(() => this.#connect(), wait);
+    } else {
+      this.#failures = 0;
+      this.#isClosed = true;
+      this.#events.onGiveUp(cause);
+    }
+  }
+
+  /** Ends the current attempt. */
+  #drop(): void {
+    this.#attempt++;
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+  }
+}
