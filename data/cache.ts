@@ -1,31 +1,43 @@
 import type { RequestContext } from "../core/context.ts";
-import { checkOptions } from "../core/check/check_options.ts";
-import type { OptionRules } from "../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
 import { readDuration } from "../core/check/duration.ts";
 import { printableError } from "../core/redact/printable.ts";
 import { show } from "../core/check/show.ts";
 import { reportError } from "../core/report_error.ts";
 import type { Middleware } from "../core/middleware.ts";
-import { createResponseCache } from "./cache_response.ts";
-import type { CacheResponseOptions } from "./cache_response.ts";
-import { createCachedFunction } from "./cached_function.ts";
-import type {
-  AsyncFunction,
-  CacheAccess,
-  CachedFunction,
+import {
+  type CacheResponseOptions,
+  createResponseCache,
+} from "./cache_response.ts";
+import {
+  type AsyncFunction,
+  type CacheAccess,
+  type CachedFunction,
+  createCachedFunction,
 } from "./cached_function.ts";
 import { Engine } from "./engine.ts";
-import { MEMORY_STORE, MemoryStore, readLimits } from "./memory_store.ts";
-import type { MemoryStoreOptions } from "./memory_store.ts";
-import { CACHED, lifetime, readPolicy } from "./options.ts";
-import type { CachedOptions, UnstableCacheOptions } from "./options.ts";
-import { readScopes } from "./revalidation.ts";
-import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
+import {
+  MEMORY_STORE,
+  MemoryStore,
+  type MemoryStoreOptions,
+  readLimits,
+} from "./memory_store.ts";
+import {
+  CACHED,
+  type CachedOptions,
+  lifetime,
+  readPolicy,
+  type UnstableCacheOptions,
+} from "./options.ts";
+import {
+  readScopes,
+  type RevalidateOptions,
+  type RevalidateResult,
+} from "./revalidation.ts";
 import { createHandler } from "./revalidation_handler.ts";
 import type { CacheScopes } from "./scope_table.ts";
 import type { CacheStore } from "./store.ts";
-import { StoreGuard } from "./store_guard.ts";
-import type { ErrorListener } from "./store_guard.ts";
+import { type ErrorListener, StoreGuard } from "./store_guard.ts";
 
 /** Settings of a cache. */
 export interface CacheOptions extends MemoryStoreOptions {

@@ -1,7 +1,6 @@
 import type { RequestContext } from "../core/context.ts";
 import { keepPrivate, readCacheControl } from "../core/http/cache_control.ts";
-import { checkOptions } from "../core/check/check_options.ts";
-import type { OptionRules } from "../core/check/check_options.ts";
+import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import {
   claimedCookies,
@@ -21,11 +20,11 @@ import { readPolicy } from "./options.ts";
 import {
   lifetimeOf,
   mayShare,
+  type Page,
   readPage,
   respond,
   statesControl,
 } from "./page.ts";
-import type { Page } from "./page.ts";
 import { normalizePath } from "./paths.ts";
 
 /** Settings of a response cache. All times are in seconds. */

@@ -2,8 +2,12 @@ import { checkOptions } from "../core/check/check_options.ts";
 import { show } from "../core/check/show.ts";
 import { encodeCall } from "./argument_key.ts";
 import type { Engine } from "./engine.ts";
-import { lifetime, readPolicy, UNSTABLE_CACHE } from "./options.ts";
-import type { UnstableCacheOptions } from "./options.ts";
+import {
+  lifetime,
+  readPolicy,
+  UNSTABLE_CACHE,
+  type UnstableCacheOptions,
+} from "./options.ts";
 import { RecentKeys } from "./recent_keys.ts";
 import type { RevalidateResult } from "./revalidation.ts";
 import type { CacheScopes } from "./scope_table.ts";

@@ -6,12 +6,22 @@
 
 import type { RequestContext } from "../core/context.ts";
 import type { Middleware } from "../core/middleware.ts";
-import { createResponseCache } from "./cache_response.ts";
-import type { CacheResponseOptions } from "./cache_response.ts";
-import { callCached, createParts } from "./cache.ts";
-import type { Cache, CacheOptions, CacheStats } from "./cache.ts";
-import { createCachedFunction } from "./cached_function.ts";
-import type { AsyncFunction, CachedFunction } from "./cached_function.ts";
+import {
+  type CacheResponseOptions,
+  createResponseCache,
+} from "./cache_response.ts";
+import {
+  type Cache,
+  type CacheOptions,
+  type CacheStats,
+  callCached,
+  createParts,
+} from "./cache.ts";
+import {
+  type AsyncFunction,
+  type CachedFunction,
+  createCachedFunction,
+} from "./cached_function.ts";
 import type { CachedOptions, UnstableCacheOptions } from "./options.ts";
 import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 import { createHandler } from "./revalidation_handler.ts";

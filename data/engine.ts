@@ -17,13 +17,11 @@
 
 import { WatchScope } from "../core/watch_scope.ts";
 import { observe } from "../core/observe.ts";
-import { currentScope } from "../core/request_scope.ts";
+import { currentScope, type RequestScope } from "../core/request_scope.ts";
 import type { ObservedSpan } from "../core/observed_span.ts";
-import type { RequestScope } from "../core/request_scope.ts";
 import type { Call, Result } from "./call.ts";
 import { CacheError } from "./error.ts";
-import { currentFlight } from "./flight.ts";
-import type { Flight } from "./flight.ts";
+import { currentFlight, type Flight } from "./flight.ts";
 import { Flights } from "./flights.ts";
 import type { Policy } from "./options.ts";
 import { refusePersonal } from "./personal.ts";

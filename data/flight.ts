@@ -1,6 +1,5 @@
 import { WatchScope } from "../core/watch_scope.ts";
-import { currentScope } from "../core/request_scope.ts";
-import type { RequestScope } from "../core/request_scope.ts";
+import { currentScope, type RequestScope } from "../core/request_scope.ts";
 import type { Call, Result } from "./call.ts";
 import { refusePersonal } from "./personal.ts";
 import type { Dated } from "./scope_table.ts";

@@ -13,14 +13,15 @@
  * @module
  */
 
-import { checkOptions } from "../core/check/check_options.ts";
-import type { OptionRules } from "../core/check/check_options.ts";
-import { LRUList } from "../core/collections/lru_list.ts";
-import type { LRUEntry } from "../core/collections/lru_list.ts";
+import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { type LRUEntry, LRUList } from "../core/collections/lru_list.ts";
 import { byteSize } from "./byte_size.ts";
 import { checkPositive } from "./check.ts";
-import { DEFAULT_MAX_SCOPES, ScopeTable } from "./scope_table.ts";
-import type { CacheScopes } from "./scope_table.ts";
+import {
+  type CacheScopes,
+  DEFAULT_MAX_SCOPES,
+  ScopeTable,
+} from "./scope_table.ts";
 import type { CacheRecord, CacheStore } from "./store.ts";
 
 /** How much a memory store holds. */

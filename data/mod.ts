@@ -25,8 +25,12 @@
 export type { ConnectionInfo, RequestContext } from "../core/context.ts";
 export type { Middleware, Next } from "../core/middleware.ts";
 export type { CacheResponseOptions } from "./cache_response.ts";
-export { createCache } from "./cache.ts";
-export type { Cache, CacheOptions, CacheStats } from "./cache.ts";
+export {
+  type Cache,
+  type CacheOptions,
+  type CacheStats,
+  createCache,
+} from "./cache.ts";
 export type { AsyncFunction, CachedFunction } from "./cached_function.ts";
 export {
   cached,
@@ -40,18 +44,14 @@ export {
   revalidateTag,
   unstable_cache,
 } from "./default_cache.ts";
-export { CacheError } from "./error.ts";
-export type { CacheErrorCode } from "./error.ts";
-export { createMemoryStore } from "./memory_store.ts";
-export type { MemoryStoreOptions } from "./memory_store.ts";
+export { CacheError, type CacheErrorCode } from "./error.ts";
+export { createMemoryStore, type MemoryStoreOptions } from "./memory_store.ts";
 export type {
   CachedOptions,
   FreshnessOptions,
   UnstableCacheOptions,
 } from "./options.ts";
 export type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
-export { ScopeTable } from "./scope_table.ts";
-export type { CacheScopes, Dated } from "./scope_table.ts";
+export { type CacheScopes, type Dated, ScopeTable } from "./scope_table.ts";
 export type { CacheRecord, CacheStore, ReleaseLock } from "./store.ts";
-export { tags } from "./tags.ts";
-export type { Tags } from "./tags.ts";
+export { type Tags, tags } from "./tags.ts";

@@ -7,8 +7,11 @@
 import { readCacheControl } from "../core/http/cache_control.ts";
 import { toHex } from "../core/bytes/hex.ts";
 import { dropTraceHeaders } from "../core/http/trace_headers.ts";
-import { cookieNames, matchCookies } from "./cookie_rule.ts";
-import type { CookieMatcher } from "./cookie_rule.ts";
+import {
+  type CookieMatcher,
+  cookieNames,
+  matchCookies,
+} from "./cookie_rule.ts";
 
 /** A response that was read. */
 export interface Page {

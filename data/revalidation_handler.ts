@@ -1,11 +1,13 @@
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
 import { errorResponse } from "../core/error_response.ts";
 import { isResponse } from "../core/http/is_response.ts";
-import { readBodyText } from "../core/http/read_body.ts";
-import type { BodyError } from "../core/http/read_body.ts";
+import { type BodyError, readBodyText } from "../core/http/read_body.ts";
 import { show } from "../core/check/show.ts";
-import { readScopes } from "./revalidation.ts";
-import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
+import {
+  readScopes,
+  type RevalidateOptions,
+  type RevalidateResult,
+} from "./revalidation.ts";
 
 /** The largest body that is read, in bytes. */
 const MAX_BODY = 64 * 1024;

@@ -4,12 +4,18 @@
  * @module
  */
 
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { readDuration } from "../../core/check/duration.ts";
 import { show } from "../../core/check/show.ts";
-import { MEMORY_STORE, MemoryStore, readLimits } from "../memory_store.ts";
-import type { MemoryStoreOptions } from "../memory_store.ts";
+import {
+  MEMORY_STORE,
+  MemoryStore,
+  type MemoryStoreOptions,
+  readLimits,
+} from "../memory_store.ts";
 import type { CacheScopes, Dated, ScopeTable } from "../scope_table.ts";
 import { SharedStore } from "../shared/shared_store.ts";
 import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";

@@ -1,7 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createApp } from "@quartet/kit/app";
-import type { Context } from "@quartet/kit/app";
+import { type Context, createApp } from "@quartet/kit/app";
 import { apiKey, createAuthPlugin, getUser } from "@quartet/kit/auth";
 import { createCache } from "@quartet/kit/data";
 

@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { createApp } from "@quartet/kit/app";
-import type { App, Context } from "@quartet/kit/app";
-import { cacheResponse, createCache } from "@quartet/kit/data";
-import type { CacheResponseOptions } from "@quartet/kit/data";
+import { type App, type Context, createApp } from "@quartet/kit/app";
+import {
+  cacheResponse,
+  type CacheResponseOptions,
+  createCache,
+} from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
 
 /** An app whose one handler is what a test says. */

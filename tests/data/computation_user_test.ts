@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { createApp, currentContext } from "@quartet/kit/app";
-import type { App } from "@quartet/kit/app";
+import { type App, createApp, currentContext } from "@quartet/kit/app";
 import {
   apiKey,
+  type AuthPlugin,
   createAuthPlugin,
   getAuth,
   getOAuthUrl,
@@ -10,9 +10,7 @@ import {
   github,
   requireAuth,
 } from "@quartet/kit/auth";
-import type { AuthPlugin } from "@quartet/kit/auth";
-import { CacheError, createCache } from "@quartet/kit/data";
-import type { Cache } from "@quartet/kit/data";
+import { type Cache, CacheError, createCache } from "@quartet/kit/data";
 import { createTracer, setActiveSpan, tracePlugin } from "@quartet/kit/trace";
 
 const ADA = { headers: { "x-api-key": "ada" } };

@@ -1,5 +1,4 @@
-import { createCache } from "@quartet/kit/data";
-import type { Cache, CacheOptions } from "@quartet/kit/data";
+import { type Cache, type CacheOptions, createCache } from "@quartet/kit/data";
 
 /** A cache whose time stands still until a test moves it. */
 export interface Timed {

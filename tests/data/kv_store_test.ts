@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createKvStore } from "@quartet/kit/data/kv";
-import { createCache } from "@quartet/kit/data";
-import type { CacheStore } from "@quartet/kit/data";
+import { type CacheStore, createCache } from "@quartet/kit/data";
 import { startDeno } from "../helpers.ts";
 import { testSharedStore } from "./shared_store_contract.ts";
 import { recordOf } from "./store_contract.ts";

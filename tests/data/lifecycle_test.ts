@@ -3,11 +3,11 @@ import {
   cached,
   CacheError,
   cacheStats,
+  type CacheStore,
   configureCache,
   createCache,
   createMemoryStore,
 } from "@quartet/kit/data";
-import type { CacheStore } from "@quartet/kit/data";
 import { Hub } from "./shared_store.ts";
 
 /** A store that counts how often it was closed. */

@@ -6,8 +6,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
-import { CacheError, createCache } from "@quartet/kit/data";
-import type { Cache } from "@quartet/kit/data";
+import { type Cache, CacheError, createCache } from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
 
 /** A page made of posts, each with tags of its own. */

@@ -1,8 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import { createAuthPlugin, credentials, getAuth } from "@quartet/kit/auth";
-import { createCache } from "@quartet/kit/data";
-import type { CacheResponseOptions } from "@quartet/kit/data";
+import { type CacheResponseOptions, createCache } from "@quartet/kit/data";
 
 /** An app whose pages show a cart from a cookie that the kit doesn't know. */
 function shop(options: Partial<CacheResponseOptions> = {}) {

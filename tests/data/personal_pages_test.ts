@@ -1,6 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { createApp } from "@quartet/kit/app";
-import type { Plugin, Route, RouteArgs } from "@quartet/kit/app";
+import {
+  createApp,
+  type Plugin,
+  type Route,
+  type RouteArgs,
+} from "@quartet/kit/app";
 import {
   apiKey,
   createAuthPlugin,

@@ -6,14 +6,19 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { createCache } from "@quartet/kit/data";
-import type { Cache, CacheStore } from "@quartet/kit/data";
-import { createRedisStore } from "@quartet/kit/data/redis";
-import type { RedisStoreOptions } from "@quartet/kit/data/redis";
+import { type Cache, type CacheStore, createCache } from "@quartet/kit/data";
+import {
+  createRedisStore,
+  type RedisStoreOptions,
+} from "@quartet/kit/data/redis";
 import { createClient } from "redis";
 import { startDeno } from "../helpers.ts";
-import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
-import type { RedisServer } from "../redis_server.ts";
+import {
+  hasRedisServer,
+  needsRedis,
+  type RedisServer,
+  startRedis,
+} from "../redis_server.ts";
 import { until } from "./store_contract.ts";
 
 const NAME = "test";

@@ -1,5 +1,10 @@
-import { createMemoryStore, ScopeTable } from "@quartet/kit/data";
-import type { CacheRecord, CacheScopes, CacheStore } from "@quartet/kit/data";
+import {
+  type CacheRecord,
+  type CacheScopes,
+  type CacheStore,
+  createMemoryStore,
+  ScopeTable,
+} from "@quartet/kit/data";
 
 /**
  * What the processes share that have a shared store: here a map and a counter

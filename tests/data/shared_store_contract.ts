@@ -6,15 +6,23 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { CacheError, createCache } from "@quartet/kit/data";
-import type {
-  Cache,
-  CacheScopes,
-  CacheStore,
-  ReleaseLock,
+import {
+  type Cache,
+  CacheError,
+  type CacheScopes,
+  type CacheStore,
+  createCache,
+  type ReleaseLock,
 } from "@quartet/kit/data";
-import { KEYS, recordOf, testStore, until, VALUES } from "./store_contract.ts";
-import type { ContractOptions, StoreUnderTest } from "./store_contract.ts";
+import {
+  type ContractOptions,
+  KEYS,
+  recordOf,
+  type StoreUnderTest,
+  testStore,
+  until,
+  VALUES,
+} from "./store_contract.ts";
 
 /** Arrays in arrays. */
 function nested(depth: number): unknown {

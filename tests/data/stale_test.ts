@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { CacheError } from "@quartet/kit/data";
-import type { CachedOptions } from "@quartet/kit/data";
+import { type CachedOptions, CacheError } from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
 
 /** A value in a cache, computed by whatever a test says. */

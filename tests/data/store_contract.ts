@@ -5,11 +5,11 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { createCache } from "@quartet/kit/data";
-import type {
-  CacheRecord,
-  CacheStore,
-  MemoryStoreOptions,
+import {
+  type CacheRecord,
+  type CacheStore,
+  createCache,
+  type MemoryStoreOptions,
 } from "@quartet/kit/data";
 
 /** A store under test. */

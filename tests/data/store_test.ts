@@ -1,7 +1,10 @@
 import { format } from "node:util";
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { createCache, createMemoryStore } from "@quartet/kit/data";
-import type { CacheStore } from "@quartet/kit/data";
+import {
+  type CacheStore,
+  createCache,
+  createMemoryStore,
+} from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
 import { Hub } from "./shared_store.ts";
 import { testStore } from "./store_contract.ts";

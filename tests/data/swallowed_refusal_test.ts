@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import {
+  type Context,
   createApp,
   currentScope,
   RequestScope,
   runInScope,
 } from "@quartet/kit/app";
-import type { Context } from "@quartet/kit/app";
 import { apiKey, createAuthPlugin, getUser } from "@quartet/kit/auth";
 import { CacheError, createCache } from "@quartet/kit/data";
 

@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { createTracer } from "@quartet/kit/trace";
-import type { SpanData } from "@quartet/kit/trace";
+import { createTracer, type SpanData } from "@quartet/kit/trace";
 import { settle, timedCache } from "./helpers.ts";
 
 Deno.test("Each look-up is a cache.get span of the data layer with what it found", async () => {
