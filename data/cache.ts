@@ -1,10 +1,13 @@
 import type { RequestContext } from "../core/context.ts";
-import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
-import { readDuration } from "../core/check/duration.ts";
-import { printableError } from "../core/redact/printable.ts";
-import { show } from "../core/check/show.ts";
-import { reportError } from "../core/report_error.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../core/check/check_options.ts";
+import { aFunction, aTimeout, rule, withMethods } from "../core/check/rules.ts";
 import type { Middleware } from "../core/middleware.ts";
+import { printableError } from "../core/redact/printable.ts";
+import { reportError } from "../core/report_error.ts";
 import {
   type CacheResponseOptions,
   createResponseCache,
@@ -13,31 +16,26 @@ import {
   type AsyncFunction,
   type CacheAccess,
   type CachedFunction,
+  callCached,
   createCachedFunction,
 } from "./cached_function.ts";
 import { Engine } from "./engine.ts";
+import type { Invalidation } from "./invalidation_log.ts";
 import {
   MEMORY_STORE,
   MemoryStore,
   type MemoryStoreOptions,
-  readLimits,
 } from "./memory_store.ts";
+import type { CachedOptions, UnstableCacheOptions } from "./options.ts";
 import {
-  CACHED,
-  type CachedOptions,
-  lifetime,
-  readPolicy,
-  type UnstableCacheOptions,
-} from "./options.ts";
-import {
-  readScopes,
+  readInvalidation,
   type RevalidateOptions,
   type RevalidateResult,
 } from "./revalidation.ts";
 import { createHandler } from "./revalidation_handler.ts";
-import type { CacheScopes } from "./scope_table.ts";
 import type { CacheStore } from "./store.ts";
 import { type ErrorListener, StoreGuard } from "./store_guard.ts";
+import { toDelay } from "./timeouts.ts";
 
 /** Settings of a cache. */
 export interface CacheOptions extends MemoryStoreOptions {
@@ -69,12 +67,14 @@ export interface CacheOptions extends MemoryStoreOptions {
 
 const CACHE: OptionRules<CacheOptions> = {
   ...MEMORY_STORE,
-  store: true,
-  storeTimeout: true,
-  onError: true,
-  now: true,
-  random: true,
+  store: withMethods("a cache store", "peek", "set", "invalidate"),
+  storeTimeout: aTimeout("seconds", { endless: true }),
+  onError: aFunction,
+  now: aFunction,
+  random: aFunction,
 };
+
+const absent = rule("absent with a store", (value) => value === undefined);
 
 /** How a cache has fared since it was made. */
 export interface CacheStats {
@@ -157,33 +157,34 @@ export function createCache(options: CacheOptions = {}): Cache {
   return createParts(options).cache;
 }
 
-/** Makes a cache and gives what is inside as well. */
+/** Creates a cache, and returns its parts too. */
 export function createParts(options: CacheOptions): CacheParts {
-  checkOptions(options, CACHE, "create cache");
-  if (options.store !== undefined) refuseLimits(options);
+  const operation = "create cache";
+  checkOptions(options, CACHE, operation);
+  if (options.store !== undefined) {
+    for (const name of Object.keys(MEMORY_STORE) as (keyof CacheOptions)[]) {
+      checkValue(options[name], name, absent, operation);
+    }
+  }
   const {
-    store = new MemoryStore(readLimits(options, "create memory store")),
+    store = new MemoryStore(options),
     storeTimeout = 1,
     onError = logError,
     now = Date.now,
     random = Math.random,
   } = options;
-  const timeout = readDuration(storeTimeout, "storeTimeout", "create cache", {
-    unit: "seconds",
-    endless: true,
-  });
   const report: ErrorListener = (error, operation) =>
     reportError(onError, error, operation);
-  const guard = new StoreGuard(store, report, timeout);
-  const engine = new Engine(guard, { now, random }, report);
+  const guard = new StoreGuard(store, report, toDelay(storeTimeout));
+  const engine = new Engine({ store: guard, now, random, onError: report });
   const access = { engine, invalidate, now };
 
   async function invalidate(
-    scopes: CacheScopes,
+    what: Invalidation,
     { tags = [], paths = [] }: RevalidateOptions = {},
   ): Promise<RevalidateResult> {
     const timestamp = now();
-    const success = await guard.invalidate(scopes);
+    const success = await guard.invalidate(what);
     return {
       success,
       revalidated: { tags: [...tags], paths: [...paths] },
@@ -191,11 +192,11 @@ export function createParts(options: CacheOptions): CacheParts {
     };
   }
 
-  /** `async`, so that what can't be invalidated is a rejection. */
+  /** `async`, so that invalid options are a rejection. */
   async function revalidate(
     options: RevalidateOptions,
   ): Promise<RevalidateResult> {
-    return await invalidate(readScopes(options), options);
+    return await invalidate(readInvalidation(options), options);
   }
 
   const cache: Cache = {
@@ -224,67 +225,6 @@ export function createParts(options: CacheOptions): CacheParts {
     [Symbol.asyncDispose]: () => guard.close(),
   };
   return { cache, ...access };
-}
-
-/** Refuses limits together with a store, because the store has its own. */
-function refuseLimits(options: CacheOptions): void {
-  for (const name of Object.keys(MEMORY_STORE) as (keyof CacheOptions)[]) {
-    if (options[name] === undefined) continue;
-    throw new TypeError(
-      `Cannot create cache: ${name} must be absent with a store, received ${
-        show(options[name])
-      }; give it to the store`,
-    );
-  }
-}
-
-/** Calls through a cache by key. See `cached`. */
-export function callCached<T>(
-  engine: Engine,
-  key: string,
-  fn: () => T | Promise<T>,
-  options: CachedOptions,
-): Promise<T> {
-  try {
-    const place = typeof key === "string" ? storeKey(key) : "";
-    // A hit looks at nothing that it doesn't need; a miss looks at everything.
-    if (place !== "" && options?.maxAge !== 0 && options?.clone !== true) {
-      const hit = engine.hit(place);
-      if (hit !== undefined) return hit as Promise<T>;
-    }
-    const operation = "call through the cache";
-    if (typeof key !== "string") {
-      throw new TypeError(
-        `Cannot ${operation}: key must be a string, received ${show(key)}`,
-      );
-    }
-    if (typeof fn !== "function") {
-      throw new TypeError(
-        `Cannot ${operation}: fn must be a function, received ${show(fn)}`,
-      );
-    }
-    if (Object.hasOwn(Object(options), "revalidate")) {
-      throw new TypeError(
-        `Cannot ${operation}: the lifetime of cached() is called maxAge, received revalidate`,
-      );
-    }
-    checkOptions(options, CACHED, operation);
-    const policy = readPolicy(options, ["maxAge", options.maxAge], operation);
-    const call = { key: place, scopeKey: place, policy, compute: fn, lifetime };
-    return (policy.maxAge === 0
-      ? engine.pass(call)
-      : engine.call(call)) as Promise<T>;
-  } catch (error) {
-    return Promise.reject(error);
-  }
-}
-
-/** Keys of calls with arguments begin with `[`, those of pages with `{`. */
-function storeKey(key: string): string {
-  const first = key.charCodeAt(0);
-  return first === 91 || first === 123 || first === 0 || first !== first
-    ? `\0${key}`
-    : key;
 }
 
 function logError(error: unknown, operation: string): void {

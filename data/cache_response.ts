@@ -1,6 +1,11 @@
 import type { RequestContext } from "../core/context.ts";
 import { keepPrivate, readCacheControl } from "../core/http/cache_control.ts";
-import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../core/check/check_options.ts";
+import { aDuration } from "../core/check/rules.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import {
   claimedCookies,
@@ -13,10 +18,9 @@ import { WatchScope } from "../core/watch_scope.ts";
 import type { Middleware, Next } from "../core/middleware.ts";
 import { pathOf } from "../core/path.ts";
 import type { CacheAccess } from "./cached_function.ts";
-import { checkSeconds, checkStrings } from "./check.ts";
 import { cookieNames, matchCookies, readCookieNames } from "./cookie_rule.ts";
 import { CacheError } from "./error.ts";
-import { readPolicy } from "./options.ts";
+import { aPeriod, checkStrings, toPolicy } from "./options.ts";
 import {
   lifetimeOf,
   mayShare,
@@ -69,14 +73,16 @@ export interface CacheResponseOptions {
   readonly clientMaxAge?: number;
 }
 
+const someSeconds = aDuration("seconds", { zero: true });
+
 const CACHE_RESPONSE: OptionRules<CacheResponseOptions> = {
-  maxAge: true,
+  maxAge: someSeconds,
   tags: true,
   vary: true,
   ignoreCookies: true,
-  staleWhileRevalidate: true,
-  staleIfError: true,
-  clientMaxAge: true,
+  staleWhileRevalidate: aPeriod,
+  staleIfError: aPeriod,
+  clientMaxAge: someSeconds,
 };
 
 /** Whatever is longer means this much (RFC 9111, section 1.2.2). */
@@ -96,16 +102,13 @@ export function createResponseCache(
 ): Middleware<RequestContext> {
   const operation = "create response cache";
   checkOptions(options, CACHE_RESPONSE, operation);
-  const { maxAge, clientMaxAge = maxAge } = options;
-  checkSeconds(maxAge, "maxAge", operation);
-  checkSeconds(clientMaxAge, "clientMaxAge", operation);
-  const policy = readPolicy(options, ["maxAge", maxAge], operation);
+  const { maxAge, clientMaxAge = maxAge, ignoreCookies = [] } = options;
+  checkValue(maxAge, "maxAge", someSeconds, operation);
+  const policy = toPolicy(options, maxAge, operation);
   const { vary: given = [] } = options;
   checkStrings(given, "vary", operation);
   const vary = given.map((name) => name.toLowerCase()).sort();
-  const { ignoreCookies = [] } = options;
-  const ignored = readCookieNames(ignoreCookies, "ignoreCookies", operation);
-  const ignores = matchCookies(ignored);
+  const ignores = matchCookies(readCookieNames(ignoreCookies, operation));
   const cacheControl = clientMaxAge > 0
     ? `public, max-age=${Math.min(Math.floor(clientMaxAge), MAX_AGE)}`
     : "public, no-cache";

@@ -1,47 +1,90 @@
-import { checkOptions } from "../core/check/check_options.ts";
-import { show } from "../core/check/show.ts";
+/**
+ * Functions whose results are cached: by a key of the caller's, or by their
+ * arguments.
+ *
+ * @module
+ */
+
+import { checkValue } from "../core/check/check_options.ts";
+import { aFunction, aString, rule } from "../core/check/rules.ts";
 import { encodeCall } from "./argument_key.ts";
 import type { Engine } from "./engine.ts";
+import type { Invalidation } from "./invalidation_log.ts";
 import {
+  type CachedOptions,
   lifetime,
-  readPolicy,
-  UNSTABLE_CACHE,
+  readCachedOptions,
+  readUnstableCacheOptions,
   type UnstableCacheOptions,
 } from "./options.ts";
 import { RecentKeys } from "./recent_keys.ts";
 import type { RevalidateResult } from "./revalidation.ts";
-import type { CacheScopes } from "./scope_table.ts";
 
-/** A function that gives a promise. */
+/** A function that returns a promise. */
 // deno-lint-ignore no-explicit-any -- whatever its arguments are
 export type AsyncFunction = (...args: any[]) => Promise<unknown>;
 
-/** A function whose results are kept, and what it can do beside that. */
+/** A cached function. */
 export type CachedFunction<F extends AsyncFunction> = F & {
   /**
-   * Invalidates the result of a call with these arguments, for every `this`.
+   * Invalidates the result of a call with these arguments, for all instances.
    *
    * @throws {TypeError} If the arguments can't be part of a key.
    */
   invalidate(...args: Parameters<F>): Promise<RevalidateResult>;
   /**
-   * The key of a call with these arguments: what the traces show.
+   * Returns the key of a call with these arguments, as traces show it.
    *
    * @throws {TypeError} If the arguments can't be part of a key.
    */
   key(...args: Parameters<F>): string;
 };
 
-/** What a cached function needs of its cache, which may change. */
+/** What a cached function uses of its cache, which may be replaced. */
 export interface CacheAccess {
   readonly engine: Engine;
   readonly now: () => number;
-  invalidate(scopes: CacheScopes): Promise<RevalidateResult>;
+  invalidate(what: Invalidation): Promise<RevalidateResult>;
 }
 
-const DEFAULT_LIFETIME = 3_600;
+const anArray = rule("an array of strings", Array.isArray);
 
-/** Makes a cached function. See `unstable_cache`. */
+/** See `cached()`. */
+export function callCached<T>(
+  engine: Engine,
+  key: string,
+  fn: () => T | Promise<T>,
+  options: CachedOptions,
+): Promise<T> {
+  try {
+    const place = typeof key === "string" ? storeKey(key) : "";
+    // A hit checks only what it needs; a miss checks everything.
+    if (place !== "" && options?.maxAge !== 0 && options?.clone !== true) {
+      const hit = engine.hit(place);
+      if (hit !== undefined) return hit as Promise<T>;
+    }
+    const operation = "call through the cache";
+    checkValue(key, "key", aString, operation);
+    checkValue(fn, "fn", aFunction, operation);
+    const policy = readCachedOptions(options, operation);
+    const call = { key: place, scopeKey: place, policy, compute: fn, lifetime };
+    return (policy.maxAge === 0
+      ? engine.pass(call)
+      : engine.call(call)) as Promise<T>;
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+/** Keys of calls with arguments begin with `[`, those of pages with `{`. */
+function storeKey(key: string): string {
+  const first = key.charCodeAt(0);
+  return first === 91 || first === 123 || first === 0 || first !== first
+    ? `\0${key}`
+    : key;
+}
+
+/** See `unstable_cache()`. */
 export function createCachedFunction<F extends AsyncFunction>(
   access: () => CacheAccess,
   fn: F,
@@ -49,59 +92,47 @@ export function createCachedFunction<F extends AsyncFunction>(
   options: UnstableCacheOptions = {},
 ): CachedFunction<F> {
   const operation = "create cached function";
-  if (typeof fn !== "function") {
-    throw new TypeError(
-      `Cannot ${operation}: fn must be a function, received ${show(fn)}`,
-    );
+  checkValue(fn, "fn", aFunction, operation);
+  checkValue(keyParts, "keyParts", anArray, operation);
+  for (const [i, part] of keyParts.entries()) {
+    checkValue(part, `keyParts[${i}]`, aString, operation);
   }
-  checkKeyParts(keyParts, operation);
-  if (Object.hasOwn(Object(options), "maxAge")) {
-    throw new TypeError(
-      `Cannot ${operation}: the lifetime of unstable_cache() is called revalidate, received maxAge`,
-    );
-  }
-  checkOptions(options, UNSTABLE_CACHE, operation);
-  const revalidate = options.revalidate ?? DEFAULT_LIFETIME;
-  const policy = readPolicy(options, ["revalidate", revalidate], operation);
-  // Without a name of its own a function may be taken for no other.
+  const policy = readUnstableCacheOptions(options, operation);
+  // A function without a name of its own shares with no other.
   const name = keyParts.length === 0
     ? `\0${identify(fn)}`
     : keyParts.map((part) => part.replaceAll(/[\\,]/g, "\\$&")).join();
-  const takesThis = usesThis(fn);
-  const isKept = policy.maxAge !== 0;
-  const isQuick = isKept && !policy.clone;
-
+  const isStored = policy.maxAge !== 0;
+  const isQuick = isStored && !policy.clone;
   const recent = new RecentKeys((value) => encodeCall([name, value], 1));
   const keyOf = (args: readonly unknown[]) => encodeCall([name, ...args], 1);
 
   function run(this: unknown, ...args: unknown[]): Promise<unknown> {
     try {
-      const key = args.length === 1 ? recent.keyOf(args[0]) : keyOf(args);
+      const scopeKey = args.length === 1 ? recent.keyOf(args[0]) : keyOf(args);
       const { engine } = access();
-      const place = takesThis && isObject(this)
-        ? `${key}@${identify(this)}`
-        : key;
-      if (isQuick) {
-        const hit = engine.hit(place);
-        if (hit !== undefined) return hit;
-      }
-      return compute(engine, place, key, this, args);
+      const instance = isInstance(this) ? this : undefined;
+      const key = instance === undefined
+        ? scopeKey
+        : `${scopeKey}@${identify(instance)}`;
+      const hit = isQuick ? engine.hit(key) : undefined;
+      return hit ?? compute(engine, key, scopeKey, instance, args);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /** Apart, because a closure costs even a call that doesn't get to it. */
+  /** Apart from `run()`, which would create the closure for hits too. */
   function compute(
     engine: Engine,
     key: string,
     scopeKey: string,
-    self: unknown,
+    instance: object | undefined,
     args: unknown[],
   ): Promise<unknown> {
-    const compute = () => fn.apply(self, args);
+    const compute = () => fn.apply(instance, args);
     const call = { key, scopeKey, policy, compute, lifetime };
-    return isKept ? engine.call(call) : engine.pass(call);
+    return isStored ? engine.call(call) : engine.pass(call);
   }
 
   return Object.defineProperties(run, {
@@ -116,39 +147,14 @@ export function createCachedFunction<F extends AsyncFunction>(
   }) as unknown as CachedFunction<F>;
 }
 
-function checkKeyParts(keyParts: unknown, operation: string): void {
-  if (Array.isArray(keyParts)) {
-    const odd = keyParts.findIndex((part) => typeof part !== "string");
-    if (odd === -1) return;
-    throw new TypeError(
-      `Cannot ${operation}: keyParts[${odd}] must be a string, received ${
-        show(keyParts[odd])
-      }`,
-    );
-  }
-  throw new TypeError(
-    `Cannot ${operation}: keyParts must be an array of strings, received ${
-      show(keyParts)
-    }`,
-  );
-}
-
 /**
- * Whether a function can see its `this`. There are three ways to write that.
- * One that can't shares its values among all objects that it is a method of,
- * and among processes; else each object has its own.
+ * Whether `this` is an instance of a class. A plain object or a module that holds
+ * a function isn't: whoever calls `api.load()` means the function.
  */
-function usesThis(fn: AsyncFunction): boolean {
-  return /\b(?:this|super|eval)\b|\[native code\]/.test(
-    Function.prototype.toString.call(fn),
-  );
-}
-
-/** Not a module, of which a function is no method. */
-function isObject(value: unknown): value is object {
-  return typeof value === "object"
-    ? value !== null && Reflect.get(value, Symbol.toStringTag) !== "Module"
-    : typeof value === "function";
+function isInstance(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype !== Object.prototype && prototype !== null;
 }
 
 /** Ids of objects, which no other process has. */

@@ -7,10 +7,15 @@
  * @module
  */
 
-import { checkStrings } from "./check.ts";
+import { checkValue } from "../core/check/check_options.ts";
+import { rule } from "../core/check/rules.ts";
+import { checkStrings } from "./options.ts";
 
 /** A token (RFC 6265, section 4.1.1), in which only the last `*` is special. */
-const NAME = /^[!#$%&'+\-.^_`|~\w]*\*?$/;
+const aCookieName = rule(
+  'the name of a cookie, such as "theme" or "_ga*"',
+  (value) => /^[!#$%&'+\-.^_`|~\w]*\*?$/.test(String(value)),
+);
 
 /** Matches values of the kit's own cookies: tokens and ids. */
 const VALUE = /^[\w.-]*$/;
@@ -19,23 +24,17 @@ const VALUE = /^[\w.-]*$/;
 export type CookieMatcher = (name: string) => boolean;
 
 /**
- * Reads a list of names.
+ * Reads `ignoreCookies`.
  *
- * @throws {TypeError} If one of them isn't a valid cookie name.
+ * @throws {TypeError} If one of the names isn't a valid cookie name.
  */
 export function readCookieNames(
   names: unknown,
-  option: string,
   operation: string,
 ): readonly string[] {
-  checkStrings(names, option, operation);
-  for (const name of names) {
-    if (NAME.test(name)) continue;
-    throw new TypeError(
-      `Cannot ${operation}: ${option} must hold names of cookies, such as "theme" or "_ga*", received ${
-        JSON.stringify(name)
-      }`,
-    );
+  checkStrings(names, "ignoreCookies", operation);
+  for (const [i, name] of names.entries()) {
+    checkValue(name, `ignoreCookies[${i}]`, aCookieName, operation);
   }
   return [...names];
 }

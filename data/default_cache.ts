@@ -14,7 +14,6 @@ import {
   type Cache,
   type CacheOptions,
   type CacheStats,
-  callCached,
   createParts,
 } from "./cache.ts";
 import {
@@ -110,7 +109,7 @@ export function cached<T>(
   fn: () => T | Promise<T>,
   options: CachedOptions,
 ): Promise<T> {
-  return callCached(current.engine, key, fn, options);
+  return current.cache.cached(key, fn, options);
 }
 
 /**
@@ -119,9 +118,13 @@ export function cached<T>(
  * Equal arguments are the same call, in whatever order their properties are:
  * values as in JSON, `undefined`, `bigint`, `Date`, `Map`, `Set`, bytes and
  * typed arrays. What holds a function, a symbol or an instance of a class is
- * refused. If the function looks at its `this`, each object has results of its
- * own, in this process only. What it gets from this cache makes its results
- * belong to the tags, paths and keys of that too.
+ * refused. Other values that the function uses aren't part of the key: name them
+ * in `keyParts`. What it gets from this cache makes its results belong to the
+ * tags, paths and keys of that too.
+ *
+ * Called as a method of a class's instance, the function gets its `this`, and
+ * each instance has results of its own, in this process only. In any other call,
+ * `this` is `undefined`, and all callers share the results.
  *
  * @param fn The function.
  * @param keyParts Names the function, and whatever it depends on beside its

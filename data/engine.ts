@@ -1,103 +1,89 @@
 /**
- * What happens at a call: a hit, a stale hit, or a computation that all callers
+ * How a call is resolved: a hit, a stale hit, or a computation that all callers
  * of the key share.
  *
  * ```
  *             ┌─ fresh ─────────────▶ its value
  *   record ───┼─ stale, in time ────▶ its value, and a computation behind it
- *             └─ none, or invalid ──▶ join the computation of the key, or begin
+ *             └─ none, or invalid ──▶ join the in-flight computation, or begin
  *                                       │
- *                     store's record ◀──┤ (a store beyond memory is asked first)
+ *                     store's record ◀──┤ (a shared store is asked first)
  *                                       ▼
- *               keep it, if nothing of it was invalidated since it began
+ *               store it, unless a scope of it was invalidated since it began
  * ```
  *
  * @module
  */
 
-import { WatchScope } from "../core/watch_scope.ts";
 import { observe } from "../core/observe.ts";
-import { currentScope, type RequestScope } from "../core/request_scope.ts";
 import type { ObservedSpan } from "../core/observed_span.ts";
-import type { Call, Result } from "./call.ts";
+import { currentScope, type RequestScope } from "../core/request_scope.ts";
+import { Computations, limitTime, type Parts } from "./computations.ts";
 import { CacheError } from "./error.ts";
-import { currentFlight, type Flight } from "./flight.ts";
-import { Flights } from "./flights.ts";
+import {
+  type Call,
+  currentInFlight,
+  type InFlight,
+  type Result,
+} from "./in_flight.ts";
+import { isRecordValid } from "./invalidation_log.ts";
 import type { Policy } from "./options.ts";
-import { refusePersonal } from "./personal.ts";
+import { SharedScope } from "./shared_scope.ts";
 import type { CacheRecord } from "./store.ts";
-import type { ErrorListener, StoreGuard } from "./store_guard.ts";
-import type { Surroundings } from "./surroundings.ts";
-import { withinTimeout } from "./timeout.ts";
-import { isDoneWithin } from "./timing.ts";
-import { Validity } from "./validity.ts";
+import type { StoreGuard } from "./store_guard.ts";
+import { settlesWithin } from "./timeouts.ts";
 
 /** The calls of one cache. */
 export class Engine {
   readonly counts: Record<Result, number> = { hit: 0, stale: 0, miss: 0 };
   readonly #store: StoreGuard;
-  readonly #validity: Validity;
-  readonly #flights: Flights;
+  readonly #computations: Computations;
   readonly #now: () => number;
 
-  constructor(
-    store: StoreGuard,
-    surroundings: Surroundings,
-    onError: ErrorListener,
-  ) {
-    this.#store = store;
-    this.#validity = new Validity(store.scopes);
-    this.#flights = new Flights(store, this.#validity, surroundings, onError);
-    this.#now = surroundings.now;
+  constructor(parts: Parts) {
+    this.#store = parts.store;
+    this.#now = parts.now;
+    this.#computations = new Computations(parts);
   }
 
-  /** The value, if it is at hand and nobody traces; all that a hit costs. */
+  /**
+   * Returns the value if it is in memory and fresh, and the request isn't traced.
+   * Most calls end here.
+   */
   hit(key: string): Promise<unknown> | undefined {
     const scope = currentScope();
     if (scope !== undefined && scope.span !== undefined) return undefined;
-    const record = this.#store.peek(key);
-    if (
-      record === undefined || !this.#validity.isRecordValid(record, scope)
-    ) return undefined;
-    const { freshUntil } = record;
-    if (freshUntil !== Infinity && freshUntil <= this.#now()) return undefined;
+    const record = this.#find(key, scope);
+    if (record === undefined || !this.#isFresh(record)) return undefined;
     this.counts.hit++;
     if (scope !== undefined) {
-      currentFlight(scope)?.include(record, this.#flights);
+      currentInFlight(scope)?.include(record, this.#computations);
     }
     return Promise.resolve(record.value);
   }
 
-  /** The value, if it is at hand and fresh; it counts as a hit. */
+  /** Returns the value if it is in memory and fresh. Counts as a hit. */
   peek(key: string): unknown {
-    const record = this.#store.peek(key);
-    if (
-      record === undefined ||
-      !this.#validity.isRecordValid(record, currentScope()) ||
-      record.freshUntil <= this.#now()
-    ) return undefined;
+    const record = this.#find(key, currentScope());
+    if (record === undefined || !this.#isFresh(record)) return undefined;
     this.counts.hit++;
     return record.value;
   }
 
-  /** The stored value, if it is valid. It may be stale. */
+  /** Returns the value if it is in memory, even if it is stale. */
   find(key: string): unknown {
-    const record = this.#store.peek(key);
-    return record !== undefined &&
-        this.#validity.isRecordValid(record, currentScope())
-      ? record.value
-      : undefined;
+    return this.#find(key, currentScope())?.value;
   }
 
   /** Whether the calling code is part of computing the value. */
   isComputing(key: string): boolean {
     for (let scope = currentScope(); scope; scope = scope.outer) {
-      if (currentFlight(scope)?.isOf(this.#flights, key)) return true;
+      if (currentInFlight(scope)?.isOf(this.#computations, key)) return true;
     }
     return false;
   }
 
-  /** A call that is not known to be a hit. */
+  /** Resolves a call that {@linkcode hit} couldn't. */
   call(call: Call): Promise<unknown> {
     const scope = currentScope();
     if (scope?.span === undefined) return this.#resolve(call, scope, undefined);
@@ -107,19 +93,31 @@ export class Engine {
     });
   }
 
-  /** A call of which nothing is kept. */
+  /** Resolves a call whose value isn't stored. */
   async pass(call: Call): Promise<unknown> {
-    const { key, scopeKey, policy } = call;
+    const { key, scopeKey, policy, compute } = call;
     this.counts.miss++;
-    currentFlight()?.include({ scopeKey, ...policy }, this.#flights);
+    currentInFlight()?.include({ scopeKey, ...policy }, this.#computations);
     return await observe("cache.get", "data", (span) => {
       span?.setAttribute("app.cache.key", key);
       span?.setAttribute("app.cache.result", "miss");
-      const { onAsked, check } = refusePersonal(key);
-      const scope = new WatchScope(onAsked);
-      const computed = scope.run(() => check(call.compute));
-      return withinTimeout(computed.finally(() => scope.end()), call);
+      const scope = new SharedScope(key, false);
+      const computed = scope.compute(compute).finally(() => scope.end());
+      return limitTime(call, computed);
     });
+  }
+
+  #find(key: string, scope: RequestScope | undefined): CacheRecord | undefined {
+    const record = this.#store.peek(key);
+    return record !== undefined &&
+        isRecordValid(this.#store.invalidations, record, scope)
+      ? record
+      : undefined;
+  }
+
+  #isFresh({ freshUntil }: CacheRecord): boolean {
+    // Reading the clock is a third of a hit.
+    return freshUntil === Infinity || this.#now() < freshUntil;
   }
 
   #resolve(
@@ -128,64 +126,63 @@ export class Engine {
     span: ObservedSpan | undefined,
   ): Promise<unknown> {
     const { key, policy } = call;
-    const now = this.#now();
-    const record = this.#store.peek(key);
-    const isValid = record !== undefined &&
-      this.#validity.isRecordValid(record, scope);
-    if (isValid && now < record.freshUntil) {
-      return this.#give(record.value, record, "hit", policy, span);
+    const record = this.#find(key, scope);
+    const age = record === undefined
+      ? Infinity
+      : this.#now() - record.freshUntil;
+    if (age < 0) {
+      return this.#give(record!.value, record!, "hit", policy, span);
     }
-    if (isValid && now < record.freshUntil + policy.staleWhileRevalidate) {
-      this.#flights.refresh(call, scope);
-      return this.#give(record.value, record, "stale", policy, span);
+    if (age < policy.staleWhileRevalidate) {
+      this.#computations.refresh(call, scope);
+      return this.#give(record!.value, record!, "stale", policy, span);
     }
-    const flight = this.#flights.join(call, scope);
-    return this.#await(flight, call, scope, span, record);
+    const inFlight = this.#computations.join(call, scope);
+    return this.#await(inFlight, call, scope, span, record);
   }
 
   #give(
     value: unknown,
-    from: CacheRecord | Flight,
+    from: CacheRecord | InFlight,
     result: Result,
     policy: Policy,
     span: ObservedSpan | undefined,
   ): Promise<unknown> {
     this.counts[result]++;
     span?.setAttribute("app.cache.result", result);
-    currentFlight()?.include(from, this.#flights);
+    currentInFlight()?.include(from, this.#computations);
     return policy.clone ? copy(value) : Promise.resolve(value);
   }
 
   /**
-   * Waits for a computation, unless it fails or takes its time and there is an
-   * old value to fall back upon.
+   * Waits for a computation. If it fails or takes too long, falls back to a stale
+   * value.
    */
   async #await(
-    flight: Flight,
-    { key, policy }: Call,
+    inFlight: InFlight,
+    call: Call,
     scope: RequestScope | undefined,
     span: ObservedSpan | undefined,
     old: CacheRecord | undefined,
   ): Promise<unknown> {
-    // Its store may have had an old value that memory did not.
-    const isUsable = () =>
-      (old ??= this.#store.peek(key)) !== undefined &&
-      this.#validity.isRecordValid(old, scope) &&
-      this.#now() < old.freshUntil + policy.staleIfError;
+    const { key, policy } = call;
+    const isUsable = () => {
+      // A shared store may have had a stale value that memory didn't.
+      old ??= this.#find(key, scope);
+      return old !== undefined &&
+        isRecordValid(this.#store.invalidations, old, scope) &&
+        this.#now() < old.freshUntil + policy.staleIfError;
+    };
+    const giveOld = () => this.#give(old!.value, old!, "stale", policy, span);
     try {
-      const { staleAfter } = policy;
-      const inTime = staleAfter === undefined || !isUsable() ||
-        await isDoneWithin(flight.promise, staleAfter);
-      // The old value may have been invalidated while we were waiting.
-      if (!inTime && isUsable()) {
-        return await this.#give(old!.value, old!, "stale", policy, span);
-      }
-      const value = await waitFor(flight, key);
-      return await this.#give(value, flight, flight.result, policy, span);
+      const isLate = policy.staleAfter !== Infinity && isUsable() &&
+        !await settlesWithin(inFlight.promise, policy.staleAfter);
+      // The old value may have been invalidated in the meantime.
+      if (isLate && isUsable()) return await giveOld();
+      const value = await waitFor(inFlight, key);
+      return await this.#give(value, inFlight, inFlight.result, policy, span);
     } catch (error) {
-      if (isUsable()) {
-        return this.#give(old!.value, old!, "stale", policy, span);
-      }
+      if (isUsable()) return giveOld();
       this.counts.miss++;
       span?.setAttribute("app.cache.result", "miss");
       throw error;
@@ -193,11 +190,15 @@ export class Engine {
   }
 }
 
-/** Waits for a computation, unless that waits for the one that wants to. */
-function waitFor(flight: Flight, key: string): Promise<unknown> {
-  const own = currentFlight();
-  if (own === undefined) return flight.promise;
-  if (!own.isAwaitedBy(flight)) return own.waitFor(flight);
+/**
+ * Waits for a computation.
+ *
+ * @throws {CacheError} `RECURSION` if it waits for the one that asks.
+ */
+function waitFor(inFlight: InFlight, key: string): Promise<unknown> {
+  const own = currentInFlight();
+  if (own === undefined) return inFlight.promise;
+  if (!own.isAwaitedBy(inFlight)) return own.waitFor(inFlight);
   throw new CacheError(
     "RECURSION",
     `Cannot compute ${
@@ -206,7 +207,7 @@ function waitFor(flight: Flight, key: string): Promise<unknown> {
   );
 }
 
-/** `async`, so that what can't be copied is a rejection. */
+/** `async`, so that a value that can't be cloned is a rejection. */
 async function copy(value: unknown): Promise<unknown> {
   return await structuredClone(value);
 }

@@ -14,23 +14,26 @@
  */
 
 import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { rule } from "../core/check/rules.ts";
 import { type LRUEntry, LRUList } from "../core/collections/lru_list.ts";
 import { byteSize } from "./byte_size.ts";
-import { checkPositive } from "./check.ts";
 import {
-  type CacheScopes,
   DEFAULT_MAX_SCOPES,
-  ScopeTable,
-} from "./scope_table.ts";
+  type Invalidation,
+  InvalidationLog,
+} from "./invalidation_log.ts";
 import type { CacheRecord, CacheStore } from "./store.ts";
 
-/** How much a memory store holds. */
+/** Limits of a memory store. */
 export interface MemoryStoreOptions {
-  /** How many entries at most. Default 10,000. */
+  /** Maximum entries. Default: 10,000. */
   readonly maxEntries?: number;
-  /** How many bytes at most, estimated. Default 64 MiB. */
+  /** Maximum estimated size of all entries, in bytes. Default: 64 MiB. */
   readonly maxBytes?: number;
-  /** The largest entry that is kept, in bytes. Default: an eighth of all. */
+  /**
+   * Maximum size of one entry, in bytes. Larger values aren't stored. Default: an
+   * eighth of `maxBytes`.
+   */
   readonly maxEntryBytes?: number;
   /**
    * The maximum of invalidated tags, of paths and of keys that are remembered
@@ -40,54 +43,32 @@ export interface MemoryStoreOptions {
   readonly maxScopes?: number;
 }
 
-/** The names of {@linkcode MemoryStoreOptions}. */
+const aSize = rule(
+  "a positive number",
+  (value) => typeof value === "number" && value > 0,
+);
+
+/** The rules of {@linkcode MemoryStoreOptions}. */
 export const MEMORY_STORE: OptionRules<MemoryStoreOptions> = {
-  maxEntries: true,
-  maxBytes: true,
-  maxEntryBytes: true,
-  maxScopes: true,
+  maxEntries: aSize,
+  maxBytes: aSize,
+  maxEntryBytes: aSize,
+  maxScopes: aSize,
 };
 
-/** What an entry takes beside its value and its key, in bytes. */
+/** The size of an entry beside its value and its key, in bytes. */
 const ENTRY_BYTES = 200;
 
-class Entry implements CacheRecord, LRUEntry<Entry> {
-  newer: Entry | undefined;
-  older: Entry | undefined;
-  readonly scopeKey: string;
-  readonly value: unknown;
-  readonly began: number;
-  readonly tags: readonly string[];
-  readonly paths: readonly string[];
-  readonly keys: readonly string[] | undefined;
-  readonly freshUntil: number;
-  readonly keepUntil: number;
-  checked: number;
-
-  constructor(
-    readonly key: string,
-    record: CacheRecord,
-    readonly bytes: number,
-  ) {
-    this.scopeKey = record.scopeKey;
-    this.value = record.value;
-    this.began = record.began;
-    this.tags = record.tags;
-    this.paths = record.paths;
-    this.keys = record.keys;
-    this.freshUntil = record.freshUntil;
-    this.keepUntil = record.keepUntil;
-    this.checked = record.checked;
-    this.newer = undefined;
-    this.older = undefined;
-  }
+interface Entry extends CacheRecord, LRUEntry<Entry> {
+  readonly key: string;
+  readonly bytes: number;
 }
 
 /**
- * Makes a store in the memory of this process.
+ * Creates a store in the memory of this process.
  *
- * @param options How much it holds.
- * @throws {TypeError} If a limit is not a positive number.
+ * @param options Its limits.
+ * @throws {TypeError} If an option is invalid.
  *
  * @example
  * ```ts
@@ -104,43 +85,33 @@ export function createMemoryStore(
   options: MemoryStoreOptions = {},
 ): CacheStore {
   checkOptions(options, MEMORY_STORE, "create memory store");
-  return new MemoryStore(readLimits(options, "create memory store"));
-}
-
-/**
- * Checks how much a store may hold.
- *
- * @throws {TypeError} If a limit is not a positive number.
- */
-export function readLimits(
-  options: MemoryStoreOptions,
-  operation: string,
-): Required<MemoryStoreOptions> {
-  const {
-    maxEntries = 10_000,
-    maxBytes = 64 * 1024 * 1024,
-    maxEntryBytes = maxBytes / 8,
-    maxScopes = DEFAULT_MAX_SCOPES,
-  } = options;
-  const limits = { maxEntries, maxBytes, maxEntryBytes, maxScopes };
-  for (const [name, limit] of Object.entries(limits)) {
-    checkPositive(limit, name, operation);
-  }
-  return limits;
+  return new MemoryStore(options);
 }
 
 /** See {@linkcode createMemoryStore}. */
 export class MemoryStore implements CacheStore {
-  readonly scopes: ScopeTable;
-  readonly #limits: Required<MemoryStoreOptions>;
+  readonly invalidations: InvalidationLog;
+  readonly #maxEntries: number;
+  readonly #maxBytes: number;
+  /** Maximum size of one entry, in bytes. */
+  readonly maxEntryBytes: number;
   #map = new Map<string, Entry>();
   readonly #recency = new LRUList<Entry>();
   #bytes = 0;
   #evictions = 0;
 
-  constructor(limits: Required<MemoryStoreOptions>) {
-    this.#limits = limits;
-    this.scopes = new ScopeTable(limits.maxScopes);
+  constructor(
+    {
+      maxEntries = 10_000,
+      maxBytes = 64 * 1024 * 1024,
+      maxEntryBytes = maxBytes / 8,
+      maxScopes = DEFAULT_MAX_SCOPES,
+    }: MemoryStoreOptions = {},
+  ) {
+    this.#maxEntries = maxEntries;
+    this.#maxBytes = maxBytes;
+    this.maxEntryBytes = Math.min(maxEntryBytes, maxBytes);
+    this.invalidations = new InvalidationLog(maxScopes);
   }
 
   get entries(): number {
@@ -162,9 +133,9 @@ export class MemoryStore implements CacheStore {
   }
 
   set(key: string, record: CacheRecord): void {
-    const { maxEntries, maxBytes, maxEntryBytes } = this.#limits;
-    const limit = Math.min(maxBytes, maxEntryBytes);
-    const { value, tags, paths, keys } = record;
+    const { value, scopeKey, tags, paths, keys } = record;
+    const { began, freshUntil, keepUntil, checked } = record;
+    const limit = this.maxEntryBytes;
     // The scopes of a function are everybody's; those of parts are its own.
     const scopes = keys === undefined
       ? 0
@@ -173,11 +144,26 @@ export class MemoryStore implements CacheStore {
       scopes;
     this.delete(key);
     if (bytes > limit) return;
-    const entry = new Entry(key, record, bytes);
+    // A literal of its own, so that all entries have the same hidden class.
+    const entry: Entry = {
+      newer: undefined,
+      older: undefined,
+      key,
+      bytes,
+      value,
+      scopeKey,
+      tags,
+      paths,
+      keys,
+      began,
+      freshUntil,
+      keepUntil,
+      checked,
+    };
     this.#map.set(key, entry);
     this.#recency.add(entry);
     this.#bytes += bytes;
-    while (this.#map.size > maxEntries || this.#bytes > maxBytes) {
+    while (this.#map.size > this.#maxEntries || this.#bytes > this.#maxBytes) {
       this.delete(this.#recency.oldest!.key);
       this.#evictions++;
     }
@@ -191,9 +177,9 @@ export class MemoryStore implements CacheStore {
     this.#bytes -= entry.bytes;
   }
 
-  invalidate(scopes: CacheScopes): void {
-    this.scopes.invalidate(scopes);
-    if (scopes.all === true) this.clear();
+  invalidate(what: Invalidation): void {
+    this.invalidations.invalidate(what);
+    if (what.all === true) this.clear();
   }
 
   /** Drops all records. */

@@ -45,6 +45,7 @@ export {
   unstable_cache,
 } from "./default_cache.ts";
 export { CacheError, type CacheErrorCode } from "./error.ts";
+export type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
 export { createMemoryStore, type MemoryStoreOptions } from "./memory_store.ts";
 export type {
   CachedOptions,
@@ -52,6 +53,5 @@ export type {
   UnstableCacheOptions,
 } from "./options.ts";
 export type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
-export { type CacheScopes, type Dated, ScopeTable } from "./scope_table.ts";
-export type { CacheRecord, CacheStore, ReleaseLock } from "./store.ts";
+export type { CacheRecord, CacheStore } from "./store.ts";
 export { type Tags, tags } from "./tags.ts";

@@ -1,8 +1,18 @@
-import type { OptionRules } from "../core/check/check_options.ts";
-import { readDuration } from "../core/check/duration.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../core/check/check_options.ts";
+import {
+  aBoolean,
+  aDuration,
+  aNonEmptyString,
+  aTimeout,
+  rule,
+} from "../core/check/rules.ts";
 import { show } from "../core/check/show.ts";
-import { checkStrings, normalizeTags } from "./check.ts";
 import { readPattern } from "./paths.ts";
+import { toDelay } from "./timeouts.ts";
 
 /** What all ways of caching can be told. All times are in seconds. */
 export interface FreshnessOptions {
@@ -54,16 +64,27 @@ export interface FreshnessOptions {
   readonly clone?: boolean;
 }
 
+/** A time that isn't that of a timer, in seconds. */
+export const aPeriod = aDuration("seconds", { zero: true, endless: true });
+const aTimeLimit = aTimeout("seconds", { endless: true });
+const aLifetime = rule(
+  "a number of seconds, 0 or more, or false",
+  (value) => value === false || aPeriod.test(value),
+);
+
 const FRESHNESS: OptionRules<FreshnessOptions> = {
   tags: true,
   paths: true,
-  staleWhileRevalidate: true,
-  staleIfError: true,
-  staleAfter: true,
-  timeout: true,
-  negativeMaxAge: true,
-  jitter: true,
-  clone: true,
+  staleWhileRevalidate: aPeriod,
+  staleIfError: aPeriod,
+  staleAfter: aTimeLimit,
+  timeout: aTimeLimit,
+  negativeMaxAge: aLifetime,
+  jitter: rule(
+    "from 0 to 1",
+    (value) => typeof value === "number" && value >= 0 && value <= 1,
+  ),
+  clone: aBoolean,
 };
 
 /** Settings of `cached`. All times are in seconds. */
@@ -84,109 +105,129 @@ export interface UnstableCacheOptions extends FreshnessOptions {
   readonly revalidate?: number | false;
 }
 
-/** The names of {@linkcode CachedOptions}. */
-export const CACHED: OptionRules<CachedOptions> = {
+const CACHED: OptionRules<CachedOptions> = { ...FRESHNESS, maxAge: aLifetime };
+const UNSTABLE_CACHE: OptionRules<UnstableCacheOptions> = {
   ...FRESHNESS,
-  maxAge: true,
+  revalidate: aLifetime,
 };
 
-/** The names of {@linkcode UnstableCacheOptions}. */
-export const UNSTABLE_CACHE: OptionRules<UnstableCacheOptions> = {
-  ...FRESHNESS,
-  revalidate: true,
-};
-
-/** Settings that were checked. Times are in milliseconds. */
+/** Checked options. Times are in milliseconds, `Infinity` for no end. */
 export interface Policy {
   readonly maxAge: number;
   readonly negativeMaxAge: number;
   readonly staleWhileRevalidate: number;
   readonly staleIfError: number;
-  readonly staleAfter: number | undefined;
-  readonly timeout: number | undefined;
+  readonly staleAfter: number;
+  readonly timeout: number;
   readonly jitter: number;
   readonly clone: boolean;
   readonly tags: readonly string[];
   readonly paths: readonly string[];
 }
 
-const NONE: readonly string[] = Object.freeze([]);
-
-/**
- * Checks the values of settings.
- *
- * @param maxAge The lifetime, and what it is called.
- * @throws {TypeError} If one of them is not what it must be.
- */
-export function readPolicy(
-  options: FreshnessOptions,
-  maxAge: readonly [name: string, value: number | false],
+/** Reads the options of `cached()`. */
+export function readCachedOptions(
+  options: CachedOptions,
   operation: string,
 ): Policy {
-  const mayLast = [maxAge[0], "negativeMaxAge"];
-  const time = (name: string, value: unknown): number => {
-    if (value === false && mayLast.includes(name)) return Infinity;
-    if (typeof value === "number" && value >= 0) return value * 1_000;
-    throw new TypeError(
-      `Cannot ${operation}: ${name} must be a number of seconds, 0 or more${
-        mayLast.includes(name) ? ", or false" : ""
-      }, received ${show(value)}`,
-    );
-  };
-  const limit = (name: string, value: unknown): number | undefined => {
-    if (value === undefined) return undefined;
-    const rule = { unit: "seconds", endless: true } as const;
-    const ms = readDuration(value, name, operation, rule);
-    return ms === Infinity ? undefined : ms;
-  };
-  const { staleWhileRevalidate = 0, staleIfError = 0, jitter = 0 } = options;
-  if (!(jitter >= 0 && jitter <= 1)) {
-    throw new TypeError(
-      `Cannot ${operation}: jitter must be from 0 to 1, received ${
-        show(jitter)
-      }`,
-    );
-  }
+  refuse(options, "revalidate", "cached() is called maxAge", operation);
+  checkOptions(options, CACHED, operation);
+  checkValue(options.maxAge, "maxAge", aLifetime, operation);
+  return toPolicy(options, options.maxAge, operation);
+}
+
+/** Reads the options of `unstable_cache()`. */
+export function readUnstableCacheOptions(
+  options: UnstableCacheOptions,
+  operation: string,
+): Policy {
+  refuse(options, "maxAge", "unstable_cache() is called revalidate", operation);
+  checkOptions(options, UNSTABLE_CACHE, operation);
+  return toPolicy(options, options.revalidate ?? 3_600, operation);
+}
+
+/** Refuses the other function's name of the lifetime. */
+function refuse(
+  options: unknown,
+  name: string,
+  hint: string,
+  operation: string,
+) {
+  if (!Object.hasOwn(Object(options), name)) return;
+  throw new TypeError(
+    `Cannot ${operation}: the lifetime of ${hint}, received ${name}`,
+  );
+}
+
+/** Returns the policy of options whose names and times were checked. */
+export function toPolicy(
+  options: FreshnessOptions,
+  maxAge: number | false,
+  operation: string,
+): Policy {
+  const { negativeMaxAge = maxAge, jitter = 0, clone = false } = options;
   return {
-    maxAge: time(...maxAge),
-    negativeMaxAge: options.negativeMaxAge === undefined
-      ? time(...maxAge)
-      : time("negativeMaxAge", options.negativeMaxAge),
-    staleWhileRevalidate: time("staleWhileRevalidate", staleWhileRevalidate),
-    staleIfError: time("staleIfError", staleIfError),
-    staleAfter: limit("staleAfter", options.staleAfter),
-    timeout: limit("timeout", options.timeout),
+    maxAge: toMs(maxAge),
+    negativeMaxAge: toMs(negativeMaxAge),
+    staleWhileRevalidate: toMs(options.staleWhileRevalidate ?? 0),
+    staleIfError: toMs(options.staleIfError ?? 0),
+    staleAfter: toDelay(options.staleAfter ?? Infinity),
+    timeout: toDelay(options.timeout ?? Infinity),
     jitter,
-    clone: options.clone === true,
+    clone,
     tags: readTags(options.tags, operation),
     paths: readPaths(options.paths, operation),
   };
 }
 
-/** How long what a function has returned is fresh, in milliseconds. */
+function toMs(seconds: number | false): number {
+  return seconds === false ? Infinity : seconds * 1_000;
+}
+
+/** Returns how long a function's result is fresh, in milliseconds. */
 export function lifetime(value: unknown, policy: Policy): number {
   return value === undefined || value === null
     ? policy.negativeMaxAge
     : policy.maxAge;
 }
 
-/** A copy, so that nobody changes it later. */
-function readTags(tags: unknown, operation: string): readonly string[] {
+/** Checks an array of strings, none of them empty. */
+export function checkStrings(
+  value: unknown,
+  name: string,
+  operation: string,
+): asserts value is readonly string[] {
+  checkValue(value, name, STRINGS, operation);
+  for (const [i, item] of (value as unknown[]).entries()) {
+    checkValue(item, `${name}[${i}]`, aNonEmptyString, operation);
+  }
+}
+
+const STRINGS = rule("an array of strings", Array.isArray);
+
+/** Shared by all records without tags or paths. */
+const NONE: readonly string[] = Object.freeze([]);
+
+/** Returns a copy of tags, without lone surrogates: some stores use UTF-8. */
+export function readTags(tags: unknown, operation: string): readonly string[] {
   if (tags === undefined) return NONE;
   checkStrings(tags, "tags", operation);
-  return tags.length === 0 ? NONE : normalizeTags(tags);
+  // A plain copy shares its elements with the literal that most lists are.
+  return tags.every((tag) => tag.isWellFormed())
+    ? [...tags]
+    : tags.map((tag) => tag.toWellFormed());
 }
 
 function readPaths(paths: unknown, operation: string): readonly string[] {
   if (paths === undefined) return NONE;
   checkStrings(paths, "paths", operation);
   return paths.map((path) => {
-    const scope = readPattern(path);
-    if (typeof scope !== "string" && "path" in scope) return scope.path;
+    const { path: exact } = readPattern(path, operation);
+    if (exact !== undefined) return exact;
     throw new TypeError(
-      `Cannot ${operation}: a path ${
-        typeof scope === "string" ? scope : 'must not end in "/*" here'
-      }, received ${show(path)}`,
+      `Cannot ${operation}: a path must not end in "/*" here, received ${
+        show(path)
+      }`,
     );
   });
 }

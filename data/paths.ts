@@ -5,8 +5,9 @@
  * @module
  */
 
-import { pathOf } from "../core/path.ts";
+import { show } from "../core/check/show.ts";
 import type { RequestContext } from "../core/context.ts";
+import { pathOf } from "../core/path.ts";
 import type { RequestScope } from "../core/request_scope.ts";
 
 /** What needs no more than a look: no dots, no escapes, no query. */
@@ -38,24 +39,33 @@ export function prefixesOf(path: string): string[] {
   return prefixes;
 }
 
-/** A path that somebody wants to invalidate: exact, or all below one. */
-export type PathScope = { readonly path: string } | { readonly prefix: string };
+/** A path to invalidate: exact, or all paths below one. */
+export type PathScope =
+  | { readonly path: string; readonly prefix?: never }
+  | { readonly path?: never; readonly prefix: string };
 
 /**
- * Reads a path or a pattern that ends in `/*`.
+ * Reads a path, or a pattern that ends in `/*`.
  *
- * @returns The scope, or what is wrong with it: "… must …".
+ * @throws {TypeError} If it is neither.
  */
-export function readPattern(pattern: string): PathScope | string {
+export function readPattern(pattern: string, operation: string): PathScope {
   const cut = pattern.search(/[?#]/);
   const path = cut === -1 ? pattern : pattern.slice(0, cut);
-  if (!path.startsWith("/")) return 'must begin with "/"';
-  // As a whole: what is white space at the end of a URL, and dropped, is a part
-  // of the path before a query.
-  if (!path.endsWith("*")) return { path: normalizePath(pattern) };
-  if (!path.endsWith("/*")) {
-    return 'must end in "/*" to take all paths below one';
+  const isPrefix = path.endsWith("*");
+  const expected = !path.startsWith("/")
+    ? 'begin with "/"'
+    : isPrefix && !path.endsWith("/*")
+    ? 'end in "/*" to take all paths below one'
+    : undefined;
+  if (expected !== undefined) {
+    throw new TypeError(
+      `Cannot ${operation}: a path must ${expected}, received ${show(pattern)}`,
+    );
   }
+  // The whole pattern: white space is dropped at the end of a URL, but is part of
+  // a path before a query.
+  if (!isPrefix) return { path: normalizePath(pattern) };
   const parent = normalizePath(path.slice(0, -1));
   return { prefix: parent === "/" ? parent : `${parent}/` };
 }

@@ -1,7 +1,8 @@
-import { show } from "../core/check/show.ts";
-import { checkStrings, normalizeTags } from "./check.ts";
+import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { aBoolean } from "../core/check/rules.ts";
+import type { Invalidation } from "./invalidation_log.ts";
+import { checkStrings, readTags } from "./options.ts";
 import { readPattern } from "./paths.ts";
-import type { CacheScopes } from "./scope_table.ts";
 
 /** What to invalidate. */
 export interface RevalidateOptions {
@@ -31,54 +32,27 @@ export interface RevalidateResult {
   readonly timestamp: number;
 }
 
-const NAMES: readonly string[] = ["tags", "paths", "all"];
+const REVALIDATE: OptionRules<RevalidateOptions> = {
+  tags: true,
+  paths: true,
+  all: aBoolean,
+};
 
 /**
- * Checks what somebody wants to invalidate.
+ * Reads what to invalidate.
  *
- * @throws {TypeError} That says what is wrong with it.
+ * @throws {TypeError} If an option is invalid.
  */
-export function readScopes(options: unknown): CacheScopes {
+export function readInvalidation(options: RevalidateOptions): Invalidation {
   const operation = "revalidate";
-  if (
-    typeof options !== "object" || options === null || Array.isArray(options)
-  ) {
-    throw new TypeError(
-      `Cannot revalidate: options must be an object with tags, paths or all, received ${
-        show(options)
-      }`,
-    );
-  }
-  const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
-  if (unknown !== undefined) {
-    throw new TypeError(
-      `Cannot revalidate: options must be tags, paths or all, received ${
-        show(unknown)
-      }`,
-    );
-  }
-  const { tags = [], paths = [], all = false } = options as Record<
-    string,
-    unknown
-  >;
-  checkStrings(tags, "tags", operation);
+  checkOptions(options, REVALIDATE, operation);
+  const { tags, paths = [], all = false } = options;
   checkStrings(paths, "paths", operation);
-  if (typeof all !== "boolean") {
-    throw new TypeError(
-      `Cannot revalidate: all must be true or false, received ${show(all)}`,
-    );
-  }
-  const exact: string[] = [];
-  const prefixes: string[] = [];
-  for (const path of paths) {
-    const scope = readPattern(path);
-    if (typeof scope === "string") {
-      throw new TypeError(
-        `Cannot revalidate: a path ${scope}, received ${show(path)}`,
-      );
-    }
-    if ("path" in scope) exact.push(scope.path);
-    else prefixes.push(scope.prefix);
-  }
-  return { tags: normalizeTags(tags), paths: exact, prefixes, all };
+  const scopes = paths.map((path) => readPattern(path, operation));
+  return {
+    tags: readTags(tags, operation),
+    paths: scopes.flatMap(({ path }) => path ?? []),
+    prefixes: scopes.flatMap(({ prefix }) => prefix ?? []),
+    all,
+  };
 }

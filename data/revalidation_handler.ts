@@ -4,7 +4,7 @@ import { isResponse } from "../core/http/is_response.ts";
 import { type BodyError, readBodyText } from "../core/http/read_body.ts";
 import { show } from "../core/check/show.ts";
 import {
-  readScopes,
+  readInvalidation,
   type RevalidateOptions,
   type RevalidateResult,
 } from "./revalidation.ts";
@@ -115,7 +115,7 @@ async function readOptions(
     return refuse("The body must be JSON");
   }
   try {
-    readScopes(options);
+    readInvalidation(options as RevalidateOptions);
     return options as RevalidateOptions;
   } catch (error) {
     return refuse((error as Error).message);

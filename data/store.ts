@@ -1,73 +1,80 @@
-import type { CacheScopes, Dated, ScopeTable } from "./scope_table.ts";
+import type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
 
-/** A value, and all that is known about it. */
-export interface CacheRecord extends Dated {
+/** A value and its metadata. */
+export interface CacheRecord {
   /** The value. `undefined` is one. */
   readonly value: unknown;
-  /** Until when it is fresh, in milliseconds of the Unix epoch. */
+  /** The number of the latest invalidation when the computation began. */
+  readonly began: number;
+  /** The key by which `invalidate(...args)` finds the record. */
+  readonly scopeKey: string;
+  /** Its tags. */
+  readonly tags: readonly string[];
+  /** Its paths, normalized. */
+  readonly paths: readonly string[];
+  /** The keys of its parts. */
+  readonly keys?: readonly string[] | undefined;
+  /** When it expires, in milliseconds of the Unix epoch. */
   readonly freshUntil: number;
-  /** Until when it may be of use, even stale. A store may drop it then. */
+  /** When even a stale value is of no use. A store may drop it then. */
   readonly keepUntil: number;
   /**
-   * The version of the scope table at which the record was found valid. It
-   * spares looking up the record's scopes until there is another invalidation.
-   * A store that makes a record out of bytes begins with -1.
+   * The log's version at which the record was found valid. It saves looking up
+   * the record's scopes until the next invalidation. -1 in a record that a store
+   * has just read.
    */
   checked: number;
 }
 
-/** Lets go of the lock on a key. */
-export type ReleaseLock = () => void | Promise<void>;
-
 /**
- * Where a cache keeps its records: in the memory of this process, and possibly
- * beyond it, shared with other processes.
+ * Where a cache stores records: in the memory of this process, and possibly
+ * behind it, shared with other processes.
  *
- * A store only stores. Whether a record is valid or fresh is the cache's affair;
- * it decides that with {@linkcode CacheStore.scopes}. Whatever a method throws
- * or rejects with is reported once per outage and fails no call.
+ * A store only stores. The cache decides whether a record is valid or fresh, with
+ * {@linkcode CacheStore.invalidations}. An error of a method fails no call, and
+ * is reported once per outage.
  *
  * Keys are any strings, of any length; tags have no lone surrogates.
  */
 export interface CacheStore {
   /**
-   * When what was last invalidated, as far as this process knows. The cache
-   * reads it, the store writes it.
+   * The invalidations that this process knows of: those of the memory store in
+   * front. The cache reads it, the store writes it.
    */
-  readonly scopes: ScopeTable;
-  /** How many records the memory of this process holds. */
+  readonly invalidations: InvalidationLog;
+  /** The number of records in memory. */
   readonly entries: number;
-  /** How many bytes they take, estimated. */
+  /** The estimated size of the records in memory, in bytes. */
   readonly bytes: number;
-  /** How many records had to give way to others so far. */
+  /** The number of records evicted so far. */
   readonly evictions: number;
-  /** The record that memory holds under a key. This is what a hit costs. */
+  /** Returns the record in memory. A hit costs little more than this. */
   peek(key: string): CacheRecord | undefined;
   /**
-   * The record under a key, from beyond memory; a store of memory alone has no
-   * such method. What it finds, it keeps in memory as well.
+   * Returns the record from behind memory, and keeps it in memory. A store of
+   * memory alone has no such method.
    */
   get?(key: string): Promise<CacheRecord | undefined>;
   /**
-   * Keeps a record, here and beyond, in place of the one under its key. Beyond
-   * memory only if it is known there what was invalidated before it began: a
-   * record of a process that has asked for nothing yet stays in memory.
+   * Stores a record in place of the key's present one. Behind memory, only if
+   * all invalidations before the record began are known there. So before its
+   * first request, a process stores in memory only.
    */
   set(key: string, record: CacheRecord): void | Promise<void>;
   /**
-   * Invalidates: in {@linkcode CacheStore.scopes} before it returns, for other
-   * processes when its promise resolves. If it rejects, the others don't know
-   * yet, and the store tells them as soon as it can.
+   * Invalidates: in {@linkcode CacheStore.invalidations} before it returns, for
+   * other processes when its promise resolves. If it rejects, the store informs
+   * the others as soon as it can.
    */
-  invalidate(scopes: CacheScopes): void | Promise<void>;
+  invalidate(what: Invalidation): void | Promise<void>;
   /**
    * Locks a key among all processes, so that one of them computes.
    *
-   * @returns What lets go of it; or `undefined` once another process has let
-   * go, or has had it for too long: then the record is asked for again. It
-   * never takes longer than the time that a lock is held at most.
+   * @returns What releases the lock, or `undefined` after another process has
+   * released it or held it for too long. Then the cache asks for the record
+   * again. Never takes longer than a lock is held at most.
    */
-  lock?(key: string): Promise<ReleaseLock | undefined>;
-  /** Closes connections. Calls that are under way may reject. */
+  lock?(key: string): Promise<(() => void | Promise<void>) | undefined>;
+  /** Closes connections. Operations in progress may reject. */
   close?(): void | Promise<void>;
 }

@@ -1,36 +1,40 @@
-import type { CacheRecord, CacheStore, ReleaseLock } from "./store.ts";
 import { CacheError } from "./error.ts";
-import type { CacheScopes, ScopeTable } from "./scope_table.ts";
-import { withTimeout } from "./timing.ts";
+import type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
+import type { CacheRecord, CacheStore } from "./store.ts";
+import { withTimeout } from "./timeouts.ts";
 
-/** Gets what failed behind the callers' backs. */
+/** Called with errors that no caller sees. */
 export type ErrorListener = (error: unknown, operation: string) => void;
 
-/** The lock on a key, or `none` where there are none. */
-export type Lock = ReleaseLock | "none";
+/** The result of an operation that failed. */
+const FAILED = Symbol();
 
 /**
- * A store that can't fail a call: what it throws, rejects with, or keeps to
- * itself for too long is told to `onError`, once until it works again, and
- * taken for nothing found or nothing done.
+ * A store that can't fail a call. What it throws, rejects with, or doesn't
+ * answer in time counts as nothing found or nothing done. `onError` is called
+ * once per outage.
  */
 export class StoreGuard {
-  readonly scopes: ScopeTable;
-  /** Whether there is anything beyond memory. */
+  readonly invalidations: InvalidationLog;
+  /** Whether the store has more than memory. */
   readonly isShared: boolean;
   readonly #store: CacheStore;
   readonly #onError: ErrorListener;
   readonly #timeout: number;
-  /** What callers don't wait for, but `close()` does. */
+  /** Operations that callers don't wait for, but `close()` does. */
   readonly #pending = new Set<Promise<unknown>>();
   #isDown = false;
 
-  /** `timeout` is how long the store may take to answer, in milliseconds. */
+  /**
+   * Guards a store.
+   *
+   * @param timeout Time limit of one operation, in milliseconds.
+   */
   constructor(store: CacheStore, onError: ErrorListener, timeout: number) {
     this.#store = store;
     this.#timeout = timeout;
     this.#onError = onError;
-    this.scopes = store.scopes;
+    this.invalidations = store.invalidations;
     this.isShared = store.get !== undefined;
   }
 
@@ -38,39 +42,48 @@ export class StoreGuard {
     try {
       return this.#store.peek(key);
     } catch (error) {
-      this.#failed(error);
+      this.#report(error);
       return undefined;
     }
   }
 
   async get(key: string): Promise<CacheRecord | undefined> {
-    const result = await this.#ask(() => this.#store.get!(key));
-    return result.value;
+    const found = await this.#try(() => this.#store.get!(key));
+    return found === FAILED ? undefined : found;
   }
 
-  /** Gives a promise only if the store does. */
+  /** Returns a promise only if the store does. */
   set(key: string, record: CacheRecord): void | Promise<unknown> {
-    return this.#do(() => this.#store.set(key, record));
+    try {
+      const stored = this.#store.set(key, record);
+      if (stored !== undefined) {
+        return this.#inBackground(this.#try(() => stored));
+      }
+      // Success in memory says nothing about what is behind it.
+      if (!this.isShared) this.#isDown = false;
+    } catch (error) {
+      this.#report(error);
+    }
   }
 
-  /** Whether it is known wherever it has to be. */
-  async invalidate(scopes: CacheScopes): Promise<boolean> {
-    const result = await this.#ask(() => this.#store.invalidate(scopes));
-    return !result.failed;
+  /** Returns whether all processes that share the store know of it. */
+  async invalidate(what: Invalidation): Promise<boolean> {
+    return await this.#try(() => this.#store.invalidate(what)) !== FAILED;
   }
 
-  /** The store sees to it that this doesn't take too long. */
-  async lock(key: string): Promise<Lock | undefined> {
+  /**
+   * Returns what releases the lock, `undefined` if another process had it, or
+   * `none` if there is no lock. The store limits the time that it takes.
+   */
+  async lock(key: string): Promise<"none" | (() => Promise<void>) | undefined> {
     if (this.#store.lock === undefined) return "none";
-    const result = await this.#ask(() => this.#store.lock!(key), Infinity);
-    return result.failed ? "none" : result.value;
+    const release = await this.#try(() => this.#store.lock!(key), Infinity);
+    if (release === FAILED) return "none";
+    return release &&
+      (async () => void await this.#inBackground(this.#try(release)));
   }
 
-  async release(release: ReleaseLock): Promise<void> {
-    await this.#inBackground(this.#ask(release));
-  }
-
-  /** Closes the store when what is under way behind the callers is done. */
+  /** Closes the store when all operations in the background have ended. */
   async close(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
     await this.#store.close?.();
@@ -82,26 +95,13 @@ export class StoreGuard {
     return work;
   }
 
-  #do(run: () => void | Promise<void>): void | Promise<unknown> {
-    try {
-      const result = run();
-      if (result !== undefined) {
-        return this.#inBackground(this.#ask(() => result));
-      }
-      // What is done at once says nothing about what is beyond memory.
-      if (!this.isShared) this.#isDown = false;
-    } catch (error) {
-      this.#failed(error);
-    }
-  }
-
-  async #ask<T>(
+  async #try<T>(
     run: () => T | Promise<T>,
     timeout: number = this.#timeout,
-  ): Promise<{ value?: T; failed: boolean }> {
+  ): Promise<T | typeof FAILED> {
     try {
       const result = run();
-      const value = result instanceof Promise && timeout !== Infinity
+      const value = result instanceof Promise
         ? await withTimeout(
           result,
           timeout,
@@ -109,14 +109,14 @@ export class StoreGuard {
         )
         : await result;
       this.#isDown = false;
-      return { value, failed: false };
+      return value;
     } catch (error) {
-      this.#failed(error);
-      return { failed: true };
+      this.#report(error);
+      return FAILED;
     }
   }
 
-  #failed(error: unknown): void {
+  #report(error: unknown): void {
     // The value is at fault, not the store.
     if (error instanceof CacheError && error.code === "NOT_DATA") {
       return this.#onError(error, "share a value");

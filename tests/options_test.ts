@@ -683,7 +683,7 @@ Deno.test("revalidate() refuses unknown options, and its handler answers 400", a
   );
   assertEquals(
     error.message,
-    'Cannot revalidate: options must be tags, paths or all, received "tag"',
+    'Cannot revalidate: unknown option "tag"; did you mean tags? Known options: tags, paths, all',
   );
   const revalidate = data.createRevalidationHandler("a secret");
   const response = await revalidate(

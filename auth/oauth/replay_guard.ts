@@ -15,7 +15,10 @@ const MAX_STATES = 100_000;
 export function createReplayGuard(
   lifetime: number,
 ): (state: string, now: number) => boolean {
-  const used = new GenerationMap<string, true>(MAX_STATES, lifetime);
+  const used = new GenerationMap<string, true>({
+    maxSize: MAX_STATES,
+    lifetime,
+  });
   return (state, now) => {
     used.advance(now);
     if (used.peek(state) !== undefined) return false;

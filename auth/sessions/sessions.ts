@@ -54,7 +54,7 @@ export function createSessions(options: SessionsOptions) {
   const refreshes = new GenerationMap<
     string,
     { result: Promise<VerifiedSession | undefined>; until: number }
-  >(MAX_REFRESHES);
+  >({ maxSize: MAX_REFRESHES });
 
   /** Creates what proves a session, and the record in the store. */
   async function issue(

@@ -178,7 +178,7 @@ export function rateLimitSignIn(
   const pairs = newCounter();
   const accounts = newCounter();
   /** When an address stops being familiar to an account. */
-  const familiarUntil = new GenerationMap<string, number>(maxKeys);
+  const familiarUntil = new GenerationMap<string, number>({ maxSize: maxKeys });
   const counted = new WeakMap<SignInAttempt, Counted>();
 
   const namesOf = account === undefined

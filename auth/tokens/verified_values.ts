@@ -21,11 +21,10 @@ interface Verified<T> {
  * is remembered. Nobody can choose to, since the end is that of a signature.
  */
 export class VerifiedValues<T> {
-  readonly #values = new GenerationMap<number, Verified<T>>(
-    MAX_LENGTH,
-    Infinity,
-    ({ value }) => value.length + MEANING_LENGTH,
-  );
+  readonly #values = new GenerationMap<number, Verified<T>>({
+    maxSize: MAX_LENGTH,
+    weigh: ({ value }) => value.length + MEANING_LENGTH,
+  });
 
   /** Returns the meaning of a value that was recently genuine. */
   get(value: string): T | undefined {

@@ -31,7 +31,7 @@ export class FixedWindowCounter {
     this.#windowMs = windowMs;
     this.#now = now;
     this.#last = now();
-    this.#windows = new GenerationMap(maxKeys, windowMs);
+    this.#windows = new GenerationMap({ maxSize: maxKeys, lifetime: windowMs });
   }
 
   /** Returns the time. Never moves backwards, even when the clock does. */

@@ -1,3 +1,18 @@
+/** Options of a {@linkcode GenerationMap}. */
+export interface GenerationMapOptions<K, V> {
+  /** Maximum entries, of both generations together. */
+  readonly maxSize: number;
+  /**
+   * Time after which `advance()` starts a generation, in the unit of its
+   * argument. Default: `Infinity`.
+   */
+  readonly lifetime?: number;
+  /** Returns how many entries a value counts as. Default: 1. */
+  readonly weigh?: (value: V) => number;
+  /** Called with each generation that is forgotten. */
+  readonly onForget?: (generation: ReadonlyMap<K, V>) => void;
+}
+
 /**
  * A bounded map that forgets what wasn't used for long, without a timer, a
  * search or a link for each entry.
@@ -15,27 +30,23 @@ export class GenerationMap<K, V> {
   readonly #maxYoung: number;
   readonly #lifetime: number;
   readonly #weigh: (value: V) => number;
-  #weight = 0;
+  readonly #onForget: ((generation: ReadonlyMap<K, V>) => void) | undefined;
   #young = new Map<K, V>();
   #old = new Map<K, V>();
+  #weight = 0;
   #turn = 0;
 
-  /**
-   * Creates an empty map.
-   *
-   * @param maxSize Maximum entries, of both generations together.
-   * @param lifetime Time after which {@linkcode advance} starts a generation, in
-   * the unit of its argument. Default: `Infinity`.
-   * @param weigh Returns how many entries a value counts as. Default: 1.
-   */
-  constructor(
-    maxSize: number,
-    lifetime = Infinity,
-    weigh: (value: V) => number = () => 1,
-  ) {
-    this.#maxYoung = maxSize / 2;
-    this.#lifetime = lifetime;
-    this.#weigh = weigh;
+  /** Creates an empty map. */
+  constructor(options: GenerationMapOptions<K, V>) {
+    this.#maxYoung = options.maxSize / 2;
+    this.#lifetime = options.lifetime ?? Infinity;
+    this.#weigh = options.weigh ?? (() => 1);
+    this.#onForget = options.onForget;
+  }
+
+  /** The number of entries. One that was renewed counts in both generations. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
   }
 
   /** Starts a new generation if the present one began a lifetime ago. */
@@ -79,6 +90,7 @@ export class GenerationMap<K, V> {
 
   /** Forgets the older generation, and starts a new one. */
   rotate(): void {
+    this.#onForget?.(this.#old);
     this.#old = this.#young;
     this.#young = new Map();
     this.#weight = 0;

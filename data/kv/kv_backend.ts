@@ -5,9 +5,9 @@ import type {
   FoundEntry,
   News,
   Position,
+  ReleaseLock,
   SharedEntry,
 } from "../shared/backend.ts";
-import type { ReleaseLock } from "../store.ts";
 import type { Kv, KvEntry, KvKey } from "./kv.ts";
 import { commit, keyPart } from "./kv_keys.ts";
 import { KvLog } from "./kv_log.ts";

@@ -16,7 +16,7 @@
  */
 
 import type { News, Position } from "../shared/backend.ts";
-import { EVERYTHING } from "../shared/scope_names.ts";
+import { EVERYTHING } from "../shared/invalidation_names.ts";
 import type { Kv, KvEntry, KvKey } from "./kv.ts";
 import { commit, keyPart, PAGE, page } from "./kv_keys.ts";
 

@@ -6,34 +6,41 @@
 
 import {
   checkOptions,
+  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { readDuration } from "../../core/check/duration.ts";
-import { show } from "../../core/check/show.ts";
+import {
+  aFunction,
+  aNonEmptyString,
+  aTimeout,
+  withMethods,
+} from "../../core/check/rules.ts";
+import {
+  DEFAULT_MAX_SCOPES,
+  type Invalidation,
+  type InvalidationLog,
+} from "../invalidation_log.ts";
 import {
   MEMORY_STORE,
   MemoryStore,
   type MemoryStoreOptions,
-  readLimits,
 } from "../memory_store.ts";
-import type { CacheScopes, Dated, ScopeTable } from "../scope_table.ts";
 import { SharedStore } from "../shared/shared_store.ts";
-import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";
+import type { CacheRecord, CacheStore } from "../store.ts";
+import { toDelay } from "../timeouts.ts";
 import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
 import { KvBackend } from "./kv_backend.ts";
 
 export type {
   CacheRecord,
-  CacheScopes,
   CacheStore,
-  Dated,
+  Invalidation,
+  InvalidationLog,
   Kv,
   KvAtomicOperation,
   KvEntry,
   KvKey,
   MemoryStoreOptions,
-  ReleaseLock,
-  ScopeTable,
 };
 
 /** Settings of a store in Deno KV. The limits are those of the memory in front. */
@@ -60,14 +67,16 @@ export interface KvStoreOptions extends MemoryStoreOptions {
   readonly now?: () => number;
 }
 
-const OPTIONS: OptionRules<KvStoreOptions> = {
+const KV_STORE: OptionRules<KvStoreOptions> = {
   ...MEMORY_STORE,
   kv: true,
-  name: true,
-  interval: true,
-  lockTime: true,
-  now: true,
+  name: aNonEmptyString,
+  interval: aTimeout("seconds"),
+  lockTime: aTimeout("seconds"),
+  now: aFunction,
 };
+
+const aKv = withMethods("what Deno.openKv() gives", "atomic");
 
 /** A store in Deno KV. */
 export interface KvStore extends CacheStore, AsyncDisposable {
@@ -112,44 +121,26 @@ export interface KvStore extends CacheStore, AsyncDisposable {
  */
 export function createKvStore(options: KvStoreOptions): KvStore {
   const operation = "create KV store";
-  checkOptions(options, OPTIONS, operation);
+  checkOptions(options, KV_STORE, operation);
+  checkValue(options.kv, "kv", aKv, operation);
   const {
     kv,
     name = "cache",
     interval = 0.05,
     lockTime = 10,
+    maxScopes = DEFAULT_MAX_SCOPES,
     now = Date.now,
   } = options;
-  const limits = readLimits(options, operation);
-  if (typeof kv?.atomic !== "function") {
-    throw new TypeError(
-      `Cannot ${operation}: kv must be what Deno.openKv() gives, received ${
-        show(kv)
-      }`,
-    );
-  }
-  if (typeof name !== "string" || name === "") {
-    throw new TypeError(
-      `Cannot ${operation}: name must be a non-empty string, received ${
-        show(name)
-      }`,
-    );
-  }
-  const seconds = { unit: "seconds" } as const;
-  const intervalMs = readDuration(interval, "interval", operation, seconds);
-  const lockMs = readDuration(lockTime, "lockTime", operation, seconds);
-
   return new SharedStore({
-    memory: new MemoryStore(limits),
-    maxLength: limits.maxEntryBytes,
+    memory: new MemoryStore(options),
     now,
     open: (store) =>
       new KvBackend({
         kv,
         name,
-        maxScopes: limits.maxScopes,
-        lockTime: lockMs,
-        interval: intervalMs,
+        maxScopes,
+        lockTime: toDelay(lockTime),
+        interval: toDelay(interval),
         now,
         onTick: () => store.sync(),
       }),

@@ -3,9 +3,9 @@ import type {
   FoundEntry,
   News,
   Position,
+  ReleaseLock,
   SharedEntry,
 } from "../shared/backend.ts";
-import type { ReleaseLock } from "../store.ts";
 import type { Run } from "./redis_link.ts";
 import {
   ASK,
@@ -18,72 +18,69 @@ import {
 } from "./redis_scripts.ts";
 import type { RedisLocks } from "./redis_locks.ts";
 
-/** What a backend in Redis is made of. */
-export interface RedisBackendParts {
-  /** What all keys begin with. */
-  readonly name: string;
-  /** How many scopes Redis keeps. */
-  readonly maxScopes: number;
-  /** The locks of this process. */
-  readonly locks: RedisLocks;
-  /** Runs scripts. */
-  readonly run: Run;
-  /** Closes the connections. */
-  readonly close: () => Promise<void>;
-}
+/** The names of a store's keys in Redis. */
+export type RedisKeys = ReturnType<typeof keysOf>;
 
-/** The channel of a store. */
-export function channelOf(name: string): string {
-  return `${name}:news`;
-}
-
-/** The key under which the epoch of a store is. */
-export function metaOf(name: string): string {
-  return `${name}:meta`;
+/** Returns the names of a store's keys. See redis_scripts.ts. */
+export function keysOf(name: string) {
+  return {
+    meta: `${name}:meta`,
+    scopes: `${name}:scopes`,
+    channel: `${name}:news`,
+    value: (key: string) => `${name}:value:${key}`,
+    lock: (key: string) => `${name}:lock:${key}`,
+  } as const;
 }
 
 /** What processes share, in Redis. */
 export class RedisBackend implements Backend {
-  readonly #parts: RedisBackendParts;
-  readonly #keys: readonly [meta: string, scopes: string];
+  readonly #keys: RedisKeys;
+  readonly #maxScopes: number;
+  readonly #locks: RedisLocks;
+  readonly #run: Run;
+  /** Closes the connections. */
+  readonly close: () => Promise<void>;
   /** Names epochs that this process begins. */
   readonly #id = crypto.randomUUID();
 
-  /** Makes a backend; nothing happens before it is asked for something. */
-  constructor(parts: RedisBackendParts) {
-    this.#parts = parts;
-    this.#keys = [metaOf(parts.name), `${parts.name}:scopes`];
+  constructor(
+    keys: RedisKeys,
+    maxScopes: number,
+    locks: RedisLocks,
+    run: Run,
+    close: () => Promise<void>,
+  ) {
+    this.#keys = keys;
+    this.#maxScopes = maxScopes;
+    this.#locks = locks;
+    this.#run = run;
+    this.close = close;
   }
 
-  /** The first thing to do on a connection. */
-  async hello(since: Position): Promise<News> {
-    return readNews(await this.#run(HELLO, [], this.#since(since)));
+  /** The first command on a connection. */
+  async greet(since: Position): Promise<News> {
+    return readNews(await this.#ask(HELLO, since));
   }
 
   async ask(since: Position): Promise<News> {
-    return readNews(await this.#run(ASK, [], this.#since(since)));
+    return readNews(await this.#ask(ASK, since));
   }
 
   async get(
     key: string,
     since: Position,
   ): Promise<{ news: News; entry: FoundEntry | undefined }> {
-    const keys = [this.#valueKey(key)];
-    const reply = await this.#run(GET, keys, this.#since(since)) as [
+    const reply = await this.#ask(GET, since, [this.#keys.value(key)]) as [
       ...NewsReply,
       entry: [epoch: string, began: string, text: string, ms: string] | null[],
       left: number,
     ];
     const [, , , [epoch, began, text, ms], left] = reply;
+    const age = Math.max(0, Number(ms) - left);
     return {
       news: readNews(reply),
       entry: typeof epoch === "string"
-        ? {
-          epoch,
-          began: Number(began),
-          text: text!,
-          age: Math.max(0, Number(ms) - left),
-        }
+        ? { epoch, began: Number(began), text: text!, age }
         : undefined,
     };
   }
@@ -93,44 +90,36 @@ export class RedisBackend implements Backend {
     { epoch, began, text }: SharedEntry,
     ms: number,
   ): Promise<void> {
-    const keys = [this.#keys[0], this.#valueKey(key)];
-    await this.#parts.run(SET, keys, [epoch, `${began}`, text, `${ms}`]);
+    const keys = [this.#keys.meta, this.#keys.value(key)];
+    await this.#run(SET, keys, [epoch, `${began}`, text, `${ms}`]);
   }
 
   async delete(key: string): Promise<void> {
-    await this.#parts.run(DELETE, [this.#valueKey(key)], []);
+    await this.#run(DELETE, [this.#keys.value(key)], []);
   }
 
   async invalidate(scopes: readonly string[], since: Position): Promise<News> {
-    const { name, maxScopes } = this.#parts;
-    return readNews(
-      await this.#run(INVALIDATE, [], [
-        ...this.#since(since),
-        `${maxScopes}`,
-        channelOf(name),
-        ...scopes,
-      ]),
-    );
+    const args = [`${this.#maxScopes}`, this.#keys.channel, ...scopes];
+    return readNews(await this.#ask(INVALIDATE, since, [], args));
   }
 
   lock(key: string): Promise<ReleaseLock | undefined> {
-    return this.#parts.locks.lock(key);
+    return this.#locks.lock(key);
   }
 
-  close(): Promise<void> {
-    return this.#parts.close();
-  }
-
-  #run(script: string, keys: string[], args: string[]): Promise<unknown> {
-    return this.#parts.run(script, [...this.#keys, ...keys], args);
-  }
-
-  #since({ epoch, number }: Position): string[] {
-    return [epoch, `${number}`, this.#id];
-  }
-
-  #valueKey(key: string): string {
-    return `${this.#parts.name}:value:${key}`;
+  /** Runs a script that begins with the epoch. */
+  #ask(
+    script: string,
+    { epoch, number }: Position,
+    keys: readonly string[] = [],
+    args: readonly string[] = [],
+  ): Promise<unknown> {
+    const { meta, scopes } = this.#keys;
+    return this.#run(
+      script,
+      [meta, scopes, ...keys],
+      [epoch, `${number}`, this.#id, ...args],
+    );
   }
 }
 

@@ -1,70 +1,77 @@
 import { MAX_DELAY } from "../../core/check/duration.ts";
-import type { ReleaseLock } from "../store.ts";
+import { pause } from "../../core/runtime/pause.ts";
+import type { ReleaseLock } from "../shared/backend.ts";
+import type { RedisKeys } from "./redis_backend.ts";
 import type { Run } from "./redis_link.ts";
 import { LOCK, RELEASE } from "./redis_scripts.ts";
 
-/** What locks are made of. */
-export interface RedisLocksParts {
-  /** What all keys begin with. */
-  readonly name: string;
-  /** Where the epoch is. */
-  readonly meta: string;
-  /** Where it is said that a lock is free. */
-  readonly channel: string;
-  /** How long a lock is held at most, in ms. */
-  readonly lockTime: number;
-  /** Runs scripts. */
-  readonly run: Run;
-}
-
-/** How many locks are remembered that could not be let go of. */
+/** Maximum locks to remember that couldn't be released. */
 const MAX_LEFT = 10_000;
 
 /** The locks that this process holds, and those that it waits for. */
 export class RedisLocks {
-  readonly #parts: RedisLocksParts;
-  readonly #waiting = new Map<string, Set<() => void>>();
-  /** What is held, or may be, because Redis was away when it was let go of. */
+  readonly #keys: RedisKeys;
+  readonly #lockTime: number;
+  readonly #run: Run;
+  /** Calls that wait for a lock, by key. Aborting one wakes it. */
+  readonly #waiting = new Map<string, Set<AbortController>>();
+  /** Locks that may be held, because Redis was away at their release. */
   #left: { readonly key: string; readonly token: string }[] = [];
 
-  /** Begins with none. */
-  constructor(parts: RedisLocksParts) {
-    this.#parts = parts;
+  /**
+   * Creates an empty list of locks.
+   *
+   * @param lockTime How long a lock is held at most, in milliseconds.
+   */
+  constructor(keys: RedisKeys, lockTime: number, run: Run) {
+    this.#keys = keys;
+    this.#lockTime = lockTime;
+    this.#run = run;
   }
 
-  /** As the store's. */
+  /** See {@linkcode CacheStore.lock}. */
   async lock(key: string): Promise<ReleaseLock | undefined> {
-    const { meta, lockTime, run } = this.#parts;
+    const { lock, meta } = this.#keys;
     const token = crypto.randomUUID();
-    // Before it is asked for: it may be free again before the answer is here.
-    const waiter = this.#listen(key);
-    const keys = [this.#place(key), meta];
+    // Listens before it asks: the lock may be released before the answer comes.
+    const waiter = new AbortController();
+    const waiters = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, waiters.add(waiter));
     try {
-      const left = await run(LOCK, keys, [token, `${lockTime}`]) as number;
-      if (left === -1) return () => this.#release(key, token, run);
-      await waiter.wait(Math.min(left + 1, MAX_DELAY));
+      const left = await this.#run(
+        LOCK,
+        [lock(key), meta],
+        [token, `${this.#lockTime}`],
+      ) as number;
+      if (left === -1) return () => this.#release(key, token, this.#run);
+      await pause(Math.min(left + 1, MAX_DELAY), waiter.signal);
       return undefined;
     } catch (error) {
       this.#leave(key, token);
       throw error;
     } finally {
-      waiter.stop();
+      waiters.delete(waiter);
+      if (waiters.size === 0) this.#waiting.delete(key);
     }
   }
 
-  /** Takes a message; says whether it was one about a lock. */
+  /** Handles a message. Returns whether it was about a lock. */
   hear(message: string): boolean {
     if (message[0] !== "u") return false;
-    for (const wake of this.#waiting.get(message.slice(1)) ?? []) wake();
+    for (const waiter of this.#waiting.get(message.slice(1)) ?? []) {
+      waiter.abort();
+    }
     return true;
   }
 
-  /** Nothing will be heard any more: nobody waits. */
+  /** Ends all waiting: no more messages come. */
   wakeAll(): void {
-    for (const set of this.#waiting.values()) for (const wake of set) wake();
+    for (const waiters of this.#waiting.values()) {
+      for (const waiter of waiters) waiter.abort();
+    }
   }
 
-  /** Lets go of what could not be let go of while Redis was away. */
+  /** Releases what couldn't be released while Redis was away. */
   async releaseLeft(run: Run): Promise<void> {
     const left = this.#left;
     this.#left = [];
@@ -74,9 +81,9 @@ export class RedisLocks {
   }
 
   async #release(key: string, token: string, run: Run): Promise<void> {
-    const { channel } = this.#parts;
+    const { channel, lock } = this.#keys;
     try {
-      await run(RELEASE, [this.#place(key)], [token, channel, `u${key}`]);
+      await run(RELEASE, [lock(key)], [token, channel, `u${key}`]);
     } catch (error) {
       this.#leave(key, token);
       throw error;
@@ -85,26 +92,5 @@ export class RedisLocks {
 
   #leave(key: string, token: string): void {
     if (this.#left.length < MAX_LEFT) this.#left.push({ key, token });
-  }
-
-  #place(key: string): string {
-    return `${this.#parts.name}:lock:${key}`;
-  }
-
-  #listen(key: string): { wait(ms: number): Promise<void>; stop(): void } {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const set = this.#waiting.get(key) ?? new Set();
-    this.#waiting.set(key, set.add(resolve));
-    return {
-      async wait(ms) {
-        const timer = setTimeout(resolve, ms);
-        await promise;
-        clearTimeout(timer);
-      },
-      stop: () => {
-        set.delete(resolve);
-        if (set.size === 0) this.#waiting.delete(key);
-      },
-    };
   }
 }

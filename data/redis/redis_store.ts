@@ -7,33 +7,40 @@
 
 import {
   checkOptions,
+  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { readDuration } from "../../core/check/duration.ts";
-import { show } from "../../core/check/show.ts";
+import {
+  aFunction,
+  aNonEmptyString,
+  aTimeout,
+  withMethods,
+} from "../../core/check/rules.ts";
+import {
+  DEFAULT_MAX_SCOPES,
+  type Invalidation,
+  type InvalidationLog,
+} from "../invalidation_log.ts";
 import {
   MEMORY_STORE,
   MemoryStore,
   type MemoryStoreOptions,
-  readLimits,
 } from "../memory_store.ts";
-import type { CacheScopes, Dated, ScopeTable } from "../scope_table.ts";
 import { SharedStore } from "../shared/shared_store.ts";
-import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";
-import { channelOf, metaOf, RedisBackend } from "./redis_backend.ts";
+import type { CacheRecord, CacheStore } from "../store.ts";
+import { toDelay } from "../timeouts.ts";
+import { keysOf, RedisBackend } from "./redis_backend.ts";
 import type { CacheRedisClient } from "./redis_client.ts";
-import { RedisLink } from "./redis_link.ts";
+import { RedisLink, type Run } from "./redis_link.ts";
 import { RedisLocks } from "./redis_locks.ts";
 
 export type {
   CacheRecord,
   CacheRedisClient,
-  CacheScopes,
   CacheStore,
-  Dated,
+  Invalidation,
+  InvalidationLog,
   MemoryStoreOptions,
-  ReleaseLock,
-  ScopeTable,
 };
 
 /** Settings of a store in Redis. The limits are those of the memory in front. */
@@ -63,14 +70,16 @@ export interface RedisStoreOptions extends MemoryStoreOptions {
   readonly now?: () => number;
 }
 
-const OPTIONS: OptionRules<RedisStoreOptions> = {
+const REDIS_STORE: OptionRules<RedisStoreOptions> = {
   ...MEMORY_STORE,
   client: true,
-  name: true,
-  lockTime: true,
-  timeout: true,
-  now: true,
+  name: aNonEmptyString,
+  lockTime: aTimeout("seconds"),
+  timeout: aTimeout("seconds"),
+  now: aFunction,
 };
+
+const aClient = withMethods("one of npm:redis", "duplicate");
 
 /** A store in Redis. */
 export interface RedisStore extends CacheStore, AsyncDisposable {
@@ -109,71 +118,40 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
  */
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
   const operation = "create Redis store";
-  checkOptions(options, OPTIONS, operation);
+  checkOptions(options, REDIS_STORE, operation);
+  checkValue(options.client, "client", aClient, operation);
   const {
     client,
     name = "cache",
     lockTime = 10,
     timeout = 2,
+    maxScopes = DEFAULT_MAX_SCOPES,
     now = Date.now,
   } = options;
-  const limits = readLimits(options, operation);
-  if (typeof name !== "string" || name === "") {
-    throw new TypeError(
-      `Cannot ${operation}: name must be a non-empty string, received ${
-        show(name)
-      }`,
-    );
-  }
-  if (typeof client?.duplicate !== "function") {
-    throw new TypeError(
-      `Cannot ${operation}: client must be one of npm:redis, received ${
-        show(client)
-      }`,
-    );
-  }
-  const seconds = { unit: "seconds" } as const;
-  const lockMs = readDuration(lockTime, "lockTime", operation, seconds);
-  const timeoutMs = readDuration(timeout, "timeout", operation, seconds);
-  const channel = channelOf(name);
-
+  const keys = keysOf(name);
   return new SharedStore({
-    memory: new MemoryStore(limits),
-    maxLength: limits.maxEntryBytes,
+    memory: new MemoryStore(options),
     now,
     open(store) {
       const link = new RedisLink({
         client,
-        channel,
-        timeout: timeoutMs,
+        channel: keys.channel,
+        timeout: toDelay(timeout),
         onMessage(message) {
-          // What can't be asked now is asked when there is a connection.
+          // Without a connection now, it asks when there is one.
           if (!locks.hear(message)) store.sync().catch(() => {});
         },
         async onConnect(run) {
-          const direct = new RedisBackend({ ...parts, run });
-          await store.greet((since) => direct.hello(since), direct);
+          await store.greet(backendOf(run));
           await locks.releaseLeft(run);
         },
         onLost: () => locks.wakeAll(),
         onBeat: () => store.sync(),
       });
-      const { run } = link;
-      const locks = new RedisLocks({
-        name,
-        meta: metaOf(name),
-        channel,
-        lockTime: lockMs,
-        run,
-      });
-      const parts = {
-        name,
-        maxScopes: limits.maxScopes,
-        locks,
-        run,
-        close: () => link.close(),
-      };
-      return new RedisBackend(parts);
+      const locks = new RedisLocks(keys, toDelay(lockTime), link.run);
+      const backendOf = (run: Run) =>
+        new RedisBackend(keys, maxScopes, locks, run, () => link.close());
+      return backendOf(link.run);
     },
   });
 }

@@ -1,4 +1,5 @@
-import type { ReleaseLock } from "../store.ts";
+/** Releases a lock. */
+export type ReleaseLock = () => void | Promise<void>;
 
 /**
  * A place in the order of all invalidations.

@@ -1,6 +1,6 @@
-import type { CacheScopes, ScopeTable } from "../scope_table.ts";
+import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
 import type { News, Position } from "./backend.ts";
-import { EVERYTHING, scopesOf } from "./scope_names.ts";
+import { EVERYTHING, invalidationOf } from "./invalidation_names.ts";
 
 /**
  * How much one invalidation that the others don't know of yet counts. As long
@@ -9,9 +9,9 @@ import { EVERYTHING, scopesOf } from "./scope_names.ts";
 const STEP = 2 ** -14;
 
 /**
- * Enters what all processes have invalidated into the table of this one.
+ * Records the invalidations of all processes in the log of this one.
  *
- * The table's numbers are the shared ones plus a base. An invalidation of this
+ * The log's numbers are the shared ones plus a base. An invalidation of this
  * process holds here at once, before it has a number that all know. It gets
  * one between the last known and the next, so that what begins now is newer,
  * and yet older than whatever the others have invalidated in the meantime:
@@ -27,14 +27,14 @@ const STEP = 2 ** -14;
  * were, and everything from before counts as invalid.
  */
 export class SharedNumbers {
-  readonly #table: ScopeTable;
+  readonly #log: InvalidationLog;
   #base = 0;
   #epoch = "";
   #known = 0;
 
   /** Begins without an epoch: nothing is known of the others. */
-  constructor(table: ScopeTable) {
-    this.#table = table;
+  constructor(log: InvalidationLog) {
+    this.#log = log;
   }
 
   /** How much of what the others did is known here. */
@@ -43,11 +43,11 @@ export class SharedNumbers {
   }
 
   /** Notes what only this process knows. */
-  note(scopes: CacheScopes): void {
-    const number = this.#table.sequence + STEP;
+  note(what: Invalidation): void {
+    const number = this.#log.sequence + STEP;
     // Out of room. What is unknown to all others makes everything invalid.
     if (number >= this.#base + this.#known + 1) this.#rebase();
-    else this.#table.invalidate(scopes, number);
+    else this.#log.invalidate(what, number);
   }
 
   /**
@@ -64,13 +64,13 @@ export class SharedNumbers {
     }
     let all = isNew;
     for (const [name, number] of scopes) {
-      this.#table.invalidate(scopesOf(name), this.#base + number);
+      this.#log.invalidate(invalidationOf(name), this.#base + number);
       if (name === EVERYTHING && number > this.#known) all = true;
     }
     const last = more ? scopes.at(-1)![1] : number;
     if (last > this.#known) {
       this.#known = last;
-      this.#table.invalidate({}, this.#base + last);
+      this.#log.invalidate({}, this.#base + last);
     }
     return all;
   }
@@ -95,8 +95,8 @@ export class SharedNumbers {
    * only known here.
    */
   #rebase(): void {
-    const next = Math.ceil(this.#table.sequence) + 1;
+    const next = Math.ceil(this.#log.sequence) + 1;
     this.#base = next - this.#known;
-    this.#table.raiseFloor(next + STEP);
+    this.#log.raiseFloor(next + STEP);
   }
 }

@@ -1,9 +1,15 @@
 import type { MemoryStore } from "../memory_store.ts";
-import type { CacheRecord, CacheStore, ReleaseLock } from "../store.ts";
-import type { CacheScopes, ScopeTable } from "../scope_table.ts";
-import type { Backend, FoundEntry, News, Position } from "./backend.ts";
+import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
+import type { CacheRecord, CacheStore } from "../store.ts";
+import type {
+  Backend,
+  FoundEntry,
+  News,
+  Position,
+  ReleaseLock,
+} from "./backend.ts";
 import { readRecord, writeRecord } from "./record_text.ts";
-import { EVERYTHING, namesOf } from "./scope_names.ts";
+import { EVERYTHING, namesOf } from "./invalidation_names.ts";
 import { SharedNumbers } from "./shared_numbers.ts";
 
 /**
@@ -19,13 +25,14 @@ const MAX_UNTOLD = 10_000;
 export interface SharedStoreParts {
   /** In front of the backend. */
   readonly memory: MemoryStore;
-  /** The largest text that is kept beyond memory, in UTF-16 code units. */
-  readonly maxLength: number;
   /** The time, in milliseconds of the Unix epoch. */
   readonly now: () => number;
   /** Makes what is behind the memory. */
   readonly open: (store: SharedStore) => Backend;
 }
+
+/** The exchange of invalidations with the others. */
+type Exchange = Pick<Backend, "ask" | "invalidate">;
 
 /**
  * A store that processes share: memory in front, a backend behind.
@@ -36,7 +43,7 @@ export interface SharedStoreParts {
  * process goes on with what it has; then it first learns all that it missed.
  */
 export class SharedStore implements CacheStore {
-  readonly scopes: ScopeTable;
+  readonly invalidations: InvalidationLog;
   readonly #parts: SharedStoreParts;
   readonly #memory: MemoryStore;
   readonly #numbers: SharedNumbers;
@@ -53,8 +60,8 @@ export class SharedStore implements CacheStore {
   constructor(parts: SharedStoreParts) {
     this.#parts = parts;
     this.#memory = parts.memory;
-    this.scopes = parts.memory.scopes;
-    this.#numbers = new SharedNumbers(this.scopes);
+    this.invalidations = parts.memory.invalidations;
+    this.#numbers = new SharedNumbers(this.invalidations);
     this.#backend = parts.open(this);
   }
 
@@ -106,21 +113,23 @@ export class SharedStore implements CacheStore {
     this.#memory.set(key, record);
     const began = this.#numbers.toShared(record.began);
     if (began === undefined) return;
-    const { now, maxLength } = this.#parts;
+    const { now, memory } = this.#parts;
     const time = now();
     const ms = Math.min(Math.ceil(record.keepUntil - time), MAX_KEPT);
     if (ms <= 0) return;
     const text = writeRecord(record, time);
-    if (text.length > maxLength) return this.#backend.delete(placeOf(key));
+    if (text.length > memory.maxEntryBytes) {
+      return this.#backend.delete(placeOf(key));
+    }
     const { epoch } = this.#numbers.position;
     return this.#backend.set(placeOf(key), { epoch, began, text }, ms);
   }
 
-  async invalidate(scopes: CacheScopes): Promise<void> {
-    this.#numbers.note(scopes);
-    if (scopes.all === true) this.#memory.clear();
-    for (const name of namesOf(scopes)) this.#untold.add(name);
-    await this.#reportError(this.#backend);
+  async invalidate(what: Invalidation): Promise<void> {
+    this.#numbers.note(what);
+    if (what.all === true) this.#memory.clear();
+    for (const name of namesOf(what)) this.#untold.add(name);
+    await this.#tell(this.#backend);
   }
 
   lock(key: string): Promise<ReleaseLock | undefined> {
@@ -135,12 +144,11 @@ export class SharedStore implements CacheStore {
     return this.close();
   }
 
-  /** Takes the first news over a new connection, and then all others. */
+  /** Learns and tells everything over a new connection. */
   async greet(
-    hello: (since: Position) => Promise<News>,
-    backend: Backend,
+    backend: Exchange & { greet(since: Position): Promise<News> },
   ): Promise<void> {
-    this.#learn(await hello(this.#numbers.position));
+    this.#learn(await backend.greet(this.#numbers.position));
     // Not `sync()`: one may be waiting for this connection.
     await this.#ask(backend);
   }
@@ -156,8 +164,8 @@ export class SharedStore implements CacheStore {
     );
   }
 
-  async #ask(backend: Backend): Promise<void> {
-    await this.#reportError(backend);
+  async #ask(backend: Exchange): Promise<void> {
+    await this.#tell(backend);
     let more: boolean;
     do {
       this.#askAgain = false;
@@ -177,11 +185,11 @@ export class SharedStore implements CacheStore {
    */
   async #beforeReading(): Promise<void> {
     if (this.#numbers.position.number === 0) await this.sync();
-    if (this.#untold.size > 0) await this.#reportError(this.#backend);
+    if (this.#untold.size > 0) await this.#tell(this.#backend);
     if (this.#telling.size > 0) await Promise.all(this.#telling);
   }
 
-  async #reportError(backend: Backend): Promise<void> {
+  async #tell(backend: Exchange): Promise<void> {
     const names = this.#untold;
     if (names.size === 0) return;
     this.#untold = new Set();
@@ -194,7 +202,7 @@ export class SharedStore implements CacheStore {
     }
   }
 
-  async #publish(backend: Backend, names: Set<string>): Promise<void> {
+  async #publish(backend: Exchange, names: Set<string>): Promise<void> {
     try {
       const all = names.size > MAX_UNTOLD || names.has(EVERYTHING);
       this.#learn(

@@ -212,7 +212,7 @@ Deno.test("cached() refuses what it can't use, as a rejection", async () => {
     [["k", fn, { maxAge: 1, jitter: 2 }], "jitter must be from 0 to 1"],
     [
       ["k", fn, { maxAge: 1, timeout: 0 }],
-      "timeout must be a number of seconds above 0, received 0",
+      "timeout must be a number of seconds above 0, or Infinity, and at most 2147483, as long as a timer can wait, received 0",
     ],
     [
       ["k", fn, { maxAge: 1, staleWhileRevalidate: false }],

@@ -104,7 +104,10 @@ Deno.test("What can't be invalidated is refused, as a rejection", async () => {
     [{ paths: ["https://x/"] }, 'must begin with "/"'],
     [{ all: "false" }, 'all must be true or false, received "false"'],
     [{ all: 1 }, "received 1"],
-    [{ tag: ["a"] }, 'must be tags, paths or all, received "tag"'],
+    [
+      { tag: ["a"] },
+      'unknown option "tag"; did you mean tags? Known options: tags, paths, all',
+    ],
   ];
   const fn = counter();
   const load = () => cache.cached("k", fn, { maxAge: 60, tags: ["p", "o"] });
@@ -264,7 +267,7 @@ Deno.test("What is called for something else than a request belongs to no path",
   assertEquals(await load(), 2);
 });
 
-Deno.test("CacheScopes that are forgotten cost computations, never a stale value", async () => {
+Deno.test("Scopes that are forgotten cost computations, never a stale value", async () => {
   const cache = createCache({
     store: createMemoryStore({ maxScopes: 10, maxEntries: 1_000 }),
   });
@@ -291,7 +294,7 @@ Deno.test("No more scopes are remembered than maxScopes of each kind", async () 
   for (let i = 0; i < 100; i++) {
     await cache.revalidateTag(`${i}`);
     await cache.revalidatePath(`/${i}`, `/${i}/*`);
-    const { size } = store.scopes;
+    const { size } = store.invalidations;
     if (i < 5) assertEquals(size, 3 * (i + 1));
     else assert(size >= 15 && size <= 30, `${size}`);
   }
@@ -304,14 +307,14 @@ Deno.test("An invalidation of another process takes a value, however late it is 
   const load = () =>
     cache.cached("k", fn, { maxAge: 60, tags: ["a"], paths: ["/p"] });
   await load();
-  store.scopes.invalidate({ tags: ["other"] }, 10);
+  store.invalidations.invalidate({ tags: ["other"] }, 10);
   assertEquals(await load(), 1);
-  store.scopes.invalidate({ tags: ["a"] }, 7);
+  store.invalidations.invalidate({ tags: ["a"] }, 7);
   assertEquals(await load(), 2);
   // It began after 10 was heard of, so after 8 and 9 were given.
-  store.scopes.invalidate({ tags: ["a"], paths: ["/p"] }, 9);
+  store.invalidations.invalidate({ tags: ["a"], paths: ["/p"] }, 9);
   assertEquals(await load(), 2);
-  store.scopes.raiseFloor(11);
+  store.invalidations.raiseFloor(11);
   assertEquals(await load(), 3);
 });
 

@@ -41,9 +41,15 @@ Deno.test("createRedisStore() refuses what it can't use", () => {
     [{ client, name: "" }, "name must be a non-empty string"],
     [{ client, name: 1 }, "received 1"],
     [{ client, lockTime: 0 }, "lockTime must be a number of seconds above 0"],
-    [{ client, lockTime: 3e6 }, "lockTime must be at most 2147483 seconds"],
+    [
+      { client, lockTime: 3e6 },
+      "lockTime must be a number of seconds above 0, and at most 2147483, as long as a timer can wait",
+    ],
     [{ client, timeout: -1 }, "timeout must be a number of seconds above 0"],
-    [{ client, timeout: Infinity }, "timeout must be at most 2147483 seconds"],
+    [
+      { client, timeout: Infinity },
+      "timeout must be a number of seconds above 0, and at most 2147483, as long as a timer can wait",
+    ],
     [{ client, maxEntries: NaN }, "maxEntries must be a positive number"],
   ];
   for (const [options, message] of cases) {

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ScopeTable } from "@quartet/kit/data";
+import { createMemoryStore } from "@quartet/kit/data";
 import { SharedNumbers } from "../../data/shared/shared_numbers.ts";
 
 const record = (began: number, tag: string) => ({
@@ -10,7 +10,7 @@ const record = (began: number, tag: string) => ({
 });
 
 function subject() {
-  const table = new ScopeTable();
+  const table = createMemoryStore().invalidations;
   const numbers = new SharedNumbers(table);
   numbers.learn({
     epoch: "e1",

@@ -1,9 +1,8 @@
 import {
   type CacheRecord,
-  type CacheScopes,
   type CacheStore,
   createMemoryStore,
-  ScopeTable,
+  type Invalidation,
 } from "@quartet/kit/data";
 
 /**
@@ -13,9 +12,9 @@ import {
 export class Hub {
   readonly records = new Map<string, CacheRecord>();
   readonly #locks = new Map<string, Promise<void>>();
-  readonly #members = new Set<(scopes: CacheScopes, number: number) => void>();
-  readonly #table = new ScopeTable();
-  readonly #log: (readonly [CacheScopes, number])[] = [];
+  readonly #members = new Set<(scopes: Invalidation, number: number) => void>();
+  readonly #log = createMemoryStore().invalidations;
+  readonly #said: (readonly [Invalidation, number])[] = [];
   /** What every operation fails with, while it is down. */
   failure: Error | undefined;
   /** Whether operations never end. */
@@ -24,9 +23,9 @@ export class Hub {
   /** One process's store. */
   open(): CacheStore {
     const memory = createMemoryStore();
-    const hear = (scopes: CacheScopes, number: number) =>
-      void memory.scopes.invalidate(scopes, number);
-    for (const [scopes, number] of this.#log) hear(scopes, number);
+    const hear = (scopes: Invalidation, number: number) =>
+      void memory.invalidations.invalidate(scopes, number);
+    for (const [scopes, number] of this.#said) hear(scopes, number);
     this.#members.add(hear);
     const reach = async () => {
       if (this.hangs) await new Promise(() => {});
@@ -34,7 +33,7 @@ export class Hub {
       if (this.failure !== undefined) throw this.failure;
     };
     return {
-      scopes: memory.scopes,
+      invalidations: memory.invalidations,
       get entries() {
         return memory.entries;
       },
@@ -58,10 +57,13 @@ export class Hub {
       },
       // Half a step here at once; the whole one when the others know.
       invalidate: async (scopes) => {
-        memory.scopes.invalidate(scopes, memory.scopes.sequence + 2 ** -20);
+        memory.invalidations.invalidate(
+          scopes,
+          memory.invalidations.sequence + 2 ** -20,
+        );
         await reach();
-        const number = this.#table.invalidate(scopes);
-        this.#log.push([scopes, number]);
+        const number = this.#log.invalidate(scopes);
+        this.#said.push([scopes, number]);
         for (const hear of this.#members) hear(scopes, number);
       },
       lock: async (key) => {

@@ -9,10 +9,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type Cache,
   CacheError,
-  type CacheScopes,
   type CacheStore,
   createCache,
-  type ReleaseLock,
+  type Invalidation,
 } from "@quartet/kit/data";
 import {
   type ContractOptions,
@@ -23,6 +22,8 @@ import {
   until,
   VALUES,
 } from "./store_contract.ts";
+
+type ReleaseLock = () => void | Promise<void>;
 
 /** Arrays in arrays. */
 function nested(depth: number): unknown {
@@ -230,7 +231,7 @@ export function testSharedStore(
   test(
     "a value that began before another process invalidated it is never valid",
     async ({ open }) => {
-      const scopes: readonly CacheScopes[] = [
+      const scopes: readonly Invalidation[] = [
         { tags: ["b"] },
         { paths: ["/posts/1"] },
         { prefixes: ["/posts/"] },
@@ -251,14 +252,17 @@ export function testSharedStore(
         const third = await open();
         for (const store of [one, other, third]) {
           const found = await store.get!(key);
-          assert(found === undefined || !store.scopes.isValid(found), key);
+          assert(
+            found === undefined || !store.invalidations.isValid(found),
+            key,
+          );
         }
         await third.close?.();
         const newer = recordOf(one, "new", { keys: ["part"] });
         await one.set(key, newer);
         await one.set(key, record);
         assertEquals((await other.get!(key))?.value, "new");
-        assert(other.scopes.isValid((await other.get!(key))!));
+        assert(other.invalidations.isValid((await other.get!(key))!));
       }
       for (const store of [one, other]) await store.close?.();
     },
@@ -279,9 +283,9 @@ export function testSharedStore(
       const other = await open();
       await other.get!("k");
       for (const record of records) {
-        const began = other.scopes.sequence - 3_000;
-        assert(!other.scopes.isValid({ ...record, began }));
-        assert(other.scopes.isValid({ ...record, tags: ["t"], began }));
+        const began = other.invalidations.sequence - 3_000;
+        assert(!other.invalidations.isValid({ ...record, began }));
+        assert(other.invalidations.isValid({ ...record, tags: ["t"], began }));
       }
       for (const store of [one, other]) await store.close?.();
     },
@@ -306,7 +310,7 @@ export function testSharedStore(
         for (const store of stores) {
           for (const i of stores.keys()) {
             const found = await store.get!(tagOf(i));
-            assert(found === undefined || !store.scopes.isValid(found));
+            assert(found === undefined || !store.invalidations.isValid(found));
           }
         }
       }
@@ -328,10 +332,13 @@ export function testSharedStore(
       const other = await open(limits);
       for (let i = 0; i < 50; i++) {
         const found = await other.get!(`k${i}`);
-        assert(found === undefined || !other.scopes.isValid(found), `${i}`);
+        assert(
+          found === undefined || !other.invalidations.isValid(found),
+          `${i}`,
+        );
       }
       const found = await other.get!("new");
-      assert(found !== undefined && other.scopes.isValid(found));
+      assert(found !== undefined && other.invalidations.isValid(found));
       for (const store of [one, other]) await store.close?.();
     },
   );
@@ -345,9 +352,9 @@ export function testSharedStore(
       await one.invalidate({ paths: ["/b"] });
       const other = await open();
       const found = (await other.get!("k"))!;
-      assert(other.scopes.isValid(found));
-      assert(other.scopes.lastOfPath("/b") > found.began);
-      assert(other.scopes.lastOfPath("/c") <= found.began);
+      assert(other.invalidations.isValid(found));
+      assert(other.invalidations.lastInvalidated("/b") > found.began);
+      assert(other.invalidations.lastInvalidated("/c") <= found.began);
       for (const store of [one, other]) await store.close?.();
     },
   );
@@ -428,12 +435,14 @@ export function testSharedStore(
           continue;
         }
         const slow = load(caches[random(3)], true);
-        const before = stores.map(({ scopes }) => scopes.version);
+        const before = stores.map(({ invalidations }) => invalidations.version);
         versions[i]!++;
         await caches[at]!.revalidateTag(`t${i}`);
         assertEquals(await load(caches[at], false), versions[i], `${step}`);
         await until(() =>
-          stores.every(({ scopes }, j) => scopes.version > before[j]!)
+          stores.every(({ invalidations }, j) =>
+            invalidations.version > before[j]!
+          )
         );
         await slow;
       }

@@ -39,7 +39,7 @@ export function recordOf(
   value: unknown,
   more: Partial<CacheRecord> = {},
 ): CacheRecord {
-  const { sequence, version } = store.scopes;
+  const { sequence, version } = store.invalidations;
   return {
     value,
     began: sequence,
@@ -198,12 +198,12 @@ export function testStore(
       ]
     ) {
       const record = recordOf(store, 1);
-      assert(store.scopes.isValid(record));
+      assert(store.invalidations.isValid(record));
       const told = store.invalidate(scopes);
-      assert(!store.scopes.isValid(record), JSON.stringify(scopes));
-      assert(store.scopes.isValid(recordOf(store, 2)));
+      assert(!store.invalidations.isValid(record), JSON.stringify(scopes));
+      assert(store.invalidations.isValid(recordOf(store, 2)));
       await told;
-      assert(!store.scopes.isValid(record));
+      assert(!store.invalidations.isValid(record));
     }
     await store.close?.();
   });
@@ -239,9 +239,9 @@ export function testStore(
     assertEquals(await load(caches[0]!), 1);
     assertEquals(await load(caches[1]!), 1);
     version = 2;
-    const before = other.scopes.version;
+    const before = other.invalidations.version;
     await caches[0]!.revalidateTag("a");
-    await until(() => other.scopes.version > before);
+    await until(() => other.invalidations.version > before);
     assertEquals(await load(caches[1]!), 2);
     assertEquals(await load(caches[0]!), 2);
     for (const cache of caches) await cache.close();
@@ -257,7 +257,7 @@ export function testStore(
       await one.invalidate({ tags: ["a"] });
       const other = await subject.open();
       const found = await other.get!("k");
-      assert(found === undefined || !other.scopes.isValid(found));
+      assert(found === undefined || !other.invalidations.isValid(found));
       await one.close?.();
       await other.close?.();
     },

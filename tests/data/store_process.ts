@@ -39,7 +39,7 @@ if (what === "hang") {
 let computed = 0;
 const load = () => cache.cached("k", () => ++computed, options);
 await load();
-const { version } = store.scopes;
+const { version } = store.invalidations;
 console.log("kept");
-await until(() => store.scopes.version > version);
+await until(() => store.invalidations.version > version);
 console.log(await load() === 2 ? "seen" : "not seen");

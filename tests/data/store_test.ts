@@ -35,9 +35,9 @@ testStore({
 
 /** A store of which every method throws. */
 function broken(how: () => never): CacheStore {
-  const { scopes } = createMemoryStore();
+  const { invalidations } = createMemoryStore();
   return {
-    scopes,
+    invalidations,
     entries: 0,
     bytes: 0,
     evictions: 0,

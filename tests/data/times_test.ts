@@ -29,7 +29,7 @@ Deno.test("A time that is longer than any timer can wait is refused", async () =
     await assertRejects(
       () => cache.cached("key", slow(1), { maxAge: 1, [name]: 3e6 }),
       TypeError,
-      `Cannot call through the cache: ${name} must be at most 2147483 seconds, which is as long as a timer can wait, or Infinity, received 3000000`,
+      `Cannot call through the cache: ${name} must be a number of seconds above 0, or Infinity, and at most 2147483, as long as a timer can wait, received 3000000`,
     );
     const most = { maxAge: 1, [name]: 2_147_483 };
     assertEquals(await cache.cached(`most ${name}`, slow(1), most), 1);
@@ -37,12 +37,12 @@ Deno.test("A time that is longer than any timer can wait is refused", async () =
   assertThrows(
     () => createCache({ storeTimeout: 3e6 }),
     TypeError,
-    "Cannot create cache: storeTimeout must be at most 2147483 seconds",
+    "Cannot create cache: storeTimeout must be a number of seconds above 0, or Infinity, and at most 2147483, as long as a timer can wait, received 3000000",
   );
   assertThrows(
     () => createCache({ storeTimeout: 0 }),
     TypeError,
-    "storeTimeout must be a number of seconds above 0, received 0",
+    "storeTimeout must be a number of seconds above 0, or Infinity, and at most 2147483, as long as a timer can wait, received 0",
   );
   await createCache({ storeTimeout: Infinity }).close();
 });

@@ -162,33 +162,55 @@ Deno.test("A method on the prototype keeps its this, and invalidate() takes all 
   assertEquals(calls, 4);
 });
 
-Deno.test("A function that looks at its this may have none", async () => {
-  const { cache } = timedCache();
-  let calls = 0;
-  const fn = cache.unstable_cache(
-    function (this: unknown) {
-      calls++;
-      return Promise.resolve(String(this));
-    },
-    ["this"],
-  );
-  assertEquals(await fn.call(null), "null");
-  assertEquals(await fn.call(null), "null");
-  assertEquals(calls, 1);
-});
-
-Deno.test("A function that doesn't look at its this shares its values among all objects", async () => {
+Deno.test("Each instance of a class has its own values, whether or not the function reads this", async () => {
   const { cache } = timedCache();
   let calls = 0;
   const load = cache.unstable_cache(
-    (id: number) => Promise.resolve(id + 0 * calls++),
+    (id: number) => (calls++, Promise.resolve(id)),
     ["load"],
   );
-  const [a, b] = [{ load }, { load }];
-  await a.load(1);
-  await b.load(1);
-  await load(1);
+  class Posts {
+    load = load;
+  }
+  const [one, other] = [new Posts(), new Posts()];
+  for (let i = 0; i < 2; i++) {
+    await one.load(1);
+    await other.load(1);
+    await load(1);
+  }
+  assertEquals(calls, 3);
+});
+
+Deno.test("Plain objects, classes and plain calls share values, and the function gets no this", async () => {
+  const { cache } = timedCache();
+  let calls = 0;
+  const load = cache.unstable_cache(
+    function (this: unknown, id: number) {
+      calls++;
+      return Promise.resolve(`${id} of ${this}`);
+    },
+    ["load"],
+  );
+  class Posts {
+    static load = load;
+  }
+  const bare = Object.assign(Object.create(null), { load });
+  for (const self of [{ load }, { load }, bare, Posts, null, undefined, 1]) {
+    assertEquals(await load.call(self, 1), "1 of undefined");
+  }
   assertEquals(calls, 1);
+});
+
+Deno.test("The source of a function decides nothing", async () => {
+  const { cache } = timedCache();
+  let calls = 0;
+  const load = cache.unstable_cache(
+    (id: number) => Promise.resolve(`this is ${id}, call ${++calls}`),
+    ["load"],
+  );
+  for (const holder of [{ load }, { load }]) {
+    assertEquals(await holder.load(1), "this is 1, call 1");
+  }
 });
 
 Deno.test("Functions with the same key parts share values, and with none don't", async () => {

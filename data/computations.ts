@@ -1,0 +1,216 @@
+/**
+ * The in-flight computations of one cache: one at a time for each key. A result
+ * is stored unless one of its scopes was invalidated since it began.
+ *
+ * @module
+ */
+
+import { runSpan } from "../core/observe.ts";
+import type { RequestScope } from "../core/request_scope.ts";
+import { CacheError } from "./error.ts";
+import { type Call, InFlight } from "./in_flight.ts";
+import {
+  type Dependencies,
+  type InvalidationLog,
+  isValidForPath,
+} from "./invalidation_log.ts";
+import { pathOfScope } from "./paths.ts";
+import type { ErrorListener, StoreGuard } from "./store_guard.ts";
+import { withTimeout } from "./timeouts.ts";
+
+/** How long callers join a computation that began before, in milliseconds. */
+const JOIN_LIMIT = 30_000;
+
+/**
+ * How often in succession a process waits for others that take the lock and
+ * then fail or die. One wait lasts at most as long as a lock is held.
+ */
+const MAX_WAITS = 2;
+
+/** What a cache computes with. */
+export interface Parts {
+  readonly store: StoreGuard;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly onError: ErrorListener;
+}
+
+/** The in-flight computations of one cache. */
+export class Computations {
+  readonly #parts: Parts;
+  readonly #store: StoreGuard;
+  readonly #log: InvalidationLog;
+  readonly #byKey = new Map<string, InFlight>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#store = parts.store;
+    this.#log = parts.store.invalidations;
+  }
+
+  /** Returns the key's computation. Begins one if there is none to join. */
+  join(call: Call, scope: RequestScope | undefined): InFlight {
+    return this.#find(call.key, scope) ?? this.#begin(call, scope);
+  }
+
+  /** Computes in the background, after a caller was given a stale value. */
+  refresh(call: Call, scope: RequestScope | undefined): void {
+    if (this.#find(call.key, scope) !== undefined) return;
+    const { compute, key } = call;
+    // The request may end before the computation, and its trace with it.
+    const open = scope?.span?.root.continuation();
+    const traced = () =>
+      runSpan(
+        open!("cache.refresh", "data", { "app.cache.key": key }),
+        () => compute(),
+      );
+    this.#begin(open === undefined ? call : { ...call, compute: traced }, scope)
+      .promise.catch((error) => this.#parts.onError(error, "refresh a value"));
+  }
+
+  /** Returns the key's computation, unless its result is already invalid. */
+  #find(key: string, scope: RequestScope | undefined): InFlight | undefined {
+    const found = this.#byKey.get(key);
+    return found !== undefined &&
+        this.#parts.now() - found.since <= JOIN_LIMIT &&
+        this.#isValid(found, scope)
+      ? found
+      : undefined;
+  }
+
+  #isValid(value: Dependencies, scope?: RequestScope): boolean {
+    return this.#log.isValid(value) &&
+      isValidForPath(this.#log, value.began, scope);
+  }
+
+  #begin(call: Call, scope: RequestScope | undefined): InFlight {
+    const { key, scopeKey, policy: { tags, paths } } = call;
+    const path = pathOfScope(scope);
+    const isNew = path !== undefined && !paths.includes(path);
+    const began = this.#log.sequence;
+    const inFlight = new InFlight(
+      this,
+      { scopeKey, tags, paths: isNew ? [...paths, path] : paths, began },
+      this.#parts.now(),
+    );
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    inFlight.promise = promise;
+    // Before the function runs: it may ask for its own key.
+    this.#byKey.set(key, inFlight);
+    const leave = () => {
+      if (this.#byKey.get(key) === inFlight) this.#byKey.delete(key);
+    };
+    promise.then(leave, leave);
+    resolve(limitTime(
+      call,
+      this.#store.isShared
+        ? this.#fetch(inFlight, call, scope)
+        : this.#compute(inFlight, call),
+    ));
+    return inFlight;
+  }
+
+  /** Asks the shared store, then computes while no other process does. */
+  async #fetch(
+    inFlight: InFlight,
+    call: Call,
+    scope: RequestScope | undefined,
+  ): Promise<unknown> {
+    const { key } = call;
+    let release: (() => Promise<void>) | undefined;
+    for (let waits = 0, isLast = false;; waits++) {
+      const record = await this.#store.get(key);
+      if (
+        record !== undefined && this.#isValid(record, scope) &&
+        this.#parts.now() < record.freshUntil
+      ) {
+        release?.();
+        inFlight.include(record, this);
+        inFlight.end();
+        inFlight.result = "hit";
+        return record.value;
+      }
+      // The second look is for what was stored just before the lock was taken.
+      // After too many waits, a process computes beside the others.
+      if (isLast || waits > MAX_WAITS) break;
+      const lock = await this.#store.lock(key);
+      if (lock === "none") break;
+      release = lock;
+      isLast = lock !== undefined;
+    }
+    return await this.#compute(inFlight, call, release);
+  }
+
+  async #compute(
+    inFlight: InFlight,
+    call: Call,
+    release?: () => Promise<void>,
+  ): Promise<unknown> {
+    // The function reads from here on. It may have read what is invalidated
+    // later. See the drawing in invalidation_log.ts.
+    inFlight.began = this.#log.sequence;
+    inFlight.before = this.#store.peek(call.key);
+    try {
+      const value = await inFlight.run(call);
+      const stored = this.#keep(inFlight, call, value);
+      // Callers don't wait for the store; the next process waits for the lock.
+      if (stored instanceof Promise && release !== undefined) {
+        stored.then(release);
+        release = undefined;
+      }
+      return value;
+    } finally {
+      inFlight.end();
+      release?.();
+    }
+  }
+
+  #keep(
+    inFlight: InFlight,
+    { key, policy, lifetime }: Call,
+    value: unknown,
+  ): void | Promise<unknown> {
+    const maxAge = lifetime(value, policy);
+    if (maxAge === 0 || !this.#log.isValid(inFlight)) return;
+    // A computation that timed out may end after a later one has begun or ended.
+    // The later result is newer.
+    if ((this.#byKey.get(key) ?? inFlight) !== inFlight) return;
+    const stored = this.#store.peek(key);
+    if (stored !== undefined && stored !== inFlight.before) return;
+    const { now, random } = this.#parts;
+    const { began, scopeKey, tags, paths, keys } = inFlight;
+    const share = policy.jitter === 0 ? 1 : 1 - policy.jitter * random();
+    const freshUntil = maxAge === Infinity ? Infinity : now() + maxAge * share;
+    return this.#store.set(key, {
+      value: policy.clone ? structuredClone(value) : value,
+      scopeKey,
+      tags: toArray(tags),
+      paths: toArray(paths),
+      keys: keys && toArray(keys),
+      began,
+      freshUntil,
+      keepUntil: freshUntil +
+        Math.max(policy.staleWhileRevalidate, policy.staleIfError),
+      checked: this.#log.version,
+    });
+  }
+}
+
+/** Returns an array itself: the records of one function share theirs. */
+function toArray(names: Iterable<string>): readonly string[] {
+  return Array.isArray(names) ? names : [...names];
+}
+
+/** Returns the result of a call, or rejects after the call's `timeout`. */
+export function limitTime(
+  { key, policy: { timeout } }: Call,
+  computed: Promise<unknown>,
+): Promise<unknown> {
+  return withTimeout(computed, timeout, () =>
+    new CacheError(
+      "TIMEOUT",
+      `Cannot compute ${
+        JSON.stringify(key)
+      }: it must be done within ${timeout} ms`,
+    ));
+}

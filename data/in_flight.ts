@@ -1,0 +1,134 @@
+import { currentScope, type RequestScope } from "../core/request_scope.ts";
+import type { Dependencies } from "./invalidation_log.ts";
+import type { Policy } from "./options.ts";
+import { SharedScope } from "./shared_scope.ts";
+import type { CacheRecord } from "./store.ts";
+
+/** How a call ended. */
+export type Result = "hit" | "stale" | "miss";
+
+/** A call of a cached function. */
+export interface Call {
+  /** The key of the record. */
+  readonly key: string;
+  /** The key that `invalidate(...args)` invalidates. */
+  readonly scopeKey: string;
+  readonly policy: Policy;
+  readonly compute: () => unknown;
+  /**
+   * Whether `compute` may ask for the user. It must then prevent by itself that
+   * such a value is stored.
+   */
+  readonly mayAsk?: boolean;
+  /** Returns how long a value is fresh, in milliseconds. 0: it isn't stored. */
+  readonly lifetime: (value: unknown, policy: Policy) => number;
+}
+
+/**
+ * An in-flight computation, which all callers of its key share.
+ *
+ * The values that it gets from the same cache are parts of its own value. So it
+ * belongs to their scopes too, and is invalidated with them.
+ */
+export class InFlight {
+  /** The sequence number that the computation began with. */
+  began: number;
+  readonly scopeKey: string;
+  tags: Iterable<string>;
+  paths: Iterable<string>;
+  /** The keys of its parts; `undefined` if there are none. */
+  keys: Iterable<string> | undefined;
+  /** When it was started, in milliseconds. */
+  readonly since: number;
+  /** The key's record when the function was called. */
+  before: CacheRecord | undefined;
+  result: Result = "miss";
+  /** The value. Set before anyone sees the computation. */
+  promise!: Promise<unknown>;
+  readonly #owner: object;
+  readonly #waitsFor = new Set<InFlight>();
+  #scopes: Record<"tags" | "paths" | "keys", Set<string>> | undefined;
+  #watch: SharedScope | undefined;
+  #isOver = false;
+
+  /**
+   * Creates a computation that hasn't begun.
+   *
+   * @param owner What identifies its cache.
+   */
+  constructor(
+    owner: object,
+    { scopeKey, tags, paths, began }: Dependencies,
+    since: number,
+  ) {
+    this.#owner = owner;
+    this.scopeKey = scopeKey;
+    this.tags = tags;
+    this.paths = paths;
+    this.began = began;
+    this.since = since;
+  }
+
+  /** Whether it computes a key of a cache. */
+  isOf(owner: object, scopeKey: string): boolean {
+    return !this.#isOver && owner === this.#owner && scopeKey === this.scopeKey;
+  }
+
+  /** Runs the function. Values that it gets from the cache become parts. */
+  run({ key, mayAsk = false, compute }: Call): unknown {
+    this.#watch = new SharedScope(key, mayAsk, this);
+    return this.#watch.compute(compute);
+  }
+
+  /** Adds the scopes of a part. */
+  include(part: Omit<Dependencies, "began">, owner: object): void {
+    // Another cache has other numbers. Code that goes on after the result, such
+    // as a timer, adds nothing to it.
+    if (this.#isOver || owner !== this.#owner) return;
+    this.#scopes ??= {
+      tags: new Set(this.tags),
+      paths: new Set(this.paths),
+      keys: new Set(),
+    };
+    const { tags, paths, keys } = Object.assign(this, this.#scopes);
+    for (const tag of part.tags) tags.add(tag);
+    for (const path of part.paths) paths.add(path);
+    keys.add(part.scopeKey);
+    for (const key of part.keys ?? []) keys.add(key);
+  }
+
+  /** Waits for the result of another computation. */
+  async waitFor(other: InFlight): Promise<unknown> {
+    this.#waitsFor.add(other);
+    try {
+      return await other.promise;
+    } finally {
+      this.#waitsFor.delete(other);
+    }
+  }
+
+  /** Whether `other` is this one, or waits for it, directly or not. */
+  isAwaitedBy(other: InFlight): boolean {
+    const reached = new Set([other]);
+    // A set's iteration also visits what is added while it runs.
+    for (const one of reached) {
+      if (one === this) return true;
+      for (const next of one.#waitsFor) reached.add(next);
+    }
+    return false;
+  }
+
+  /** Ends it. Nothing is added any more. */
+  end(): void {
+    this.#isOver = true;
+    this.#watch?.end();
+    this.before = undefined;
+  }
+}
+
+/** Returns the computation that code in a scope is part of. */
+export function currentInFlight(
+  scope: RequestScope | undefined = currentScope(),
+): InFlight | undefined {
+  return scope?.computation as InFlight | undefined;
+}

@@ -1,0 +1,28 @@
+/**
+ * Invalidations as texts, for stores that use them as keys: a letter for the kind
+ * of scope, then its name.
+ *
+ * @module
+ */
+
+import type { Invalidation } from "../invalidation_log.ts";
+
+/** The name of the scope that everything belongs to. */
+export const EVERYTHING = "*";
+
+const KINDS = { t: "tags", p: "paths", x: "prefixes", k: "keys" } as const;
+
+/** Returns the names of scopes. Everything includes all others. */
+export function namesOf(what: Invalidation): string[] {
+  if (what.all === true) return [EVERYTHING];
+  return Object.entries(KINDS).flatMap(([letter, kind]) =>
+    (what[kind] ?? []).map((name) => letter + name)
+  );
+}
+
+/** Returns the scope of a name, or none if its kind is unknown. */
+export function invalidationOf(name: string): Invalidation {
+  if (name[0] === EVERYTHING) return { all: true };
+  const kind = KINDS[name[0] as keyof typeof KINDS];
+  return kind === undefined ? {} : { [kind]: [name.slice(1)] };
+}

@@ -1,0 +1,49 @@
+import { WatchScope } from "../core/watch_scope.ts";
+import { CacheError } from "./error.ts";
+
+/**
+ * The scope of a computation whose value several callers share. By default it
+ * refuses to ask for the user.
+ */
+export class SharedScope extends WatchScope {
+  readonly #key: string;
+  #error: CacheError | undefined;
+
+  /**
+   * Creates a scope inside the current one.
+   *
+   * @param key The key of the value.
+   * @param mayAsk Whether the computation may ask for the user.
+   * @param computation The computation, if values inside become parts of it.
+   */
+  constructor(key: string, mayAsk: boolean, computation?: object) {
+    super(mayAsk ? undefined : (isOwn) => this.#refuse(isOwn), computation);
+    this.#key = key;
+  }
+
+  /**
+   * Runs a function in the scope.
+   *
+   * @throws {CacheError} `PERSONAL` if it asks for the user, even if it catches
+   * the error: `app.fetch()` turns errors into pages.
+   */
+  compute(fn: () => unknown): Promise<unknown> {
+    return this.run(async () => {
+      // Awaited inside, because a lazy query runs when it is awaited.
+      const value = await fn();
+      if (this.#error !== undefined) throw this.#error;
+      return value;
+    });
+  }
+
+  #refuse(isOwn: boolean): boolean {
+    // The code sent an anonymous request itself, so the caller doesn't matter.
+    if (isOwn) return false;
+    throw this.#error = new CacheError(
+      "PERSONAL",
+      `Cannot compute ${
+        JSON.stringify(this.#key.slice(0, 100))
+      }: the function must not ask who sent the request, because all callers share its value; pass the user's id as an argument`,
+    );
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Time limits of promises. No timer outlives its promise.
+ *
+ * @module
+ */
+
+/** Returns a timer's delay of so many seconds: whole milliseconds, at least 1. */
+export function toDelay(seconds: number): number {
+  return Math.max(1, Math.round(seconds * 1_000));
+}
+
+/** Returns the promise's result, or rejects if it isn't there in time. */
+export function withTimeout<T>(
+  promise: Promise<T>,
+  ms: number,
+  error: () => Error,
+): Promise<T> {
+  if (ms === Infinity) return promise;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(error()), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** Whether a promise settles in time. */
+export async function settlesWithin(
+  promise: Promise<unknown>,
+  ms: number,
+): Promise<boolean> {
+  const late = new Error();
+  try {
+    await withTimeout(promise, ms, () => late);
+    return true;
+  } catch (error) {
+    return error !== late;
+  }
+}
