@@ -21,20 +21,14 @@
  * quoted, everything else ends before a comma or a bracket. Lone surrogates are
  * escaped, so that a key survives being encoded as UTF-8.
  *
- * The runtime's `JSON.stringify` is several times as quick as anything that can
- * be written here, so arguments that it puts in the same words are left to it.
+ * `JSON.stringify` is several times as fast as code like this, so it writes the
+ * arguments for which it gives the same text.
  *
  * @module
  */
 
+import { encodeBase64 } from "../core/bytes/base64.ts";
 import { VIEWS } from "./views.ts";
-
-/** The objects around a value, the nearest first. */
-interface Frame {
-  readonly value: object;
-  readonly outer: Frame | undefined;
-  readonly depth: number;
-}
 
 /** Deeper than any data; a stack overflow would say less. */
 const MAX_DEPTH = 500;
@@ -42,13 +36,18 @@ const MAX_DEPTH = 500;
 /**
  * Encodes a call.
  *
- * @param call The arguments, with whatever else tells calls apart before them.
- * @param first Where the arguments begin, for errors.
- * @throws {TypeError} If an argument is or holds what can't be part of a key.
+ * @param call The arguments, after whatever else identifies the call.
+ * @param first The index of the first argument, for errors.
+ * @throws {TypeError} If an argument isn't data.
  */
 export function encodeCall(call: readonly unknown[], first: number): string {
   for (let i = first; i < call.length; i++) {
-    if (!isPlain(call[i], 0)) return encodeArray(call, undefined, "", first);
+    if (!isPlain(call[i], 0)) {
+      const parts = call.map((value, i) =>
+        encode(value, [], `argument ${i - first + 1}`)
+      );
+      return `[${parts.join()}]`;
+    }
   }
   return JSON.stringify(call);
 }
@@ -77,7 +76,7 @@ function isPlain(value: unknown, depth: number): boolean {
   }
   if (Object.getPrototypeOf(value) !== Object.prototype) return false;
   let last = "";
-  // Names that Object.prototype was given only send us the slow way.
+  // Names that were added to Object.prototype only take the slow way.
   for (const key in value) {
     if (key < last) return false;
     last = key;
@@ -88,11 +87,13 @@ function isPlain(value: unknown, depth: number): boolean {
   return Object.getOwnPropertySymbols(value).length === 0;
 }
 
-function encode(
-  value: unknown,
-  outer: Frame | undefined,
-  where: string,
-): string {
+/**
+ * Encodes a value.
+ *
+ * @param around The objects around it, the outermost first.
+ * @param where Its place, for errors.
+ */
+function encode(value: unknown, around: object[], where: string): string {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -108,50 +109,48 @@ function encode(
       throw unkeyable(where, `a ${typeof value}`);
   }
   if (value === null) return "null";
-  const frame = enter(value!, outer, where);
-  return typeof frame === "string" ? frame : encodeObject(value!, frame, where);
+  const object = value as object;
+  const outer = around.lastIndexOf(object);
+  if (outer !== -1) return `@${around.length - outer}`;
+  if (around.length > MAX_DEPTH) throw unkeyable(where, "nested too deeply");
+  around.push(object);
+  const text = encodeObject(object, around, where);
+  around.pop();
+  return text;
 }
 
-/** A reference to an object further out, or the frame of one not met yet. */
-function enter(
-  value: object,
-  outer: Frame | undefined,
-  where: string,
-): Frame | string {
-  const depth = outer === undefined ? 0 : outer.depth + 1;
-  if (depth > MAX_DEPTH) throw unkeyable(where, "nested too deeply");
-  for (let frame = outer; frame !== undefined; frame = frame.outer) {
-    if (frame.value === value) return `@${depth - frame.depth}`;
-  }
-  return { value, outer, depth };
-}
-
-function encodeObject(value: object, frame: Frame, where: string): string {
+function encodeObject(value: object, around: object[], where: string): string {
+  const part = (item: unknown, place: string) =>
+    encode(item, around, `${where} ${place}`);
   const prototype = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) {
-    return encodeProperties(value, Object.keys(value), frame, where);
+  switch (prototype) {
+    case Object.prototype:
+    case null:
+      return encodeProperties(value, Object.keys(value), around, where);
+    case Array.prototype:
+      if (!Array.isArray(value)) break;
+      return encodeArray(value, around, where);
+    case Date.prototype:
+      return `D${(value as Date).getTime()}`;
+    case Map.prototype: {
+      const entries = [...value as Map<unknown, unknown>].map(
+        ([key, item], i) =>
+          `[${part(key, `key ${i}`)},${part(item, `value ${i}`)}]`,
+      );
+      return `M[${entries.sort().join()}]`;
+    }
+    case Set.prototype: {
+      const items = [...value as Set<unknown>].map((item, i) =>
+        part(item, `item ${i}`)
+      );
+      return `S[${items.sort().join()}]`;
+    }
   }
-  if (Array.isArray(value) && prototype === Array.prototype) {
-    return encodeArray(value, frame, where, 0);
-  }
-  if (prototype === Date.prototype) return `D${(value as Date).getTime()}`;
-  if (prototype === Map.prototype) {
-    const entries = [...value as Map<unknown, unknown>].map(([key, item], i) =>
-      `[${encode(key, frame, `${where} key ${i}`)},${
-        encode(item, frame, `${where} value ${i}`)
-      }]`
-    );
-    return `M[${entries.sort().join()}]`;
-  }
-  if (prototype === Set.prototype) {
-    const items = [...value as Set<unknown>].map((item, i) =>
-      encode(item, frame, `${where} item ${i}`)
-    );
-    return `S[${items.sort().join()}]`;
-  }
-  const bytes = bytesOf(value);
-  if (bytes !== undefined) {
-    return `${prototype.constructor.name}"${toBase64(bytes)}"`;
+  if (BYTES.has(prototype)) {
+    const bytes = ArrayBuffer.isView(value)
+      ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+      : new Uint8Array(value as ArrayBuffer);
+    return `${prototype.constructor.name}"${encodeBase64(bytes)}"`;
   }
   const name = prototype.constructor?.name;
   throw unkeyable(where, name ? `an instance of ${name}` : "of no known class");
@@ -160,7 +159,7 @@ function encodeObject(value: object, frame: Frame, where: string): string {
 function encodeProperties(
   value: object,
   keys: string[],
-  frame: Frame,
+  around: object[],
   where: string,
 ): string {
   if (Object.getOwnPropertySymbols(value).length > 0) {
@@ -169,21 +168,18 @@ function encodeProperties(
   const parts = keys.sort().map((key) => {
     const item = (value as Record<string, unknown>)[key];
     const name = JSON.stringify(key);
-    return `${name}:${
-      encode(item, frame, where + (NAME.test(key) ? `.${key}` : `[${name}]`))
-    }`;
+    const place = NAME.test(key) ? `.${key}` : `[${name}]`;
+    return `${name}:${encode(item, around, where + place)}`;
   });
   return `{${parts.join()}}`;
 }
 
 const NAME = /^[\w$]{1,40}$/;
 
-/** `first` is where the arguments begin in the list of a call, else 0. */
 function encodeArray(
   array: readonly unknown[],
-  frame: Frame | undefined,
+  around: object[],
   where: string,
-  first: number,
 ): string {
   const parts: string[] = [];
   const named: string[] = [];
@@ -196,41 +192,21 @@ function encodeArray(
       continue;
     }
     if (i > next) parts.push(`h${i - next}`);
-    const place = frame === undefined
-      ? `argument ${i - first + 1}`
-      : `${where}[${i}]`;
-    parts.push(encode(array[i], frame, place));
+    parts.push(encode(array[i], around, `${where}[${i}]`));
     next = i + 1;
   }
   if (array.length > next) parts.push(`h${array.length - next}`);
   const text = `[${parts.join()}]`;
-  // Whoever has named properties on an array, as a RegExp match has.
+  // Arrays may have named properties, such as the match of a RegExp.
   return named.length === 0
     ? text
-    : `A${text}${encodeProperties(array, named, frame!, where)}`;
+    : `A${text}${encodeProperties(array, named, around, where)}`;
 }
 
-/** Bytes, and views of them, of the runtime's own classes. */
-function bytesOf(value: object): Uint8Array | undefined {
-  const prototype = Object.getPrototypeOf(value);
-  if (!BYTES.has(prototype)) return undefined;
-  return ArrayBuffer.isView(value)
-    ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-    : new Uint8Array(value as ArrayBuffer);
-}
-
+/** The prototypes of bytes and views of them, of the runtime's own classes. */
 const BYTES: ReadonlySet<object> = new Set(
   [ArrayBuffer, ...Object.values(VIEWS)].map(({ prototype }) => prototype),
 );
-
-/** In parts: a call takes only so many arguments. */
-function toBase64(bytes: Uint8Array): string {
-  let text = "";
-  for (let i = 0; i < bytes.length; i += 8_192) {
-    text += String.fromCharCode(...bytes.subarray(i, i + 8_192));
-  }
-  return btoa(text);
-}
 
 function unkeyable(where: string, what: string): TypeError {
   return new TypeError(

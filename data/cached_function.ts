@@ -13,8 +13,7 @@ import type { Invalidation } from "./invalidation_log.ts";
 import {
   type CachedOptions,
   lifetime,
-  readCachedOptions,
-  readUnstableCacheOptions,
+  readPolicy,
   type UnstableCacheOptions,
 } from "./options.ts";
 import { RecentKeys } from "./recent_keys.ts";
@@ -47,6 +46,9 @@ export interface CacheAccess {
   invalidate(what: Invalidation): Promise<RevalidateResult>;
 }
 
+/** In seconds. */
+const DEFAULT_LIFETIME = 3_600;
+
 const anArray = rule("an array of strings", Array.isArray);
 
 /** See `cached()`. */
@@ -66,7 +68,7 @@ export function callCached<T>(
     const operation = "call through the cache";
     checkValue(key, "key", aString, operation);
     checkValue(fn, "fn", aFunction, operation);
-    const policy = readCachedOptions(options, operation);
+    const policy = readPolicy(options, "maxAge", undefined, operation);
     const call = { key: place, scopeKey: place, policy, compute: fn, lifetime };
     return (policy.maxAge === 0
       ? engine.pass(call)
@@ -97,7 +99,7 @@ export function createCachedFunction<F extends AsyncFunction>(
   for (const [i, part] of keyParts.entries()) {
     checkValue(part, `keyParts[${i}]`, aString, operation);
   }
-  const policy = readUnstableCacheOptions(options, operation);
+  const policy = readPolicy(options, "revalidate", DEFAULT_LIFETIME, operation);
   // A function without a name of its own shares with no other.
   const name = keyParts.length === 0
     ? `\0${identify(fn)}`

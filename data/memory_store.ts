@@ -93,7 +93,7 @@ export class MemoryStore implements CacheStore {
   readonly invalidations: InvalidationLog;
   readonly #maxEntries: number;
   readonly #maxBytes: number;
-  /** Maximum size of one entry, in bytes. */
+  /** See {@linkcode MemoryStoreOptions}. */
   readonly maxEntryBytes: number;
   #map = new Map<string, Entry>();
   readonly #recency = new LRUList<Entry>();
@@ -110,7 +110,7 @@ export class MemoryStore implements CacheStore {
   ) {
     this.#maxEntries = maxEntries;
     this.#maxBytes = maxBytes;
-    this.maxEntryBytes = Math.min(maxEntryBytes, maxBytes);
+    this.maxEntryBytes = maxEntryBytes;
     this.invalidations = new InvalidationLog(maxScopes);
   }
 
@@ -135,7 +135,7 @@ export class MemoryStore implements CacheStore {
   set(key: string, record: CacheRecord): void {
     const { value, scopeKey, tags, paths, keys } = record;
     const { began, freshUntil, keepUntil, checked } = record;
-    const limit = this.maxEntryBytes;
+    const limit = Math.min(this.maxEntryBytes, this.#maxBytes);
     // The scopes of a function are everybody's; those of parts are its own.
     const scopes = keys === undefined
       ? 0

@@ -105,11 +105,11 @@ export interface UnstableCacheOptions extends FreshnessOptions {
   readonly revalidate?: number | false;
 }
 
-const CACHED: OptionRules<CachedOptions> = { ...FRESHNESS, maxAge: aLifetime };
-const UNSTABLE_CACHE: OptionRules<UnstableCacheOptions> = {
-  ...FRESHNESS,
-  revalidate: aLifetime,
-};
+/** In seconds, or `false` for a value that doesn't expire. */
+type Lifetime = number | false;
+
+/** The functions by the name that they give the lifetime. */
+const LIFETIMES = { maxAge: "cached()", revalidate: "unstable_cache()" };
 
 /** Checked options. Times are in milliseconds, `Infinity` for no end. */
 export interface Policy {
@@ -125,44 +125,37 @@ export interface Policy {
   readonly paths: readonly string[];
 }
 
-/** Reads the options of `cached()`. */
-export function readCachedOptions(
-  options: CachedOptions,
+/**
+ * Reads the options of `cached()` or `unstable_cache()`.
+ *
+ * @param name The name that the function gives the lifetime.
+ * @param byDefault The default lifetime, in seconds.
+ * @throws {TypeError} If an option is invalid.
+ */
+export function readPolicy(
+  options: FreshnessOptions & Partial<Record<keyof typeof LIFETIMES, Lifetime>>,
+  name: keyof typeof LIFETIMES,
+  byDefault: number | undefined,
   operation: string,
 ): Policy {
-  refuse(options, "revalidate", "cached() is called maxAge", operation);
-  checkOptions(options, CACHED, operation);
-  checkValue(options.maxAge, "maxAge", aLifetime, operation);
-  return toPolicy(options, options.maxAge, operation);
-}
-
-/** Reads the options of `unstable_cache()`. */
-export function readUnstableCacheOptions(
-  options: UnstableCacheOptions,
-  operation: string,
-): Policy {
-  refuse(options, "maxAge", "unstable_cache() is called revalidate", operation);
-  checkOptions(options, UNSTABLE_CACHE, operation);
-  return toPolicy(options, options.revalidate ?? 3_600, operation);
-}
-
-/** Refuses the other function's name of the lifetime. */
-function refuse(
-  options: unknown,
-  name: string,
-  hint: string,
-  operation: string,
-) {
-  if (!Object.hasOwn(Object(options), name)) return;
-  throw new TypeError(
-    `Cannot ${operation}: the lifetime of ${hint}, received ${name}`,
-  );
+  for (const other of Object.keys(LIFETIMES)) {
+    if (other === name || !Object.hasOwn(Object(options), other)) continue;
+    throw new TypeError(
+      `Cannot ${operation}: the lifetime of ${
+        LIFETIMES[name]
+      } is called ${name}, received ${other}`,
+    );
+  }
+  checkOptions(options, { ...FRESHNESS, [name]: aLifetime }, operation);
+  const { [name]: lifetime = byDefault } = options;
+  checkValue(lifetime, name, aLifetime, operation);
+  return toPolicy(options, lifetime!, operation);
 }
 
 /** Returns the policy of options whose names and times were checked. */
 export function toPolicy(
   options: FreshnessOptions,
-  maxAge: number | false,
+  maxAge: Lifetime,
   operation: string,
 ): Policy {
   const { negativeMaxAge = maxAge, jitter = 0, clone = false } = options;
@@ -180,7 +173,7 @@ export function toPolicy(
   };
 }
 
-function toMs(seconds: number | false): number {
+function toMs(seconds: Lifetime): number {
   return seconds === false ? Infinity : seconds * 1_000;
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { readCacheControl } from "../core/http/cache_control.ts";
+import { concatBytes } from "../core/bytes/concat.ts";
 import { toHex } from "../core/bytes/hex.ts";
 import { dropTraceHeaders } from "../core/http/trace_headers.ts";
 import {
@@ -166,13 +167,7 @@ async function readBody(
       cancel: (reason) => reader.cancel(reason),
     });
   }
-  const body = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return body;
+  return concatBytes(chunks);
 }
 
 /** Strong: the same bytes have the same tag, on every server. */

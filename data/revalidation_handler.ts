@@ -1,8 +1,9 @@
 import { timingSafeEqual } from "@std/crypto/timing-safe-equal";
+import { checkValue } from "../core/check/check_options.ts";
+import { aNonEmptyString, secret as asSecret } from "../core/check/rules.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import { type BodyError, readBodyText } from "../core/http/read_body.ts";
-import { show } from "../core/check/show.ts";
 import {
   readInvalidation,
   type RevalidateOptions,
@@ -58,27 +59,21 @@ function createGate(secret: string | undefined): Gate {
     );
     return () => true;
   }
-  if (typeof secret !== "string" || secret === "") {
-    throw new TypeError(
-      `Cannot create revalidation handler: secret must be a non-empty string, received ${
-        typeof secret === "string" ? '""' : show(secret)
-      }`,
-    );
-  }
-  // When first asked for: nothing is under way before.
+  checkValue(secret, "secret", aSecret, "create revalidation handler");
+  // At the first request: nothing runs before.
   let expected: Promise<ArrayBuffer> | undefined;
-  return async (request) => {
-    const header = request.headers.get("authorization") ?? "";
+  return async ({ headers }) => {
     // RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, 11.1).
-    const scheme = /^bearer +/i.exec(header)?.[0];
-    const given = scheme === undefined ? "" : header.slice(scheme.length);
-    // Digests are of one length, and nobody can choose how they begin.
+    const bearer = /^bearer +(.*)$/is.exec(headers.get("authorization") ?? "");
+    // Digests have one length, and nobody can choose how they begin.
     return timingSafeEqual(
-      await digest(bytesOfHeader(given)),
+      await digest(bytesOfHeader(bearer?.[1] ?? "")),
       await (expected ??= digest(encoder.encode(secret))),
     );
   };
 }
+
+const aSecret = asSecret(aNonEmptyString);
 
 const encoder = new TextEncoder();
 
@@ -91,7 +86,7 @@ function digest(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
   return crypto.subtle.digest("SHA-256", bytes);
 }
 
-/** What the body asks for, or the response that refuses it. */
+/** Returns what the body asks for, or the response that refuses it. */
 async function readOptions(
   request: Request,
 ): Promise<RevalidateOptions | Response> {
@@ -99,26 +94,18 @@ async function readOptions(
   if (!/^application\/json *(;|$)/i.test(type.trim())) {
     return refuse("Content-Type must be application/json");
   }
-  let text: string;
   try {
-    text = await readBodyText(request, MAX_BODY);
+    const options = JSON.parse(await readBodyText(request, MAX_BODY));
+    readInvalidation(options);
+    return options;
   } catch (error) {
-    const { problem, message } = error as BodyError;
-    return problem === "TOO_LARGE"
-      ? errorResponse(413, "PAYLOAD_TOO_LARGE", message)
-      : refuse(message);
-  }
-  let options: unknown;
-  try {
-    options = JSON.parse(text);
-  } catch {
-    return refuse("The body must be JSON");
-  }
-  try {
-    readInvalidation(options as RevalidateOptions);
-    return options as RevalidateOptions;
-  } catch (error) {
-    return refuse((error as Error).message);
+    const { problem, message } = error as Partial<BodyError> & Error;
+    if (problem === "TOO_LARGE") {
+      return errorResponse(413, "PAYLOAD_TOO_LARGE", message);
+    }
+    return refuse(
+      error instanceof SyntaxError ? "The body must be JSON" : message,
+    );
   }
 }
 

@@ -2,8 +2,8 @@ import { clearInterval, setInterval } from "node:timers";
 import { pause } from "../../core/runtime/pause.ts";
 import type {
   Backend,
+  Changes,
   FoundEntry,
-  News,
   Position,
   ReleaseLock,
   SharedEntry,
@@ -22,10 +22,10 @@ export interface KvBackendParts {
   readonly maxScopes: number;
   /** How long a lock is held at most. */
   readonly lockTime: number;
-  /** How often it is asked for news. */
+  /** How often it is asked for changes. */
   readonly interval: number;
   readonly now: () => number;
-  /** Asks for news. */
+  /** Asks for changes. */
   readonly onTick: () => Promise<void>;
 }
 
@@ -57,19 +57,19 @@ export class KvBackend implements Backend {
     this.#records = new KvRecords(kv, name, now);
   }
 
-  async ask(since: Position): Promise<News> {
+  async ask(since: Position): Promise<Changes> {
     const [meta] = await this.#read([this.#log.metaKey]);
-    return await this.#log.newsSince(since, meta!);
+    return await this.#log.changesSince(since, meta!);
   }
 
   async get(
     key: string,
     since: Position,
-  ): Promise<{ news: News; entry: FoundEntry | undefined }> {
+  ): Promise<{ changes: Changes; entry: FoundEntry | undefined }> {
     const head = await this.#records.keyOf(key);
     const [meta, value] = await this.#read([this.#log.metaKey, head]);
     return {
-      news: await this.#log.newsSince(since, meta!),
+      changes: await this.#log.changesSince(since, meta!),
       entry: await this.#records.read(value!),
     };
   }
@@ -84,7 +84,10 @@ export class KvBackend implements Backend {
     await this.#records.delete(key);
   }
 
-  async invalidate(scopes: readonly string[], since: Position): Promise<News> {
+  async invalidate(
+    scopes: readonly string[],
+    since: Position,
+  ): Promise<Changes> {
     this.#open();
     await this.#log.append(scopes);
     return await this.ask(since);

@@ -15,7 +15,7 @@
  * @module
  */
 
-import type { News, Position } from "../shared/backend.ts";
+import type { Changes, Position } from "../shared/backend.ts";
 import { EVERYTHING } from "../shared/invalidation_names.ts";
 import type { Kv, KvEntry, KvKey } from "./kv.ts";
 import { commit, keyPart, PAGE, page } from "./kv_keys.ts";
@@ -52,7 +52,7 @@ export class KvLog {
   }
 
   /** What was invalidated since, up to what `entry`, of that key, says. */
-  async newsSince(since: Position, entry: KvEntry): Promise<News> {
+  async changesSince(since: Position, entry: KvEntry): Promise<Changes> {
     const { epoch, number, floor } = await this.#metaOf(entry);
     const known = epoch === since.epoch ? since.number : 0;
     if (known === number) return { epoch, number, scopes: [], more: false };

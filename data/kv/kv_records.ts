@@ -15,6 +15,7 @@
  * @module
  */
 
+import { concatBytes } from "../../core/bytes/concat.ts";
 import type { FoundEntry, SharedEntry } from "../shared/backend.ts";
 import type { Kv, KvEntry, KvKey } from "./kv.ts";
 import { commit, keyPart, PAGE, page } from "./kv_keys.ts";
@@ -113,27 +114,16 @@ export class KvRecords {
     return { id, count };
   }
 
-  /** Nothing if one of the parts is gone. */
+  /** Returns the bytes of all parts, or `undefined` if one is gone. */
   async #join(id: string, count: number): Promise<Uint8Array | undefined> {
     const parts: Uint8Array[] = [];
-    let length = 0;
     while (parts.length < count) {
       const prefix = [this.#name, "part", id];
       const entries = await page(this.#kv, prefix, parts.length, BATCH);
       if (entries.length === 0) return undefined;
-      for (const { value } of entries) {
-        const part = value as Uint8Array;
-        parts.push(part);
-        length += part.length;
-      }
+      for (const { value } of entries) parts.push(value as Uint8Array);
     }
-    const bytes = new Uint8Array(length);
-    let offset = 0;
-    for (const part of parts) {
-      bytes.set(part, offset);
-      offset += part.length;
-    }
-    return bytes;
+    return concatBytes(parts);
   }
 
   /** Deletes the parts of a head that is not, or no more, there. */

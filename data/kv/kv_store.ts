@@ -20,11 +20,7 @@ import {
   type Invalidation,
   type InvalidationLog,
 } from "../invalidation_log.ts";
-import {
-  MEMORY_STORE,
-  MemoryStore,
-  type MemoryStoreOptions,
-} from "../memory_store.ts";
+import { MEMORY_STORE, type MemoryStoreOptions } from "../memory_store.ts";
 import { SharedStore } from "../shared/shared_store.ts";
 import type { CacheRecord, CacheStore } from "../store.ts";
 import { toDelay } from "../timeouts.ts";
@@ -81,7 +77,7 @@ const aKv = withMethods("what Deno.openKv() gives", "atomic");
 /** A store in Deno KV. */
 export interface KvStore extends CacheStore, AsyncDisposable {
   /**
-   * Stops asking for news; the database stays open. The cache's `close()` does
+   * Stops asking for changes; the database stays open. The cache's `close()` does
    * it as well.
    */
   close(): Promise<void>;
@@ -131,10 +127,9 @@ export function createKvStore(options: KvStoreOptions): KvStore {
     maxScopes = DEFAULT_MAX_SCOPES,
     now = Date.now,
   } = options;
-  return new SharedStore({
-    memory: new MemoryStore(options),
-    now,
-    open: (store) =>
+  return new SharedStore(
+    options,
+    (store) =>
       new KvBackend({
         kv,
         name,
@@ -144,5 +139,5 @@ export function createKvStore(options: KvStoreOptions): KvStore {
         now,
         onTick: () => store.sync(),
       }),
-  });
+  );
 }

@@ -1,7 +1,7 @@
 import type {
   Backend,
+  Changes,
   FoundEntry,
-  News,
   Position,
   ReleaseLock,
   SharedEntry,
@@ -58,27 +58,27 @@ export class RedisBackend implements Backend {
   }
 
   /** The first command on a connection. */
-  async greet(since: Position): Promise<News> {
-    return readNews(await this.#ask(HELLO, since));
+  async greet(since: Position): Promise<Changes> {
+    return readChanges(await this.#ask(HELLO, since));
   }
 
-  async ask(since: Position): Promise<News> {
-    return readNews(await this.#ask(ASK, since));
+  async ask(since: Position): Promise<Changes> {
+    return readChanges(await this.#ask(ASK, since));
   }
 
   async get(
     key: string,
     since: Position,
-  ): Promise<{ news: News; entry: FoundEntry | undefined }> {
+  ): Promise<{ changes: Changes; entry: FoundEntry | undefined }> {
     const reply = await this.#ask(GET, since, [this.#keys.value(key)]) as [
-      ...NewsReply,
+      ...ChangesReply,
       entry: [epoch: string, began: string, text: string, ms: string] | null[],
       left: number,
     ];
     const [, , , [epoch, began, text, ms], left] = reply;
     const age = Math.max(0, Number(ms) - left);
     return {
-      news: readNews(reply),
+      changes: readChanges(reply),
       entry: typeof epoch === "string"
         ? { epoch, began: Number(began), text: text!, age }
         : undefined,
@@ -98,9 +98,12 @@ export class RedisBackend implements Backend {
     await this.#run(DELETE, [this.#keys.value(key)], []);
   }
 
-  async invalidate(scopes: readonly string[], since: Position): Promise<News> {
+  async invalidate(
+    scopes: readonly string[],
+    since: Position,
+  ): Promise<Changes> {
     const args = [`${this.#maxScopes}`, this.#keys.channel, ...scopes];
-    return readNews(await this.#ask(INVALIDATE, since, [], args));
+    return readChanges(await this.#ask(INVALIDATE, since, [], args));
   }
 
   lock(key: string): Promise<ReleaseLock | undefined> {
@@ -123,10 +126,10 @@ export class RedisBackend implements Backend {
   }
 }
 
-type NewsReply = [epoch: string, number: string, scopes: string[]];
+type ChangesReply = [epoch: string, number: string, scopes: string[]];
 
-function readNews(reply: unknown): News {
-  const [epoch, number, list] = reply as NewsReply;
+function readChanges(reply: unknown): Changes {
+  const [epoch, number, list] = reply as ChangesReply;
   const scopes: [string, number][] = [];
   for (let i = 0; i < list.length; i += 2) {
     scopes.push([list[i]!, Number(list[i + 1])]);

@@ -7,7 +7,7 @@
  *   <name>:scopes      sorted set  scope ▶ the number of its last invalidation
  *   <name>:value:<key> hash        epoch, began, text, ms (its lifetime)
  *   <name>:lock:<key>  hash        token, epoch, awaited
- *   <name>:news        channel     "" for news, or "u" and an unlocked key
+ *   <name>:news        channel     "" for changes, or "u" and an unlocked key
  * ```
  *
  * The sorted set is a log in which each scope is only once, at its latest
@@ -37,7 +37,7 @@ if not epoch or redis.call("EXISTS", scopes) == 0 then
   redis.call("HSET", meta, "epoch", epoch, "number", 1)
   redis.call("ZADD", scopes, 1, "*")
 end
-local function news()
+local function changes()
   local number = redis.call("HGET", meta, "number")
   local since = epoch == ARGV[1] and ARGV[2] or "0"
   if since == number then return epoch, number, {} end
@@ -59,15 +59,15 @@ if redis.call("HGET", KEYS[1], "run") ~= run then
 end
 ${EPOCH}
 redis.call("HSET", meta, "run", run)
-return { news() }`;
+return { changes() }`;
 
 /** What was invalidated since. */
-export const ASK = `${EPOCH} return { news() }`;
+export const ASK = `${EPOCH} return { changes() }`;
 
 /** The same, and the record KEYS[3]. */
 export const GET = `${EPOCH}
 local entry = redis.call("HMGET", KEYS[3], "epoch", "began", "text", "ms")
-local epoch, number, list = news()
+local epoch, number, list = changes()
 return { epoch, number, list, entry, redis.call("PTTL", KEYS[3]) }`;
 
 /**
@@ -108,7 +108,7 @@ if extra > 0 then
   end
 end
 redis.call("PUBLISH", ARGV[5], "")
-return { news() }`;
+return { changes() }`;
 
 /**
  * Takes the lock KEYS[1] with the token ARGV[1] for ARGV[2] ms, or gives for

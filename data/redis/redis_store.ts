@@ -21,11 +21,7 @@ import {
   type Invalidation,
   type InvalidationLog,
 } from "../invalidation_log.ts";
-import {
-  MEMORY_STORE,
-  MemoryStore,
-  type MemoryStoreOptions,
-} from "../memory_store.ts";
+import { MEMORY_STORE, type MemoryStoreOptions } from "../memory_store.ts";
 import { SharedStore } from "../shared/shared_store.ts";
 import type { CacheRecord, CacheStore } from "../store.ts";
 import { toDelay } from "../timeouts.ts";
@@ -126,32 +122,27 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     lockTime = 10,
     timeout = 2,
     maxScopes = DEFAULT_MAX_SCOPES,
-    now = Date.now,
   } = options;
   const keys = keysOf(name);
-  return new SharedStore({
-    memory: new MemoryStore(options),
-    now,
-    open(store) {
-      const link = new RedisLink({
-        client,
-        channel: keys.channel,
-        timeout: toDelay(timeout),
-        onMessage(message) {
-          // Without a connection now, it asks when there is one.
-          if (!locks.hear(message)) store.sync().catch(() => {});
-        },
-        async onConnect(run) {
-          await store.greet(backendOf(run));
-          await locks.releaseLeft(run);
-        },
-        onLost: () => locks.wakeAll(),
-        onBeat: () => store.sync(),
-      });
-      const locks = new RedisLocks(keys, toDelay(lockTime), link.run);
-      const backendOf = (run: Run) =>
-        new RedisBackend(keys, maxScopes, locks, run, () => link.close());
-      return backendOf(link.run);
-    },
+  return new SharedStore(options, (store) => {
+    const link = new RedisLink({
+      client,
+      channel: keys.channel,
+      timeout: toDelay(timeout),
+      onMessage(message) {
+        // Without a connection now, it asks when there is one.
+        if (!locks.hear(message)) store.sync().catch(() => {});
+      },
+      async onConnect(run) {
+        await store.greet(backendOf(run));
+        await locks.releaseLeft(run);
+      },
+      onLost: () => locks.wakeAll(),
+      onBeat: () => store.sync(),
+    });
+    const locks = new RedisLocks(keys, toDelay(lockTime), link.run);
+    const backendOf = (run: Run) =>
+      new RedisBackend(keys, maxScopes, locks, run, () => link.close());
+    return backendOf(link.run);
   });
 }

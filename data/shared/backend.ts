@@ -16,7 +16,7 @@ export interface Position {
 }
 
 /** What was invalidated since somebody last asked, and where that leads to. */
-export interface News extends Position {
+export interface Changes extends Position {
   /**
    * The scopes, as `namesOf` spells them, and the number of the last
    * invalidation of each, in ascending order. All of them, if the epoch is not
@@ -49,12 +49,14 @@ export interface FoundEntry extends SharedEntry {
  */
 export interface Backend {
   /** What was invalidated since. */
-  ask(since: Position): Promise<News>;
+  ask(since: Position): Promise<Changes>;
   /** A record, and what was invalidated before it was looked for. */
   get(
     key: string,
     since: Position,
-  ): Promise<{ readonly news: News; readonly entry: FoundEntry | undefined }>;
+  ): Promise<
+    { readonly changes: Changes; readonly entry: FoundEntry | undefined }
+  >;
   /**
    * Keeps a record for so many milliseconds, unless there is one that began
    * later. It may be invalid already, by what its process has not heard of yet:
@@ -64,7 +66,7 @@ export interface Backend {
   /** Drops a record. */
   delete(key: string): Promise<void>;
   /** Gives each of these scopes the next number, and tells all processes. */
-  invalidate(scopes: readonly string[], since: Position): Promise<News>;
+  invalidate(scopes: readonly string[], since: Position): Promise<Changes>;
   /** As the store's. */
   lock(key: string): Promise<ReleaseLock | undefined>;
   /** Stops whatever goes on behind the calls. */

@@ -1,5 +1,5 @@
 import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
-import type { News, Position } from "./backend.ts";
+import type { Changes, Position } from "./backend.ts";
 import { EVERYTHING, invalidationOf } from "./invalidation_names.ts";
 
 /**
@@ -55,7 +55,7 @@ export class SharedNumbers {
    *
    * @returns Whether everything is invalid that there was.
    */
-  learn({ epoch, number, scopes, more }: News): boolean {
+  learn({ epoch, number, scopes, more }: Changes): boolean {
     const isNew = epoch !== this.#epoch;
     if (isNew) {
       this.#epoch = epoch;

@@ -1,10 +1,10 @@
-import type { MemoryStore } from "../memory_store.ts";
-import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
-import type { CacheRecord, CacheStore } from "../store.ts";
+import { MemoryStore, type MemoryStoreOptions } from "../memory_store.ts";
+import type { Invalidation } from "../invalidation_log.ts";
+import type { CacheRecord } from "../store.ts";
 import type {
   Backend,
+  Changes,
   FoundEntry,
-  News,
   Position,
   ReleaseLock,
 } from "./backend.ts";
@@ -13,23 +13,13 @@ import { EVERYTHING, namesOf } from "./invalidation_names.ts";
 import { SharedNumbers } from "./shared_numbers.ts";
 
 /**
- * For how long a record is kept beyond memory at most, in ms: what nobody asks
- * for any more has to go some time, and a process may die between two writes.
+ * How long a record is stored behind memory at most, in milliseconds. Records
+ * that nobody reads have to go some time.
  */
 const MAX_KEPT = 30 * 24 * 3_600_000;
 
-/** How many scopes wait to be told before they become everything. */
-const MAX_UNTOLD = 10_000;
-
-/** What a shared store is made of. */
-export interface SharedStoreParts {
-  /** In front of the backend. */
-  readonly memory: MemoryStore;
-  /** The time, in milliseconds of the Unix epoch. */
-  readonly now: () => number;
-  /** Makes what is behind the memory. */
-  readonly open: (store: SharedStore) => Backend;
-}
+/** Maximum scopes to send. More become everything. */
+const MAX_UNSENT = 10_000;
 
 /** The exchange of invalidations with the others. */
 type Exchange = Pick<Backend, "ask" | "invalidate">;
@@ -42,94 +32,80 @@ type Exchange = Pick<Backend, "ask" | "invalidate">;
  * this process has heard so far. As long as the backend can't be reached, the
  * process goes on with what it has; then it first learns all that it missed.
  */
-export class SharedStore implements CacheStore {
-  readonly invalidations: InvalidationLog;
-  readonly #parts: SharedStoreParts;
-  readonly #memory: MemoryStore;
+export class SharedStore extends MemoryStore {
+  readonly #now: () => number;
   readonly #numbers: SharedNumbers;
   readonly #backend: Backend;
-  /** What was invalidated here and the others don't know yet. */
-  #untold = new Set<string>();
-  /** Those that are being told. */
-  readonly #telling = new Set<Promise<void>>();
-  /** The asking for news that is under way, and whether it has to go on. */
-  #asking: Promise<void> | undefined;
-  #askAgain = false;
+  /** Invalidated scopes that the others don't know of yet. */
+  #unsent = new Set<string>();
+  readonly #sending = new Set<Promise<void>>();
+  #syncing: Promise<void> | undefined;
+  #syncAgain = false;
 
-  /** Makes a store and opens its backend. */
-  constructor(parts: SharedStoreParts) {
-    this.#parts = parts;
-    this.#memory = parts.memory;
-    this.invalidations = parts.memory.invalidations;
+  /**
+   * Creates a store.
+   *
+   * @param options The limits of its memory.
+   * @param open Creates its backend.
+   */
+  constructor(
+    options: MemoryStoreOptions & { readonly now?: () => number },
+    open: (store: SharedStore) => Backend,
+  ) {
+    super(options);
+    this.#now = options.now ?? Date.now;
     this.#numbers = new SharedNumbers(this.invalidations);
-    this.#backend = parts.open(this);
-  }
-
-  get entries(): number {
-    return this.#memory.entries;
-  }
-
-  get bytes(): number {
-    return this.#memory.bytes;
-  }
-
-  get evictions(): number {
-    return this.#memory.evictions;
-  }
-
-  peek(key: string): CacheRecord | undefined {
-    return this.#memory.peek(key);
+    this.#backend = open(this);
   }
 
   async get(key: string): Promise<CacheRecord | undefined> {
     await this.#beforeReading();
-    const { news, entry } = await this.#backend.get(
+    const { changes, entry } = await this.#backend.get(
       placeOf(key),
       this.#numbers.position,
     );
-    this.#learn(news);
-    if (news.more) await this.sync();
+    this.#learn(changes);
+    if (changes.more) await this.sync();
     // Something was invalidated here while the backend was asked.
-    if (this.#untold.size > 0 || this.#telling.size > 0) return undefined;
+    if (this.#unsent.size > 0 || this.#sending.size > 0) return undefined;
     return entry && this.#take(key, entry);
   }
 
-  /** A record of the backend, which is in memory from now on. */
+  /** Moves a record of the backend to memory. */
   #take(key: string, entry: FoundEntry): CacheRecord | undefined {
     if (entry.epoch !== this.#numbers.position.epoch) return undefined;
     const record: CacheRecord = {
-      ...readRecord(entry.text, this.#parts.now() - entry.age),
+      ...readRecord(entry.text, this.#now() - entry.age),
       began: this.#numbers.toLocal(entry.began),
     };
     // One of this process may have been kept while the backend was asked.
-    const own = this.#memory.peek(key);
+    const own = this.peek(key);
     if (own === undefined || own.began <= record.began) {
-      this.#memory.set(key, record);
+      super.set(key, record);
     }
     return record;
   }
 
-  set(key: string, record: CacheRecord): void | Promise<void> {
-    this.#memory.set(key, record);
+  override set(key: string, record: CacheRecord): void | Promise<void> {
+    super.set(key, record);
     const began = this.#numbers.toShared(record.began);
     if (began === undefined) return;
-    const { now, memory } = this.#parts;
-    const time = now();
+    const time = this.#now();
     const ms = Math.min(Math.ceil(record.keepUntil - time), MAX_KEPT);
     if (ms <= 0) return;
     const text = writeRecord(record, time);
-    if (text.length > memory.maxEntryBytes) {
+    if (text.length > this.maxEntryBytes) {
       return this.#backend.delete(placeOf(key));
     }
     const { epoch } = this.#numbers.position;
     return this.#backend.set(placeOf(key), { epoch, began, text }, ms);
   }
 
-  async invalidate(what: Invalidation): Promise<void> {
+  override async invalidate(what: Invalidation): Promise<void> {
     this.#numbers.note(what);
-    if (what.all === true) this.#memory.clear();
-    for (const name of namesOf(what)) this.#untold.add(name);
-    await this.#tell(this.#backend);
+    if (what.all === true) this.clear();
+    for (const name of namesOf(what)) this.#unsent.add(name);
+    await this.#send(this.#backend);
   }
 
   lock(key: string): Promise<ReleaseLock | undefined> {
@@ -144,9 +120,9 @@ export class SharedStore implements CacheStore {
     return this.close();
   }
 
-  /** Learns and tells everything over a new connection. */
+  /** Exchanges all invalidations over a new connection. */
   async greet(
-    backend: Exchange & { greet(since: Position): Promise<News> },
+    backend: Exchange & { greet(since: Position): Promise<Changes> },
   ): Promise<void> {
     this.#learn(await backend.greet(this.#numbers.position));
     // Not `sync()`: one may be waiting for this connection.
@@ -154,74 +130,65 @@ export class SharedStore implements CacheStore {
   }
 
   /**
-   * Tells the others what they don't know, and learns what this process
-   * doesn't. However often it is called meanwhile, it is done once more.
+   * Exchanges invalidations with the others. Calls during an exchange share one
+   * more.
    */
   sync(): Promise<void> {
-    this.#askAgain = true;
-    return this.#asking ??= this.#ask(this.#backend).finally(() =>
-      this.#asking = undefined
+    this.#syncAgain = true;
+    return this.#syncing ??= this.#ask(this.#backend).finally(() =>
+      this.#syncing = undefined
     );
   }
 
   async #ask(backend: Exchange): Promise<void> {
-    await this.#tell(backend);
+    await this.#send(backend);
     let more: boolean;
     do {
-      this.#askAgain = false;
-      const news = await backend.ask(this.#numbers.position);
-      this.#learn(news);
-      more = news.more;
-    } while (more || this.#askAgain);
+      this.#syncAgain = false;
+      const changes = await backend.ask(this.#numbers.position);
+      this.#learn(changes);
+      more = changes.more;
+    } while (more || this.#syncAgain);
   }
 
-  #learn(news: News): void {
-    if (this.#numbers.learn(news)) this.#memory.clear();
+  #learn(changes: Changes): void {
+    if (this.#numbers.learn(changes)) this.clear();
   }
 
   /**
-   * Makes both know what the other one does. What the backend holds may be older
-   * than what was invalidated here, as long as it hasn't heard of that.
+   * Exchanges invalidations if either side may lack some. Otherwise the backend
+   * may hold records from before an invalidation of this process.
    */
   async #beforeReading(): Promise<void> {
     if (this.#numbers.position.number === 0) await this.sync();
-    if (this.#untold.size > 0) await this.#tell(this.#backend);
-    if (this.#telling.size > 0) await Promise.all(this.#telling);
+    if (this.#unsent.size > 0) await this.#send(this.#backend);
+    if (this.#sending.size > 0) await Promise.all(this.#sending);
   }
 
-  async #tell(backend: Exchange): Promise<void> {
-    const names = this.#untold;
+  async #send(backend: Exchange): Promise<void> {
+    const names = this.#unsent;
     if (names.size === 0) return;
-    this.#untold = new Set();
-    const told = this.#publish(backend, names);
-    this.#telling.add(told);
+    this.#unsent = new Set();
+    const isAll = names.size > MAX_UNSENT || names.has(EVERYTHING);
+    const scopes = isAll ? [EVERYTHING] : [...names];
+    const sent = backend.invalidate(scopes, this.#numbers.position)
+      .then((changes) => this.#learn(changes));
+    this.#sending.add(sent);
     try {
-      await told;
-    } finally {
-      this.#telling.delete(told);
-    }
-  }
-
-  async #publish(backend: Exchange, names: Set<string>): Promise<void> {
-    try {
-      const all = names.size > MAX_UNTOLD || names.has(EVERYTHING);
-      this.#learn(
-        await backend.invalidate(
-          all ? [EVERYTHING] : [...names],
-          this.#numbers.position,
-        ),
-      );
+      await sent;
     } catch (error) {
-      for (const name of names) this.#untold.add(name);
-      if (this.#untold.size > MAX_UNTOLD) this.#untold = new Set([EVERYTHING]);
+      for (const name of names) this.#unsent.add(name);
+      if (this.#unsent.size > MAX_UNSENT) this.#unsent = new Set([EVERYTHING]);
       throw error;
+    } finally {
+      this.#sending.delete(sent);
     }
   }
 }
 
 /**
- * A key as UTF-8 can say it. Lone surrogates would all become the same; no key
- * of the cache begins like the escaped ones.
+ * Returns a key that UTF-8 can represent. Lone surrogates would all become the
+ * same; no key of the cache begins like the escaped ones.
  */
 function placeOf(key: string): string {
   return key.isWellFormed() ? key : `\0s${JSON.stringify(key)}`;
