@@ -30,13 +30,10 @@
  * @module
  */
 
-import { ClientTracer } from "./client/tracer.ts";
-import type { ClientTracingOptions } from "./client/tracer.ts";
+import { ClientTracer, type ClientTracingOptions } from "./client/tracer.ts";
 
-export { ClientSpan } from "./client/span.ts";
-export type { ClientSpanOptions } from "./client/span.ts";
-export { ClientTracer } from "./client/tracer.ts";
-export type { ClientTracingOptions } from "./client/tracer.ts";
+export { ClientSpan, type ClientSpanOptions } from "./client/span.ts";
+export { ClientTracer, type ClientTracingOptions } from "./client/tracer.ts";
 export type { Attributes, AttributeValue, Layer } from "./types.ts";
 
 let current: ClientTracer | undefined;

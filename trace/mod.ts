@@ -32,8 +32,11 @@
 export * from "./types.ts";
 
 // Tracing
-export { createTracer, TracerImpl } from "./record/tracer.ts";
-export type { TracerOptions } from "./record/tracer.ts";
+export {
+  createTracer,
+  TracerImpl,
+  type TracerOptions,
+} from "./record/tracer.ts";
 export { SpanImpl } from "./record/span.ts";
 export {
   getActiveSpan,
@@ -42,39 +45,49 @@ export {
   setTracer,
 } from "./record/context.ts";
 export { noopSpan, noopTracer } from "./noop_tracer.ts";
-export { generateSpanId, generateTraceId } from "./record/ids.ts";
-export type { RandomSource } from "./record/ids.ts";
+export {
+  generateSpanId,
+  generateTraceId,
+  type RandomSource,
+} from "./record/ids.ts";
 export type { Clock } from "./record/clock.ts";
 
 // On the server
-export { tracePlugin } from "./http/plugin.ts";
-export type { TracePluginOptions } from "./http/plugin.ts";
+export { tracePlugin, type TracePluginOptions } from "./http/plugin.ts";
 export { traceMiddleware } from "./http/middleware.ts";
 export type { TraceMiddlewareOptions } from "./http/middleware_options.ts";
 export type { Sample, TrustParent } from "./record/sampling.ts";
-export { createTracesAPIHandler } from "./live/api.ts";
-export type { TracesAPIOptions } from "./live/api.ts";
-export { createTraceWebSocket } from "./live/websocket.ts";
-export type {
-  TraceWebSocket,
-  TraceWebSocketOptions,
+export { createTracesAPIHandler, type TracesAPIOptions } from "./live/api.ts";
+export {
+  createTraceWebSocket,
+  type TraceWebSocket,
+  type TraceWebSocketOptions,
 } from "./live/websocket.ts";
-export { createCollector } from "./record/collector.ts";
-export type {
-  Collector,
-  CollectorOptions,
-  CollectResult,
+export {
+  type Collector,
+  type CollectorOptions,
+  type CollectResult,
+  createCollector,
 } from "./record/collector.ts";
-export { createViewerHandler } from "./http/viewer.ts";
-export type { ViewerOptions } from "./http/viewer.ts";
-export { isLocalRequest } from "./http/access.ts";
-export type { Authorize, TraceAccess } from "./http/access.ts";
+export {
+  createViewerHandler,
+  exportTracesHTML,
+  generateViewerHTML,
+  type ViewerOptions,
+} from "./http/viewer.ts";
+export {
+  type Authorize,
+  isLocalRequest,
+  type TraceAccess,
+} from "./http/access.ts";
 
 // Reading
-export { createCLIReporter } from "./report/cli.ts";
-export type { CLIReporter, CLIReporterOptions } from "./report/cli.ts";
+export {
+  type CLIReporter,
+  type CLIReporterOptions,
+  createCLIReporter,
+} from "./report/cli.ts";
 export { deserializeTrace, serializeTrace } from "./serialize.ts";
-export { exportTracesHTML, generateViewerHTML } from "./http/viewer.ts";
 
 // For other tools
 export {
@@ -110,23 +123,33 @@ export type {
 export { withSpan } from "./instrument/custom.ts";
 export { recordRouteMatch, traceRouteMatch } from "./instrument/routing.ts";
 export {
+  type LoaderMetrics,
   recordLoaderMetrics,
   traceCacheOperation,
   traceLoader,
 } from "./instrument/data.ts";
-export type { LoaderMetrics } from "./instrument/data.ts";
-export { recordFormValidation, traceFormSubmit } from "./instrument/forms.ts";
-export type { FormValidation } from "./instrument/forms.ts";
+export {
+  type FormValidation,
+  recordFormValidation,
+  traceFormSubmit,
+} from "./instrument/forms.ts";
 export { recordSignalBatch, recordSignalUpdate } from "./instrument/signals.ts";
-export { recordRPCValidation, traceRPCCall } from "./instrument/rpc.ts";
-export type { RPCValidation } from "./instrument/rpc.ts";
-export { traceQuery } from "./instrument/database.ts";
-export type { QueryOptions } from "./instrument/database.ts";
+export {
+  recordRPCValidation,
+  type RPCValidation,
+  traceRPCCall,
+} from "./instrument/rpc.ts";
+export { type QueryOptions, traceQuery } from "./instrument/database.ts";
 export { tracedAdapter } from "./instrument/traced_adapter.ts";
-export { tracedFetch } from "./instrument/traced_fetch.ts";
-export type { TracedFetchOptions } from "./instrument/traced_fetch.ts";
+export {
+  tracedFetch,
+  type TracedFetchOptions,
+} from "./instrument/traced_fetch.ts";
 export { traceAuthCheck } from "./instrument/auth.ts";
-export { recordHydration, traceHydration } from "./instrument/islands.ts";
-export type { HydrationRecord } from "./instrument/islands.ts";
+export {
+  type HydrationRecord,
+  recordHydration,
+  traceHydration,
+} from "./instrument/islands.ts";
 export { traceBuild, traceBuildStage } from "./instrument/build.ts";
 export { traceError, withErrorCapture } from "./instrument/errors.ts";

@@ -6,16 +6,19 @@
  * @module
  */
 
-import { context, trace } from "@opentelemetry/api";
-import type { Context, Span, Tracer } from "@opentelemetry/api";
+import {
+  type Context,
+  context,
+  type Span,
+  trace,
+  type Tracer,
+} from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {
   AlwaysOnSampler,
   BasicTracerProvider,
-} from "@opentelemetry/sdk-trace-base";
-import type {
-  ReadableSpan,
-  SpanProcessor,
+  type ReadableSpan,
+  type SpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 
 /** Keeps the last spans, synchronously: no batching, no export. */

@@ -13,11 +13,11 @@ import {
   contextOf,
   createOpenTelemetry,
   endFloorSpan,
+  type FloorSpan,
   floorSpan,
   keepFloorTrace,
   randomTraceId,
 } from "./peers.ts";
-import type { FloorSpan } from "./peers.ts";
 
 const tracer = createTracer();
 const openTelemetry = createOpenTelemetry();

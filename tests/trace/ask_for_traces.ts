@@ -5,8 +5,7 @@
  * @module
  */
 
-import { handshake, startDeno } from "../helpers.ts";
-import type { Child } from "../helpers.ts";
+import { type Child, handshake, startDeno } from "../helpers.ts";
 
 /** The status of each request. */
 export interface Statuses {

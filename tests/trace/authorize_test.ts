@@ -9,14 +9,16 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import { createAuthPlugin, credentials } from "@quartet/kit/auth";
 import {
+  type Authorize,
   createCollector,
   createTracer,
   createTracesAPIHandler,
   createTraceWebSocket,
   createViewerHandler,
+  type TraceAccess,
   tracePlugin,
+  type Tracer,
 } from "@quartet/kit/trace";
-import type { Authorize, TraceAccess, Tracer } from "@quartet/kit/trace";
 import { handshake } from "../helpers.ts";
 import { all, askForTraces, statusOf } from "./ask_for_traces.ts";
 

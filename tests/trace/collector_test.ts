@@ -3,8 +3,9 @@ import {
   createCollector,
   deserializeTrace,
   serializeTrace,
+  type Span,
+  type TracerImpl,
 } from "@quartet/kit/trace";
-import type { Span, TracerImpl } from "@quartet/kit/trace";
 import {
   createTestTracer,
   EPOCH,

@@ -7,10 +7,11 @@ import {
   noopTracer,
   setActiveSpan,
   setTracer,
+  type TraceData,
   traceMiddleware,
+  type Tracer,
   withSpan,
 } from "@quartet/kit/trace";
-import type { TraceData, Tracer } from "@quartet/kit/trace";
 import { onlyTrace, rootOf, treeOf } from "./fakes.ts";
 
 Deno.test("getTracer() gives the tracer that was set, and one that does nothing before", () => {

@@ -6,11 +6,11 @@
 import { createApp } from "@quartet/kit/app";
 import {
   createTracer,
+  type Span,
   traceLoader,
   traceMiddleware,
   traceQuery,
 } from "@quartet/kit/trace";
-import type { Span } from "@quartet/kit/trace";
 
 declare const gc: () => void;
 

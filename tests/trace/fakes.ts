@@ -1,13 +1,13 @@
 /** Stand-ins and look-ups that the tests of tracing share. */
 
-import { createTracer } from "@quartet/kit/trace";
-import type {
-  Clock,
-  SpanData,
-  TraceData,
-  Tracer,
-  TracerImpl,
-  TracerOptions,
+import {
+  type Clock,
+  createTracer,
+  type SpanData,
+  type TraceData,
+  type Tracer,
+  type TracerImpl,
+  type TracerOptions,
 } from "@quartet/kit/trace";
 
 /** 2026-01-01T00:00:00Z, where the clock of a test begins. */

@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
-import { createTracer, serializeTrace } from "@quartet/kit/trace";
-import type { AttributeValue, Span, SpanData } from "@quartet/kit/trace";
+import {
+  type AttributeValue,
+  createTracer,
+  serializeTrace,
+  type Span,
+  type SpanData,
+} from "@quartet/kit/trace";
 import { createTestTracer, onlyTrace, rootOf } from "./fakes.ts";
 
 const MEGABYTE = 1024 * 1024;

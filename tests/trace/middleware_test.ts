@@ -11,13 +11,11 @@ import type { ConnectionInfo, Middleware, Route } from "@quartet/kit/app";
 import {
   createTracer,
   getActiveSpan,
+  type SpanData,
   traceMiddleware,
+  type TraceMiddlewareOptions,
   tracePlugin,
-} from "@quartet/kit/trace";
-import type {
-  SpanData,
-  TraceMiddlewareOptions,
-  TracerImpl,
+  type TracerImpl,
 } from "@quartet/kit/trace";
 import { onlyTrace, rootOf, spanNamed, treeOf } from "./fakes.ts";
 

@@ -1,8 +1,12 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { ROOT, startDeno } from "../helpers.ts";
 import { addressOf, makeFolder, startDev } from "../dev/dev_command.ts";
-import { all, askForTraces, startTracedServer } from "./ask_for_traces.ts";
-import type { TracedServerOptions } from "./ask_for_traces.ts";
+import {
+  all,
+  askForTraces,
+  startTracedServer,
+  type TracedServerOptions,
+} from "./ask_for_traces.ts";
 
 const MOUNTINGS = ["plugin", "handlers"];
 

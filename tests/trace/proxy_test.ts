@@ -6,10 +6,18 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { all, askForTraces, startTracedServer } from "./ask_for_traces.ts";
-import type { Statuses } from "./ask_for_traces.ts";
-import { findProgram, startHAProxy, startNginx } from "./proxies.ts";
-import type { Proxy } from "./proxies.ts";
+import {
+  all,
+  askForTraces,
+  startTracedServer,
+  type Statuses,
+} from "./ask_for_traces.ts";
+import {
+  findProgram,
+  type Proxy,
+  startHAProxy,
+  startNginx,
+} from "./proxies.ts";
 
 const UPGRADE = [
   "proxy_http_version 1.1;",

@@ -10,11 +10,12 @@ import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
 import { createClient } from "@quartet/kit/rpc/client";
 import {
   createTracer,
+  type Sample,
   tracedFetch,
   traceMiddleware,
   tracePlugin,
+  type TrustParent,
 } from "@quartet/kit/trace";
-import type { Sample, TrustParent } from "@quartet/kit/trace";
 import { onlyTrace } from "./fakes.ts";
 
 const LOCAL = { port: 0, hostname: "127.0.0.1", onListen() {} };

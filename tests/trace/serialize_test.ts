@@ -3,8 +3,8 @@ import {
   createTracer,
   deserializeTrace,
   serializeTrace,
+  type TraceData,
 } from "@quartet/kit/trace";
-import type { TraceData } from "@quartet/kit/trace";
 import { onlyTrace } from "./fakes.ts";
 
 /** A trace with every optional field. */

@@ -1,6 +1,5 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { createTracer } from "@quartet/kit/trace";
-import type { TraceEvent } from "@quartet/kit/trace";
+import { createTracer, type TraceEvent } from "@quartet/kit/trace";
 import { createTestTracer, EPOCH, onlyTrace } from "./fakes.ts";
 
 /** Runs `fn` and gives what it wrote to `console.error`. */

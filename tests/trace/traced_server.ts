@@ -9,8 +9,8 @@
  */
 
 import { createApp } from "@quartet/kit/app";
-import type { Authorize } from "@quartet/kit/trace";
 import {
+  type Authorize,
   createCollector,
   createTracer,
   createTracesAPIHandler,

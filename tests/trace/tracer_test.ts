@@ -9,10 +9,12 @@ import {
 import {
   createTracer,
   getActiveSpan,
+  type Layer,
+  type SpanData,
   SpanImpl,
   TracerImpl,
+  type TracerOptions,
 } from "@quartet/kit/trace";
-import type { Layer, SpanData, TracerOptions } from "@quartet/kit/trace";
 import {
   createTestTracer,
   EPOCH,

@@ -3,10 +3,8 @@ import type { BrowserDocument } from "./browser.ts";
 import { randomId } from "./clock.ts";
 import { patchFetch } from "./fetch.ts";
 import { findPageTrace, recordPageLoad } from "./page_load.ts";
-import { createSender } from "./sender.ts";
-import type { Sender } from "./sender.ts";
-import { ClientSpan } from "./span.ts";
-import type { ClientSpanOptions, TakeSpan } from "./span.ts";
+import { createSender, type Sender } from "./sender.ts";
+import { ClientSpan, type ClientSpanOptions, type TakeSpan } from "./span.ts";
 
 declare const document: BrowserDocument;
 

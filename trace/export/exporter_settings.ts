@@ -1,5 +1,7 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { kindOf, show } from "../../core/check/show.ts";
 import { withoutSource } from "../../core/redact/without_source.ts";
 import { checkCount, checkFunction, checkMethods } from "../record/check.ts";

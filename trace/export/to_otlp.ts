@@ -1,9 +1,10 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import type { SerializedTrace } from "../types.ts";
 import type { OTLPTraces } from "./otlp_types.ts";
-import { toOTLP as write } from "./otlp_writer.ts";
-import type { OTLPOptions } from "./otlp_writer.ts";
+import { type OTLPOptions, toOTLP as write } from "./otlp_writer.ts";
 
 const OPTIONS: OptionRules<OTLPOptions> = { serviceName: true };
 

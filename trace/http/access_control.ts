@@ -3,8 +3,7 @@ import { errorResponse } from "../../core/error_response.ts";
 import { isDevCommand } from "../../core/runtime/dev_command.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
 import { show } from "../../core/check/show.ts";
-import { isLocalRequest } from "./access.ts";
-import type { Authorize, TraceAccess } from "./access.ts";
+import { type Authorize, isLocalRequest, type TraceAccess } from "./access.ts";
 import { checkFunction } from "../record/check.ts";
 
 /** Decides who may read traces and post spans. */

@@ -14,8 +14,11 @@ import {
   runInScope,
 } from "../../core/request_scope.ts";
 import { getTracer } from "../record/context.ts";
-import { checkMiddleware, createExclusion } from "./middleware_options.ts";
-import type { TraceMiddlewareOptions } from "./middleware_options.ts";
+import {
+  checkMiddleware,
+  createExclusion,
+  type TraceMiddlewareOptions,
+} from "./middleware_options.ts";
 import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd } from "./response_body.ts";
 import { createSampler } from "../record/sampling.ts";

@@ -4,8 +4,10 @@
  * @module
  */
 
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { checkMethods, refuseOption } from "../record/check.ts";
 import type { Sample, TrustParent } from "../record/sampling.ts";
 import type { Tracer } from "../types.ts";

@@ -1,7 +1,9 @@
 import type { Context } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import type { Middleware } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
@@ -9,8 +11,10 @@ import type { Authorize } from "./access.ts";
 import { createAccessControl } from "./access_control.ts";
 import { createCollector } from "../record/collector.ts";
 import { traceMiddleware } from "./middleware.ts";
-import { TRACE_MIDDLEWARE } from "./middleware_options.ts";
-import type { TraceMiddlewareOptions } from "./middleware_options.ts";
+import {
+  TRACE_MIDDLEWARE,
+  type TraceMiddlewareOptions,
+} from "./middleware_options.ts";
 import { tracesAPIHandler } from "../live/api.ts";
 import { traceWebSocket } from "../live/websocket.ts";
 import type { Tracer } from "../types.ts";

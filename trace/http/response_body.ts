@@ -4,8 +4,7 @@
  * @module
  */
 
-import { runInScope } from "../../core/request_scope.ts";
-import type { RequestScope } from "../../core/request_scope.ts";
+import { type RequestScope, runInScope } from "../../core/request_scope.ts";
 
 const STREAM_TYPES =
   /^(text\/event-stream|application\/(x-ndjson|jsonl|json-seq)|multipart\/x-mixed-replace)/i;

@@ -1,11 +1,12 @@
 import { page } from "../../viewer/dist/page.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import type { Authorize } from "./access.ts";
-import { createAccessControl } from "./access_control.ts";
-import type { AccessControl } from "./access_control.ts";
+import { type AccessControl, createAccessControl } from "./access_control.ts";
 import { insertTraceData } from "../export/html.ts";
 import { packTraces } from "../export/pack.ts";
 import { serializeTrace } from "../serialize.ts";

@@ -1,5 +1,7 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { isThenable } from "../../core/observe.ts";
 import { getActiveSpan } from "../record/context.ts";
 import { noopSpan } from "../noop_tracer.ts";

@@ -4,8 +4,14 @@ import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { refuseOption } from "../record/check.ts";
 import { getActiveSpan } from "../record/context.ts";
 import type { Span } from "../types.ts";
-import { countRows, QUERY, queryOf, runQuery } from "./database.ts";
-import type { DescribedQuery, QueryOptions } from "./database.ts";
+import {
+  countRows,
+  type DescribedQuery,
+  QUERY,
+  queryOf,
+  type QueryOptions,
+  runQuery,
+} from "./database.ts";
 import { inSpan } from "./in_span.ts";
 
 // deno-lint-ignore no-explicit-any -- methods of any driver

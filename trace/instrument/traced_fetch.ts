@@ -1,5 +1,7 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { runSpan } from "../../core/observe.ts";
 import { checkFunction, refuseOption } from "../record/check.ts";
 import { getActiveSpan } from "../record/context.ts";

@@ -1,11 +1,15 @@
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { readBodyText, toBodyError } from "../../core/http/read_body.ts";
 import type { Authorize } from "../http/access.ts";
-import { createAccessControl } from "../http/access_control.ts";
-import type { AccessControl } from "../http/access_control.ts";
+import {
+  type AccessControl,
+  createAccessControl,
+} from "../http/access_control.ts";
 import { checkMethods } from "../record/check.ts";
 import type { Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";

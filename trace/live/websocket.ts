@@ -1,15 +1,20 @@
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
-import { createUpgrader } from "../../core/socket/websocket.ts";
-import type { ServerWebSocket } from "../../core/socket/websocket.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import {
+  createUpgrader,
+  type ServerWebSocket,
+} from "../../core/socket/websocket.ts";
 import type { Authorize } from "../http/access.ts";
-import { createAccessControl } from "../http/access_control.ts";
-import type { AccessControl } from "../http/access_control.ts";
+import {
+  type AccessControl,
+  createAccessControl,
+} from "../http/access_control.ts";
 import { checkFunction, checkMethods } from "../record/check.ts";
-import { createCollector } from "../record/collector.ts";
-import type { Collector } from "../record/collector.ts";
+import { type Collector, createCollector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { TraceEvent, Tracer } from "../types.ts";
 

@@ -1,5 +1,7 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { checkCount, checkFunction } from "./check.ts";
 import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "../types.ts";

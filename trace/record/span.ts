@@ -3,8 +3,7 @@ import type {
   Layer,
   SpanOpener,
 } from "../../core/observed_span.ts";
-import { asText } from "./attribute.ts";
-import type { Attribute } from "./attribute.ts";
+import { asText, type Attribute } from "./attribute.ts";
 import type { Clock } from "./clock.ts";
 import { describeError } from "./describe_error.ts";
 import type { IdGenerator } from "./ids.ts";

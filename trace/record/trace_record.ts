@@ -6,10 +6,8 @@ import {
 } from "./limits.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import { SkippedSpan } from "./skipped_span.ts";
-import { SpanImpl } from "./span.ts";
-import type { SpanHost, SpanTrace } from "./span.ts";
-import { buildTraceData } from "./trace_data.ts";
-import type { TraceParts } from "./trace_data.ts";
+import { type SpanHost, SpanImpl, type SpanTrace } from "./span.ts";
+import { buildTraceData, type TraceParts } from "./trace_data.ts";
 import type {
   Attributes,
   ClientSpanData,

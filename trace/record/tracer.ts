@@ -1,5 +1,7 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { runSpan } from "../../core/observe.ts";
 import {
   checkCount,
@@ -8,20 +10,17 @@ import {
   checkMethods,
   refuseOption,
 } from "./check.ts";
-import { systemClock, TimeOrigin } from "./clock.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, systemClock, TimeOrigin } from "./clock.ts";
 import { getActiveSpan } from "./context.ts";
 import { isLayer, LAYERS } from "../export/layers.ts";
-import { createIdGenerator, systemIds } from "./ids.ts";
-import type { RandomSource } from "./ids.ts";
+import { createIdGenerator, type RandomSource, systemIds } from "./ids.ts";
 import { MAX_RUNNING_TRACES } from "./limits.ts";
 import { RingBuffer } from "./ring_buffer.ts";
 import { RunningTraces } from "./running_traces.ts";
 import type { SpanImpl } from "./span.ts";
 import { Subscribers } from "./subscribers.ts";
 import { toSpanData } from "./trace_data.ts";
-import { TraceRecord } from "./trace_record.ts";
-import type { TraceHost } from "./trace_record.ts";
+import { type TraceHost, TraceRecord } from "./trace_record.ts";
 import type {
   ClientSpanData,
   Layer,

@@ -1,5 +1,7 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { checkDuration, checkFunction, refuseOption } from "../record/check.ts";
 import type { Tracer } from "../types.ts";
 import { formatTrace } from "./format_trace.ts";

@@ -6,8 +6,7 @@ import {
   statementOf,
 } from "../export/attributes.ts";
 import type { SpanData, TraceData } from "../types.ts";
-import { truncate } from "./terminal.ts";
-import type { Paint, Style } from "./terminal.ts";
+import { type Paint, type Style, truncate } from "./terminal.ts";
 
 /** How a trace is printed. */
 export interface TraceFormat {

@@ -6,18 +6,21 @@ import { createClient } from "@quartet/kit/rpc/client";
 import {
   createOTLPExporter,
   createTracer,
+  type OTLPTraces,
   toOTLP,
   tracedFetch,
   tracePlugin,
 } from "@quartet/kit/trace";
-import type { OTLPTraces } from "@quartet/kit/trace";
 import { anyTrace } from "./any_trace.ts";
 import { makeTrace } from "./make_trace.ts";
 import { decodeStrictly } from "./otlp_definitions.ts";
 import { SeededRandom } from "./random.ts";
 import { createShop } from "./shop.ts";
-import { readSpans, StrictCollector } from "./strict_collector.ts";
-import type { TakenSpan } from "./strict_collector.ts";
+import {
+  readSpans,
+  StrictCollector,
+  type TakenSpan,
+} from "./strict_collector.ts";
 
 const LOCAL = { port: 0, hostname: "127.0.0.1", onListen() {} };
 

@@ -3,8 +3,12 @@ import { createApp } from "@quartet/kit/app";
 import { createAuthPlugin, credentials, requireAuth } from "@quartet/kit/auth";
 import { createCache } from "@quartet/kit/data";
 import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
-import { tracedAdapter, tracePlugin, withSpan } from "@quartet/kit/trace";
-import type { Tracer } from "@quartet/kit/trace";
+import {
+  tracedAdapter,
+  tracePlugin,
+  type Tracer,
+  withSpan,
+} from "@quartet/kit/trace";
 import { z } from "zod";
 
 /** An app with all four modules, which does some of everything. */

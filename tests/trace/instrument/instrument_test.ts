@@ -6,6 +6,7 @@ import {
 } from "@std/assert";
 import {
   createTracer,
+  noopTracer,
   recordFormValidation,
   recordHydration,
   recordLoaderMetrics,
@@ -14,6 +15,8 @@ import {
   recordSignalBatch,
   recordSignalUpdate,
   setTracer,
+  type Span,
+  type SpanData,
   traceAuthCheck,
   traceBuild,
   traceBuildStage,
@@ -27,8 +30,6 @@ import {
   traceRPCCall,
   withErrorCapture,
 } from "@quartet/kit/trace";
-import type { Span, SpanData } from "@quartet/kit/trace";
-import { noopTracer } from "@quartet/kit/trace";
 import { onlyTrace, rootOf, treeOf } from "../fakes.ts";
 
 type Wrap = <T>(fn: (span: Span) => T) => T;

@@ -6,8 +6,7 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
-import { createTracer, tracedAdapter } from "@quartet/kit/trace";
-import type { SpanData } from "@quartet/kit/trace";
+import { createTracer, type SpanData, tracedAdapter } from "@quartet/kit/trace";
 import { onlyTrace, treeOf } from "../fakes.ts";
 
 /** The spans below the root that `run` made, in their order. */

@@ -12,11 +12,12 @@ import {
   createTracer,
   fromOTLP,
   serializeTrace,
+  type SpanData,
   toOTLP,
   tracedFetch,
   tracePlugin,
+  type TracerOptions,
 } from "@quartet/kit/trace";
-import type { SpanData, TracerOptions } from "@quartet/kit/trace";
 import { onlyTrace, treeOf } from "../fakes.ts";
 
 /** A server that answers with what it got. Ends with its block. */

@@ -4,15 +4,14 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { createCLIReporter } from "@quartet/kit/trace";
-import type {
-  CLIReporterOptions,
-  Layer,
-  TracerImpl,
-  TracerOptions,
+import {
+  type CLIReporterOptions,
+  createCLIReporter,
+  type Layer,
+  type TracerImpl,
+  type TracerOptions,
 } from "@quartet/kit/trace";
-import { createTestTracer } from "../fakes.ts";
-import type { ManualClock } from "../fakes.ts";
+import { createTestTracer, type ManualClock } from "../fakes.ts";
 
 /** What is printed while `run` traces something. */
 function printed(

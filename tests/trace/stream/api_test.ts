@@ -3,12 +3,10 @@ import {
   createCollector,
   createTracesAPIHandler,
   deserializeTrace,
-} from "@quartet/kit/trace";
-import type {
-  SerializedTrace,
-  Span,
-  TracerImpl,
-  TracesAPIOptions,
+  type SerializedTrace,
+  type Span,
+  type TracerImpl,
+  type TracesAPIOptions,
 } from "@quartet/kit/trace";
 import { createTestTracer, EPOCH } from "../fakes.ts";
 

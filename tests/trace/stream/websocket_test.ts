@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
-import { createTraceWebSocket } from "@quartet/kit/trace";
-import type {
-  TracerImpl,
-  TraceWebSocket,
-  TraceWebSocketOptions,
+import {
+  createTraceWebSocket,
+  type TracerImpl,
+  type TraceWebSocket,
+  type TraceWebSocketOptions,
 } from "@quartet/kit/trace";
 import { createTestTracer, EPOCH, onlyTrace, treeOf } from "../fakes.ts";
 
