@@ -49,6 +49,8 @@ export class RequestScope {
    * once code asks for the user.
    */
   ownCookies: readonly string[] = NO_COOKIES;
+  /** The request that {@linkcode span} was opened for, if it is a request's. */
+  tracedRequest: Request | undefined;
   readonly #context: RequestContext | undefined;
   #span: ObservedSpan | undefined;
 

@@ -40,7 +40,7 @@ export async function startTracing(
     // Explicit, because without --allow-env the process counts as production.
     plugin: tracePlugin(tracer, { authorize: isLocalRequest }),
     async stop() {
-      reporter.stop();
+      reporter.close();
       if (exportFile === undefined) return;
       await Deno.writeTextFile(exportFile, await exportTracesHTML(tracer));
       const { length } = tracer.getTraces();

@@ -469,7 +469,7 @@ const TRACE: Case[] = [
     what: "createTracer()",
     options: { maxTraces: 1 },
     cannot: "Cannot create tracer: ",
-    names: "maxTraces, maxSpansPerTrace, layers, minDuration, clock, random",
+    names: "maxTraces, maxSpansPerTrace, layers, minDurationMs, clock, random",
     call: trace.createTracer,
   },
   {
@@ -519,8 +519,8 @@ const TRACE: Case[] = [
     what: "createCLIReporter()",
     options: { write() {}, color: false },
     cannot: "Cannot create CLI reporter: ",
-    names: "write, color, slow, width",
-    call: (options) => trace.createCLIReporter(tracer, options).stop(),
+    names: "write, color, slowMs, width",
+    call: (options) => trace.createCLIReporter(tracer, options).close(),
   },
   {
     what: "createOTLPExporter()",
@@ -532,10 +532,10 @@ const TRACE: Case[] = [
   },
   {
     what: "batch of createOTLPExporter()",
-    options: { url: "http://localhost:4318", batch: { maxTraces: 1 } },
+    options: { url: "http://localhost:4318", batch: { maxSize: 1 } },
     at: "batch",
     cannot: "Cannot create OTLP exporter: ",
-    names: "maxTraces, maxDelay, maxQueue",
+    names: "maxSize, maxDelayMs, maxQueue",
     call: trace.createOTLPExporter,
   },
   {

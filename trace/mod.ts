@@ -1,10 +1,10 @@
 /**
  * Request tracing: where a request spent its time, layer by layer.
  *
- * One middleware gives every request a trace. Spans are opened below it by the
- * host, by the other modules of the kit, by the instrumentors here, and by
- * {@linkcode Tracer.withSpan}. The last traces are kept in memory; they are
- * printed by {@linkcode createCLIReporter} and shown by {@linkcode tracePlugin}.
+ * One middleware gives each request a trace. The host, the other modules of the
+ * kit, the instrumentors here and {@linkcode Tracer.withSpan} open spans below
+ * it. The last traces are kept in memory. {@linkcode createCLIReporter} prints
+ * them, and {@linkcode tracePlugin} shows them.
  *
  * @example
  * ```ts
@@ -56,7 +56,12 @@ export type { Clock } from "./record/clock.ts";
 export { tracePlugin, type TracePluginOptions } from "./http/plugin.ts";
 export { traceMiddleware } from "./http/middleware.ts";
 export type { TraceMiddlewareOptions } from "./http/middleware_options.ts";
-export type { Sample, TrustParent } from "./record/sampling.ts";
+export type { Sample, TrustParent } from "./http/sampling.ts";
+export {
+  type Authorize,
+  isLocalRequest,
+  type TraceAccess,
+} from "./http/access.ts";
 export { createTracesAPIHandler, type TracesAPIOptions } from "./live/api.ts";
 export {
   createTraceWebSocket,
@@ -69,17 +74,6 @@ export {
   type CollectResult,
   createCollector,
 } from "./record/collector.ts";
-export {
-  createViewerHandler,
-  exportTracesHTML,
-  generateViewerHTML,
-  type ViewerOptions,
-} from "./http/viewer.ts";
-export {
-  type Authorize,
-  isLocalRequest,
-  type TraceAccess,
-} from "./http/access.ts";
 
 // Reading
 export {
@@ -87,69 +81,62 @@ export {
   type CLIReporterOptions,
   createCLIReporter,
 } from "./report/cli.ts";
+export {
+  createViewerHandler,
+  exportTracesHTML,
+  generateViewerHTML,
+  type ViewerOptions,
+} from "./http/viewer.ts";
 export { deserializeTrace, serializeTrace } from "./serialize.ts";
 
 // For other tools
 export {
   type ChromeTrace,
-  type ChromeTraceArg,
   type ChromeTraceEvent,
   toChromeTrace,
 } from "./export/chrome.ts";
-export {
-  fromOTLP,
-  type OTLPAnyValue,
-  type OTLPEvent,
-  type OTLPKeyValue,
-  type OTLPOptions,
-  type OTLPResourceSpans,
-  type OTLPScopeSpans,
-  type OTLPSpan,
-  type OTLPStatus,
-  type OTLPTraces,
-} from "./export/otlp.ts";
-export { createOTLPExporter } from "./export/otlp_exporter.ts";
+export { fromOTLP, type OTLPOptions } from "./export/otlp.ts";
 export { toOTLP } from "./export/to_otlp.ts";
+export type * from "./export/otlp_types.ts";
+export {
+  createOTLPExporter,
+  type OTLPDeadline,
+  type OTLPExporter,
+  type OTLPExporterStats,
+} from "./export/otlp_exporter.ts";
 export type {
   OTLPBatchOptions,
-  OTLPDeadline,
-  OTLPExporter,
   OTLPExporterOptions,
-  OTLPExporterStats,
-  OTLPExporterTimers,
-} from "./export/exporter_types.ts";
+} from "./export/exporter_options.ts";
+export type { OTLPExporterTimers } from "./export/otlp_sender.ts";
 
 // Instrumentors, a layer each
-export { withSpan } from "./instrument/custom.ts";
-export { recordRouteMatch, traceRouteMatch } from "./instrument/routing.ts";
 export {
-  type LoaderMetrics,
-  recordLoaderMetrics,
+  traceAuthCheck,
+  traceBuild,
+  traceBuildStage,
   traceCacheOperation,
-  traceLoader,
-} from "./instrument/data.ts";
-export {
-  type FormValidation,
-  recordFormValidation,
   traceFormSubmit,
-} from "./instrument/forms.ts";
-export { recordSignalBatch, recordSignalUpdate } from "./instrument/signals.ts";
-export {
-  recordRPCValidation,
-  type RPCValidation,
+  traceHydration,
+  traceLoader,
+  traceRouteMatch,
   traceRPCCall,
-} from "./instrument/rpc.ts";
+  withErrorCapture,
+  withSpan,
+} from "./instrument/spans.ts";
+export {
+  recordFormValidation,
+  recordHydration,
+  recordLoaderMetrics,
+  recordRouteMatch,
+  recordRPCValidation,
+  recordSignalBatch,
+  recordSignalUpdate,
+  traceError,
+} from "./instrument/notes.ts";
 export { type QueryOptions, traceQuery } from "./instrument/database.ts";
 export { tracedAdapter } from "./instrument/traced_adapter.ts";
 export {
   tracedFetch,
   type TracedFetchOptions,
 } from "./instrument/traced_fetch.ts";
-export { traceAuthCheck } from "./instrument/auth.ts";
-export {
-  type HydrationRecord,
-  recordHydration,
-  traceHydration,
-} from "./instrument/islands.ts";
-export { traceBuild, traceBuildStage } from "./instrument/build.ts";
-export { traceError, withErrorCapture } from "./instrument/errors.ts";

@@ -184,7 +184,7 @@ async function toldOf(error: unknown): Promise<Record<string, string>> {
     const response = await app.fetch(new Request("http://localhost/"));
     assertEquals(response.status, 500);
   });
-  reporter.stop();
+  reporter.close();
   const traces = tracer.getTraces().map(serializeTrace);
   return {
     log,

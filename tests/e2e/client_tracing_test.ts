@@ -572,7 +572,7 @@ Deno.test("tracing in a browser", async (t) => {
       view,
       `const tracer = kit.getClientTracer();
        tracer.startSpan("before").end();
-       tracer.stop();
+       tracer.close();
        return fetch === nativeFetch;`,
     );
     assertStrictEquals(restored, true);

@@ -76,7 +76,7 @@ Deno.test("where there is no page the client can be called and does nothing", as
     2,
   );
   assertEquals(tracer.dropped, 0);
-  tracer.stop();
+  tracer.close();
   assertEquals(globalThis.fetch, fetch);
 });
 

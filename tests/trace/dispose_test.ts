@@ -69,5 +69,5 @@ Deno.test("those of the no-op entry can stand in such a block", async () => {
   using reporter = noop.createCLIReporter(tracer);
   assertEquals(stream.size, 0);
   assertEquals(exporter.stats.queued, 0);
-  reporter.stop();
+  reporter.close();
 });

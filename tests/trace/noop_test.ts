@@ -40,7 +40,7 @@ Deno.test("the no-op entry offers noopTracer, noopSpan and NoopTracer", () => {
 /** Calls that suit the real tracer: they have to compile for both. */
 async function useTracer(kit: typeof noop | typeof real): Promise<string[]> {
   const tracer = kit.createTracer({ maxTraces: 5, layers: ["data"] });
-  new kit.TracerImpl({ minDuration: 1 });
+  new kit.TracerImpl({ minDurationMs: 1 });
   const told: string[] = [];
   const unsubscribe = tracer.subscribe((event) => told.push(event.type), [
     "trace:end",
@@ -132,7 +132,7 @@ Deno.test("functions of the no-op entry that only note something do nothing", ()
   noop.setActiveSpan(noop.noopSpan);
   assertEquals(noop.getActiveSpan(), undefined);
   noop.setActiveSpan(undefined);
-  noop.createCLIReporter(noop.noopTracer, { color: true }).stop();
+  noop.createCLIReporter(noop.noopTracer, { color: true }).close();
   assertEquals(noop.createCollector(noop.noopTracer).receive({}), {
     added: 0,
     rejected: 0,

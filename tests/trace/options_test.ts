@@ -40,7 +40,7 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     [
       plugin,
       { exclude: "/health" },
-      'trace requests: exclude must be an array of paths, received "/health"',
+      'create trace plugin: exclude must be an array of paths, received "/health"',
     ],
     [
       middleware,
@@ -55,7 +55,7 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     [
       (options) => traceMiddleware(options),
       { exclude: ["/health"] },
-      "trace requests: tracer must have startTrace(), received an object",
+      "trace requests: tracer must be an object with startTrace(), received an object",
     ],
     [
       plugin,
@@ -65,19 +65,19 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     [
       createTracer,
       { layers: "data" },
-      'create tracer: layers must be an array, received "data"',
+      'create tracer: layers must be an array of layers, received "data"',
     ],
     [createTracer, { layers: [{}] }, "received an object"],
     [
       createTracer,
-      { minDuration: "5" },
-      'minDuration must be 0 or more milliseconds, received "5"',
+      { minDurationMs: "5" },
+      'minDurationMs must be a number of milliseconds, 0 or more, or Infinity, received "5"',
     ],
     [createTracer, { maxTraces: "5" }, 'received "5"'],
     [
       createTracer,
       { clock: { now: Date.now } },
-      "clock must have monotonic() and wall(), received an object",
+      "clock must be an object with monotonic() and wall(), received an object",
     ],
     [
       createTracer,
@@ -99,14 +99,18 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     [
       socket,
       { collector: {} },
-      "collector must have receive(), received an object",
+      "collector must be an object with receive(), received an object",
     ],
     [
       api,
       { authorize: null },
       "create traces API handler: authorize must be a function, received null",
     ],
-    [api, { collector: true }, "collector must have receive(), received true"],
+    [
+      api,
+      { collector: true },
+      "collector must be an object with receive(), received true",
+    ],
     [
       createViewerHandler,
       { authorize: {} },
@@ -120,8 +124,8 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     [reporter, { width: 0 }, "received 0"],
     [
       reporter,
-      { slow: NaN },
-      "slow must be 0 or more milliseconds, received NaN",
+      { slowMs: NaN },
+      "slowMs must be a number of milliseconds, 0 or more, or Infinity, received NaN",
     ],
     [
       reporter,
@@ -131,7 +135,7 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     [
       tracedFetch,
       { origins: "https://api.example.com" },
-      'trace fetch: origins must be an array or "*", received "https://api.example.com"',
+      'trace fetch: origins must be an array of origins or "*", received "https://api.example.com"',
     ],
     [tracedFetch, { origins: [7n] }, "at the end, received 7"],
     [tracedFetch, { fetch: {} }, "fetch must be a function, received"],
@@ -142,7 +146,7 @@ Deno.test("an option of the wrong kind is refused where it is given, by its name
     const { message } = assertThrows(() => make(options), TypeError, error);
     assertMatch(
       message,
-      /^Cannot [a-zA-Z ]+: \w+ must (be|have) .+, received /,
+      /^Cannot [a-zA-Z ]+: \w+ must be .+, received /,
     );
   }
 });

@@ -76,16 +76,16 @@ Deno.test("createTracer() says which option is wrong, what it must be and what i
       "maxSpansPerTrace must be a positive integer, received 0",
     ],
     [
-      { minDuration: -1 },
-      "minDuration must be 0 or more milliseconds, received -1",
+      { minDurationMs: -1 },
+      "minDurationMs must be a number of milliseconds, 0 or more, or Infinity, received -1",
     ],
     [
-      { minDuration: NaN },
-      "minDuration must be 0 or more milliseconds, received NaN",
+      { minDurationMs: NaN },
+      "minDurationMs must be a number of milliseconds, 0 or more, or Infinity, received NaN",
     ],
     [
       { layers: ["data", "databse" as Layer] },
-      `layers must be among ${LAYERS.join(", ")}, received "databse"`,
+      `layers must be one of "${LAYERS.join('", "')}", received "databse"`,
     ],
   ];
   for (const [options, message] of cases) {
@@ -514,8 +514,8 @@ Deno.test("a trace's root is recorded even if its layer is left out", () => {
   assertEquals(treeOf(onlyTrace(tracer)), "root");
 });
 
-Deno.test("traces shorter than minDuration are not kept, and subscribers are told", () => {
-  const { tracer, clock } = createTestTracer({ minDuration: 10 });
+Deno.test("traces shorter than minDurationMs are not kept, and subscribers are told", () => {
+  const { tracer, clock } = createTestTracer({ minDurationMs: 10 });
   const ended: string[] = [];
   const discarded: string[] = [];
   tracer.subscribe((event) => {

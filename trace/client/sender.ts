@@ -21,7 +21,7 @@ export interface Sender {
    */
   flush(): void;
   /** Does the same for the last time. */
-  stop(): void;
+  close(): void;
 }
 
 /** Spans that wait for a connection; the oldest give way. */
@@ -144,7 +144,7 @@ export function createSender(endpoint: string): Sender {
         socket?.close();
       }
     },
-    stop() {
+    close() {
       sender.flush();
       maxWait = -1;
     },

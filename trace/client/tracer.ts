@@ -124,8 +124,8 @@ export class ClientTracer {
    * Puts the page's own `fetch` back, sends what is left and disconnects, for
    * good: what is recorded from then on goes nowhere.
    */
-  stop(): void {
+  close(): void {
     this.#restoreFetch?.();
-    this.#sender?.stop();
+    this.#sender?.close();
   }
 }

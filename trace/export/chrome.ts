@@ -7,12 +7,6 @@
 import type { AttributeValue, SerializedTrace } from "../types.ts";
 import { assignLanes } from "./lanes.ts";
 
-/** A value in an event's `args`. */
-export type ChromeTraceArg =
-  | AttributeValue
-  | null
-  | Readonly<Record<string, AttributeValue>>;
-
 /** An event of a trace; times are in microseconds. */
 export interface ChromeTraceEvent {
   /** The span's or event's name, or which name an `M` gives. */
@@ -32,7 +26,12 @@ export interface ChromeTraceEvent {
   /** The lane. */
   readonly tid: number;
   /** What is shown when it is selected. */
-  readonly args: Readonly<Record<string, ChromeTraceArg>>;
+  readonly args: Readonly<
+    Record<
+      string,
+      AttributeValue | null | Readonly<Record<string, AttributeValue>>
+    >
+  >;
 }
 
 /** The content of a trace file. */

@@ -1,4 +1,4 @@
-import { describe } from "./describe.ts";
+import { show } from "../../core/check/show.ts";
 
 /**
  * A value inside parsed JSON that knows where it is, so that whoever finds it
@@ -80,7 +80,9 @@ export class Field {
     const [document, path] = this.#place();
     throw new TypeError(
       `Cannot read ${document}: ${path.replace(/^\./, "") || "the value"} ` +
-        `must be ${expected}, received ${describe(this.value)}`,
+        `must be ${expected}, received ${
+          this.value === undefined ? "nothing" : show(this.value)
+        }`,
     );
   }
 

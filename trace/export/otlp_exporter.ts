@@ -4,12 +4,61 @@
  * @module
  */
 
-import { BatchExporter } from "./batch_exporter.ts";
-import { readExporterOptions } from "./exporter_settings.ts";
-import type { OTLPExporter, OTLPExporterOptions } from "./exporter_types.ts";
+import { serializeTrace } from "../serialize.ts";
+import type { SerializedTrace, TraceData, Tracer } from "../types.ts";
+import {
+  type ExporterSettings,
+  type OTLPExporterOptions,
+  readExporterOptions,
+} from "./exporter_options.ts";
+import { encodeBatches } from "./otlp_batches.ts";
+import { Sender } from "./otlp_sender.ts";
+
+/** What has become of the traces so far, in traces. */
+export interface OTLPExporterStats {
+  /** Taken by the collector. */
+  readonly exported: number;
+  /** Given up: the queue was full, or the exporter closed. */
+  readonly dropped: number;
+  /** Sent in vain: refused, or not taken at the last attempt. */
+  readonly failed: number;
+  /** Waiting, or being sent. */
+  readonly queued: number;
+}
+
+/** The deadline of `flush` and `close`. */
+export interface OTLPDeadline {
+  /** How long to wait, in milliseconds. Default: 5000. */
+  readonly timeoutMs?: number;
+}
+
+/** Sends the traces of tracers to a collector. */
+export interface OTLPExporter {
+  /** What has become of the traces so far. */
+  readonly stats: OTLPExporterStats;
+  /**
+   * Exports each trace of a tracer when it ends, until the returned function
+   * is called. Spans that a browser sends later go along if their trace is
+   * still waiting.
+   *
+   * @throws {TypeError} If the exporter is closed.
+   */
+  attach(tracer: Pick<Tracer, "subscribe">): () => void;
+  /**
+   * Sends what is waiting now. A wait that the exporter chose itself is cut
+   * short, one that the collector asked for isn't.
+   *
+   * @returns Whether nothing was left at the deadline.
+   */
+  flush(deadline?: OTLPDeadline): Promise<boolean>;
+  /** Detaches from all tracers, flushes, and drops what is left then. */
+  close(deadline?: OTLPDeadline): Promise<void>;
+  /** Closes, at the end of the block of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
 
 /**
- * Makes an exporter that hands traces to an OpenTelemetry collector, or to
+ * Creates an exporter that sends traces to an OpenTelemetry collector, or to
  * anything else that takes OTLP/HTTP JSON: Jaeger, Tempo, a vendor.
  *
  * It never makes a request wait: a finished trace is put in a queue and sent
@@ -20,7 +69,7 @@ import type { OTLPExporter, OTLPExporterOptions } from "./exporter_types.ts";
  *
  * @param options Where and how to send.
  * @returns The exporter. Close it before the process ends.
- * @throws {TypeError} If an option isn't what its description says.
+ * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example
  * ```ts
@@ -39,4 +88,194 @@ export function createOTLPExporter(
   options: OTLPExporterOptions,
 ): OTLPExporter {
   return new BatchExporter(readExporterOptions(options));
+}
+
+/** The default deadline of `flush` and `close`, in milliseconds. */
+const DEADLINE = 5000;
+
+/**
+ * Batches traces and sends one batch after the other.
+ *
+ * ```text
+ *  trace:end → queue ─ timer, or maxSize reached, or flush ─→ batch → send
+ *                ↑ full: dropped                                  ↺ retry
+ * ```
+ *
+ * One batch is on its way at a time, so that a collector in trouble isn't met
+ * with more at once. While it is, the queue fills up.
+ */
+class BatchExporter implements OTLPExporter {
+  readonly #settings: ExporterSettings;
+  /** What waits, oldest first, by trace and root: ids alone may repeat. */
+  readonly #queue = new Map<string, TraceData>();
+  readonly #detachers = new Set<() => void>();
+  readonly #sender: Sender;
+  #closing: Promise<void> | undefined;
+  #exported = 0;
+  #dropped = 0;
+  #failed = 0;
+  #inFlight = 0;
+  /** How many calls of `flush` are waiting. */
+  #flushing = 0;
+  #running: Promise<void> | undefined;
+  /** Calls off the next run. */
+  #cancelTimer: (() => void) | undefined;
+  #timerIsUrgent = false;
+
+  constructor(settings: ExporterSettings) {
+    this.#settings = settings;
+    this.#sender = new Sender(settings.sender);
+  }
+
+  get stats(): OTLPExporterStats {
+    return {
+      exported: this.#exported,
+      dropped: this.#dropped,
+      failed: this.#failed,
+      queued: this.#queue.size + this.#inFlight,
+    };
+  }
+
+  attach(tracer: Pick<Tracer, "subscribe">): () => void {
+    if (this.#closing !== undefined) {
+      throw new TypeError(
+        "Cannot attach a tracer: the exporter must be open, " +
+          "received a call after close()",
+      );
+    }
+    const unsubscribe = tracer.subscribe((event) => {
+      if (event.type === "trace:end") this.#add(event.trace);
+      else if (event.type === "trace:update") this.#update(event.trace);
+    }, ["trace:end", "trace:update"]);
+    const detach = () => {
+      this.#detachers.delete(detach);
+      unsubscribe();
+    };
+    this.#detachers.add(detach);
+    return detach;
+  }
+
+  async flush({ timeoutMs = DEADLINE }: OTLPDeadline = {}): Promise<boolean> {
+    const { timers } = this.#settings;
+    const { promise: deadline, resolve } = Promise.withResolvers<void>();
+    let isOver = false;
+    const cancel = timers.after(timeoutMs, () => {
+      isOver = true;
+      resolve();
+    });
+    this.#flushing++;
+    this.#sender.hurry();
+    while (this.stats.queued > 0 && !isOver) {
+      await Promise.race([this.#start(), deadline]);
+    }
+    this.#flushing--;
+    cancel();
+    return this.stats.queued === 0;
+  }
+
+  close(deadline?: OTLPDeadline): Promise<void> {
+    this.#closing ??= this.#close(deadline);
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(deadline: OTLPDeadline | undefined): Promise<void> {
+    for (const detach of this.#detachers) detach();
+    await this.flush(deadline);
+    this.#sender.close();
+    await this.#running;
+    this.#clearTimer();
+    this.#dropped += this.#queue.size;
+    this.#queue.clear();
+  }
+
+  #add(trace: TraceData): void {
+    if (this.stats.queued >= this.#settings.maxQueue) {
+      this.#dropped++;
+      this.#sender.report(
+        "queue",
+        "more traces end than are taken; some are dropped",
+      );
+      return;
+    }
+    this.#queue.set(keyOf(trace), trace);
+    this.#schedule();
+  }
+
+  #update(trace: TraceData): void {
+    const key = keyOf(trace);
+    if (this.#queue.has(key)) this.#queue.set(key, trace);
+  }
+
+  /** Sends later, never now: the caller is a request that is about to end. */
+  #schedule(): void {
+    const { timers, maxSize, maxDelayMs } = this.#settings;
+    const size = this.#queue.size;
+    if (size === 0 || this.#running !== undefined) return;
+    const isUrgent = size >= maxSize;
+    if (this.#cancelTimer !== undefined) {
+      if (!isUrgent || this.#timerIsUrgent) return;
+      this.#cancelTimer();
+    }
+    this.#timerIsUrgent = isUrgent;
+    this.#cancelTimer = timers.after(
+      isUrgent ? 0 : maxDelayMs,
+      () => void this.#start(),
+    );
+  }
+
+  #clearTimer(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  /** Sends batches until the next can wait. One run at a time. */
+  #start(): Promise<void> {
+    this.#clearTimer();
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (!this.#sender.isClosed) this.#schedule();
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { maxSize } = this.#settings;
+    do {
+      const batch = [...this.#queue.entries().take(maxSize)];
+      for (const [key] of batch) this.#queue.delete(key);
+      this.#inFlight = batch.length;
+      await this.#export(batch.map(([, trace]) => serializeTrace(trace)));
+      if (this.#queue.size === 0) this.#sender.recovered("queue");
+    } while (
+      !this.#sender.isClosed &&
+      this.#queue.size >= (this.#flushing > 0 ? 1 : maxSize)
+    );
+  }
+
+  async #export(traces: readonly SerializedTrace[]): Promise<void> {
+    try {
+      for await (
+        const { body, count } of encodeBatches(traces, this.#settings.format)
+      ) {
+        const outcome = await this.#sender.deliver(body);
+        this.#inFlight -= count;
+        if (outcome === "exported") this.#exported += count;
+        else if (outcome === "failed") this.#failed += count;
+        else this.#dropped += count;
+      }
+    } catch (error) {
+      // The traces of somebody else's tracer may have ids that aren't any.
+      this.#sender.report("collector", String(error));
+      this.#failed += this.#inFlight;
+      this.#inFlight = 0;
+    }
+  }
+}
+
+function keyOf(trace: TraceData): string {
+  return `${trace.id} ${trace.rootSpanId}`;
 }

@@ -8,10 +8,8 @@ import type {
 } from "../types.ts";
 import { Field } from "./field.ts";
 import { isLayer } from "./layers.ts";
-import { fromUnixNano } from "./otlp_time.ts";
-import { readKeyValues } from "./otlp_value.ts";
-import { OWN } from "./own_attributes.ts";
-import { layerOf, metadataOf, parseMetadata } from "./semantics.ts";
+import { fromUnixNano, readKeyValues } from "./otlp_value.ts";
+import { layerOf, metadataOf, OWN, parseMetadata } from "./semantics.ts";
 import { assembleTraces, type LooseSpan } from "./trace_assembler.ts";
 
 /** The semantic conventions' name for a status message outside of OTLP. */

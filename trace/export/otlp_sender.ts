@@ -1,26 +1,42 @@
-import type { SerializedTrace } from "../types.ts";
-import { gzip } from "./gzip.ts";
-import type { OTLPKeyValue, OTLPResourceSpans } from "./otlp_types.ts";
-import { toOTLP } from "./otlp_writer.ts";
-import { isRetryable, retryAfter } from "./retry.ts";
+/**
+ * Delivers bodies to an OTLP collector, with retries.
+ *
+ * @module
+ */
+
+import { reportError } from "../../core/report_error.ts";
+import { backoff, isRetryable, MAX_ATTEMPTS, retryAfter } from "./retry.ts";
 
 /** How much of an answer is read, in bytes. */
 const MAX_ANSWER = 16 * 1024;
 
-/** Where and how {@linkcode send} sends. */
+/** How long a collector may take to answer, in milliseconds. */
+const REQUEST_TIMEOUT = 10_000;
+
+/** A problem that may last for a while. */
+export type Trouble = "collector" | "queue";
+
+/** The clock, timers and randomness, which tests replace. */
+export interface OTLPExporterTimers {
+  /** The time, in epoch milliseconds. */
+  now(): number;
+  /** Calls `fn` in `delay` milliseconds unless the returned function is. */
+  after(delay: number, fn: () => void): () => void;
+  /** A number from 0 up to 1. */
+  random(): number;
+}
+
+/** Where and how a sender sends. */
 export interface SenderOptions {
   readonly url: URL;
   readonly headers: Headers;
-  /** What is known of this service. */
-  readonly resource: readonly OTLPKeyValue[];
-  readonly gzip: boolean;
   readonly fetch: typeof fetch;
-  /** The time, in epoch milliseconds. */
-  readonly now: () => number;
+  readonly timers: OTLPExporterTimers;
+  readonly onError: (error: Error) => void;
 }
 
-/** What became of an attempt; `problem` is safe to log. */
-export type SendResult =
+/** The result of an attempt; `problem` is safe to log. */
+type SendResult =
   | { readonly type: "sent"; readonly problem?: string }
   | {
     readonly type: "retry";
@@ -30,77 +46,101 @@ export type SendResult =
   }
   | { readonly type: "failed"; readonly problem: string };
 
-/** After how many spans the event loop has a turn: about a millisecond. */
-const TURN = 100;
+/** Delivers one body at a time, and reports each problem once. */
+export class Sender {
+  readonly #options: SenderOptions;
+  readonly #troubles = new Set<Trouble>();
+  readonly #closed = new AbortController();
+  /** Ends the wait before the next attempt, if that is allowed. */
+  #wake: ((isClosing: boolean) => void) | undefined;
 
-/**
- * How long the text of a request may get, in characters. OTLP/HTTP, "Request":
- * receivers take 20 MiB, those behind a gRPC hop 4 MiB.
- */
-const MAX_TEXT = 4 * 1024 * 1024;
-
-/** The body of a request. */
-export interface EncodedBatch {
-  /** How many traces are in it. */
-  readonly count: number;
-  /** What is sent, made once for all attempts. */
-  readonly body: Uint8Array<ArrayBuffer>;
-}
-
-/**
- * Makes the bodies of requests: one, unless the traces are too large for that.
- * They are put together trace by trace, with breaks in which requests are
- * served: a batch takes as long to write as dozens of them take to answer.
- */
-export async function* encodeBatches(
-  traces: readonly SerializedTrace[],
-  options: SenderOptions,
-): AsyncGenerator<EncodedBatch> {
-  let parts: string[] = [];
-  let length = 0;
-  let spans = 0;
-  for (const trace of traces) {
-    const part = encodeTrace(trace, options);
-    if (length + part.length > MAX_TEXT && parts.length > 0) {
-      yield await encodeParts(parts, options);
-      parts = [];
-      length = 0;
-    }
-    parts.push(part);
-    length += part.length;
-    spans += trace.spans.length;
-    if (spans >= TURN) {
-      spans = 0;
-      await new Promise((resolve) => setTimeout(resolve));
-    }
+  constructor(options: SenderOptions) {
+    this.#options = options;
   }
-  yield await encodeParts(parts, options);
-}
 
-function encodeTrace(
-  trace: SerializedTrace,
-  { resource }: SenderOptions,
-): string {
-  const [{ scopeSpans }] = toOTLP([trace]).resourceSpans as [OTLPResourceSpans];
-  return JSON.stringify(
-    {
-      resource: { attributes: resource },
-      scopeSpans,
-    } satisfies OTLPResourceSpans,
-  );
-}
+  /** Whether {@linkcode close} was called. */
+  get isClosed(): boolean {
+    return this.#closed.signal.aborted;
+  }
 
-async function encodeParts(
-  parts: readonly string[],
-  { gzip: compress }: SenderOptions,
-): Promise<EncodedBatch> {
-  const json = `{"resourceSpans":[${parts.join(",")}]}`;
-  const body = new TextEncoder().encode(json);
-  return { count: parts.length, body: compress ? await gzip(body) : body };
+  /** Sends a body until it is taken, refused, or not worth another attempt. */
+  async deliver(
+    body: Uint8Array<ArrayBuffer>,
+  ): Promise<"exported" | "failed" | "dropped"> {
+    const { timers } = this.#options;
+    const { signal } = this.#closed;
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      const result = await this.#attempt(body);
+      if (result.type === "sent") {
+        if (result.problem === undefined) this.recovered("collector");
+        else this.report("collector", result.problem);
+        return "exported";
+      }
+      if (signal.aborted) break;
+      this.report("collector", result.problem);
+      if (result.type === "failed" || attempt === MAX_ATTEMPTS) return "failed";
+      await this.#wait(
+        result.after ?? backoff(attempt, timers.random()),
+        result.after === undefined,
+      );
+    }
+    return "dropped";
+  }
+
+  async #attempt(body: Uint8Array<ArrayBuffer>): Promise<SendResult> {
+    const { timers } = this.#options;
+    const late = new AbortController();
+    const cancel = timers.after(REQUEST_TIMEOUT, () => late.abort());
+    const signal = AbortSignal.any([late.signal, this.#closed.signal]);
+    const result = await send(body, signal, this.#options);
+    cancel();
+    return result;
+  }
+
+  async #wait(delay: number, isOurChoice: boolean): Promise<void> {
+    const { timers } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = timers.after(delay, resolve);
+    this.#wake = (isClosing) => {
+      if (isClosing || isOurChoice) resolve();
+    };
+    await promise;
+    this.#wake = undefined;
+    cancel();
+  }
+
+  /** Reports a problem, unless it was reported and still lasts. */
+  report(trouble: Trouble, problem: string): void {
+    if (this.#troubles.has(trouble)) return;
+    this.#troubles.add(trouble);
+    const { url, onError } = this.#options;
+    // Only the origin: a path or a query may hold a key.
+    const where = url.origin;
+    reportError(
+      onError,
+      new Error(`Cannot export traces to ${where}: ${problem}`),
+    );
+  }
+
+  /** Notes that a problem is over. */
+  recovered(trouble: Trouble): void {
+    this.#troubles.delete(trouble);
+  }
+
+  /** Ends a wait that the sender chose itself, not one of the collector. */
+  hurry(): void {
+    this.#wake?.(false);
+  }
+
+  /** Ends the delivery that is going on. */
+  close(): void {
+    this.#closed.abort();
+    this.#wake?.(true);
+  }
 }
 
 /** Sends a body once. Never throws. */
-export async function send(
+async function send(
   body: Uint8Array<ArrayBuffer>,
   signal: AbortSignal,
   options: SenderOptions,
@@ -123,7 +163,10 @@ export async function send(
   if (response.ok) return acceptance(answer);
   const problem = `the collector answered ${status}`;
   if (!isRetryable(status)) return { type: "failed", problem };
-  const after = retryAfter(response.headers.get("retry-after"), options.now());
+  const after = retryAfter(
+    response.headers.get("retry-after"),
+    options.timers.now(),
+  );
   return { type: "retry", problem, ...(after !== undefined && { after }) };
 }
 

@@ -1,14 +1,13 @@
 /**
- * Attributes as OTLP's lists of typed values and back.
+ * Attributes, texts and times as OTLP has them, and back.
  *
  * @module
  */
 
 import type { AttributeValue } from "../types.ts";
 import type { Field } from "./field.ts";
-import type { OTLPAnyValue, OTLPKeyValue } from "./otlp_types.ts";
+import type { OTLPKeyValue } from "./otlp_types.ts";
 import { setOwn } from "./own_property.ts";
-import { toWellFormed } from "./well_formed.ts";
 
 /** How deep lists may be nested in each other: reading them is recursive. */
 const MAX_DEPTH = 64;
@@ -26,7 +25,7 @@ export function toKeyValues(
   }));
 }
 
-function toAnyValue(value: AttributeValue): OTLPAnyValue {
+function toAnyValue(value: AttributeValue): OTLPKeyValue["value"] {
   if (typeof value === "string") return { stringValue: toWellFormed(value) };
   if (typeof value === "boolean") return { boolValue: value };
   if (!Number.isFinite(value)) return { doubleValue: String(value) };
@@ -125,4 +124,43 @@ function readDouble(field: Field): number | string {
     ? Number(value)
     : NaN;
   return Number.isFinite(number) ? number : field.fail("a number");
+}
+
+/**
+ * The digits of nanoseconds after the millisecond.
+ *
+ * Nanoseconds since 1970 don't fit a double: 2⁵³ of them are 104 days. Whole
+ * milliseconds do, and the rest is always the last six digits. So they are
+ * joined and split as text. A double of epoch milliseconds steps by 244 ns, and
+ * survives the way there and back.
+ */
+const DIGITS = 6;
+
+/** Nanoseconds in decimal. A time before 1970, which OTLP can't tell, is 0. */
+export function toUnixNano(time: number): string {
+  if (time <= 0) return "0";
+  let whole = Math.floor(time);
+  let nanos = Math.round((time - whole) * 1e6);
+  if (nanos === 1e6) {
+    whole++;
+    nanos = 0;
+  }
+  if (whole === 0) return String(nanos);
+  return String(whole) + String(nanos).padStart(DIGITS, "0");
+}
+
+/** Milliseconds, as near as a double gets, of nanoseconds in decimal. */
+export function fromUnixNano(nanos: string): number {
+  const whole = Number(nanos);
+  if (whole <= Number.MAX_SAFE_INTEGER) return whole / 1e6;
+  return Number(nanos.slice(0, -DIGITS)) + Number(nanos.slice(-DIGITS)) / 1e6;
+}
+
+/**
+ * Returns a text with U+FFFD for each half of a surrogate pair, which UTF-8 and
+ * so files and protobuf have no form for.
+ */
+export function toWellFormed(text: string): string {
+  // Many times faster, but older runtimes lack it.
+  return text.toWellFormed?.() ?? text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 }

@@ -1,19 +1,10 @@
 import type { AttributeValue, SerializedTrace, SpanData } from "../types.ts";
-import { describe } from "./describe.ts";
+import { show } from "../../core/check/show.ts";
 import { isHex } from "../../core/bytes/hex.ts";
-import { toUnixNano } from "./otlp_time.ts";
-import type {
-  OTLPEvent,
-  OTLPKeyValue,
-  OTLPSpan,
-  OTLPStatus,
-  OTLPTraces,
-} from "./otlp_types.ts";
-import { toKeyValues } from "./otlp_value.ts";
-import { OWN } from "./own_attributes.ts";
-import { metadataOf, metadataText, spanKind } from "./semantics.ts";
+import type { OTLPKeyValue, OTLPSpan, OTLPTraces } from "./otlp_types.ts";
+import { toKeyValues, toUnixNano, toWellFormed } from "./otlp_value.ts";
+import { metadataOf, metadataText, OWN, spanKind } from "./semantics.ts";
 import { findRoot } from "./trace_assembler.ts";
-import { toWellFormed } from "./well_formed.ts";
 
 /** How {@linkcode toOTLP} names what it writes. */
 export interface OTLPOptions {
@@ -79,7 +70,7 @@ function toSpan(
       ...toKeyValues(own),
     ],
     ...(droppedAttributes > 0 && { droppedAttributesCount: droppedAttributes }),
-    events: span.events.map(({ name, time, attributes }): OTLPEvent => ({
+    events: span.events.map(({ name, time, attributes }) => ({
       timeUnixNano: toUnixNano(time),
       name: toWellFormed(name),
       ...(attributes && { attributes: toKeyValues(attributes) }),
@@ -95,7 +86,7 @@ function isTheirs({ key }: OTLPKeyValue): boolean {
 }
 
 /** `ok` is unset: the specification keeps 1 for what a person has judged. */
-function statusOf(span: SpanData): OTLPStatus {
+function statusOf(span: SpanData): OTLPSpan["status"] {
   if (span.status === "ok") return { code: 0 };
   if (span.status === "timeout") {
     return { code: 2, message: "The span was open when its trace ended" };
@@ -112,6 +103,6 @@ function checkId(what: string, id: string, bytes: number): void {
   if (isHex(id, bytes) && !/^0+$/.test(id)) return;
   throw new TypeError(
     `Cannot write OTLP: a ${what} id must be ${bytes * 2} lower-case ` +
-      `hexadecimal digits, not all 0, received ${describe(id)}`,
+      `hexadecimal digits, not all 0, received ${show(id)}`,
   );
 }

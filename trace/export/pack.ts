@@ -1,15 +1,15 @@
 /**
- * Packs traces into one compact text and unpacks them again. The layout is
- * drawn in `packed_format.ts`.
+ * Packs traces into one compact text. `packed_format.ts` draws the layout, and
+ * `unpack.ts` reads it.
  *
  * @module
  */
 
-import type { SerializedTrace } from "../types.ts";
 import { encodeBase64 } from "../../core/bytes/base64.ts";
+import type { SerializedTrace } from "../types.ts";
 import { gzip } from "./gzip.ts";
-import { MARK } from "./packed_format.ts";
-import { Numbering, packSpans, packTime, packTimes } from "./span_packer.ts";
+import { MARK, packTime } from "./packed_format.ts";
+import { packSpans, StringTable } from "./packed_spans.ts";
 import { indexTrace } from "./trace_index.ts";
 
 export type { TraceIndexEntry } from "./trace_index.ts";
@@ -69,37 +69,28 @@ export async function packTraces(
 function writePayload(
   traces: readonly SerializedTrace[],
 ): Uint8Array<ArrayBuffer> {
-  const strings = new Numbering();
-  const shapes = new Numbering();
-  const heads: string[] = [];
-  const index: unknown[] = [];
-  const ids: unknown[] = [];
-  const times: unknown[] = [];
-  const spans: unknown[] = [];
+  const tables = { strings: new StringTable(), shapes: new StringTable() };
   let last = 0;
-  for (const trace of traces) {
+  const index = traces.map((trace) => {
     checkTimes(trace);
-    const { id, rootSpanId, metadata } = trace;
-    const { name, errorCount, layers } = indexTrace(trace);
-    heads.push(id, rootSpanId);
-    index.push([
-      ...packTime(trace, last),
-      strings.of(name),
-      trace.spans.length,
-      errorCount,
-      layers,
-      metadata,
-    ]);
+    const { name, spanCount, errorCount, layers } = indexTrace(trace);
+    const time = packTime(trace, last);
     last = trace.startTime;
-    ids.push(trace.spans.map((span) => span.id === rootSpanId ? 0 : span.id));
-    times.push(packTimes(trace));
-    spans.push(packSpans(trace, { strings, shapes }));
-  }
+    const nameNumber = tables.strings.add(name);
+    return [...time, nameNumber, spanCount, errorCount, layers, trace.metadata];
+  });
+  const packed = traces.map((trace) => packSpans(trace, tables));
+  const lines = [
+    tables.strings.texts,
+    traces.flatMap(({ id, rootSpanId }) => [id, rootSpanId]),
+    index,
+    ...packed.map(({ ids }) => ids),
+    ...packed.map(({ times }) => times),
+    ...packed.map(({ spans }) => spans),
+  ].map((line) => JSON.stringify(line));
   // Shapes are JSON already.
-  const lines = [strings.texts(), heads, index, ...ids, ...times, ...spans]
-    .map((line) => JSON.stringify(line));
-  lines.unshift(MARK, `[${shapes.texts()}]`);
-  return new TextEncoder().encode(lines.join("\n"));
+  const text = [MARK, `[${tables.shapes.texts}]`, ...lines].join("\n");
+  return new TextEncoder().encode(text);
 }
 
 function checkTimes(trace: SerializedTrace): void {

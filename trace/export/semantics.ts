@@ -32,6 +32,19 @@ export function spanKind(span: SpanData): 1 | 2 | 3 {
   return layer === "request" ? KIND.server : KIND.internal;
 }
 
+/**
+ * The attributes for what OTLP has no field for. They are added on export,
+ * removed on import, and never part of a record.
+ */
+export const OWN = {
+  /** The span's layer. */
+  layer: "app.layer",
+  /** The span's status where it is `timeout`. */
+  status: "app.status",
+  /** The trace's metadata as JSON; also says which span is the root. */
+  trace: "app.trace",
+} as const;
+
 /** Marks the spans of a browser: there it is `client`. */
 export const ORIGIN_ATTRIBUTE = "app.origin";
 

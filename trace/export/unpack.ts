@@ -1,11 +1,25 @@
-import type { SerializedTrace } from "../types.ts";
+/**
+ * Reads the traces that `pack.ts` wrote. `packed_format.ts` draws the layout.
+ *
+ * @module
+ */
+
 import { decodeBase64 } from "../../core/bytes/base64.ts";
-import { describe } from "./describe.ts";
+import { show } from "../../core/check/show.ts";
+import type { SerializedTrace } from "../types.ts";
 import { type ReadOn, startGunzip } from "./gzip.ts";
 import { isLayer } from "./layers.ts";
-import { damaged, MARK, MAX_PAYLOAD } from "./packed_format.ts";
+import {
+  damaged,
+  HEAD_LINES,
+  MARK,
+  MAX_PAYLOAD,
+  toCount,
+  toText,
+  unpackTime,
+} from "./packed_format.ts";
+import { unpackSpans } from "./packed_spans.ts";
 import { readMetadata } from "./semantics.ts";
-import { toCount, toText, unpackSpans, unpackTime } from "./span_unpacker.ts";
 import { requestOf, type TraceIndexEntry } from "./trace_index.ts";
 
 /** Traces that are decoded when somebody asks for them. */
@@ -35,12 +49,6 @@ export interface OpenedTraces extends PackedTraces {
 /** A text in pieces, which may be here already or still to come. */
 export type Pieces = Iterable<string> | AsyncIterable<string>;
 
-/** Gives the line at a place as text. */
-type ReadLine = (place: number) => string;
-
-/** How many lines stand before those of the traces. */
-const HEAD_LINES = 5;
-
 /**
  * Unpacks the text that {@linkcode packTraces} made, as far as a list needs
  * it. Each trace is decoded when it is asked for.
@@ -60,7 +68,7 @@ export async function unpackTraces(text: string): Promise<PackedTraces> {
   if (typeof text !== "string") {
     throw new TypeError(
       "Cannot unpack traces: the text must be a string, " +
-        `received ${describe(text)}`,
+        `received ${show(text)}`,
     );
   }
   const { complete, ...packed } = await openTraces([text]);
@@ -75,43 +83,58 @@ export async function unpackTraces(text: string): Promise<PackedTraces> {
  * @param pieces The text in pieces of any length.
  * @throws {TypeError} If the text is anything else, or damaged so far.
  */
-export async function openTraces(
-  pieces: Pieces,
-): Promise<OpenedTraces> {
+export async function openTraces(pieces: Pieces): Promise<OpenedTraces> {
   const readOn = decompress(pieces);
-  const ends: number[] = [];
-  let length = 0;
-  const findEnds = (chunk: Uint8Array) => {
-    const find = (from: number) => chunk.indexOf(10, from);
-    for (let end = find(0); end >= 0; end = find(end + 1)) {
-      ends.push(length + end);
-    }
-    length += chunk.length;
-    return false;
-  };
-  const head = await readOn((chunk) =>
-    findEnds(chunk) || ends.length >= HEAD_LINES
-  );
-  let line = lineReader(head, ends);
-  if (line(0) !== MARK) throw damaged("another format or version");
-  const { index, decode } = trusting(() => readHead(line));
+  const lines = new Lines();
+  lines.bytes = await readOn((chunk) => lines.find(chunk) >= HEAD_LINES);
+  if (lines.text(0) !== MARK) throw damaged("another format or version");
+  const { index, decode } = trusting(() => readHead(lines));
   return {
     index,
     async complete() {
-      line = lineReader(await readOn(findEnds), ends);
-      if (ends.length + 1 !== HEAD_LINES + 3 * index.length) {
+      lines.bytes = await readOn((chunk) => lines.find(chunk) < 0);
+      if (lines.count !== HEAD_LINES + 3 * index.length) {
         throw damaged("lines missing");
       }
     },
-    trace: (i) => decode(i, line),
+    trace: decode,
   };
 }
 
-/** Reads lines by their place: nobody needs all of them as texts at once. */
-function lineReader(bytes: Uint8Array, ends: readonly number[]): ReadLine {
-  const decoder = new TextDecoder();
-  return (place) =>
-    decoder.decode(bytes.subarray((ends[place - 1] ?? -1) + 1, ends[place]));
+/** The lines of a payload. Nobody needs all of them as texts at once. */
+class Lines {
+  /** The payload, as far as it was read. */
+  bytes = new Uint8Array();
+  readonly #decoder = new TextDecoder();
+  readonly #ends: number[] = [];
+  #length = 0;
+
+  /** How many lines there are, of which the last may be incomplete. */
+  get count(): number {
+    return this.#ends.length + 1;
+  }
+
+  /** Finds the ends of lines in a chunk. Returns how many were found so far. */
+  find(chunk: Uint8Array): number {
+    for (
+      let end = chunk.indexOf(10);
+      end >= 0;
+      end = chunk.indexOf(10, end + 1)
+    ) this.#ends.push(this.#length + end);
+    this.#length += chunk.length;
+    return this.#ends.length;
+  }
+
+  /** Returns the text of a line. */
+  text(place: number): string {
+    const start = (this.#ends[place - 1] ?? -1) + 1;
+    return this.#decoder.decode(this.bytes.subarray(start, this.#ends[place]));
+  }
+
+  /** Returns the content of a line of JSON. */
+  json(place: number) {
+    return JSON.parse(this.text(place));
+  }
 }
 
 /** Runs a reader that only checks what it hands out. */
@@ -123,12 +146,12 @@ function trusting<T>(read: () => T): T {
   }
 }
 
-function readHead(line: ReadLine): {
+function readHead(lines: Lines): {
   index: TraceIndexEntry[];
-  decode: (i: number, line: ReadLine) => SerializedTrace;
+  decode: (i: number) => SerializedTrace;
 } {
   const [shapes, strings, heads, rows] = [1, 2, 3, 4].map((place) =>
-    JSON.parse(line(place))
+    lines.json(place)
   );
   shapes.forEach((keys: unknown[]) => keys.forEach(toText));
   const ends: number[] = [];
@@ -149,31 +172,30 @@ function readHead(line: ReadLine): {
       layers: toLayers(row[6]),
     };
   });
-  return {
-    index,
-    decode(i, line) {
-      const entry = index[i];
-      if (entry === undefined) {
-        throw new RangeError(
-          `Cannot unpack a trace: i must be a place in an index of ` +
-            `${index.length} traces, received ${i}`,
-        );
-      }
-      const { id, rootSpanId, startTime, duration } = entry;
-      const trace = { id, rootSpanId, startTime, endTime: ends[i]!, duration };
-      const column = (n: number) =>
-        JSON.parse(line(HEAD_LINES + n * index.length + i));
-      return trusting(() => ({
+
+  function decode(i: number): SerializedTrace {
+    const entry = index[i];
+    if (entry === undefined) {
+      throw new RangeError(
+        `Cannot unpack a trace: i must be a place in an index of ` +
+          `${index.length} traces, received ${i}`,
+      );
+    }
+    const { id, rootSpanId, startTime, duration } = entry;
+    const trace = { id, rootSpanId, startTime, endTime: ends[i]!, duration };
+    return trusting(() => {
+      const [ids, times, spans] = [0, 1, 2].map((column) =>
+        lines.json(HEAD_LINES + column * index.length + i)
+      );
+      return {
         ...trace,
-        spans: unpackSpans(
-          trace,
-          { ids: column(0), times: column(1), spans: column(2) },
-          { strings, shapes },
-        ),
+        spans: unpackSpans(trace, { ids, times, spans }, { strings, shapes }),
         metadata: readMetadata(rows[i][7])!,
-      }));
-    },
-  };
+      };
+    });
+  }
+
+  return { index, decode };
 }
 
 /** The same value if it is a list of layers and numbers. */

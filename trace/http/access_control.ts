@@ -1,48 +1,36 @@
+import { show } from "../../core/check/show.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
 import { isDevCommand } from "../../core/runtime/dev_command.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
-import { show } from "../../core/check/show.ts";
 import { type Authorize, isLocalRequest, type TraceAccess } from "./access.ts";
-import { checkFunction } from "../record/check.ts";
+
+type Ask<T> = (
+  request: Request,
+  info: ConnectionInfo | undefined,
+  access: TraceAccess,
+) => Promise<T>;
 
 /** Decides who may read traces and post spans. */
 export interface AccessControl {
   /** Whether a request is allowed. Rejects if `authorize` does. */
-  allows(
-    request: Request,
-    info: ConnectionInfo | undefined,
-    access: TraceAccess,
-  ): Promise<boolean>;
+  readonly allows: Ask<boolean>;
   /** Returns the response to a refused request, or `undefined` if allowed. */
-  refuse(
-    request: Request,
-    info: ConnectionInfo | undefined,
-    access: TraceAccess,
-  ): Promise<Response | undefined>;
+  readonly refuse: Ask<Response | undefined>;
   /** Warns once per process if `authorize` isn't set. */
-  warn(): void;
+  readonly warn: () => void;
 }
 
 /**
  * Creates the access control of a viewer, an API or a stream.
  *
- * @param operation The operation in error messages.
  * @param authorize The rule. Default: requests from this machine, and nobody in
  * production.
- * @throws {TypeError} If `authorize` isn't a function.
  */
 export function createAccessControl(
-  operation: string,
   authorize: Authorize | undefined,
 ): AccessControl {
-  checkFunction(operation, "authorize", authorize);
-
-  async function allows(
-    request: Request,
-    info: ConnectionInfo | undefined,
-    access: TraceAccess,
-  ): Promise<boolean> {
+  const allows: Ask<boolean> = async (request, info, access) => {
     // Checked for each request, because the environment may be loaded late.
     if (authorize === undefined && isProduction()) return false;
     const rule = authorize ?? isLocalRequest;
@@ -54,18 +42,14 @@ export function createAccessControl(
         show(answer)
       }`,
     );
-  }
-
+  };
   return {
     allows,
-    async refuse(request, info, access) {
-      if (await allows(request, info, access)) return undefined;
-      const reason = reasonOf(authorize, info, access);
-      return errorResponse(403, "FORBIDDEN", reason);
-    },
-    warn() {
-      if (authorize === undefined) warnOnce();
-    },
+    refuse: async (request, info, access) =>
+      await allows(request, info, access)
+        ? undefined
+        : errorResponse(403, "FORBIDDEN", reasonOf(authorize, info, access)),
+    warn: authorize === undefined ? warnOnce : () => {},
   };
 }
 

@@ -1,16 +1,17 @@
 /**
- * What the tracing middleware is told, and what is left out in any case.
+ * The options of the tracing middleware.
  *
  * @module
  */
 
 import {
   checkOptions,
+  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { checkMethods, refuseOption } from "../record/check.ts";
-import type { Sample, TrustParent } from "../record/sampling.ts";
+import { rule, withMethods } from "../../core/check/rules.ts";
 import type { Tracer } from "../types.ts";
+import type { Sample, TrustParent } from "./sampling.ts";
 
 /** Settings of the trace middleware. */
 export interface TraceMiddlewareOptions {
@@ -26,7 +27,7 @@ export interface TraceMiddlewareOptions {
   readonly recordHeaders?: boolean | readonly string[];
   /**
    * Which requests are traced: a share of them from 0 to 1, or a function that
-   * decides about each. Of the others nothing is recorded.
+   * decides about each. Unsampled requests aren't recorded.
    *
    * A caller can neither force nor suppress the recording. Chance decides rather
    * than the trace id or the flag in `traceparent`. To follow the decision of
@@ -46,31 +47,59 @@ export interface TraceMiddlewareOptions {
   readonly trustParent?: TrustParent;
 }
 
-/** The keys of {@linkcode TraceMiddlewareOptions}. */
+/** What the options of {@linkcode TraceMiddlewareOptions} must be. */
 export const TRACE_MIDDLEWARE: OptionRules<TraceMiddlewareOptions> = {
-  exclude: true,
-  recordHeaders: true,
-  sample: true,
-  trustParent: true,
+  exclude: rule("an array of paths", Array.isArray),
+  recordHeaders: rule(
+    "a boolean or an array of names",
+    (value) => typeof value === "boolean" || Array.isArray(value),
+  ),
+  sample: rule(
+    "a number from 0 to 1 or a function",
+    (value) =>
+      typeof value === "function" ||
+      typeof value === "number" && value >= 0 && value <= 1,
+  ),
+  trustParent: rule(
+    "a boolean or a function",
+    (value) => typeof value === "boolean" || typeof value === "function",
+  ),
 };
 
-const TRACE = "trace requests";
+const aTracer = withMethods("an object with startTrace()", "startTrace");
 
-const NEVER_TRACED = ["/__app/", "/favicon.ico"];
+/** Others match no request, which has a path without query and fragment. */
+const aPath = rule(
+  'paths such as "/health", without a query',
+  (value) => typeof value === "string" && /^\/[^?#]*$/.test(value),
+);
+
+/** A token (RFC 9110, section 5.6.2). */
+const aHeaderName = rule(
+  "names of headers",
+  (value) => typeof value === "string" && /^[!#$%&'*+\-.^_`|~\w]+$/.test(value),
+);
 
 /** @throws {TypeError} If an option is wrong or unknown. */
-export function checkMiddleware(
+export function checkMiddlewareOptions(
   tracer: Tracer,
   options: TraceMiddlewareOptions,
 ): void {
-  checkOptions(options, TRACE_MIDDLEWARE, TRACE);
-  const { exclude = [], recordHeaders = false } = options;
-  checkMethods(TRACE, "tracer", tracer, ["startTrace"]);
-  checkPaths(exclude);
-  checkHeaders(recordHeaders);
+  const operation = "trace requests";
+  checkOptions(options, TRACE_MIDDLEWARE, operation);
+  checkValue(tracer, "tracer", aTracer, operation);
+  for (const path of options.exclude ?? []) {
+    checkValue(path, "exclude", aPath, operation);
+  }
+  const { recordHeaders } = options;
+  for (const name of Array.isArray(recordHeaders) ? recordHeaders : []) {
+    checkValue(name, "recordHeaders", aHeaderName, operation);
+  }
 }
 
-/** Makes what tells whether a path is left out. */
+const NEVER_TRACED = ["/__app/", "/favicon.ico"];
+
+/** Returns a function that tells whether a path isn't traced. */
 export function createExclusion(
   exclude: readonly string[],
 ): (path: string) => boolean {
@@ -81,31 +110,4 @@ export function createExclusion(
         ? path.startsWith(entry)
         : path === entry
     );
-}
-
-/** Others match no request, which has a path without query and fragment. */
-function checkPaths(exclude: readonly unknown[]): void {
-  if (!Array.isArray(exclude)) {
-    refuseOption(TRACE, "exclude must be an array of paths", exclude);
-  }
-  for (const path of exclude) {
-    if (typeof path === "string" && /^\/[^?#]*$/.test(path)) continue;
-    const must = 'exclude must be paths such as "/health", without a query';
-    refuseOption(TRACE, must, path);
-  }
-}
-
-/** A token of RFC 9110 §5.6.2. */
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
-
-function checkHeaders(recordHeaders: boolean | readonly unknown[]): void {
-  if (typeof recordHeaders === "boolean") return;
-  if (!Array.isArray(recordHeaders)) {
-    const must = "recordHeaders must be a boolean or an array of names";
-    refuseOption(TRACE, must, recordHeaders);
-  }
-  for (const name of recordHeaders) {
-    if (typeof name === "string" && HEADER_NAME.test(name)) continue;
-    refuseOption(TRACE, "recordHeaders must be names of headers", name);
-  }
 }

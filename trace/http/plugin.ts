@@ -7,6 +7,7 @@ import {
 import type { Middleware } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
+import { aFunction } from "../../core/check/rules.ts";
 import type { Authorize } from "./access.ts";
 import { createAccessControl } from "./access_control.ts";
 import { createCollector } from "../record/collector.ts";
@@ -37,7 +38,7 @@ export interface TracePluginOptions extends TraceMiddlewareOptions {
 
 const OPTIONS: OptionRules<TracePluginOptions> = {
   ...TRACE_MIDDLEWARE,
-  authorize: true,
+  authorize: aFunction,
   maxSocketsPerAddress: true,
 };
 
@@ -76,7 +77,7 @@ export function tracePlugin(
 ): Plugin {
   checkOptions(options, OPTIONS, "create trace plugin");
   const { authorize, maxSocketsPerAddress, ...traced } = options;
-  const access = createAccessControl("create trace plugin", authorize);
+  const access = createAccessControl(authorize);
   const collector = createCollector(tracer);
   const api = tracesAPIHandler(tracer, access, collector);
   const viewer = viewerHandler(access);

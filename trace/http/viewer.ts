@@ -1,16 +1,16 @@
-import { page } from "../../viewer/dist/page.ts";
-import type { ConnectionInfo } from "../../core/context.ts";
-import { errorResponse } from "../../core/error_response.ts";
 import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
+import { aFunction } from "../../core/check/rules.ts";
+import type { ConnectionInfo } from "../../core/context.ts";
+import { errorResponse } from "../../core/error_response.ts";
+import type { TraceData, Tracer } from "../types.ts";
 import type { Authorize } from "./access.ts";
 import { type AccessControl, createAccessControl } from "./access_control.ts";
-import { insertTraceData } from "../export/html.ts";
-import { packTraces } from "../export/pack.ts";
-import { serializeTrace } from "../serialize.ts";
-import type { TraceData, Tracer } from "../types.ts";
+
+/** The page takes 11 ms to load, so it is loaded when it is asked for. */
+const loadPage = () => import("./viewer_page.ts");
 
 /** Settings of the viewer. */
 export interface ViewerOptions {
@@ -21,33 +21,16 @@ export interface ViewerOptions {
   readonly authorize?: Authorize;
 }
 
-const OPTIONS: OptionRules<ViewerOptions> = { authorize: true };
-
-/** Characters of JSON from which on the page's traces are compressed. */
-const PACK_FROM = 32 * 1024;
+const OPTIONS: OptionRules<ViewerOptions> = { authorize: aFunction };
 
 /**
- * The policy that the page itself states: only its own script and style, by
- * their hashes, and no address but its own.
- */
-const POLICY = /"Content-Security-Policy" content="([^"]+)"/.exec(page)![1]!;
-
-const HEADERS = {
-  "content-type": "text/html; charset=utf-8",
-  "content-security-policy": `${POLICY}; frame-ancestors 'none'`,
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-  "cache-control": "no-store",
-};
-
-/**
- * Makes the handler of the viewer's page, which shows traces as they come in.
- * Mount it at `/__app/traces`, or use `tracePlugin`, which does: the page asks
+ * Creates the handler of the viewer's page, which shows traces as they come in.
+ * Mount it at `/__app/traces`, or use `tracePlugin`, which does. The page asks
  * for `api` and `ws` below its own address.
  *
  * @param options Who may open it.
- * @returns The handler. Hand on the `info` that `Deno.serve` gives.
- * @throws {TypeError} If `authorize` is not a function.
+ * @returns The handler. Pass it the `info` of `Deno.serve`.
+ * @throws {TypeError} If `authorize` isn't a function.
  *
  * @example
  * ```ts
@@ -62,8 +45,7 @@ export function createViewerHandler(
   options: ViewerOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
   checkOptions(options, OPTIONS, "create viewer handler");
-  const { authorize } = options;
-  const access = createAccessControl("create viewer handler", authorize);
+  const access = createAccessControl(options.authorize);
   access.warn();
   return viewerHandler(access);
 }
@@ -75,11 +57,9 @@ export function viewerHandler(
   return async (request, info) => {
     const refusal = await access.refuse(request, info, "read");
     if (refusal !== undefined) return refusal;
-    if (request.method === "GET") {
-      return new Response(page, { headers: HEADERS });
-    }
-    if (request.method === "HEAD") {
-      return new Response(null, { headers: HEADERS });
+    if (request.method === "GET" || request.method === "HEAD") {
+      const { headers, page } = await loadPage();
+      return new Response(request.method === "GET" ? page : null, { headers });
     }
     return errorResponse(
       405,
@@ -91,9 +71,8 @@ export function viewerHandler(
 }
 
 /**
- * Makes the viewer's page. With traces it is complete in itself: one file that
- * opens offline and loads nothing from anywhere. Without, it is the page that
- * asks the server it came from.
+ * Returns the viewer's page. With traces it is one file that opens offline and
+ * loads nothing from anywhere. Without, it is the page that asks its server.
  *
  * @param traces The traces to show, in any order.
  * @returns The page.
@@ -112,20 +91,13 @@ export function viewerHandler(
 export async function generateViewerHTML(
   traces?: readonly TraceData[],
 ): Promise<string> {
-  if (traces === undefined) return page;
-  const serialized = traces.map(serializeTrace);
-  const json = JSON.stringify(serialized);
-  return insertTraceData(
-    page,
-    json.length < PACK_FROM
-      ? { encoding: "json", text: json }
-      : { encoding: "packed", text: await packTraces(serialized) },
-  );
+  const { page, pageWith } = await loadPage();
+  return traces === undefined ? page : await pageWith(traces);
 }
 
 /**
  * Exports the traces of a tracer as one HTML file: the viewer with the traces
- * inside, to be sent to a colleague and opened offline.
+ * inside, which opens offline.
  *
  * @param tracer Keeps the traces.
  * @returns The file's text.

@@ -1,7 +1,7 @@
-import { checkOptions } from "../../core/check/check_options.ts";
+import { checkOptions, checkValue } from "../../core/check/check_options.ts";
 import { isThenable } from "../../core/observe.ts";
 import { currentScope, runInScope } from "../../core/request_scope.ts";
-import { refuseOption } from "../record/check.ts";
+import { rule } from "../../core/check/rules.ts";
 import { getActiveSpan } from "../record/context.ts";
 import type { Span } from "../types.ts";
 import {
@@ -44,6 +44,11 @@ const CLIENT_METHODS = new Set([
   "reserve",
 ]);
 
+const aDriver = rule(
+  "an object or a function, as drivers give",
+  (value) => Object(value) === value,
+);
+
 /**
  * Wraps a database driver so that its queries are traced, prepared statements
  * and transactions included. It suits any driver whose methods have the usual
@@ -78,10 +83,7 @@ export function tracedAdapter<A extends object>(
   adapter: A,
   options: QueryOptions = {},
 ): A {
-  if (Object(adapter) !== adapter) {
-    const must = "adapter must be an object or a function, as drivers give";
-    refuseOption("trace a database", must, adapter);
-  }
+  checkValue(adapter, "adapter", aDriver, "trace a database");
   checkOptions(options, QUERY, "trace a database");
   return standIn(adapter, (name, method) => {
     if (QUERY_METHODS.has(name)) return tracedQuery(method, options);

@@ -1,15 +1,16 @@
 import {
   checkOptions,
+  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import { runSpan } from "../../core/observe.ts";
-import { checkFunction, refuseOption } from "../record/check.ts";
+import { aFunction, rule } from "../../core/check/rules.ts";
 import { getActiveSpan } from "../record/context.ts";
 import { sentRequestAttributes } from "../http/request_attributes.ts";
-import { formatTraceparent } from "../http/traceparent.ts";
-import { tracestateOf } from "../http/tracestate.ts";
+import { formatTraceparent } from "../http/trace_context.ts";
+import { tracestateOf } from "../http/trace_context.ts";
 import type { Span } from "../types.ts";
-import { UnsampledSpan } from "../record/unsampled_span.ts";
+import { UnsampledSpan } from "../record/unrecorded_spans.ts";
 
 /** Settings of {@linkcode tracedFetch}. */
 export interface TracedFetchOptions {
@@ -23,7 +24,18 @@ export interface TracedFetchOptions {
   readonly fetch?: typeof fetch;
 }
 
-const OPTIONS: OptionRules<TracedFetchOptions> = { origins: true, fetch: true };
+const OPTIONS: OptionRules<TracedFetchOptions> = {
+  origins: rule(
+    'an array of origins or "*"',
+    (value) => value === "*" || Array.isArray(value),
+  ),
+  fetch: aFunction,
+};
+
+const anOrigin = rule(
+  "like https://api.example.com, without a path or a slash at the end",
+  (value) => URL.parse(value as string)?.origin === value,
+);
 
 const TRACE = "trace fetch";
 
@@ -78,7 +90,6 @@ type Init = Parameters<typeof fetch>[1];
  */
 export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
   checkOptions(options, OPTIONS, TRACE);
-  checkFunction(TRACE, "fetch", options.fetch);
   const isTold = originFilter(options.origins ?? []);
   // Looked up late: tests and other libraries put theirs in its place.
   const send: typeof fetch = options.fetch ??
@@ -122,14 +133,8 @@ function originFilter(
   origins: readonly string[] | "*",
 ): (origin: string) => boolean {
   if (origins === "*") return () => true;
-  if (!Array.isArray(origins)) {
-    refuseOption(TRACE, 'origins must be an array or "*"', origins);
-  }
   for (const origin of origins) {
-    if (URL.parse(origin)?.origin === origin) continue;
-    const must =
-      "origins must be like https://api.example.com, without a path or a slash at the end";
-    refuseOption(TRACE, must, origin);
+    checkValue(origin, "origins", anOrigin, TRACE);
   }
   return (origin) => origins.includes(origin);
 }

@@ -10,8 +10,8 @@ import {
   type AccessControl,
   createAccessControl,
 } from "../http/access_control.ts";
-import { checkMethods } from "../record/check.ts";
-import type { Collector } from "../record/collector.ts";
+import { aFunction } from "../../core/check/rules.ts";
+import { aCollector, type Collector } from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { Tracer } from "../types.ts";
 import { readTraceFilter } from "./trace_filter.ts";
@@ -28,14 +28,12 @@ export interface TracesAPIOptions {
 }
 
 const OPTIONS: OptionRules<TracesAPIOptions> = {
-  authorize: true,
-  collector: true,
+  authorize: aFunction,
+  collector: aCollector,
 };
 
 /** Bytes that a browser may post at once. */
 const MAX_BODY = 256 * 1024;
-
-const CREATE = "create traces API handler";
 
 const HEADERS = {
   "cache-control": "no-store",
@@ -76,10 +74,9 @@ export function createTracesAPIHandler(
   tracer: Tracer,
   options: TracesAPIOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
-  checkOptions(options, OPTIONS, CREATE);
+  checkOptions(options, OPTIONS, "create traces API handler");
   const { authorize, collector } = options;
-  const access = createAccessControl(CREATE, authorize);
-  checkMethods(CREATE, "collector", collector, ["receive"]);
+  const access = createAccessControl(authorize);
   access.warn();
   return tracesAPIHandler(tracer, access, collector);
 }

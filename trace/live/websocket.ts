@@ -13,8 +13,12 @@ import {
   type AccessControl,
   createAccessControl,
 } from "../http/access_control.ts";
-import { checkFunction, checkMethods } from "../record/check.ts";
-import { type Collector, createCollector } from "../record/collector.ts";
+import { aFunction } from "../../core/check/rules.ts";
+import {
+  aCollector,
+  type Collector,
+  createCollector,
+} from "../record/collector.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { TraceEvent, Tracer } from "../types.ts";
 
@@ -39,9 +43,9 @@ export interface TraceWebSocketOptions {
 }
 
 const OPTIONS: OptionRules<TraceWebSocketOptions> = {
-  authorize: true,
-  collector: true,
-  now: true,
+  authorize: aFunction,
+  collector: aCollector,
+  now: aFunction,
   maxSocketsPerAddress: true,
 };
 
@@ -68,8 +72,6 @@ const MAX_INITIAL_SIZE = 16 * 1024 * 1024;
 const MAX_MESSAGE = 256 * 1024;
 /** Bytes that may wait for a slow client before it misses events. */
 const MAX_BACKLOG = 4 * 1024 * 1024;
-
-const CREATE = "create trace socket";
 
 /** What is known of a client. */
 interface Client {
@@ -128,8 +130,8 @@ export function createTraceWebSocket(
   tracer: Tracer,
   options: TraceWebSocketOptions = {},
 ): TraceWebSocket {
-  checkOptions(options, OPTIONS, CREATE);
-  const access = createAccessControl(CREATE, options.authorize);
+  checkOptions(options, OPTIONS, "create trace socket");
+  const access = createAccessControl(options.authorize);
   const stream = traceWebSocket(tracer, access, options);
   access.warn();
   return stream;
@@ -142,8 +144,6 @@ export function traceWebSocket(
   options: TraceWebSocketOptions,
 ): TraceWebSocket {
   const { now = Date.now, maxSocketsPerAddress } = options;
-  checkFunction(CREATE, "now", now);
-  checkMethods(CREATE, "collector", options.collector, ["receive"]);
   const collector = options.collector ?? createCollector(tracer, { now });
   const watchers = new Set<ServerWebSocket<Client>>();
   let unsubscribe: (() => void) | undefined;

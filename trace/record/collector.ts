@@ -2,7 +2,12 @@ import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { checkCount, checkFunction } from "./check.ts";
+import {
+  aFunction,
+  aPositiveInteger,
+  type Rule,
+  withMethods,
+} from "../../core/check/rules.ts";
 import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "../types.ts";
 
@@ -40,7 +45,16 @@ export interface CollectorOptions {
   readonly now?: () => number;
 }
 
-const OPTIONS: OptionRules<CollectorOptions> = { maxSpans: true, now: true };
+const OPTIONS: OptionRules<CollectorOptions> = {
+  maxSpans: aPositiveInteger,
+  now: aFunction,
+};
+
+/** Anything that takes the spans of browsers. */
+export const aCollector: Rule = withMethods(
+  "an object with receive()",
+  "receive",
+);
 
 /** No clock is off by more: 100 years, in milliseconds. */
 const MAX_OFFSET = 100 * 365.25 * 24 * 60 * 60 * 1000;
@@ -84,8 +98,6 @@ export function createCollector(
 ): Collector {
   checkOptions(options, OPTIONS, "create collector");
   const { maxSpans = 500, now = Date.now } = options;
-  checkCount("create collector", "maxSpans", maxSpans);
-  checkFunction("create collector", "now", now);
 
   function receive(message: unknown): CollectResult {
     const parts = readMessage(message);

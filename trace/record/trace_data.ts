@@ -6,6 +6,7 @@
 
 import { metadataOf, ORIGIN_ATTRIBUTE } from "../export/semantics.ts";
 import type { SpanImpl } from "./span.ts";
+import type { TraceRecord } from "./trace_record.ts";
 import type {
   AttributeValue,
   ClientSpanData,
@@ -15,24 +16,15 @@ import type {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What was kept of a trace. */
-export interface TraceParts {
-  /** 32 lower-case hex digits. */
-  readonly id: string;
-  /** The span around the whole operation. */
-  readonly root: SpanImpl;
-  /** The recorded spans, in the order in which they began. */
-  readonly spans: readonly SpanImpl[];
-  /** Spans that ran in a browser. */
-  readonly clientSpans: readonly ClientSpanData[] | undefined;
-  /** The span of another service that called, if it told. */
-  readonly remoteParentId: string | null;
-  /** How many spans did not fit. */
-  readonly droppedSpans: number;
+/** Returns the record of a trace; the same object once the trace has ended. */
+export function toTraceData(trace: TraceRecord): TraceData {
+  if (trace.data !== undefined) return trace.data;
+  const data = buildTraceData(trace);
+  if (!trace.isRunning) trace.data = data;
+  return data;
 }
 
-/** Builds the record of a trace, running or ended. */
-export function buildTraceData(trace: TraceParts): TraceData {
+function buildTraceData(trace: TraceRecord): TraceData {
   const { root, clientSpans = [] } = trace;
   const parents = parentsOf(trace, clientSpans);
   const children = new Map<string, string[]>();
@@ -130,7 +122,7 @@ function valuesOf(span: SpanImpl): Record<string, AttributeValue> {
  * is at the top. A ring of browser spans is opened at the span that came first.
  */
 function parentsOf(
-  trace: TraceParts,
+  trace: TraceRecord,
   clientSpans: readonly ClientSpanData[],
 ): Map<string, string | null> {
   const { root } = trace;

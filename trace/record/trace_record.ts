@@ -1,3 +1,4 @@
+import type { LRUEntry } from "../../core/collections/lru_list.ts";
 import {
   ATTRIBUTE_SIZE,
   BYTES_PER_SPAN,
@@ -5,9 +6,8 @@ import {
   TRACE_SIZE,
 } from "./limits.ts";
 import { noopSpan } from "../noop_tracer.ts";
-import { SkippedSpan } from "./skipped_span.ts";
+import { SkippedSpan } from "./unrecorded_spans.ts";
 import { type SpanHost, SpanImpl, type SpanTrace } from "./span.ts";
-import { buildTraceData, type TraceParts } from "./trace_data.ts";
 import type {
   Attributes,
   ClientSpanData,
@@ -36,7 +36,7 @@ export interface TraceHost extends SpanHost {
  * It keeps the spans in the order in which they began and derives the public
  * record from them when somebody asks, which for most traces is never.
  */
-export class TraceRecord implements SpanTrace, TraceParts {
+export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   /** The tracer. */
   readonly host: TraceHost;
   /** The span around the whole operation, the first of the list of spans. */
@@ -53,12 +53,13 @@ export class TraceRecord implements SpanTrace, TraceParts {
   newer: TraceRecord | undefined = undefined;
   /** How many spans did not fit. */
   droppedSpans = 0;
+  /** The public record, once the trace has ended and somebody has asked. */
+  data: TraceData | undefined = undefined;
   #id: string | undefined;
   #last: SpanImpl;
   #spanCount = 1;
   #openSpans = 1;
   #room: number;
-  #data: TraceData | undefined = undefined;
   #errors: WeakSet<object> | undefined = undefined;
   #lastThrown: unknown = undefined;
 
@@ -206,16 +207,8 @@ export class TraceRecord implements SpanTrace, TraceParts {
       added.push(span);
       count++;
     }
-    this.#data = undefined;
+    this.data = undefined;
     return count;
-  }
-
-  /** The public record; the same object each time once the trace has ended. */
-  toData(): TraceData {
-    if (this.#data !== undefined) return this.#data;
-    const data = buildTraceData(this);
-    if (!this.isRunning) this.#data = data;
-    return data;
   }
 }
 

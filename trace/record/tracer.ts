@@ -1,64 +1,67 @@
 import {
   checkOptions,
+  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { runSpan } from "../../core/observe.ts";
 import {
-  checkCount,
-  checkDuration,
-  checkFunction,
-  checkMethods,
-  refuseOption,
-} from "./check.ts";
-import { type Clock, systemClock, TimeOrigin } from "./clock.ts";
-import { getActiveSpan } from "./context.ts";
-import { isLayer, LAYERS } from "../export/layers.ts";
-import { createIdGenerator, type RandomSource, systemIds } from "./ids.ts";
-import { MAX_RUNNING_TRACES } from "./limits.ts";
-import { RingBuffer } from "./ring_buffer.ts";
-import { RunningTraces } from "./running_traces.ts";
-import type { SpanImpl } from "./span.ts";
-import { Subscribers } from "./subscribers.ts";
-import { toSpanData } from "./trace_data.ts";
-import { type TraceHost, TraceRecord } from "./trace_record.ts";
+  aDuration,
+  aFunction,
+  aPositiveInteger,
+  oneOf,
+  rule,
+  withMethods,
+} from "../../core/check/rules.ts";
+import { LRUList } from "../../core/collections/lru_list.ts";
+import { runSpan } from "../../core/observe.ts";
+import { LAYERS } from "../layers.ts";
 import type {
   ClientSpanData,
   Layer,
   Span,
-  SpanEvent,
   SpanOptions,
   TraceData,
   TraceEvent,
   TraceOptions,
   Tracer,
 } from "../types.ts";
+import { type Clock, systemClock, TimeOrigin } from "./clock.ts";
+import { getActiveSpan } from "./context.ts";
+import { createIdGenerator, type RandomSource, systemIds } from "./ids.ts";
+import { MAX_RUNNING_TRACES } from "./limits.ts";
+import { RingBuffer } from "./ring_buffer.ts";
+import type { SpanImpl } from "./span.ts";
+import { Subscribers } from "./subscribers.ts";
+import { toSpanData, toTraceData } from "./trace_data.ts";
+import { type TraceHost, TraceRecord } from "./trace_record.ts";
 
-/** Settings of a tracer. */
+/** Options of a tracer. */
 export interface TracerOptions {
-  /** How many traces are kept; the oldest one gives way. Default 200. */
+  /** Maximum stored traces. Beyond, the oldest one is dropped. Default: 200. */
   readonly maxTraces?: number;
-  /** How many spans a trace may hold; more are counted. Default 500. */
+  /** Maximum spans of a trace. Further ones are counted. Default: 500. */
   readonly maxSpansPerTrace?: number;
-  /** The layers whose spans are recorded. Default: all of them. */
+  /** The layers whose spans are recorded. Default: all. */
   readonly layers?: readonly Layer[];
-  /** Traces shorter than this are not kept, in milliseconds. Default 0. */
-  readonly minDuration?: number;
-  /** Where the time is read. Default: the machine's clocks. */
+  /** Traces shorter than this aren't stored, in milliseconds. Default: 0. */
+  readonly minDurationMs?: number;
+  /** The clocks. Default: those of the machine. */
   readonly clock?: Clock;
-  /** Where randomness comes from. Default: `crypto.getRandomValues`. */
+  /** The source of random bytes. Default: `crypto.getRandomValues`. */
   readonly random?: RandomSource;
 }
 
 const OPTIONS: OptionRules<TracerOptions> = {
-  maxTraces: true,
-  maxSpansPerTrace: true,
-  layers: true,
-  minDuration: true,
-  clock: true,
-  random: true,
+  maxTraces: aPositiveInteger,
+  maxSpansPerTrace: aPositiveInteger,
+  layers: rule("an array of layers", Array.isArray),
+  minDurationMs: aDuration("milliseconds", { zero: true, endless: true }),
+  clock: withMethods(
+    "an object with monotonic() and wall()",
+    "monotonic",
+    "wall",
+  ),
+  random: aFunction,
 };
-
-const CREATE = "create tracer";
 
 const ALL_EVENTS: readonly TraceEvent["type"][] = [
   "trace:start",
@@ -70,115 +73,102 @@ const ALL_EVENTS: readonly TraceEvent["type"][] = [
   "span:event",
 ];
 
-/** The tracer that {@linkcode createTracer} makes. */
+/** The tracer of {@linkcode createTracer}. */
 export class TracerImpl implements Tracer {
   readonly #host: TraceHost;
   readonly #origin: TimeOrigin;
   readonly #stored: RingBuffer<TraceRecord>;
-  readonly #running = new RunningTraces();
+  /**
+   * The traces that haven't ended. A `Set` has to give each trace a hash, which
+   * costs a request as much as a span does.
+   */
+  readonly #running = new LRUList<TraceRecord>();
+  #runningCount = 0;
   readonly #subscribers = new Subscribers();
 
   /**
-   * Makes a tracer.
+   * Creates a tracer.
    *
-   * @throws {TypeError} If an option is out of its range.
+   * @throws {TypeError} If an option is wrong or unknown.
    */
   constructor(options: TracerOptions = {}) {
-    checkOptions(options, OPTIONS, CREATE);
+    checkOptions(options, OPTIONS, "create tracer");
     const {
       maxTraces = 200,
       maxSpansPerTrace = 500,
       layers,
-      minDuration = 0,
+      minDurationMs = 0,
       clock = systemClock,
       random,
     } = options;
-    checkCount(CREATE, "maxTraces", maxTraces);
-    checkCount(CREATE, "maxSpansPerTrace", maxSpansPerTrace);
-    checkLayers(layers);
-    checkDuration(CREATE, "minDuration", minDuration);
-    checkMethods(CREATE, "clock", clock, ["monotonic", "wall"]);
-    checkFunction(CREATE, "random", random);
-    const ids = random === undefined ? systemIds : createIdGenerator(random);
+    for (const layer of layers ?? []) {
+      checkValue(layer, "layers", oneOf(...LAYERS), "create tracer");
+    }
     const subscribers = this.#subscribers;
+    const onSpan = (type: "span:start" | "span:end") => (span: SpanImpl) => {
+      if (!subscribers.want(type)) return;
+      const { traceId } = span;
+      subscribers.emit({ type, traceId, span: toSpanData(span, []) });
+    };
     this.#stored = new RingBuffer(maxTraces);
     this.#origin = new TimeOrigin(clock);
     this.#host = {
       clock,
-      ids,
+      ids: random === undefined ? systemIds : createIdGenerator(random),
       maxSpansPerTrace,
       records: layers === undefined
         ? () => true
         : (layer) => layers.includes(layer),
       startTrace: (name, layer, options) =>
         this.startTrace(name, layer, options),
-      onSpanStart(span) {
-        if (subscribers.want("span:start")) emitSpan("span:start", span);
-      },
-      onSpanEnd(span) {
-        if (subscribers.want("span:end")) emitSpan("span:end", span);
-      },
-      onEvent(span, event) {
-        if (subscribers.want("span:event")) emitEvent(span, event);
+      onSpanStart: onSpan("span:start"),
+      onSpanEnd: onSpan("span:end"),
+      onEvent({ id: spanId, traceId }, event) {
+        if (!subscribers.want("span:event")) return;
+        subscribers.emit({ type: "span:event", traceId, spanId, event });
       },
       onTraceEnd: (trace) => {
-        this.#running.remove(trace);
-        if (trace.root.endedAt - trace.root.startedAt < minDuration) {
-          emitDiscard(trace);
-        } else {
+        this.#running.delete(trace);
+        this.#runningCount--;
+        const { id: traceId, root } = trace;
+        if (root.endedAt - root.startedAt >= minDurationMs) {
           this.#stored.push(trace);
           this.#emitTrace("trace:end", trace);
+        } else if (subscribers.want("trace:discard")) {
+          const rootSpanId = root.id;
+          subscribers.emit({ type: "trace:discard", traceId, rootSpanId });
         }
       },
     };
-
-    function emitDiscard(trace: TraceRecord): void {
-      if (!subscribers.want("trace:discard")) return;
-      const { id: traceId, root: { id: rootSpanId } } = trace;
-      subscribers.emit({ type: "trace:discard", traceId, rootSpanId });
-    }
-
-    function emitSpan(type: "span:start" | "span:end", span: SpanImpl): void {
-      const { traceId } = span;
-      subscribers.emit({ type, traceId, span: toSpanData(span, []) });
-    }
-
-    function emitEvent(span: SpanImpl, event: SpanEvent): void {
-      const { id: spanId, traceId } = span;
-      subscribers.emit({ type: "span:event", traceId, spanId, event });
-    }
   }
 
-  /** Begins a trace and gives its root span; ending that ends the trace. */
+  /** Starts a trace and returns its root span; ending that ends the trace. */
   startTrace(
     name: string,
     layer: Layer = "request",
     options?: TraceOptions,
   ): Span {
-    if (this.#running.size >= MAX_RUNNING_TRACES) this.#endOldest();
+    if (this.#runningCount >= MAX_RUNNING_TRACES) {
+      const { root } = this.#running.oldest!;
+      if (root.status === "ok") root.status = "timeout";
+      root.end();
+    }
     const startedAt = this.#host.clock.monotonic();
-    const origin = this.#origin.current(startedAt);
     const trace = new TraceRecord(
       this.#host,
       name,
       layer,
       startedAt,
-      origin,
+      this.#origin.current(startedAt),
       options,
     );
     this.#running.add(trace);
+    this.#runningCount++;
     if (this.#subscribers.want("trace:start")) {
       const span = toSpanData(trace.root, []);
-      const { id: traceId } = trace;
-      this.#subscribers.emit({ type: "trace:start", traceId, span });
+      this.#subscribers.emit({ type: "trace:start", traceId: trace.id, span });
     }
     return trace.root;
-  }
-
-  #endOldest(): void {
-    const { root } = this.#running.oldest!;
-    if (root.status === "ok") root.status = "timeout";
-    root.end();
   }
 
   /** Opens a span below the active one, or a trace of its own without one. */
@@ -193,7 +183,7 @@ export class TracerImpl implements Tracer {
       : parent.child(name, layer, options?.attributes);
   }
 
-  /** The span that is active in the code that asks. */
+  /** Returns the span that is active in the code that calls this. */
   activeSpan(): Span | undefined {
     return getActiveSpan();
   }
@@ -208,22 +198,23 @@ export class TracerImpl implements Tracer {
     return runSpan(this.startSpan(name, layer, options), fn);
   }
 
-  /** The stored traces, oldest first. */
+  /** Returns the stored traces, oldest first. */
   getTraces(): TraceData[] {
-    return Array.from(this.#stored, (trace) => trace.toData());
+    return Array.from(this.#stored, toTraceData);
   }
 
-  /** The stored or running trace with an id; the newest if several share it. */
+  /** Returns the stored or running trace with an id; of several, the newest. */
   getTrace(id: string): TraceData | undefined {
-    return this.#find(id)?.toData();
+    const trace = this.#find(id);
+    return trace && toTraceData(trace);
   }
 
   /**
-   * Calls `listener` with each event until the returned function is called.
-   * What it throws is printed once and disturbs nobody.
+   * Calls `listener` with each event until the returned function is called. The
+   * first error of a listener is printed, the others are ignored.
    *
-   * @param listener Gets the events.
-   * @param types The kinds of events it wants. Default: all of them.
+   * @param listener Called with the events.
+   * @param types The kinds of events. Default: all.
    */
   subscribe(
     listener: (event: TraceEvent) => void,
@@ -245,29 +236,32 @@ export class TracerImpl implements Tracer {
   }
 
   /**
-   * The newest trace with an id, a preferred one if there is any. Traces share
-   * an id when a caller sends one `traceparent` with several requests.
+   * Returns the newest trace with an id, a preferred one if there is any. Traces
+   * share an id when a caller sends one `traceparent` with several requests.
    */
   #find(
     id: string,
     prefer?: (trace: TraceRecord) => boolean,
   ): TraceRecord | undefined {
-    const found = [...this.#stored, ...this.#running]
-      .filter((trace) => trace.id === id);
+    const all = [...this.#stored];
+    for (let t = this.#running.oldest; t !== undefined; t = t.newer) {
+      all.push(t);
+    }
+    const found = all.filter((trace) => trace.id === id);
     return (prefer && found.findLast(prefer)) ?? found.at(-1);
   }
 
   #emitTrace(type: "trace:end" | "trace:update", trace: TraceRecord): void {
     if (!this.#subscribers.want(type)) return;
-    this.#subscribers.emit({ type, trace: trace.toData() });
+    this.#subscribers.emit({ type, trace: toTraceData(trace) });
   }
 }
 
 /**
- * Makes a tracer: it opens spans and keeps the last traces in memory.
+ * Creates a tracer, which opens spans and keeps the last traces in memory.
  *
- * @param options Its limits, and the clock and randomness of tests.
- * @throws {TypeError} If an option is out of its range.
+ * @param options Limits, and the clock and randomness of tests.
+ * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example
  * ```ts
@@ -285,16 +279,4 @@ export class TracerImpl implements Tracer {
  */
 export function createTracer(options?: TracerOptions): TracerImpl {
   return new TracerImpl(options);
-}
-
-function checkLayers(layers: unknown): void {
-  if (layers === undefined) return;
-  if (!Array.isArray(layers)) {
-    refuseOption(CREATE, "layers must be an array", layers);
-  }
-  for (const layer of layers) {
-    if (isLayer(layer)) continue;
-    const names = LAYERS.join(", ");
-    refuseOption(CREATE, `layers must be among ${names}`, layer);
-  }
 }

@@ -2,7 +2,12 @@ import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { checkDuration, checkFunction, refuseOption } from "../record/check.ts";
+import {
+  aBoolean,
+  aDuration,
+  aFunction,
+  aPositiveNumber,
+} from "../../core/check/rules.ts";
 import type { Tracer } from "../types.ts";
 import { formatTrace } from "./format_trace.ts";
 import { standardOutput } from "./standard_output.ts";
@@ -18,23 +23,23 @@ export interface CLIReporterOptions {
    */
   readonly color?: boolean;
   /** Durations from here on stand out, in milliseconds. Default 100. */
-  readonly slow?: number;
+  readonly slowMs?: number;
   /** Columns of a line. Default: those of the terminal, else 120. */
   readonly width?: number;
 }
 
 const OPTIONS: OptionRules<CLIReporterOptions> = {
-  write: true,
-  color: true,
-  slow: true,
-  width: true,
+  write: aFunction,
+  color: aBoolean,
+  slowMs: aDuration("milliseconds", { zero: true, endless: true }),
+  width: aPositiveNumber,
 };
 
 /** A running reporter. */
 export interface CLIReporter {
   /** Stops reporting. */
-  stop(): void;
-  /** The same, at the end of the block of a `using`. */
+  close(): void;
+  /** Calls {@linkcode close}. */
   [Symbol.dispose](): void;
 }
 
@@ -58,7 +63,7 @@ export interface CLIReporter {
  *   color: false,
  * });
  * tracer.withSpan("job", "custom", () => {});
- * reporter.stop();
+ * reporter.close();
  * console.assert(printed.startsWith("job"));
  * ```
  */
@@ -66,28 +71,18 @@ export function createCLIReporter(
   tracer: Tracer,
   options: CLIReporterOptions = {},
 ): CLIReporter {
-  checkOptions(options, OPTIONS, CREATE);
+  checkOptions(options, OPTIONS, "create CLI reporter");
   const output = standardOutput();
   // In one piece, so that the trees of concurrent requests do not interleave.
-  const { write = output.write, slow = 100 } = options;
-  checkFunction(CREATE, "write", write);
-  checkDuration(CREATE, "slow", slow);
-  checkWidth(options.width);
+  const { write = output.write, slowMs = 100 } = options;
   const color = options.color ?? wantsColor(output.env, output.isTerminal());
   const paint = createPaint(color);
-  const stop = tracer.subscribe((event) => {
+  const close = tracer.subscribe((event) => {
     if (event.type !== "trace:end") return;
     const width = options.width ?? (output.columns() || DEFAULT_WIDTH);
-    write(formatTrace(event.trace, { paint, slow, width }));
+    write(formatTrace(event.trace, { paint, slow: slowMs, width }));
   }, ["trace:end"]);
-  return { stop, [Symbol.dispose]: stop };
-}
-
-const CREATE = "create CLI reporter";
-
-function checkWidth(width: unknown): void {
-  if (width === undefined || typeof width === "number" && width > 0) return;
-  refuseOption(CREATE, "width must be a positive number", width);
+  return { close, [Symbol.dispose]: close };
 }
 
 /** Some terminals say that they have no columns at all. */

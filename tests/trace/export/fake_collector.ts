@@ -1,5 +1,5 @@
 import { gunzip } from "./gunzip.ts";
-import type { OTLPTraces } from "../../../trace/export/otlp.ts";
+import type { OTLPTraces } from "@quartet/kit/trace";
 
 /** A request that a {@linkcode FakeCollector} got. */
 export interface Received {

@@ -1,4 +1,4 @@
-import type { OTLPExporterTimers } from "../../../trace/export/exporter_types.ts";
+import type { OTLPExporterTimers } from "@quartet/kit/trace";
 
 interface Timer {
   readonly at: number;

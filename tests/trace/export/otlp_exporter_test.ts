@@ -11,7 +11,7 @@ import type {
   OTLPExporter,
   OTLPExporterOptions,
   OTLPExporterTimers,
-} from "../../../trace/export/exporter_types.ts";
+} from "@quartet/kit/trace";
 import { createOTLPExporter } from "../../../trace/export/otlp_exporter.ts";
 import type { Tracer } from "../../../trace/types.ts";
 import { FakeTimers } from "./fake_timers.ts";
@@ -111,7 +111,7 @@ Deno.test("exporter sends ended traces together, after a while", async () => {
 });
 
 Deno.test("exporter sends as soon as a batch is full, but not while a trace ends", async () => {
-  await using bench = setUp({ batch: { maxTraces: 3 } });
+  await using bench = setUp({ batch: { maxSize: 3 } });
   const { collector, timers, exporter } = bench;
   bench.end(7);
   assertEquals(timers.delays, [0]);
@@ -192,7 +192,7 @@ Deno.test("exporter doesn't repeat what the collector refuses for good", async (
 });
 
 Deno.test("exporter gives up after the sixth attempt and goes on with the next batch", async () => {
-  await using bench = setUp({ batch: { maxTraces: 1 } });
+  await using bench = setUp({ batch: { maxSize: 1 } });
   const { collector, timers, exporter } = bench;
   for (let i = 0; i < 6; i++) collector.answers.push(answer(503));
   bench.end(2);
@@ -235,7 +235,7 @@ Deno.test("exporter tries again when nobody listens, and tells no secret", async
   for (const secret of ["abcdef", "ghijkl", "mnopqr"]) {
     assertFalse(message.includes(secret), message);
   }
-  const closing = exporter.close({ timeout: 50 });
+  const closing = exporter.close({ timeoutMs: 50 });
   await timers.pass(50);
   await closing;
   assertEquals(exporter.stats.dropped, 1);
@@ -361,7 +361,7 @@ Deno.test("flush() gives up at its deadline, and not before Retry-After is over"
   bench.end();
   timers.advance(5000);
   await timers.timer(60_000);
-  const flushed = exporter.flush({ timeout: 300 });
+  const flushed = exporter.flush({ timeoutMs: 300 });
   await timers.pass(300);
   assertFalse(await flushed);
   assertEquals(exporter.stats.queued, 1);
@@ -387,14 +387,14 @@ Deno.test("close() sends what waits, then takes no more traces", async () => {
 });
 
 Deno.test("close() drops and counts what is left at its deadline, also on its way", async () => {
-  await using bench = setUp({ batch: { maxTraces: 2 } });
+  await using bench = setUp({ batch: { maxSize: 2 } });
   const { collector, timers, exporter } = bench;
   const { promise: never, resolve } = Promise.withResolvers<Response>();
   collector.answers.push(() => never);
   bench.end(5);
   timers.advance(0);
   await collector.requests(1);
-  const closed = exporter.close({ timeout: 300 });
+  const closed = exporter.close({ timeoutMs: 300 });
   await timers.pass(300);
   await closed;
   assertEquals(exporter.stats, {
@@ -430,12 +430,12 @@ Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () =
       'headers must have names that HTTP allows, received "x key"',
     ],
     [
-      { url, batch: { maxDelay: 2 ** 31 } },
+      { url, batch: { maxDelayMs: 2 ** 31 } },
       "from 0 to 2147483647, received 2147483648",
     ],
     [
       { url, timers: {} as OTLPExporterTimers },
-      "timers must have now() and after() and random(), received an object",
+      "timers must be an object with now(), after() and random(), received an object",
     ],
     [
       { url, fetch: "hunter" as unknown as typeof fetch },
@@ -446,12 +446,12 @@ Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () =
       'header "x-key" must have a value that HTTP allows, received one with',
     ],
     [
-      { url, batch: { maxTraces: 0 } },
-      "batch.maxTraces must be a positive integer, received 0",
+      { url, batch: { maxSize: 0 } },
+      "batch.maxSize must be a positive integer, received 0",
     ],
     [
-      { url, batch: { maxDelay: -1 } },
-      "batch.maxDelay must be a whole number of milliseconds from 0 to 2147483647, received -1",
+      { url, batch: { maxDelayMs: -1 } },
+      "batch.maxDelayMs must be a whole number of milliseconds from 0 to 2147483647, received -1",
     ],
     [
       { url, batch: { maxQueue: Infinity } },
@@ -521,7 +521,7 @@ Deno.test("exporter writes a large batch with breaks in which requests are serve
   let isServed = false;
   let wasServed: boolean | undefined;
   await using bench = setUp({
-    batch: { maxTraces: 300 },
+    batch: { maxSize: 300 },
     fetch: (input, init) => {
       wasServed = isServed;
       return fetch(input, init);
@@ -568,7 +568,7 @@ Deno.test("exporter tries again whatever a fetch of one's own throws", async () 
 });
 
 Deno.test("exporter sends what is too large for one request in several", async () => {
-  await using bench = setUp({ batch: { maxTraces: 20 } });
+  await using bench = setUp({ batch: { maxSize: 20 } });
   const { collector, exporter, tracer } = bench;
   // About half a MiB each; the second request is refused.
   for (let i = 0; i < 20; i++) {
@@ -595,7 +595,7 @@ Deno.test("exporter sends what is too large for one request in several", async (
 });
 
 Deno.test("exporter sends a trace that is too large by itself all the same", async () => {
-  await using bench = setUp({ batch: { maxTraces: 3 } });
+  await using bench = setUp({ batch: { maxSize: 3 } });
   const { collector, exporter } = bench;
   const tracer = createTracer({ maxSpansPerTrace: 5000 });
   exporter.attach(tracer);

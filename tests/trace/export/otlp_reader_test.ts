@@ -286,8 +286,8 @@ Deno.test("fromOTLP() says what is wrong and where", () => {
     [undefined, "the value must be an object, received nothing"],
     ["x", 'the value must be an object, received "x"'],
     [
-      "x".repeat(50),
-      `the value must be an object, received "${"x".repeat(40)}…"`,
+      "x".repeat(90),
+      `the value must be an object, received "${"x".repeat(79)}…"`,
     ],
     [() => {}, "the value must be an object, received a function"],
     [{}, "resourceSpans must be an array, received nothing"],

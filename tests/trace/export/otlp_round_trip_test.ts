@@ -5,7 +5,7 @@ import type {
   SpanData,
 } from "../../../trace/types.ts";
 import { fromOTLP, toOTLP } from "../../../trace/export/otlp.ts";
-import { toWellFormed } from "../../../trace/export/well_formed.ts";
+import { toWellFormed } from "../../../trace/export/otlp_value.ts";
 import { anyTrace } from "./any_trace.ts";
 import { makeTrace } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";

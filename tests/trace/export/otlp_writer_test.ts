@@ -4,8 +4,9 @@ import type {
   Layer,
   SerializedTrace,
 } from "../../../trace/types.ts";
-import { type OTLPSpan, toOTLP } from "../../../trace/export/otlp.ts";
-import { toUnixNano } from "../../../trace/export/otlp_time.ts";
+import { toOTLP } from "../../../trace/export/otlp.ts";
+import type { OTLPSpan } from "@quartet/kit/trace";
+import { toUnixNano } from "../../../trace/export/otlp_value.ts";
 import { makeTrace, type SpanSketch, START } from "./make_trace.ts";
 
 function spansOf(trace: SerializedTrace): readonly OTLPSpan[] {

@@ -1,10 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type {
-  OTLPAnyValue,
-  OTLPKeyValue,
-  OTLPSpan,
-  OTLPTraces,
-} from "@quartet/kit/trace";
+import type { OTLPKeyValue, OTLPSpan, OTLPTraces } from "@quartet/kit/trace";
 import { gunzip } from "./gunzip.ts";
 import { decodeStrictly } from "./otlp_definitions.ts";
 
@@ -13,7 +8,7 @@ export interface TakenSpan extends Omit<OTLPSpan, "attributes"> {
   /** The name of the service that it is from. */
   readonly service: string;
   /** Its attributes by name. */
-  readonly attributes: Readonly<Record<string, OTLPAnyValue>>;
+  readonly attributes: Readonly<Record<string, OTLPKeyValue["value"]>>;
 }
 
 /**
@@ -114,8 +109,8 @@ function readTime(nanoseconds: string): bigint {
 
 function valuesOf(
   list: readonly OTLPKeyValue[] = [],
-): Record<string, OTLPAnyValue> {
-  const values: Record<string, OTLPAnyValue> = {};
+): Record<string, OTLPKeyValue["value"]> {
+  const values: Record<string, OTLPKeyValue["value"]> = {};
   for (const { key, value } of list) {
     assert(key !== "", "an attribute without a name");
     assert(!Object.hasOwn(values, key), `two attributes ${key}`);

@@ -28,7 +28,7 @@ function printed(
     ...options,
   });
   run(tracer, clock);
-  reporter.stop();
+  reporter.close();
   return text;
 }
 
@@ -282,7 +282,7 @@ Deno.test("slow sets from when on durations stand out", () => {
       clock.advance(ms);
       span.end();
     }
-  }, { color: true, slow: 10 });
+  }, { color: true, slowMs: 10 });
   assertEquals(
     text.split("\n").slice(0, 3).map((line) =>
       // deno-lint-ignore no-control-regex -- the codes of colours
@@ -373,8 +373,8 @@ Deno.test("stop() ends the reports", () => {
     color: false,
   });
   tracer.startTrace("before").end();
-  reporter.stop();
-  reporter.stop();
+  reporter.close();
+  reporter.close();
   tracer.startTrace("after").end();
   assertEquals(text, "before 0.00ms\n");
 });

@@ -5,9 +5,9 @@
  */
 
 import type { ConnectionInfo } from "../../core/context.ts";
-import { refuseOption } from "./check.ts";
-import { generateTraceId } from "./ids.ts";
-import type { TraceParent } from "../http/traceparent.ts";
+import { show } from "../../core/check/show.ts";
+import { generateTraceId } from "../record/ids.ts";
+import type { TraceParent } from "./trace_context.ts";
 
 /**
  * A share of the requests from 0 to 1, or a function that decides about each.
@@ -50,14 +50,11 @@ export type Sampler = (
  * caller's trace is continued, but chance decides whether it is recorded.
  *
  * @returns The sampler, or `undefined` if all requests are traced.
- * @throws {TypeError} If a setting has the wrong type.
  */
 export function createSampler(
   sample: Sample | undefined,
   trustParent: TrustParent = false,
 ): Sampler | undefined {
-  checkSample(sample);
-  checkTrust(trustParent);
   if (sample === undefined && trustParent === false) return undefined;
 
   const isTrusted = typeof trustParent === "function"
@@ -80,25 +77,14 @@ export function createSampler(
   };
 }
 
-function checkSample(sample: unknown): void {
-  if (sample === undefined || typeof sample === "function") return;
-  if (typeof sample === "number" && sample >= 0 && sample <= 1) return;
-  const must = "sample must be a number from 0 to 1 or a function";
-  refuseOption("trace requests", must, sample);
-}
-
-function checkTrust(trustParent: unknown): void {
-  if (typeof trustParent === "boolean" || typeof trustParent === "function") {
-    return;
-  }
-  const must = "trustParent must be a boolean or a function";
-  refuseOption("trace requests", must, trustParent);
-}
-
-/** A promise, which code without types may give, would be taken for a yes. */
+/** A promise, which code without types may return, would be taken for a yes. */
 function checkBoolean(name: string, answer: unknown): boolean {
   if (typeof answer === "boolean") return answer;
-  refuseOption("trace a request", `${name} must return true or false`, answer);
+  throw new TypeError(
+    `Cannot trace a request: ${name} must return true or false, received ${
+      show(answer)
+    }`,
+  );
 }
 
 /**

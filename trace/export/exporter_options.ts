@@ -1,0 +1,219 @@
+/**
+ * The options of an OTLP exporter.
+ *
+ * @module
+ */
+
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import {
+  aBoolean,
+  aFunction,
+  aPositiveInteger,
+  aString,
+  rule,
+  withMethods,
+} from "../../core/check/rules.ts";
+import { MAX_DELAY } from "../../core/check/duration.ts";
+import { kindOf, show } from "../../core/check/show.ts";
+import { withoutSource } from "../../core/redact/without_source.ts";
+import type { AttributeValue } from "../types.ts";
+import type { BatchFormat } from "./otlp_batches.ts";
+import type { OTLPExporterTimers, SenderOptions } from "./otlp_sender.ts";
+import { toKeyValues } from "./otlp_value.ts";
+
+/** How traces are batched. */
+export interface OTLPBatchOptions {
+  /** Maximum traces of a request, within 4 MiB of text. Default: 100. */
+  readonly maxSize?: number;
+  /** How long a trace waits for others, in milliseconds. Default: 5000. */
+  readonly maxDelayMs?: number;
+  /** Maximum waiting traces; further ones are dropped. Default: 1000. */
+  readonly maxQueue?: number;
+}
+
+/** Options of an exporter. */
+export interface OTLPExporterOptions {
+  /**
+   * Where the collector listens. An address without a path, such as
+   * `http://localhost:4318`, stands for its `/v1/traces`.
+   */
+  readonly url: string;
+  /** Headers of each request, such as `authorization`. Never logged. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The name of this service. Default: `unknown_service`. */
+  readonly serviceName?: string;
+  /**
+   * What else is known of this service, under the names of OpenTelemetry's
+   * conventions for resources, such as `service.version` or
+   * `deployment.environment.name`. Default: nothing.
+   */
+  readonly resource?: Readonly<Record<string, AttributeValue>>;
+  /** How traces are batched. */
+  readonly batch?: OTLPBatchOptions;
+  /** Whether requests are compressed. Default: false. */
+  readonly gzip?: boolean;
+  /**
+   * Called when something goes wrong, once until it works again.
+   * Default: `console.warn` of the message.
+   */
+  readonly onError?: (error: Error) => void;
+  /** Sends the requests. Default: the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** The clock, timers and randomness. Default: those of the machine. */
+  readonly timers?: OTLPExporterTimers;
+}
+
+const anObject = rule(
+  "an object",
+  (value) => typeof value === "object" && value !== null,
+);
+
+const OPTIONS: OptionRules<OTLPExporterOptions> = {
+  url: true,
+  headers: anObject,
+  serviceName: aString,
+  resource: anObject,
+  batch: true,
+  gzip: aBoolean,
+  onError: aFunction,
+  fetch: aFunction,
+  timers: withMethods(
+    "an object with now(), after() and random()",
+    "now",
+    "after",
+    "random",
+  ),
+};
+
+const BATCH: OptionRules<OTLPBatchOptions> = {
+  maxSize: aPositiveInteger,
+  maxDelayMs: rule(
+    `a whole number of milliseconds from 0 to ${MAX_DELAY}`,
+    (value) =>
+      Number.isInteger(value) && 0 <= Number(value) &&
+      Number(value) <= MAX_DELAY,
+  ),
+  maxQueue: aPositiveInteger,
+};
+
+const REAL_TIMERS: OTLPExporterTimers = {
+  now: () => Date.now(),
+  after: (delay, fn) => {
+    const timer = setTimeout(fn, delay);
+    return () => clearTimeout(timer);
+  },
+  random: () => Math.random(),
+};
+
+const CREATE = "create OTLP exporter";
+
+/** An exporter's options, checked and complete. */
+export interface ExporterSettings extends Required<OTLPBatchOptions> {
+  readonly format: BatchFormat;
+  readonly sender: SenderOptions;
+  readonly timers: OTLPExporterTimers;
+}
+
+/** Checks the options and fills in the defaults. */
+export function readExporterOptions(
+  options: OTLPExporterOptions,
+): ExporterSettings {
+  checkOptions(options, OPTIONS, CREATE);
+  const { batch = {}, timers = REAL_TIMERS, gzip = false } = options;
+  checkOptions(batch, BATCH, CREATE, "batch");
+  const { maxSize = 100, maxDelayMs = 5000, maxQueue = 1000 } = batch;
+  const headers = readHeaders(options.headers ?? {});
+  headers.set("content-type", "application/json");
+  if (gzip) headers.set("content-encoding", "gzip");
+  return {
+    format: { resource: toKeyValues(readResource(options)), gzip },
+    sender: {
+      url: readURL(options.url),
+      headers,
+      // Looked up late: tests and other libraries put theirs in its place.
+      fetch: options.fetch ??
+        ((input, init) => globalThis.fetch(input, init)),
+      timers,
+      onError: options.onError ??
+        ((error) => console.warn(withoutSource(error.message))),
+    },
+    maxSize,
+    maxDelayMs,
+    maxQueue,
+    timers,
+  };
+}
+
+/** Its errors only say what is wrong with the URL, which may hold a password. */
+function readURL(text: unknown): URL {
+  const url = URL.parse(String(text));
+  const problem = url === null
+    ? typeof text === "string" ? "a text that is no address" : kindOf(text)
+    : url.protocol !== "http:" && url.protocol !== "https:"
+    ? "an address of another kind"
+    : url.username || url.password
+    ? "one with a user name"
+    : undefined;
+  if (url === null || problem !== undefined) {
+    fail(
+      "url must be an http(s) address without a user name",
+      problem!,
+    );
+  }
+  if (url.pathname === "/") url.pathname = "/v1/traces";
+  url.hash = "";
+  return url;
+}
+
+/** Returns the attributes of the service. */
+function readResource(
+  { serviceName, resource = {} }: OTLPExporterOptions,
+): Readonly<Record<string, AttributeValue>> {
+  for (const [key, value] of Object.entries(resource)) {
+    if (typeof value === "string" || typeof value === "boolean") continue;
+    if (Number.isFinite(value)) continue;
+    fail(
+      `resource ${show(key)} must be a text, a finite number or a boolean`,
+      show(value),
+    );
+  }
+  return {
+    // The conventions demand a name.
+    "service.name": "unknown_service",
+    ...resource,
+    ...(serviceName !== undefined && { "service.name": serviceName }),
+  };
+}
+
+/** Its errors name the header that is wrong, never its value. */
+function readHeaders(values: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(values)) {
+    if (!canBeSet(name, "")) {
+      fail("headers must have names that HTTP allows", show(name));
+    }
+    if (!canBeSet(name, value)) {
+      fail(
+        `header ${show(name)} must have a value that HTTP allows`,
+        "one with a line break, NUL or letters beyond Latin-1",
+      );
+    }
+    headers.set(name, value);
+  }
+  return headers;
+}
+
+function canBeSet(name: string, value: string): boolean {
+  try {
+    return new Headers([[name, value]]).has(name);
+  } catch {
+    return false;
+  }
+}
+
+function fail(what: string, received: string): never {
+  throw new TypeError(`Cannot ${CREATE}: ${what}, received ${received}`);
+}

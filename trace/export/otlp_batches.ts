@@ -1,0 +1,82 @@
+/**
+ * Encodes batches of traces as the bodies of OTLP requests.
+ *
+ * @module
+ */
+
+import type { SerializedTrace } from "../types.ts";
+import { gzip } from "./gzip.ts";
+import type { OTLPKeyValue } from "./otlp_types.ts";
+import { toOTLP } from "./otlp_writer.ts";
+
+/** How batches are encoded. */
+export interface BatchFormat {
+  /** The attributes of this service. */
+  readonly resource: readonly OTLPKeyValue[];
+  /** Whether bodies are compressed. */
+  readonly gzip: boolean;
+}
+
+/** The spans between two yields to the event loop: about a millisecond. */
+const SPANS_AT_ONCE = 100;
+
+/**
+ * How long the text of a request may get, in characters. OTLP/HTTP, "Request":
+ * receivers take 20 MiB, those behind a gRPC hop 4 MiB.
+ */
+const MAX_TEXT = 4 * 1024 * 1024;
+
+/** The body of a request. */
+export interface EncodedBatch {
+  /** The number of traces in it. */
+  readonly count: number;
+  /** The bytes, made once for all attempts. */
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Yields the bodies of requests: one, unless the traces are too large for that.
+ * It yields to the event loop in between, because writing a batch takes as long
+ * as answering dozens of requests.
+ */
+export async function* encodeBatches(
+  traces: readonly SerializedTrace[],
+  options: BatchFormat,
+): AsyncGenerator<EncodedBatch> {
+  let parts: string[] = [];
+  let length = 0;
+  let spans = 0;
+  for (const trace of traces) {
+    const part = encodeTrace(trace, options);
+    if (length + part.length > MAX_TEXT && parts.length > 0) {
+      yield await encodeParts(parts, options);
+      parts = [];
+      length = 0;
+    }
+    parts.push(part);
+    length += part.length;
+    spans += trace.spans.length;
+    if (spans >= SPANS_AT_ONCE) {
+      spans = 0;
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  }
+  yield await encodeParts(parts, options);
+}
+
+function encodeTrace(
+  trace: SerializedTrace,
+  { resource }: BatchFormat,
+): string {
+  const { scopeSpans } = toOTLP([trace]).resourceSpans[0]!;
+  return JSON.stringify({ resource: { attributes: resource }, scopeSpans });
+}
+
+async function encodeParts(
+  parts: readonly string[],
+  { gzip: compress }: BatchFormat,
+): Promise<EncodedBatch> {
+  const json = `{"resourceSpans":[${parts.join(",")}]}`;
+  const body = new TextEncoder().encode(json);
+  return { count: parts.length, body: compress ? await gzip(body) : body };
+}

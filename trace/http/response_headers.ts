@@ -1,0 +1,65 @@
+/**
+ * The headers in which a response tells the client its trace and the time.
+ *
+ * @module
+ */
+
+import { isShared } from "../../core/http/cache_control.ts";
+import {
+  dropTraceTiming,
+  TRACE_ID,
+  withoutTraceHeaders,
+} from "../../core/http/trace_headers.ts";
+import type { Span } from "../types.ts";
+import { formatTraceparent } from "./trace_context.ts";
+
+/** Returns the response with the headers, which are set in place if possible. */
+export function withTraceHeaders(
+  response: Response,
+  type: string | null,
+  span: Span,
+): Response {
+  // A shared cache would send one visitor's trace to all others.
+  if (isShared(response.headers)) return withoutTraceHeaders(response);
+  const known = response.headers.has(TRACE_ID);
+  try {
+    response.headers.set(TRACE_ID, span.traceId);
+  } catch {
+    // The headers of a response from `fetch` or `Response.redirect` are fixed.
+    response = new Response(response.body, response);
+    response.headers.set(TRACE_ID, span.traceId);
+  }
+  // A response that passes here again, such as one that a handler keeps.
+  if (known) dropTraceTiming(response.headers);
+  response.headers.append("server-timing", timingOf(type, span));
+  return response;
+}
+
+/**
+ * A page's script can't read the headers of its own page, but it can read the
+ * entries of `Server-Timing`. So those name the trace as well.
+ */
+function timingOf(type: string | null, span: Span): string {
+  const total = totalOf(span.elapsed());
+  return type?.startsWith("text/html")
+    ? `trace;desc=${formatTraceparent(span)}, ${total}`
+    : total;
+}
+
+/** The entries for 0.000 to 0.999 ms, as far as they were needed. */
+const SHORT_TOTALS = new Array<string | undefined>(1000);
+
+/**
+ * Looks up times below a millisecond. A string that was just joined has to be
+ * copied before it can be sent: the table saves 0.8 µs a request.
+ */
+function totalOf(milliseconds: number): string {
+  const microseconds = Math.round(milliseconds * 1000);
+  return microseconds < SHORT_TOTALS.length
+    ? SHORT_TOTALS[microseconds] ??= formatTotal(microseconds / 1000)
+    : formatTotal(milliseconds);
+}
+
+function formatTotal(milliseconds: number): string {
+  return `total;dur=${milliseconds.toFixed(3)}`;
+}

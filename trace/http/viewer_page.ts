@@ -1,0 +1,43 @@
+/**
+ * The viewer's page, its headers, and copies of it with traces inside.
+ *
+ * @module
+ */
+
+import { page } from "../../viewer/dist/page.ts";
+import { insertTraceData } from "../export/html.ts";
+import { packTraces } from "../export/pack.ts";
+import { serializeTrace } from "../serialize.ts";
+import type { TraceData } from "../types.ts";
+
+export { page };
+
+/** Characters of JSON from which on the page's traces are compressed. */
+const PACK_FROM = 32 * 1024;
+
+/**
+ * The policy that the page itself states: only its own script and style, by
+ * their hashes, and no address but its own.
+ */
+const POLICY = /"Content-Security-Policy" content="([^"]+)"/.exec(page)![1]!;
+
+/** The headers of the page. */
+export const headers: Readonly<Record<string, string>> = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": `${POLICY}; frame-ancestors 'none'`,
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+};
+
+/** Returns the page with traces inside. */
+export async function pageWith(traces: readonly TraceData[]): Promise<string> {
+  const serialized = traces.map(serializeTrace);
+  const json = JSON.stringify(serialized);
+  return insertTraceData(
+    page,
+    json.length < PACK_FROM
+      ? { encoding: "json", text: json }
+      : { encoding: "packed", text: await packTraces(serialized) },
+  );
+}

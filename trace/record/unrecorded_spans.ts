@@ -1,0 +1,75 @@
+/**
+ * Spans that stand in where nothing is recorded, but something is known.
+ *
+ * @module
+ */
+
+import type { SpanOpener } from "../../core/observed_span.ts";
+import { NoopSpan } from "../noop_tracer.ts";
+import type { Attributes, Layer, Span } from "../types.ts";
+import { generateSpanId, generateTraceId } from "./ids.ts";
+
+/**
+ * A span that isn't recorded, because its layer is switched off or its trace is
+ * full. Spans below it belong to the recorded span above it.
+ */
+export class SkippedSpan implements Span {
+  readonly #above: Span;
+
+  /** Creates a stand-in below a recorded span. */
+  constructor(above: Span) {
+    this.#above = above;
+  }
+
+  get id(): string {
+    return this.#above.id;
+  }
+
+  get traceId(): string {
+    return this.#above.traceId;
+  }
+
+  get root(): Span {
+    return this.#above.root;
+  }
+
+  child(name: string, layer: Layer, attributes?: Attributes): Span {
+    return this.#above.child(name, layer, attributes);
+  }
+
+  elapsed(): number {
+    return this.#above.elapsed();
+  }
+
+  setAttribute(): void {}
+
+  event(): void {}
+
+  error(): void {}
+
+  end(): void {}
+
+  continuation(): SpanOpener {
+    return this.#above.continuation();
+  }
+}
+
+/**
+ * All spans of a request that isn't sampled. It has ids, because other services
+ * are told them, and that nobody keeps the trace (W3C Trace Context, section
+ * 3.2.2.5), so that they needn't either.
+ */
+export class UnsampledSpan extends NoopSpan {
+  override readonly id: string = generateSpanId();
+  override readonly traceId: string;
+
+  /**
+   * Creates a stand-in.
+   *
+   * @param traceId The trace. Default: a new one.
+   */
+  constructor(traceId: string = generateTraceId()) {
+    super();
+    this.traceId = traceId;
+  }
+}
