@@ -9,7 +9,7 @@
 
 import { render } from "preact";
 import { App } from "./components/app.tsx";
-import { afterPaint } from "./hooks.ts";
+import { afterPaint } from "./dom.ts";
 import { readDataBlock } from "./model/import_file.ts";
 import { messageOf } from "./model/text.ts";
 import { colors } from "./state/colors.ts";

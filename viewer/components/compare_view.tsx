@@ -1,5 +1,6 @@
 import { batch } from "@preact/signals";
-import { clicked, useMemo } from "../hooks.ts";
+import { useMemo } from "preact/hooks";
+import { clicked } from "../dom.ts";
 import { type ComparedRow, compareLayers } from "../model/compare.ts";
 import {
   formatCount,

@@ -6,11 +6,8 @@
 
 import type { ComponentChildren, ComponentProps } from "preact";
 import type { Layer } from "../../trace/types.ts";
-import { inline } from "../jsx.ts";
 import { cutText } from "../model/text.ts";
 import { Icon, type IconName } from "./icon.tsx";
-
-inline(Cell, Chip, Flag, Icon, Indent, Request, Status, Swatch, Tool, Twist);
 
 /** A list of classes for `class`; what is empty or false is left out. */
 export function classes(...names: (string | false)[]): string {

@@ -1,4 +1,4 @@
-import { useRef } from "../hooks.ts";
+import { useRef } from "preact/hooks";
 import { formatPlural } from "../model/format.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import {
@@ -13,7 +13,7 @@ import { Icon } from "./icon.tsx";
 
 /** Saves the open trace, or all that are listed. */
 export function ExportMenu() {
-  const ref = useRef<HTMLDivElement | null>(null);
+  const ref = useRef<HTMLDivElement>(null);
   const entry = opened.value?.entry;
   const count = shown.value.length;
   const save = (

@@ -1,5 +1,6 @@
 import type { Layer } from "../../trace/types.ts";
-import { flip, useSignal } from "../hooks.ts";
+import { useSignal } from "@preact/signals";
+import { toggle } from "../state/toggle.ts";
 import { countFilters } from "../model/filter.ts";
 import { LAYER_ORDER } from "../model/layers.ts";
 import {
@@ -31,7 +32,7 @@ export function FilterBar() {
         class="filter-toggle"
         aria-expanded={open.value}
         aria-controls="filters"
-        onClick={() => flip(open)}
+        onClick={() => toggle(open)}
       >
         <Icon name="filter" /> Filters{count > 0 ? ` (${count})` : ""}
       </Chip>

@@ -1,4 +1,5 @@
-import { useLayoutEffect, useMemo, useRef, useSignal } from "../hooks.ts";
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import {
   flameFrames,
   type Frame,
@@ -27,7 +28,7 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
   const zoomed = useSignal(0);
   const hovered = useSignal<Frame | undefined>(undefined);
   const scrollTop = useSignal(0);
-  const box = useRef<HTMLDivElement | null>(null);
+  const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     zoomed.value = 0;
     hovered.value = undefined;

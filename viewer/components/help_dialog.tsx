@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from "../hooks.ts";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { BINDINGS, helpOpen } from "../state/keyboard.ts";
 import { Tool } from "./controls.tsx";
 
@@ -23,7 +23,7 @@ const MOUSE = {
 
 /** All keys and what they do. */
 export function HelpDialog() {
-  const ref = useRef<HTMLDialogElement | null>(null);
+  const ref = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => ref.current!.showModal(), []);
   const close = () => {
     helpOpen.value = false;

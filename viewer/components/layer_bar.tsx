@@ -1,9 +1,6 @@
-import { inline } from "../jsx.ts";
 import { formatShare } from "../model/format.ts";
 import { inLayerOrder, type LayerTime } from "../model/layers.ts";
 import { sumOf } from "../model/numbers.ts";
-
-inline(LayerBar);
 
 /** A bar of the shares that the layers have in a trace's self time. */
 export function LayerBar({ layers }: { layers: readonly LayerTime[] }) {

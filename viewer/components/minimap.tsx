@@ -1,4 +1,4 @@
-import { useRef } from "../hooks.ts";
+import { useRef } from "preact/hooks";
 import { formatDuration } from "../model/format.ts";
 import { clamp } from "../model/numbers.ts";
 import { clampRange } from "../model/time_range.ts";

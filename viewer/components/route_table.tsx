@@ -1,4 +1,4 @@
-import { clicked } from "../hooks.ts";
+import { clicked } from "../dom.ts";
 import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
 import type { RouteColumn, RouteStats } from "../model/route_stats.ts";

@@ -5,7 +5,8 @@ import {
 } from "../../trace/export/attributes.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { AttributeValue, SpanEvent } from "../../trace/types.ts";
-import { useMemo, useSignal } from "../hooks.ts";
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { criticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
 import { totalLength } from "../../trace/export/self_time.ts";

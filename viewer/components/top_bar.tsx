@@ -1,4 +1,6 @@
-import { flip, useLayoutEffect, useSignal } from "../hooks.ts";
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
+import { toggle } from "../state/toggle.ts";
 import { formatCount, formatShare } from "../model/format.ts";
 import { chooseFiles } from "../state/files.ts";
 import { helpOpen } from "../state/keyboard.ts";
@@ -44,7 +46,7 @@ export function TopBar() {
           icon="help"
           label="Keys"
           hotkey="?"
-          onClick={() => flip(helpOpen)}
+          onClick={() => toggle(helpOpen)}
         />
       </div>
     </header>

@@ -1,4 +1,4 @@
-import { flip } from "../hooks.ts";
+import { toggle } from "../state/toggle.ts";
 import {
   formatCount,
   formatDuration,
@@ -93,14 +93,14 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
       <Chip
         aria-pressed={showCritical.value}
         title="The chain of spans that decided when the trace ended (c)"
-        onClick={() => flip(showCritical)}
+        onClick={() => toggle(showCritical)}
       >
         Critical path
       </Chip>
       <Chip
         aria-pressed={grouped.value}
         title="Repeated siblings as one row (u)"
-        onClick={() => flip(grouped)}
+        onClick={() => toggle(grouped)}
       >
         Group
       </Chip>

@@ -1,4 +1,5 @@
-import { clicked, useLayoutEffect, useMemo } from "../hooks.ts";
+import { useLayoutEffect, useMemo } from "preact/hooks";
+import { clicked } from "../dom.ts";
 import { formatClock, formatCount, formatDuration } from "../model/format.ts";
 import type { ListColumn } from "../model/sort.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";

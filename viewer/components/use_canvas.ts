@@ -1,10 +1,7 @@
-import {
-  afterPaint,
-  useLayoutEffect,
-  useRef,
-  useSignal,
-  useSize,
-} from "../hooks.ts";
+import type { RefObject } from "preact";
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { afterPaint, useSize } from "../dom.ts";
 
 /** A canvas of the size of its box, in CSS pixels. */
 export interface Surface {
@@ -23,8 +20,8 @@ export interface Surface {
 export function useCanvas(
   draw: (surface: Surface) => void,
   inputs: readonly unknown[],
-): { current: HTMLCanvasElement | null } {
-  const ref = useRef<HTMLCanvasElement | null>(null);
+): RefObject<HTMLCanvasElement | null> {
+  const ref = useRef<HTMLCanvasElement>(null);
   const size = useSignal({ width: 0, height: 0 });
   useSize(ref, (rect) => {
     const resize = () => {

@@ -1,4 +1,4 @@
-import { useSignal } from "../hooks.ts";
+import { useSignal } from "@preact/signals";
 import { formatCount } from "../model/format.ts";
 import {
   cutText,

@@ -1,12 +1,8 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import {
-  afterPaint,
-  useLayoutEffect,
-  useRef,
-  useSignal,
-  useSize,
-} from "../hooks.ts";
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { afterPaint, useSize } from "../dom.ts";
 import { nextOrder, type Order } from "../model/sort.ts";
 import { scrollToRow, visibleWindow } from "../model/virtual.ts";
 import { Chip } from "./controls.tsx";
@@ -40,7 +36,7 @@ interface VirtualGridProps<Item> {
 /** A grid of which only the rows in view are in the page. */
 export function VirtualGrid<Item>(props: VirtualGridProps<Item>) {
   const { items, rowHeight, active = -1, rowId } = props;
-  const ref = useRef<HTMLDivElement | null>(null);
+  const ref = useRef<HTMLDivElement>(null);
   // As many as there is room for at most, until the element says how many.
   const most = Math.ceil((innerHeight - 100) / rowHeight);
   const view = useSignal({ first: 0, end: most });

@@ -1,6 +1,6 @@
 import type { CriticalPath } from "../model/critical_path.ts";
 import type { Interval } from "../../trace/export/self_time.ts";
-import { clicked } from "../hooks.ts";
+import { clicked } from "../dom.ts";
 import { clamp } from "../model/numbers.ts";
 import { membersOf, type Row } from "../model/rows.ts";
 import { axisTicks, panRange, zoomRange } from "../model/time_range.ts";

@@ -1,7 +1,6 @@
 import type { SpanData } from "../../trace/types.ts";
 import { detailOf } from "../../trace/export/attributes.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
-import { inline } from "../jsx.ts";
 import { formatCount, formatDuration } from "../model/format.ts";
 import type { Interval } from "../../trace/export/self_time.ts";
 import { mostOf, sumOf } from "../model/numbers.ts";
@@ -17,8 +16,6 @@ import { cutText } from "../model/text.ts";
 import type { TimeRange } from "../model/time_range.ts";
 import { selfOf, selfTimeOf } from "../model/tree.ts";
 import { Cell, classes, Flag, Indent, Swatch, Twist } from "./controls.tsx";
-
-inline(Marks, NameCell, UnitBar);
 
 /** How many events are marked on a bar. */
 const MAX_MARKS = 12;

@@ -5,7 +5,7 @@
  */
 
 import { signal } from "@preact/signals";
-import { flip } from "../hooks.ts";
+import { toggle } from "./toggle.ts";
 import { clamp } from "../model/numbers.ts";
 import { clampRange, panRange, zoomRange } from "../model/time_range.ts";
 import { chooseFiles } from "./files.ts";
@@ -72,7 +72,7 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["Escape"], "Back: details, trace, list", escape],
     [["t"], "Theme: system, light, dark", nextTheme],
     [["o"], "Open files", chooseFiles],
-    [["?"], "This list", () => flip(helpOpen)],
+    [["?"], "This list", () => toggle(helpOpen)],
   ],
   List: [
     [["p"], "Pause or resume the live tail", togglePaused],
@@ -95,9 +95,9 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["z"], "Zoom to the selected span", zoomToSelected],
     [["0"], "The whole trace", () => setZoom(bounds.value)],
     [["f"], "Waterfall or flame graph", toggleView],
-    [["c"], "Critical path", () => flip(showCritical)],
-    [["u"], "Group repeated spans", () => flip(grouped)],
-    [["\\"], "Hide or show the list", () => flip(listHidden)],
+    [["c"], "Critical path", () => toggle(showCritical)],
+    [["u"], "Group repeated spans", () => toggle(grouped)],
+    [["\\"], "Hide or show the list", () => toggle(listHidden)],
     [["y"], "Copy the span as JSON", copyJson],
     [["Y"], "Copy the request as curl", copyCurl],
   ],

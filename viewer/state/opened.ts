@@ -15,6 +15,7 @@ import { messageOf } from "../model/text.ts";
 import { type TimeRange, wholeRange } from "../model/time_range.ts";
 import { buildTree, isFailed, type TraceTree } from "../model/tree.ts";
 import { query } from "./listing.ts";
+import { toggled } from "./toggle.ts";
 import { dataState, entries, findEntry, pending } from "./traces.ts";
 
 /** The trace that a link or a click asks for; empty for none. */
@@ -161,11 +162,4 @@ export function isolateLayer(layer: Layer, present: readonly Layer[]): void {
   const alone = !hiddenLayers.value.has(layer) &&
     others.every((name) => hiddenLayers.value.has(name));
   hiddenLayers.value = new Set(alone ? [] : others);
-}
-
-/** The same set with an item more, or less if it was in there. */
-export function toggled<T>(set: ReadonlySet<T>, item: T): Set<T> {
-  const copy = new Set(set);
-  if (!copy.delete(item)) copy.add(item);
-  return copy;
 }

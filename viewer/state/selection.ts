@@ -18,12 +18,12 @@ import {
   hiddenLayers,
   rows,
   shownRows,
-  toggled,
   tree,
   wantedCompare,
   wantedTrace,
   zoom,
 } from "./opened.ts";
+import { toggled, without } from "./toggle.ts";
 import { findEntry } from "./traces.ts";
 
 /** The trace that was marked to be compared with the next one. */
@@ -155,12 +155,6 @@ export function toggleAll(): void {
         : [],
     );
   });
-}
-
-function without<T>(set: ReadonlySet<T>, items: readonly T[]): ReadonlySet<T> {
-  const copy = new Set(set);
-  for (const item of items) copy.delete(item);
-  return copy.size === set.size ? set : copy;
 }
 
 // A hidden row can't stay selected: what hides it takes its place.

@@ -6,7 +6,7 @@
  */
 
 import { batch, effect, signal } from "@preact/signals";
-import { afterPaint } from "../hooks.ts";
+import { afterPaint } from "../dom.ts";
 import { cutText } from "../model/text.ts";
 import { createTokenBucket } from "../model/token_bucket.ts";
 import { formatUrlState, parseUrlState } from "../model/url_state.ts";
