@@ -87,7 +87,7 @@ async function takeAll(browser: TestBrowser, folder: string): Promise<void> {
       });
       const { page } = view;
       await page.goto(`file://${file}`);
-      await page.locator("#trace-list [data-key]").first().waitFor();
+      await page.locator("#trace-list [data-row]").first().waitFor();
       for (const [name, go] of Object.entries(VIEWS)) {
         await go(page);
         await page.screenshot({
@@ -103,7 +103,7 @@ const VIEWS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   list: () => Promise.resolve(),
   routes: async (page) => {
     await page.locator("#tab-routes").click();
-    await page.locator("#route-table [data-route]").first().waitFor();
+    await page.locator("#route-table [data-row]").first().waitFor();
   },
   trace: async (page) => {
     await page.locator("#tab-traces").click();

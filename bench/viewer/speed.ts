@@ -61,7 +61,7 @@ const HELPERS = `
     return count;
   };
 
-  globalThis.listShown = shown("#trace-list [data-key]");
+  globalThis.listShown = shown("#trace-list [data-row]");
 `;
 
 const opened: number[] = [];
@@ -185,7 +185,7 @@ async function measureMany(browser: TestBrowser, keep: boolean) {
   for (let i = 1; i <= 5; i++) {
     const time = await timeOfClick(
       page,
-      `#trace-list [data-key]:nth-child(${i * 3})`,
+      `#trace-list [data-row]:nth-child(${i * 3})`,
     );
     if (keep) clicked.push(time);
     await noteNodes(page);
@@ -221,9 +221,9 @@ async function measureLarge(browser: TestBrowser, keep: boolean) {
   await page.addInitScript(HELPERS);
   await page.goto(`file://${large}`);
   await page.evaluate("listShown");
-  const row = await page.locator("[data-key]", { hasText: "/reports/yearly" })
-    .getAttribute("data-key");
-  const time = await timeOfClick(page, `[data-key="${row}"]`);
+  const row = await page.locator("[data-row]", { hasText: "/reports/yearly" })
+    .getAttribute("data-row");
+  const time = await timeOfClick(page, `#trace-list [data-row="${row}"]`);
   if (keep) largeOpened.push(time);
   await noteNodes(page);
 
@@ -285,7 +285,7 @@ async function measureLive(
       const burst = await taskTime(page, session, async () => {
         for (let i = 0; i < batch; i++) recordRequest(tracer);
         const newest = tracer.getTraces().at(-1)!.rootSpanId;
-        await page.locator(`[data-key="${newest}"]`).waitFor();
+        await page.locator(`#trace-list [data-row="${newest}"]`).waitFor();
       });
       if (turn < 0) continue;
       if (before.length === 0) liveFew.push((busy - idle) / batch);

@@ -46,7 +46,7 @@ const PLACES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.getByRole("button", { name: "Close the comparison" }).click();
     await page.getByRole("button", { name: "Close the trace" }).click();
     await page.keyboard.press("r");
-    await page.locator("#route-table [data-route]").first().waitFor();
+    await page.locator("#route-table [data-row]").first().waitFor();
   },
 };
 

@@ -38,7 +38,7 @@ Deno.test("the address of the viewer", async (t) => {
       root.end();
       await waitForCount(view.page, "1 trace");
       await openTrace(view.page, "job:steps");
-      await view.page.locator(`[data-row="${ids[2]}"]`).waitFor();
+      await view.page.locator(`#waterfall [data-row="${ids[2]}"]`).waitFor();
       await fn(view, ids);
       await assertQuiet(view);
     });
@@ -103,7 +103,7 @@ Deno.test("the address of the viewer", async (t) => {
 /** Code that clicks on the rows of spans. */
 function select(ids: readonly string[]): string {
   return `for (const id of ${JSON.stringify(ids)}) {
-    document.querySelector('[data-row="' + id + '"] .label').click();
+    document.querySelector('#waterfall [data-row="' + id + '"] .label').click();
   }`;
 }
 

@@ -220,7 +220,7 @@ Deno.test("recorded text stays text", async (t) => {
       })),
     });
     assertEquals(added, TEXTS.length);
-    await page.locator("#trace-list [data-key]").first().click();
+    await page.locator("#trace-list [data-row]").first().click();
     for (const text of TEXTS) {
       await waitUntil(
         page,
@@ -241,9 +241,9 @@ Deno.test("recorded text stays text", async (t) => {
     await page.locator("#search").fill("</script>");
     await waitUntil(
       page,
-      `document.querySelectorAll("#trace-list [data-key]").length < ${TEXTS.length}`,
+      `document.querySelectorAll("#trace-list [data-row]").length < ${TEXTS.length}`,
     );
-    await page.locator("#trace-list [data-key]").first().click();
+    await page.locator("#trace-list [data-row]").first().click();
     await page.keyboard.press("n");
     await page.locator("#details mark").first().waitFor();
     await page.getByRole("button", { name: "Close the trace" }).click();
@@ -260,10 +260,10 @@ Deno.test("recorded text stays text", async (t) => {
     await page.getByRole("button", { name: "Close the trace" }).click();
 
     await page.locator("#tab-routes").click();
-    await page.locator("#route-table [data-route]").nth(TEXTS.length - 1)
+    await page.locator("#route-table [data-row]").nth(TEXTS.length - 1)
       .waitFor();
     await assertUnharmed(page);
-    await page.locator("#route-table [data-route]").first().click();
+    await page.locator("#route-table [data-row]").first().click();
     await page.getByRole("button", { name: /^Remove the filter/ }).waitFor();
     await assertUnharmed(page);
     await page.getByRole("button", { name: "Clear", exact: true }).click();
@@ -285,20 +285,20 @@ async function lookAt(page: Page, i: number, text: string): Promise<void> {
             textContent.replace(/\\s+/g, "").includes(wanted));
       })`,
     );
-  const row = page.locator(`[data-key="${rootId(i)}"]`);
+  const row = page.locator(`#trace-list [data-row="${rootId(i)}"]`);
   await row.hover();
-  await shows(`[data-key="${rootId(i)}"] .path`, 300);
-  await shows(`[data-key="${rootId(i)}"] .method`, 20);
+  await shows(`#trace-list [data-row="${rootId(i)}"] .path`, 300);
+  await shows(`#trace-list [data-row="${rootId(i)}"] .method`, 20);
   await row.click();
   await shows(".trace-header h2", 300);
-  await page.locator(`[data-row="${rootId(i)}"] .label`).click();
+  await page.locator(`#waterfall [data-row="${rootId(i)}"] .label`).click();
   await shows("#details h3", 300);
   await shows("#details .attributes dt", 2000);
   await shows("#details .attributes dd", 2000);
   await shows("#details .events li", 2000);
   await shows("#details .failure h4", 2000);
   await shows("#details .failure pre", 2000);
-  await page.locator(`[data-row="${childId(i)}"] .label`).click();
+  await page.locator(`#waterfall [data-row="${childId(i)}"] .label`).click();
   await shows("#details .sql", 1000);
   await assertUnharmed(page);
   if (text.length > 2000) {

@@ -196,9 +196,9 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       const list = page.locator("#trace-list");
       await list.evaluate((list) => list.scrollTop = 700);
       // The page has handled the event once the rows above are gone.
-      await page.locator("[data-key]", { hasText: "job:59" })
+      await page.locator("[data-row]", { hasText: "job:59" })
         .waitFor({ state: "detached" });
-      await page.locator("[data-key]", { hasText: "job:25" }).hover();
+      await page.locator("[data-row]", { hasText: "job:25" }).hover();
       const before = await listedPaths(page);
       await ask(atlas, "/countries/fra", "/countries/deu");
       await waitForText(page, ".new-pill", "2 new");
@@ -217,7 +217,7 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     await ask(atlas, "/?q=a");
     await waitForCount(page, "4 traces");
     await page.locator("#tab-routes").click();
-    const row = page.locator("#route-table [data-route]").first();
+    const row = page.locator("#route-table [data-row]").first();
     assertMatch(
       (await row.innerText()).replace(/\s+/g, " "),
       /^GET \/countries\/:code 3 (\S+ [mµ]s ){4}0 %$/,
@@ -282,17 +282,17 @@ Deno.test("the viewer of a running Atlas", async (t) => {
       await waitForCount(page, "2 traces");
       await page.locator("#trace-list").focus();
       for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
-      await waitForRows(page, "#compare-spans [data-index]", 4);
-      const group = page.locator("[data-index]", { hasText: "× 12" });
+      await waitForRows(page, "#compare-spans [data-row]", 4);
+      const group = page.locator("[data-row]", { hasText: "× 12" });
       await group.locator(".label").click();
       await waitForText(page, "#details", "The same span 12 times");
       await group.locator("[data-twist]").click();
-      await waitForRows(page, "#compare-spans [data-index]", 16);
+      await waitForRows(page, "#compare-spans [data-row]", 16);
 
       // Which of both was clicked is the one that is told of, also by a link.
       const [first, second] = atlas.tracer.getTraces()
         .map((trace) => trace.spans.values().toArray().at(-1)!.id);
-      const step = page.locator("[data-index]", { hasText: "step:second" });
+      const step = page.locator("[data-row]", { hasText: "step:second" });
       await step.locator(".duration.pair-a").click();
       await waitForText(page, "#details", second!);
       await step.locator(".duration.pair-b").click();
@@ -427,7 +427,7 @@ Deno.test("the viewer of a running Atlas", async (t) => {
     );
     await waitForText(other.page, ".trace-header h2", "/countries/fra");
     await waitForText(other.page, "#waterfall [aria-selected=true]", "loader");
-    await other.page.locator("#trace-list [data-key]", { hasText: "deu" })
+    await other.page.locator("#trace-list [data-row]", { hasText: "deu" })
       .click();
     await waitForText(other.page, ".trace-header h2", "/countries/deu");
     await assertQuiet(other);
@@ -459,7 +459,7 @@ Deno.test("the viewer of a running Atlas", async (t) => {
 
       for (const later of ["(run) => run()", "requestAnimationFrame"]) {
         await page.evaluate(
-          `document.querySelector("#trace-list [data-key]").click();
+          `document.querySelector("#trace-list [data-row]").click();
            (${later})(() => { location.hash = ${
             JSON.stringify(new URL(link).hash)
           } })`,

@@ -147,7 +147,7 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
     await view.page.locator("#search").fill("page:load");
     await waitForPaths(view.page, ["/countries/fra", "/countries/deu"]);
     await view.page.locator("#search").fill("");
-    await view.page.locator("[data-key]").nth(2).waitFor();
+    await view.page.locator("[data-row]").nth(2).waitFor();
 
     // Enough for the traces to be packed.
     while (

@@ -175,7 +175,7 @@ export function waitForRows(
 
 /** The paths in the list, from the top. */
 export async function listedPaths(page: Page): Promise<string[]> {
-  const rows = page.locator("#trace-list [data-key]");
+  const rows = page.locator("#trace-list [data-row]");
   const paths: string[] = await rows.evaluateAll((rows) =>
     rows.map((row) => ({
       top: row.getBoundingClientRect().top,
@@ -204,7 +204,7 @@ export async function openTrace(
   page: Page,
   text: string | RegExp,
 ): Promise<void> {
-  await clickUntilSelected(page, "#trace-list [data-key]", text);
+  await clickUntilSelected(page, "#trace-list [data-row]", text);
   await page.locator("#waterfall [data-row]").first().waitFor();
 }
 
@@ -300,12 +300,18 @@ export async function walkByKeyboard(page: Page): Promise<void> {
   await press("g");
   await selected("job:report");
   await press("h");
-  await waitUntil(page, `document.querySelectorAll("[data-row]").length === 1`);
+  await waitUntil(
+    page,
+    `document.querySelectorAll("#waterfall [data-row]").length === 1`,
+  );
   await press("l", "j");
   await selected("db.query");
   await waitForText(page, "#details", "The same span 12 times");
   await press("l");
-  await waitUntil(page, `document.querySelectorAll("[data-row]").length > 12`);
+  await waitUntil(
+    page,
+    `document.querySelectorAll("#waterfall [data-row]").length > 12`,
+  );
   await press("h", "G");
   await selected("step:second");
   await press("k", "ArrowUp");
@@ -329,7 +335,7 @@ export async function walkByKeyboard(page: Page): Promise<void> {
   await waitForPlace(page, "list");
   await waitUntil(
     page,
-    `document.querySelectorAll("#trace-list [data-key]").length > 1`,
+    `document.querySelectorAll("#trace-list [data-row]").length > 1`,
   );
 
   await press("g", "x", "j", "x");
@@ -342,7 +348,7 @@ export async function walkByKeyboard(page: Page): Promise<void> {
   await waitForPlace(page, "list");
 
   await press("r");
-  await page.locator("#route-table [data-route]").first().waitFor();
+  await page.locator("#route-table [data-row]").first().waitFor();
   await waitForPlace(page, "list");
   await press("r");
   await page.locator("#trace-list").waitFor();

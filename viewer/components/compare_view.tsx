@@ -15,7 +15,7 @@ import { summarize, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import { type TimeRange, wholeRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
-import { comparison, wantedCompare, wantedTrace } from "../state/opened.ts";
+import { wantedCompare, wantedTrace } from "../state/opened.ts";
 import {
   openTrace,
   selectedIndex,
@@ -24,7 +24,6 @@ import {
   toggleRow,
 } from "../state/selection.ts";
 import {
-  Cell,
   Chip,
   classes,
   Flag,
@@ -35,8 +34,8 @@ import {
   Tool,
   Twist,
 } from "./controls.tsx";
-import { VirtualGrid } from "./virtual_grid.tsx";
-import { UnitBar } from "./waterfall_row.tsx";
+import { type Column, Grid } from "./grid.tsx";
+import { UnitBar } from "./unit_cells.tsx";
 
 /** Which two traces are compared, and what became of their layers. */
 export function CompareHeader({ a, b }: { a: TraceTree; b: TraceTree }) {
@@ -55,9 +54,7 @@ export function CompareHeader({ a, b }: { a: TraceTree; b: TraceTree }) {
           <Tool
             icon="close"
             label="Close the comparison"
-            onClick={() => {
-              wantedCompare.value = "";
-            }}
+            onClick={() => wantedCompare.value = ""}
           />
         </div>
       </header>
@@ -143,51 +140,109 @@ function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
 
 /** Two traces, span by span. */
 export function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
-  const scales = useMemo(() => commonScale(rows), [rows]);
-  const id = selectedRow.value;
+  const columns = useMemo(() => columnsOf(rows), [rows]);
+  const at = selectedIndex.value;
   return (
-    <VirtualGrid
+    <Grid
       id="compare-spans"
       label="Compared spans"
       role="treegrid"
       place="trace"
       items={rows}
+      columns={columns}
       rowHeight={28}
-      active={selectedIndex.value}
-      rowId={rowId}
-      reveal={[id]}
-      onClick={select}
-      head={
-        <>
-          <span role="columnheader" class="name">Span</span>
-          <span role="columnheader" class="duration">A</span>
-          <span role="columnheader" class="duration">B</span>
-          <span role="columnheader" class="duration">B − A</span>
-          <span role="columnheader" class="lane">A above, B below</span>
-        </>
-      }
-      row={(row, index) => (
-        <CompareRow
-          key={index}
-          row={row}
-          index={index}
-          scales={scales}
-          selected={index === selectedIndex.value}
-        />
-      )}
+      active={at}
+      // Ids of spans may occur in both traces.
+      idOf={(_, index) => String(index)}
+      row={(row, index) => ({
+        class: classes(
+          "row",
+          onlyIn(row) && "only",
+          index === at && "selected",
+        ),
+        "aria-level": row.depth + 1,
+        "aria-selected": index === at,
+        "aria-expanded": row.expandable ? row.expanded : undefined,
+      })}
+      reveal={[selectedRow.value]}
+      onPick={select}
     />
   );
 }
 
-function rowId({ id }: ComparedRow): string {
-  return `pair-${id}`;
+function columnsOf(rows: readonly ComparedRow[]): Column<ComparedRow>[] {
+  const [a, b] = commonScale(rows);
+  return [
+    { name: "name", label: "Span", cell: nameOf },
+    timeColumn("a"),
+    timeColumn("b"),
+    {
+      name: "duration",
+      label: "B − A",
+      look: (row) => deltaClass(deltaOf(row), timeOf(row.a)),
+      cell: (row) => formatDelta(deltaOf(row)),
+    },
+    {
+      name: "lane",
+      label: "A above, B below",
+      cell: (row) => (
+        <>
+          {row.a && <UnitBar class="bar pair-a" unit={row.a} visible={a} />}
+          {row.b && <UnitBar class="bar pair-b" unit={row.b} visible={b} />}
+        </>
+      ),
+    },
+  ];
 }
 
-/** A click on what is of B selects the span of B. */
-function select(event: MouseEvent): void {
+function timeColumn(side: "a" | "b"): Column<ComparedRow> {
+  return {
+    name: `duration pair-${side}`,
+    label: side.toUpperCase(),
+    look: ({ [side]: unit }) =>
+      unit === undefined ? "muted" : isFailedUnit(unit) ? "bad" : "",
+    cell: ({ [side]: unit }) => unit ? formatDuration(unitTime(unit)) : "–",
+  };
+}
+
+function nameOf(row: ComparedRow) {
+  const { span } = (row.a ?? row.b!).node;
+  const units = [row.a, row.b].filter((unit) => unit !== undefined);
+  const counts = new Set(units.map((unit) => membersOf(unit).length));
+  const only = onlyIn(row);
+  return (
+    <>
+      <Indent depth={row.depth} />
+      <Twist {...row} />
+      <Swatch layer={span.layer} />
+      <span class="label">{cutText(span.name, 200)}</span>
+      {row.expandable && (
+        <span class="times">
+          {[...counts].map((count) => `× ${formatCount(count)}`).join(" → ")}
+        </span>
+      )}
+      {units.some(isFailedUnit) && <Flag label="failed" />}
+      {only !== "" && <span class="tag">only {only}</span>}
+    </>
+  );
+}
+
+/** Returns the one side that has the row, or an empty text. */
+function onlyIn({ a, b }: ComparedRow): string {
+  return a === undefined ? "B" : b === undefined ? "A" : "";
+}
+
+function timeOf(unit: Unit | undefined): number {
+  return unit === undefined ? 0 : unitTime(unit);
+}
+
+function deltaOf({ a, b }: ComparedRow): number {
+  return timeOf(b) - timeOf(a);
+}
+
+/** Selects what was clicked on. A bar or a time selects its own side. */
+function select(row: ComparedRow, event: MouseEvent): void {
   const target = event.target as Element;
-  const row = comparison.value?.rows[Number(clicked(event, "index"))];
-  if (row === undefined) return;
   if (clicked(event, "twist")) toggleRow(row);
   else if (row.b && target.closest(".pair-b")) selectedRow.value = row.b.id;
   else if (row.a && target.closest(".pair-a")) selectedRow.value = row.a.id;
@@ -208,67 +263,6 @@ function commonScale(
   const length = mostOf(ranges, ({ start, end }) => end - start);
   const [a, b] = ranges.map(({ start }) => wholeRange(start, start + length));
   return [a!, b!];
-}
-
-interface CompareRowProps {
-  readonly row: ComparedRow;
-  readonly index: number;
-  readonly scales: readonly [a: TimeRange, b: TimeRange];
-  readonly selected: boolean;
-}
-
-function CompareRow({ row, index, scales, selected }: CompareRowProps) {
-  const { a, b, expandable, expanded } = row;
-  const { span } = (a ?? b!).node;
-  const only = a === undefined ? "B" : b === undefined ? "A" : "";
-  const before = a ? unitTime(a) : 0;
-  const delta = (b ? unitTime(b) : 0) - before;
-  const there = [a, b].filter((unit) => unit !== undefined);
-  const counts = new Set(there.map((unit) => membersOf(unit).length));
-  return (
-    <div
-      class={classes("row", only && "only", selected && "selected")}
-      role="row"
-      id={rowId(row)}
-      data-index={index}
-      aria-level={row.depth + 1}
-      aria-rowindex={index + 2}
-      aria-selected={selected}
-      aria-expanded={expandable ? expanded : undefined}
-    >
-      <Cell of="name">
-        <Indent depth={row.depth} />
-        <Twist {...row} />
-        <Swatch layer={span.layer} />
-        <span class="label">{cutText(span.name, 200)}</span>
-        {expandable && (
-          <span class="times">
-            {[...counts].map((count) => `× ${formatCount(count)}`).join(" → ")}
-          </span>
-        )}
-        {there.some(isFailedUnit) && <Flag label="failed" />}
-        {only !== "" && <span class="tag">only {only}</span>}
-      </Cell>
-      <TimeCell side="a" unit={a} />
-      <TimeCell side="b" unit={b} />
-      <Cell of={`duration ${deltaClass(delta, before)}`}>
-        {formatDelta(delta)}
-      </Cell>
-      <Cell of="lane">
-        {a && <UnitBar class="bar pair-a" unit={a} visible={scales[0]} />}
-        {b && <UnitBar class="bar pair-b" unit={b} visible={scales[1]} />}
-      </Cell>
-    </div>
-  );
-}
-
-function TimeCell({ side, unit }: { side: "a" | "b"; unit: Unit | undefined }) {
-  if (unit === undefined) return <Cell of="duration muted">–</Cell>;
-  return (
-    <Cell of={`duration pair-${side}${isFailedUnit(unit) ? " bad" : ""}`}>
-      {formatDuration(unitTime(unit))}
-    </Cell>
-  );
 }
 
 /** Whether a difference is worth a colour: a fifth, and a millisecond. */

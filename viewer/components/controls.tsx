@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ComponentChildren, ComponentProps } from "preact";
+import { type ComponentChildren, type ComponentProps, Fragment } from "preact";
 import type { Layer } from "../../trace/types.ts";
 import { cutText } from "../model/text.ts";
 import { Icon, type IconName } from "./icon.tsx";
@@ -83,16 +83,42 @@ export function Flag({ label, below }: { label: string; below?: boolean }) {
   );
 }
 
-interface CellProps {
-  /** The class of the column. */
-  readonly of: string;
-  readonly title?: string;
+interface SectionProps {
+  /** Its name for assistive technology. */
+  readonly label: string;
+  readonly class?: string;
+  readonly title?: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
-/** A cell of a row. */
-export function Cell({ of, ...props }: CellProps) {
-  return <span role="gridcell" class={of} {...props} />;
+/** A part of a panel. */
+export function Section({ label, title, ...props }: SectionProps) {
+  return (
+    <section aria-label={label} class={props.class}>
+      {title !== undefined && <h4>{title}</h4>}
+      {props.children}
+    </section>
+  );
+}
+
+/** A fact: what it is, its value, and a note beside the value. */
+type Fact = readonly [name: string, value: ComponentChildren, note?: string];
+
+/** A list of facts. */
+export function Facts({ of }: { of: readonly Fact[] }) {
+  return (
+    <dl class="facts">
+      {of.map(([name, value, note]) => (
+        <Fragment key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value}
+            {note !== undefined && <span class="muted">{note}</span>}
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
 }
 
 /** The status of a response in the colour of its class. */

@@ -52,9 +52,7 @@ function Tab({ id, label }: { id: "traces" | "routes"; label: string }) {
       id={`tab-${id}`}
       aria-selected={listTab.value === id}
       title={`${label} (r)`}
-      onClick={() => {
-        listTab.value = id;
-      }}
+      onClick={() => listTab.value = id}
     >
       {label}
     </Chip>

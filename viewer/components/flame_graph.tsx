@@ -79,19 +79,11 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
         tabIndex={0}
         data-place="trace"
         data-own-keys
-        onScroll={() => {
-          scrollTop.value = box.current!.scrollTop;
-        }}
-        onPointerMove={(event) => {
-          hovered.value = frameAt(event);
-        }}
-        onPointerLeave={() => {
-          hovered.value = undefined;
-        }}
+        onScroll={() => scrollTop.value = box.current!.scrollTop}
+        onPointerMove={(event) => hovered.value = frameAt(event)}
+        onPointerLeave={() => hovered.value = undefined}
         onClick={(event) => go(frameAt(event))}
-        onDblClick={(event) => {
-          zoomed.value = frameAt(event)?.index ?? 0;
-        }}
+        onDblClick={(event) => zoomed.value = frameAt(event)?.index ?? 0}
         onKeyDown={(event) => {
           const from = selectedFrame ?? top;
           const next = neighbour(from, event.key);
@@ -115,9 +107,7 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
         {zoomed.value > 0 && (
           <Chip
             title="The whole trace (0)"
-            onClick={() => {
-              zoomed.value = 0;
-            }}
+            onClick={() => zoomed.value = 0}
           >
             <Icon name="back" /> Whole trace
           </Chip>

@@ -25,9 +25,7 @@ const MOUSE = {
 export function HelpDialog() {
   const ref = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => ref.current!.showModal(), []);
-  const close = () => {
-    helpOpen.value = false;
-  };
+  const close = () => helpOpen.value = false;
   return (
     <dialog
       ref={ref}

@@ -1,11 +1,16 @@
 import { useRef } from "preact/hooks";
 import { formatDuration } from "../model/format.ts";
 import { clamp } from "../model/numbers.ts";
-import { clampRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { type Colors, colors } from "../state/colors.ts";
-import { setZoom } from "../state/keyboard.ts";
-import { bounds, origin, range, zoom } from "../state/opened.ts";
+import {
+  bounds,
+  origin,
+  range,
+  resetZoom,
+  zoom,
+  zoomTo,
+} from "../state/zoom.ts";
 import { type Surface, useCanvas } from "./use_canvas.ts";
 
 /** The whole trace, small. Dragging over it zooms to what was dragged over. */
@@ -20,13 +25,7 @@ export function Minimap({ tree }: { tree: TraceTree }) {
   const from = (range.value.start - whole.start) / length;
   const to = (range.value.end - whole.start) / length;
   const drag = useDrag((a, b) =>
-    setZoom(
-      clampRange(
-        whole.start + a * length,
-        whole.start + b * length,
-        whole,
-      ),
-    )
+    zoomTo(whole.start + a * length, whole.start + b * length)
   );
   return (
     <div
@@ -34,9 +33,7 @@ export function Minimap({ tree }: { tree: TraceTree }) {
       role="group"
       aria-label="Overview"
       {...drag}
-      onDblClick={() => {
-        zoom.value = undefined;
-      }}
+      onDblClick={resetZoom}
     >
       <canvas ref={ref} aria-hidden="true" />
       <span class="shade" style={{ left: 0, width: `${from * 100}%` }} />
@@ -78,11 +75,8 @@ function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
     event.preventDefault();
     const step = (whole.end - whole.start) / 100;
     const by = event.key === "ArrowLeft" ? -step : step;
-    setZoom(
-      edge === "start"
-        ? clampRange(Math.min(start + by, end), end, whole)
-        : clampRange(start, Math.max(end + by, start), whole),
-    );
+    if (edge === "start") zoomTo(Math.min(start + by, end), end);
+    else zoomTo(start, Math.max(end + by, start));
   };
   return (
     <span

@@ -1,95 +1,68 @@
-import { clicked } from "../dom.ts";
+import { computed } from "@preact/signals";
 import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
-import type { RouteColumn, RouteStats } from "../model/route_stats.ts";
+import type { RouteStats } from "../model/route_stats.ts";
 import { cutText } from "../model/text.ts";
 import { routeOrder, routes } from "../state/listing.ts";
 import { openRoute } from "../state/moves.ts";
 import { cursorKey } from "../state/selection.ts";
-import { Cell, Request } from "./controls.tsx";
-import { HeadCells, VirtualGrid } from "./virtual_grid.tsx";
+import { Request } from "./controls.tsx";
+import { type Column, Grid } from "./grid.tsx";
 
-const COLUMNS: readonly (readonly [RouteColumn, string])[] = [
-  ["route", "Route"],
-  ["count", "Count"],
-  ["p50", "p50"],
-  ["p95", "p95"],
-  ["p99", "p99"],
-  ["max", "Max"],
-  ["errorRate", "Errors"],
+const COLUMNS: readonly Column<RouteStats>[] = [
+  {
+    name: "route",
+    label: "Route",
+    title: ({ key }) => cutText(key, 500),
+    cell: ({ method, route }) => <Request method={method} path={route} />,
+  },
+  { name: "count", label: "Count", cell: ({ count }) => formatCount(count) },
+  { name: "p50", label: "p50", cell: ({ p50 }) => formatDuration(p50) },
+  {
+    name: "p95",
+    label: "p95",
+    cell: ({ p95 }) => (
+      <>
+        <span
+          class="p95-bar"
+          style={{ width: `${p95 / longest.value * 100}%` }}
+        />
+        {formatDuration(p95)}
+      </>
+    ),
+  },
+  { name: "p99", label: "p99", cell: ({ p99 }) => formatDuration(p99) },
+  { name: "max", label: "Max", cell: ({ max }) => formatDuration(max) },
+  {
+    name: "errorRate",
+    label: "Errors",
+    look: ({ errorRate }) => errorRate > 0 ? "bad" : "",
+    cell: ({ errorRate }) => formatShare(errorRate),
+  },
 ];
+
+/** The longest p95 of all routes. */
+const longest = computed(() => mostOf(routes.value, ({ p95 }) => p95) || 1);
 
 /** Statistics per route. A click shows the traces of one. */
 export function RouteTable() {
   const list = routes.value;
   const cursor = cursorKey.value;
-  const longest = mostOf(list, ({ p95 }) => p95) || 1;
   return (
-    <VirtualGrid
+    <Grid
       id="route-table"
       label="Routes"
       role="grid"
       place="list"
       items={list}
+      columns={COLUMNS}
+      order={routeOrder}
       rowHeight={28}
       active={list.findIndex(({ key }) => key === cursor)}
-      rowId={rowId}
+      idOf={({ key }) => key}
+      row={({ key }) => ({ class: key === cursor ? "row cursor" : "row" })}
       reveal={[cursor]}
-      onClick={openClicked}
-      head={<HeadCells columns={COLUMNS} order={routeOrder} />}
-      row={(stats, index) => (
-        <RouteRow
-          key={stats.key}
-          stats={stats}
-          index={index}
-          cursor={stats.key === cursor}
-          share={stats.p95 / longest}
-        />
-      )}
+      onPick={({ key }) => openRoute(key)}
     />
-  );
-}
-
-function rowId({ key }: RouteStats): string {
-  return `route-${key}`;
-}
-
-function openClicked(event: MouseEvent): void {
-  const route = clicked(event, "route");
-  if (route !== undefined) openRoute(route);
-}
-
-interface RouteRowProps {
-  readonly stats: RouteStats;
-  readonly index: number;
-  readonly cursor: boolean;
-  /** The p95 as a share of the longest p95 of all routes. */
-  readonly share: number;
-}
-
-function RouteRow({ stats, index, cursor, share }: RouteRowProps) {
-  return (
-    <div
-      class={cursor ? "row cursor" : "row"}
-      role="row"
-      id={rowId(stats)}
-      aria-rowindex={index + 2}
-      data-route={stats.key}
-    >
-      <Cell of="route" title={cutText(stats.key, 500)}>
-        <Request method={stats.method} path={stats.route} />
-      </Cell>
-      <Cell of="count">{formatCount(stats.count)}</Cell>
-      <Cell of="p50">{formatDuration(stats.p50)}</Cell>
-      <Cell of="p95">
-        <span class="p95-bar" style={{ width: `${share * 100}%` }} />
-        {formatDuration(stats.p95)}
-      </Cell>
-      <Cell of="p99">{formatDuration(stats.p99)}</Cell>
-      <Cell of="max">{formatDuration(stats.max)}</Cell>
-      <Cell of={stats.errorRate > 0 ? "errorRate bad" : "errorRate"}>
-        {formatShare(stats.errorRate)}
-      </Cell>
-    </div>
   );
 }

@@ -1,16 +1,17 @@
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import {
   exceptionOf,
   STATEMENT_ATTRIBUTES,
   statementOf,
 } from "../../trace/export/attributes.ts";
+import { totalLength } from "../../trace/export/self_time.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
-import type { AttributeValue, SpanEvent } from "../../trace/types.ts";
-import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import type { AttributeValue, SpanData, SpanEvent } from "../../trace/types.ts";
 import { criticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
-import { totalLength } from "../../trace/export/self_time.ts";
-import type { Unit } from "../model/rows.ts";
+import { percentile } from "../model/route_stats.ts";
+import { membersOf, type Unit, unitTime } from "../model/rows.ts";
 import { formatSql } from "../model/sql.ts";
 import { cutText } from "../model/text.ts";
 import {
@@ -22,20 +23,23 @@ import {
 import { copyCurl, copyJson, currentCurl } from "../state/copying.ts";
 import { copyText } from "../state/files.ts";
 import { selectedRow } from "../state/selection.ts";
-import { Chip, Swatch, Tool } from "./controls.tsx";
-import { GroupFacts } from "./group_facts.tsx";
+import { Chip, Facts, Section, Swatch, Tool } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
 import { ValueText } from "./value_text.tsx";
 
-/** How many attributes are shown before they are asked for. */
+/** How many attributes are shown before "Show all". */
 const SHOWN_ATTRIBUTES = 50;
+
+/** How many events are shown. */
+const SHOWN_EVENTS = 100;
+
+/** Longer statements are shown without highlighting. */
+const MAX_TOKENS = 400;
 
 /** Everything that is known about the selected row. */
 export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
   const { id, node, group } = unit;
   const { span } = node;
-  const statement = statementOf(span);
-  const exception = exceptionOf(span);
   return (
     <aside
       class="span-panel"
@@ -66,9 +70,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
             icon="close"
             label="Close the details"
             hotkey="Esc"
-            onClick={() => {
-              selectedRow.value = "";
-            }}
+            onClick={() => selectedRow.value = ""}
           />
         </div>
       </header>
@@ -76,131 +78,131 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
         {group !== undefined
           ? <GroupFacts unit={unit} whole={tree.trace.duration} />
           : <TimeFacts node={node} tree={tree} />}
-        {(exception !== undefined || isFailed(span)) && (
-          <Failure event={exception} status={span.status} />
-        )}
-        {statement !== undefined && <Statement statement={statement} />}
-        <Attributes
-          attributes={span.attributes}
-          dropped={span.droppedAttributes ?? 0}
-        />
-        {span.events.length > 0 && (
-          <Events
-            events={span.events}
-            dropped={span.droppedEvents ?? 0}
-            origin={tree.trace.startTime}
-          />
-        )}
+        <Failure span={span} />
+        <Statement span={span} />
+        <Attributes span={span} />
+        <Events span={span} origin={tree.trace.startTime} />
       </div>
     </aside>
   );
 }
 
+/** What repeated siblings cost together. */
+function GroupFacts({ unit, whole }: { unit: Unit; whole: number }) {
+  const members = membersOf(unit);
+  const durations = Float64Array.from(members, ({ span }) => span.duration)
+    .sort();
+  const total = unitTime(unit);
+  return (
+    <Section label="Repeated spans">
+      <p class="hint">
+        The same span {members.length}{" "}
+        times below one parent: one call may do for all.
+      </p>
+      <Facts
+        of={[
+          [
+            "Together",
+            formatDuration(total),
+            `${formatShare(total, whole)} of the trace`,
+          ],
+          ["Shortest", formatDuration(durations[0] ?? 0)],
+          ["Median", formatDuration(percentile(durations, 50))],
+          ["Longest", formatDuration(durations.at(-1) ?? 0)],
+        ]}
+      />
+    </Section>
+  );
+}
+
 function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
-  const { span } = node;
+  const { id, startTime, duration } = node.span;
   const path = useMemo(() => criticalPath(tree)(node), [tree, node]);
   const onPath = totalLength(path ?? []);
   const self = selfTimeOf(node);
+  const spanId = <span class="mono">{cutText(id, 64)}</span>;
+  const onItself = path ? "through its children" : "not on it";
   return (
-    <section aria-label="Times">
-      <dl class="facts">
-        <dt>Starts</dt>
-        <dd>
-          {formatDuration(span.startTime - tree.trace.startTime)}
-          <span class="muted">{formatMoment(span.startTime)}</span>
-        </dd>
-        <dt>Duration</dt>
-        <dd>{formatDuration(span.duration)}</dd>
-        <dt>Self time</dt>
-        <dd>
-          {formatDuration(self)}
-          <span class="muted">{formatShare(self, span.duration)}</span>
-        </dd>
-        <dt>Critical path</dt>
-        <dd>
-          {onPath > 0
-            ? formatDuration(onPath)
-            : path
-            ? "through its children"
-            : "not on it"}
-        </dd>
-        <dt>Span id</dt>
-        <dd class="mono">{cutText(span.id, 64)}</dd>
-      </dl>
-    </section>
+    <Section label="Times">
+      <Facts
+        of={[
+          [
+            "Starts",
+            formatDuration(startTime - tree.trace.startTime),
+            formatMoment(startTime),
+          ],
+          ["Duration", formatDuration(duration)],
+          ["Self time", formatDuration(self), formatShare(self, duration)],
+          ["Critical path", onPath > 0 ? formatDuration(onPath) : onItself],
+          ["Span id", spanId],
+        ]}
+      />
+    </Section>
   );
 }
 
-interface FailureProps {
-  readonly event: SpanEvent | undefined;
-  readonly status: string;
-}
-
-function Failure({ event, status }: FailureProps) {
+function Failure({ span }: { span: SpanData }) {
+  const event = exceptionOf(span);
+  if (event === undefined && !isFailed(span)) return null;
   const [type, message, stack] = ["type", "message", "stacktrace"]
     .map((name) => String(event?.attributes?.[`exception.${name}`] ?? ""));
-  const head = [type, message].filter((part) => part !== "").join(": ");
+  const head = [type, message].filter(Boolean).join(": ");
   const plain = event !== undefined
     ? "Exception"
-    : status === "timeout"
+    : span.status === "timeout"
     ? "Still open when its trace ended"
     : "Failed without an exception";
-  return (
-    <section class="failure" aria-label="Error">
-      <h4>
-        <ValueText text={head || plain} />
-      </h4>
-      {stack && (
-        <pre tabIndex={0}><ValueText text={withoutHead(stack, head)} /></pre>
-      )}
-    </section>
-  );
-}
-
-/** A stack without its first line, if that only repeats the message. */
-function withoutHead(stack: string, head: string): string {
-  return head !== "" && stack.startsWith(`${head}\n`)
+  // Most stacks begin with the message.
+  const frames = head && stack?.startsWith(`${head}\n`)
     ? stack.slice(head.length + 1)
     : stack;
-}
-
-function Statement({ statement }: { statement: string }) {
-  const tokens = formatSql(statement);
   return (
-    <section aria-label="Statement">
-      <h4>
-        Statement
-        <CopyButton text={statement} what="the statement" />
-      </h4>
-      <pre class="sql" tabIndex={0}>
-        {tokens.length > 400
-          ? <ValueText text={statement} />
-          : tokens.map(({ kind, text }, i) =>
-            kind === "other"
-              ? <ValueText key={i} text={text} />
-              : <span key={i} class={`sql-${kind}`}><ValueText text={text} /></span>
-          )}
-      </pre>
-    </section>
+    <Section
+      label="Error"
+      class="failure"
+      title={<ValueText text={head || plain} />}
+    >
+      {frames && <pre tabIndex={0}><ValueText text={frames} /></pre>}
+    </Section>
   );
 }
 
-interface AttributesProps {
-  readonly attributes: Readonly<Record<string, AttributeValue>>;
-  readonly dropped: number;
+function Statement({ span }: { span: SpanData }) {
+  const statement = statementOf(span);
+  if (statement === undefined) return null;
+  const tokens = formatSql(statement);
+  return (
+    <Section
+      label="Statement"
+      title={
+        <>
+          Statement
+          <CopyButton text={statement} what="the statement" />
+        </>
+      }
+    >
+      <pre class="sql" tabIndex={0}>
+        {tokens.length > MAX_TOKENS
+          ? <ValueText text={statement} />
+          : tokens.map(({ kind, text }, i) => (
+            <span key={i} class={`sql-${kind}`}><ValueText text={text} /></span>
+          ))}
+      </pre>
+    </Section>
+  );
 }
 
-function Attributes({ attributes, dropped }: AttributesProps) {
-  // The statement has its own place.
+function Attributes({ span }: { span: SpanData }) {
+  const { attributes, droppedAttributes = 0 } = span;
+  // The statement has a section of its own.
   const entries = Object.entries(attributes)
     .filter(([name]) => !STATEMENT_ATTRIBUTES.includes(name));
-  if (entries.length === 0 && dropped === 0) return null;
+  if (entries.length === 0 && droppedAttributes === 0) return null;
   return (
-    <section aria-label="Attributes">
-      <h4>Attributes</h4>
+    <Section label="Attributes" title="Attributes">
       <AttributeList entries={entries} />
-      <Dropped count={dropped} />
-    </section>
+      <Dropped count={droppedAttributes} />
+    </Section>
   );
 }
 
@@ -226,12 +228,7 @@ function AttributeList(
         <div>
           <dt />
           <dd>
-            <Chip
-              class="link"
-              onClick={() => {
-                full.value = true;
-              }}
-            >
+            <Chip class="link" onClick={() => full.value = true}>
               Show all {entries.length}
             </Chip>
           </dd>
@@ -255,36 +252,37 @@ function CopyButton({ text, what }: { text: string; what: string }) {
 
 /** How much of a list the recorder left out. */
 function Dropped({ count }: { count: number }) {
-  return count > 0 ? <p class="muted">{count} more didn't fit</p> : null;
+  return count > 0 && <p class="muted">{count} more didn't fit</p>;
 }
 
-interface EventsProps {
-  readonly events: readonly SpanEvent[];
-  readonly dropped: number;
-  /** The moment that times count from. */
-  readonly origin: number;
-}
-
-function Events({ events, dropped, origin }: EventsProps) {
+function Events({ span, origin }: { span: SpanData; origin: number }) {
+  const { events, droppedEvents = 0 } = span;
+  if (events.length === 0) return null;
   return (
-    <section aria-label="Events">
-      <h4>Events</h4>
+    <Section label="Events" title="Events">
       <ol class="events">
-        {events.slice(0, 100).map((event, i) => (
+        {events.slice(0, SHOWN_EVENTS).map((event, i) => (
           <li key={i}>
             <span class="event-time">
               {formatDuration(event.time - origin)}
             </span>
             <span>
               <ValueText text={event.name} />
-              {event.attributes !== undefined && event.name !== "exception" && (
-                <AttributeList entries={Object.entries(event.attributes)} />
-              )}
+              <EventAttributes event={event} />
             </span>
           </li>
         ))}
       </ol>
-      <Dropped count={dropped} />
-    </section>
+      <Dropped count={droppedEvents} />
+    </Section>
+  );
+}
+
+/** An exception's attributes are in the section of the error. */
+function EventAttributes(
+  { event: { name, attributes } }: { event: SpanEvent },
+) {
+  return attributes !== undefined && name !== "exception" && (
+    <AttributeList entries={Object.entries(attributes)} />
   );
 }

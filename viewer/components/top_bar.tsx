@@ -110,9 +110,7 @@ function LiveState() {
 function LostState({ retryAt }: { retryAt: number }) {
   const now = useSignal(Date.now());
   useLayoutEffect(() => {
-    const timer = setInterval(() => {
-      now.value = Date.now();
-    }, 500);
+    const timer = setInterval(() => now.value = Date.now(), 500);
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(Math.ceil((retryAt - now.value) / 1000), 1);
@@ -140,9 +138,7 @@ function SearchBox() {
         spellcheck={false}
         value={queryText.value}
         onFocus={prepareSearch}
-        onInput={(event) => {
-          queryText.value = event.currentTarget.value;
-        }}
+        onInput={(event) => queryText.value = event.currentTarget.value}
       />
       {query.value !== "" && progress < 1
         ? <span class="muted">{formatShare(progress)}</span>

@@ -121,9 +121,7 @@ function ViewButton({ id, label }: { id: TraceView; label: string }) {
       class="tab"
       aria-pressed={view.value === id}
       title={`${label} (f)`}
-      onClick={() => {
-        view.value = id;
-      }}
+      onClick={() => view.value = id}
     >
       {label}
     </Chip>

@@ -28,9 +28,7 @@ export function ValueText({ text }: { text: string }) {
       {cut.length < text.length && (
         <Chip
           class="link show-all"
-          onClick={() => {
-            full.value = true;
-          }}
+          onClick={() => full.value = true}
         >
           … show all {formatCount(text.length)} characters
         </Chip>

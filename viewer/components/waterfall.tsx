@@ -1,81 +1,100 @@
-import type { CriticalPath } from "../model/critical_path.ts";
+import { useMemo, useRef } from "preact/hooks";
 import type { Interval } from "../../trace/export/self_time.ts";
 import { clicked } from "../dom.ts";
-import { clamp } from "../model/numbers.ts";
-import { membersOf, type Row } from "../model/rows.ts";
-import { axisTicks, panRange, zoomRange } from "../model/time_range.ts";
-import { setZoom } from "../state/keyboard.ts";
-import {
-  bounds,
-  critical,
-  matches,
-  origin,
-  range,
-  rows,
-  showCritical,
-  tree,
-} from "../state/opened.ts";
+import type { CriticalPath } from "../model/critical_path.ts";
+import { formatDuration } from "../model/format.ts";
+import { clamp, sumOf } from "../model/numbers.ts";
+import { isFailedUnit, membersOf, type Row, unitTime } from "../model/rows.ts";
+import { axisTicks, type TimeRange } from "../model/time_range.ts";
+import { selfTimeOf } from "../model/tree.ts";
+import { critical, matches, rows, showCritical } from "../state/opened.ts";
 import { selectedIndex, selectedRow, toggleRow } from "../state/selection.ts";
+import { origin, panBy, range, zoomBy, zoomTo } from "../state/zoom.ts";
+import { classes } from "./controls.tsx";
+import { type Column, Grid } from "./grid.tsx";
 import { useDrag } from "./minimap.tsx";
-import { VirtualGrid } from "./virtual_grid.tsx";
-import { WaterfallRow, waterfallRowId } from "./waterfall_row.tsx";
+import { EventMarks, UnitBar, UnitName } from "./unit_cells.tsx";
 
 /** The spans of the open trace against time. */
 export function Waterfall() {
   const id = selectedRow.value;
   const found = new Set(matches.value);
   const path = showCritical.value ? critical.value : undefined;
+  const visible = range.value;
+  const columns = useMemo(() => columnsOf(visible, path), [visible, path]);
   return (
-    <VirtualGrid
+    <Grid
       id="waterfall"
       label="Spans"
       role="treegrid"
       place="trace"
       items={rows.value}
+      columns={columns}
       rowHeight={24}
       active={selectedIndex.value}
-      rowId={waterfallRowId}
+      idOf={(row) => row.id}
+      row={(row) => ({
+        class: classes(
+          "row",
+          row.id === id && "selected",
+          membersOf(row).some(({ index }) => found.has(index)) && "match",
+          isFailedUnit(row) && "failed",
+        ),
+        "aria-level": row.depth + 1,
+        "aria-selected": row.id === id,
+        "aria-expanded": row.expandable ? row.expanded : undefined,
+      })}
       reveal={[id]}
-      onClick={select}
-      onDblClick={toggleClicked}
+      onPick={select}
+      onDoublePick={(row, event) => {
+        if (!clicked(event, "twist")) toggleRow(row);
+      }}
       onWheel={zoomWithWheel}
       behind={<GridLines />}
-      head={
-        <>
-          <span role="columnheader" class="name">Span</span>
-          <span role="columnheader" class="duration">Duration</span>
-          <span
-            role="columnheader"
-            class="self"
-            title="Duration minus the time in which a child ran"
-          >
-            Self
-          </span>
-          <Axis />
-        </>
-      }
-      row={(row, index) => (
-        <WaterfallRow
-          key={row.id}
-          row={row}
-          position={index + 2}
-          visible={range.value}
-          selected={row.id === id}
-          match={membersOf(row).some(({ index }) => found.has(index))}
-          critical={criticalParts(path, row)}
-        />
-      )}
     />
   );
 }
 
-const NONE: readonly Interval[] = [];
+function columnsOf(
+  visible: TimeRange,
+  path: CriticalPath | undefined,
+): Column<Row>[] {
+  return [
+    { name: "name", label: "Span", cell: (row) => <UnitName row={row} /> },
+    {
+      name: "duration",
+      label: "Duration",
+      cell: (row) => formatDuration(unitTime(row)),
+    },
+    {
+      name: "self",
+      label: "Self",
+      hint: "Duration minus the time in which a child ran",
+      cell: (row) => formatDuration(sumOf(membersOf(row), selfTimeOf)),
+    },
+    {
+      name: "lane",
+      head: () => <Axis />,
+      cell: (row) => {
+        const parts = criticalParts(path, row);
+        return (
+          <>
+            <UnitBar
+              class={parts.length > 0 ? "bar critical" : "bar"}
+              unit={row}
+              visible={visible}
+              critical={parts}
+            />
+            <EventMarks unit={row} visible={visible} />
+          </>
+        );
+      },
+    },
+  ];
+}
 
-/** The same list as last time where possible: then the row isn't drawn anew. */
-function criticalParts(path: CriticalPath | undefined, { node, group }: Row) {
-  if (path === undefined) return NONE;
-  if (group === undefined) return path(node) ?? NONE;
-  return group.members.flatMap((member) => path(member) ?? NONE);
+function criticalParts(path: CriticalPath | undefined, row: Row): Interval[] {
+  return membersOf(row).flatMap((member) => path?.(member) ?? []);
 }
 
 function ticks() {
@@ -86,11 +105,9 @@ function ticks() {
 const LAST_TICK = 0.92;
 
 function Axis() {
-  const drag = useDrag((from, to) => {
-    const { start, end } = range.peek();
-    const length = end - start;
-    pendingZoom = { start: start + from * length, end: start + to * length };
-  });
+  // Zooms once the pointer is up: until then the axis must stay as it is.
+  const dragged = useRef<readonly [from: number, to: number]>(undefined);
+  const drag = useDrag((from, to) => dragged.current = [from, to]);
   return (
     <span
       role="columnheader"
@@ -99,10 +116,13 @@ function Axis() {
       {...drag}
       onPointerUp={() => {
         drag.onPointerUp();
-        if (pendingZoom === undefined) return;
-        const { start, end } = pendingZoom;
-        pendingZoom = undefined;
-        setZoom({ start: Math.min(start, end), end: Math.max(start, end) });
+        if (dragged.current === undefined) return;
+        const { start, end } = range.peek();
+        const [a, b] = dragged.current.map((share) =>
+          start + share * (end - start)
+        );
+        dragged.current = undefined;
+        zoomTo(a!, b!);
       }}
     >
       {ticks().map(({ value, at, label }) => (
@@ -118,9 +138,6 @@ function Axis() {
   );
 }
 
-/** What is being dragged over on the axis: zoomed to when the pointer is up. */
-let pendingZoom: { start: number; end: number } | undefined;
-
 function GridLines() {
   return (
     <div class="grid-lines" role="presentation">
@@ -131,35 +148,22 @@ function GridLines() {
   );
 }
 
-function clickedRow(event: MouseEvent) {
-  const id = clicked(event, "row");
-  return rows.value.find((row) => row.id === id);
-}
-
-function select(event: MouseEvent): void {
-  const row = clickedRow(event);
-  if (row === undefined) return;
+function select(row: Row, event: MouseEvent): void {
   if (clicked(event, "twist")) toggleRow(row);
   else selectedRow.value = row.id;
 }
 
-function toggleClicked(event: MouseEvent): void {
-  const row = clickedRow(event);
-  if (row !== undefined && !clicked(event, "twist")) toggleRow(row);
-}
-
 function zoomWithWheel(event: WheelEvent): void {
-  if (tree.value === undefined || !(event.ctrlKey || event.shiftKey)) return;
+  if (!event.ctrlKey && !event.shiftKey) return;
   event.preventDefault();
   const delta = event.deltaY || event.deltaX;
   if (event.shiftKey) {
-    setZoom(panRange(range.value, delta / 1000, bounds.value));
+    panBy(delta / 1000);
     return;
   }
   const lane = (event.currentTarget as Element).querySelector(".axis")!
     .getBoundingClientRect();
   const share = clamp((event.clientX - lane.left) / lane.width, 0, 1);
   const { start, end } = range.value;
-  const about = start + (end - start) * share;
-  setZoom(zoomRange(range.value, Math.exp(delta / 300), about, bounds.value));
+  zoomBy(Math.exp(delta / 300), start + (end - start) * share);
 }

@@ -5,30 +5,27 @@
  */
 
 import { signal } from "@preact/signals";
-import { toggle } from "./toggle.ts";
 import { clamp } from "../model/numbers.ts";
-import { clampRange, panRange, zoomRange } from "../model/time_range.ts";
+import { copyCurl, copyJson } from "./copying.ts";
 import { chooseFiles } from "./files.ts";
+import { listTab, queryText } from "./listing.ts";
 import {
   moveInList,
   moveInRows,
   openAtCursor,
   stepInto,
   stepOut,
+  toggleSelected,
 } from "./moves.ts";
 import {
-  bounds,
   failures,
   grouped,
   matches,
   opened,
-  range,
   showCritical,
-  shownRows,
   tree,
   wantedCompare,
   wantedTrace,
-  zoom,
 } from "./opened.ts";
 import {
   closeTrace,
@@ -36,17 +33,15 @@ import {
   listHidden,
   markOrCompare,
   selected,
-  selectedIndex,
   selectedRow,
   stepThrough,
   toggleAll,
-  toggleRow,
   view,
 } from "./selection.ts";
-import { copyCurl, copyJson } from "./copying.ts";
-import { listTab, queryText } from "./listing.ts";
 import { nextTheme } from "./theme.ts";
+import { toggle } from "./toggle.ts";
 import { togglePaused } from "./traces.ts";
+import { panBy, range, resetZoom, zoom, zoomBy, zoomTo } from "./zoom.ts";
 
 /** Whether the list of keys is shown. */
 export const helpOpen = signal(false);
@@ -88,12 +83,12 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["E"], "Error before", () => stepThrough(failures.value, -1)],
     [["n"], "Next match", () => stepThrough(matches.value, 1)],
     [["N"], "Match before", () => stepThrough(matches.value, -1)],
-    [["+", "="], "Zoom in", () => zoomBy(0.6)],
-    [["-"], "Zoom out", () => zoomBy(1 / 0.6)],
-    [[","], "Earlier", () => pan(-0.25)],
-    [["."], "Later", () => pan(0.25)],
+    [["+", "="], "Zoom in", () => zoomAtSelected(0.6)],
+    [["-"], "Zoom out", () => zoomAtSelected(1 / 0.6)],
+    [[","], "Earlier", () => panBy(-0.25)],
+    [["."], "Later", () => panBy(0.25)],
     [["z"], "Zoom to the selected span", zoomToSelected],
-    [["0"], "The whole trace", () => setZoom(bounds.value)],
+    [["0"], "The whole trace", resetZoom],
     [["f"], "Waterfall or flame graph", toggleView],
     [["c"], "Critical path", () => toggle(showCritical)],
     [["u"], "Group repeated spans", () => toggle(grouped)],
@@ -202,7 +197,7 @@ function escape(): void {
   if (focusedPlace() === "details") focusPlace("trace");
   else if (selectedRow.value !== "" && inTrace()) selectedRow.value = "";
   else if (wantedCompare.value !== "") wantedCompare.value = "";
-  else if (zoom.value !== undefined && inTrace()) zoom.value = undefined;
+  else if (zoom.value !== undefined && inTrace()) resetZoom();
   else if (wantedTrace.value !== "") {
     closeTrace();
     focusDrawn("list");
@@ -214,35 +209,17 @@ function compare(): void {
   if (key !== "") markOrCompare(key);
 }
 
-function toggleSelected(): void {
-  const row = shownRows.value[selectedIndex.value];
-  if (row !== undefined) toggleRow(row);
-}
-
-function zoomBy(factor: number): void {
+/** Zooms about the selected span, else about the middle of what is drawn. */
+function zoomAtSelected(factor: number): void {
   const { start, end } = range.value;
-  const span = selected.value?.unit.node.span;
-  const middle = span === undefined
-    ? (start + end) / 2
-    : clamp((span.startTime + span.endTime) / 2, start, end);
-  setZoom(zoomRange(range.value, factor, middle, bounds.value));
-}
-
-function pan(share: number): void {
-  setZoom(panRange(range.value, share, bounds.value));
+  const { startTime, endTime } = selected.value?.unit.node.span ??
+    { startTime: start, endTime: end };
+  zoomBy(factor, clamp((startTime + endTime) / 2, start, end));
 }
 
 function zoomToSelected(): void {
   const span = selected.value?.unit.node.span;
   if (span === undefined) return;
   const margin = (span.endTime - span.startTime) * 0.05;
-  setZoom(
-    clampRange(span.startTime - margin, span.endTime + margin, bounds.value),
-  );
-}
-
-/** Zooms; to the whole trace is the same as not zooming. */
-export function setZoom(wanted: { start: number; end: number }): void {
-  const { start, end } = bounds.value;
-  zoom.value = wanted.start <= start && wanted.end >= end ? undefined : wanted;
+  zoomTo(span.startTime - margin, span.endTime + margin);
 }

@@ -77,6 +77,12 @@ export function stepOut(): void {
   if (parent !== undefined) selectRow(parent);
 }
 
+/** Expands or collapses the selected row. */
+export function toggleSelected(): void {
+  const row = shownRows.value[selectedIndex.value];
+  if (row !== undefined) toggleRow(row);
+}
+
 function step(from: number, by: number, length: number): number {
   // From nowhere a step down leads to the first row, a step up to the last.
   const start = from >= 0 || by === -Infinity ? from : by < 0 ? length : -1;

@@ -12,7 +12,6 @@ import { listRows, longestGroup, type Row } from "../model/rows.ts";
 import { spanMatches } from "../model/search.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { messageOf } from "../model/text.ts";
-import { type TimeRange, wholeRange } from "../model/time_range.ts";
 import { buildTree, isFailed, type TraceTree } from "../model/tree.ts";
 import { query } from "./listing.ts";
 import { toggled } from "./toggle.ts";
@@ -38,9 +37,6 @@ export const collapsed = signal<ReadonlySet<string>>(new Set());
 
 /** Groups whose members are shown. */
 export const expandedGroups = signal<ReadonlySet<string>>(new Set());
-
-/** The stretch that is zoomed to; `undefined` for the whole trace. */
-export const zoom = signal<TimeRange | undefined>(undefined);
 
 /** A trace that is open: its tree, or why there is none. */
 export type Opened =
@@ -104,17 +100,6 @@ export const comparison = computed(() => {
 export const shownRows = computed<readonly (Row | ComparedRow)[]>(() =>
   comparison.value?.rows ?? rows.value
 );
-
-/** All of the open trace's time. */
-export const bounds = computed(() =>
-  wholeRange(tree.value?.start ?? 0, tree.value?.end ?? 0)
-);
-
-/** The part of it that is drawn. */
-export const range = computed(() => zoom.value ?? bounds.value);
-
-/** The moment that the axis calls 0: when the root span began. */
-export const origin = computed(() => tree.value?.trace.startTime ?? 0);
 
 /** Indices of the spans that contain the text that is looked for. */
 export const matches = computed(() => {

@@ -21,10 +21,10 @@ import {
   tree,
   wantedCompare,
   wantedTrace,
-  zoom,
 } from "./opened.ts";
 import { toggled, without } from "./toggle.ts";
 import { findEntry } from "./traces.ts";
+import { resetZoom } from "./zoom.ts";
 
 /** The trace that was marked to be compared with the next one. */
 export const markedKey = signal("");
@@ -69,7 +69,7 @@ export function openTrace(key: string): void {
   batch(() => {
     if (wantedTrace.value !== key) {
       selectedRow.value = "";
-      zoom.value = undefined;
+      resetZoom();
       collapsed.value = new Set();
       expandedGroups.value = new Set();
       hiddenLayers.value = new Set();
@@ -86,7 +86,7 @@ export function closeTrace(): void {
     wantedTrace.value = "";
     wantedCompare.value = "";
     selectedRow.value = "";
-    zoom.value = undefined;
+    resetZoom();
     listHidden.value = false;
   });
 }

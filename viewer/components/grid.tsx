@@ -1,0 +1,243 @@
+/**
+ * A table of any length. Only the rows in view are in the page.
+ *
+ * @module
+ */
+
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren, HTMLAttributes } from "preact";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { afterPaint, clicked, useSize } from "../dom.ts";
+import { nextOrder, type Order } from "../model/sort.ts";
+import { scrollToRow, visibleWindow } from "../model/virtual.ts";
+import { Chip } from "./controls.tsx";
+
+/** A column of a grid. */
+export interface Column<Item> {
+  /** The class of its cells. Where a head orders the grid: what by. */
+  readonly name: string;
+  /** The text of its head. */
+  readonly label?: string;
+  /** The tooltip of its head. */
+  readonly hint?: string;
+  /** Draws the whole head, instead of a label. */
+  readonly head?: () => ComponentChildren;
+  /** Whether the grid can't be ordered by it. */
+  readonly fixed?: boolean;
+  /** Draws the content of a cell. */
+  readonly cell: (item: Item) => ComponentChildren;
+  /** Returns further classes of a cell. */
+  readonly look?: (item: Item) => string;
+  /** Returns the tooltip of a cell. */
+  readonly title?: (item: Item) => string;
+}
+
+/** Attributes of the element of a row. */
+export type RowAttributes = HTMLAttributes<HTMLDivElement>;
+
+interface GridProps<Item> {
+  readonly id: string;
+  readonly label: string;
+  readonly role: "grid" | "treegrid";
+  /** Which part of the page it is, for the keyboard. */
+  readonly place: "list" | "trace";
+  readonly items: readonly Item[];
+  /** The same list as before lets the cells of known items stay. */
+  readonly columns: readonly Column<Item>[];
+  /** The order that a click on a head changes. */
+  readonly order?: Signal<Order<string>>;
+  /** The height of each row and of the head, in pixels. */
+  readonly rowHeight: number;
+  /** The index of the row that the keyboard is on; -1 for none. */
+  readonly active: number;
+  /** Returns the id of an item, which is unique in the grid. */
+  readonly idOf: (item: Item, index: number) => string;
+  /** Returns the attributes of a row. */
+  readonly row: (item: Item, index: number) => RowAttributes;
+  /** When one of these changes, the active row is scrolled to. */
+  readonly reveal: readonly unknown[];
+  /** Drawn behind the rows. */
+  readonly behind?: ComponentChildren;
+  /** Drawn below the rows. */
+  readonly children?: ComponentChildren;
+  readonly onScroll?: (scrollTop: number) => void;
+  /** Called with the item whose row was clicked on. */
+  readonly onPick: (item: Item, event: MouseEvent) => void;
+  /** Called with the item whose row was double-clicked on. */
+  readonly onDoublePick?: (item: Item, event: MouseEvent) => void;
+  readonly onWheel?: (event: WheelEvent) => void;
+}
+
+/** Draws a grid. */
+export function Grid<Item>(props: GridProps<Item>) {
+  const { id, items, columns, rowHeight, active, idOf } = props;
+  const { ref, first, end, onScroll } = useWindow(props);
+  const elementId = (index: number) => `${id}-${idOf(items[index]!, index)}`;
+  const pick = (event: MouseEvent, act: GridProps<Item>["onPick"]) => {
+    const row = clicked(event, "row");
+    const item = items.find((item, i) => idOf(item, i) === row);
+    if (item !== undefined) act(item, event);
+  };
+  return (
+    <div
+      class={`grid ${id}`}
+      role={props.role}
+      id={id}
+      aria-label={props.label}
+      aria-rowcount={items.length + 1}
+      aria-activedescendant={active >= first && active < end
+        ? elementId(active)
+        : undefined}
+      tabIndex={0}
+      data-place={props.place}
+      ref={ref}
+      onScroll={onScroll}
+      onClick={(event) => pick(event, props.onPick)}
+      onDblClick={(event) => pick(event, props.onDoublePick ?? (() => {}))}
+      onWheel={props.onWheel}
+    >
+      <div class="grid-head" role="row">
+        {columns.map((column) => (
+          <Head key={column.name} column={column} order={props.order} />
+        ))}
+      </div>
+      <div
+        class="rows"
+        role="rowgroup"
+        style={{ height: `${items.length * rowHeight}px` }}
+      >
+        {props.behind}
+        {/* One box is moved: moving each row would cost painting them all. */}
+        <div
+          role="presentation"
+          style={{ transform: `translateY(${first * rowHeight}px)` }}
+        >
+          {items.slice(first, end).map((item, i) => (
+            <Row
+              key={idOf(item, first + i)}
+              item={item}
+              columns={columns}
+              {...props.row(item, first + i)}
+              id={elementId(first + i)}
+              data-row={idOf(item, first + i)}
+              aria-rowindex={first + i + 2}
+            />
+          ))}
+        </div>
+      </div>
+      {props.children}
+    </div>
+  );
+}
+
+interface RowProps<Item> extends RowAttributes {
+  readonly item: Item;
+  readonly columns: readonly Column<Item>[];
+}
+
+function Row<Item>({ item, columns, ...attributes }: RowProps<Item>) {
+  // The same cells as last time are not compared again: when a trace comes in
+  // live, all rows move and none changes.
+  const cells = useMemo(
+    () =>
+      columns.map(({ name, look, title, cell }) => (
+        <span
+          key={name}
+          role="gridcell"
+          class={look === undefined ? name : `${name} ${look(item)}`}
+          title={title?.(item)}
+        >
+          {cell(item)}
+        </span>
+      )),
+    [item, columns],
+  );
+  return <div role="row" {...attributes}>{cells}</div>;
+}
+
+interface HeadProps<Item> {
+  readonly column: Column<Item>;
+  readonly order: Signal<Order<string>> | undefined;
+}
+
+function Head<Item>({ column, order }: HeadProps<Item>) {
+  const { name, label, hint, head, fixed = false } = column;
+  if (head !== undefined) return head();
+  if (order === undefined || fixed) {
+    return <span role="columnheader" class={name} title={hint}>{label}</span>;
+  }
+  const { column: sorted, descending } = order.value;
+  const direction = descending ? "descending" : "ascending";
+  return (
+    <span
+      role="columnheader"
+      class={name}
+      aria-sort={name === sorted ? direction : undefined}
+    >
+      <Chip
+        class=""
+        tabIndex={-1}
+        onClick={() => order.value = nextOrder(order.value, name)}
+      >
+        {label}
+      </Chip>
+    </span>
+  );
+}
+
+/** Finds the rows in view, and scrolls to the active one when it changes. */
+function useWindow<Item>(props: GridProps<Item>) {
+  const { items, rowHeight, active, reveal } = props;
+  const ref = useRef<HTMLDivElement>(null);
+  // As many as there is room for at most, until the element says how many.
+  const most = Math.ceil((innerHeight - 100) / rowHeight);
+  const view = useSignal({ first: 0, end: most });
+  // Kept, because asking the element would lay out the page again each time.
+  const box = useRef({ scrollTop: 0, height: 0, update: () => {} });
+
+  const update = () => {
+    const { scrollTop, height } = box.current;
+    if (height === 0) return;
+    const next = visibleWindow(scrollTop, height, rowHeight, items.length);
+    const { first, end } = view.value;
+    if (next.first !== first || next.end !== end) view.value = next;
+  };
+  box.current.update = update;
+  /** Returns where to scroll for the active row to be in view. */
+  const target = () => {
+    const { scrollTop, height } = box.current;
+    return active < 0 || height === 0
+      ? scrollTop
+      : scrollToRow(active, scrollTop, height, rowHeight);
+  };
+  const scrollToActive = () => {
+    const top = target();
+    if (top !== box.current.scrollTop) {
+      ref.current!.scrollTop = box.current.scrollTop = top;
+    }
+  };
+  useSize(ref, ({ height }) => {
+    // An active row that was in view stays so, also in less room.
+    const wasInView = target() === box.current.scrollTop;
+    box.current.height = height - rowHeight;
+    // Rows out of view are drawn once those in view have been painted.
+    const isFull = view.peek().end * rowHeight > box.current.scrollTop + height;
+    if (isFull) afterPaint(() => box.current.update());
+    else update();
+    if (wasInView) scrollToActive();
+  });
+  useLayoutEffect(update, [items.length]);
+  useLayoutEffect(scrollToActive, reveal);
+
+  const end = Math.min(view.value.end, items.length);
+  return {
+    ref,
+    first: Math.min(view.value.first, end),
+    end,
+    onScroll(event: Event & { currentTarget: HTMLElement }) {
+      box.current.scrollTop = event.currentTarget.scrollTop;
+      update();
+      props.onScroll?.(box.current.scrollTop);
+    },
+  };
+}

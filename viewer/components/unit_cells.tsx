@@ -1,0 +1,105 @@
+/**
+ * Cells of a span, or of a group of spans.
+ *
+ * @module
+ */
+
+import { detailOf } from "../../trace/export/attributes.ts";
+import type { Interval } from "../../trace/export/self_time.ts";
+import { isClientSpan } from "../../trace/export/semantics.ts";
+import { formatCount } from "../model/format.ts";
+import { mostOf, sumOf } from "../model/numbers.ts";
+import { barBox, stripes } from "../model/paint.ts";
+import { isFailedUnit, membersOf, type Row, type Unit } from "../model/rows.ts";
+import { cutText } from "../model/text.ts";
+import type { TimeRange } from "../model/time_range.ts";
+import { selfOf } from "../model/tree.ts";
+import { Flag, Indent, Swatch, Twist } from "./controls.tsx";
+
+/** How many events are marked on a bar. */
+const MAX_MARKS = 12;
+
+/** What a row of the waterfall is. */
+export function UnitName({ row }: { row: Row }) {
+  const { span } = row.node;
+  const detail = detailOf(span);
+  const below = sumOf(membersOf(row), ({ errorsBelow }) => errorsBelow);
+  return (
+    <>
+      <Indent depth={row.depth} />
+      <Twist {...row} />
+      <Swatch layer={span.layer} />
+      <span class="label">{cutText(span.name, 200)}</span>
+      {row.group !== undefined && (
+        <span class="times">× {formatCount(row.group.members.length)}</span>
+      )}
+      {isClientSpan(span) && <span class="tag">browser</span>}
+      {isFailedUnit(row)
+        ? <Flag label={span.status === "ok" ? "failed" : span.status} />
+        : below > 0 && <Flag label={`${below} failed below`} below />}
+      {detail !== undefined && (
+        <span class="detail">{cutText(detail, 120)}</span>
+      )}
+    </>
+  );
+}
+
+interface UnitProps {
+  readonly unit: Unit;
+  readonly visible: TimeRange;
+}
+
+/** Events of a span as marks on its bar. Groups have none. */
+export function EventMarks({ unit, visible }: UnitProps) {
+  if (unit.group !== undefined) return null;
+  const { start, end } = visible;
+  return unit.node.span.events.slice(0, MAX_MARKS).map((event, i) => {
+    const at = (event.time - start) / (end - start);
+    return at >= 0 && at <= 1 && (
+      <span
+        key={i}
+        class={event.name === "exception" ? "mark failure" : "mark"}
+        title={cutText(event.name, 100)}
+        style={{ left: `${at * 100}%` }}
+      />
+    );
+  });
+}
+
+interface UnitBarProps extends UnitProps {
+  readonly class: string;
+  /** The parts on the critical path, which are underlined. */
+  readonly critical?: readonly Interval[];
+}
+
+/**
+ * The bar of a span, or of all spans of a group. Self time has the full colour
+ * of the layer, the rest a tint of it.
+ */
+export function UnitBar(props: UnitBarProps) {
+  const { unit, visible, critical = [] } = props;
+  const { node: { span }, group } = unit;
+  const members = membersOf(unit);
+  const end = mostOf(members, ({ span }) => span.endTime, -Infinity);
+  const box = barBox(span.startTime, end, visible);
+  if (box === undefined) return null;
+  const color = `var(--layer-${span.layer})`;
+  const tint = `color-mix(in oklab, ${color} 36%, var(--surface))`;
+  const solid = group === undefined
+    ? selfOf(unit.node)
+    : members.map(({ span }): Interval => [span.startTime, span.endTime]);
+  const images = [stripes(solid, box.range, color, tint)];
+  if (critical.length > 0) {
+    images.unshift(stripes(critical, box.range, "var(--ink)", "transparent"));
+  }
+  return (
+    <span
+      class={props.class}
+      style={{
+        left: `${box.left}%`,
+        width: `${box.width}%`,
+        backgroundImage: images.join(","),
+      }}
+    />
+  );
+}
