@@ -12,7 +12,6 @@ import { App } from "./components/app.tsx";
 import { afterPaint } from "./dom.ts";
 import { readDataBlock } from "./model/import_file.ts";
 import { messageOf } from "./model/text.ts";
-import { colors } from "./state/colors.ts";
 import { startDropping } from "./state/files.ts";
 import { startKeyboard } from "./state/keyboard.ts";
 import { startLive } from "./state/live.ts";
@@ -91,9 +90,6 @@ function draw(): void {
 }
 
 startTheme();
-// Resolved while the page is small: with a trace in it, it takes ten times as
-// long.
-colors.value;
 startKeyboard();
 startDropping();
 startUrlSync();

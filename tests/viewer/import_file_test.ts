@@ -71,7 +71,7 @@ Deno.test("importText() says what is wrong with a file", async () => {
   await fails("{", "must be JSON");
   await fails("hello\nworld", "must be JSON");
   await fails("<html></html>", "exported");
-  await fails("12", "received number");
+  await fails("12", "received a number");
   await fails("null", "received null");
   await fails('{"a":1}', "");
   await fails(page.replace('"none"', '"zip"'), 'received "zip"');

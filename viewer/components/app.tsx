@@ -1,14 +1,14 @@
 import { Fragment } from "preact";
 import { helpOpen } from "../state/keyboard.ts";
 import { listTab } from "../state/listing.ts";
+import { dismiss, notices } from "../state/notices.ts";
 import { wantedTrace } from "../state/opened.ts";
 import { listHidden } from "../state/selection.ts";
 import { dataState, entries, pending } from "../state/traces.ts";
-import { classes } from "./controls.tsx";
+import { classes, Tool } from "./controls.tsx";
 import { EmptyState } from "./empty_state.tsx";
 import { FilterBar } from "./filter_bar.tsx";
 import { HelpDialog } from "./help_dialog.tsx";
-import { Notices } from "./notices.tsx";
 import { RouteTable } from "./route_table.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TraceList } from "./trace_list.tsx";
@@ -42,6 +42,26 @@ export function App() {
         )}
       <Notices />
       {helpOpen.value && <HelpDialog />}
+    </div>
+  );
+}
+
+/** Short messages at the lower edge. */
+function Notices() {
+  return (
+    <div class="notices" role="status">
+      {notices.value.map(({ id, text, failed }) => (
+        <p key={id} class={failed ? "notice failed" : "notice"}>
+          <span>{text.slice(0, 400)}</span>
+          {failed && (
+            <Tool
+              icon="close"
+              label="Close the message"
+              onClick={() => dismiss(id)}
+            />
+          )}
+        </p>
+      ))}
     </div>
   );
 }

@@ -1,7 +1,26 @@
+import type { ComponentChildren } from "preact";
 import { chooseFiles } from "../state/files.ts";
 import { connection, reconnect } from "../state/live.ts";
 import { dataState } from "../state/traces.ts";
 import { Chip } from "./controls.tsx";
+
+interface MessageProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  /** What went wrong, as it was thrown. */
+  readonly detail?: string;
+}
+
+/** What stands in place of something that can't be shown. */
+export function Message({ title, children, detail }: MessageProps) {
+  return (
+    <>
+      <h2>{title}</h2>
+      <p>{children}</p>
+      {detail !== undefined && <pre>{detail.slice(0, 1000)}</pre>}
+    </>
+  );
+}
 
 /** What stands in place of the list while there is nothing to list. */
 export function EmptyState() {
@@ -10,27 +29,27 @@ export function EmptyState() {
 
 function content() {
   const data = dataState.value;
+  const { kind } = connection.value;
   if (data.kind === "broken") {
     return (
       <>
-        <h2>The traces of this page can't be read</h2>
-        <p>
+        <Message
+          title="The traces of this page can't be read"
+          detail={data.message}
+        >
           The file was cut short or changed. Export it again, or open another.
-        </p>
-        <pre>{data.message.slice(0, 1000)}</pre>
-        <OpenFiles />
+        </Message>
+        <Chip onClick={chooseFiles}>Open files</Chip>
       </>
     );
   }
-  const { kind } = connection.value;
   if (kind === "lost") {
     return (
       <>
-        <h2>The server doesn't answer</h2>
-        <p>
+        <Message title="The server doesn't answer">
           Is it running, and started with{" "}
           <code>--trace</code>? The page tries again by itself.
-        </p>
+        </Message>
         <Chip onClick={reconnect}>Retry now</Chip>
       </>
     );
@@ -39,25 +58,17 @@ function content() {
   if (kind === "file") {
     return (
       <>
-        <h2>No traces here yet</h2>
-        <p>
+        <Message title="No traces here yet">
           Drop files here: pages exported from this viewer, traces as JSON, or
           OTLP/JSON.
-        </p>
-        <OpenFiles />
+        </Message>
+        <Chip onClick={chooseFiles}>Open files</Chip>
       </>
     );
   }
   return (
-    <>
-      <h2>Waiting for the first request</h2>
-      <p>
-        Make a request to your app in another tab: it shows up here.
-      </p>
-    </>
+    <Message title="Waiting for the first request">
+      Make a request to your app in another tab: it shows up here.
+    </Message>
   );
-}
-
-function OpenFiles() {
-  return <Chip onClick={chooseFiles}>Open files</Chip>;
 }

@@ -1,29 +1,25 @@
+import type { TargetedKeyboardEvent } from "preact";
 import { useRef } from "preact/hooks";
 import { formatPlural } from "../model/format.ts";
-import type { TraceEntry } from "../model/summary.ts";
-import {
-  EXPORT_FORMATS,
-  type ExportFormat,
-  exportTraces,
-} from "../state/files.ts";
+import { EXPORT_FORMATS, exportTraces } from "../state/files.ts";
 import { shown } from "../state/listing.ts";
 import { opened } from "../state/opened.ts";
-import { Chip } from "./controls.tsx";
-import { Icon } from "./icon.tsx";
+import { Chip, Icon } from "./controls.tsx";
 
 /** Saves the open trace, or all that are listed. */
 export function ExportMenu() {
   const ref = useRef<HTMLDivElement>(null);
   const entry = opened.value?.entry;
-  const count = shown.value.length;
-  const save = (
-    entries: readonly TraceEntry[],
-    name: string,
-    format: ExportFormat,
-  ) => {
-    ref.current!.hidePopover();
-    exportTraces(entries, format, name);
+  const all = {
+    label: `All listed: ${formatPlural(shown.value.length, "trace")}`,
+    name: "traces",
+    entries: shown.value,
   };
+  const groups = entry === undefined ? [all] : [{
+    label: "This trace",
+    name: `trace-${entry.id.slice(0, 8)}`,
+    entries: [entry],
+  }, all];
   return (
     <>
       <Chip
@@ -44,57 +40,38 @@ export function ExportMenu() {
         aria-label="Export"
         ref={ref}
         onKeyDown={moveInMenu}
-        onToggle={(event) => {
-          const { newState } = event as unknown as ToggleEvent;
+        onToggle={({ newState }) => {
           if (newState === "open") {
             ref.current!.querySelector("button")?.focus();
           }
         }}
       >
-        {entry !== undefined && (
-          <Formats
-            label="This trace"
-            onPick={(format) =>
-              save([entry], `trace-${entry.id.slice(0, 8)}`, format)}
-          />
-        )}
-        <Formats
-          label={`All listed: ${formatPlural(count, "trace")}`}
-          onPick={(format) => save(shown.value, "traces", format)}
-        />
+        {groups.map(({ label, name, entries }) => (
+          <div role="group" aria-label={label} key={name}>
+            <p class="menu-label">{label}</p>
+            {EXPORT_FORMATS.map((format) => (
+              <Chip
+                class=""
+                role="menuitem"
+                key={format.label}
+                onClick={() => {
+                  ref.current!.hidePopover();
+                  exportTraces(entries, format, name);
+                }}
+              >
+                {format.label} <span class="muted">{format.suffix}</span>
+              </Chip>
+            ))}
+          </div>
+        ))}
       </div>
     </>
   );
 }
 
-interface FormatsProps {
-  readonly label: string;
-  readonly onPick: (format: ExportFormat) => void;
-}
-
-function Formats({ label, onPick }: FormatsProps) {
-  return (
-    <div role="group" aria-label={label}>
-      <p class="menu-label">{label}</p>
-      {EXPORT_FORMATS.map((format) => (
-        <Chip
-          class=""
-          role="menuitem"
-          key={format.label}
-          onClick={() => onPick(format)}
-        >
-          {format.label} <span class="muted">{format.suffix}</span>
-        </Chip>
-      ))}
-    </div>
-  );
-}
-
-function moveInMenu(
-  event: KeyboardEvent & { currentTarget: HTMLElement },
-): void {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-  if (step === 0) return;
+function moveInMenu(event: TargetedKeyboardEvent<HTMLElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
   event.preventDefault();
   const items = [...event.currentTarget.querySelectorAll("button")];
   const at = items.indexOf(document.activeElement as HTMLButtonElement);

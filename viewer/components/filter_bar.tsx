@@ -12,8 +12,7 @@ import {
 } from "../state/listing.ts";
 import { methods } from "../state/traces.ts";
 import { cutText } from "../model/text.ts";
-import { Chip } from "./controls.tsx";
-import { Icon } from "./icon.tsx";
+import { Chip, Icon } from "./controls.tsx";
 
 /** Which traces are listed. */
 export function FilterBar() {

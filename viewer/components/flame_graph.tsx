@@ -11,10 +11,9 @@ import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
 import { cutText } from "../model/text.ts";
 import type { SpanNode, TraceTree } from "../model/tree.ts";
-import { colors, inkOn } from "../state/colors.ts";
+import { colors, inkOn } from "../state/theme.ts";
 import { revealSpan, selected } from "../state/selection.ts";
-import { Chip } from "./controls.tsx";
-import { Icon } from "./icon.tsx";
+import { Chip, Icon } from "./controls.tsx";
 import { type Surface, useCanvas } from "./use_canvas.ts";
 
 const ROW = 22;

@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import { formatDuration } from "../model/format.ts";
 import { clamp } from "../model/numbers.ts";
 import type { TraceTree } from "../model/tree.ts";
-import { type Colors, colors } from "../state/colors.ts";
+import { type Colors, colors } from "../state/theme.ts";
 import {
   bounds,
   origin,

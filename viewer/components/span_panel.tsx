@@ -23,8 +23,7 @@ import {
 import { copyCurl, copyJson, currentCurl } from "../state/copying.ts";
 import { copyText } from "../state/files.ts";
 import { selectedRow } from "../state/selection.ts";
-import { Chip, Facts, Section, Swatch, Tool } from "./controls.tsx";
-import { Icon } from "./icon.tsx";
+import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
 import { ValueText } from "./value_text.tsx";
 
 /** How many attributes are shown before "Show all". */

@@ -21,9 +21,8 @@ import {
   pending,
   togglePaused,
 } from "../state/traces.ts";
-import { Chip, Tool } from "./controls.tsx";
+import { Chip, Icon, Tool } from "./controls.tsx";
 import { ExportMenu } from "./export_menu.tsx";
-import { Icon } from "./icon.tsx";
 
 /** The bar at the top: what there is, the search, and what can be done. */
 export function TopBar() {

@@ -4,7 +4,10 @@ import {
   formatDuration,
   formatMoment,
   formatPlural,
+  formatShare,
 } from "../model/format.ts";
+import { inLayerOrder } from "../model/layers.ts";
+import { sumOf } from "../model/numbers.ts";
 import { membersOf, unitTime } from "../model/rows.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
@@ -15,9 +18,12 @@ import { query } from "../state/listing.ts";
 import {
   failures,
   grouped,
+  hiddenLayers,
+  isolateLayer,
   matches,
   repeated,
   showCritical,
+  toggleLayer,
 } from "../state/opened.ts";
 import {
   closeTrace,
@@ -28,7 +34,7 @@ import {
   stepThrough,
   view,
 } from "../state/selection.ts";
-import { Chip, Request, Status, Tool } from "./controls.tsx";
+import { Chip, Request, Status, Swatch, Tool } from "./controls.tsx";
 
 /** What the open trace is, and what can be done with it. */
 export function TraceHeader(
@@ -167,6 +173,33 @@ function Findings() {
           {formatDuration(unitTime(group))}
         </Chip>
       )}
+    </div>
+  );
+}
+
+/** The layers of a trace with their self times. A click hides one. */
+export function LayerLegend({ entry }: { entry: TraceEntry }) {
+  const layers = inLayerOrder(entry.layers);
+  const total = sumOf(layers, ([, time]) => time);
+  const present = layers.map(([layer]) => layer);
+  return (
+    <div class="legend" role="group" aria-label="Layers">
+      {layers.map(([layer, time]) => (
+        <Chip
+          class=""
+          key={layer}
+          aria-pressed={!hiddenLayers.value.has(layer)}
+          title={`${layer}: ${formatDuration(time)} of self time, ${
+            formatShare(time, total)
+          }. Double click: this layer alone`}
+          onClick={() => toggleLayer(layer)}
+          onDblClick={() => isolateLayer(layer, present)}
+        >
+          <Swatch layer={layer} />
+          {layer}
+          <span class="muted">{formatDuration(time)}</span>
+        </Chip>
+      ))}
     </div>
   );
 }

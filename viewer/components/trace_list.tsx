@@ -1,5 +1,12 @@
 import { useLayoutEffect } from "preact/hooks";
-import { formatClock, formatCount, formatDuration } from "../model/format.ts";
+import {
+  formatClock,
+  formatCount,
+  formatDuration,
+  formatShare,
+} from "../model/format.ts";
+import { inLayerOrder, type LayerTime } from "../model/layers.ts";
+import { sumOf } from "../model/numbers.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import {
@@ -19,7 +26,6 @@ import {
 } from "../state/traces.ts";
 import { Chip, classes, Status } from "./controls.tsx";
 import { type Column, Grid } from "./grid.tsx";
-import { LayerBar } from "./layer_bar.tsx";
 
 const ROW_HEIGHT = 28;
 
@@ -126,5 +132,29 @@ function NoMatches() {
         <Chip class="link" onClick={clearFilters}>Show all</Chip>
       </span>
     </div>
+  );
+}
+
+/** A bar of the shares that the layers have in a trace's self time. */
+function LayerBar({ layers }: { layers: readonly LayerTime[] }) {
+  const total = sumOf(layers, ([, time]) => time);
+  if (total <= 0) return <span class="layer-bar" />;
+  let share = 0;
+  const stops = inLayerOrder(layers).map(([layer, time]) => {
+    const from = share;
+    share += time / total;
+    const percent = (value: number) => `${(value * 100).toFixed(1)}%`;
+    return `var(--layer-${layer}) ${percent(from)} ${percent(share)}`;
+  });
+  const text = layers
+    .filter(([, time]) => time > 0)
+    .map(([layer, time]) => `${layer} ${formatShare(time, total)}`)
+    .join(", ");
+  return (
+    <span
+      class="layer-bar"
+      title={text}
+      style={{ backgroundImage: `linear-gradient(90deg, ${stops.join(", ")})` }}
+    />
   );
 }

@@ -1,22 +1,41 @@
-import type { ComponentChildren } from "preact";
+import type { TraceEntry } from "../model/summary.ts";
+import type { TraceTree } from "../model/tree.ts";
 import { comparison, opened } from "../state/opened.ts";
 import { closeTrace, selected, view } from "../state/selection.ts";
 import { missing } from "../state/url_sync.ts";
 import { CompareGrid, CompareHeader } from "./compare_view.tsx";
 import { Chip } from "./controls.tsx";
+import { Message } from "./empty_state.tsx";
 import { FlameGraph } from "./flame_graph.tsx";
-import { LayerLegend } from "./layer_legend.tsx";
 import { Minimap } from "./minimap.tsx";
 import { SpanPanel } from "./span_panel.tsx";
-import { TraceHeader } from "./trace_header.tsx";
+import { LayerLegend, TraceHeader } from "./trace_header.tsx";
 import { Waterfall } from "./waterfall.tsx";
 
-/** The open trace, or two of them. */
+/** The open trace, or two of them; or why there is none. */
 export function TracePane() {
   const open = opened.value;
-  if (open === undefined) return <MissingTrace />;
-  if (open.kind === "broken") return <BrokenTrace message={open.message} />;
-  const { entry, tree } = open;
+  if (open?.kind === "tree") return <OpenTrace {...open} />;
+  return (
+    <section class="trace-pane empty" aria-label="Trace">
+      {open === undefined
+        ? <MissingTrace />
+        : (
+          <Message title="This trace can't be read" detail={open.message}>
+            Its record is damaged; the others aren't.
+          </Message>
+        )}
+      <Chip onClick={closeTrace}>Show the list</Chip>
+    </section>
+  );
+}
+
+interface OpenTraceProps {
+  readonly entry: TraceEntry;
+  readonly tree: TraceTree;
+}
+
+function OpenTrace({ entry, tree }: OpenTraceProps) {
   const both = comparison.value;
   return (
     <section
@@ -49,39 +68,10 @@ export function TracePane() {
 }
 
 function MissingTrace() {
+  if (!missing.value) return <p role="status">Looking for the trace…</p>;
   return (
-    <NoTrace>
-      {missing.value
-        ? (
-          <>
-            <h2>This trace isn't here</h2>
-            <p>
-              It may be of another run of the server, or have made room for
-              newer ones.
-            </p>
-          </>
-        )
-        : <p role="status">Looking for the trace…</p>}
-    </NoTrace>
-  );
-}
-
-function BrokenTrace({ message }: { message: string }) {
-  return (
-    <NoTrace>
-      <h2>This trace can't be read</h2>
-      <p>Its record is damaged; the others aren't.</p>
-      <pre>{message.slice(0, 1000)}</pre>
-    </NoTrace>
-  );
-}
-
-/** What stands in place of a trace that can't be shown, and the way back. */
-function NoTrace({ children }: { children: ComponentChildren }) {
-  return (
-    <section class="trace-pane empty" aria-label="Trace">
-      {children}
-      <Chip onClick={closeTrace}>Show the list</Chip>
-    </section>
+    <Message title="This trace isn't here">
+      It may be of another run of the server, or have made room for newer ones.
+    </Message>
   );
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { kindOf, show } from "../../core/check/show.ts";
 import type { SerializedTrace } from "../../trace/types.ts";
 import { fromOTLP } from "../../trace/export/otlp.ts";
 import { openTraces, type Pieces } from "../../trace/export/pack.ts";
@@ -71,8 +72,9 @@ export async function readDataBlock(
     return { entries: summarizePacked(packed), complete: packed.complete };
   }
   throw new TypeError(
-    "Cannot read the page: data-encoding must be json or packed, received " +
-      JSON.stringify(encoding),
+    `Cannot read the page: data-encoding must be json or packed, received ${
+      show(encoding)
+    }`,
   );
 }
 
@@ -104,8 +106,8 @@ function listOf(value: unknown): unknown[] {
     return [value];
   }
   throw new TypeError(
-    `Cannot read traces: expected an object or a list, received ${
-      value === null ? "null" : typeof value
+    `Cannot read traces: they must be an object or an array, received ${
+      kindOf(value)
     }`,
   );
 }

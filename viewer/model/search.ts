@@ -22,30 +22,18 @@ interface Memo {
   hit: boolean;
 }
 
-/** Looks for text in traces. */
-export interface Search {
-  /** Prepares a trace. Doing so again costs nothing. */
-  add(entry: TraceEntry): void;
-  /** Whether a trace is prepared. */
-  has(entry: TraceEntry): boolean;
-  /** Whether a prepared trace contains `query`; other traces contain nothing. */
-  matches(entry: TraceEntry, query: string): boolean;
-}
-
-/** Makes a search. It forgets traces that nobody else holds. */
-export function createSearch(): Search {
+/** Creates a search. It forgets traces that nothing else holds. */
+export function createSearch() {
   const memos = new WeakMap<TraceEntry, Memo>();
   return {
-    add(entry) {
+    /** Prepares a trace. Repeating it costs nothing. */
+    add(entry: TraceEntry): void {
       if (memos.has(entry)) return;
-      memos.set(entry, {
-        text: haystackOf(entry.load()),
-        query: "",
-        hit: true,
-      });
+      const text = haystackOf(entry.load());
+      memos.set(entry, { text, query: "", hit: true });
     },
-    has: (entry) => memos.has(entry),
-    matches(entry, query) {
+    /** Whether a prepared trace contains `query`; others contain nothing. */
+    matches(entry: TraceEntry, query: string): boolean {
       const memo = memos.get(entry);
       if (memo === undefined) return false;
       if (memo.query === query) return memo.hit;

@@ -92,27 +92,21 @@ export function buildTree(trace: SerializedTrace): TraceTree {
   return { trace, nodes, byId, start, end };
 }
 
-/** The children of all who have none: most spans, and a list each adds up. */
-const NONE: SpanNode[] = [];
-
-/** The depth of a span of which nothing is known yet. */
-const ADRIFT = -1;
-
-/** The depth of a span that is about to be settled. */
-const WALKED = -2;
+/** The depth of a node that isn't settled yet. */
+const UNKNOWN = -1;
 
 function createNode(span: SpanData): SpanNode {
   return {
     span,
     index: 0,
-    depth: ADRIFT,
+    depth: UNKNOWN,
     parent: null,
-    children: NONE,
+    children: [],
     errorsBelow: 0,
   };
 }
 
-/** Sets `parent`, `depth` and `children` of all nodes; returns the top one. */
+/** Sets `parent` and `children` of all nodes. Returns the top one. */
 function linkParents(
   all: readonly SpanNode[],
   byId: ReadonlyMap<string, SpanNode>,
@@ -129,35 +123,30 @@ function linkParents(
   // No further than there are spans: above the root may be a circle.
   for (let i = all.length; i > 1 && top.parent !== null; i--) top = top.parent;
   top.parent = null;
+
   top.depth = 0;
   settle(root, root);
   for (const node of all) {
     // Nearly all come after their parents.
-    if (node.parent !== null && node.parent.depth >= 0) {
-      node.depth = node.parent.depth + 1;
-    } else settle(node, root);
-    const { parent } = node;
-    if (parent === null) continue;
-    if (parent.children === NONE) parent.children = [node];
-    else parent.children.push(node);
+    const above = node.parent?.depth ?? UNKNOWN;
+    if (above === UNKNOWN) settle(node, root);
+    else node.depth = above + 1;
+    node.parent?.children.push(node);
   }
   return top;
 }
 
-/** Sets the depth of a span, and of those above it that have none yet. */
-function settle(node: SpanNode, root: SpanNode): void {
-  let at = node;
-  let steps = 0;
-  for (; at.depth === ADRIFT; steps++) {
-    // Until its depth is known, it says that the way up led through here.
-    at.depth = WALKED;
+/** Sets the depth of a node, and of those above it that have none yet. */
+function settle(start: SpanNode, root: SpanNode): void {
+  const path = new Set<SpanNode>();
+  let at = start;
+  while (at.depth === UNKNOWN) {
+    path.add(at);
     // What ends a chain or closes a circle becomes an orphan of the root.
-    if (at.parent === null || at.parent.depth === WALKED) at.parent = root;
+    if (at.parent === null || path.has(at.parent)) at.parent = root;
     at = at.parent;
   }
-  for (let above = node; above !== at; above = above.parent!) {
-    above.depth = at.depth + steps--;
-  }
+  for (const node of [...path].reverse()) node.depth = node.parent!.depth + 1;
 }
 
 function orderDepthFirst(top: SpanNode): SpanNode[] {

@@ -1,22 +1,21 @@
 /**
- * Light, dark, or as the system has it.
+ * Light, dark, or as the system has it; and the colours of `styles.css` for
+ * what is drawn on a canvas.
  *
  * @module
  */
 
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
+import { LAYER_ORDER } from "../model/layers.ts";
 
-/** What somebody has chosen. */
-export type Theme = "system" | "light" | "dark";
-
-const THEMES: readonly Theme[] = ["system", "light", "dark"];
+const THEMES = ["system", "light", "dark"] as const;
 const KEY = "trace-viewer-theme";
 
 /** The chosen theme. */
-export const theme = signal<Theme>(load());
+export const theme = signal(load());
 
-/** Counts the changes of colours, for what is drawn by hand. */
-export const colorsVersion = signal(0);
+/** Counts the changes of colours. */
+const colorsVersion = signal(0);
 
 /** Goes on to the next theme. */
 export function nextTheme(): void {
@@ -29,7 +28,7 @@ export function nextTheme(): void {
   }
 }
 
-function load(): Theme {
+function load(): typeof THEMES[number] {
   try {
     const stored = localStorage.getItem(KEY);
     return THEMES.find((name) => name === stored) ?? "system";
@@ -38,32 +37,51 @@ function load(): Theme {
   }
 }
 
-/** Applies the theme, now and whenever it changes. */
+/** Applies the theme, also when it changes. */
 export function startTheme(): void {
   effect(() => {
     document.documentElement.dataset.theme = theme.value;
     colorsVersion.value = colorsVersion.peek() + 1;
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    colorsVersion.value++;
-  });
+  matchMedia("(prefers-color-scheme: dark)")
+    .addEventListener("change", () => colorsVersion.value++);
+  // Resolved while the page is small. With a trace in it, it takes ten times as
+  // long.
+  colors.value;
 }
 
-/** Resolves custom properties of `styles.css` to colours a canvas takes. */
-export function resolveColors<Name extends string>(
-  names: readonly Name[],
-): Record<Name, string> {
+const NAMES = [
+  "surface",
+  "ink",
+  "danger",
+  ...LAYER_ORDER.map((layer) => `layer-${layer}` as const),
+] as const;
+
+/** Colours by name, as a canvas takes them. */
+export type Colors = Readonly<Record<typeof NAMES[number], string>>;
+
+/** The page's own colours and those of the layers. */
+export const colors = computed((): Colors => {
+  colorsVersion.value;
   // All at once: each question to a changed page would style it anew.
   const probes = document.createElement("div");
-  for (const name of names) {
+  for (const name of NAMES) {
     const probe = document.createElement("span");
     probe.style.color = `var(--${name})`;
     probes.append(probe);
   }
   document.body.append(probes);
   const colors = Object.fromEntries(
-    names.map((name, i) => [name, getComputedStyle(probes.children[i]!).color]),
+    NAMES.map((name, i) => [name, getComputedStyle(probes.children[i]!).color]),
   );
   probes.remove();
-  return colors as Record<Name, string>;
+  return colors as Colors;
+});
+
+/** Returns the one of black and white that can be read better on `rgb(r, g, b)`. */
+export function inkOn(color: string): string {
+  const [r = 0, g = 0, b = 0] = (color.match(/[\d.]+/g) ?? []).map(Number);
+  // Squares are close to the light that a screen makes of the numbers.
+  const luminance = 0.21 * r ** 2 + 0.72 * g ** 2 + 0.07 * b ** 2;
+  return luminance > 13_000 ? "#000" : "#fff";
 }
