@@ -1,5 +1,5 @@
 /**
- * What components and state need of the browser.
+ * Helpers for the DOM.
  *
  * @module
  */

@@ -2,7 +2,7 @@
 /// <reference lib="dom.iterable" />
 
 /**
- * The page's entry: reads what it came with, draws, and listens.
+ * The page's entry: reads its traces, draws, and listens.
  *
  * @module
  */
@@ -37,7 +37,7 @@ async function readPageData(): Promise<void> {
     );
     addEntries(entries);
     draw();
-    // The list is to be seen before the rest is read.
+    // The list is painted before the rest is read.
     await new Promise<void>(afterPaint);
     await complete();
     dataState.value = { kind: "ready" };
@@ -48,12 +48,12 @@ async function readPageData(): Promise<void> {
   }
 }
 
-/** The element that holds the traces, once the parser has come to it. */
+/** Returns the element of the traces, once the parser has reached it. */
 function findBlock(): HTMLElement | null {
   return document.querySelector("#trace-data");
 }
 
-/** The text of an element, piece by piece as the parser reads it. */
+/** Yields the text of an element while the parser reads it. */
 async function* textParts(element: HTMLElement): AsyncGenerator<string> {
   for (let at = 0, more = true; more;) {
     more = isParsing();
@@ -83,7 +83,7 @@ function parserReadsOn(): Promise<void> {
   });
 }
 
-/** Draws the page, in place of what says that it is being read. */
+/** Draws the page, in place of "Reading traces…". */
 function draw(): void {
   document.querySelector(".boot")?.remove();
   render(<App />, document.querySelector("#app")!);

@@ -87,6 +87,16 @@ export async function startBrowser(): Promise<TestBrowser> {
   };
 }
 
+/** Opens pages in one browser for all tests of a file. */
+export function shareBrowser(): Pick<TestBrowser, "newPage"> {
+  let browser: TestBrowser;
+  Deno.test.beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  Deno.test.afterAll(async () => await browser[Symbol.asyncDispose]());
+  return { newPage: () => browser.newPage() };
+}
+
 /** A browser's program, and what it needs to run. */
 export interface Program {
   /** The file. */

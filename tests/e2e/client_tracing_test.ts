@@ -8,8 +8,7 @@ import {
 } from "@std/assert";
 import { createTracer } from "@quartet/kit/trace";
 import type { SpanData, TraceData } from "@quartet/kit/trace";
-import { startBrowser } from "./browser.ts";
-import type { TestPage } from "./browser.ts";
+import { shareBrowser, type TestPage } from "./browser.ts";
 import type { WebSocket } from "playwright-core";
 import {
   type ClientApp,
@@ -41,385 +40,335 @@ const MEASURE = `
 
 const SPECIMEN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-Deno.test("tracing in a browser", async (t) => {
-  await using browser = await startBrowser();
+const browser = shareBrowser();
 
-  /** Opens the app's page and runs a step with it. */
-  const step = (
-    name: string,
-    fn: (app: ClientApp, view: TestPage) => Promise<void>,
-    options: Parameters<typeof startClientApp>[0] & {
-      path?: string;
-      init?: string;
-      /** Whether the step sets the page's timers forward. */
-      clock?: boolean;
-    } = {},
-  ) =>
-    t.step(name, async () => {
-      await using app = await startClientApp(options);
-      await using view = await browser.newPage();
-      if (options.clock) await view.page.clock.install();
-      await view.page.addInitScript(MEASURE);
-      if (options.init) await view.page.addInitScript(options.init);
-      await view.page.goto(app.url + (options.path ?? "/"));
-      await fn(app, view);
-    });
+interface PageOptions extends ClientAppOptions {
+  readonly path?: string;
+  /** A script that runs before the page's own. */
+  readonly init?: string;
+  /** Whether the test sets the page's timers forward. */
+  readonly clock?: boolean;
+}
 
-  await step("fetch is the parent of what it causes", async (app, view) => {
-    const text = await run<string>(
-      view,
-      `return (await fetch("/echo?token=secret", { method: "POST" })).json()
-        .then((echo) => echo.headers.traceparent)`,
-    );
-    const { trace, span } = await traceWith(app.tracer, "fetch POST /echo");
-    const root = trace.spans.get(trace.rootSpanId)!;
-    assertEquals(root.name, "POST /echo");
-    assertEquals(root.parentId, span.id);
-    assertEquals(span.parentId, null);
-    assertEquals(span.children, [root.id]);
-    assertEquals(text, `00-${trace.id}-${span.id}-01`);
-    assertEquals(span.layer, "request");
-    assertEquals(span.status, "ok");
-    assertEquals(span.attributes, {
-      "http.request.method": "POST",
-      "url.path": "/echo",
-      "http.response.status_code": 200,
-      "app.origin": "client",
-    });
-    await assertAround(view, span, root);
-    assertQuiet(view);
-  });
+type ClientAppOptions = NonNullable<Parameters<typeof startClientApp>[0]>;
 
-  await step("each fetch is a trace of its own", async (app, view) => {
-    await run(
-      view,
-      `await Promise.all(["a", "b", "c"].map((x) => fetch("/echo?" + x)))`,
-    );
-    const merged = await until("three traces", () => {
-      const found = app.tracer.getTraces()
-        .filter(({ spans }) =>
-          spans.values().some(({ name }) => name === "fetch GET /echo")
-        );
-      return found.length === 3 && found;
-    });
-    assertEquals(new Set(merged.map(({ id }) => id)).size, 3);
-  });
-
-  await step("a 4xx or 5xx fetch has failed", async (app, view) => {
-    await run(view, `await fetch("/nothing")`);
-    const { span } = await traceWith(app.tracer, "fetch GET /nothing");
-    assertEquals(span.status, "error");
-    assertEquals(span.attributes["error.type"], "404");
-    assertEquals(span.attributes["http.response.status_code"], 404);
-  });
-
-  const pageLoad = async (app: ClientApp, view: TestPage) => {
-    const { trace, span } = await traceWith(app.tracer, "page:load");
-    const root = trace.spans.get(trace.rootSpanId)!;
-    assertEquals(root.name, "GET /");
-    assertEquals(span.parentId, root.id);
-    const names = span.children.map((id) => trace.spans.get(id)!.name);
-    for (const name of ["request", "dom", "script /script.js"]) {
-      assert(names.includes(name), `${name} is among ${names}`);
-    }
-    const request = named(trace, "request");
-    await assertAround(view, request, root);
-    for (const span of trace.spans.values()) {
-      assertLess(Math.abs(span.startTime - root.startTime), MINUTE, span.name);
-      assertLess(Math.abs(span.endTime - root.startTime), MINUTE, span.name);
-    }
-    assertQuiet(view);
-  };
-  const shifted = (minutes: number) =>
-    `{
-    const { timeOrigin } = performance, { now } = Date, shift = ${minutes} * 60e3;
-    Object.defineProperty(performance, "timeOrigin", { get: () => timeOrigin + shift });
-    Date.now = () => now.call(Date) + shift;
-  }`;
-  await step("how the page was loaded is in the page's trace", pageLoad);
-  await step("a clock that is fast does not matter", pageLoad, {
-    init: shifted(5),
-  });
-  await step("a clock that is slow does not matter", pageLoad, {
-    init: shifted(-5),
-  });
-  await step(
-    "a clock that is fast does not matter to what a closing page sends",
-    async (app, view) => {
-      await run(view, `await fetch("/echo")`);
-      await view.page.goto("about:blank");
-      const { trace, span } = await traceWith(app.tracer, "fetch GET /echo");
-      const root = trace.spans.get(trace.rootSpanId)!;
-      assertLess(Math.abs(span.startTime - root.startTime), MINUTE);
-    },
-    { init: shifted(5) },
-  );
-
-  await t.step("the page may tell its trace in other ways", async () => {
-    const tracer = createTracer();
-    const parent = tracer.startTrace("elsewhere");
-    parent.end();
-    for (
-      const head of [
-        `<meta name="app-trace-id" content="${parent.traceId}">`,
-        `<script>window.__APP_TRACE_ID__ = "${parent.traceId}"</script>`,
-      ]
-    ) {
-      await using app = await startClientApp({ tracer, head });
-      await using view = await browser.newPage();
-      await view.page.goto(app.url);
-      await run(view, `kit.getClientTracer().startSpan("mine").end()`);
-      const { trace } = await traceWith(tracer, "mine");
-      assertEquals(trace.id, parent.traceId);
-    }
-  });
-
-  await step("spans of the page", async (app, view) => {
-    const thrown = await run<string>(
-      view,
-      `const tracer = kit.getClientTracer();
-       const result = await tracer.withSpan("hydrate:List", "islands", async (span) => {
-         span.setAttribute("items", 3);
-         span.event("half", { way: true });
-         const step = span.child("step");
-         await new Promise((resolve) => setTimeout(resolve, 20));
-         step.end();
-         return 42;
-       });
-       if (result !== 42) throw new Error("wrong result");
-       try {
-         tracer.withSpan("fails", "custom", () => { throw new RangeError("too far"); });
-       } catch (error) { return error.name; }`,
-    );
-    assertEquals(thrown, "RangeError");
-    const { trace, span } = await traceWith(app.tracer, "hydrate:List");
-    assertEquals(span.parentId, trace.rootSpanId);
-    assertEquals(span.layer, "islands");
-    assertEquals(span.attributes["items"], 3);
-    assertEquals(
-      span.events.map(({ name, attributes }) => [name, attributes]),
-      [
-        ["half", { way: true }],
-      ],
-    );
-    assertGreater(span.duration, 15);
-    const child = named(trace, "step");
-    assertEquals([child.parentId, child.layer], [span.id, "custom"]);
-    const failed = (await traceWith(app.tracer, "fails")).span;
-    assertEquals(failed.status, "error");
-    assertEquals(failed.attributes["error.type"], "RangeError");
-    assertEquals(
-      failed.events[0]?.attributes?.["exception.message"],
-      "too far",
-    );
-  });
-
-  await step("a fetch keeps the headers of requests", async (_app, view) => {
-    const echo = await run<Record<string, Echo>>(
-      view,
-      `const get = async (...args) => (await fetch(...args)).json();
-       const body = new FormData();
-       body.set("name", "value");
-       return {
-         request: await get(new Request("/echo", { headers: { "x-own": "1" } })),
-         posted: await get(new Request("/echo", { method: "PUT", body: "text", headers: { "x-own": "1" } })),
-         both: await get(new Request("/echo", { headers: { "x-own": "1" } }), { headers: [["x-init", "2"]] }),
-         init: await get(new URL("/echo", location.href), { headers: new Headers({ "x-init": "2" }) }),
-         frozen: await get("/echo", Object.freeze({ method: "POST", body: "b", headers: Object.freeze({ "x-init": "2" }) })),
-         copied: await get("/echo", new Request("/other", { method: "DELETE", headers: { "x-own": "1" } })),
-         form: await get("/echo", { method: "POST", body }),
-         own: await get("/echo", { headers: { TraceParent: "${SPECIMEN}" } }),
-         ownRequest: await get(new Request("/echo", { headers: { traceparent: "${SPECIMEN}" }, method: "POST", body: "x" })),
-       };`,
-    );
-    const { request, posted, both, init, frozen, copied, form } = echo;
-    assertEquals(request!.headers["x-own"], "1");
-    assertEquals(posted!.headers["x-own"], "1");
-    assertEquals([posted!.method, posted!.body], ["PUT", "text"]);
-    assertEquals([both!.headers["x-own"], both!.headers["x-init"]], [
-      undefined,
-      "2",
-    ]);
-    assertEquals(init!.headers["x-init"], "2");
-    assertEquals([frozen!.headers["x-init"], frozen!.body], ["2", "b"]);
-    assertEquals([copied!.headers["x-own"], copied!.method], ["1", "DELETE"]);
-    assert(form!.body.includes('name="name"\r\n\r\nvalue'));
-    for (const { headers } of [request!, posted!, both!, init!, form!]) {
-      assert(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/.test(headers.traceparent!));
-    }
-    assertEquals(echo.own!.headers.traceparent, SPECIMEN);
-    assertEquals(echo.ownRequest!.headers.traceparent, SPECIMEN);
-    assertEquals(echo.ownRequest!.body, "x");
-  });
-
-  await t.step("other origins are not told, unless listed", async () => {
-    const seen: Headers[] = [];
-    await using other = Deno.serve(
-      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-      (request) => {
-        seen.push(new Headers(request.headers));
-        return new Response("there", {
-          headers: {
-            "access-control-allow-origin": "*",
-            "access-control-allow-headers": "traceparent, x-own",
-          },
-        });
-      },
-    );
-    const origin = `http://127.0.0.1:${other.addr.port}`;
-    await using app = await startClientApp();
+/** Tests with the app's page open. */
+function testPage(
+  name: string,
+  fn: (app: ClientApp, view: TestPage) => Promise<void>,
+  options: PageOptions = {},
+): void {
+  Deno.test(`tracing in a browser: ${name}`, async () => {
+    await using app = await startClientApp(options);
     await using view = await browser.newPage();
-    await view.page.goto(`${app.url}/?manual`);
-    await run(
-      view,
-      `kit.initClientTracing();
-       await fetch("${origin}/a");
-       await fetch(new Request("${origin}/b", { headers: { "x-own": "1" } }));
-       await fetch(new URL("${origin}/c"), { method: "POST", body: "x" });
-       const frame = document.createElement("iframe");
-       document.body.append(frame);
-       await fetch(new frame.contentWindow.Request("${origin}/d"));
-       await fetch("//127.0.0.1:${other.addr.port}/e");`,
-    );
-    assertEquals(seen.length, 6, "five requests and one preflight");
-    for (const headers of seen) {
-      assertFalse(headers.has("traceparent"));
-      assertFalse(
-        headers.get("access-control-request-headers")?.includes("traceparent"),
-      );
-    }
-    await view.page.reload();
-    await run(
-      view,
-      `kit.initClientTracing({ origins: ["${origin}"] });
-       await fetch("${origin}/told");`,
-    );
-    assert(seen.at(-1)!.has("traceparent"));
-    assertQuiet(view);
+    if (options.clock) await view.page.clock.install();
+    await view.page.addInitScript(MEASURE);
+    if (options.init) await view.page.addInitScript(options.init);
+    await view.page.goto(app.url + (options.path ?? "/"));
+    await fn(app, view);
   });
+}
 
-  await step(
-    "fetch gives and throws what the page's own does",
-    async (_app, view) => {
-      const [native, patched] = await run<unknown[]>(
-        view,
-        `const describe = (error) => String(error?.name) + ": " + String(error?.message ?? error);
-       const attempt = async (...args) => {
-         try {
-           const response = await fetch(...args);
-           return [response.url, response.type, response.redirected, response.status, await response.text()];
-         } catch (error) { return describe(error); }
-       };
-       const all = async () => {
-         const outcomes = [];
-         outcomes.push(await attempt("http://"));
-         outcomes.push(await attempt("/fixed", { method: "GET", body: "x" }));
-         outcomes.push(await attempt("/fixed", { headers: { "bad name": "x" } }));
-         outcomes.push(await attempt("/fixed", { method: "BAD METHOD" }));
-         outcomes.push(await attempt());
-         outcomes.push(await attempt("/fixed", 5));
-         outcomes.push(await attempt("/redirect"));
-         outcomes.push(await attempt("/redirect", { redirect: "error" }));
-         outcomes.push((await attempt("/redirect", { redirect: "manual" })).slice(1));
-         outcomes.push(await attempt("/fixed", { signal: AbortSignal.abort() }));
-         outcomes.push(await attempt("/fixed", { signal: AbortSignal.abort("my reason") }));
-         const controller = new AbortController();
-         const hanging = attempt("/hang", { signal: controller.signal });
-         setTimeout(() => controller.abort(new RangeError("mine")), 20);
-         outcomes.push(await hanging);
-         outcomes.push(await attempt("/hang", { signal: AbortSignal.timeout(20) }));
-         const used = new Request("/fixed", { method: "POST", body: "x" });
-         outcomes.push(await attempt(used), used.bodyUsed, await attempt(used));
-         outcomes.push(await attempt("data:text/plain,hi"));
-         outcomes.push(await attempt("http://127.0.0.1:1/"));
-         const unhandled = new Promise((resolve) =>
-           addEventListener("unhandledrejection", (event) => {
-             event.preventDefault();
-             resolve(describe(event.reason));
-           }, { once: true }));
-         fetch("/fixed", { signal: AbortSignal.abort("nobody cares") });
-         outcomes.push(await unhandled);
-         const { body } = await fetch("/stream");
-         const reader = body.getReader();
-         outcomes.push(new TextDecoder().decode((await reader.read()).value));
-         await reader.cancel();
-         return outcomes;
-       };
-       const patched = await all();
-       window.fetch = nativeFetch;
-       const native = await all();
-       return [native, patched];`,
+testPage("fetch is the parent of what it causes", async (app, view) => {
+  const text = await run<string>(
+    view,
+    `return (await fetch("/echo?token=secret", { method: "POST" })).json()
+      .then((echo) => echo.headers.traceparent)`,
+  );
+  const { trace, span } = await traceWith(app.tracer, "fetch POST /echo");
+  const root = trace.spans.get(trace.rootSpanId)!;
+  assertEquals(root.name, "POST /echo");
+  assertEquals(root.parentId, span.id);
+  assertEquals(span.parentId, null);
+  assertEquals(span.children, [root.id]);
+  assertEquals(text, `00-${trace.id}-${span.id}-01`);
+  assertEquals(span.layer, "request");
+  assertEquals(span.status, "ok");
+  assertEquals(span.attributes, {
+    "http.request.method": "POST",
+    "url.path": "/echo",
+    "http.response.status_code": 200,
+    "app.origin": "client",
+  });
+  await assertAround(view, span, root);
+  assertQuiet(view);
+});
+
+testPage("each fetch is a trace of its own", async (app, view) => {
+  await run(
+    view,
+    `await Promise.all(["a", "b", "c"].map((x) => fetch("/echo?" + x)))`,
+  );
+  const merged = await until("three traces", () => {
+    const found = app.tracer.getTraces()
+      .filter(({ spans }) =>
+        spans.values().some(({ name }) => name === "fetch GET /echo")
       );
-      assertEquals(patched, native);
-    },
-    {
-      routes: [
-        { path: "/fixed", method: "*", handler: () => new Response("fixed") },
-        {
-          path: "/redirect",
-          handler: () =>
-            new Response(null, {
-              status: 302,
-              headers: { location: "/fixed" },
-            }),
+    return found.length === 3 && found;
+  });
+  assertEquals(new Set(merged.map(({ id }) => id)).size, 3);
+});
+
+testPage("a 4xx or 5xx fetch has failed", async (app, view) => {
+  await run(view, `await fetch("/nothing")`);
+  const { span } = await traceWith(app.tracer, "fetch GET /nothing");
+  assertEquals(span.status, "error");
+  assertEquals(span.attributes["error.type"], "404");
+  assertEquals(span.attributes["http.response.status_code"], 404);
+});
+
+const pageLoad = async (app: ClientApp, view: TestPage) => {
+  const { trace, span } = await traceWith(app.tracer, "page:load");
+  const root = trace.spans.get(trace.rootSpanId)!;
+  assertEquals(root.name, "GET /");
+  assertEquals(span.parentId, root.id);
+  const names = span.children.map((id) => trace.spans.get(id)!.name);
+  for (const name of ["request", "dom", "script /script.js"]) {
+    assert(names.includes(name), `${name} is among ${names}`);
+  }
+  const request = named(trace, "request");
+  await assertAround(view, request, root);
+  for (const span of trace.spans.values()) {
+    assertLess(Math.abs(span.startTime - root.startTime), MINUTE, span.name);
+    assertLess(Math.abs(span.endTime - root.startTime), MINUTE, span.name);
+  }
+  assertQuiet(view);
+};
+const shifted = (minutes: number) =>
+  `{
+  const { timeOrigin } = performance, { now } = Date, shift = ${minutes} * 60e3;
+  Object.defineProperty(performance, "timeOrigin", { get: () => timeOrigin + shift });
+  Date.now = () => now.call(Date) + shift;
+}`;
+testPage("how the page was loaded is in the page's trace", pageLoad);
+testPage("a clock that is fast does not matter", pageLoad, {
+  init: shifted(5),
+});
+testPage("a clock that is slow does not matter", pageLoad, {
+  init: shifted(-5),
+});
+testPage(
+  "a clock that is fast does not matter to what a closing page sends",
+  async (app, view) => {
+    await run(view, `await fetch("/echo")`);
+    await view.page.goto("about:blank");
+    const { trace, span } = await traceWith(app.tracer, "fetch GET /echo");
+    const root = trace.spans.get(trace.rootSpanId)!;
+    assertLess(Math.abs(span.startTime - root.startTime), MINUTE);
+  },
+  { init: shifted(5) },
+);
+
+Deno.test("tracing in a browser: the page may tell its trace in other ways", async () => {
+  const tracer = createTracer();
+  const parent = tracer.startTrace("elsewhere");
+  parent.end();
+  for (
+    const head of [
+      `<meta name="app-trace-id" content="${parent.traceId}">`,
+      `<script>window.__APP_TRACE_ID__ = "${parent.traceId}"</script>`,
+    ]
+  ) {
+    await using app = await startClientApp({ tracer, head });
+    await using view = await browser.newPage();
+    await view.page.goto(app.url);
+    await run(view, `kit.getClientTracer().startSpan("mine").end()`);
+    const { trace } = await traceWith(tracer, "mine");
+    assertEquals(trace.id, parent.traceId);
+  }
+});
+
+testPage("spans of the page", async (app, view) => {
+  const thrown = await run<string>(
+    view,
+    `const tracer = kit.getClientTracer();
+     const result = await tracer.withSpan("hydrate:List", "islands", async (span) => {
+       span.setAttribute("items", 3);
+       span.event("half", { way: true });
+       const step = span.child("step");
+       await new Promise((resolve) => setTimeout(resolve, 20));
+       step.end();
+       return 42;
+     });
+     if (result !== 42) throw new Error("wrong result");
+     try {
+       tracer.withSpan("fails", "custom", () => { throw new RangeError("too far"); });
+     } catch (error) { return error.name; }`,
+  );
+  assertEquals(thrown, "RangeError");
+  const { trace, span } = await traceWith(app.tracer, "hydrate:List");
+  assertEquals(span.parentId, trace.rootSpanId);
+  assertEquals(span.layer, "islands");
+  assertEquals(span.attributes["items"], 3);
+  assertEquals(
+    span.events.map(({ name, attributes }) => [name, attributes]),
+    [
+      ["half", { way: true }],
+    ],
+  );
+  assertGreater(span.duration, 15);
+  const child = named(trace, "step");
+  assertEquals([child.parentId, child.layer], [span.id, "custom"]);
+  const failed = (await traceWith(app.tracer, "fails")).span;
+  assertEquals(failed.status, "error");
+  assertEquals(failed.attributes["error.type"], "RangeError");
+  assertEquals(
+    failed.events[0]?.attributes?.["exception.message"],
+    "too far",
+  );
+});
+
+testPage("a fetch keeps the headers of requests", async (_app, view) => {
+  const echo = await run<Record<string, Echo>>(
+    view,
+    `const get = async (...args) => (await fetch(...args)).json();
+     const body = new FormData();
+     body.set("name", "value");
+     return {
+       request: await get(new Request("/echo", { headers: { "x-own": "1" } })),
+       posted: await get(new Request("/echo", { method: "PUT", body: "text", headers: { "x-own": "1" } })),
+       both: await get(new Request("/echo", { headers: { "x-own": "1" } }), { headers: [["x-init", "2"]] }),
+       init: await get(new URL("/echo", location.href), { headers: new Headers({ "x-init": "2" }) }),
+       frozen: await get("/echo", Object.freeze({ method: "POST", body: "b", headers: Object.freeze({ "x-init": "2" }) })),
+       copied: await get("/echo", new Request("/other", { method: "DELETE", headers: { "x-own": "1" } })),
+       form: await get("/echo", { method: "POST", body }),
+       own: await get("/echo", { headers: { TraceParent: "${SPECIMEN}" } }),
+       ownRequest: await get(new Request("/echo", { headers: { traceparent: "${SPECIMEN}" }, method: "POST", body: "x" })),
+     };`,
+  );
+  const { request, posted, both, init, frozen, copied, form } = echo;
+  assertEquals(request!.headers["x-own"], "1");
+  assertEquals(posted!.headers["x-own"], "1");
+  assertEquals([posted!.method, posted!.body], ["PUT", "text"]);
+  assertEquals([both!.headers["x-own"], both!.headers["x-init"]], [
+    undefined,
+    "2",
+  ]);
+  assertEquals(init!.headers["x-init"], "2");
+  assertEquals([frozen!.headers["x-init"], frozen!.body], ["2", "b"]);
+  assertEquals([copied!.headers["x-own"], copied!.method], ["1", "DELETE"]);
+  assert(form!.body.includes('name="name"\r\n\r\nvalue'));
+  for (const { headers } of [request!, posted!, both!, init!, form!]) {
+    assert(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/.test(headers.traceparent!));
+  }
+  assertEquals(echo.own!.headers.traceparent, SPECIMEN);
+  assertEquals(echo.ownRequest!.headers.traceparent, SPECIMEN);
+  assertEquals(echo.ownRequest!.body, "x");
+});
+
+Deno.test("tracing in a browser: other origins are not told, unless listed", async () => {
+  const seen: Headers[] = [];
+  await using other = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    (request) => {
+      seen.push(new Headers(request.headers));
+      return new Response("there", {
+        headers: {
+          "access-control-allow-origin": "*",
+          "access-control-allow-headers": "traceparent, x-own",
         },
-        {
-          path: "/hang",
-          handler: (request) =>
-            new Promise((resolve) =>
-              request.signal.addEventListener(
-                "abort",
-                () => resolve(new Response()),
-              )
-            ),
-        },
-        {
-          path: "/stream",
-          handler: () =>
-            new Response(
-              new ReadableStream({
-                start(controller) {
-                  controller.enqueue(new TextEncoder().encode("first"));
-                },
-              }),
-            ),
-        },
-      ],
+      });
     },
   );
+  const origin = `http://127.0.0.1:${other.addr.port}`;
+  await using app = await startClientApp();
+  await using view = await browser.newPage();
+  await view.page.goto(`${app.url}/?manual`);
+  await run(
+    view,
+    `kit.initClientTracing();
+     await fetch("${origin}/a");
+     await fetch(new Request("${origin}/b", { headers: { "x-own": "1" } }));
+     await fetch(new URL("${origin}/c"), { method: "POST", body: "x" });
+     const frame = document.createElement("iframe");
+     document.body.append(frame);
+     await fetch(new frame.contentWindow.Request("${origin}/d"));
+     await fetch("//127.0.0.1:${other.addr.port}/e");`,
+  );
+  assertEquals(seen.length, 6, "five requests and one preflight");
+  for (const headers of seen) {
+    assertFalse(headers.has("traceparent"));
+    assertFalse(
+      headers.get("access-control-request-headers")?.includes("traceparent"),
+    );
+  }
+  await view.page.reload();
+  await run(
+    view,
+    `kit.initClientTracing({ origins: ["${origin}"] });
+     await fetch("${origin}/told");`,
+  );
+  assert(seen.at(-1)!.has("traceparent"));
+  assertQuiet(view);
+});
 
-  await step(
-    "to be given up is no failure, to take too long is",
-    async (app, view) => {
-      await run(
-        view,
-        `window.controller = new AbortController();
-         fetch("/given-up", controller).catch(() => {});
-         const signal = AbortSignal.timeout(400);
-         fetch("/too-slow", { signal }).catch(() => {});`,
-      );
-      await until(
-        "the request",
-        () => app.asked.some(({ url }) => url.endsWith("/given-up")),
-      );
-      // As on the server, whatever the reason is.
-      await run(view, "controller.abort(new RangeError('mine'))");
-      const given = await until("the request and its parent", () => {
-        const spans = app.tracer.getTraces()
-          .flatMap(({ spans }) => [...spans.values()]);
-        return spans.find(({ name, children }) =>
-          name === "fetch GET /given-up" && children.length > 0
-        );
-      });
-      assertEquals([given.status, given.children.length], ["ok", 1]);
-      assertEquals(given.events.map(({ name }) => name), ["fetch.aborted"]);
-      const slow = (await traceWith(app.tracer, "fetch GET /too-slow")).span;
-      assertEquals(slow.status, "error");
-      assertEquals(slow.attributes["error.type"], "TimeoutError");
-    },
-    {
-      routes: ["/given-up", "/too-slow"].map((path) => ({
-        path,
+testPage(
+  "fetch gives and throws what the page's own does",
+  async (_app, view) => {
+    const [native, patched] = await run<unknown[]>(
+      view,
+      `const describe = (error) => String(error?.name) + ": " + String(error?.message ?? error);
+     const attempt = async (...args) => {
+       try {
+         const response = await fetch(...args);
+         return [response.url, response.type, response.redirected, response.status, await response.text()];
+       } catch (error) { return describe(error); }
+     };
+     const all = async () => {
+       const outcomes = [];
+       outcomes.push(await attempt("http://"));
+       outcomes.push(await attempt("/fixed", { method: "GET", body: "x" }));
+       outcomes.push(await attempt("/fixed", { headers: { "bad name": "x" } }));
+       outcomes.push(await attempt("/fixed", { method: "BAD METHOD" }));
+       outcomes.push(await attempt());
+       outcomes.push(await attempt("/fixed", 5));
+       outcomes.push(await attempt("/redirect"));
+       outcomes.push(await attempt("/redirect", { redirect: "error" }));
+       outcomes.push((await attempt("/redirect", { redirect: "manual" })).slice(1));
+       outcomes.push(await attempt("/fixed", { signal: AbortSignal.abort() }));
+       outcomes.push(await attempt("/fixed", { signal: AbortSignal.abort("my reason") }));
+       const controller = new AbortController();
+       const hanging = attempt("/hang", { signal: controller.signal });
+       setTimeout(() => controller.abort(new RangeError("mine")), 20);
+       outcomes.push(await hanging);
+       outcomes.push(await attempt("/hang", { signal: AbortSignal.timeout(20) }));
+       const used = new Request("/fixed", { method: "POST", body: "x" });
+       outcomes.push(await attempt(used), used.bodyUsed, await attempt(used));
+       outcomes.push(await attempt("data:text/plain,hi"));
+       outcomes.push(await attempt("http://127.0.0.1:1/"));
+       const unhandled = new Promise((resolve) =>
+         addEventListener("unhandledrejection", (event) => {
+           event.preventDefault();
+           resolve(describe(event.reason));
+         }, { once: true }));
+       fetch("/fixed", { signal: AbortSignal.abort("nobody cares") });
+       outcomes.push(await unhandled);
+       const { body } = await fetch("/stream");
+       const reader = body.getReader();
+       outcomes.push(new TextDecoder().decode((await reader.read()).value));
+       await reader.cancel();
+       return outcomes;
+     };
+     const patched = await all();
+     window.fetch = nativeFetch;
+     const native = await all();
+     return [native, patched];`,
+    );
+    assertEquals(patched, native);
+  },
+  {
+    routes: [
+      { path: "/fixed", method: "*", handler: () => new Response("fixed") },
+      {
+        path: "/redirect",
+        handler: () =>
+          new Response(null, {
+            status: 302,
+            headers: { location: "/fixed" },
+          }),
+      },
+      {
+        path: "/hang",
         handler: (request) =>
           new Promise((resolve) =>
             request.signal.addEventListener(
@@ -427,159 +376,213 @@ Deno.test("tracing in a browser", async (t) => {
               () => resolve(new Response()),
             )
           ),
-      })),
-    },
-  );
+      },
+      {
+        path: "/stream",
+        handler: () =>
+          new Response(
+            new ReadableStream({
+              start(controller) {
+                controller.enqueue(new TextEncoder().encode("first"));
+              },
+            }),
+          ),
+      },
+    ],
+  },
+);
 
-  await t.step("a server that restarts gets what waited for it", async () => {
-    const tracer = createTracer();
-    await using view = await browser.newPage();
-    const sockets: WebSocket[] = [];
-    view.page.on("websocket", (socket) => sockets.push(socket));
-    const port = findFixedPort();
-    {
-      await using app = await startClientApp({ tracer, port });
-      await view.page.goto(app.url);
-      await traceWith(tracer, "page:load");
-    }
-    await until(
-      "the end of the socket",
-      () => sockets.every((socket) => socket.isClosed()),
-    );
+testPage(
+  "to be given up is no failure, to take too long is",
+  async (app, view) => {
     await run(
       view,
-      `kit.getClientTracer().startSpan("while it was down").end()`,
+      `window.controller = new AbortController();
+       fetch("/given-up", controller).catch(() => {});
+       const signal = AbortSignal.timeout(400);
+       fetch("/too-slow", { signal }).catch(() => {});`,
     );
     await until(
-      "an attempt to connect",
-      () => view.errors.some((text) => text.includes("REFUSED")),
+      "the request",
+      () => app.asked.some(({ url }) => url.endsWith("/given-up")),
     );
-    await using _app = await startClientApp({ tracer, port });
-    await traceWith(tracer, "while it was down");
-    await run(view, `await fetch("/echo")`);
-    await traceWith(tracer, "fetch GET /echo");
-  });
-
-  await step(
-    "a server that doesn't trace is left in peace",
-    async (app, view) => {
-      const echo = await run<Echo>(
-        view,
-        `kit.getClientTracer().startSpan("mine").end();
-       const response = await fetch("/echo");
-       await fetch("/echo", { signal: AbortSignal.abort() }).catch(() => {});
-       return response.json();`,
+    // As on the server, whatever the reason is.
+    await run(view, "controller.abort(new RangeError('mine'))");
+    const given = await until("the request and its parent", () => {
+      const spans = app.tracer.getTraces()
+        .flatMap(({ spans }) => [...spans.values()]);
+      return spans.find(({ name, children }) =>
+        name === "fetch GET /given-up" && children.length > 0
       );
-      assertEquals(echo.method, "GET");
-      await view.page.clock.runFor(MINUTE);
-      // The page sends its rest, if any, before the last request.
-      await view.page.goto("about:blank");
-      await (await fetch(`${app.url}/echo`)).body?.cancel();
-      assertQuiet(view);
-      const paths = app.asked.map(({ url }) => new URL(url).pathname);
-      assertEquals(paths, ["/", "/script.js", "/echo", "/echo"]);
-    },
-    { traced: false, clock: true },
-  );
-
-  await step(
-    "a server that refuses is asked three times",
-    async (app, view) => {
-      await run(view, `await fetch("/echo")`);
-      const attempts = () =>
-        app.asked.filter(({ url }) => new URL(url).pathname.endsWith("/ws"))
-          .length;
-      await until("three refusals", () => view.errors.length === 3);
-      await view.page.clock.runFor(MINUTE);
-      await run(view, `await fetch("/echo")`);
-      await view.page.clock.runFor(MINUTE);
-      await run(view, `await fetch("/echo")`);
-      assertEquals(attempts(), 3);
-      assertEquals(view.errors.length, 3, view.errors.join("\n"));
-    },
-    { open: false, clock: true },
-  );
-
-  await step("what is left is sent when the page goes", async (app, view) => {
-    await traceWith(app.tracer, "page:load");
-    await run(
-      view,
-      `await fetch("/echo");
-       kit.getClientTracer().startSpan("last words").end();
-       // From here: told to go from outside, the page may send them before.
-       setTimeout(() => location.assign("about:blank"));`,
-    );
-    await view.page.waitForURL("about:blank");
-    await traceWith(app.tracer, "last words");
-    await traceWith(app.tracer, "fetch GET /echo");
-    const posted = app.asked.filter(({ url }) => url.endsWith("/api"));
-    assertEquals(posted.length, 2, "one for each trace");
-  });
-
-  await step("it is only told what it asks for", async (app, view) => {
-    // The first page's socket is open by then, and goes with it.
-    await traceWith(app.tracer, "page:load");
-    const received: string[] = [];
-    view.page.on("websocket", (socket) => {
-      socket.on("framereceived", ({ payload }) => {
-        received.push(JSON.parse(String(payload)).type);
-      });
     });
-    await view.page.reload();
-    await run(view, `for (let i = 0; i < 3; i++) await fetch("/echo")`);
-    await until("spans", () => {
-      const names = app.tracer.getTraces()
-        .flatMap(({ spans }) => [...spans.values().map(({ name }) => name)]);
-      return names.filter((name) => name === "fetch GET /echo").length === 3;
+    assertEquals([given.status, given.children.length], ["ok", 1]);
+    assertEquals(given.events.map(({ name }) => name), ["fetch.aborted"]);
+    const slow = (await traceWith(app.tracer, "fetch GET /too-slow")).span;
+    assertEquals(slow.status, "error");
+    assertEquals(slow.attributes["error.type"], "TimeoutError");
+  },
+  {
+    routes: ["/given-up", "/too-slow"].map((path) => ({
+      path,
+      handler: (request) =>
+        new Promise((resolve) =>
+          request.signal.addEventListener(
+            "abort",
+            () => resolve(new Response()),
+          )
+        ),
+    })),
+  },
+);
+
+Deno.test("tracing in a browser: a server that restarts gets what waited for it", async () => {
+  const tracer = createTracer();
+  await using view = await browser.newPage();
+  const sockets: WebSocket[] = [];
+  view.page.on("websocket", (socket) => sockets.push(socket));
+  const port = findFixedPort();
+  {
+    await using app = await startClientApp({ tracer, port });
+    await view.page.goto(app.url);
+    await traceWith(tracer, "page:load");
+  }
+  await until(
+    "the end of the socket",
+    () => sockets.every((socket) => socket.isClosed()),
+  );
+  await run(
+    view,
+    `kit.getClientTracer().startSpan("while it was down").end()`,
+  );
+  await until(
+    "an attempt to connect",
+    () => view.errors.some((text) => text.includes("REFUSED")),
+  );
+  await using _app = await startClientApp({ tracer, port });
+  await traceWith(tracer, "while it was down");
+  await run(view, `await fetch("/echo")`);
+  await traceWith(tracer, "fetch GET /echo");
+});
+
+testPage(
+  "a server that doesn't trace is left in peace",
+  async (app, view) => {
+    const echo = await run<Echo>(
+      view,
+      `kit.getClientTracer().startSpan("mine").end();
+     const response = await fetch("/echo");
+     await fetch("/echo", { signal: AbortSignal.abort() }).catch(() => {});
+     return response.json();`,
+    );
+    assertEquals(echo.method, "GET");
+    await view.page.clock.runFor(MINUTE);
+    // The page sends its rest, if any, before the last request.
+    await view.page.goto("about:blank");
+    await (await fetch(`${app.url}/echo`)).body?.cancel();
+    assertQuiet(view);
+    const paths = app.asked.map(({ url }) => new URL(url).pathname);
+    assertEquals(paths, ["/", "/script.js", "/echo", "/echo"]);
+  },
+  { traced: false, clock: true },
+);
+
+testPage(
+  "a server that refuses is asked three times",
+  async (app, view) => {
+    await run(view, `await fetch("/echo")`);
+    const attempts = () =>
+      app.asked.filter(({ url }) => new URL(url).pathname.endsWith("/ws"))
+        .length;
+    await until("three refusals", () => view.errors.length === 3);
+    await view.page.clock.runFor(MINUTE);
+    await run(view, `await fetch("/echo")`);
+    await view.page.clock.runFor(MINUTE);
+    await run(view, `await fetch("/echo")`);
+    assertEquals(attempts(), 3);
+    assertEquals(view.errors.length, 3, view.errors.join("\n"));
+  },
+  { open: false, clock: true },
+);
+
+testPage("what is left is sent when the page goes", async (app, view) => {
+  await traceWith(app.tracer, "page:load");
+  await run(
+    view,
+    `await fetch("/echo");
+     kit.getClientTracer().startSpan("last words").end();
+     // From here: told to go from outside, the page may send them before.
+     setTimeout(() => location.assign("about:blank"));`,
+  );
+  await view.page.waitForURL("about:blank");
+  await traceWith(app.tracer, "last words");
+  await traceWith(app.tracer, "fetch GET /echo");
+  const posted = app.asked.filter(({ url }) => url.endsWith("/api"));
+  assertEquals(posted.length, 2, "one for each trace");
+});
+
+testPage("it is only told what it asks for", async (app, view) => {
+  // The first page's socket is open by then, and goes with it.
+  await traceWith(app.tracer, "page:load");
+  const received: string[] = [];
+  view.page.on("websocket", (socket) => {
+    socket.on("framereceived", ({ payload }) => {
+      received.push(JSON.parse(String(payload)).type);
     });
-    await until("the answers to pings", () => received.length >= 4);
-    assertEquals(received, Array(4).fill("pong"));
   });
-
-  await step("only so many spans wait, and they fit", async (app, view) => {
-    await traceWith(app.tracer, "page:load");
-    const dropped = await run<number>(
-      view,
-      `const tracer = kit.getClientTracer();
-       for (let i = 0; i < 700; i++) tracer.startSpan("span " + i).end();
-       const big = tracer.startSpan("x".repeat(1e6));
-       for (let i = 0; i < 1e3; i++) big.setAttribute("key " + i, "y".repeat(1e5));
-       for (let i = 0; i < 1e3; i++) big.event("event " + i);
-       big.end();
-       return tracer.dropped;`,
-    );
-    assertEquals(dropped, 201);
-    const { trace } = await traceWith(app.tracer, "span 699");
-    const names = new Set(trace.spans.values().map(({ name }) => name));
-    assert(names.has("span 250"));
-    assertFalse(names.has("span 150"));
-  }, { tracer: createTracer({ maxSpansPerTrace: 2_000 }) });
-
-  await step("init twice gives the same tracer", async (_app, view) => {
-    const same = await run<boolean[]>(
-      view,
-      `const patched = fetch;
-       const first = kit.getClientTracer();
-       const second = kit.initClientTracing({ endpoint: "/other" });
-       return [first === second, patched === fetch, patched !== nativeFetch];`,
-    );
-    assertEquals(same, [true, true, true]);
+  await view.page.reload();
+  await run(view, `for (let i = 0; i < 3; i++) await fetch("/echo")`);
+  await until("spans", () => {
+    const names = app.tracer.getTraces()
+      .flatMap(({ spans }) => [...spans.values().map(({ name }) => name)]);
+    return names.filter((name) => name === "fetch GET /echo").length === 3;
   });
+  await until("the answers to pings", () => received.length >= 4);
+  assertEquals(received, Array(4).fill("pong"));
+});
 
-  await step("stop() puts the page's fetch back", async (app, view) => {
-    await traceWith(app.tracer, "page:load");
-    const restored = await run<boolean>(
-      view,
-      `const tracer = kit.getClientTracer();
-       tracer.startSpan("before").end();
-       tracer.close();
-       return fetch === nativeFetch;`,
-    );
-    assertStrictEquals(restored, true);
-    await traceWith(app.tracer, "before");
-    const echo = await run<Echo>(view, `return (await fetch("/echo")).json()`);
-    assertStrictEquals(echo.headers.traceparent, undefined);
-  });
+testPage("only so many spans wait, and they fit", async (app, view) => {
+  await traceWith(app.tracer, "page:load");
+  const dropped = await run<number>(
+    view,
+    `const tracer = kit.getClientTracer();
+     for (let i = 0; i < 700; i++) tracer.startSpan("span " + i).end();
+     const big = tracer.startSpan("x".repeat(1e6));
+     for (let i = 0; i < 1e3; i++) big.setAttribute("key " + i, "y".repeat(1e5));
+     for (let i = 0; i < 1e3; i++) big.event("event " + i);
+     big.end();
+     return tracer.dropped;`,
+  );
+  assertEquals(dropped, 201);
+  const { trace } = await traceWith(app.tracer, "span 699");
+  const names = new Set(trace.spans.values().map(({ name }) => name));
+  assert(names.has("span 250"));
+  assertFalse(names.has("span 150"));
+}, { tracer: createTracer({ maxSpansPerTrace: 2_000 }) });
+
+testPage("init twice gives the same tracer", async (_app, view) => {
+  const same = await run<boolean[]>(
+    view,
+    `const patched = fetch;
+     const first = kit.getClientTracer();
+     const second = kit.initClientTracing({ endpoint: "/other" });
+     return [first === second, patched === fetch, patched !== nativeFetch];`,
+  );
+  assertEquals(same, [true, true, true]);
+});
+
+testPage("stop() puts the page's fetch back", async (app, view) => {
+  await traceWith(app.tracer, "page:load");
+  const restored = await run<boolean>(
+    view,
+    `const tracer = kit.getClientTracer();
+     tracer.startSpan("before").end();
+     tracer.close();
+     return fetch === nativeFetch;`,
+  );
+  assertStrictEquals(restored, true);
+  await traceWith(app.tracer, "before");
+  const echo = await run<Echo>(view, `return (await fetch("/echo")).json()`);
+  assertStrictEquals(echo.headers.traceparent, undefined);
 });
 
 interface Echo {

@@ -182,93 +182,99 @@ Deno.test("recorded text stays text", async (t) => {
   });
 
   await step("in the address", async (view) => {
-    const { page } = view;
     await openFile(view, await generateViewerHTML([traces[0]!]));
-    for (const text of TEXTS) {
-      if (text.length > 1_000 || !text.isWellFormed()) continue;
-      const part = encodeURIComponent(text);
-      await page.evaluate(
-        (hash) => location.hash = hash,
-        `trace=${part}&span=${part}&view=${part}&compare=${part}`,
-      );
-      await waitForText(page, ".trace-pane", "This trace isn't here");
-      await page.getByRole("button", { name: "Show the list" }).click();
-      await page.locator(".trace-pane").waitFor({ state: "detached" });
-    }
+    await openAddresses(view.page);
   });
 
-  await step("in what a browser sends", async (view) => {
-    await using atlas = startAtlas();
-    const { page } = view;
-    atlas.tracer.withSpan("job", "custom", () => {});
-    const { id } = atlas.tracer.getTraces()[0]!;
-    await page.goto(atlas.viewer);
-    await waitForCount(page, "1 trace");
-    const now = Date.now();
-    const { added } = createCollector(atlas.tracer).receive({
-      type: "client:spans",
-      traceId: id,
-      clock: { offset: 0 },
-      spans: TEXTS.map((text, i) => ({
-        id: `${i + 1}`.padStart(16, "0"),
-        name: text.slice(0, 200),
-        layer: "islands",
-        startTime: now,
-        endTime: now + i,
-        attributes: { [text.slice(0, 100)]: text },
-        events: [{ name: text.slice(0, 200), time: now }],
-      })),
-    });
-    assertEquals(added, TEXTS.length);
-    await page.locator("#trace-list [data-row]").first().click();
-    for (const text of TEXTS) {
-      await waitUntil(
-        page,
-        `[...document.querySelectorAll("#waterfall .label")]
-          .some((label) => label.textContent.startsWith(${
-          JSON.stringify(text.slice(0, 200))
-        }))`,
-      );
-    }
-  });
+  await step("in what a browser sends", showClientSpans);
+});
 
-  /** Looks at every nth of the traces in every way there is. */
-  async function lookAtAll(page: Page, step = 1): Promise<void> {
-    await waitForCount(page, `${TEXTS.length} traces`);
-    for (let i = TEXTS.length - 1; i >= 0; i -= step) {
-      await lookAt(page, i, TEXTS[i]!);
-    }
-    await page.locator("#search").fill("</script>");
+/** Opens addresses that hold the texts. */
+async function openAddresses(page: Page): Promise<void> {
+  for (const text of TEXTS) {
+    if (text.length > 1_000 || !text.isWellFormed()) continue;
+    const part = encodeURIComponent(text);
+    await page.evaluate(
+      (hash) => location.hash = hash,
+      `trace=${part}&span=${part}&view=${part}&compare=${part}`,
+    );
+    await waitForText(page, ".trace-pane", "This trace isn't here");
+    await page.getByRole("button", { name: "Show the list" }).click();
+    await page.locator(".trace-pane").waitFor({ state: "detached" });
+  }
+}
+
+/** Shows spans of a browser whose names and values are the texts. */
+async function showClientSpans({ page }: ViewerPage): Promise<void> {
+  await using atlas = startAtlas();
+  atlas.tracer.withSpan("job", "custom", () => {});
+  const { id } = atlas.tracer.getTraces()[0]!;
+  await page.goto(atlas.viewer);
+  await waitForCount(page, "1 trace");
+  const now = Date.now();
+  const { added } = createCollector(atlas.tracer).receive({
+    type: "client:spans",
+    traceId: id,
+    clock: { offset: 0 },
+    spans: TEXTS.map((text, i) => ({
+      id: `${i + 1}`.padStart(16, "0"),
+      name: text.slice(0, 200),
+      layer: "islands",
+      startTime: now,
+      endTime: now + i,
+      attributes: { [text.slice(0, 100)]: text },
+      events: [{ name: text.slice(0, 200), time: now }],
+    })),
+  });
+  assertEquals(added, TEXTS.length);
+  await page.locator("#trace-list [data-row]").first().click();
+  for (const text of TEXTS) {
     await waitUntil(
       page,
-      `document.querySelectorAll("#trace-list [data-row]").length < ${TEXTS.length}`,
+      `[...document.querySelectorAll("#waterfall .label")]
+        .some((label) => label.textContent.startsWith(${
+        JSON.stringify(text.slice(0, 200))
+      }))`,
     );
-    await page.locator("#trace-list [data-row]").first().click();
-    await page.keyboard.press("n");
-    await page.locator("#details mark").first().waitFor();
-    await page.getByRole("button", { name: "Close the trace" }).click();
-    await page.locator("#search").fill("");
-
-    await page.locator("#trace-list").focus();
-    await page.keyboard.press("g");
-    await page.keyboard.press("x");
-    await page.keyboard.press("j");
-    await page.keyboard.press("x");
-    await page.locator("#compare-spans [role=row]").nth(1).waitFor();
-    await assertUnharmed(page);
-    await page.getByRole("button", { name: "Close the comparison" }).click();
-    await page.getByRole("button", { name: "Close the trace" }).click();
-
-    await page.locator("#tab-routes").click();
-    await page.locator("#route-table [data-row]").nth(TEXTS.length - 1)
-      .waitFor();
-    await assertUnharmed(page);
-    await page.locator("#route-table [data-row]").first().click();
-    await page.getByRole("button", { name: /^Remove the filter/ }).waitFor();
-    await assertUnharmed(page);
-    await page.getByRole("button", { name: "Clear", exact: true }).click();
   }
-});
+}
+
+/** Looks at every nth of the traces in every way there is. */
+async function lookAtAll(page: Page, step = 1): Promise<void> {
+  await waitForCount(page, `${TEXTS.length} traces`);
+  for (let i = TEXTS.length - 1; i >= 0; i -= step) {
+    await lookAt(page, i, TEXTS[i]!);
+  }
+  await page.locator("#search").fill("</script>");
+  await waitUntil(
+    page,
+    `document.querySelectorAll("#trace-list [data-row]").length < ${TEXTS.length}`,
+  );
+  await page.locator("#trace-list [data-row]").first().click();
+  await page.keyboard.press("n");
+  await page.locator("#details mark").first().waitFor();
+  await page.getByRole("button", { name: "Close the trace" }).click();
+  await page.locator("#search").fill("");
+
+  await page.locator("#trace-list").focus();
+  await page.keyboard.press("g");
+  await page.keyboard.press("x");
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.locator("#compare-spans [role=row]").nth(1).waitFor();
+  await assertUnharmed(page);
+  await page.getByRole("button", { name: "Close the comparison" }).click();
+  await page.getByRole("button", { name: "Close the trace" }).click();
+
+  await page.locator("#tab-routes").click();
+  await page.locator("#route-table [data-row]").nth(TEXTS.length - 1)
+    .waitFor();
+  await assertUnharmed(page);
+  await page.locator("#route-table [data-row]").first().click();
+  await page.getByRole("button", { name: /^Remove the filter/ }).waitFor();
+  await assertUnharmed(page);
+  await page.getByRole("button", { name: "Clear", exact: true }).click();
+}
 
 /** Looks at one trace, whose texts must all be there as they are. */
 async function lookAt(page: Page, i: number, text: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { exportTracesHTML } from "@quartet/kit/trace";
 import { makeFolder } from "../dev/dev_command.ts";
-import { startBrowser } from "./browser.ts";
+import { startBrowser, type TestBrowser } from "./browser.ts";
 import { until } from "./client_page.ts";
 import {
   assertQuiet,
@@ -23,7 +23,7 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
   await using browser = await startBrowser();
   await using folder = await makeFolder();
   const address = (name: string) => `file://${folder.path}/${name}`;
-  const count = await writePages(folder.path);
+  const count = await writePages(browser, folder.path);
 
   /** Opens a file and runs a step with it, which must ask for nothing else. */
   const step = (
@@ -42,39 +42,11 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
       }
     });
 
-  /** What the page can do with traces, which came in one way or the other. */
-  const walk = async ({ page }: ViewerPage) => {
-    await waitForCount(page, `${count} traces`);
-    await walkByKeyboard(page);
-
-    await page.locator("#search").fill("get /countries/fra");
-    await waitForPaths(page, ["/countries/fra"]);
-    await openTrace(page, "/countries/fra");
-    await selectSpan(page, "SELECT country");
-    await waitForText(page, "#details", "FROM country");
-    await selectSpan(page, "page:load");
-    await waitForText(page, "#details header .tag", "browser");
-    const span = await page.locator("#waterfall [aria-selected=true]")
-      .getAttribute("data-row");
-    const link = await waitForAddress(page, (address) => address.span === span);
-    await page.reload();
-    await waitForText(page, "#details h3", "page:load");
-    await waitForAddress(page, ({ href }) => href === link.href);
-
-    await page.keyboard.press("Escape");
-    await page.locator("#search").fill("");
-    await page.getByLabel("Path contains").fill("/countries");
-    await page.getByRole("button", { name: "Compare" }).click();
-    await openTrace(page, "/countries/deu");
-    await page.getByRole("button", { name: "Compare with marked" }).click();
-    await page.locator("#compare-spans [role=row]").nth(1).waitFor();
-    await page.getByRole("button", { name: "Clear", exact: true }).click();
-    await page.locator("#tab-routes").click();
-    await waitForText(page, "#route-table .route", "/countries/:code");
-    assertEquals(await page.locator("#connection").count(), 0);
-  };
-
-  await step("shows what the server exported", "server.html", walk);
+  await step(
+    "shows what the server exported",
+    "server.html",
+    (view) => walk(view, count),
+  );
   await step(
     "shows what the server exported with few traces",
     "small.html",
@@ -83,13 +55,21 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
       await openTrace(page, "job:report");
     },
   );
-  await step("shows what the page exported", "page.html", walk);
+  await step(
+    "shows what the page exported",
+    "page.html",
+    (view) => walk(view, count),
+  );
 
   await step("can be exported again", "page.html", async ({ page }) => {
     const file = await save(page, "HTML page");
     await file.saveAs(`${folder.path}/again.html`);
   });
-  await step("shows what was exported again", "again.html", walk);
+  await step(
+    "shows what was exported again",
+    "again.html",
+    (view) => walk(view, count),
+  );
   await t.step("is the same after a second export", async () => {
     const [page, again] = await Promise.all(
       ["page", "again"].map((name) =>
@@ -122,68 +102,100 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
       await page.locator("#help").waitFor();
     });
   }
-
-  /** Writes the pages, and tells how many traces the full ones hold. */
-  async function writePages(path: string): Promise<number> {
-    await using atlas = startAtlas();
-    recordFailure(atlas.tracer);
-    const write = (name: string, text: string) =>
-      Deno.writeTextFile(`${path}/${name}`, text);
-    await write("small.html", await exportTracesHTML(atlas.tracer));
-
-    await using other = await newViewerPage(browser);
-    for (const code of ["deu", "fra"]) {
-      await other.page.goto(`${atlas.url}/countries/${code}`);
-      await until(`how ${code} was loaded`, () => {
-        const trace = atlas.tracer.getTraces().find(({ metadata }) =>
-          metadata.pathname === `/countries/${code}`
-        );
-        return trace?.spans.values().some(({ name }) => name === "page:load");
-      });
-    }
-    // Leaving the page makes it send the last of its spans.
-    await other.page.goto("about:blank");
-    await using view = await openViewer(browser, atlas.viewer);
-    await view.page.locator("#search").fill("page:load");
-    await waitForPaths(view.page, ["/countries/fra", "/countries/deu"]);
-    await view.page.locator("#search").fill("");
-    await view.page.locator("[data-row]").nth(2).waitFor();
-
-    // Enough for the traces to be packed.
-    while (
-      JSON.stringify(atlas.tracer.getTraces().map(({ spans }) => [...spans]))
-        .length < 80_000
-    ) {
-      atlas.tracer.withSpan("job:fill", "custom", (span) => {
-        for (let i = 0; i < 20; i++) {
-          span.setAttribute(`fill.${i}`, "x".repeat(200));
-        }
-      });
-    }
-    const total = atlas.tracer.getTraces().length;
-    await waitForCount(view.page, `${total} traces`);
-    const download = await save(view.page, "HTML page");
-    await download.saveAs(`${path}/page.html`);
-    await assertQuiet(view);
-
-    const html = await exportTracesHTML(atlas.tracer);
-    assertMatch(html, /data-encoding="packed"/);
-    await write("server.html", html);
-    await write(
-      "empty.html",
-      html.replace(/data-encoding="packed">[^<]*/, `data-encoding="none">`),
-    );
-    await write(
-      "cut.html",
-      html.replace(/(data-encoding="packed">[^<]{2000})[^<]*/, "$1"),
-    );
-    await write(
-      "begun.html",
-      html.slice(0, html.indexOf(`data-encoding="packed">`) + 2_000),
-    );
-    return total;
-  }
 });
+
+/** What the page can do with traces, which came in one way or the other. */
+async function walk({ page }: ViewerPage, count: number): Promise<void> {
+  await waitForCount(page, `${count} traces`);
+  await walkByKeyboard(page);
+
+  await page.locator("#search").fill("get /countries/fra");
+  await waitForPaths(page, ["/countries/fra"]);
+  await openTrace(page, "/countries/fra");
+  await selectSpan(page, "SELECT country");
+  await waitForText(page, "#details", "FROM country");
+  await selectSpan(page, "page:load");
+  await waitForText(page, "#details header .tag", "browser");
+  const span = await page.locator("#waterfall [aria-selected=true]")
+    .getAttribute("data-row");
+  const link = await waitForAddress(page, (address) => address.span === span);
+  await page.reload();
+  await waitForText(page, "#details h3", "page:load");
+  await waitForAddress(page, ({ href }) => href === link.href);
+
+  await page.keyboard.press("Escape");
+  await page.locator("#search").fill("");
+  await page.getByLabel("Path contains").fill("/countries");
+  await page.getByRole("button", { name: "Compare" }).click();
+  await openTrace(page, "/countries/deu");
+  await page.getByRole("button", { name: "Compare with marked" }).click();
+  await page.locator("#compare-spans [role=row]").nth(1).waitFor();
+  await page.getByRole("button", { name: "Clear", exact: true }).click();
+  await page.locator("#tab-routes").click();
+  await waitForText(page, "#route-table .route", "/countries/:code");
+  assertEquals(await page.locator("#connection").count(), 0);
+}
+
+/** Writes the pages, and returns how many traces the full ones hold. */
+async function writePages(browser: TestBrowser, path: string): Promise<number> {
+  await using atlas = startAtlas();
+  recordFailure(atlas.tracer);
+  const write = (name: string, text: string) =>
+    Deno.writeTextFile(`${path}/${name}`, text);
+  await write("small.html", await exportTracesHTML(atlas.tracer));
+
+  await using other = await newViewerPage(browser);
+  for (const code of ["deu", "fra"]) {
+    await other.page.goto(`${atlas.url}/countries/${code}`);
+    await until(`how ${code} was loaded`, () => {
+      const trace = atlas.tracer.getTraces().find(({ metadata }) =>
+        metadata.pathname === `/countries/${code}`
+      );
+      return trace?.spans.values().some(({ name }) => name === "page:load");
+    });
+  }
+  // Leaving the page makes it send the last of its spans.
+  await other.page.goto("about:blank");
+  await using view = await openViewer(browser, atlas.viewer);
+  await view.page.locator("#search").fill("page:load");
+  await waitForPaths(view.page, ["/countries/fra", "/countries/deu"]);
+  await view.page.locator("#search").fill("");
+  await view.page.locator("[data-row]").nth(2).waitFor();
+
+  // Enough for the traces to be packed.
+  while (
+    JSON.stringify(atlas.tracer.getTraces().map(({ spans }) => [...spans]))
+      .length < 80_000
+  ) {
+    atlas.tracer.withSpan("job:fill", "custom", (span) => {
+      for (let i = 0; i < 20; i++) {
+        span.setAttribute(`fill.${i}`, "x".repeat(200));
+      }
+    });
+  }
+  const total = atlas.tracer.getTraces().length;
+  await waitForCount(view.page, `${total} traces`);
+  const download = await save(view.page, "HTML page");
+  await download.saveAs(`${path}/page.html`);
+  await assertQuiet(view);
+
+  const html = await exportTracesHTML(atlas.tracer);
+  assertMatch(html, /data-encoding="packed"/);
+  await write("server.html", html);
+  await write(
+    "empty.html",
+    html.replace(/data-encoding="packed">[^<]*/, `data-encoding="none">`),
+  );
+  await write(
+    "cut.html",
+    html.replace(/(data-encoding="packed">[^<]{2000})[^<]*/, "$1"),
+  );
+  await write(
+    "begun.html",
+    html.slice(0, html.indexOf(`data-encoding="packed">`) + 2_000),
+  );
+  return total;
+}
 
 /** Saves all traces that are listed. */
 async function save(page: ViewerPage["page"], format: string) {

@@ -69,7 +69,7 @@ const PATIENCE = 20_000;
 
 /** Opens a page for the viewer, at no address yet. */
 export async function newViewerPage(
-  browser: TestBrowser,
+  browser: Pick<TestBrowser, "newPage">,
   options: ViewerPageOptions = {},
 ): Promise<ViewerPage> {
   const { width = 1280, height = 800, colorScheme = "light" } = options;
@@ -103,7 +103,7 @@ export async function newViewerPage(
 
 /** Opens the viewer. */
 export async function openViewer(
-  browser: TestBrowser,
+  browser: Pick<TestBrowser, "newPage">,
   url: string,
   options?: ViewerPageOptions,
 ): Promise<ViewerPage> {

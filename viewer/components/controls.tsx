@@ -1,5 +1,5 @@
 /**
- * The small things that many parts of the page are made of.
+ * Elements that many parts of the page share.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { type ComponentChildren, type ComponentProps, Fragment } from "preact";
 import type { Layer } from "../../trace/types.ts";
 import { cutText } from "../model/text.ts";
 
-/** A list of classes for `class`; what is empty or false is left out. */
+/** Joins classes, without those that are empty or false. */
 export function classes(...names: (string | false)[]): string {
   return names.filter(Boolean).join(" ");
 }
@@ -26,9 +26,9 @@ export function Swatch({ layer }: { layer: Layer }) {
 
 interface ToolProps {
   readonly icon: IconName;
-  /** What it does, for the tooltip and for those who don't see the icon. */
+  /** The tooltip, and the name for assistive technology. */
   readonly label: string;
-  /** The key that does the same. */
+  /** The key for the same action. */
   readonly hotkey?: string;
   readonly pressed?: boolean;
   readonly onClick: () => void;
@@ -54,7 +54,7 @@ export function Chip(props: ComponentProps<"button">) {
   return <button type="button" class="chip" {...props} />;
 }
 
-/** What opens and closes a row, if it has something below. */
+/** The arrow that opens and closes a row, if anything is below it. */
 export function Twist(
   { expandable, expanded }: { expandable: boolean; expanded: boolean },
 ) {
@@ -68,7 +68,7 @@ export function Twist(
   );
 }
 
-/** A sign that something failed: the span itself, or one below it. */
+/** Marks a failed span, or a span with failures below it. */
 export function Flag({ label, below }: { label: string; below?: boolean }) {
   return (
     <span
@@ -100,7 +100,7 @@ export function Section({ label, title, ...props }: SectionProps) {
   );
 }
 
-/** A fact: what it is, its value, and a note beside the value. */
+/** A name, its value, and a note on the value. */
 type Fact = readonly [name: string, value: ComponentChildren, note?: string];
 
 /** A list of facts. */
@@ -129,7 +129,7 @@ export function Status({ code }: { code: number }) {
   );
 }
 
-/** The method of a request, and where it went; or another operation's name. */
+/** The method and path of a request, or the name of another operation. */
 export function Request(
   { method, path }: { method: string; path: string },
 ) {
@@ -140,9 +140,9 @@ export function Request(
   );
 }
 
-/** Space before a name, with a guide for each level above. */
+/** Indents a name, with a guide for each level above. */
 export function Indent({ depth }: { depth: number }) {
-  // Deeper levels stay where these end: the name has to fit as well.
+  // Deeper levels aren't indented more: the name has to fit as well.
   const levels = Math.min(depth, 24);
   return (
     <span class="indent" style={{ width: `calc(${levels} * var(--indent))` }} />
@@ -170,7 +170,7 @@ const PATHS = {
 /** The name of an icon. */
 type IconName = keyof typeof PATHS;
 
-/** A small outline in the colour of the text. It says nothing by itself. */
+/** A small outline in the colour of the text, hidden from assistive technology. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">

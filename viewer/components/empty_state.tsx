@@ -7,11 +7,11 @@ import { Chip } from "./controls.tsx";
 interface MessageProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** What went wrong, as it was thrown. */
+  /** The message of the error. */
   readonly detail?: string;
 }
 
-/** What stands in place of something that can't be shown. */
+/** A text in place of something that can't be shown. */
 export function Message({ title, children, detail }: MessageProps) {
   return (
     <>
@@ -22,7 +22,7 @@ export function Message({ title, children, detail }: MessageProps) {
   );
 }
 
-/** What stands in place of the list while there is nothing to list. */
+/** A text in place of the list, while there is nothing to list. */
 export function EmptyState() {
   return <main class="empty" id="empty">{content()}</main>;
 }

@@ -14,7 +14,7 @@ import { methods } from "../state/traces.ts";
 import { cutText } from "../model/text.ts";
 import { Chip, Icon } from "./controls.tsx";
 
-/** Which traces are listed. */
+/** The filters of the list. */
 export function FilterBar() {
   const open = useSignal(false);
   const count = countFilters(filters.value);

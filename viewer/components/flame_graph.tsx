@@ -18,10 +18,10 @@ import { type Surface, useCanvas } from "./use_canvas.ts";
 
 const ROW = 22;
 
-/** How many frames a reader of the screen is told of, the widest first. */
-const TOLD = 60;
+/** How many frames the table for screen readers has, widest first. */
+const MAX_LISTED = 60;
 
-/** Where the time of the open trace went, repeated spans added up. */
+/** The self times of the open trace as a flame graph. */
 export function FlameGraph({ tree }: { tree: TraceTree }) {
   const frames = useMemo(() => flameFrames(tree), [tree]);
   const zoomed = useSignal(0);
@@ -101,7 +101,7 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
       </div>
       <footer class="flame-foot">
         <p id="flame-told" role="status">
-          {reportError(told, frames[0]!.time)}
+          {describeFrame(told, frames[0]!.time)}
         </p>
         {zoomed.value > 0 && (
           <Chip
@@ -125,7 +125,7 @@ interface FrameStyle {
   readonly fill: string;
   readonly above: boolean;
   readonly outlined: boolean;
-  /** What 100 % are, in milliseconds. */
+  /** The time of 100 %, in milliseconds. */
   readonly whole: number;
   readonly surface: string;
   readonly ink: string;
@@ -186,12 +186,12 @@ function title({ name, nodes }: Frame): string {
   return nodes.length === 1 ? text : `${text} × ${formatCount(nodes.length)}`;
 }
 
-/** How long it took, and what share of the whole that is. */
+/** Returns the time of a frame, and its share of the whole. */
 function timeOf({ time }: Frame, whole: number): string {
   return `${formatDuration(time)}, ${formatShare(time, whole)}`;
 }
 
-function reportError(frame: Frame, whole: number): string {
+function describeFrame(frame: Frame, whole: number): string {
   return `${title(frame)}: ${timeOf(frame, whole)}; itself ${
     formatDuration(frame.selfTime)
   }${frame.failures > 0 ? `; ${formatCount(frame.failures)} failed` : ""}`;
@@ -203,7 +203,7 @@ function longest(frame: Frame): SpanNode {
   );
 }
 
-/** The frame that an arrow key leads to. */
+/** Returns the frame that an arrow key leads to. */
 function neighbour(frame: Frame, key: string): Frame | undefined {
   if (key === "ArrowUp") return frame.parent;
   if (key === "ArrowDown") return frame.children[0];
@@ -212,9 +212,12 @@ function neighbour(frame: Frame, key: string): Frame | undefined {
   return siblings[siblings.indexOf(frame) + step];
 }
 
-/** The widest frames as a table, for those who can't see the canvas. */
+/** The widest frames as a table, for screen readers. */
 function Fallback({ frames }: { frames: readonly Frame[] }) {
-  const widest = frames.toSorted((a, b) => b.time - a.time).slice(0, TOLD);
+  const widest = frames.toSorted((a, b) => b.time - a.time).slice(
+    0,
+    MAX_LISTED,
+  );
   return (
     <table>
       <caption>Time per span name, the most first</caption>

@@ -220,7 +220,7 @@ function useWindow<Item>(props: GridProps<Item>) {
     // An active row that was in view stays so, also in less room.
     const wasInView = target() === box.current.scrollTop;
     box.current.height = height - rowHeight;
-    // Rows out of view are drawn once those in view have been painted.
+    // Rows in view are painted first, the others after them.
     const isFull = view.peek().end * rowHeight > box.current.scrollTop + height;
     if (isFull) afterPaint(() => box.current.update());
     else update();

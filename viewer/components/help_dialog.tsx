@@ -11,7 +11,7 @@ const NAMES: Readonly<Record<string, string>> = {
   Escape: "Esc",
 };
 
-/** What else can be done, and how. */
+/** Actions of the mouse. */
 const MOUSE = {
   Mouse: [
     [["Drag"], "On the overview or the axis: zoom"],
@@ -21,7 +21,7 @@ const MOUSE = {
   ],
 } as const;
 
-/** All keys and what they do. */
+/** The list of keys. */
 export function HelpDialog() {
   const ref = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => ref.current!.showModal(), []);

@@ -13,7 +13,7 @@ import {
 } from "../state/zoom.ts";
 import { type Surface, useCanvas } from "./use_canvas.ts";
 
-/** The whole trace, small. Dragging over it zooms to what was dragged over. */
+/** The whole trace, small. Dragging over a part zooms to it. */
 export function Minimap({ tree }: { tree: TraceTree }) {
   const palette = colors.value;
   const ref = useCanvas((surface) => drawSpans(surface, tree, palette), [
@@ -98,7 +98,7 @@ function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
 }
 
 /**
- * Handlers of an element that is dragged over. `select` gets both ends as
+ * Returns handlers for an element that is dragged over. `select` gets both ends as
  * shares of its width, once the pointer has moved far enough to mean it.
  */
 export function useDrag(select: (from: number, to: number) => void) {

@@ -35,7 +35,7 @@ const SHOWN_EVENTS = 100;
 /** Longer statements are shown without highlighting. */
 const MAX_TOKENS = 400;
 
-/** Everything that is known about the selected row. */
+/** The details of the selected row. */
 export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
   const { id, node, group } = unit;
   const { span } = node;
@@ -86,7 +86,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
   );
 }
 
-/** What repeated siblings cost together. */
+/** The total and the spread of repeated siblings. */
 function GroupFacts({ unit, whole }: { unit: Unit; whole: number }) {
   const members = membersOf(unit);
   const durations = Float64Array.from(members, ({ span }) => span.duration)
@@ -249,7 +249,7 @@ function CopyButton({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** How much of a list the recorder left out. */
+/** The number of items that the recorder left out. */
 function Dropped({ count }: { count: number }) {
   return count > 0 && <p class="muted">{count} more didn't fit</p>;
 }
@@ -277,7 +277,7 @@ function Events({ span, origin }: { span: SpanData; origin: number }) {
   );
 }
 
-/** An exception's attributes are in the section of the error. */
+/** The attributes of an event. The section of the error has an exception's. */
 function EventAttributes(
   { event: { name, attributes } }: { event: SpanEvent },
 ) {

@@ -24,7 +24,7 @@ import {
 import { Chip, Icon, Tool } from "./controls.tsx";
 import { ExportMenu } from "./export_menu.tsx";
 
-/** The bar at the top: what there is, the search, and what can be done. */
+/** The bar at the top: counts, connection, search and tools. */
 export function TopBar() {
   return (
     <header class="top-bar">

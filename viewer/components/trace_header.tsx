@@ -36,7 +36,7 @@ import {
 } from "../state/selection.ts";
 import { Chip, Request, Status, Swatch, Tool } from "./controls.tsx";
 
-/** What the open trace is, and what can be done with it. */
+/** The title, facts and actions of the open trace. */
 export function TraceHeader(
   { entry, tree }: { entry: TraceEntry; tree: TraceTree },
 ) {
@@ -134,7 +134,7 @@ function ViewButton({ id, label }: { id: TraceView; label: string }) {
   );
 }
 
-/** What stands out in the trace: errors, matches, repeated spans. */
+/** Links to errors, matches and repeated spans. */
 function Findings() {
   const errors = failures.value.length;
   const found = matches.value.length;
@@ -177,7 +177,7 @@ function Findings() {
   );
 }
 
-/** The layers of a trace with their self times. A click hides one. */
+/** The layers of a trace and their self times. A click hides a layer. */
 export function LayerLegend({ entry }: { entry: TraceEntry }) {
   const layers = inLayerOrder(entry.layers);
   const total = sumOf(layers, ([, time]) => time);

@@ -19,7 +19,7 @@ import { Flag, Indent, Swatch, Twist } from "./controls.tsx";
 /** How many events are marked on a bar. */
 const MAX_MARKS = 12;
 
-/** What a row of the waterfall is. */
+/** The name of a span or group, with its badges. */
 export function UnitName({ row }: { row: Row }) {
   const { span } = row.node;
   const detail = detailOf(span);

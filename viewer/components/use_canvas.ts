@@ -13,10 +13,7 @@ export interface Surface {
   readonly height: number;
 }
 
-/**
- * Keeps a canvas as large as its box and draws it when that or `inputs`
- * change.
- */
+/** Draws a canvas of the size of its box, again when that or `inputs` change. */
 export function useCanvas(
   draw: (surface: Surface) => void,
   inputs: readonly unknown[],
@@ -27,7 +24,7 @@ export function useCanvas(
     const resize = () => {
       size.value = rect;
     };
-    // What is around it is to be seen first: it is what one waits for.
+    // The rest of the page is painted first.
     if (size.peek().width === 0) afterPaint(resize);
     else resize();
   });

@@ -101,7 +101,7 @@ function ticks() {
   return axisTicks(range.value, origin.value, 6);
 }
 
-/** From where on a label stands before its tick: after it is no room. */
+/** Labels of later ticks stand before the tick, where there is room. */
 const LAST_TICK = 0.92;
 
 function Axis() {

@@ -18,11 +18,11 @@ import type { SpanNode, TraceTree } from "./tree.ts";
 
 /** A row of the comparison. One of both sides may be missing. */
 export interface ComparedRow {
-  /** That of its group, or else of its first side. */
+  /** The id of its group, or else of its first side. */
   readonly id: string;
-  /** What the first trace has. */
+  /** The unit of the first trace. */
   readonly a: Unit | undefined;
-  /** What the second trace has. */
+  /** The unit of the second trace. */
   readonly b: Unit | undefined;
   /** How far the row is indented. */
   readonly depth: number;
@@ -32,7 +32,7 @@ export interface ComparedRow {
   readonly expanded: boolean;
 }
 
-/** What stands in a row, on either side. */
+/** The two sides of a row. */
 type Pair = readonly [a: Unit | undefined, b: Unit | undefined];
 
 /**
@@ -73,8 +73,8 @@ export function compareTrees(
 }
 
 /**
- * Where two traces are compared from: their tops, unless only one of them was
- * begun by a browser. Then both are compared from the server's root span on.
+ * Returns the spans that the comparison begins with: the tops, unless only one
+ * of the traces begins in a browser. Then both begin with the server's root.
  */
 function comparableTops(
   a: TraceTree,
@@ -102,7 +102,7 @@ function keyOf({ node: { span } }: Unit): string {
   return `${span.layer}\n${span.name}`;
 }
 
-/** Self time of each layer that at least one of two traces has. */
+/** Returns the self times of each layer that at least one of two traces has. */
 export function compareLayers(
   a: readonly LayerTime[],
   b: readonly LayerTime[],

@@ -2,9 +2,9 @@
  * The critical path: the chain of spans that decided when the trace ended.
  *
  * Walking back from the end of the top span, at each moment the child that
- * finished last is what its parent was waiting for. What lies between such
- * children is the parent's own doing. Making anything off this path faster
- * doesn't make the trace shorter.
+ * finished last is the one its parent was waiting for. The time between such
+ * children belongs to the parent. Making anything off this path faster doesn't
+ * make the trace shorter.
  *
  * @module
  */
@@ -20,8 +20,8 @@ import type { SpanNode, TraceTree } from "./tree.ts";
 export type CriticalPath = (node: SpanNode) => readonly Interval[] | undefined;
 
 /**
- * Finds the critical path of a trace, as far as somebody asks for it: what is
- * on it below a span is only looked for when a span there is shown.
+ * Finds the critical path of a trace lazily: below a span, it is only looked for
+ * when a span there is shown.
  */
 export function criticalPath(tree: TraceTree): CriticalPath {
   const onPath = new Set(tree.nodes.slice(0, 1));
@@ -41,7 +41,7 @@ export function criticalPath(tree: TraceTree): CriticalPath {
   };
 }
 
-/** When a span on the path did something itself; notes whom it waited for. */
+/** Returns when a span worked itself, and adds those it waited for to the path. */
 function walkBack(node: SpanNode, onPath: Set<SpanNode>): Interval[] {
   const { span, children } = node;
   const segments: Interval[] = [];

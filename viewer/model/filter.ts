@@ -8,7 +8,7 @@ import type { Layer } from "../../trace/types.ts";
 import { routeKey } from "./route_stats.ts";
 import { isFailedTrace, type TraceEntry } from "./summary.ts";
 
-/** What a trace has to be like to be shown. */
+/** The conditions that a shown trace meets. */
 export interface Filters {
   /** The HTTP method; empty for any. */
   readonly method: string;
@@ -37,7 +37,7 @@ export const NO_FILTERS: Filters = {
   route: "",
 };
 
-/** How many filters are in use. */
+/** Returns how many filters are in use. */
 export function countFilters(filters: Filters): number {
   const names = Object.keys(NO_FILTERS) as (keyof Filters)[];
   return names
@@ -46,8 +46,8 @@ export function countFilters(filters: Filters): number {
 }
 
 /**
- * Makes the test for a set of filters. A running request has no status, no
- * duration and no layers yet: filters on those leave it out.
+ * Returns the test for a set of filters. A running request has no status, no
+ * duration and no layers yet, so filters on those leave it out.
  */
 export function createFilter(
   filters: Filters,

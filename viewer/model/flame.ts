@@ -1,10 +1,10 @@
 /**
- * The flame graph: where the time of a trace went, whoever spent it how often.
+ * The flame graph: the self time of a trace by name, repeated spans added up.
  *
  * Siblings of the same name and layer become one frame. A frame is as wide as
- * the self time of its spans and of all below them. So frames never overlap,
- * also where spans ran at the same time: their times add up, and the whole may
- * be wider than the trace was long.
+ * the self time of its spans and of all below them. So frames never overlap.
+ * The times of concurrent spans add up, and the whole can be longer than the
+ * trace.
  *
  * @module
  */
@@ -100,7 +100,7 @@ function createFrame(
   };
 }
 
-/** A frame where it is drawn, in pixels. */
+/** The place of a frame, in pixels. */
 export interface PlacedFrame {
   /** The frame. */
   readonly frame: Frame;
@@ -111,7 +111,7 @@ export interface PlacedFrame {
 }
 
 /**
- * The frames that can be seen with one of them as wide as the view: that one,
+ * Returns the visible frames when one of them is as wide as the view: that one,
  * those above it, and those below it that are at least a third of a pixel.
  */
 export function placeFrames(
@@ -132,7 +132,7 @@ export function placeFrames(
   return placed;
 }
 
-/** The frame that a span is part of. */
+/** Returns the frame of a span. */
 export function frameOf(
   frames: readonly Frame[],
   node: SpanNode,

@@ -1,11 +1,11 @@
 /**
- * Numbers and times as people read them. A duration always has three
- * significant digits, so that columns of them line up and compare.
+ * Formats numbers and times. A duration always has three significant digits, so
+ * that columns of them line up.
  *
  * @module
  */
 
-/** A duration in milliseconds, such as `840 µs`, `12.3 ms` or `1.25 s`. */
+/** Formats milliseconds, such as `840 µs`, `12.3 ms` or `1.25 s`. */
 export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms)) return "–";
   const size = Math.abs(ms);
@@ -22,7 +22,7 @@ export function formatDuration(ms: number): string {
     : `${sign}${minutes} min ${seconds % 60} s`;
 }
 
-/** A duration with its sign, for differences: `+12.3 ms`, `−840 µs`. */
+/** Formats a difference of milliseconds with its sign: `+12.3 ms`, `−840 µs`. */
 export function formatDelta(ms: number): string {
   if (ms === 0) return "±0";
   return `${ms > 0 ? "+" : "−"}${formatDuration(Math.abs(ms))}`;
@@ -33,7 +33,7 @@ function significant(value: number): string {
   return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
-/** A whole number with separators, such as `10,000`. */
+/** Formats a whole number with separators, such as `10,000`. */
 export function formatCount(value: number): string {
   // `Intl` takes 10 ms the first time.
   return Number.isInteger(value)
@@ -41,12 +41,12 @@ export function formatCount(value: number): string {
     : String(value);
 }
 
-/** A number with its noun, such as `1 span` or `2,400 spans`. */
+/** Formats a number with its noun, such as `1 span` or `2,400 spans`. */
 export function formatPlural(value: number, noun: string): string {
   return `${formatCount(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** A share, such as `12 %`, `0.4 %` or `<0.1 %`; of nothing, none. */
+/** Formats a share, such as `12 %`, `0.4 %` or `<0.1 %`. A share of 0 is `0 %`. */
 export function formatShare(part: number, whole = 1): string {
   const percent = whole === 0 ? 0 : part / whole * 100;
   if (percent === 0) return "0 %";
@@ -54,12 +54,12 @@ export function formatShare(part: number, whole = 1): string {
   return `${percent.toFixed(percent < 10 ? 1 : 0)} %`;
 }
 
-/** The time of day of a moment, local, to the millisecond. */
+/** Formats the local time of day of a moment, to the millisecond. */
 export function formatClock(epochMs: number): string {
   return formatMoment(epochMs).slice(-12);
 }
 
-/** A moment in full, local: `2026-01-31 14:03:12.345`. */
+/** Formats the local date and time of a moment: `2026-01-31 14:03:12.345`. */
 export function formatMoment(epochMs: number): string {
   const offset = new Date(epochMs).getTimezoneOffset() * 60_000;
   const local = new Date(epochMs - offset);

@@ -1,7 +1,6 @@
 /**
- * Repeated siblings: a loop that runs the same query for each row of another
- * one shows up as dozens of spans that say the same. They are found here and
- * become one row.
+ * Finds repeated siblings, such as the queries of a loop, so that they can share
+ * one row.
  *
  * @module
  */
@@ -20,13 +19,13 @@ const MAX_DISTANCE = 6;
 
 /** Siblings that do the same. */
 export interface SpanGroup {
-  /** Tells the group from all others of its trace, and from spans. */
+  /** Unique among the groups and spans of its trace. */
   readonly id: string;
   /** The members by start time, at least {@linkcode MIN_GROUP_SIZE}. */
   readonly members: readonly SpanNode[];
 }
 
-/** What a row stands for: a span, or repeated siblings. */
+/** A span, or repeated siblings. */
 export interface Unit {
   /** The span's id, or the group's. */
   readonly id: string;
@@ -36,13 +35,13 @@ export interface Unit {
   readonly group: SpanGroup | undefined;
 }
 
-/** A span by itself. */
+/** Returns a span as a unit. */
 export function unitOf(node: SpanNode): Unit {
   return { id: node.span.id, node, group: undefined };
 }
 
 /**
- * The children of a span, repeated ones as groups.
+ * Returns the children of a span, repeated ones as groups.
  *
  * Siblings are alike if name, layer and statement are the same. Statements
  * that differ only in their literals are the same.
@@ -53,11 +52,11 @@ export function groupedUnits(children: readonly SpanNode[]): readonly Unit[] {
   return units;
 }
 
-/** Rows, findings and searches ask for the groups of the same spans. */
+/** Rows, findings and searches need the groups of the same spans. */
 const cache = new WeakMap<readonly SpanNode[], Unit[]>();
 
 function findUnits(children: readonly SpanNode[]): Unit[] {
-  // Of each child, the list of those that it is in one group with.
+  // For each child, the members of its group.
   const runs: SpanNode[][] = [];
   const shapes = children.map(shapeOf);
   const isAlike = (a: number, b: number) => {
@@ -88,21 +87,21 @@ function findUnits(children: readonly SpanNode[]): Unit[] {
   return units;
 }
 
-/** Statements repeat, and finding the shape of one takes a while. */
+/** Shapes by statement. Statements repeat, and finding a shape is slow. */
 const known = new Map<string, string>();
 
 function shapeOf({ span }: SpanNode): string {
   const statement = statementOf(span) ?? "";
   let shape = known.get(statement);
   if (shape === undefined) {
-    // As many as a trace may have; they aren't to pile up from many traces.
+    // Enough for one trace, and bounded over many.
     if (known.size > 999) known.clear();
     known.set(statement, shape = statementShape(statement));
   }
   return shape;
 }
 
-/** A statement with `?` in place of its literals. */
+/** Returns a statement with `?` in place of its literals. */
 export function statementShape(statement: string): string {
   return statement
     .slice(0, 2000)

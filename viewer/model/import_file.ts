@@ -1,6 +1,5 @@
 /**
- * Reading files that somebody drops on the page: serialized traces, the pages
- * we export, and OTLP/JSON.
+ * Reads files: serialized traces, exported pages, and OTLP/JSON.
  *
  * @module
  */
@@ -38,12 +37,12 @@ export async function importText(text: string): Promise<readonly TraceEntry[]> {
   return entries;
 }
 
-/** What a page came with. */
+/** The traces in a page. */
 export interface DataBlock {
-  /** What the list shows. */
+  /** The entries of the list. */
   readonly entries: readonly TraceEntry[];
   /**
-   * Reads what the list doesn't need: until then no trace can be opened.
+   * Reads the spans. No trace can be opened before.
    *
    * @throws {TypeError} If it is damaged.
    */
@@ -53,7 +52,7 @@ export interface DataBlock {
 /**
  * Reads the data block of a page.
  *
- * @param encoding What its `data-encoding` says: `json` or `packed`.
+ * @param encoding The value of `data-encoding`: `json` or `packed`.
  * @param pieces The block's content in pieces of any length.
  * @throws {TypeError} If the block is damaged, or encoded in another way.
  */

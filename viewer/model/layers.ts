@@ -1,6 +1,6 @@
 /**
- * The twelve layers, in the order in which the legend and the bars show them:
- * from the edge of the application inwards.
+ * The order of the layers in the legend and the bars: from the edge of the
+ * application inwards.
  *
  * @module
  */
@@ -23,10 +23,10 @@ export const LAYER_ORDER: readonly Layer[] = [
   "errors",
 ];
 
-/** Milliseconds of self time that a layer took. */
+/** A layer and its self time, in milliseconds. */
 export type LayerTime = readonly [layer: Layer, selfTime: number];
 
-/** Times in the order of {@linkcode LAYER_ORDER}. */
+/** Returns times in the order of {@linkcode LAYER_ORDER}. */
 export function inLayerOrder(times: readonly LayerTime[]): LayerTime[] {
   return times.toSorted((a, b) =>
     LAYER_ORDER.indexOf(a[0]) - LAYER_ORDER.indexOf(b[0])

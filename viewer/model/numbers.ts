@@ -1,15 +1,15 @@
 /**
- * What is done with numbers in many places.
+ * Arithmetic that many places need.
  *
  * @module
  */
 
-/** The nearest number from `least` to `most`; `most` if they contradict. */
+/** Returns the nearest number from `least` to `most`; `most` if they contradict. */
 export function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
 
-/** The sum of what `valueOf` gives for each item. */
+/** Returns the sum of `valueOf` over all items. */
 export function sumOf<T>(
   items: readonly T[],
   valueOf: (item: T) => number,
@@ -19,7 +19,7 @@ export function sumOf<T>(
   return sum;
 }
 
-/** The most that `valueOf` gives for an item, and at least `least`. */
+/** Returns the maximum of `valueOf` over all items, and at least `least`. */
 export function mostOf<T>(
   items: readonly T[],
   valueOf: (item: T) => number,

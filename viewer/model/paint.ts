@@ -8,7 +8,7 @@
 import type { Interval } from "../../trace/export/self_time.ts";
 import type { TimeRange } from "./time_range.ts";
 
-/** Where a bar is, in percent of the visible range. */
+/** The place of a bar, in percent of the visible range. */
 export interface BarBox {
   /** Its left edge, not far outside of 0 to 100. */
   readonly left: number;
@@ -18,10 +18,10 @@ export interface BarBox {
   readonly range: TimeRange;
 }
 
-/** How far a bar is drawn past the edge: just enough to hide its end there. */
+/** How far a bar is drawn past the edge, to hide its end there. */
 const OVERHANG = 0.02;
 
-/** Places a bar; `undefined` if it isn't within the visible range. */
+/** Returns the place of a bar, or `undefined` if it is out of the range. */
 export function barBox(
   start: number,
   end: number,
@@ -42,8 +42,8 @@ export function barBox(
 const RESOLUTION = 1 / 400;
 
 /**
- * A gradient that is `on` within intervals and `off` elsewhere, with hard
- * edges. Intervals closer than can be seen are drawn as one.
+ * Returns a gradient with hard edges that is `on` within intervals and `off`
+ * elsewhere. Intervals closer than can be seen are drawn as one.
  */
 export function stripes(
   intervals: readonly Interval[],

@@ -1,5 +1,5 @@
 /**
- * Statistics per route, computed from whatever traces the list shows.
+ * Statistics per route, over the traces that the list shows.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { comparison } from "./sort.ts";
 import { isFailedTrace, type TraceEntry } from "./summary.ts";
 
-/** How the requests of one route went. Times are in milliseconds. */
+/** Statistics of one route. Times are in milliseconds. */
 export interface RouteStats {
   /** Method and pattern, as {@linkcode routeKey} gives it. */
   readonly key: string;
@@ -29,10 +29,10 @@ export interface RouteStats {
   readonly errorRate: number;
 }
 
-/** What the table of routes can be ordered by. */
+/** The columns that order the table of routes. */
 export type RouteColumn = Exclude<keyof RouteStats, "key" | "method">;
 
-/** Method and route of a trace as one text. */
+/** Returns the method and route of a trace as one text. */
 export function routeKey(entry: TraceEntry): string {
   const route = entry.route === "" ? entry.path : entry.route;
   return entry.method === "" ? route : `${entry.method} ${route}`;
@@ -60,8 +60,8 @@ export function routeStats(entries: readonly TraceEntry[]): RouteStats[] {
 }
 
 /**
- * The nearest-rank percentile of ascending numbers: the smallest of them that
- * at least `percent` of 100 don't exceed. It is always one that was measured.
+ * Returns the nearest-rank percentile of ascending numbers: the smallest of them
+ * that at least `percent` of 100 don't exceed. It is always a measured one.
  */
 export function percentile(
   ascending: ArrayLike<number>,

@@ -1,6 +1,6 @@
 /**
- * The rows of the waterfall: what is left of the tree after collapsing,
- * grouping and hiding layers.
+ * The rows of the waterfall: the tree after collapsing, grouping and hiding
+ * layers.
  *
  * @module
  */
@@ -16,19 +16,19 @@ export { type Unit, unitOf } from "./groups.ts";
 export interface Row extends Unit {
   /** How far the row is indented. */
   readonly depth: number;
-  /** Whether something can be shown or hidden below. */
+  /** Whether there are rows below to show or hide. */
   readonly expandable: boolean;
-  /** Whether what is below is shown. */
+  /** Whether the rows below are shown. */
   readonly expanded: boolean;
 }
 
-/** What decides which rows there are. */
+/** The options that decide which rows there are. */
 export interface RowOptions {
   /** Ids of spans whose children are hidden. */
   readonly collapsed: ReadonlySet<string>;
   /** Ids of groups whose members are shown. */
   readonly expandedGroups: ReadonlySet<string>;
-  /** Layers whose spans are left out; what is below moves up. */
+  /** Layers whose spans are left out. Their children move up. */
   readonly hiddenLayers: ReadonlySet<Layer>;
   /** Whether repeated siblings become one row. */
   readonly grouped: boolean;
@@ -59,7 +59,7 @@ export function listRows(tree: TraceTree, options: RowOptions): Row[] {
   return rows;
 }
 
-/** The children of a span, repeated ones as groups if that is wanted. */
+/** Returns the children of a span, repeated ones as groups if `grouped`. */
 export function unitsOf(
   children: readonly SpanNode[],
   grouped: boolean,
@@ -67,24 +67,24 @@ export function unitsOf(
   return grouped ? groupedUnits(children) : children.map(unitOf);
 }
 
-/** The spans that a row stands for. */
+/** Returns the spans of a unit. */
 export function membersOf({ node, group }: Unit): readonly SpanNode[] {
   return group?.members ?? [node];
 }
 
-/** How long the spans of a row took together, in milliseconds. */
+/** Returns the summed duration of the spans of a unit, in milliseconds. */
 export function unitTime(unit: Unit): number {
   return sumOf(membersOf(unit), ({ span }) => span.duration);
 }
 
-/** Whether a span of a row failed. */
+/** Whether a span of a unit failed. */
 export function isFailedUnit(unit: Unit): boolean {
   return membersOf(unit).some(({ span }) => isFailed(span));
 }
 
 /**
- * What has to be opened for a span to have a row: the collapsed spans above it
- * and the groups that it or they are members of.
+ * Returns the spans and groups to expand for a span to have a row: the spans
+ * above it, and the groups that it or they are members of.
  */
 export function pathTo(node: SpanNode): {
   spans: string[];
@@ -103,7 +103,7 @@ export function pathTo(node: SpanNode): {
   return { spans, groups };
 }
 
-/** The group of a trace that took the longest in sum. */
+/** Returns the group of a trace with the longest summed duration. */
 export function longestGroup(tree: TraceTree): Unit | undefined {
   let longest: Unit | undefined;
   let most = -1;

@@ -2,9 +2,9 @@
  * Text search over span names, attribute values and events.
  *
  * Each trace is reduced once to one lower-case text. Looking through 10,000 of
- * those takes a few milliseconds, but making them doesn't, as each trace has
- * to be decoded: so they are made in slices, in the time that is left over,
- * and the search says how far it has come.
+ * those takes a few milliseconds. Making them takes longer, because each trace
+ * has to be decoded. So they are made in slices, and the search shows its
+ * progress.
  *
  * @module
  */
@@ -12,9 +12,9 @@
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import type { TraceEntry } from "./summary.ts";
 
-/** What the search remembers of a trace. */
+/** A prepared trace, with the result of the last query. */
 interface Memo {
-  /** Everything that can be found, in lower case. */
+  /** All searchable text, in lower case. */
   readonly text: string;
   /** The query that was last looked for. */
   query: string;
@@ -37,7 +37,7 @@ export function createSearch() {
       const memo = memos.get(entry);
       if (memo === undefined) return false;
       if (memo.query === query) return memo.hit;
-      // What doesn't contain a text doesn't contain a longer one either.
+      // A longer query can't be found where a part of it wasn't.
       const hopeless = !memo.hit && query.includes(memo.query);
       memo.hit = !hopeless && memo.text.includes(query);
       memo.query = query;
@@ -46,12 +46,12 @@ export function createSearch() {
   };
 }
 
-/** A query as the search wants it. */
+/** Returns a query as the search needs it. */
 export function normalizeQuery(text: string): string {
   return text.trim().toLowerCase();
 }
 
-/** All that can be found in a trace. Values that repeat are kept once. */
+/** Returns all searchable text of a trace. Repeated values are kept once. */
 export function haystackOf(trace: SerializedTrace): string {
   const parts = new Set<string>([trace.id]);
   for (const span of trace.spans) collectText(span, parts);
@@ -85,12 +85,12 @@ function addValues(
 }
 
 /**
- * The next of some places in a list, going round at its end.
+ * Returns the next of some places in a list, going round at its end.
  *
  * @param places Ascending indices.
  * @param from The index to go on from; -1 to begin.
  * @param step 1 for the next one, -1 for the one before.
- * @returns An index, or `undefined` if there are no places.
+ * @returns An index; `undefined` for an empty list.
  */
 export function nextPlace(
   places: readonly number[],

@@ -6,7 +6,7 @@
 
 import type { TraceEntry } from "./summary.ts";
 
-/** What the list can be ordered by. */
+/** The columns that order the list. */
 export type ListColumn =
   | "method"
   | "path"
@@ -17,7 +17,7 @@ export type ListColumn =
 
 /** A column and a direction. */
 export interface Order<Column extends string> {
-  /** What to order by. */
+  /** The column. */
   readonly column: Column;
   /** Whether the greatest comes first. */
   readonly descending: boolean;
@@ -33,8 +33,8 @@ export const NEWEST_FIRST: ListOrder = {
 };
 
 /**
- * The order that a click on a column's head asks for: the other direction if
- * it is ordered by that, else the one that is looked for more often.
+ * Returns the order after a click on a column's head: the other direction for
+ * the same column, else the direction that readers need more often.
  */
 export function nextOrder<Column extends string>(
   order: Order<Column>,
@@ -48,13 +48,13 @@ export function nextOrder<Column extends string>(
   };
 }
 
-/** Orders entries; equal ones stay newest first. */
+/** Orders entries, equal ones newest first. */
 export function sortEntries(
   entries: readonly TraceEntry[],
   order: ListOrder,
 ): TraceEntry[] {
   const newest = (a: TraceEntry, b: TraceEntry) => b.startTime - a.startTime;
-  // The order that live traces are listed in: worth a way of its own.
+  // The order of live traces, which is sorted again for each of them.
   if (order.column === "startTime" && order.descending) {
     return entries.toSorted(newest);
   }
@@ -62,7 +62,7 @@ export function sortEntries(
   return entries.toSorted((a, b) => compare(a, b) || newest(a, b));
 }
 
-/** Compares items by a column: below 0 if the first one comes first. */
+/** Returns a comparison of items by a column, for `sort()`. */
 export function comparison<
   Column extends string,
   Item extends Readonly<Record<Column, string | number>>,

@@ -1,16 +1,16 @@
 /**
- * SQL made readable: one clause a line, keywords told apart. Whatever it is
- * given, the words and their order stay as they were.
+ * Formats SQL: one clause a line, with keywords marked. The words and their
+ * order stay as they were.
  *
  * @module
  */
 
-/** What a piece of a statement is. */
+/** The kind of a piece of a statement. */
 export type SqlKind = "keyword" | "string" | "number" | "comment" | "other";
 
 /** A piece of a statement. */
 export interface SqlToken {
-  /** What it is. */
+  /** Its kind. */
   readonly kind: SqlKind;
   /** Its text. */
   readonly text: string;
@@ -23,7 +23,7 @@ const MAX_LENGTH = 20_000;
 const KEYWORD =
   /^(select|from|where|join|left|right|inner|full|cross|outer|on|and|or|not|in|is|null|as|order|group|by|having|limit|offset|union|insert|into|values|update|set|delete|returning|with)$/i;
 
-/** What begins a line. `AND` and `OR` begin an indented one. */
+/** Words that begin a line. `AND` and `OR` begin an indented one. */
 const CLAUSE =
   /^(from|where|(?:(?:left|right|inner|full|cross) (?:outer )?)?join|order by|group by|having|limit|union|values|set|returning|(and|or))\b/i;
 
@@ -45,7 +45,7 @@ export function formatSql(sql: string): SqlToken[] {
     if (space !== undefined && oneLine && depth === 0) {
       const next = source.slice(match.index + text.length);
       const clause = CLAUSE.exec(next);
-      // Not within what has just begun a line: `LEFT JOIN`, `DELETE FROM`.
+      // Not within a clause that has just begun a line: `LEFT JOIN`, `DELETE FROM`.
       const within = match.index < lineEnd ||
         /^delete$|\bupdate$/i.test(
           source.slice(Math.max(0, match.index - 7), match.index),

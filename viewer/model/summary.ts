@@ -1,6 +1,6 @@
 /**
- * What the list shows of a trace. Packed files bring it along, so that a row
- * costs nothing until its trace is opened; for other traces it is computed.
+ * The entries of the list. Packed files contain them, so that a row costs
+ * nothing until its trace is opened. For other traces they are computed.
  *
  * @module
  */
@@ -39,7 +39,7 @@ export interface TraceEntry {
   readonly layers: readonly LayerTime[];
   /** Whether the request is still running. */
   readonly pending: boolean;
-  /** Gives the whole record. */
+  /** Returns the whole record. */
   load(): SerializedTrace;
 }
 
@@ -48,12 +48,12 @@ export function isFailedTrace(entry: TraceEntry): boolean {
   return entry.errorCount > 0 || entry.statusCode >= 500;
 }
 
-/** Makes the list's entry of a trace. */
+/** Returns the list's entry of a trace. */
 export function summarize(trace: SerializedTrace): TraceEntry {
   return entryOf(indexTrace(trace), () => trace);
 }
 
-/** Makes the list's entries of a packed file without decoding its traces. */
+/** Returns the list's entries of a packed file without decoding its traces. */
 export function summarizePacked(packed: PackedTraces): TraceEntry[] {
   return packed.index.map((entry, i) => entryOf(entry, () => packed.trace(i)));
 }
@@ -68,7 +68,7 @@ function entryOf(
     key: index.rootSpanId,
     id,
     method: index.method ?? "",
-    // All calls go to one address; their route says what was called there.
+    // All calls have one path; the route names the procedure.
     path: route.startsWith(`${pathname}/`) ? route : pathname,
     route,
     statusCode: index.statusCode ?? 0,

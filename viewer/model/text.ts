@@ -1,20 +1,20 @@
 /**
- * Text of any length and origin, made fit to be shown.
+ * Prepares text of any length and origin for the page.
  *
  * @module
  */
 
-/** What an error says. */
+/** Returns the message of an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** How many UTF-16 units of a value are shown before it is asked for in full. */
+/** How many UTF-16 units of a value are shown at first. */
 export const SHOWN_LENGTH = 2000;
 
 /**
- * The first `length` UTF-16 units of a text, one less if that would cut a
- * surrogate pair in two.
+ * Returns the first `length` UTF-16 units of a text, one less if that would cut
+ * a surrogate pair.
  */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
@@ -23,10 +23,10 @@ export function cutText(text: string, length: number): string {
   return text.slice(0, cutsPair ? length - 1 : length);
 }
 
-/** How long a piece of a very long text is, in UTF-16 units. */
+/** The length of a piece of a very long text, in UTF-16 units. */
 const CHUNK = 10_000;
 
-/** A very long text in pieces, each of which a browser can lay out alone. */
+/** Splits a very long text into pieces that a browser can lay out. */
 export function splitIntoChunks(text: string): string[] {
   const chunks: string[] = [];
   for (let from = 0; from < text.length;) {
@@ -39,13 +39,13 @@ export function splitIntoChunks(text: string): string[] {
   return chunks;
 }
 
-/** A text split at each occurrence of a normalized query, in any case. */
+/** Splits a text at each occurrence of a normalized query, in any case. */
 export function splitAtMatches(
   text: string,
   query: string,
 ): { readonly text: string; readonly match: boolean }[] {
   const lower = text.toLowerCase();
-  // Some letters change length in lower case: then places don't correspond.
+  // Some letters change length in lower case, so that indices differ.
   if (query === "" || lower.length !== text.length) {
     return [{ text, match: false }];
   }

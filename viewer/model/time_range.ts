@@ -14,15 +14,15 @@ export interface TimeRange {
   readonly end: number;
 }
 
-/** A range shorter than this can't be seen: records have no finer times. */
+/** The shortest range, in milliseconds. Records have no finer times. */
 const MIN_LENGTH = 0.002;
 
-/** The whole of something, widened if it has no length. */
+/** Returns a range, widened if it has no length. */
 export function wholeRange(start: number, end: number): TimeRange {
   return { start, end: Math.max(end, start + MIN_LENGTH) };
 }
 
-/** A range between two moments in any order, kept within bounds. */
+/** Returns the range between two moments in any order, kept within bounds. */
 export function clampRange(
   a: number,
   b: number,
@@ -35,7 +35,7 @@ export function clampRange(
 }
 
 /**
- * A range zoomed about a moment, which stays where it is.
+ * Returns a range zoomed about a moment, which stays in place.
  *
  * @param factor Below 1 to zoom in, above 1 to zoom out.
  */
@@ -51,7 +51,7 @@ export function zoomRange(
   return clampRange(start, start + length, bounds);
 }
 
-/** A range moved by a share of its length; negative is earlier. */
+/** Returns a range moved by a share of its length; negative is earlier. */
 export function panRange(
   range: TimeRange,
   share: number,
@@ -66,18 +66,18 @@ export function panRange(
 export interface Tick {
   /** Milliseconds since the zero of the axis. */
   readonly value: number;
-  /** Where it is, from 0 to 1. */
+  /** Its position, from 0 to 1. */
   readonly at: number;
-  /** What it says. */
+  /** Its label. */
   readonly label: string;
 }
 
 /**
- * Round places on the axis: 1, 2 or 5 times a power of ten apart, all in the
- * same unit with the same number of digits.
+ * Returns round places on the axis: 1, 2 or 5 times a power of ten apart, all in
+ * the same unit with the same number of digits.
  *
- * @param origin The moment that the axis calls 0.
- * @param wanted About how many there is room for.
+ * @param origin The zero of the axis, in epoch milliseconds.
+ * @param wanted About how many there should be.
  */
 export function axisTicks(
   range: TimeRange,

@@ -1,6 +1,6 @@
 /**
- * A trace as a tree, ready to be drawn: every span once, children below their
- * parents and ordered by start time, with what the waterfall shows beside them.
+ * A trace as a tree: every span once, children below their parents and ordered
+ * by start time.
  *
  * Nothing here recurses. An imported trace may be as deep as it is long.
  *
@@ -44,12 +44,12 @@ export interface TraceTree {
   readonly end: number;
 }
 
-/** When none of the children that a span waits for ran. */
+/** Returns when a span ran and none of the children it waits for did. */
 export function selfOf({ span, children }: SpanNode): Interval[] {
   return selfSegments(span, children.map(spanOf));
 }
 
-/** How long none of the children that a span waits for ran, in milliseconds. */
+/** Returns the self time of a span, in milliseconds. */
 export function selfTimeOf({ span, children }: SpanNode): number {
   return selfTime(span, children.map(spanOf));
 }
@@ -67,14 +67,14 @@ export function isFailed(span: SpanData): boolean {
  * Builds the tree of a trace.
  *
  * The parent of a span is the one its `parentId` names. A span whose parent
- * isn't there hangs below the trace's root, so that an orphan is seen where it
- * belongs; the root itself, or the browser span above it, is the top. Spans
- * that name each other as parent in a circle are treated as orphans.
+ * is missing becomes a child of the trace's root. The top is the root itself, or
+ * the browser span above it. Spans that name each other as parent in a circle
+ * are treated as if their parent were missing.
  */
 export function buildTree(trace: SerializedTrace): TraceTree {
   const all = trace.spans.map(createNode);
   const byId = new Map<string, SpanNode>();
-  // Backwards, so that of spans with the same id the first one stays.
+  // Backwards: the first span with an id stays.
   for (let i = all.length - 1; i >= 0; i--) byId.set(all[i]!.span.id, all[i]!);
   const top = linkParents(all, byId, trace.rootSpanId);
   const nodes = top === undefined ? [] : orderDepthFirst(top);
@@ -142,7 +142,7 @@ function settle(start: SpanNode, root: SpanNode): void {
   let at = start;
   while (at.depth === UNKNOWN) {
     path.add(at);
-    // What ends a chain or closes a circle becomes an orphan of the root.
+    // The end of a chain, or of a circle, becomes a child of the root.
     if (at.parent === null || path.has(at.parent)) at.parent = root;
     at = at.parent;
   }

@@ -1,5 +1,6 @@
 /**
- * What the address says after `#`: which trace is open, at which span, how.
+ * The state in the fragment of the address: the open trace, its selected span and
+ * its view.
  *
  * @module
  */
@@ -19,7 +20,7 @@ export interface UrlState {
   readonly compare: string;
 }
 
-/** Reads the fragment of an address. What makes no sense is left out. */
+/** Reads the fragment of an address. Invalid parts are left out. */
 export function parseUrlState(hash: string): UrlState {
   const params = new URLSearchParams(hash.replace(/^#/, ""));
   return {

@@ -1,5 +1,5 @@
 /**
- * Which rows of a long list are in view.
+ * Finds the rows of a long list that are in view.
  *
  * @module
  */
@@ -14,12 +14,12 @@ export interface Window {
   readonly end: number;
 }
 
-/** How many rows are drawn above and below those in view. */
+/** Rows that are drawn above the view, and below it. */
 const OVERSCAN = 6;
 
 /**
- * The rows to draw. Both ends move in steps, so that scrolling by a row
- * doesn't draw anew each time.
+ * Returns the rows to draw. Both ends move in steps, so that scrolling by a row
+ * doesn't draw again each time.
  */
 export function visibleWindow(
   scrollTop: number,
@@ -36,7 +36,7 @@ export function visibleWindow(
   };
 }
 
-/** Where to scroll so that a row is in view below a sticky head. */
+/** Returns where to scroll for a row to be in view below a sticky head. */
 export function scrollToRow(
   row: number,
   scrollTop: number,

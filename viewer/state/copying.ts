@@ -1,5 +1,5 @@
 /**
- * What of a trace goes to the clipboard.
+ * Copies parts of a trace.
  *
  * @module
  */
@@ -9,14 +9,14 @@ import { copyText } from "./files.ts";
 import { tree } from "./opened.ts";
 import { selected } from "./selection.ts";
 
-/** Where a recorded request went if its span doesn't say. */
+/** Returns the origin of a request whose span doesn't name it. */
 function defaultOrigin(): string {
   return location.protocol.startsWith("http")
     ? location.origin
     : "http://localhost:8000";
 }
 
-/** The `curl` command of the selected span, or else of the whole request. */
+/** Returns the `curl` command of the selected span, or else of the request. */
 export function currentCurl(): string | undefined {
   return currentRequest()?.command;
 }

@@ -12,16 +12,16 @@ import { formatPlural } from "../model/format.ts";
 import { importText } from "../model/import_file.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { messageOf } from "../model/text.ts";
-import { complain, reportError } from "./notices.ts";
+import { notify, notifyFailure } from "./notices.ts";
 import { addEntries, dataState } from "./traces.ts";
 
-/** Something that traces can be written as. */
+/** A format of exports. */
 export interface ExportFormat {
-  /** What it is called. */
+  /** Its name. */
   readonly label: string;
-  /** The end of its file's name. */
+  /** The end of the name of its files. */
   readonly suffix: string;
-  /** Gives the file's text. */
+  /** Returns the text of the file. */
   write(traces: readonly SerializedTrace[]): string | Promise<string>;
 }
 
@@ -45,21 +45,21 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
   },
 ];
 
-/** Adds the traces of files, and says how that went. */
+/** Adds the traces of files, and notifies about each file. */
 async function importFiles(files: Iterable<File>): Promise<void> {
   for (const file of files) {
     try {
       const added = await importText(await file.text());
-      if (added.length === 0) complain(`${file.name} holds no traces.`);
+      if (added.length === 0) notifyFailure(`${file.name} holds no traces.`);
       else {
         addEntries(added);
         dataState.value = { kind: "ready" };
-        reportError(
+        notify(
           `Added ${formatPlural(added.length, "trace")} from ${file.name}.`,
         );
       }
     } catch (error) {
-      complain(`${file.name}: ${messageOf(error)}`);
+      notifyFailure(`${file.name}: ${messageOf(error)}`);
     }
   }
 }
@@ -102,15 +102,15 @@ export async function exportTraces(
     const traces = entries.map((entry) => entry.load());
     const type = suffix === ".html" ? "text/html" : "application/json";
     save(new Blob([await write(traces)], { type }), `${name}${suffix}`);
-    reportError(`Saved ${formatPlural(traces.length, "trace")} as ${label}.`);
+    notify(`Saved ${formatPlural(traces.length, "trace")} as ${label}.`);
   } catch (error) {
-    complain(`The export failed: ${messageOf(error)}`);
+    notifyFailure(`The export failed: ${messageOf(error)}`);
   }
 }
 
 /**
- * This page as it was delivered, but with packed traces, which are safe in any
- * element: only the elements that the build wrote, none that came later.
+ * Returns this page with packed traces, which are safe in any element. It has the
+ * elements that the build wrote, and none that were added later.
  */
 function pageWith(packed: string): string {
   const page = document.documentElement.cloneNode(true) as HTMLElement;
@@ -128,7 +128,7 @@ function pageWith(packed: string): string {
   const data = page.querySelector<HTMLElement>("#trace-data")!;
   data.textContent = packed;
   data.dataset.encoding = "packed";
-  // What follows the body is read as its end: it would grow each time.
+  // Parsers move text after the body into it, which would add up.
   const end = "</body></html>";
   const content = page.outerHTML.slice(0, -end.length).trimEnd();
   return `<!DOCTYPE html>\n${content}\n${end}\n`;
@@ -142,19 +142,19 @@ function save(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Puts a text on the clipboard, and says so. */
+/** Puts a text on the clipboard, with a notice. */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
-    // There is no `clipboard` on pages that come by plain HTTP from elsewhere.
+    // Pages by plain HTTP from other machines have no `clipboard`.
     if (isSecureContext) await navigator.clipboard.writeText(text);
     else copySelection(text);
-    reportError(`Copied ${what}.`);
+    notify(`Copied ${what}.`);
   } catch {
-    complain(`The browser doesn't let this page copy ${what}.`);
+    notifyFailure(`The browser doesn't let this page copy ${what}.`);
   }
 }
 
-/** Copies in the way of old: what is selected in a text field. */
+/** Copies with `execCommand()`, through a text field. */
 function copySelection(text: string): void {
   const field = document.createElement("textarea");
   const focused = document.activeElement as HTMLElement;

@@ -1,5 +1,5 @@
 /**
- * The keyboard. One list of keys is both what they do and what `?` shows.
+ * The keys of the page. The help dialog shows the same list.
  *
  * @module
  */
@@ -46,14 +46,14 @@ import { panBy, range, resetZoom, zoom, zoomBy, zoomTo } from "./zoom.ts";
 /** Whether the list of keys is shown. */
 export const helpOpen = signal(false);
 
-/** Keys (values of `KeyboardEvent.key`), what they do in words, and in code. */
+/** Keys (values of `KeyboardEvent.key`), a label, and the action. */
 type Binding = readonly [
   keys: readonly string[],
   label: string,
   run: () => void,
 ];
 
-/** All keys, by where they are of use. */
+/** All keys, by the part of the page that they act on. */
 export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
   Everywhere: [
     [["/"], "Search", focusSearch],
@@ -129,7 +129,7 @@ export function startKeyboard(): void {
       else if (key === "Enter" || key === "ArrowDown") focusPlace("list");
       return;
     }
-    // Buttons keep the keys that press them.
+    // These keys press the button.
     if ((key === "Enter" || key === " ") && isIn("button")) return;
     if (key.startsWith("Arrow") && isIn("[data-own-keys]")) return;
     const binding = byKey.get(key);
@@ -150,7 +150,7 @@ function focusPlace(place: "list" | "trace" | "details"): void {
   document.querySelector<HTMLElement>(`[data-place="${place}"]`)?.focus();
 }
 
-/** Puts the focus on a part of the page that is yet to be drawn. */
+/** Puts the focus on a part of the page that is drawn next. */
 function focusDrawn(place: "list" | "trace"): void {
   setTimeout(() => focusPlace(place));
 }
@@ -166,7 +166,7 @@ function focusSearch(): void {
   search?.select();
 }
 
-/** Whether keys are meant for the open trace rather than for the list. */
+/** Whether keys act on the open trace instead of the list. */
 function inTrace(): boolean {
   const place = focusedPlace();
   return opened.value !== undefined && place !== "list";

@@ -1,5 +1,5 @@
 /**
- * What the list shows of all traces: filters, search and order.
+ * The filters, search and order of the list.
  *
  * @module
  */
@@ -20,10 +20,10 @@ import { createSearch, normalizeQuery } from "../model/search.ts";
 import { NEWEST_FIRST, type Order, sortEntries } from "../model/sort.ts";
 import { dataState, entries, pending } from "./traces.ts";
 
-/** Which half of the page the list shows. */
+/** The tabs of the list. */
 export type ListTab = "traces" | "routes";
 
-/** Which tab of the list is open. */
+/** The open tab of the list. */
 export const listTab = signal<ListTab>("traces");
 
 /** The filters. */
@@ -32,7 +32,7 @@ export const filters = signal<Filters>(NO_FILTERS);
 /** The text in the search box. */
 export const queryText = signal("");
 
-/** The text that is looked for; empty for none. */
+/** The normalized text of the search; empty for none. */
 export const query = computed(() => normalizeQuery(queryText.value));
 
 /** The order of the list. */
@@ -136,7 +136,7 @@ export function prepareSearch(): void {
   slice();
 }
 
-// New traces are looked through as well while something is looked for.
+// A search includes new traces.
 effect(() => {
   entries.value;
   dataState.value;

@@ -1,9 +1,8 @@
 /**
  * The live stream of a server that is running.
  *
- * The first message after a rest is taken in with the next frame, those that
- * follow seven times a second at most: a busy server costs no more than that,
- * and nobody sees the difference.
+ * The first message after a rest is drawn with the next frame. Later ones are drawn
+ * seven times a second at most, so that a busy server costs no more.
  *
  * @module
  */
@@ -23,7 +22,7 @@ import {
   receiveEntries,
 } from "./traces.ts";
 
-/** How the page stands with its server. */
+/** The connection to the server. */
 export type Connection =
   /** There is none: the page is a file. */
   | { readonly kind: "file" }
@@ -32,7 +31,7 @@ export type Connection =
   /** Lost; it is tried again at `retryAt`, in epoch milliseconds. */
   | { readonly kind: "lost"; readonly retryAt: number };
 
-/** How the page stands with its server. */
+/** The connection to the server. */
 export const connection = signal<Connection>({ kind: "file" });
 
 /** How many traces the server left out because this page read too slowly. */
@@ -48,7 +47,7 @@ type Message =
   | { readonly type: "trace:discard"; readonly rootSpanId: string }
   | { readonly type: "dropped"; readonly count: number };
 
-/** How long the page rests between two drawings, in milliseconds. */
+/** The least time between two drawings, in milliseconds. */
 const REST = 150;
 
 const FIRST_RETRY = 500;
@@ -59,10 +58,10 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
 let queue: string[] = [];
 let scheduled = false;
-/** When messages were last taken in, on the clock of `performance`. */
+/** When messages were last drawn, on the clock of `performance`. */
 let takenInAt = -Infinity;
 
-/** Where the page's own server answers, without a slash at the end. */
+/** Returns the path of the viewer, without a slash at the end. */
 function base(): string {
   let path = location.pathname;
   while (path.endsWith("/")) path = path.slice(0, -1);
@@ -87,12 +86,12 @@ export function reconnect(): void {
 
 /** Asks the server for one trace by its id, and adds it if it is there. */
 export async function fetchTrace(id: string): Promise<void> {
-  // Not by `id`: asked in vain, the browser's console would show a 404.
+  // A missing trace by `id` would be a 404 in the browser's console.
   const found = await ask(`traceId=${encodeURIComponent(id)}`);
   if (found !== undefined) addEntries(readEntries(found));
 }
 
-/** The traces that the server has; `undefined` if it doesn't answer. */
+/** Returns traces of the server, or `undefined` without an answer. */
 async function ask(query: string): Promise<unknown> {
   try {
     const response = await fetch(`${base()}/api?${query}`);
@@ -102,7 +101,7 @@ async function ask(query: string): Promise<unknown> {
   }
 }
 
-/** Entries, the oldest first. */
+/** Returns entries, the oldest first. */
 function readEntries(traces: unknown): TraceEntry[] {
   return readTraces(traces).map(summarize)
     .sort((a, b) => a.startTime - b.startTime);
@@ -186,7 +185,7 @@ function sortOut(
   }
 }
 
-/** Where there is no stream, what the server has so far is better than nothing. */
+/** Lists the traces of a server that has no stream. */
 async function fetchRecent(): Promise<void> {
   const found = await ask(`limit=${MAX_TRACES}`);
   if (found !== undefined) show(readEntries(found));
@@ -197,7 +196,7 @@ function show(entries: readonly TraceEntry[]): void {
   dataState.value = { kind: "ready" };
 }
 
-/** The entry of a request of which only the beginning is known. */
+/** Returns the entry of a running request. */
 function pendingEntry(span: SpanData): TraceEntry {
   const metadata = metadataOf(span);
   const { traceId, id, startTime, endTime, duration } = span;

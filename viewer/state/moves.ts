@@ -1,5 +1,5 @@
 /**
- * Moving through the list and through the rows of a trace.
+ * Moves through the list, and through the rows of a trace.
  *
  * @module
  */
@@ -16,8 +16,8 @@ import {
 } from "./selection.ts";
 
 /**
- * Moves the cursor of the list. Where a trace is open, the one that the cursor
- * comes to is opened in its place.
+ * Moves the cursor of the list. While a trace is open, the next one is opened in
+ * its place.
  */
 export function moveInList(by: number): void {
   const list = listTab.value === "routes" ? routes.value : listed.value;
@@ -29,7 +29,7 @@ export function moveInList(by: number): void {
   else cursorKey.value = key;
 }
 
-/** Opens what the cursor of the list is on. */
+/** Opens the trace or route at the cursor of the list. */
 export function openAtCursor(): void {
   if (listTab.value === "routes") {
     const route = routes.value.find(({ key }) => key === cursorKey.value);
@@ -84,7 +84,7 @@ export function toggleSelected(): void {
 }
 
 function step(from: number, by: number, length: number): number {
-  // From nowhere a step down leads to the first row, a step up to the last.
+  // Without a cursor, a step down leads to the first row, a step up to the last.
   const start = from >= 0 || by === -Infinity ? from : by < 0 ? length : -1;
   const to = from < 0 && Math.abs(by) > 1 ? start + Math.sign(by) : start + by;
   return clamp(to, 0, length - 1);

@@ -8,11 +8,11 @@ import { signal } from "@preact/signals";
 
 /** A message. */
 export interface Notice {
-  /** Tells it from the others. */
+  /** Unique among the messages. */
   readonly id: number;
-  /** What it says. */
+  /** Its text. */
   readonly text: string;
-  /** Whether something went wrong: then it stays until it is closed. */
+  /** Whether it is a failure, which stays until it is closed. */
   readonly failed: boolean;
 }
 
@@ -24,18 +24,18 @@ export const notices = signal<readonly Notice[]>([]);
 
 let nextId = 1;
 
-/** Says something for a few seconds. */
-export function reportError(text: string): void {
+/** Shows a message for a few seconds. */
+export function notify(text: string): void {
   const id = add(text, false);
   setTimeout(() => dismiss(id), SHOWN_FOR);
 }
 
-/** Says what went wrong, until it is closed. */
-export function complain(text: string): void {
+/** Shows a failure until it is closed. */
+export function notifyFailure(text: string): void {
   add(text, true);
 }
 
-/** Takes a message away. */
+/** Removes a message. */
 export function dismiss(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }

@@ -1,5 +1,5 @@
 /**
- * Which traces are open, and what of them is shown.
+ * The open traces, and their derived state.
  *
  * @module
  */
@@ -17,10 +17,10 @@ import { query } from "./listing.ts";
 import { toggled } from "./toggle.ts";
 import { dataState, entries, findEntry, pending } from "./traces.ts";
 
-/** The trace that a link or a click asks for; empty for none. */
+/** The key of the trace to open; empty for none. */
 export const wantedTrace = signal("");
 
-/** The trace to compare with; empty for none. */
+/** The key of the trace to compare with; empty for none. */
 export const wantedCompare = signal("");
 
 /** Whether the critical path is marked. */
@@ -38,7 +38,7 @@ export const collapsed = signal<ReadonlySet<string>>(new Set());
 /** Groups whose members are shown. */
 export const expandedGroups = signal<ReadonlySet<string>>(new Set());
 
-/** A trace that is open: its tree, or why there is none. */
+/** An open trace: its tree, or the reason why there is none. */
 export type Opened =
   | {
     readonly kind: "tree";
@@ -54,7 +54,7 @@ export type Opened =
 const openEntry = computed(() => lookUp(wantedTrace.value));
 const compareEntry = computed(() => lookUp(wantedCompare.value));
 
-/** The open trace; `undefined` if none is, or it isn't here. */
+/** The open trace; `undefined` for none, or if it isn't in the page. */
 export const opened = computed(() => openUp(openEntry.value));
 
 /** The trace to compare with. */
@@ -70,7 +70,7 @@ export const critical = computed(() =>
   tree.value === undefined ? undefined : criticalPath(tree.value)
 );
 
-/** The repeated siblings of the open trace that took the longest. */
+/** The group of the open trace with the longest summed duration. */
 export const repeated = computed(() => tree.value && longestGroup(tree.value));
 
 /** The rows of the waterfall. */
@@ -101,7 +101,7 @@ export const shownRows = computed<readonly (Row | ComparedRow)[]>(() =>
   comparison.value?.rows ?? rows.value
 );
 
-/** Indices of the spans that contain the text that is looked for. */
+/** Indices of the spans that match the search. */
 export const matches = computed(() => {
   const wanted = query.value;
   if (wanted === "" || tree.value === undefined) return [];
@@ -119,7 +119,7 @@ export const failures = computed(() =>
 
 function lookUp(id: string): TraceEntry | undefined {
   if (id === "") return undefined;
-  // Read for their changes: the trace may come, or be replaced.
+  // Subscribes to both: the trace may be added, or replaced.
   entries.value;
   pending.value;
   return findEntry(id);

@@ -1,6 +1,5 @@
 /**
- * Where one is: the trace and the span that are looked at, and how to get to
- * others.
+ * The open trace, its selected row, and changes of them.
  *
  * @module
  */
@@ -35,7 +34,7 @@ export const cursorKey = signal("");
 /** The selected row of the waterfall: a span's id, a group's, or empty. */
 export const selectedRow = signal("");
 
-/** How the open trace is drawn. */
+/** The view of the open trace. */
 export const view = signal<TraceView>("waterfall");
 
 /** Whether the list is hidden while a trace is open. */
@@ -51,7 +50,7 @@ export const selectedIndex = computed(() => {
     rows.value.findIndex((row) => row.id === id);
 });
 
-/** What is selected, and the tree that it is in. */
+/** The selected unit, and its tree. */
 export const selected = computed(
   (): { unit: Unit; tree: TraceTree } | undefined => {
     const row = shownRows.value[selectedIndex.value];
@@ -105,7 +104,7 @@ export function markOrCompare(key: string): void {
   });
 }
 
-/** Selects a span and opens whatever hides it. */
+/** Selects a span, and expands and shows what hides it. */
 export function revealSpan(index: number): void {
   const node = tree.value?.nodes[index];
   if (node === undefined) return;
@@ -126,7 +125,7 @@ export function stepThrough(places: readonly number[], step: 1 | -1): void {
   if (next !== undefined) revealSpan(next);
 }
 
-/** Selects a row; of a comparison, the side that is selected already. */
+/** Selects a row. In a comparison, the selected side stays the same. */
 export function selectRow(row: Row | ComparedRow): void {
   if ("node" in row) selectedRow.value = row.id;
   else {
@@ -135,7 +134,7 @@ export function selectRow(row: Row | ComparedRow): void {
   }
 }
 
-/** Shows or hides what is below a row. */
+/** Expands or collapses a row. */
 export function toggleRow({ id, expandable }: Row | ComparedRow): void {
   if (!expandable) return;
   const set = id.startsWith("group:") ? expandedGroups : collapsed;
@@ -157,7 +156,7 @@ export function toggleAll(): void {
   });
 }
 
-// A hidden row can't stay selected: what hides it takes its place.
+// When the selected row is hidden, its closest visible ancestor is selected.
 effect(() => {
   if (selectedRow.value === "" || selected.value || comparison.value) return;
   const node = tree.value?.byId.get(selectedRow.value);

@@ -1,6 +1,5 @@
 /**
- * Light, dark, or as the system has it; and the colours of `styles.css` for
- * what is drawn on a canvas.
+ * The theme, and the colours of `styles.css` for canvases.
  *
  * @module
  */
@@ -24,7 +23,7 @@ export function nextTheme(): void {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // Not every page may keep things: then the choice lasts until it closes.
+    // Without storage, the choice lasts until the page is closed.
   }
 }
 
@@ -60,10 +59,10 @@ const NAMES = [
 /** Colours by name, as a canvas takes them. */
 export type Colors = Readonly<Record<typeof NAMES[number], string>>;
 
-/** The page's own colours and those of the layers. */
+/** The colours of the page and of the layers. */
 export const colors = computed((): Colors => {
   colorsVersion.value;
-  // All at once: each question to a changed page would style it anew.
+  // All at once: each `getComputedStyle()` after a change restyles the page.
   const probes = document.createElement("div");
   for (const name of NAMES) {
     const probe = document.createElement("span");

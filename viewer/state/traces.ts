@@ -1,6 +1,5 @@
 /**
- * The traces of the page: those that are shown, those that are still running,
- * and those that wait because somebody is reading.
+ * The traces of the page: shown, running, and held back while somebody reads.
  *
  * @module
  */
@@ -15,13 +14,13 @@ export const MAX_TRACES = 10_000;
 /** How many running requests are shown. */
 const MAX_PENDING = 500;
 
-/** Where the page's data stands. */
+/** The state of the traces that the page contains. */
 export type DataState =
   | { readonly kind: "loading" }
   | { readonly kind: "ready" }
   | { readonly kind: "broken"; readonly message: string };
 
-/** Whether the data that the page came with has been read. */
+/** Whether the traces that the page contains have been read. */
 export const dataState = signal<DataState>({ kind: "loading" });
 
 /** The traces that are shown, in order of arrival. */
@@ -30,27 +29,27 @@ export const entries = signal<readonly TraceEntry[]>([]);
 /** Requests that are still running, in order of arrival. */
 export const pending = signal<readonly TraceEntry[]>([]);
 
-/** Traces that have arrived but aren't shown yet. */
+/** Traces that were received and aren't shown yet. */
 export const held = signal<readonly TraceEntry[]>([]);
 
-/** Whether somebody has stopped the live tail. */
+/** Whether the live tail is paused. */
 export const paused = signal(false);
 
 /** Whether the list is scrolled to its top. */
 export const listAtTop = signal(true);
 
-/** What to say about traces that wait: `12 new`; empty if none does. */
+/** A text about the traces that wait, such as `12 new`; empty for none. */
 export const heldText = computed(() =>
   held.value.length === 0 ? "" : `${held.value.length} new`
 );
 
-/** HTTP methods that have occurred, in alphabetical order. */
+/** The HTTP methods of all traces, in alphabetical order. */
 export const methods = signal<readonly string[]>([]);
 
 /** All traces by key, shown or held. */
 const known = new Map<string, TraceEntry>();
 
-/** The trace with a key, or the newest with a trace id. */
+/** Returns the trace with a key, or the newest with a trace id. */
 export function findEntry(id: string): TraceEntry | undefined {
   if (id === "") return undefined;
   return known.get(id) ??
@@ -58,21 +57,21 @@ export function findEntry(id: string): TraceEntry | undefined {
     pending.value.findLast((entry) => entry.key === id || entry.id === id);
 }
 
-/** Adds traces, at once. Those that are known are replaced. */
+/** Shows traces at once. Known traces are replaced. */
 export function addEntries(added: readonly TraceEntry[]): void {
   receive(added, false);
 }
 
 /**
- * Adds traces that came in live. They wait while the tail is paused or the
- * list is scrolled away from its top, so that no row moves under a reader.
+ * Adds live traces. They wait while the tail is paused or the list isn't
+ * scrolled to its top, so that no row moves under a reader.
  */
 export function receiveEntries(added: readonly TraceEntry[]): void {
   receive(added, paused.value || !listAtTop.value);
 }
 
 function receive(added: readonly TraceEntry[], hold: boolean): void {
-  // A trace may come twice in one go: the last record of it counts.
+  // A trace may be there twice. Its last record counts.
   const records = new Map(added.map((entry) => [entry.key, entry]));
   const fresh = [...records.values()].filter(({ key }) => !known.has(key));
   for (const entry of added) {
@@ -116,7 +115,7 @@ export function showHeld(): void {
   });
 }
 
-/** Pauses the live tail, or goes on and shows what has come meanwhile. */
+/** Pauses the live tail, or resumes it and shows the traces that wait. */
 export function togglePaused(): void {
   paused.value = !paused.value;
   if (!paused.value) showHeld();
@@ -143,7 +142,7 @@ export function discardPending(keys: ReadonlySet<string>): void {
   pending.value = pending.value.filter(({ key }) => !keys.has(key));
 }
 
-/** Forgets all running requests: how they ended was missed. */
+/** Forgets all running requests, after their ends were missed. */
 export function clearPending(): void {
   if (pending.value.length > 0) pending.value = [];
 }
@@ -154,7 +153,7 @@ export function clearEntries(): void {
   entries.value = held.value = pending.value = [];
 }
 
-/** What the list holds, in words. */
+/** The number of traces, in words. */
 export const countText = computed(() =>
   formatPlural(entries.value.length, "trace")
 );

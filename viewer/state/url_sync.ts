@@ -1,11 +1,11 @@
 /**
- * Keeps the address and the page's state the same, so that a link opens what
- * its sender saw and the browser's back button does what it says.
+ * Keeps the state of the page in the address, for links and the browser's back
+ * button.
  *
  * @module
  */
 
-import { batch, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { afterPaint } from "../dom.ts";
 import { cutText } from "../model/text.ts";
 import { createTokenBucket } from "../model/token_bucket.ts";
@@ -27,13 +27,13 @@ import {
 } from "./selection.ts";
 import { dataState, entries, findEntry } from "./traces.ts";
 
-/** A span that a link asks for and that isn't selected yet. */
+/** The span of a link that isn't selected yet. */
 const wantedSpan = signal("");
 
 /** The address's hash as it was last read or written here. */
 let knownHash = "";
 
-/** Whether the wanted trace is neither here nor at the server. */
+/** Whether neither the page nor the server has the wanted trace. */
 export const missing = signal(false);
 
 /** The trace that the server was asked for; empty for none. */
@@ -43,11 +43,16 @@ let askedFor = "";
 export function startUrlSync(): void {
   applyHash();
   addEventListener("hashchange", applyHash);
-  // `blur`: the reader may have gone to the address bar to copy the link.
+  // `blur`: the reader may copy the link from the address bar.
   for (const type of ["pagehide", "visibilitychange", "blur", "copy"]) {
     addEventListener(type, writeHash);
   }
-  effect(follow);
+  effect(writeChanges);
+  // The title isn't needed before the next frame.
+  effect(() => {
+    title.value;
+    afterPaint(() => document.title = title.value);
+  });
   effect(selectWantedSpan);
   effect(fetchWanted);
 }
@@ -68,7 +73,7 @@ function applyHash(): void {
   });
 }
 
-/** Links name a trace by its id where that is enough. */
+/** Returns the trace id, or the key if several traces share the id. */
 function linkId(key: string): string {
   const id = findEntry(key)?.id;
   return id !== undefined && keyOf(id) === key ? id : key;
@@ -88,8 +93,13 @@ function currentHash(): string {
   });
 }
 
-/** Whether the title is about to be written. */
-let titling = false;
+/** The title of the page. */
+const title = computed(() => {
+  const entry = opened.value?.entry;
+  return entry === undefined
+    ? "Traces"
+    : `${entry.method} ${cutText(entry.path, 80)} · Traces`.trim();
+});
 
 /** The timer of a URL that waits for a token. */
 let waiting: ReturnType<typeof setTimeout> | undefined;
@@ -104,14 +114,10 @@ const takeToken = createTokenBucket(50, 200);
  * Writes the URL at once. A later write could come after a reload, which
  * uses the address from before `pagehide`.
  */
-function follow(): void {
-  const hash = currentHash();
+function writeChanges(): void {
+  // The id of a trace in a link can depend on the traces in the page.
   opened.value;
-  if (hash !== knownHash) writeSoon();
-  if (titling) return;
-  titling = true;
-  // The title isn't needed before the next frame.
-  afterPaint(writeTitle);
+  if (currentHash() !== knownHash) writeSoon();
 }
 
 function writeSoon(): void {
@@ -121,19 +127,11 @@ function writeSoon(): void {
   else writeHash();
 }
 
-function writeTitle(): void {
-  titling = false;
-  const entry = opened.value?.entry;
-  document.title = entry === undefined
-    ? "Traces"
-    : `${entry.method} ${cutText(entry.path, 80)} · Traces`.trim();
-}
-
 function writeHash(): void {
   clearTimeout(waiting);
   waiting = undefined;
   const hash = currentHash();
-  // A link may have changed it, and the event is still to come.
+  // A link may have changed it, before the event.
   if (hash === knownHash || location.hash !== knownHash) return;
   const address = `${location.pathname}${location.search}${hash}`;
   try {
@@ -159,7 +157,7 @@ function selectWantedSpan(): void {
   });
 }
 
-/** Asks the server for a linked trace that hasn't come by itself. */
+/** Fetches a linked trace that the stream didn't send. */
 function fetchWanted(): void {
   const id = wantedTrace.value;
   entries.value;
@@ -167,7 +165,7 @@ function fetchWanted(): void {
   if (id === "" || entry !== undefined) {
     askedFor = "";
     missing.value = false;
-    // A link by trace id: from here on the trace goes by its key.
+    // Links name the trace id. From here on, the key is used.
     if (entry !== undefined) wantedTrace.value = entry.key;
   } else if (dataState.value.kind === "ready" && askedFor !== id) {
     askedFor = id;
