@@ -8,7 +8,7 @@
 import { clip } from "../core/redact/clip.ts";
 import { printable, printableError } from "../core/redact/printable.ts";
 import { redactText } from "../core/redact/redact.ts";
-import { MAX_LOG_TEXT } from "../core/redact/without_source.ts";
+import { MAX_LOG_TEXT } from "../core/redact/redact_message.ts";
 
 /** Why a request that shows credentials is anonymous all the same. */
 export type RejectionReason =

@@ -1,5 +1,5 @@
 import { printable, printableError } from "../../core/redact/printable.ts";
-import { withoutSource } from "../../core/redact/without_source.ts";
+import { redactMessage } from "../../core/redact/redact_message.ts";
 import { AuthError, SignInReason } from "../error.ts";
 import type { Emit } from "../events.ts";
 
@@ -32,7 +32,7 @@ export function tellFailure(
       provider,
       reason === undefined
         ? printableError(cause)
-        : printable(withoutSource(reason)),
+        : printable(redactMessage(reason)),
     );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Formats errors of any size for logs. `inspect()` has no limit: a message of
- * 50 MB takes it a second, and the console another second.
+ * Formats errors of any size for logs and traces. `inspect()` has no limit: a
+ * message of 50 MB takes it a second, and the console another second.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 import { clip } from "./clip.ts";
 import { isLarge } from "./is_large.ts";
 import { redactText } from "./redact.ts";
-import { MAX_LOG_TEXT, withoutSource } from "./without_source.ts";
+import { MAX_LOG_TEXT, redactMessage } from "./redact_message.ts";
 
 /** How many causes are followed, because causes can form a cycle. */
 const MAX_CAUSES = 5;
@@ -31,15 +31,14 @@ export function stackText(
   error: Error,
   maxLength = MAX_LOG_TEXT,
 ): string | undefined {
-  const { stack } = error;
+  const { stack, message } = error;
   if (typeof stack !== "string") return undefined;
-  const { message } = error;
   const length = typeof message === "string" ? message.length : 0;
   const at = stack.indexOf(FRAMES, length);
   // The stack doesn't begin with a message that was set later.
   const isSplit = at !== -1 && stack.slice(at - length, at) === message;
-  if (!isSplit) return withoutSource(stack, maxLength);
-  const head = withoutSource(stack.slice(0, at), maxLength / 2);
+  if (!isSplit) return redactMessage(stack, maxLength);
+  const head = redactMessage(stack.slice(0, at), maxLength / 2);
   return head + redactText(clip(stack.slice(at), maxLength - head.length));
 }
 
@@ -48,7 +47,7 @@ export function thrownText(value: unknown, maxLength = MAX_LOG_TEXT): string {
   if (typeof value !== "string" && isLarge(value)) {
     return `${Object.prototype.toString.call(value)}, too large to be shown`;
   }
-  return withoutSource(String(value), maxLength);
+  return redactMessage(String(value), maxLength);
 }
 
 /** Returns the text of an error, its causes and its aggregated errors. */
@@ -59,47 +58,42 @@ export function errorText(error: unknown): string {
     texts.push(ownText(cause) + aggregateText(cause));
     cause = cause.cause;
   }
-  if (texts.length === 0 || (cause !== undefined && !isError(cause))) {
+  if (cause instanceof Error) texts.push("… more causes");
+  else if (cause !== undefined || texts.length === 0) {
     texts.push(thrownText(cause));
-  } else if (cause !== undefined) texts.push("… more causes");
+  }
   // Values were redacted alone. Their property names can mark them as secret.
   return redactText(texts.join("\nCaused by: "));
 }
 
-function isError(value: unknown): value is Error {
-  return value instanceof Error;
-}
-
 function ownText(error: Error): string {
   const stack = stackText(error) ??
-    withoutSource(`${error.name}: ${error.message}`);
+    redactMessage(`${error.name}: ${error.message}`);
   const own = ownProperties(error);
   return own === "" ? stack : `${stack} { ${own} }`;
 }
 
 /** Returns the own properties as text, such as `code: "ENOENT"`. */
 function ownProperties(error: Error): string {
-  const told: string[] = [];
+  const shown: string[] = [];
   for (const key of Object.keys(error)) {
-    if (told.length === MAX_PROPERTIES) break;
+    if (shown.length === MAX_PROPERTIES) break;
     const { value } = Object.getOwnPropertyDescriptor(error, key)!;
-    const isText = typeof value === "string";
-    if (!isText && typeof value !== "number" && typeof value !== "boolean") {
-      continue;
+    if (typeof value === "string") {
+      const text = redactMessage(value, MAX_PROPERTY);
+      shown.push(`${clip(key, MAX_PROPERTY)}: ${JSON.stringify(text)}`);
+    } else if (typeof value === "number" || typeof value === "boolean") {
+      shown.push(`${clip(key, MAX_PROPERTY)}: ${value}`);
     }
-    const text = isText
-      ? JSON.stringify(withoutSource(value, MAX_PROPERTY))
-      : value;
-    told.push(`${clip(key, MAX_PROPERTY)}: ${text}`);
   }
-  return told.join(", ");
+  return shown.join(", ");
 }
 
 function aggregateText(error: Error): string {
   const { errors } = error as { errors?: unknown };
   if (!Array.isArray(errors)) return "";
   const texts = errors.slice(0, MAX_ERRORS).map((each) =>
-    isError(each) ? ownText(each) : thrownText(each)
+    each instanceof Error ? ownText(each) : thrownText(each)
   );
   const rest = errors.length - texts.length;
   if (rest > 0) texts.push(`… ${rest} more errors`);

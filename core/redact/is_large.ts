@@ -1,9 +1,9 @@
-import { MAX_LOG_TEXT } from "./without_source.ts";
-
 /** A value above this size is large. Each character and each entry counts. */
-const LARGE = 4 * MAX_LOG_TEXT;
+const MAX_SIZE = 32_768;
 /** Entries of an array, a map or a set that `inspect()` looks at. */
 const MAX_ENTRIES = 100;
+/** A value that is nested deeper is large. It bounds the recursion. */
+const MAX_NESTING = 500;
 
 /**
  * Whether `inspect()` would take long or return a long text. It writes an
@@ -12,22 +12,20 @@ const MAX_ENTRIES = 100;
  */
 export function isLarge(value: unknown): boolean {
   /** The objects around the current one, which `inspect()` doesn't repeat. */
-  const around = new Map<object, Generator<unknown>>();
+  const ancestors = new Set<object>();
   let size = 0;
-  const enter = (each: unknown) => {
-    size += typeof each === "string" ? each.length : 1;
-    if (typeof each !== "object" || each === null || around.has(each)) return;
-    around.set(each, partsOf(each));
-    path.push(each);
-  };
-  const path: object[] = [];
-  enter(value);
-  while (path.length > 0 && size <= LARGE) {
-    const { done, value } = around.get(path.at(-1)!)!.next();
-    if (done) around.delete(path.pop()!);
-    else enter(value);
+
+  function fits(value: unknown): boolean {
+    size += typeof value === "string" ? value.length : 1;
+    if (size > MAX_SIZE) return false;
+    if (typeof value !== "object" || value === null) return true;
+    if (ancestors.has(value)) return true;
+    if (ancestors.size === MAX_NESTING) return false;
+    ancestors.add(value);
+    for (const part of partsOf(value)) if (!fits(part)) return false;
+    return ancestors.delete(value);
   }
-  return size > LARGE;
+  return !fits(value);
 }
 
 function* partsOf(value: object): Generator<unknown> {

@@ -1,7 +1,18 @@
 /**
- * Makes what came from outside safe to print: a terminal obeys control
- * characters, in any part of a text. Text is cut before it is checked, so
- * that a long text takes no more time than a short one.
+ * Makes what came from outside safe to print. Terminals obey control characters,
+ * and errors may be huge, quote their input, or hold secrets.
+ *
+ * ```
+ * printableError(error)    the error itself, if inspect() finds nothing to change
+ *   └─ errorText()         else its stack, causes and errors     error_text.ts
+ *        └─ redactMessage()  short, without quoted input         redact_message.ts
+ *             ├─ clip()                                          clip.ts
+ *             └─ redactText()  without secrets                   redact.ts
+ * printable(text)          one line: clipped, controls escaped
+ * ```
+ *
+ * Texts are cut before anything searches them, so a long text takes no more time
+ * than a short one.
  *
  * @module
  */
@@ -10,19 +21,19 @@ import { inspect } from "node:util";
 import { clip } from "./clip.ts";
 import { errorText } from "./error_text.ts";
 import { isLarge } from "./is_large.ts";
-import { MAX_LOG_TEXT, withoutSource } from "./without_source.ts";
+import { MAX_LOG_TEXT, redactMessage } from "./redact_message.ts";
 
 /**
- * C0 and C1 controls, and characters that turn the direction of text or are
- * not seen: all of them can make a terminal show what isn't there.
+ * C0 and C1 controls, and characters that change the direction of text or are
+ * invisible. All of them can make a terminal show something else.
  */
 const UNSAFE =
   // deno-lint-ignore no-control-regex -- finding them is the point
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /**
- * Makes recorded text safe to print: one line, no control characters, and not
- * more than 8,192 characters.
+ * Makes recorded text safe to print: one line, no control characters, and at
+ * most 8,192 characters.
  */
 export function printable(text: string): string {
   return clip(text, MAX_LOG_TEXT).toWellFormed().replace(UNSAFE, escape);
@@ -41,31 +52,31 @@ const MAX_ERROR_TEXT = 8 * MAX_LOG_TEXT;
 const DEPTH = 10;
 
 /**
- * Gives what to hand to the console for whatever was thrown: the error itself,
- * or its text made safe where it is long, quotes its input, holds secrets, or
- * has control characters or lines that would pass for the log's own.
+ * Returns what to pass to the console for a thrown value: the value itself, or
+ * safe text if it is large, quotes its input, holds secrets, or has control
+ * characters or lines that look like log entries.
  */
 export function printableError(error: unknown): unknown {
   try {
-    if (typeof error === "string") return isolated(withoutSource(error));
+    if (typeof error === "string") return indented(redactMessage(error));
     const text = isLarge(error) ? undefined : inspect(error, { depth: DEPTH });
     if (text === undefined || text.length > MAX_ERROR_TEXT) {
-      return isolated(errorText(error));
+      return indented(errorText(error));
     }
-    const told = withoutSource(text, MAX_ERROR_TEXT);
-    if (told !== text) {
-      return isolated(error instanceof Error ? errorText(error) : told);
+    const redacted = redactMessage(text, MAX_ERROR_TEXT);
+    if (redacted !== text) {
+      return indented(error instanceof Error ? errorText(error) : redacted);
     }
     const isSafe = text.split("\n").every((line, index) =>
       line === printable(line) && (index === 0 || /^[ }\]]/.test(line))
     );
-    return isSafe ? error : isolated(text);
+    return isSafe ? error : indented(text);
   } catch {
     return "an error that can't be printed";
   }
 }
 
 /** Indents lines, so that none looks like another log entry. */
-function isolated(text: string): string {
+function indented(text: string): string {
   return text.split("\n").map(printable).join("\n  ");
 }

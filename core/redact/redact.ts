@@ -1,7 +1,16 @@
 /**
- * Redacts secrets in text that is logged or recorded. It covers URLs, fields and
- * headers shown in a text, and tokens that stand alone. It takes linear time;
+ * Redacts secrets in text that is logged or recorded. It takes linear time;
  * callers shorten long texts first.
+ *
+ * ```
+ * redactText()
+ *   ├─ redactFields()      password: "…", Cookie: …          redact_fields.ts
+ *   ├─ redactCredentials() Bearer …
+ *   └─ each run of text without white space
+ *        ├─ redactURL()    ada:pw@host/?token=…&next=…#…     redact_url.ts
+ *        │    └─ decoded values: from the top, at most five levels deep
+ *        └─ redactJWT()    eyJ….….…
+ * ```
  *
  * This is a second line of defence. A secret under a harmless name isn't found.
  *
@@ -9,11 +18,10 @@
  */
 
 import { redactFields } from "./redact_fields.ts";
-import {
-  REDACTED,
-  redactQuery as redactQueryWith,
-  redactURL,
-} from "./redact_url.ts";
+import { REDACTED, redactPairs, redactURL } from "./redact_url.ts";
+
+/** How deep URLs may be nested before the innermost is redacted as a whole. */
+const MAX_DEPTH = 5;
 
 /** Every name of a secret field or header contains one of these. */
 const SUSPECT_NAME =
@@ -42,21 +50,23 @@ export function redactText(text: string): string {
 
 /** Redacts a URL's query, given without its `?`. */
 export function redactQuery(query: string): string {
-  return redactQueryWith(query, redactDecoded);
+  const redact = (text: string) => redactDecoded(text, 1);
+  return redactPairs(`?${query}`, redact).slice(1);
 }
 
-/** Looks for suspicious parts first, because most texts have nothing to redact. */
+/** Redacts a text that was percent-decoded `depth` times. */
 function redactDecoded(text: string, depth: number): string {
-  let told = text;
-  if (SUSPECT_NAME.test(told)) told = redactFields(told);
-  told = withoutCredentials(told);
-  return SUSPECT_RUN.test(told)
-    ? told.replace(RUN, (run) => redactRun(run, depth))
-    : told;
+  if (depth > MAX_DEPTH) return REDACTED;
+  // Most texts have nothing to redact.
+  const fields = SUSPECT_NAME.test(text) ? redactFields(text) : text;
+  const redacted = redactCredentials(fields);
+  return SUSPECT_RUN.test(redacted)
+    ? redacted.replace(RUN, (run) => redactRun(run, depth))
+    : redacted;
 }
 
 /** Redacts credentials after a scheme: `Bearer abc`, `bearer, abc`. */
-function withoutCredentials(text: string): string {
+function redactCredentials(text: string): string {
   if (!/bearer|basic/i.test(text)) return text;
   let result = "";
   let rest = 0;
@@ -79,12 +89,14 @@ function isCredential(text: string): boolean {
 
 function redactRun(run: string, depth: number): string {
   if (!SUSPECT_RUN.test(run)) return run;
-  const told = redactURL(run, redactDecoded, depth);
-  return told.includes("eyJ") ? told.replace(/[\w.-]+/g, withoutJWT) : told;
+  const redacted = redactURL(run, (text) => redactDecoded(text, depth + 1));
+  return redacted.includes("eyJ")
+    ? redacted.replace(/[\w.-]+/g, redactJWT)
+    : redacted;
 }
 
 /** Redacts a JSON Web Token: its header is JSON in base64url. */
-function withoutJWT(text: string): string {
+function redactJWT(text: string): string {
   const parts = text.split(".");
   const first = parts.findIndex((part, index) =>
     index < parts.length - 1 && part.length >= 15 &&

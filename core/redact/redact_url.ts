@@ -18,29 +18,17 @@ import { isSecretField, isSecretParameter } from "./secret_names.ts";
 /** Replaces a secret. */
 export const REDACTED = "REDACTED";
 
-/** How deep URLs may be nested before the innermost is redacted as a whole. */
-const MAX_DEPTH = 5;
 /** Maximum characters of a name without a separator before it. */
 const MAX_NAME = 64;
 
-/** Redacts a text that was decoded `depth` times. */
-export type Redact = (text: string, depth: number) => string;
+/** Redacts a percent-decoded value. */
+export type RedactDecoded = (text: string) => string;
 
-/**
- * Redacts a URL, or any text without white space that may be one.
- *
- * @param redact Redacts a decoded value.
- * @param depth How often the text was decoded.
- */
-export function redactURL(text: string, redact: Redact, depth = 0): string {
+/** Redacts a URL, or any text without white space that may be one. */
+export function redactURL(text: string, redact: RedactDecoded): string {
   const end = endOfAddress(text);
   const address = withoutFragment(withoutUserInfo(text.slice(0, end)));
-  return redactPairs(address, redact, depth) + text.slice(end);
-}
-
-/** Redacts a query, given without its `?`. */
-export function redactQuery(query: string, redact: Redact, depth = 0): string {
-  return redactPairs(`?${query}`, redact, depth).slice(1);
+  return redactPairs(address, redact) + text.slice(end);
 }
 
 /** Punctuation that a sentence or a line of code puts after a URL. */
@@ -66,12 +54,9 @@ function withoutUserInfo(text: string): string {
     const start = index + slashes.length;
     const authority = text.slice(start, matches[i + 1]?.index);
     // Without a scheme, `//` may start a comment.
-    if (
-      !slashes.startsWith(":") && !/^[^/?#\\@:]*:[^/?#\\]*@/.test(authority)
-    ) {
-      continue;
-    }
-    const end = endOfUserInfo(authority);
+    const isAddress = slashes.startsWith(":") ||
+      /^[^/?#\\@:]*:[^/?#\\]*@/.test(authority);
+    const end = isAddress ? endOfUserInfo(authority) : 0;
     if (end === 0) continue;
     result += `${text.slice(rest, start)}${REDACTED}:${REDACTED}@`;
     rest = start + end;
@@ -109,20 +94,21 @@ function withoutFragment(text: string): string {
   return isAddress ? `${before}#${REDACTED}` : text;
 }
 
-function redactPairs(text: string, redact: Redact, depth: number): string {
+/** Redacts the values of secret parameters, and secrets in other values. */
+export function redactPairs(text: string, redact: RedactDecoded): string {
   if (!text.includes("=") && !text.includes("%")) return text;
   return splitPairs(text).map(([separator, pair]) => {
     const equals = pair.indexOf("=");
-    if (equals === -1) return separator + redactEncoded(pair, redact, depth);
+    if (equals === -1) return separator + redactEncoded(pair, redact);
     const name = pair.slice(0, equals);
     const isSecret = separator === ""
       ? isSecretField(nameAtEnd(name))
       : isSecretParameter(decodeASCII(name));
     const value = pair.slice(equals + 1);
-    const told = isSecret && value !== ""
+    const shown = isSecret && value !== ""
       ? REDACTED
-      : redactEncoded(value, redact, depth);
-    return `${separator}${redactEncoded(name, redact, depth)}=${told}`;
+      : redactEncoded(value, redact);
+    return `${separator}${redactEncoded(name, redact)}=${shown}`;
   }).join("");
 }
 
@@ -148,13 +134,14 @@ function nameAtEnd(text: string): string {
 }
 
 /** Redacts secrets in the percent-encoded part of a value or a path. */
-function redactEncoded(text: string, redact: Redact, depth: number): string {
+function redactEncoded(text: string, redact: RedactDecoded): string {
   if (!text.includes("%")) return text;
   const decoded = decodeASCII(text);
   if (decoded === text) return text;
-  if (depth === MAX_DEPTH) return REDACTED;
-  const told = redact(decoded, depth + 1);
-  return told === decoded ? text : told.replace(/[^\w.~:/@,!*'()%-]/g, encode);
+  const redacted = redact(decoded);
+  return redacted === decoded
+    ? text
+    : redacted.replace(/[^\w.~:/@,!*'()%-]/g, encode);
 }
 
 /** Decodes ASCII only. It never throws, and finds all names and separators. */

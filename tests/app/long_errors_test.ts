@@ -217,7 +217,12 @@ Deno.test("a source that holds a quote and a marker is removed to its end", asyn
 Deno.test("an identifier that JavaScriptCore quotes is removed", async () => {
   const message = 'JSON Parse error: Unexpected identifier "hunter22"';
   for (
-    const error of [new SyntaxError(message), new Error(`Bad: ${message}`)]
+    const error of [
+      new SyntaxError(message),
+      new Error(`Bad: ${message}`),
+      // A quote of the start of another quote.
+      new Error(message.replace("hunter22", message)),
+    ]
   ) {
     const { log, trace } = await toldOf(error);
     assert(!log.includes("hunter"), log);

@@ -18,7 +18,7 @@ import {
 } from "../../core/check/rules.ts";
 import { MAX_DELAY } from "../../core/check/duration.ts";
 import { kindOf, show } from "../../core/check/show.ts";
-import { withoutSource } from "../../core/redact/without_source.ts";
+import { redactMessage } from "../../core/redact/redact_message.ts";
 import type { AttributeValue } from "../types.ts";
 import type { BatchFormat } from "./otlp_batches.ts";
 import type { OTLPExporterTimers, SenderOptions } from "./otlp_sender.ts";
@@ -138,7 +138,7 @@ export function readExporterOptions(
         ((input, init) => globalThis.fetch(input, init)),
       timers,
       onError: options.onError ??
-        ((error) => console.warn(withoutSource(error.message))),
+        ((error) => console.warn(redactMessage(error.message))),
     },
     maxSize,
     maxDelayMs,

@@ -1,5 +1,5 @@
 import { stackText, thrownText } from "../../core/redact/error_text.ts";
-import { withoutSource } from "../../core/redact/without_source.ts";
+import { redactMessage } from "../../core/redact/redact_message.ts";
 import { MAX_VALUE_LENGTH } from "./limits.ts";
 
 /** What a span keeps of a thrown value. */
@@ -21,7 +21,7 @@ export function describeError(error: unknown): ErrorDescription {
     if (error instanceof Error) {
       return {
         type: String(error.name || "Error"),
-        message: withoutSource(String(error.message), MAX_TEXT),
+        message: redactMessage(String(error.message), MAX_TEXT),
         stack: stackOf(error),
       };
     }

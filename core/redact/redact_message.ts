@@ -1,7 +1,7 @@
 /**
- * Removes the quoted body from a JSON parser's error message. Otherwise a form
- * sent to `request.json()` would appear in the log. The rest of the text is
- * redacted.
+ * Makes an error's text safe to keep: shortens it, removes what a JSON parser
+ * quotes of its input, and redacts the rest. Otherwise a form sent to
+ * `request.json()` would appear in the log.
  *
  * ```
  * Unexpected token 'u', "user=ada&p"... is not valid JSON
@@ -9,13 +9,13 @@
  * JSON Parse error: Unexpected identifier "hunter2"          JavaScriptCore
  * ```
  *
- * The body is untrusted, so it may contain quotation marks and markers. A quote
+ * The input is untrusted, so it may contain quotation marks and markers. A quote
  * therefore reaches from the first `"` to the last marker.
  *
  * @module
  */
 
-import { clip, clipAt } from "./clip.ts";
+import { clip } from "./clip.ts";
 import { redactText } from "./redact.ts";
 
 /** Maximum characters of one text in a log or a trace. */
@@ -32,27 +32,24 @@ const REPLACEMENT = "the text is not valid JSON";
 const IDENTIFIER = 'JSON Parse error: Unexpected identifier "';
 
 /**
- * Shortens an error's text, removes the quoted source, and redacts the rest.
+ * Shortens an error's text, removes quoted input, and redacts the rest.
  *
  * @param text Text of any length. Only a bounded part is searched.
  * @param maxLength Characters to keep, not counting the note about cut text.
  */
-export function withoutSource(text: string, maxLength = MAX_LOG_TEXT): string {
+export function redactMessage(text: string, maxLength = MAX_LOG_TEXT): string {
   return redactText(withoutQuote(text, maxLength));
 }
 
 function withoutQuote(text: string, maxLength: number): string {
   const open = quoteStart(text.slice(0, maxLength));
   if (open === -1) return clip(text, maxLength);
-  const searched = text.slice(0, MAX_SEARCH);
-  const end = quoteEnd(searched, open);
-  if (searched.length < text.length) {
-    return clipAt(text, open, end === -1 ? "" : REPLACEMENT);
-  }
-  const told = end === -1
+  if (text.length > MAX_SEARCH) return clip(text, open);
+  const end = quoteEnd(text, open);
+  const rest = end === -1
     ? text
     : text.slice(0, open) + REPLACEMENT + text.slice(end);
-  return clip(withoutIdentifiers(told), maxLength);
+  return clip(withoutIdentifiers(rest), maxLength);
 }
 
 /** Returns the start of the first quote, including the dots before it. */
@@ -73,14 +70,9 @@ function quoteEnd(text: string, open: number): number {
 
 /** Removes identifiers: a parser may take a password for one. */
 function withoutIdentifiers(text: string): string {
-  let rest = 0;
-  let result = "";
-  let found: number;
-  while ((found = text.indexOf(IDENTIFIER, rest)) !== -1) {
-    const start = found + IDENTIFIER.length;
-    const end = text.indexOf('"', start);
-    result += text.slice(rest, start) + "…";
-    rest = end === -1 ? text.length : end;
-  }
-  return rest === 0 ? text : result + text.slice(rest);
+  const [first, ...parts] = text.split(IDENTIFIER);
+  return first + parts.map((part) => {
+    const end = part.indexOf('"');
+    return `${IDENTIFIER}…${end === -1 ? "" : part.slice(end)}`;
+  }).join("");
 }
