@@ -6,7 +6,7 @@ import { query, type Sketch, span, trace } from "./make_trace.ts";
 function groupsOf(children: readonly Sketch[]) {
   const tree = buildTree(trace(span("root", 0, 1000, children)));
   return groupedUnits(tree.nodes[0]!.children)
-    .flatMap(({ group }) => group === undefined ? [] : [group.members])
+    .flatMap(({ members }) => members.length > 1 ? [members] : [])
     .map((members) => [members[0]!.span.name, members.length] as const);
 }
 

@@ -9,8 +9,8 @@ import {
   formatMoment,
   formatPlural,
 } from "../model/format.ts";
+import { isFailedUnit, type Unit, unitTime } from "../model/groups.ts";
 import { mostOf } from "../model/numbers.ts";
-import { isFailedUnit, membersOf, type Unit, unitTime } from "../model/rows.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import { type TimeRange, wholeRange } from "../model/time_range.ts";
@@ -208,7 +208,7 @@ function timeColumn(side: "a" | "b"): Column<ComparedRow> {
 function nameOf(row: ComparedRow) {
   const { span } = (row.a ?? row.b!).node;
   const units = [row.a, row.b].filter((unit) => unit !== undefined);
-  const counts = new Set(units.map((unit) => membersOf(unit).length));
+  const counts = new Set(units.map((unit) => unit.members.length));
   const only = onlyIn(row);
   return (
     <>
@@ -254,9 +254,7 @@ function commonScale(
   rows: readonly ComparedRow[],
 ): readonly [a: TimeRange, b: TimeRange] {
   const ranges = (["a", "b"] as const).map((side) => {
-    const nodes = rows.flatMap(({ [side]: unit }) =>
-      unit ? membersOf(unit) : []
-    );
+    const nodes = rows.flatMap(({ [side]: unit }) => unit?.members ?? []);
     const start = -mostOf(nodes, ({ span }) => -span.startTime, -Infinity);
     return { start, end: mostOf(nodes, ({ span }) => span.endTime) };
   });

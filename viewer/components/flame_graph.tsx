@@ -11,7 +11,7 @@ import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
 import { cutText } from "../model/text.ts";
 import type { SpanNode, TraceTree } from "../model/tree.ts";
-import { colors, inkOn } from "../state/theme.ts";
+import { type Colors, colors, inkOn } from "../state/theme.ts";
 import { revealSpan, selected } from "../state/selection.ts";
 import { Chip, Icon } from "./controls.tsx";
 import { type Surface, useCanvas } from "./use_canvas.ts";
@@ -42,12 +42,12 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
     if (top === undefined) return;
     placed.current = placeFrames(frames, top, surface.width);
     for (const place of placed.current) {
-      drawFrame(surface, place, scrollTop.value, {
-        fill: palette[`layer-${place.frame.layer}`],
-        above: place.frame.depth < top.depth,
-        outlined: place.frame === selectedFrame,
+      drawFrame(surface, place, {
+        palette,
+        scrollTop: scrollTop.value,
+        isAbove: place.frame.depth < top.depth,
+        isSelected: place.frame === selectedFrame,
         whole: frames[0]!.time,
-        ...palette,
       });
     }
   }, [frames, top, selectedFrame, scrollTop.value, palette]);
@@ -122,14 +122,13 @@ export function FlameGraph({ tree }: { tree: TraceTree }) {
 }
 
 interface FrameStyle {
-  readonly fill: string;
-  readonly above: boolean;
-  readonly outlined: boolean;
+  readonly palette: Colors;
+  readonly scrollTop: number;
+  /** Whether it is above the frame that is zoomed to. */
+  readonly isAbove: boolean;
+  readonly isSelected: boolean;
   /** The time of 100 %, in milliseconds. */
   readonly whole: number;
-  readonly surface: string;
-  readonly ink: string;
-  readonly danger: string;
 }
 
 /** The height of the mark of a frame with failures. */
@@ -138,33 +137,34 @@ const FAILURE = 4;
 function drawFrame(
   { context, height }: Surface,
   { frame, left, width }: PlacedFrame,
-  scrollTop: number,
-  style: FrameStyle,
+  { palette, scrollTop, isAbove, isSelected, whole }: FrameStyle,
 ): void {
   const y = frame.depth * ROW - scrollTop;
   if (y < -ROW || y > height) return;
   const inner = Math.max(width - 1, 0.5);
-  context.globalAlpha = style.above ? 0.45 : 1;
-  context.fillStyle = style.fill;
+  const fill = palette[`layer-${frame.layer}`];
+  const mark = frame.failures > 0 ? FAILURE : 0;
+  context.globalAlpha = isAbove ? 0.45 : 1;
+  context.fillStyle = fill;
   context.fillRect(left, y, inner, ROW - 1);
-  if (frame.failures > 0) {
-    context.fillStyle = style.surface;
-    context.fillRect(left, y + ROW - 2 - FAILURE, inner, FAILURE + 1);
-    context.fillStyle = style.danger;
-    context.fillRect(left, y + ROW - 1 - FAILURE, inner, FAILURE);
+  if (mark > 0) {
+    context.fillStyle = palette.surface;
+    context.fillRect(left, y + ROW - 2 - mark, inner, mark + 1);
+    context.fillStyle = palette.danger;
+    context.fillRect(left, y + ROW - 1 - mark, inner, mark);
   }
   if (width > 28) {
     context.save();
     context.beginPath();
     context.rect(left, y, inner - 4, ROW - 1);
     context.clip();
-    context.fillStyle = inkOn(style.fill);
+    context.fillStyle = inkOn(fill);
     context.font = "11.5px system-ui, sans-serif";
     context.textBaseline = "middle";
-    const name = `${frame.failures > 0 ? "⚠ " : ""}${title(frame)}`;
-    const middle = y + (ROW - (frame.failures > 0 ? FAILURE : 0)) / 2;
+    const name = `${mark > 0 ? "⚠ " : ""}${title(frame)}`;
+    const middle = y + (ROW - mark) / 2;
     context.fillText(name, left + 5, middle);
-    const time = timeOf(frame, style.whole);
+    const time = timeOf(frame, whole);
     const from = left + inner - 6 - context.measureText(time).width;
     if (from > left + 17 + context.measureText(name).width) {
       context.fillText(time, from, middle);
@@ -172,11 +172,11 @@ function drawFrame(
     context.restore();
   }
   context.globalAlpha = 1;
-  if (style.outlined) {
+  if (isSelected) {
     context.lineWidth = 2;
-    context.strokeStyle = style.surface;
+    context.strokeStyle = palette.surface;
     context.strokeRect(left + 2.5, y + 2.5, inner - 5, ROW - 6);
-    context.strokeStyle = style.ink;
+    context.strokeStyle = palette.ink;
     context.strokeRect(left + 1, y + 1, inner - 2, ROW - 3);
   }
 }

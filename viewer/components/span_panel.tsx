@@ -10,8 +10,8 @@ import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { AttributeValue, SpanData, SpanEvent } from "../../trace/types.ts";
 import { criticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
+import { isGroup, type Unit, unitTime } from "../model/groups.ts";
 import { percentile } from "../model/route_stats.ts";
-import { membersOf, type Unit, unitTime } from "../model/rows.ts";
 import { formatSql } from "../model/sql.ts";
 import { cutText } from "../model/text.ts";
 import {
@@ -37,7 +37,7 @@ const MAX_TOKENS = 400;
 
 /** The details of the selected row. */
 export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
-  const { id, node, group } = unit;
+  const { id, node, members } = unit;
   const { span } = node;
   return (
     <aside
@@ -52,7 +52,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
         <Swatch layer={span.layer} />
         <h3>
           {cutText(span.name, 300)}
-          {group !== undefined && ` × ${group.members.length}`}
+          {isGroup(unit) && ` × ${members.length}`}
         </h3>
         <span class="muted">{span.layer}</span>
         {isClientSpan(span) && <span class="tag">browser</span>}
@@ -74,7 +74,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
         </div>
       </header>
       <div class="panel-columns">
-        {group !== undefined
+        {isGroup(unit)
           ? <GroupFacts unit={unit} whole={tree.trace.duration} />
           : <TimeFacts node={node} tree={tree} />}
         <Failure span={span} />
@@ -88,7 +88,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
 
 /** The total and the spread of repeated siblings. */
 function GroupFacts({ unit, whole }: { unit: Unit; whole: number }) {
-  const members = membersOf(unit);
+  const { members } = unit;
   const durations = Float64Array.from(members, ({ span }) => span.duration)
     .sort();
   const total = unitTime(unit);

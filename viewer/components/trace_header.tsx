@@ -6,9 +6,9 @@ import {
   formatPlural,
   formatShare,
 } from "../model/format.ts";
+import { unitTime } from "../model/groups.ts";
 import { inLayerOrder } from "../model/layers.ts";
 import { sumOf } from "../model/numbers.ts";
-import { membersOf, unitTime } from "../model/rows.ts";
 import type { TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
@@ -169,7 +169,7 @@ function Findings() {
           }}
         >
           {cutText(group.node.span.name, 40)}
-          {` × ${formatCount(membersOf(group).length)}, `}
+          {` × ${formatCount(group.members.length)}, `}
           {formatDuration(unitTime(group))}
         </Chip>
       )}

@@ -8,9 +8,10 @@ import { detailOf } from "../../trace/export/attributes.ts";
 import type { Interval } from "../../trace/export/self_time.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
 import { formatCount } from "../model/format.ts";
+import { isFailedUnit, isGroup, type Unit } from "../model/groups.ts";
 import { mostOf, sumOf } from "../model/numbers.ts";
 import { barBox, stripes } from "../model/paint.ts";
-import { isFailedUnit, membersOf, type Row, type Unit } from "../model/rows.ts";
+import type { Row } from "../model/rows.ts";
 import { cutText } from "../model/text.ts";
 import type { TimeRange } from "../model/time_range.ts";
 import { selfOf } from "../model/tree.ts";
@@ -23,15 +24,15 @@ const MAX_MARKS = 12;
 export function UnitName({ row }: { row: Row }) {
   const { span } = row.node;
   const detail = detailOf(span);
-  const below = sumOf(membersOf(row), ({ errorsBelow }) => errorsBelow);
+  const below = sumOf(row.members, ({ errorsBelow }) => errorsBelow);
   return (
     <>
       <Indent depth={row.depth} />
       <Twist {...row} />
       <Swatch layer={span.layer} />
       <span class="label">{cutText(span.name, 200)}</span>
-      {row.group !== undefined && (
-        <span class="times">× {formatCount(row.group.members.length)}</span>
+      {isGroup(row) && (
+        <span class="times">× {formatCount(row.members.length)}</span>
       )}
       {isClientSpan(span) && <span class="tag">browser</span>}
       {isFailedUnit(row)
@@ -51,7 +52,7 @@ interface UnitProps {
 
 /** Events of a span as marks on its bar. Groups have none. */
 export function EventMarks({ unit, visible }: UnitProps) {
-  if (unit.group !== undefined) return null;
+  if (isGroup(unit)) return null;
   const { start, end } = visible;
   return unit.node.span.events.slice(0, MAX_MARKS).map((event, i) => {
     const at = (event.time - start) / (end - start);
@@ -78,16 +79,15 @@ interface UnitBarProps extends UnitProps {
  */
 export function UnitBar(props: UnitBarProps) {
   const { unit, visible, critical = [] } = props;
-  const { node: { span }, group } = unit;
-  const members = membersOf(unit);
+  const { node, members } = unit;
   const end = mostOf(members, ({ span }) => span.endTime, -Infinity);
-  const box = barBox(span.startTime, end, visible);
+  const box = barBox(node.span.startTime, end, visible);
   if (box === undefined) return null;
-  const color = `var(--layer-${span.layer})`;
+  const color = `var(--layer-${node.span.layer})`;
   const tint = `color-mix(in oklab, ${color} 36%, var(--surface))`;
-  const solid = group === undefined
-    ? selfOf(unit.node)
-    : members.map(({ span }): Interval => [span.startTime, span.endTime]);
+  const solid = isGroup(unit)
+    ? members.map(({ span }): Interval => [span.startTime, span.endTime])
+    : selfOf(node);
   const images = [stripes(solid, box.range, color, tint)];
   if (critical.length > 0) {
     images.unshift(stripes(critical, box.range, "var(--ink)", "transparent"));

@@ -3,8 +3,9 @@ import type { Interval } from "../../trace/export/self_time.ts";
 import { clicked } from "../dom.ts";
 import type { CriticalPath } from "../model/critical_path.ts";
 import { formatDuration } from "../model/format.ts";
+import { isFailedUnit, unitTime } from "../model/groups.ts";
 import { clamp, sumOf } from "../model/numbers.ts";
-import { isFailedUnit, membersOf, type Row, unitTime } from "../model/rows.ts";
+import type { Row } from "../model/rows.ts";
 import { axisTicks, type TimeRange } from "../model/time_range.ts";
 import { selfTimeOf } from "../model/tree.ts";
 import { critical, matches, rows, showCritical } from "../state/opened.ts";
@@ -37,7 +38,7 @@ export function Waterfall() {
         class: classes(
           "row",
           row.id === id && "selected",
-          membersOf(row).some(({ index }) => found.has(index)) && "match",
+          row.members.some(({ index }) => found.has(index)) && "match",
           isFailedUnit(row) && "failed",
         ),
         "aria-level": row.depth + 1,
@@ -70,7 +71,7 @@ function columnsOf(
       name: "self",
       label: "Self",
       hint: "Duration minus the time in which a child ran",
-      cell: (row) => formatDuration(sumOf(membersOf(row), selfTimeOf)),
+      cell: (row) => formatDuration(sumOf(row.members, selfTimeOf)),
     },
     {
       name: "lane",
@@ -94,7 +95,7 @@ function columnsOf(
 }
 
 function criticalParts(path: CriticalPath | undefined, row: Row): Interval[] {
-  return membersOf(row).flatMap((member) => path?.(member) ?? []);
+  return row.members.flatMap((member) => path?.(member) ?? []);
 }
 
 function ticks() {

@@ -7,13 +7,8 @@
  */
 
 import { LAYER_ORDER, type LayerTime } from "./layers.ts";
-import {
-  membersOf,
-  type RowOptions,
-  type Unit,
-  unitOf,
-  unitsOf,
-} from "./rows.ts";
+import { isGroup, type Unit, unitOf, unitsOf } from "./groups.ts";
+import type { RowOptions } from "./rows.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
 /** A row of the comparison. One of both sides may be missing. */
@@ -52,8 +47,8 @@ export function compareTrees(
     const { pair: [a, b], depth } = next;
     const first = a ?? b;
     if (first === undefined) continue;
-    const group = a?.group ?? b?.group;
-    const id = group?.id ?? first.id;
+    const group = [a, b].find((unit) => unit && isGroup(unit));
+    const { id } = group ?? first;
     const expandable = group !== undefined;
     const expanded = expandedGroups.has(id);
     rows.push({ id, a, b, depth, expandable, expanded });
@@ -62,7 +57,7 @@ export function compareTrees(
       unit === undefined
         ? []
         : expandable
-        ? membersOf(unit).map(unitOf)
+        ? unit.members.map(unitOf)
         : unitsOf(unit.node.children, grouped)
     );
     for (const pair of pairUnits(left!, right!).toReversed()) {

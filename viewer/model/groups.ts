@@ -6,7 +6,8 @@
  */
 
 import { statementOf } from "../../trace/export/attributes.ts";
-import type { SpanNode } from "./tree.ts";
+import { sumOf } from "./numbers.ts";
+import { isFailed, type SpanNode } from "./tree.ts";
 
 /** How many siblings have to be alike to be shown as one. */
 const MIN_GROUP_SIZE = 3;
@@ -17,27 +18,42 @@ const MIN_GROUP_SIZE = 3;
  */
 const MAX_DISTANCE = 6;
 
-/** Siblings that do the same. */
-export interface SpanGroup {
-  /** Unique among the groups and spans of its trace. */
-  readonly id: string;
-  /** The members by start time, at least {@linkcode MIN_GROUP_SIZE}. */
-  readonly members: readonly SpanNode[];
-}
-
 /** A span, or repeated siblings. */
 export interface Unit {
-  /** The span's id, or the group's. */
+  /** The id of the span, or of the group. Unique in its trace. */
   readonly id: string;
   /** The span; of a group, the first member. */
   readonly node: SpanNode;
-  /** The group, if it is one. */
-  readonly group: SpanGroup | undefined;
+  /** The span alone, or at least {@linkcode MIN_GROUP_SIZE} by start time. */
+  readonly members: readonly SpanNode[];
 }
 
 /** Returns a span as a unit. */
 export function unitOf(node: SpanNode): Unit {
-  return { id: node.span.id, node, group: undefined };
+  return { id: node.span.id, node, members: [node] };
+}
+
+/** Whether a unit is a group. */
+export function isGroup({ members }: Unit): boolean {
+  return members.length > 1;
+}
+
+/** Returns the summed duration of the spans of a unit, in milliseconds. */
+export function unitTime({ members }: Unit): number {
+  return sumOf(members, ({ span }) => span.duration);
+}
+
+/** Whether a span of a unit failed. */
+export function isFailedUnit({ members }: Unit): boolean {
+  return members.some(({ span }) => isFailed(span));
+}
+
+/** Returns the children of a span, repeated ones as groups if `grouped`. */
+export function unitsOf(
+  children: readonly SpanNode[],
+  grouped: boolean,
+): readonly Unit[] {
+  return grouped ? groupedUnits(children) : children.map(unitOf);
 }
 
 /**
@@ -80,8 +96,7 @@ function findUnits(children: readonly SpanNode[]): Unit[] {
     const node = children[at]!;
     if (members.length < MIN_GROUP_SIZE) units.push(unitOf(node));
     else if (members[0] === node) {
-      const id = `group:${node.span.id}`;
-      units.push({ id, node, group: { id, members } });
+      units.push({ id: `group:${node.span.id}`, node, members });
     }
   });
   return units;

@@ -6,11 +6,16 @@
  */
 
 import type { Layer } from "../../trace/types.ts";
-import { groupedUnits, type Unit, unitOf } from "./groups.ts";
-import { sumOf } from "./numbers.ts";
-import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
-
-export { type Unit, unitOf } from "./groups.ts";
+import {
+  groupedUnits,
+  isGroup,
+  type Unit,
+  unitOf,
+  unitsOf,
+  unitTime,
+} from "./groups.ts";
+import { mostOf } from "./numbers.ts";
+import type { SpanNode, TraceTree } from "./tree.ts";
 
 /** A row of the waterfall. */
 export interface Row extends Unit {
@@ -41,45 +46,23 @@ export function listRows(tree: TraceTree, options: RowOptions): Row[] {
   const stack = tree.nodes.slice(0, 1).map(unitOf);
   const depths = [0];
   for (let unit = stack.pop(); unit !== undefined; unit = stack.pop()) {
-    const { id, node, group } = unit;
+    const { id, node, members } = unit;
     const depth = depths.pop()!;
     const hidden = hiddenLayers.has(node.span.layer);
-    const expandable = group !== undefined || node.children.length > 0;
+    const expandable = isGroup(unit) || node.children.length > 0;
     const expanded = expandable &&
-      (group === undefined ? !collapsed.has(id) : expandedGroups.has(id));
-    if (!hidden) rows.push({ id, node, group, depth, expandable, expanded });
+      (isGroup(unit) ? expandedGroups.has(id) : !collapsed.has(id));
+    if (!hidden) rows.push({ id, node, members, depth, expandable, expanded });
     if (!expandable || !(expanded || hidden)) continue;
-    const below = group?.members.map(unitOf) ??
-      unitsOf(node.children, grouped);
+    const below = isGroup(unit)
+      ? members.map(unitOf)
+      : unitsOf(node.children, grouped);
     for (let i = below.length - 1; i >= 0; i--) {
       stack.push(below[i]!);
       depths.push(hidden ? depth : depth + 1);
     }
   }
   return rows;
-}
-
-/** Returns the children of a span, repeated ones as groups if `grouped`. */
-export function unitsOf(
-  children: readonly SpanNode[],
-  grouped: boolean,
-): readonly Unit[] {
-  return grouped ? groupedUnits(children) : children.map(unitOf);
-}
-
-/** Returns the spans of a unit. */
-export function membersOf({ node, group }: Unit): readonly SpanNode[] {
-  return group?.members ?? [node];
-}
-
-/** Returns the summed duration of the spans of a unit, in milliseconds. */
-export function unitTime(unit: Unit): number {
-  return sumOf(membersOf(unit), ({ span }) => span.duration);
-}
-
-/** Whether a span of a unit failed. */
-export function isFailedUnit(unit: Unit): boolean {
-  return membersOf(unit).some(({ span }) => isFailed(span));
 }
 
 /**
@@ -97,23 +80,16 @@ export function pathTo(node: SpanNode): {
     spans.push(span.id);
     const member = at;
     const unit = groupedUnits(children)
-      .find(({ group }) => group?.members.includes(member));
-    if (unit !== undefined) groups.push(unit.id);
+      .find(({ members }) => members.includes(member));
+    if (unit !== undefined && isGroup(unit)) groups.push(unit.id);
   }
   return { spans, groups };
 }
 
 /** Returns the group of a trace with the longest summed duration. */
 export function longestGroup(tree: TraceTree): Unit | undefined {
-  let longest: Unit | undefined;
-  let most = -1;
-  for (const { children } of tree.nodes) {
-    for (const unit of groupedUnits(children)) {
-      const time = unitTime(unit);
-      if (unit.group === undefined || time <= most) continue;
-      longest = unit;
-      most = time;
-    }
-  }
-  return longest;
+  const groups = tree.nodes
+    .flatMap(({ children }) => groupedUnits(children).filter(isGroup));
+  const most = mostOf(groups, unitTime);
+  return groups.find((group) => unitTime(group) === most);
 }

@@ -33,8 +33,8 @@ function currentRequest() {
 /** Copies the selected span, else the whole trace. */
 export function copyJson(): void {
   const unit = selected.value?.unit;
-  const value = unit?.group?.members.map(({ span }) => span) ??
-    unit?.node.span ?? tree.value?.trace;
+  const spans = unit?.members.map(({ span }) => span) ?? [];
+  const value = spans.length > 1 ? spans : spans[0] ?? tree.value?.trace;
   if (value === undefined) return;
   const what = unit === undefined ? "the trace" : "the span";
   copyText(JSON.stringify(value, null, 2), `${what} as JSON`);
