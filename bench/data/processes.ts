@@ -43,10 +43,10 @@ Deno.exit(0);
 async function hear(place: string): Promise<void> {
   const store = await openStore(place);
   await store.get!("k");
-  let { version } = store.scopes;
+  let { version } = store.invalidations;
   const look = () => {
-    if (store.scopes.version !== version) console.log(now());
-    version = store.scopes.version;
+    if (store.invalidations.version !== version) console.log(now());
+    version = store.invalidations.version;
     setImmediate(look);
   };
   console.log("ready");

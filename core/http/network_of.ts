@@ -1,15 +1,15 @@
-/** What an address with a colon may consist of to be one of IPv6. */
+/** A text with a colon that may be an IPv6 address. */
 const IPV6 = /^[\da-f:.]{2,45}$/i;
 const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 /**
- * Returns the network that limits count an address as. Of IPv6 that is the
- * network of 64 bits, the least that one customer gets (RFC 6177): its owner can
- * use a new address of it each time. An address of IPv4, also one that is written
- * in IPv6, is its own network.
+ * Returns the network that limits count an address under. An IPv6 address counts
+ * as its network of 64 bits, because that is the least that one customer gets
+ * (RFC 6177). Its owner could use a new address each time. An IPv4 address is its
+ * own network, also in an IPv4-mapped IPv6 address.
  *
- * Brackets, ports and zones such as `%eth0` are left out. A text that isn't an address
- * is returned as it is.
+ * Brackets, ports and zones such as `%eth0` are removed. A text that isn't an
+ * address is returned as it is.
  */
 export function networkOf(address: string): string {
   const inner = /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? address;
@@ -22,13 +22,12 @@ export function networkOf(address: string): string {
   if (host === undefined) return address;
   const mapped = MAPPED.exec(host);
   if (mapped !== null) return dotted(mapped[1]!, mapped[2]!);
-  const [head = "", tail] = host.split("::");
-  const groups = head === "" ? [] : head.split(":");
-  if (tail !== undefined) {
-    const count = tail === "" ? 0 : tail.split(":").length;
-    while (groups.length + count < 8) groups.push("0");
-    if (tail !== "") groups.push(...tail.split(":"));
-  }
+  const [head, tail] = host.split("::").map((part) =>
+    part.split(":").filter((group) => group !== "")
+  );
+  // `::` stands for as many zeros as are missing.
+  const zeros = Array(8 - head!.length - (tail ?? []).length).fill("0");
+  const groups = [...head!, ...zeros, ...tail ?? []];
   return `${groups.slice(0, 4).join(":")}::/64`;
 }
 

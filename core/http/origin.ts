@@ -1,19 +1,15 @@
-/**
- * Whether a page of somebody else has made a browser send a request. Browsers
- * add the cookies of a site to what other sites' pages send there, and let
- * those read all that comes over a socket (RFC 6455, section 10.2).
- *
- * @module
- */
+import { show } from "../check/show.ts";
 
 /**
- * Whether a request comes from a page of another origin.
+ * Whether a page of another origin has made a browser send a request. Browsers
+ * add a site's cookies to requests from other sites' pages, and let those pages
+ * read a socket's messages (RFC 6455, section 10.2).
  *
- * `Sec-Fetch-Site` decides, which every browser of the last years sends and no
- * page can change; then `Origin`. Who sends neither is no browser, and nobody's
- * cookies are added to its requests.
+ * `Sec-Fetch-Site` decides. Every current browser sends it, and pages can't change
+ * it. `Origin` comes second. A client that sends neither isn't a browser, so no
+ * user's cookies are added to its requests.
  *
- * @param trusted Origins whose pages are as good as the server's own.
+ * @param trusted Origins that count as the server's own.
  */
 export function isCrossOrigin(
   { headers, url }: Request,
@@ -24,18 +20,17 @@ export function isCrossOrigin(
   const site = headers.get("sec-fetch-site");
   if (site !== null) return site !== "same-origin" && site !== "none";
   if (origin === null) return false;
-  // Without the scheme: behind a proxy the server's own is http.
+  // Schemes aren't compared: behind a proxy, the server's own is http.
   const host = URL.parse(origin)?.host;
-  return host === undefined || host === "" ||
-    host !== URL.parse(url)?.host;
+  return !host || host !== URL.parse(url)?.host;
 }
 
 /**
  * Checks a list of origins.
  *
- * @param operation What can't be done with a wrong one, such as `create app`.
- * @param name What the list is called.
- * @throws {TypeError} If one of them is not an origin.
+ * @param operation The operation in error messages, such as `create app`.
+ * @param name The list's name in error messages, such as `trustedOrigins`.
+ * @throws {TypeError} If one of them isn't an origin.
  */
 export function readOrigins(
   origins: readonly string[],
@@ -47,7 +42,7 @@ export function readOrigins(
     if (url !== null && url.origin === origin) continue;
     throw new TypeError(
       `Cannot ${operation}: ${name} must hold origins such as "https://app.example", received ${
-        JSON.stringify(origin)
+        show(origin)
       }`,
     );
   }

@@ -1,28 +1,29 @@
+const NAMES = ["DENO_DEPLOYMENT_ID", "DENO_ENV", "NODE_ENV"] as const;
+
 /**
- * Whether this process serves strangers: `DENO_ENV` or `NODE_ENV` says
+ * Whether this process runs in production: `DENO_ENV` or `NODE_ENV` says
  * `production`, or it runs on Deno Deploy. An environment that can't be read
- * counts as production, so that what is unknown is strict.
+ * counts as production, so that defaults are secure.
  */
 export function isProduction(): boolean {
-  const read = environment();
-  if (read === undefined) return true;
-  return read("DENO_DEPLOYMENT_ID") !== undefined ||
-    read("DENO_ENV") === "production" || read("NODE_ENV") === "production";
+  const values = readVariables();
+  if (values === undefined) return true;
+  const [deployment, deno, node] = values;
+  return deployment !== undefined || deno === "production" ||
+    node === "production";
 }
 
-const NAMES = ["DENO_DEPLOYMENT_ID", "DENO_ENV", "NODE_ENV"];
-
-/** Reads a variable; `undefined` if that is not allowed. Never asks for it. */
-function environment(): ((name: string) => string | undefined) | undefined {
+/** Returns `undefined` if reading isn't allowed. Never asks for permission. */
+function readVariables(): (string | undefined)[] | undefined {
   if ("Deno" in globalThis) {
     const isGranted = NAMES.every((variable) =>
       Deno.permissions.querySync({ name: "env", variable }).state === "granted"
     );
-    return isGranted ? (name) => Deno.env.get(name) : undefined;
+    return isGranted ? NAMES.map((name) => Deno.env.get(name)) : undefined;
   }
   const { process } = globalThis as {
     process?: { env?: Record<string, string | undefined> };
   };
   const env = process?.env;
-  return env && ((name) => env[name]);
+  return env && NAMES.map((name) => env[name]);
 }

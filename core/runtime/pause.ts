@@ -1,5 +1,5 @@
-/** Gives the event loop a turn: timers, sockets and signals get to run. */
-export function turn(): Promise<void> {
+/** Yields to the event loop, so that timers, sockets and signals can run. */
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 

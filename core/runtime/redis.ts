@@ -1,26 +1,26 @@
 /**
- * What the parts of the kit that use Redis know of it and of its clients.
+ * What all users of Redis in this package know about its clients and replies.
  *
  * @module
  */
 
-/** Closes the connection of a client of `npm:redis`, whatever is going on. */
+/** Closes the connection of an `npm:redis` client at once, in any state. */
 export function destroy(client: { destroy(): void }): void {
   try {
     client.destroy();
   } catch {
-    // Before version 6, for one that is closed already.
+    // Clients before version 6 throw if the connection is already closed.
   }
 }
 
-/** What Redis answers with, where it doesn't do what it is told. */
+/** Error replies begin with a code. */
 const REPLY = /^[A-Z]+ /;
-/** The answers of one that starts, changes its role, or is busy. */
+/** Replies of a server that starts, changes its role, or is busy. */
 const TRANSIENT = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|READONLY) /;
 
 /**
- * Whether a failure may pass: it is one of the connection, or the answer of a
- * server that isn't the one to ask now. Any other answer is for good.
+ * Whether trying again may help: the connection failed, or the server can't
+ * serve requests at the moment. Any other reply is final.
  */
 export function isTransient({ message }: Error): boolean {
   return !REPLY.test(message) || TRANSIENT.test(message);

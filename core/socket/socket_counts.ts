@@ -1,6 +1,7 @@
+import { checkValue } from "../check/check_options.ts";
+import { aLimit } from "../check/rules.ts";
 import type { Address } from "../context.ts";
 import { networkOf } from "../http/network_of.ts";
-import { show } from "../check/show.ts";
 
 /** Maximum open sockets of one public address. */
 const DEFAULT_MAX = 100;
@@ -22,7 +23,8 @@ const PRIVATE = [
 
 /** Counts the open sockets of each address. */
 export class SocketCounts {
-  readonly #max: number;
+  /** Maximum open sockets of an address. */
+  readonly max: number;
   readonly #countsPrivate: boolean;
   readonly #counts = new Map<string, number>();
 
@@ -34,22 +36,11 @@ export class SocketCounts {
    * @throws {TypeError} If it is neither a positive integer nor `Infinity`.
    */
   constructor(max: number | undefined) {
-    if (max !== undefined && max !== Infinity) {
-      if (!Number.isSafeInteger(max) || max < 1) {
-        throw new TypeError(
-          `Cannot open sockets: maxSocketsPerAddress must be a positive integer or Infinity, received ${
-            show(max)
-          }`,
-        );
-      }
+    if (max !== undefined) {
+      checkValue(max, "maxSocketsPerAddress", aLimit, "open sockets");
     }
-    this.#max = max ?? DEFAULT_MAX;
+    this.max = max ?? DEFAULT_MAX;
     this.#countsPrivate = max !== undefined;
-  }
-
-  /** Maximum open sockets of an address. */
-  get max(): number {
-    return this.#max;
   }
 
   /** Returns the key that an address counts under, or `undefined` for none. */
@@ -62,13 +53,14 @@ export class SocketCounts {
 
   /** Whether an owner has reached the maximum. */
   isFull(owner: string | undefined): boolean {
-    return owner !== undefined && (this.#counts.get(owner) ?? 0) >= this.#max;
+    return owner !== undefined && (this.#counts.get(owner) ?? 0) >= this.max;
   }
 
   /** Counts an opened socket. */
   add(owner: string | undefined): void {
-    if (owner === undefined) return;
-    this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
+    if (owner !== undefined) {
+      this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
+    }
   }
 
   /** Uncounts a closed socket. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readBody, readText, toBodyError } from "../../core/http/read_body.ts";
+import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
 import { Call } from "./call.ts";
 import type { CallSource, Endpoint } from "./call.ts";
 import { noteCall, noteRefusal, noteRefusedCall } from "./call_route.ts";
@@ -47,8 +47,6 @@ export type HTTPHandler = (
 export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   const { endpoints, transformer, report, maxBodySize, maxBatchSize } = options;
 
-  // Only one async function lies between the server and a handler that answers
-  // at once: each one more costs 0.1 µs, a tenth of the call.
   return async (request, ctx, path) => {
     const { method } = request;
     const source = new RequestSource(request);
@@ -60,9 +58,9 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
         checkContentType(request.headers);
         let text: string;
         try {
-          text = readText(await readBody(request, maxBodySize), maxBodySize);
+          text = await readBodyText(request, maxBodySize);
         } catch (error) {
-          throw bodyFailure(error);
+          throw bodyFailure(error as BodyError);
         }
         envelope = answerPost(source, ctx, path, text);
       } else throw methodNotAllowed(method);
@@ -285,8 +283,7 @@ function isJsonType(text: string): boolean {
     parameters.length === 1 && CHARSET.test(parameters[0]!);
 }
 
-function bodyFailure(cause: unknown): RPCError {
-  const { problem, message } = toBodyError(cause);
+function bodyFailure({ problem, message }: BodyError): RPCError {
   return problem === "TOO_LARGE"
     ? new RPCError("PAYLOAD_TOO_LARGE", message, 413)
     : parseError(message);

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { pause, turn } from "../../core/runtime/pause.ts";
+import { pause, yieldToEventLoop } from "../../core/runtime/pause.ts";
 import { Call } from "../server/call.ts";
 import type { Endpoint } from "../server/call.ts";
 import { unsent } from "./connection.ts";
@@ -167,7 +167,7 @@ async function pump(
       } else if (performance.now() - since > MAX_RUN) {
         // Without this, a generator that never waits would also keep the
         // message out that unsubscribes it.
-        await turn();
+        await yieldToEventLoop();
         since = performance.now();
       }
     }
@@ -215,7 +215,7 @@ function encoder(
 /** Waits until the client has read most of what was sent, or has gone. */
 async function drained(ws: Socket, signal: AbortSignal): Promise<void> {
   for (let ms = 0; !signal.aborted; ms = Math.min(ms + 1, MAX_PAUSE)) {
-    await (ms === 0 ? turn() : pause(ms, signal));
+    await (ms === 0 ? yieldToEventLoop() : pause(ms, signal));
     if (unsent(ws) <= LOW_WATER) return;
   }
 }

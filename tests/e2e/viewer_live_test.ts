@@ -507,7 +507,7 @@ Deno.test("the viewer says that a linked trace is not there", async () => {
 });
 
 Deno.test("the viewer forgets a running request that isn't kept", async () => {
-  const tracer = createTracer({ minDuration: 60_000 });
+  const tracer = createTracer({ minDurationMs: 60_000 });
   await using atlas = startAtlas({ tracer });
   await using view = await openViewer(browser, atlas.viewer);
   const { page } = view;

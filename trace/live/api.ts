@@ -4,7 +4,7 @@ import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { readBodyText, toBodyError } from "../../core/http/read_body.ts";
+import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
 import type { Authorize } from "../http/access.ts";
 import {
   type AccessControl,
@@ -131,7 +131,7 @@ async function collect(
     text = await readBodyText(request, MAX_BODY);
   } catch (error) {
     // Most often a page that was closed while it sent its last spans.
-    const { problem, message } = toBodyError(error);
+    const { problem, message } = error as BodyError;
     return problem === "TOO_LARGE"
       ? errorResponse(413, "PAYLOAD_TOO_LARGE", message)
       : errorResponse(400, "PARSE_ERROR", message);
