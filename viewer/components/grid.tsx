@@ -32,6 +32,16 @@ export interface Column<Item> {
   readonly title?: (item: Item) => string;
 }
 
+/** Returns a column with a label. */
+export function column<Item>(
+  name: string,
+  label: string,
+  cell: Column<Item>["cell"],
+  more?: Partial<Column<Item>>,
+): Column<Item> {
+  return { name, label, cell, ...more };
+}
+
 /** Attributes of the element of a row. */
 export type RowAttributes = HTMLAttributes<HTMLDivElement>;
 

@@ -7,38 +7,31 @@ import { routeOrder, routes } from "../state/listing.ts";
 import { openRoute } from "../state/moves.ts";
 import { cursorKey } from "../state/selection.ts";
 import { Request } from "./controls.tsx";
-import { type Column, Grid } from "./grid.tsx";
+import { type Column, column, Grid } from "./grid.tsx";
 
 const COLUMNS: readonly Column<RouteStats>[] = [
-  {
-    name: "route",
-    label: "Route",
-    title: ({ key }) => cutText(key, 500),
-    cell: ({ method, route }) => <Request method={method} path={route} />,
-  },
-  { name: "count", label: "Count", cell: ({ count }) => formatCount(count) },
-  { name: "p50", label: "p50", cell: ({ p50 }) => formatDuration(p50) },
-  {
-    name: "p95",
-    label: "p95",
-    cell: ({ p95 }) => (
-      <>
-        <span
-          class="p95-bar"
-          style={{ width: `${p95 / longest.value * 100}%` }}
-        />
-        {formatDuration(p95)}
-      </>
-    ),
-  },
-  { name: "p99", label: "p99", cell: ({ p99 }) => formatDuration(p99) },
-  { name: "max", label: "Max", cell: ({ max }) => formatDuration(max) },
-  {
-    name: "errorRate",
-    label: "Errors",
+  column(
+    "route",
+    "Route",
+    ({ method, route }) => <Request method={method} path={route} />,
+    { title: ({ key }) => cutText(key, 500) },
+  ),
+  column("count", "Count", ({ count }) => formatCount(count)),
+  column("p50", "p50", ({ p50 }) => formatDuration(p50)),
+  column("p95", "p95", ({ p95 }) => (
+    <>
+      <span
+        class="p95-bar"
+        style={{ width: `${p95 / longest.value * 100}%` }}
+      />
+      {formatDuration(p95)}
+    </>
+  )),
+  column("p99", "p99", ({ p99 }) => formatDuration(p99)),
+  column("max", "Max", ({ max }) => formatDuration(max)),
+  column("errorRate", "Errors", ({ errorRate }) => formatShare(errorRate), {
     look: ({ errorRate }) => errorRate > 0 ? "bad" : "",
-    cell: ({ errorRate }) => formatShare(errorRate),
-  },
+  }),
 ];
 
 /** The longest p95 of all routes. */

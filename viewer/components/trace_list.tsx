@@ -5,7 +5,7 @@ import {
   formatDuration,
   formatShare,
 } from "../model/format.ts";
-import { inLayerOrder, type LayerTime } from "../model/layers.ts";
+import { inLayerOrder } from "../model/layers.ts";
 import { sumOf } from "../model/numbers.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
@@ -25,57 +25,30 @@ import {
   showHeld,
 } from "../state/traces.ts";
 import { Chip, classes, Status } from "./controls.tsx";
-import { type Column, Grid } from "./grid.tsx";
+import { type Column, column, Grid } from "./grid.tsx";
 
 const ROW_HEIGHT = 28;
 
 const COLUMNS: readonly Column<TraceEntry>[] = [
-  {
-    name: "startTime",
-    label: "Time",
-    cell: ({ startTime }) => formatClock(startTime),
-  },
-  {
-    name: "method",
-    label: "Method",
-    cell: ({ method }) => cutText(method, 20),
-  },
-  {
-    name: "path",
-    label: "Path",
-    title: ({ path }) => cutText(path, 500),
-    cell: ({ path, route }) => (
-      <>
-        {cutText(path, 300)}
-        {route !== "" && route !== path && (
-          <span class="muted">{cutText(route, 100)}</span>
-        )}
-      </>
-    ),
-  },
-  {
-    name: "statusCode",
-    label: "Status",
-    cell: ({ statusCode }) => <Status code={statusCode} />,
-  },
-  {
-    name: "duration",
-    label: "Duration",
-    cell: ({ pending, duration }) =>
-      pending ? "running" : formatDuration(duration),
-  },
-  {
-    name: "spanCount",
-    label: "Spans",
-    cell: ({ spanCount }) => formatCount(spanCount),
-  },
-  {
-    name: "layers",
-    label: "Layers",
-    fixed: true,
-    cell: ({ pending, layers }) => <LayerBar layers={pending ? [] : layers} />,
-  },
+  column("startTime", "Time", ({ startTime }) => formatClock(startTime)),
+  column("method", "Method", ({ method }) => cutText(method, 20)),
+  column("path", "Path", ({ path, route }) => (
+    <>
+      {cutText(path, 300)}
+      {route !== "" && route !== path && (
+        <span class="muted">{cutText(route, 100)}</span>
+      )}
+    </>
+  ), { title: ({ path }) => cutText(path, 500) }),
+  column("statusCode", "Status", (entry) => <Status code={entry.statusCode} />),
+  column("duration", "Duration", timeOf),
+  column("spanCount", "Spans", ({ spanCount }) => formatCount(spanCount)),
+  column("layers", "Layers", LayerBar, { fixed: true }),
 ];
+
+function timeOf({ pending, duration }: TraceEntry): string {
+  return pending ? "running" : formatDuration(duration);
+}
 
 /** The list of traces. */
 export function TraceList() {
@@ -136,9 +109,9 @@ function NoMatches() {
 }
 
 /** A bar of the shares that the layers have in a trace's self time. */
-function LayerBar({ layers }: { layers: readonly LayerTime[] }) {
+function LayerBar({ pending, layers }: TraceEntry) {
   const total = sumOf(layers, ([, time]) => time);
-  if (total <= 0) return <span class="layer-bar" />;
+  if (pending || total <= 0) return <span class="layer-bar" />;
   let share = 0;
   const stops = inLayerOrder(layers).map(([layer, time]) => {
     const from = share;

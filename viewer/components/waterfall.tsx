@@ -12,7 +12,7 @@ import { critical, matches, rows, showCritical } from "../state/opened.ts";
 import { selectedIndex, selectedRow, toggleRow } from "../state/selection.ts";
 import { origin, panBy, range, zoomBy, zoomTo } from "../state/zoom.ts";
 import { classes } from "./controls.tsx";
-import { type Column, Grid } from "./grid.tsx";
+import { type Column, column, Grid } from "./grid.tsx";
 import { useDrag } from "./minimap.tsx";
 import { EventMarks, UnitBar, UnitName } from "./unit_cells.tsx";
 
@@ -61,18 +61,11 @@ function columnsOf(
   path: CriticalPath | undefined,
 ): Column<Row>[] {
   return [
-    { name: "name", label: "Span", cell: (row) => <UnitName row={row} /> },
-    {
-      name: "duration",
-      label: "Duration",
-      cell: (row) => formatDuration(unitTime(row)),
-    },
-    {
-      name: "self",
-      label: "Self",
+    column("name", "Span", (row) => <UnitName row={row} />),
+    column("duration", "Duration", (row) => formatDuration(unitTime(row))),
+    column("self", "Self", selfTimeText, {
       hint: "Duration minus the time in which a child ran",
-      cell: (row) => formatDuration(sumOf(row.members, selfTimeOf)),
-    },
+    }),
     {
       name: "lane",
       head: () => <Axis />,
@@ -92,6 +85,10 @@ function columnsOf(
       },
     },
   ];
+}
+
+function selfTimeText({ members }: Row): string {
+  return formatDuration(sumOf(members, selfTimeOf));
 }
 
 function criticalParts(path: CriticalPath | undefined, row: Row): Interval[] {

@@ -1,0 +1,136 @@
+import { useMemo } from "preact/hooks";
+import { clicked } from "../dom.ts";
+import type { ComparedRow } from "../model/compare.ts";
+import { formatCount, formatDelta, formatDuration } from "../model/format.ts";
+import { isFailedUnit, type Unit, unitTime } from "../model/groups.ts";
+import { mostOf } from "../model/numbers.ts";
+import { cutText } from "../model/text.ts";
+import { type TimeRange, wholeRange } from "../model/time_range.ts";
+import {
+  selectedIndex,
+  selectedRow,
+  selectRow,
+  toggleRow,
+} from "../state/selection.ts";
+import { deltaClass } from "./compare_header.tsx";
+import { classes, Flag, Indent, Swatch, Twist } from "./controls.tsx";
+import { type Column, column, Grid } from "./grid.tsx";
+import { UnitBar } from "./unit_cells.tsx";
+
+/** Two traces, span by span. */
+export function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
+  const columns = useMemo(() => columnsOf(rows), [rows]);
+  const at = selectedIndex.value;
+  return (
+    <Grid
+      id="compare-spans"
+      label="Compared spans"
+      role="treegrid"
+      place="trace"
+      items={rows}
+      columns={columns}
+      rowHeight={28}
+      active={at}
+      // Ids of spans may occur in both traces.
+      idOf={(_, index) => String(index)}
+      row={(row, index) => ({
+        class: classes(
+          "row",
+          onlyIn(row) && "only",
+          index === at && "selected",
+        ),
+        "aria-level": row.depth + 1,
+        "aria-selected": index === at,
+        "aria-expanded": row.expandable ? row.expanded : undefined,
+      })}
+      reveal={[selectedRow.value]}
+      onPick={select}
+    />
+  );
+}
+
+function columnsOf(rows: readonly ComparedRow[]): Column<ComparedRow>[] {
+  const [a, b] = commonScale(rows);
+  return [
+    column("name", "Span", nameOf),
+    timeColumn("a"),
+    timeColumn("b"),
+    column("duration", "B − A", (row) => formatDelta(deltaOf(row)), {
+      look: (row) => deltaClass(deltaOf(row), timeOf(row.a)),
+    }),
+    column("lane", "A above, B below", (row) => (
+      <>
+        {row.a && <UnitBar class="bar pair-a" unit={row.a} visible={a} />}
+        {row.b && <UnitBar class="bar pair-b" unit={row.b} visible={b} />}
+      </>
+    )),
+  ];
+}
+
+function timeColumn(side: "a" | "b"): Column<ComparedRow> {
+  return {
+    name: `duration pair-${side}`,
+    label: side.toUpperCase(),
+    look: ({ [side]: unit }) =>
+      unit === undefined ? "muted" : isFailedUnit(unit) ? "bad" : "",
+    cell: ({ [side]: unit }) => unit ? formatDuration(unitTime(unit)) : "–",
+  };
+}
+
+function nameOf(row: ComparedRow) {
+  const { span } = (row.a ?? row.b!).node;
+  const units = [row.a, row.b].filter((unit) => unit !== undefined);
+  const counts = new Set(units.map((unit) => unit.members.length));
+  const only = onlyIn(row);
+  return (
+    <>
+      <Indent depth={row.depth} />
+      <Twist {...row} />
+      <Swatch layer={span.layer} />
+      <span class="label">{cutText(span.name, 200)}</span>
+      {row.expandable && (
+        <span class="times">
+          {[...counts].map((count) => `× ${formatCount(count)}`).join(" → ")}
+        </span>
+      )}
+      {units.some(isFailedUnit) && <Flag label="failed" />}
+      {only !== "" && <span class="tag">only {only}</span>}
+    </>
+  );
+}
+
+/** Returns the one side that has the row, or an empty text. */
+function onlyIn({ a, b }: ComparedRow): string {
+  return a === undefined ? "B" : b === undefined ? "A" : "";
+}
+
+function timeOf(unit: Unit | undefined): number {
+  return unit === undefined ? 0 : unitTime(unit);
+}
+
+function deltaOf({ a, b }: ComparedRow): number {
+  return timeOf(b) - timeOf(a);
+}
+
+/** Selects what was clicked on. A bar or a time selects its own side. */
+function select(row: ComparedRow, event: MouseEvent): void {
+  const target = event.target as Element;
+  if (clicked(event, "twist")) toggleRow(row);
+  else if (row.b && target.closest(".pair-b")) selectedRow.value = row.b.id;
+  else if (row.a && target.closest(".pair-a")) selectedRow.value = row.a.id;
+  else selectRow(row);
+}
+
+/** The time that both sides have room for, from when each of them began. */
+function commonScale(
+  rows: readonly ComparedRow[],
+): readonly [a: TimeRange, b: TimeRange] {
+  const ranges = (["a", "b"] as const).map((side) => {
+    const nodes = rows.flatMap(({ [side]: unit }) => unit?.members ?? []);
+    const start = -mostOf(nodes, ({ span }) => -span.startTime, -Infinity);
+    return { start, end: mostOf(nodes, ({ span }) => span.endTime) };
+  });
+  const length = mostOf(ranges, ({ start, end }) => end - start);
+  const [a, b] = ranges.map(({ start }) => wholeRange(start, start + length));
+  return [a!, b!];
+}
