@@ -638,8 +638,9 @@ for (
     }
   });
 
+  if (at !== undefined) continue;
   Deno.test(`Options of ${what}: only their own enumerable keys count`, async () => {
-    if (at !== undefined) return;
+    // The call doesn't throw, so the options are accepted.
     const inherited = Object.assign(Object.create({ surprise: 1 }), options);
     Object.defineProperty(inherited, "hidden", { value: 1 });
     inherited[Symbol("key")] = 1;

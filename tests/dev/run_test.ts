@@ -215,6 +215,7 @@ Deno.test("dev --trace gives the entry its tracer", async () => {
   await using child = startDev(["main.ts", "--port", "0", "--trace"], folder);
   const response = await fetch(await addressOf(child));
   await response.body?.cancel();
+  // The span of the entry is part of the request's trace.
   await child.printed(/^GET \/ 200 .*\n└─ custom .* job$/m);
 });
 

@@ -225,6 +225,7 @@ Deno.test(
       join(here, "consumer", "types.ts"),
       join(folder, "types.ts"),
     );
+    // Throws if TypeScript finds an error.
     await runOk(node, [
       join(folder, "node_modules", "typescript", "bin", "tsc"),
       "--noEmit",
