@@ -34,7 +34,7 @@ export function getAuth(context: RequestContext): AuthContext {
 }
 
 /**
- * The session of a request; `null` if it is anonymous.
+ * Returns the session of a request, or `null` if it is anonymous.
  *
  * @param context The context of the request.
  * @throws {TypeError} If the auth plugin isn't installed, or runs later.
@@ -44,7 +44,7 @@ export function getSession(context: RequestContext): Session | null {
 }
 
 /**
- * The user of a request; `null` if it is anonymous.
+ * Returns the user of a request, or `null` if it is anonymous.
  *
  * @param context The context of the request.
  * @throws {TypeError} If the auth plugin isn't installed, or runs later.
@@ -54,16 +54,16 @@ export function getUser(context: RequestContext): User | null {
 }
 
 /**
- * The address to send a browser to, for it to sign in with an OAuth provider.
- * What the callback needs is kept in a cookie that the response sets.
+ * Returns the URL at which a browser signs in with an OAuth provider. The
+ * response sets a cookie with the data that the callback needs.
  *
  * @param context The context of the request.
  * @param provider The id of the provider.
- * @param redirectUri Where the provider sends the browser back to: an absolute
- * URL that is registered there. Default: that of the provider's settings.
- * @throws {AuthError} `UNKNOWN_PROVIDER` if there is none of this id, or it is
- * none for OAuth.
- * @throws {TypeError} If the redirect URI is not one, or not the provider's.
+ * @param redirectUri The callback: an absolute URL that is registered with the
+ * provider. Default: `redirectUri` of the provider's settings.
+ * @throws {AuthError} `UNKNOWN_PROVIDER` if no OAuth provider has this id.
+ * @throws {TypeError} If the redirect URI isn't a valid one, or isn't the
+ * provider's.
  */
 export function getOAuthUrl(
   context: RequestContext,
@@ -74,7 +74,7 @@ export function getOAuthUrl(
 }
 
 /**
- * Signs in whom an OAuth provider has sent back.
+ * Signs in the user whom an OAuth provider has sent back.
  *
  * @param context The context of the request.
  * @param provider The id of the provider.
@@ -93,7 +93,7 @@ export function handleOAuthCallback(
   return requestAuthOf(context).oauthCallback(provider, callback);
 }
 
-/** The same as {@linkcode getAuth}, for users of a type that is known. */
+/** The same as {@linkcode getAuth}, for users of a known type. */
 export function authOf<U extends BaseUser = User>(
   context: RequestContext,
 ): AuthContext<U> {

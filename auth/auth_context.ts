@@ -1,18 +1,18 @@
 import type { BaseUser, Session, User } from "./user.ts";
 
 /**
- * Who a request is from, and what can be done about it. One per request, in
+ * The user of a request, and sign-in, sign-out and refresh. One per request, in
  * `context.get("auth")`.
  */
 export interface AuthContext<U extends BaseUser = User> {
   /** The session of the request; `null` if it is anonymous. */
   readonly session: Session<U> | null;
   /**
-   * Signs in. The session that the request had is ended, the new one has
-   * another id, and the response gets its cookie.
+   * Signs in. This ends the old session of the request. The new one has another
+   * id, and the response gets its cookie.
    *
    * @param provider The id of a provider.
-   * @param credentials What it authenticates by.
+   * @param credentials The input of the provider's `authorize`.
    * @throws {AuthError} `UNKNOWN_PROVIDER`, `INVALID_CREDENTIALS` or
    * `RATE_LIMITED`.
    */
@@ -20,39 +20,39 @@ export interface AuthContext<U extends BaseUser = User> {
     provider: string,
     credentials: Record<string, unknown>,
   ): Promise<Session<U>>;
-  /** Signs out, and has the response remove the cookie. */
+  /** Signs out, and removes the cookie with the response. */
   signOut(): Promise<void>;
-  /** Whether somebody is signed in. */
+  /** Whether the request is authenticated. */
   isAuthenticated(): boolean;
   /** Whether the user has a role. */
   hasRole(role: string): boolean;
   /** Whether the user has at least one of the roles. */
   hasAnyRole(roles: readonly string[]): boolean;
-  /** Whether somebody is signed in and has every one of the roles. */
+  /** Whether the request is authenticated and the user has all of the roles. */
   hasAllRoles(roles: readonly string[]): boolean;
-  /** The user of the session, with all the fields that were kept. */
+  /** Returns the user of the session, with all fields that were kept. */
   getUser(): U | null;
   /**
-   * The session as a token, for `Authorization: Bearer`. `null` if the request
-   * is anonymous, or was authenticated for itself alone, as by an API key.
+   * Returns the session as a token, for `Authorization: Bearer`. Returns `null`
+   * if the request is anonymous, or has no session, as with an API key.
    */
   getToken(): Promise<string | null>;
   /**
-   * Gives the session a new term if it is older than `updateAge`.
+   * Renews the session if it is older than `updateAge`.
    *
-   * @returns The session as it is now; `null` if there is none any more.
+   * @returns The present session, or `null` if it has ended.
    */
   refreshSession(): Promise<Session<U> | null>;
   /**
-   * The value of a `Set-Cookie` header that the response has to carry, if there
-   * is one. The plugin adds what the response doesn't carry by itself.
+   * Returns a value of `Set-Cookie` for the response, or `null`. The plugin
+   * adds it to the response, unless a handler did.
    */
   getCookieHeader(): string | null;
-  /** All of them: a long token takes several cookies. */
+  /** Returns all of them: a long token takes several cookies. */
   getCookieHeaders(): string[];
 }
 
-/** The auth of a request that somebody has signed in for. */
+/** The auth of an authenticated request. */
 export interface AuthenticatedContext<U extends BaseUser = User>
   extends AuthContext<U> {
   /** The session of the request. */

@@ -1,7 +1,7 @@
 import { findProblem, type Rules } from "../core/check/check_options.ts";
 import { errorResponse } from "../core/error_response.ts";
 
-/** What can go wrong in authentication itself. */
+/** The code of an {@linkcode AuthError}. */
 export type AuthErrorCode =
   | "UNKNOWN_PROVIDER"
   | "INVALID_CREDENTIALS"
@@ -20,7 +20,7 @@ const STATUS: Readonly<Record<AuthErrorCode, number>> = {
 };
 
 /**
- * Why nobody could be signed in, or the plugin not be created.
+ * A failed sign-in, or a wrong setting of the plugin.
  *
  * | code | status | cause |
  * | --- | --- | --- |
@@ -31,8 +31,8 @@ const STATUS: Readonly<Record<AuthErrorCode, number>> = {
  * | `RATE_LIMITED` | 429 | too many failed attempts |
  * | `CONFIG` | 500 | a setting is wrong; thrown at creation |
  *
- * The message is fit for the client, the cause is not. A handler need not catch
- * it: the plugin answers with its status.
+ * The message is safe to send to the client, the cause isn't. Handlers don't
+ * have to catch it: the plugin answers with its status.
  *
  * @example
  * ```ts
@@ -52,13 +52,14 @@ export class AuthError extends Error {
   /** In how many seconds another attempt may succeed, if that is known. */
   readonly retryAfter: number | undefined;
   /**
-   * The same as `toResponse`, under the name that Hono looks for; otherwise it
-   * would log each wrong password. `CONFIG` has none: that is for the log.
+   * The same as `toResponse`, under the name that Hono looks for. Otherwise
+   * Hono would log each wrong password. Absent for `CONFIG`, which belongs in
+   * the log.
    */
   declare readonly getResponse?: () => Response;
 
   /**
-   * Makes an error.
+   * Creates an error.
    *
    * @param code A stable name for programs.
    * @param message One sentence that the client may read.
@@ -75,13 +76,13 @@ export class AuthError extends Error {
     this.status = STATUS[code];
     this.retryAfter = options.retryAfter;
     if (code !== "CONFIG") {
-      // Not enumerable, so that nobody sees it in the log.
+      // Not enumerable, so that logs don't show it.
       const value = () => this.toResponse();
       Object.defineProperty(this, "getResponse", { value });
     }
   }
 
-  /** The answer to the request that has failed by it. */
+  /** Returns the response to the failed request. */
   toResponse(): Response {
     const { code, status, message, retryAfter } = this;
     return errorResponse(
@@ -96,8 +97,8 @@ export class AuthError extends Error {
 }
 
 /**
- * Why nobody was signed in, in words of the kit's own: they are for the log, and
- * hold no secret. What others throw may hold any.
+ * The reason for a failed sign-in, for the log. Its text is the kit's own and
+ * holds no secret, unlike errors of other code.
  */
 export class SignInReason extends Error {}
 
@@ -117,7 +118,7 @@ export function configError(problem: string): AuthError {
   return new AuthError("CONFIG", `Cannot create auth plugin: ${problem}`);
 }
 
-/** What somebody sees who is not who they say. It tells nothing more. */
+/** Returns the error for wrong credentials. It says nothing more. */
 export function invalidCredentials(cause?: SignInReason): AuthError {
   return new AuthError(
     "INVALID_CREDENTIALS",

@@ -1,6 +1,6 @@
 /**
- * What happens in authentication, for an audit log and for `debug`. No event
- * holds a token, a cookie, a key, a code, a state or a session's id.
+ * Events of authentication, for an audit log and for `debug`. No event holds a
+ * token, a cookie, a key, a code, a state or a session's id.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import { printable, printableError } from "../core/redact/printable.ts";
 import { redactText } from "../core/redact/redact.ts";
 import { MAX_LOG_TEXT } from "../core/redact/redact_message.ts";
 
-/** Why a request that shows credentials is anonymous all the same. */
+/** The reason why a request with credentials is anonymous. */
 export type RejectionReason =
-  /** Not a token or a cookie of ours, or signed by another secret. */
+  /** Not a token or a cookie of this plugin, or signed by another secret. */
   | "malformed"
-  /** It was valid once. */
+  /** It has expired. */
   | "expired"
   /** The store doesn't know it: signed out, revoked, or evicted. */
   | "revoked"
@@ -25,7 +25,7 @@ export type RejectionReason =
   /** The provider says that the key is not valid. */
   | "invalid_key";
 
-/** Why a guard refuses a request. */
+/** The reason why a guard refuses a request. */
 export type DenialReason = "anonymous" | "roles" | "cross_origin";
 
 /** An event for `onEvent`. */
@@ -41,7 +41,7 @@ export type AuthEvent =
       readonly type: "sign_in_failed";
       readonly provider: string;
       readonly code: string;
-      /** What the log should know and the client not. */
+      /** The reason, for the log only. */
       readonly reason?: string;
     }
     | { readonly type: "sign_out"; readonly userId: string }

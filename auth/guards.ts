@@ -1,5 +1,5 @@
 /**
- * Who may use a route, as fragments of its `config`.
+ * Guards: fragments of a route's `config` that say who may use it.
  *
  * @module
  */
@@ -23,16 +23,16 @@ import {
 } from "./refuse.ts";
 import { isSafeRedirect, SAFE_REDIRECT } from "./safe_redirect.ts";
 
-/** What anonymous requests get. Default: 401 with code `UNAUTHORIZED`. */
+/** The response to anonymous requests. Default: 401 `UNAUTHORIZED`. */
 export interface RequireAuthOptions {
   /**
-   * Where they are sent, with 303: a path of this server, or an absolute URL
-   * by `https:` or `http:`. A function is asked for each, with the URL that they
-   * wanted, as in
+   * The target of a redirect with 303: a path of this server, or an absolute
+   * URL by `https:` or `http:`. A function is called with the URL of the
+   * request, as in
    * `({ pathname }) => "/sign-in?next=" + encodeURIComponent(pathname)`.
    */
   readonly redirect?: string | ((url: URL) => string);
-  /** What they are answered instead. A `body` that is no string is JSON. */
+  /** A response in place of the 401. A `body` other than a string is JSON. */
   readonly unauthorizedResponse?: {
     /** The HTTP status, 400 to 599. */
     readonly status: number;
@@ -42,9 +42,9 @@ export interface RequireAuthOptions {
   };
 }
 
-/** Which of the roles are needed, and what anonymous requests get. */
+/** Options of {@linkcode requireRoles}. */
 export interface RequireRolesOptions extends RequireAuthOptions {
-  /** Whether all of them are, and not just any. Default `false`. */
+  /** Whether all roles are needed instead of any. Default `false`. */
   readonly requireAll?: boolean;
 }
 
@@ -101,12 +101,12 @@ function guardError(guard: string, problem: string): AuthError {
 }
 
 /**
- * Lets a route answer those alone who are signed in.
+ * Requires a signed-in user.
  *
- * Like all guards it also refuses, with 403 `FORBIDDEN`, what a page of another
- * origin makes a browser send by an unsafe method, or to open a WebSocket.
+ * Like all guards it also refuses cross-site requests with 403 `FORBIDDEN`, if
+ * they use an unsafe method or open a WebSocket (CSRF).
  *
- * @param options What anonymous requests get.
+ * @param options The response to anonymous requests.
  * @throws {AuthError} `CONFIG` if an option is unknown, `redirect` is
  * unsafe, or the status isn't one of a refusal.
  *
@@ -143,14 +143,14 @@ function anonymousAnswer(
 }
 
 /**
- * Lets a route answer those alone who have a role. Anonymous requests get 401,
- * others 403 with code `FORBIDDEN`.
+ * Requires a role. Anonymous requests get 401, others 403 with code
+ * `FORBIDDEN`.
  *
- * @param roles The roles, any of which is enough.
- * @param options Whether all of them are needed, and what anonymous requests
- * get.
- * @throws {AuthError} `CONFIG` if `roles` is no array of at least one role, or
- * as of {@linkcode requireAuth}.
+ * @param roles The roles. One of them is enough.
+ * @param options Whether all roles are needed, and the response to anonymous
+ * requests.
+ * @throws {AuthError} `CONFIG` if `roles` isn't an array of at least one role,
+ * or an option is wrong as in {@linkcode requireAuth}.
  *
  * @example
  * ```ts
@@ -176,9 +176,8 @@ export function requireRoles(
 }
 
 /**
- * Lets a route answer everybody, signed in or not. Requests that a page of
- * another origin makes a browser send by an unsafe method are refused, as by
- * the other guards: sign-in routes want that.
+ * Public, but rejects cross-site requests like the other guards. Sign-in routes
+ * need that.
  *
  * @example
  * ```ts

@@ -5,10 +5,9 @@ const MAX_LENGTH = 128;
 const HASHED = "sha256:";
 
 /**
- * A text that somebody else has chosen, as part of a key. Databases keep keys as
- * UTF-8 and bound their length, and memory is to be bounded as well, so what is
- * long or no well-formed text stands there as its hash: different texts are
- * different keys, whatever they are.
+ * Returns untrusted text as a part of a key. Databases store keys as UTF-8 of
+ * limited length. So text that is long or isn't well-formed is replaced by its
+ * hash. Different texts are always different keys.
  */
 export function keyPart(text: string): string {
   if (

@@ -6,16 +6,16 @@ import type { SessionStore } from "./stores/session_store.ts";
 import type { JWTPayload } from "./tokens/jwt.ts";
 import type { BaseUser, Session, User } from "./user.ts";
 
-/** Where a session lives. */
+/** The place where sessions are stored. */
 export type SessionStrategy = "jwt" | "cookie" | "hybrid";
 
-/** How long sessions last, and where they live. */
+/** Settings of sessions. */
 export interface SessionConfig {
   /**
-   * Signs tokens and cookies. At least 32 bytes in production, made with
-   * `openssl rand -base64 32` or the like. Of an array, the first one signs and
-   * all of them verify: to change the secret, put a new one in front, and take
-   * the old one away after `maxAge`.
+   * Signs tokens and cookies. At least 32 bytes in production. Create one with
+   * `openssl rand -base64 32`. In an array, the first secret signs and all of
+   * them verify. To rotate the secret, add a new one at the front, and remove
+   * the old one after `maxAge`.
    */
   readonly secret: string | readonly string[];
   /**
@@ -33,37 +33,37 @@ export interface SessionConfig {
    */
   readonly updateAge?: number;
   /**
-   * How long after sign-in a session ends, however often it was refreshed, in
+   * Maximum age of a session from sign-in on, however often it is refreshed, in
    * seconds. Default: no limit.
    */
   readonly absoluteMaxAge?: number;
-  /** By how much the clocks of servers may differ, in seconds. Default 0. */
+  /** Allowed difference between servers' clocks, in seconds. Default 0. */
   readonly clockTolerance?: number;
-  /** The `iss` claim of tokens, made and demanded. Default: none. */
+  /** The `iss` claim of new tokens, required in all tokens. Default: none. */
   readonly issuer?: string;
-  /** The `aud` claim of tokens, made and demanded. Default: none. */
+  /** The `aud` claim of new tokens, required in all tokens. Default: none. */
   readonly audience?: string;
   /**
-   * Where `cookie` and `hybrid` keep sessions. Default: the memory of this
-   * process, for at most 10,000 of them; `createRedisSessionStore()` and
-   * `createKvSessionStore()` serve several machines.
+   * The store of the strategies `cookie` and `hybrid`. Default: the memory of
+   * this process, for at most 10,000 sessions. For several machines, use
+   * `createRedisSessionStore()` or `createKvSessionStore()`.
    */
   readonly store?: SessionStore;
 }
 
-/** What an application does at the turns of a session's life. */
+/** Callbacks of a session's life. */
 export interface AuthCallbacks<U extends BaseUser = User> {
-  /** Changes a session that is being created. */
+  /** Called when a session is created. Returns it, changed or not. */
   readonly onSessionCreated?: (
     session: Session<U>,
   ) => Session<U> | Promise<Session<U>>;
-  /** Says, at each request, whether a session still holds. */
+  /** Called at each request. Returns whether the session is still valid. */
   readonly onSessionValidate?: (
     session: Session<U>,
   ) => boolean | Promise<boolean>;
-  /** Runs when somebody has authenticated; if it throws, nobody is signed in. */
+  /** Called when a user has authenticated. If it throws, the sign-in fails. */
   readonly onSignIn?: (user: U) => void | Promise<void>;
-  /** Runs when somebody has signed out. */
+  /** Called when a user has signed out. */
   readonly onSignOut?: (session: Session<U>) => void | Promise<void>;
   /**
    * Builds a session's payload at sign-in and at each refresh. It returns the
@@ -81,7 +81,7 @@ export interface AuthCallbacks<U extends BaseUser = User> {
    */
   readonly jwt?: (args: {
     readonly token: JWTPayload;
-    /** Who is being signed in; absent on a refresh. */
+    /** The user who signs in. Absent on a refresh. */
     readonly user?: U;
     readonly session?: Session<U>;
   }) => JWTPayload | Promise<JWTPayload>;
@@ -96,21 +96,21 @@ export interface AuthCallbacks<U extends BaseUser = User> {
 export interface SignInAttempt {
   /** The id of the provider. */
   readonly provider: string;
-  /** What it is to authenticate by. */
+  /** The input of the provider's `authorize`. */
   readonly credentials: Readonly<Record<string, unknown>>;
-  /** The address of the client, where the host tells it. */
+  /** The address of the client, if known. */
   readonly address: string | undefined;
 }
 
-/** Slows down who guesses passwords; `rateLimitSignIn()` makes one. */
+/** Limits attempts to guess passwords. `rateLimitSignIn()` creates one. */
 export interface SignInLimiter {
   /**
    * Counts an attempt before its outcome is known.
    *
-   * @returns In how many seconds to come again; `undefined` to go on.
+   * @returns Seconds until the next attempt, or `undefined` to allow this one.
    */
   check(attempt: SignInAttempt): number | undefined;
-  /** Takes a counted attempt back, which has succeeded. */
+  /** Removes an attempt from the count, because it has succeeded. */
   succeeded(attempt: SignInAttempt): void;
   /** The maximum of pending sign-ins per address. Default: no limit. */
   readonly maxPendingPerAddress?: number;
@@ -130,24 +130,26 @@ export interface AuthConfig<U extends BaseUser = User> {
    * @deprecated Use `session.maxAge`.
    */
   readonly sessionDuration?: number;
-  /** The ways to sign in. */
+  /** The ways to sign in, such as `credentials()` and `github()`. */
   readonly providers?: readonly AuthProvider<U>[];
-  /** How long sessions last, and where they live. */
+  /** Settings of sessions. */
   readonly session?: SessionConfig;
-  /** What to do at the turns of a session's life. */
+  /** Callbacks of a session's life. */
   readonly callbacks?: AuthCallbacks<U>;
-  /** How the session's cookie is set. */
+  /** Settings of the session's cookie. */
   readonly cookie?: CookieOptions;
-  /** Logs what happens to the console, without any secrets. Default `false`. */
+  /**
+   * Whether events are logged to the console, without secrets. Default `false`.
+   */
   readonly debug?: boolean;
-  /** Gets what happens, for an audit log. What it throws is logged. */
+  /** Called with each event, for an audit log. Its errors are logged. */
   readonly onEvent?: (event: AuthEvent) => unknown;
-  /** Slows down who guesses passwords. Default: nothing does. */
+  /** Limits attempts to guess passwords. Default: no limit. */
   readonly signInLimiter?: SignInLimiter;
   /**
-   * The address of a client, for `signInLimiter`. Default: the other end of the
-   * connection, where the host tells it. Behind a proxy that is the proxy, for
-   * everybody: read there the header that the proxy sets, and no other one.
+   * Returns the address of a client, for `signInLimiter`. Default: the other
+   * end of the connection. Behind a proxy, that is the proxy for all clients.
+   * There, read the header that the proxy sets, and no other one.
    */
   readonly address?: (
     request: Request,
@@ -155,10 +157,10 @@ export interface AuthConfig<U extends BaseUser = User> {
   ) => string | undefined;
   /**
    * Other origins whose pages may send unsafe requests to guarded routes and
-   * open sockets there, such as `https://app.example`. Default: the server's
-   * own alone. For the sockets of RPC, see `allowedOrigins` of `rpcPlugin()`.
+   * open sockets there, such as `https://app.example`. Default: only the
+   * server's own. For RPC sockets, see `allowedOrigins` of `rpcPlugin()`.
    */
   readonly trustedOrigins?: readonly string[];
-  /** Where the time is read, in milliseconds. Default: `Date.now`. */
+  /** The clock, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }

@@ -17,36 +17,36 @@ import {
   type WithAuthOptions,
 } from "./with_auth.ts";
 
-/** A session, as a list of somebody's sessions shows it. */
+/** A session in the list of a user's sessions. */
 export interface SessionInfo {
   /** The session's id, as in `session.sessionId`. */
   readonly id: string;
-  /** The id of the provider that has authenticated the user. */
+  /** The id of the provider that authenticated the user. */
   readonly provider: string | undefined;
-  /** When the user has signed in. */
+  /** The time of the sign-in. */
   readonly createdAt: Date;
-  /** When the session was last refreshed. */
+  /** The time of the last refresh. */
   readonly refreshedAt: Date;
-  /** When it ends. */
+  /** The time at which it ends. */
   readonly expiresAt: Date;
 }
 
 /**
- * The auth of an app: a plugin for its host, and the kit's functions once more
- * with the types of its users.
+ * The auth of an app: a plugin for its host, and the functions of this module
+ * typed for its users.
  */
 export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
   /** Always `auth`. */
   readonly name: "auth";
-  /** What makes requests have an {@linkcode AuthContext}. */
+  /** The middleware that adds an {@linkcode AuthContext} to each request. */
   readonly middleware: Middleware<RequestContext>;
   /**
-   * The auth of a request that passes no middleware, such as one that opens a
-   * socket. Whoever calls it sets the cookies of `getCookieHeaders()`.
+   * Checks a request that passes no middleware, such as one that opens a
+   * socket. The caller must set the cookies of `getCookieHeaders()`.
    *
-   * @param info The connection, for `rateLimitSignIn()` to know the address.
-   * @returns At once where nothing has to be waited for, as with a token that
-   * was verified before.
+   * @param info The connection. `rateLimitSignIn()` needs its address.
+   * @returns The auth. A promise only if something has to be waited for, unlike
+   * a token that was verified before.
    */
   authenticate(
     request: Request,
@@ -70,7 +70,8 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
    */
   listSessions(userId: string): Promise<SessionInfo[]>;
   /**
-   * Ends one session, at once. Whose it is, is for the caller to check.
+   * Ends one session, at once. The caller must check that the session belongs
+   * to the user.
    *
    * @param sessionId The id, as in a {@linkcode SessionInfo}.
    * @throws {AuthError} `CONFIG` with the strategy `jwt`, which keeps none.
@@ -79,19 +80,19 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
   /**
    * Signs a user out everywhere, at once.
    *
-   * @returns How many sessions there were.
+   * @returns The number of sessions.
    * @throws {AuthError} `CONFIG` with the strategy `jwt`, which keeps none.
    */
   revokeSessions(userId: string): Promise<number>;
-  /** Closes the store, if that has something to close. */
+  /** Closes the store, if it has a `close` method. */
   close(): Promise<void>;
 }
 
 /**
- * Makes the auth of an app.
+ * Creates the auth of an app.
  *
- * @typeParam U The users, as the providers give them.
- * @param config The ways to sign in, and how sessions last.
+ * @typeParam U The type of the users that the providers return.
+ * @param config The providers, and the settings of sessions.
  * @throws {AuthError} `CONFIG` with the name of the setting that is wrong.
  *
  * @example

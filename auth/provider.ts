@@ -1,6 +1,6 @@
 import type { BaseUser, User } from "./user.ts";
 
-/** What a provider adds to its authorization URL beside the state. */
+/** Parameters of an authorization URL in addition to the state. */
 export interface AuthorizationParameters {
   /** The PKCE challenge, by the method `S256` (RFC 7636, section 4.2). */
   readonly codeChallenge: string;
@@ -8,7 +8,7 @@ export interface AuthorizationParameters {
   readonly nonce: string;
 }
 
-/** What came back from an OAuth provider, with what was kept for it. */
+/** The answer of an OAuth provider, with the data that was kept for it. */
 export interface OAuthCallback {
   /** The authorization code. */
   readonly code: string;
@@ -20,17 +20,17 @@ export interface OAuthCallback {
   readonly codeVerifier?: string | undefined;
   /** The nonce of the authorization URL. */
   readonly nonce?: string | undefined;
-  /** Takes the reason for a `null`. It is for the log, not for the client. */
+  /** Takes the reason for a `null`, for the log only. */
   readonly onRefused?: ((reason: string) => void) | undefined;
 }
 
-/** A way to find out who somebody is. */
+/** A way to authenticate users. */
 export interface AuthProvider<U extends BaseUser = User> {
-  /** Names the provider in `signIn()`; no two providers share one. */
+  /** The provider's id in `signIn()`. It must be unique. */
   readonly id: string;
   /** A name for people to read. */
   readonly name: string;
-  /** How it authenticates: by what it is handed, or by way of a third party. */
+  /** Whether it checks credentials itself, or a third party does. */
   readonly type: "credentials" | "oauth";
   /** The one redirect URI that is allowed, if only one is. OAuth only. */
   readonly redirectUri?: string | undefined;
@@ -49,20 +49,23 @@ export interface AuthProvider<U extends BaseUser = User> {
    * the issuer's discovery document here.
    */
   setup?(): void | Promise<void>;
-  /** Authenticates; `null` means failure. OAuth providers always give `null`. */
+  /**
+   * Authenticates credentials. `null` means failure. OAuth providers always
+   * return `null`.
+   */
   authorize(credentials: Record<string, unknown>): Promise<U | null>;
-  /** The address to send the user to. OAuth only. */
+  /** Returns the URL to send the user to. OAuth only. */
   getAuthorizationUrl?(
     state: string,
     redirectUri: string,
     parameters?: AuthorizationParameters,
   ): string;
-  /** Completes the OAuth callback; `null` means failure. OAuth only. */
+  /** Completes the OAuth callback. `null` means failure. OAuth only. */
   handleCallback?(callback: OAuthCallback): Promise<U | null>;
   /**
-   * Authenticates a request by what it carries, for that request only and
-   * without a cookie. `undefined` if it carries nothing for this provider;
-   * `null` if that is not valid, and then the request is anonymous.
+   * Authenticates a request by its content, for that request only and without a
+   * cookie. Returns `undefined` if the request has no credentials for this
+   * provider. `null` means that they are wrong, and the request is anonymous.
    */
   authenticate?(request: Request): Promise<U | null> | undefined;
   /**
@@ -87,12 +90,12 @@ export interface OAuthTokens {
   readonly accessToken: string;
   /** `Bearer`, nearly always. */
   readonly tokenType: string;
-  /** How long the access token is valid, in seconds. */
+  /** The lifetime of the access token, in seconds. */
   readonly expiresIn?: number | undefined;
-  /** Gets another access token. */
+  /** The token for another access token. */
   readonly refreshToken?: string | undefined;
-  /** What was granted, where the provider tells. */
+  /** The granted scope, if the provider states it. */
   readonly scope?: string | undefined;
-  /** Who the user is, signed by the provider (OpenID Connect). */
+  /** The user's claims, signed by the provider (OpenID Connect). */
   readonly idToken?: string | undefined;
 }

@@ -197,7 +197,7 @@ export class RequestAuth implements AuthContext {
     this.#become(verified);
   }
 
-  /** Ends a session, unless it is only that of the request. */
+  /** Ends a session in the store. Users of API keys have none. */
   async #end(verified: VerifiedSession | undefined): Promise<void> {
     if (verified === undefined || verified.credentialSource === "request") {
       return;

@@ -1,4 +1,4 @@
-/** What {@linkcode isSafeRedirect} accepts, in error messages. */
+/** The rule of {@linkcode isSafeRedirect}, for error messages. */
 export const SAFE_REDIRECT = 'a path such as "/sign-in" or an http(s) URL';
 
 /**

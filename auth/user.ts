@@ -1,4 +1,4 @@
-/** What every user has, whatever else an application keeps of one. */
+/** The fields of every user. */
 export interface BaseUser {
   /** The user's id; never empty. */
   id: string;
@@ -6,23 +6,23 @@ export interface BaseUser {
   email?: string | undefined;
   /** A name for people to read. */
   name?: string | undefined;
-  /** The roles that guards ask for. */
+  /** The roles that guards check. */
   roles?: string[] | undefined;
 }
 
 /**
- * A user, as providers give it: the fields of {@linkcode BaseUser} and any
- * others. What JSON carries of the others is kept in `session.claims`, but for
- * keys that look like secrets, such as `passwordHash` and `accessToken`.
+ * A user of a provider: the fields of {@linkcode BaseUser} and any others.
+ * `session.claims` keeps the others as JSON. Keys that look like secrets are
+ * left out, such as `passwordHash` and `accessToken`.
  */
 export interface User extends BaseUser {
-  /** Anything else that the application wants to know of a user. */
+  /** Any other field of the application. */
   [key: string]: unknown;
 }
 
 /**
- * Who is signed in, since when and until when. Each request gets an object of
- * its own: to change it changes nothing for anybody else.
+ * The session of a signed-in user. Each request gets a copy, so changing it
+ * affects no other request.
  */
 export interface Session<U extends BaseUser = User> {
   /** The user's id. */
@@ -38,14 +38,14 @@ export interface Session<U extends BaseUser = User> {
     | { [K in keyof U as K extends keyof BaseUser ? never : K]?: U[K] }
     | undefined;
   /**
-   * When it ends, unless it is refreshed before. A date that is to be changed
-   * has to be copied: this one throws.
+   * The time at which it ends, unless it is refreshed before. To change the
+   * date, copy it: this one throws.
    */
   expiresAt?: Date | undefined;
-  /** Names the session among all others; stays the same when refreshed. */
+  /** The session's id. A refresh doesn't change it. */
   sessionId?: string | undefined;
-  /** When it was begun, or last refreshed. To be copied as well. */
+  /** The time of the sign-in or the last refresh. Copy it to change it. */
   issuedAt?: Date | undefined;
-  /** The id of the provider that has authenticated the user. */
+  /** The id of the provider that authenticated the user. */
   provider?: string | undefined;
 }

@@ -5,25 +5,25 @@ import { checkGuard, readRoles } from "./guards.ts";
 import { NO_DEMANDS, refuse } from "./refuse.ts";
 import type { BaseUser, User } from "./user.ts";
 
-/** What a handler under {@linkcode withAuth} is called with. */
+/** The argument of a handler in {@linkcode withAuth}. */
 export interface AuthorizedArgs<U extends BaseUser = User> extends RouteArgs {
-  /** The auth of the request, for which somebody has signed in. */
+  /** The auth of the request, which is authenticated. */
   readonly auth: AuthenticatedContext<U>;
 }
 
-/** Who else is refused. */
+/** Options of {@linkcode withAuth}. */
 export interface WithAuthOptions {
-  /** The roles, any of which is enough. Default: none is needed. */
+  /** The roles. One of them is enough. Default: none is needed. */
   readonly roles?: readonly string[];
 }
 
 /**
- * Wraps a loader or an action, so that it runs for those alone who are signed
- * in. Others get the same answers as from `requireAuth()` and `requireRoles()`,
- * thrown as a `Response`.
+ * Wraps a loader or an action, so that it requires a signed-in user. Other
+ * requests get the responses of `requireAuth()` and `requireRoles()`, thrown as
+ * a `Response`.
  *
  * @param handler The loader or action. It gets `auth` as well.
- * @param options Which roles it takes.
+ * @param options The roles that are needed.
  * @throws {AuthError} `CONFIG` if `roles` isn't an array of at least one role,
  * or an option is unknown.
  *

@@ -33,7 +33,7 @@ const DOMAIN =
   /^\.?[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*$/i;
 /** Browsers ignore longer attributes (RFC 6265bis, section 5.6). */
 const PATH = /^\/[\x21-\x3a\x3c-\x7e]{0,1023}$/;
-/** What RFC 1035, section 2.3.4, allows of a name. */
+/** Maximum characters of a host name (RFC 1035, section 2.3.4). */
 const MAX_DOMAIN = 253;
 /** Names of this length leave room for a value in what browsers take. */
 const MAX_NAME = 128;

@@ -11,13 +11,13 @@ import type { CookieSettings } from "./cookie_settings.ts";
 /** `.0` to `.9`: more chunks than the longest token has. */
 const CHUNK = /^\.\d$/;
 
-/** What a request carries under a name and its chunks' names. */
+/** The cookie that a request has under a name, whole or in chunks. */
 export interface FoundCookie {
-  /** The value. Absent if there is none, or none that can be relied on. */
+  /** The value. Absent if the cookie is missing, incomplete or ambiguous. */
   readonly value: string | undefined;
-  /** Whether there are several different ones. */
+  /** Whether there are different values for one name. */
   readonly isAmbiguous: boolean;
-  /** Whether the request carries anything at all under these names. */
+  /** Whether the request has any cookie under these names. */
   readonly isPresent: boolean;
 }
 
@@ -28,17 +28,17 @@ const NOTHING: FoundCookie = {
 };
 
 /**
- * The value under a name, put together if it was cut.
+ * Returns the value under a name, joined from its chunks.
  *
- * Two different values under one name mean that somebody else has set one, on
- * a parent domain or a deeper path, and the header doesn't tell whose comes
- * first. Neither is trusted.
+ * Two values under one name mean that another site has set one, on a parent
+ * domain or a deeper path. The header doesn't say which is ours, so neither is
+ * trusted.
  */
 export function findCookie(header: string | null, name: string): FoundCookie {
   if (header === null) return NOTHING;
   const at = header.indexOf(name);
   if (at === -1) return NOTHING;
-  // Nearly always there is one, whole, and no other text like it.
+  // The common case: one cookie, whole, and no other text like its name.
   const begin = at + name.length + 1;
   if (header[begin - 1] === "=" && isStart(header, at)) {
     const end = header.indexOf(";", begin);
@@ -65,19 +65,19 @@ export function findCookie(header: string | null, name: string): FoundCookie {
   };
 }
 
-/** Whether a name is that of a cookie, or of one of its chunks. */
+/** Whether a name belongs to a cookie or to one of its chunks. */
 export function isPieceOf(name: string, cookie: string): boolean {
   return name === cookie ||
     name.startsWith(cookie) && CHUNK.test(name.slice(cookie.length));
 }
 
-/** All names of the session's cookie, its chunks and its sign-ins. */
+/** Returns all names of the session's cookie, its chunks and OAuth sign-ins. */
 export function namesOfCookies({ name }: CookieSettings): readonly string[] {
   const chunks = Array.from({ length: 10 }, (_, index) => `${name}.${index}`);
   return [name, ...chunks, `${name}.oauth.*`];
 }
 
-/** Returns the cookies under a name, and under those of its chunks. */
+/** Returns the cookies under a name and under its chunks' names. */
 export function* cookiesOf(
   header: string,
   name: string,
@@ -87,8 +87,8 @@ export function* cookiesOf(
     if (!isStart(header, start)) continue;
     let end = header.indexOf(";", start);
     if (end === -1) end = header.length;
-    // Looked for in the pair alone: a header of names without values would be
-    // searched to its end for each of them.
+    // Searched in the pair alone. Otherwise a header of names without values
+    // would take quadratic time.
     const pair = header.slice(start, end);
     start = end;
     const equals = pair.indexOf("=");

@@ -20,7 +20,7 @@ export class PendingCookies {
     return this.#cookies === undefined;
   }
 
-  /** Values of `Set-Cookie`, those of the session first. */
+  /** Values of `Set-Cookie`, the session's first. */
   get headers(): string[] {
     return this.#cookies === undefined ? [] : [...this.#cookies.values()];
   }
@@ -30,8 +30,7 @@ export class PendingCookies {
     try {
       return this.#request.headers.get("cookie");
     } catch {
-      // Deno drops a request that has become a socket. From then on there is no
-      // response to set cookies anyway.
+      // Deno drops a request that has become a socket. Its response is sent.
       return null;
     }
   }

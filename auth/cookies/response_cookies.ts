@@ -10,23 +10,22 @@ import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";
 
 /**
- * Runs the rest of a request and has its response set the cookies that came up
- * meanwhile: also if it was thrown, and also if it tells of an
- * {@linkcode AuthError}.
+ * Runs the rest of a request and sets the pending cookies with its response. A
+ * thrown response gets them too, and so does an {@linkcode AuthError}'s.
  */
 export async function withCookies(
   auth: RequestAuth,
   next: Next,
 ): Promise<Response> {
   const response = await answer(next);
-  // What switches protocols sets no cookies, and its request can't be read.
+  // A switch of protocols sets no cookies, and its request can't be read.
   if (response.status < 200) return response;
   if (auth.isRefreshDue() && !isShared(response.headers)) await refresh(auth);
   const cookies = auth.pendingCookies();
   return cookies.length === 0 ? response : setCookies(response, cookies);
 }
 
-/** The session still holds, and so does the response. */
+/** A failed refresh is logged: the old session is still valid. */
 async function refresh(
   auth: RequestAuth,
 ): Promise<void> {
@@ -42,7 +41,7 @@ async function answer(next: Next): Promise<Response> {
     return await next();
   } catch (error) {
     if (isResponse(error)) return error;
-    // What was set up wrongly is the server's fault: its host logs it.
+    // A wrong setting is the server's fault, and the host logs it.
     if (error instanceof AuthError && error.code !== "CONFIG") {
       return error.toResponse();
     }
@@ -51,8 +50,7 @@ async function answer(next: Next): Promise<Response> {
 }
 
 /**
- * A response of its own: the handler's may be one that it gives to everybody,
- * whom the cookies are nothing to.
+ * Returns a copy with cookies. A handler may give one response to everybody.
  */
 function setCookies(given: Response, cookies: readonly string[]): Response {
   const response = new Response(given.body, given);
@@ -61,8 +59,8 @@ function setCookies(given: Response, cookies: readonly string[]): Response {
   for (const cookie of cookies) {
     if (!present.has(cookie)) headers.append("set-cookie", cookie);
   }
-  // A shared cache would hand the session to strangers: that a response sets a
-  // cookie doesn't keep it from being stored (RFC 9111, section 7.3).
+  // A shared cache would give the session to other users: it may store
+  // responses that set cookies (RFC 9111, section 7.3).
   const control = headers.get("cache-control");
   if (control === null) headers.set("cache-control", "private");
   else if (!isPrivate(control)) {

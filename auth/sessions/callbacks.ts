@@ -17,7 +17,7 @@ import { checkUser } from "./session_user.ts";
 import type { VerifiedSession } from "./verify_session.ts";
 
 /**
- * Lets the `jwt` callback build a session's payload from the default payload.
+ * Calls the `jwt` callback, which builds a session's payload from the default.
  * The result has the session's protected claims, and no secrets.
  *
  * @throws {TypeError} If `email`, `name` or `roles` is of the wrong type.
@@ -66,7 +66,7 @@ function isEqual(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Lets the `session` callback build the session that handlers see.
+ * Calls the `session` callback, which builds the session that handlers see.
  *
  * @throws {TypeError} If it returns no session. A string of roles would
  * otherwise be roles of one letter each.

@@ -13,8 +13,8 @@ export function copySession(shared: Readonly<Session>): Session {
 }
 
 /**
- * A `Date` that can't be changed, so that all copies of a session can share it:
- * to make two of them costs as much as to find the session.
+ * A `Date` that can't be changed, so that all copies of a session share it.
+ * Creating two dates costs as much as finding the session.
  */
 class FixedDate extends Date {}
 

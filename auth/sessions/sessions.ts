@@ -26,7 +26,7 @@ import {
   type VerifiedSession,
 } from "./verify_session.ts";
 
-/** What sessions are made with. */
+/** The parts that sessions need. */
 export interface SessionsOptions {
   readonly settings: AuthSettings;
   readonly keys: KeyRing;
@@ -41,7 +41,7 @@ export interface SessionsOptions {
 /** Begins, verifies, refreshes and ends sessions. */
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Time after a refresh in which its result is shared, in milliseconds. */
+/** How long the result of a refresh is shared, in milliseconds. */
 const REFRESH_PAUSE = 30_000;
 /** Maximum refreshes whose results are shared. */
 const MAX_REFRESHES = 2_000;
@@ -158,8 +158,8 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /**
-   * Gives the session a new term, if it {@linkcode isDue}. Refreshes of the same
-   * session at about the same time share their result.
+   * Renews the session, if it {@linkcode isDue}. Refreshes of the same session
+   * at about the same time share their result.
    *
    * @returns The present session, or `undefined` if it was revoked meanwhile.
    */

@@ -1,5 +1,5 @@
 /**
- * Verifies what a client shows of its session.
+ * Verifies session cookies and tokens.
  *
  *     signature ─► claims ─► store, if there is one
  *     remembered   checked each time
@@ -30,7 +30,9 @@ export interface VerifiedSession {
   readonly payload: JWTPayload;
   /** The session of the payload. Handlers get copies. */
   readonly session: Readonly<Session>;
-  /** What the `session` callback made of it, for this request alone. */
+  /**
+   * The session that the `session` callback returned, for this request alone.
+   */
   readonly custom?: Session;
   /** The record in the store, if there is a store. */
   readonly record: SessionRecord | undefined;

@@ -35,9 +35,9 @@ export type { SessionRecord, SessionStore };
 export type KvKey =
   readonly (string | number | bigint | boolean | Uint8Array)[];
 
-/** What is used of a transaction of Deno KV. */
+/** The part of a Deno KV transaction that the store uses. */
 export interface KvTransaction {
-  /** It fails if an entry is not of this version any more. */
+  /** Makes the transaction fail if an entry no longer has this version. */
   check(
     entry: { readonly key: KvKey; readonly versionstamp: string | null },
   ): KvTransaction;
@@ -49,13 +49,13 @@ export interface KvTransaction {
   ): KvTransaction;
   /** Deletes an entry. */
   delete(key: KvKey): KvTransaction;
-  /** Does all of it, or nothing. */
+  /** Commits all of it, or nothing. */
   commit(): Promise<{ readonly ok: boolean }>;
 }
 
 /**
- * What is used of a `Deno.Kv`. It is spelled out so that programs which don't
- * run with `--unstable-kv` can be type-checked all the same.
+ * The part of `Deno.Kv` that the store uses. Written out so that programs
+ * without `--unstable-kv` can be type-checked.
  */
 export interface KvDatabase {
   /** Reads an entry, with strong consistency. */
@@ -74,9 +74,9 @@ export interface KvDatabase {
 export interface KvSessionStoreOptions {
   /** The database. It stays the caller's: the store never closes it. */
   readonly kv: KvDatabase;
-  /** What all keys begin with. Default `["sessions"]`. */
+  /** The prefix of all keys. Default `["sessions"]`. */
   readonly prefix?: KvKey;
-  /** Where the time is read, in milliseconds. Default: `Date.now`. */
+  /** The clock, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -90,12 +90,13 @@ const OPTIONS: OptionRules<KvSessionStoreOptions> = {
 const BATCH = 32;
 
 /**
- * Makes a store in Deno KV. Sessions outlast the process, and all processes that
- * open the same database share them.
+ * Creates a store in Deno KV. Sessions outlast the process, and all processes
+ * that open the same database share them.
  *
- * KV deletes what has expired, some time later. Until then nobody gets it.
+ * KV deletes expired sessions some time later. Until then the store doesn't
+ * return them.
  *
- * @param options The database, and where in it.
+ * @param options The database and the prefix of keys.
  * @throws {TypeError} If `kv` isn't a database, or an option is unknown.
  *
  * @example

@@ -7,8 +7,8 @@
  *   recency:       newest ⇄ entry ⇄ entry ⇄ … ⇄ oldest
  * ```
  *
- * There is no timer. Sessions that are over gather at the old end of the list,
- * since nobody uses them, and are dropped from there as new ones come.
+ * No timer is needed. Nobody uses expired sessions, so they move to the old end
+ * of the list. New sessions drop them there.
  *
  * @module
  */
@@ -22,17 +22,20 @@ import { type LRUEntry, LRUList } from "../../core/collections/lru_list.ts";
 import { sortRecords, writeRecord } from "./record_text.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
-/** How many sessions a memory store holds. */
+/** Settings of a memory store. */
 export interface MemorySessionStoreOptions {
-  /** How many at most; beyond, the longest unused gives way. Default 10,000. */
+  /**
+   * Maximum sessions. Beyond, the least recently used is dropped. Default
+   * 10,000.
+   */
   readonly maxSessions?: number;
   /**
-   * How many of one user at most; beyond, the longest unused of this user gives
-   * way. Well below `maxSessions`, nobody can crowd out the others by signing in
-   * again and again. Default 100, or half of `maxSessions` if that is less.
+   * Maximum sessions of one user. Beyond, the user's least recently used is
+   * dropped. Keep it well below `maxSessions`, so that one user can't displace
+   * the others. Default 100, or half of `maxSessions` if that is less.
    */
   readonly maxSessionsPerUser?: number;
-  /** Where the time is read, in milliseconds. Default: `Date.now`. */
+  /** The clock, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -44,7 +47,7 @@ const OPTIONS: OptionRules<MemorySessionStoreOptions> = {
 
 /** A {@linkcode SessionStore} whose methods return at once. */
 export interface MemorySessionStore extends SessionStore {
-  /** How many sessions it holds, also such as are over and not dropped yet. */
+  /** The number of sessions, with expired ones that aren't dropped yet. */
   readonly size: number;
   /** The session of this id, if it is kept and not expired. It is frozen. */
   get(id: string): SessionRecord | undefined;
@@ -67,11 +70,11 @@ interface Entry extends LRUEntry<Entry> {
 }
 
 /**
- * Creates a store in the memory of this process. It forgets with the process, and
- * other processes don't know of it.
+ * Creates a store in the memory of this process. Its sessions end with the
+ * process, and other processes don't see them.
  *
- * @param options How many sessions it holds.
- * @throws {TypeError} If a limit is not a positive integer, or an option is
+ * @param options The limits.
+ * @throws {TypeError} If a limit isn't a positive integer, or an option is
  * unknown.
  *
  * @example
@@ -112,7 +115,7 @@ export function createMemorySessionStore(
     if (ofUser.size === 0) users.delete(userId);
   }
 
-  /** Drops what has to give way to another session of this user. */
+  /** Makes room for another session of this user. */
   function makeRoom(userId: string): void {
     const time = now();
     let oldest: Entry | undefined;
@@ -199,7 +202,7 @@ function isOver({ record }: Entry, time: number): boolean {
   return record.expiresAt <= time;
 }
 
-/** A copy that nobody can change, so that it can be given to everybody. */
+/** Returns a frozen copy, which all callers can share. */
 function copyOf(record: SessionRecord): SessionRecord {
   return deepFreeze(JSON.parse(writeRecord(record)) as SessionRecord);
 }

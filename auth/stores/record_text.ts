@@ -9,18 +9,18 @@ import { keyPart } from "../key_part.ts";
 import type { SessionRecord } from "./session_store.ts";
 
 /**
- * The longest text, in characters. Even of two bytes each, with what is around
- * them, they fit into a value of Deno KV, which may have 64 KiB.
+ * Maximum characters. Even with two bytes each they fit into a value of Deno
+ * KV, which may have 64 KiB.
  */
 const MAX_LENGTH = 16 * 1024;
 
-/** The longest time that a database is told, 34 years in ms. */
+/** Maximum lifetime in a database: 34 years, in milliseconds. */
 const MAX_TIME_LEFT = 2 ** 40;
 
 /**
- * The text of a record.
+ * Returns the text of a record.
  *
- * @throws {TypeError} If it is no record, or too long to be kept.
+ * @throws {TypeError} If it isn't a record, or is too long.
  */
 export function writeRecord(record: SessionRecord): string {
   if (!isRecord(record)) {
@@ -39,8 +39,8 @@ export function writeRecord(record: SessionRecord): string {
 }
 
 /**
- * The record whose id is this part of a key, or `undefined` if the text is of
- * anything else: what another program has written there is nobody's session.
+ * Returns the record whose id is this part of a key, or `undefined` for other
+ * text. Another program may have written it.
  */
 export function readRecord(
   text: unknown,
@@ -63,12 +63,15 @@ function isRecord(value: unknown): value is SessionRecord {
     [createdAt, refreshedAt, expiresAt].every(Number.isFinite);
 }
 
-/** For how long a database has to keep a record, in whole milliseconds above 0. */
+/**
+ * Returns how long a database must keep a record, in whole milliseconds, at
+ * least 1.
+ */
 export function timeLeft({ expiresAt }: SessionRecord, now: number): number {
   return Math.max(1, Math.min(Math.ceil(expiresAt - now), MAX_TIME_LEFT));
 }
 
-/** The oldest first; of the same age, as they are. */
+/** Sorts records, oldest first. */
 export function sortRecords(records: SessionRecord[]): SessionRecord[] {
   return records.sort((a, b) => a.createdAt - b.createdAt);
 }

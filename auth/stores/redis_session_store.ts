@@ -32,8 +32,7 @@ export type { JWTPayload } from "../tokens/jwt.ts";
 export type { SessionRecord, SessionStore };
 
 /**
- * What is used of a client of `npm:redis`, version 4 or later: what its
- * `createClient` makes.
+ * The part of a client of `npm:redis`, version 4 or later, that the store uses.
  */
 export interface SessionRedisClient {
   /** The command GET. */
@@ -50,13 +49,13 @@ export interface SessionRedisClient {
 /** Settings of a session store in Redis. */
 export interface RedisSessionStoreOptions {
   /**
-   * A client of `npm:redis`, connected when the store is used. It stays the
-   * caller's: the store sends commands through it and never closes it.
+   * A client of `npm:redis`. Unlike the cache, the session store doesn't
+   * connect or close it. Call `connect()` yourself.
    */
   readonly client: SessionRedisClient;
-  /** What all keys begin with. Default `session:`. */
+  /** The prefix of all keys. Default `session:`. */
   readonly prefix?: string;
-  /** Where the time is read, in milliseconds. Default: `Date.now`. */
+  /** The clock, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -67,8 +66,8 @@ const OPTIONS: OptionRules<RedisSessionStoreOptions> = {
 };
 
 // KEYS: record, user. ARGV: text, time left, id. By the clock of Redis, which
-// is the same for all processes: one that is fast would otherwise forget what
-// sessions there are to be revoked.
+// is the same for all processes. A process with a fast clock would otherwise
+// drop ids of sessions that must be revocable.
 const KEEP = `
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -92,14 +91,15 @@ const DROP = `
 for i = 2, #KEYS do redis.call("DEL", KEYS[i]) end
 for i = 1, #ARGV do redis.call("ZREM", KEYS[1], ARGV[i]) end`;
 
-/** How many sessions one script drops: Redis does nothing else meanwhile. */
+/**
+ * Maximum sessions that one script drops. Redis does nothing else meanwhile.
+ */
 const BATCH = 500;
 
 /**
- * Makes a store in Redis, which any number of processes share. What changes is
- * changed by scripts, in one step. If Redis can't be reached, what was asked of
- * the store rejects, and with it the request: a session that can't be looked up
- * is not valid.
+ * Creates a store in Redis, which any number of processes share. Scripts make
+ * each change in one step. If Redis can't be reached, calls of the store
+ * reject, and the request fails: a session that can't be looked up isn't valid.
  *
  * Redis must not evict (`maxmemory-policy noeviction`, the default): if it drops
  * the list of a user's sessions and keeps the sessions, they can't be revoked.
@@ -107,7 +107,7 @@ const BATCH = 500;
  * In a cluster all keys have to be on one shard: put a hash tag into the prefix,
  * as in `{session}:`.
  *
- * @param options The client, and what the keys begin with.
+ * @param options The client and the prefix of keys.
  * @throws {TypeError} If `client` isn't a client, or an option is unknown.
  *
  * @example
@@ -139,7 +139,7 @@ export function createRedisSessionStore(
   const userKey = (userId: string) => `${prefix}user:${keyPart(userId)}`;
   const isOver = ({ expiresAt }: SessionRecord) => expiresAt <= now();
 
-  /** The record under a key, also one that is over by the clock of here. */
+  /** Returns the record under a key, even if it has expired by this clock. */
   async function read(part: string): Promise<SessionRecord | undefined> {
     return readRecord(await client.get(recordKey(part)), part);
   }
@@ -159,7 +159,9 @@ export function createRedisSessionStore(
     return reply === 1;
   }
 
-  /** All that is noted of a user. The client sends what is asked at once. */
+  /**
+   * Returns all noted sessions of a user. The client pipelines the requests.
+   */
   async function entriesOf(
     userId: string,
   ): Promise<{ part: string; record: SessionRecord | undefined }[]> {

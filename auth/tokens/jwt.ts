@@ -1,6 +1,6 @@
 /**
- * JSON Web Tokens by HS256 (RFC 7519), and nothing but those: what a token
- * says of its own algorithm is never followed (RFC 8725, section 3.1).
+ * JSON Web Tokens by HS256 (RFC 7519). The algorithm in a token's header is
+ * never followed (RFC 8725, section 3.1).
  *
  * @module
  */
@@ -22,17 +22,20 @@ export interface JWTPayload {
   [key: string]: unknown;
 }
 
-/** What a token is held against. */
+/** The requirements for the claims of a token. */
 export interface TokenRules {
-  /** By how many seconds the clocks of servers may differ. */
+  /** Allowed difference between servers' clocks, in seconds. */
   readonly clockTolerance: number;
-  /** The `iss` that a token must have; without one, it must have none. */
+  /** The required `iss`. If absent, a token must have no `iss`. */
   readonly issuer: string | undefined;
-  /** What `aud` must be or hold; without it, a token must have none. */
+  /**
+   * The value that `aud` must be or contain. If absent, a token must have no
+   * `aud`.
+   */
   readonly audience: string | undefined;
 }
 
-/** The longest token that is looked at, in characters. */
+/** Maximum characters of a token. */
 export const MAX_TOKEN_LENGTH = 8 * 1024;
 
 const HEADER = encodeBase64url(JSON.stringify({ alg: "HS256", typ: "JWT" }));
@@ -43,7 +46,7 @@ const MAX_TIME = 8.64e12;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Makes a token of the claims. */
+/** Returns a token with the claims. */
 export async function signToken(
   payload: JWTPayload,
   keys: KeyRing,
@@ -54,8 +57,8 @@ export async function signToken(
 }
 
 /**
- * The claims of a token whose form and signature are right, or `undefined`.
- * Whether they are valid now is asked with {@linkcode areClaimsValid}.
+ * Returns the claims of a token whose form and signature are right, or
+ * `undefined`. {@linkcode areClaimsValid} checks whether they hold now.
  */
 export async function verifyToken(
   token: string,
@@ -77,7 +80,7 @@ export async function verifyToken(
   if (signature === undefined || payload === undefined) return undefined;
   const data = encoder.encode(token.slice(0, payloadEnd));
   const isGenuine = keys.verify(signature, data);
-  // While another thread verifies it. Nobody looks at it before that is done.
+  // Parsed while another thread verifies it, and not used before that.
   const claims = parsePayload(payload);
   return await isGenuine ? claims : undefined;
 }
@@ -102,7 +105,7 @@ export function areClaimsValid(
       audience !== undefined && Array.isArray(aud) && aud.includes(audience));
 }
 
-/** Headers of other makers may lack `typ` or have it first, and no more. */
+/** Headers of other issuers may lack `typ` or have it first, and no more. */
 function isHeader(text: string): boolean {
   if (text === HEADER) return true;
   if (text.length > 100) return false;

@@ -1,7 +1,6 @@
 /**
- * The keys that a secret stands for. The first secret signs and seals; all of
- * them verify and open, so that secrets can be rotated without signing anybody
- * out.
+ * The keys of a plugin's secrets. The first secret signs and seals. All of them
+ * verify and open, so that rotating secrets signs nobody out.
  *
  * @module
  */
@@ -13,42 +12,42 @@ import { isProduction } from "../../core/runtime/environment.ts";
 import { nodeCrypto } from "../../core/runtime/node_crypto.ts";
 import { configError } from "../error.ts";
 
-/** The least that HS256 asks for (RFC 7518, section 3.2). */
+/** Minimum bytes for HS256 (RFC 7518, section 3.2). */
 const LEAST_BYTES = 32;
 const HMAC = { name: "HMAC", hash: "SHA-256" } as const;
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Signs, seals, and undoes both. */
+/** Signs, verifies, encrypts and decrypts. */
 export interface KeyRing {
-  /** The HMAC-SHA-256 of the data by the first secret. */
+  /** Returns the HMAC-SHA-256 of the data by the first secret. */
   sign(data: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer>;
-  /** Whether the signature is that of the data by any of the secrets. */
+  /** Whether any of the secrets made the signature of the data. */
   verify(
     signature: Uint8Array<ArrayBuffer>,
     data: Uint8Array<ArrayBuffer>,
   ): Promise<boolean>;
   /**
-   * Encrypts a text, so that its holder can neither read nor change it.
+   * Encrypts text, so that its holder can neither read nor change it.
    *
-   * @param purpose What it is for. Nothing sealed for one purpose opens for
-   * another, nor is it a signed token.
+   * @param purpose The purpose. Text that is sealed for one purpose doesn't
+   * open for another, and isn't a signed token.
    */
   seal(purpose: string, text: string): string;
-  /** The text that was sealed for this purpose, or `undefined`. */
+  /** Returns the text that was sealed for this purpose, or `undefined`. */
   open(purpose: string, sealed: string): string | undefined;
 }
 
 /**
- * Makes the keys.
+ * Creates the keys.
  *
- * @throws {AuthError} `CONFIG` if there is no secret, or a short one outside
- * development.
+ * @throws {AuthError} `CONFIG` if a secret is missing, or is short in
+ * production.
  */
 export function createKeyRing(secret: string | readonly string[]): KeyRing {
   const secrets = readSecrets(secret);
-  // Imported when first used; from then on there is nothing to wait for.
+  // Imported when first used.
   let keys: readonly CryptoKey[] | undefined;
   const importKeys = async () =>
     keys = await Promise.all(secrets.map(importKey));
@@ -58,7 +57,7 @@ export function createKeyRing(secret: string | readonly string[]): KeyRing {
     const name = `${index}:${purpose}`;
     let key = sealingKeys.get(name);
     if (key === undefined) {
-      // RFC 5869: keys for different purposes tell nothing of each other.
+      // RFC 5869: a key for one purpose says nothing about another.
       const info = `@quartet/kit auth: ${purpose}`;
       const { hkdfSync } = nodeCrypto();
       key = new Uint8Array(hkdfSync("sha256", secrets[index]!, "", info, 32));

@@ -2,7 +2,7 @@ import { GenerationMap } from "../../core/collections/generation_map.ts";
 
 /** Maximum characters that are remembered. */
 const MAX_LENGTH = 8 * 1024 * 1024;
-/** What the meaning of a value counts as, in characters. */
+/** Characters that the meaning of a value counts as. */
 const MEANING_LENGTH = 200;
 /** Characters of the signature that are hashed. */
 const TAIL = 7;
@@ -18,7 +18,7 @@ interface Verified<T> {
  *
  * The key is a hash of the end, which costs a quarter of a look-up by a string
  * that was just cut out of a header. Of two values with one hash, the later one
- * is remembered. Nobody can choose to, since the end is that of a signature.
+ * is remembered. Clients can't choose it: a value ends with its signature.
  */
 export class VerifiedValues<T> {
   readonly #values = new GenerationMap<number, Verified<T>>({
