@@ -155,7 +155,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
   const core = createCore(config as unknown as AuthConfig);
   const { sessions, store, providers } = core;
 
-  function begin(
+  function authFor(
     request: Request,
     info: ConnectionInfo | undefined,
     context?: RequestContext,
@@ -172,7 +172,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
   return {
     name: "auth",
     async middleware(request, context, next) {
-      const begun = begin(request, context.info, context);
+      const begun = authFor(request, context.info, context);
       const auth = begun instanceof Promise ? await begun : begun;
       context.set("auth", auth);
       return await withCookies(auth, next);
@@ -180,7 +180,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
     authenticate(request, info) {
       // The caller gets the user, so the response is personal from here on.
       markPersonal();
-      return begin(request, info) as unknown as AuthContext<U>;
+      return authFor(request, info) as unknown as AuthContext<U>;
     },
     getAuth: (context) => authOf<U>(context),
     getSession: (context) => authOf<U>(context).session,
