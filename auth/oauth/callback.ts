@@ -1,6 +1,5 @@
 /**
- * What comes back from a provider: the parameters of the callback's URL, and how
- * a sign-in fails.
+ * The parameters of a callback's URL, and the errors of a failed sign-in.
  *
  * @module
  */

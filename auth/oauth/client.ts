@@ -147,7 +147,7 @@ function readTokens(answer: Record<string, unknown>): OAuthTokens {
     tokenType: "Bearer",
     expiresIn: expiresIn >= 0 ? expiresIn : undefined,
     refreshToken: textOf(answer["refresh_token"]),
-    // Empty for tokens without scopes, such as those of GitHub Apps.
+    // Tokens of GitHub Apps have an empty scope.
     scope: typeof scope === "string" ? scope : undefined,
     idToken: textOf(answer["id_token"]),
   };

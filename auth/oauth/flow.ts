@@ -24,11 +24,11 @@ import { createReplayGuard } from "./replay_guard.ts";
 /** The characters of codes (RFC 6749, appendix A.11), and a generous length. */
 const CODE = /^[\x20-\x7e]{1,8192}$/;
 
-/** What the sign-ins of a plugin need. */
+/** The options of {@linkcode createOAuthFlow}. */
 export interface OAuthFlowOptions {
   /** Seals what the browser keeps. */
   readonly keys: KeyRing;
-  /** The settings of the session's cookie, which those of sign-ins follow. */
+  /** The settings of the session's cookie, also used for pending sign-ins. */
   readonly cookie: CookieSettings;
   /** Returns the time in milliseconds of the Unix epoch. */
   readonly now: () => number;

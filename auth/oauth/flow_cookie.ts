@@ -1,6 +1,6 @@
 /**
- * The cookies in which a browser keeps its pending sign-ins. Each sign-in has
- * its own, so that tabs don't disturb each other.
+ * The cookies of a browser's pending sign-ins. Each sign-in has its own, so that
+ * tabs don't disturb each other.
  *
  * @module
  */

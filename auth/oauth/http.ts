@@ -1,6 +1,6 @@
 /**
- * Requests to a provider. Whatever it answers, time and memory are limited, and
- * its text reaches at most the log.
+ * Requests to a provider that may be hostile. Time and memory are limited, and its
+ * text reaches only the log.
  *
  * @module
  */
@@ -39,8 +39,8 @@ export class ProviderError extends SignInReason {
  *
  * @param what The endpoint in errors, such as `the token endpoint`.
  * @param secrets Values that are sent, which errors must not echo.
- * @throws {ProviderError} If there is no answer in time, or it is a redirect,
- * not JSON, an error, or larger than 1 MiB.
+ * @throws {ProviderError} If the answer is late, a redirect, an error, not JSON,
+ * or larger than 1 MiB.
  */
 export async function requestJSON(
   what: string,

@@ -70,7 +70,7 @@ function remoteKeys(
 ): GetKey {
   const what = "the endpoint of the issuer's keys";
   return jwks.createRemoteJWKSet(new URL(url), {
-    // jose's signal is ignored: the limits are those of all requests.
+    // jose's signal is ignored, because requestJSON() sets its own limits.
     [jwks.customFetch]: async (url, { headers }) =>
       Response.json(await requestJSON(what, url, { headers }, [], transport)),
   });

@@ -7,8 +7,8 @@ const MAX_STATES = 100_000;
  * Creates a replay guard: a function that returns whether a state is used for
  * the first time.
  *
- * An attacker who completes 50,000 sign-ins can make it forget a state early.
- * That gains nothing: providers accept each code once (RFC 6749, section 4.1.2).
+ * An attacker who completes 50,000 sign-ins can make it forget a state early,
+ * without a gain: providers accept each code once (RFC 6749, section 4.1.2).
  *
  * @param lifetime How long a state is remembered, in milliseconds.
  */

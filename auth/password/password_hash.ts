@@ -16,7 +16,7 @@ import { trimEnd } from "../../core/trim_end.ts";
 
 /**
  * The cost of a hash: about 128 × 2^ln × r bytes of memory, and p times the work
- * of filling and reading them. The names are those in the hash.
+ * of filling and reading them. The hash contains the same names.
  */
 export interface PasswordHashOptions {
   /** The binary logarithm of scrypt's N, from 10 to 19. Default: 17. */
@@ -48,7 +48,7 @@ export const MAX_MEMORY = 512 * 1024 * 1024;
 /** N × r × p: eight times the work of the default. */
 const MAX_WORK = 2 ** 23;
 
-/** The accepted lengths in bytes, and those of new hashes. */
+/** The lengths in bytes that are accepted, and that new hashes have. */
 const SALT = { name: "salt", least: 8, most: 64 };
 const HASH = { name: "hash", least: 16, most: 64 };
 export const SALT_BYTES = 16;

@@ -17,12 +17,12 @@ const SITE = "https://discord.com";
 /** Allows an application to see whether a user is a member of a guild. */
 const MEMBER_SCOPE = "guilds.members.read";
 const SNOWFLAKE = /^\d{1,20}$/;
-/** The hash of a picture. Those of animated pictures begin with `a_`. */
+/** The hash of a picture. It begins with `a_` if the picture is animated. */
 const AVATAR = /^\w+$/;
 
 /** The options of {@linkcode presetChat}. */
 export interface DiscordOptions extends OAuthClientOptions {
-  /** What the user is asked to allow. Default: `["identify", "email"]`. */
+  /** The requested scopes. Default: `["identify", "email"]`. */
   readonly scope?: readonly string[];
   /**
    * The guild whose members can sign in, and nobody else. Discord's pages call it
@@ -99,7 +99,6 @@ export function presetChat(
   return createOAuthProvider<DiscordProfile>({
     ...settings,
     scope: isScopeMissing ? [...scope, MEMBER_SCOPE] : scope,
-  }, {
     label: "Discord",
     issuer: options.authorizationUrl === undefined ? SITE : undefined,
     async readProfile(source) {

@@ -18,7 +18,7 @@ import {
 /** The options of {@linkcode presetCodeHost}. */
 export interface GitHubOptions extends OAuthClientOptions {
   /**
-   * What the user is asked to allow. Default: `["read:user", "user:email"]`.
+   * The requested scopes. Default: `["read:user", "user:email"]`.
    * Without `user:email`, users have no e-mail address. A GitHub App has
    * permissions instead, and needs the one to read e-mail addresses.
    */
@@ -103,7 +103,8 @@ export function presetCodeHost(
   const { enterprise, authorizationUrl } = options;
   const isOwn = enterprise === undefined && authorizationUrl === undefined;
 
-  return createOAuthProvider<GitHubProfile>(settings, {
+  return createOAuthProvider<GitHubProfile>({
+    ...settings,
     label: "GitHub",
     issuer: isOwn ? "https://github.com/login/oauth" : undefined,
     async readProfile(source) {
@@ -159,7 +160,7 @@ async function findEmail(
 
 function endpointsOf(base: string) {
   const { hostname, protocol } = new URL(base);
-  // The API of GitHub itself has its own host, that of a server its own path.
+  // GitHub's API has its own host, and a self-hosted API has its own path.
   const api = hostname === "github.com" || hostname.endsWith(".ghe.com")
     ? `${protocol}//api.${hostname}`
     : `${base}/api/v3`;

@@ -23,7 +23,7 @@ const DOMAIN = /^[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)+$/i;
 /** The options of {@linkcode presetIdentity}. */
 export interface GoogleOptions extends OAuthClientOptions {
   /**
-   * What the user is asked to allow. `openid` is required. Default:
+   * The requested scopes. `openid` is required. Default:
    * `["openid", "email", "profile"]`.
    */
   readonly scope?: readonly string[];
@@ -109,9 +109,9 @@ export function presetIdentity(
   const settings = readOptions("Google", options, OPTIONS, DEFAULTS);
   const { hostedDomain, issuer, jwksUrl } = settings;
 
-  return createOAuthProvider<GoogleProfile>(settings, {
+  return createOAuthProvider<GoogleProfile>({
+    ...settings,
     label: "Google",
-    issuer,
     idToken: {
       issuers: issuer === ISSUER ? ISSUERS : [issuer],
       jwksUrl,

@@ -37,9 +37,9 @@ export interface IdTokenOptions {
 
 /** The options of {@linkcode oauth}. */
 export interface OAuthOptions extends OAuthClientOptions {
-  /** Names the provider in `signIn()`. */
+  /** The provider's id in `getOAuthUrl()` and `handleOAuthCallback()`. */
   readonly id: string;
-  /** A name for people to read. */
+  /** The provider's name for people. */
   readonly name: string;
   /**
    * The requested scopes. An OpenID provider needs `openid`. Default:
@@ -54,28 +54,17 @@ export interface OAuthOptions extends OAuthClientOptions {
    * With the scope `openid`, id tokens are verified.
    */
   readonly issuer?: string;
-  /** The page that users sign in on. Default: from the issuer's document. */
-  readonly authorizationUrl?: string;
-  /** The token endpoint. Default: from the issuer's document. */
-  readonly tokenUrl?: string;
   /**
-   * The endpoint that returns the user's claims (OpenID Connect Core, section
-   * 5.3). Default: from the issuer's document, if it has one.
-   */
-  readonly userInfoUrl?: string;
-  /**
-   * Where more is told of the user, or all of it if there is no `userInfoUrl`.
-   * What both tell is taken from `userInfoUrl`; `email_verified` is left out if
-   * it was told with another `email`. With neither of them, the user is what the
-   * id token says. Without id token either, `profile` is necessary: it gets an
-   * empty object and the tokens.
+   * An endpoint with more claims of the user. Claims of `userInfoUrl` come first,
+   * and `email_verified` is left out if it came with another `email`. Without
+   * both endpoints, the claims are those of the id token. Without id token, the
+   * option `profile` is required: it gets an empty object and the tokens.
    */
   readonly profileUrl?: string;
   /**
-   * Has the provider's id token verified, and its claims put before those of
-   * `userInfoUrl` and `profileUrl`. A sign-in without id token fails then.
-   * Default: from the issuer's document, with `issuer` and the scope `openid`.
-   * Otherwise, id tokens are ignored.
+   * How id tokens are verified. Their claims come before the claims of endpoints,
+   * and a sign-in without id token fails. Default: from the issuer's document,
+   * with `issuer` and the scope `openid`. Otherwise, id tokens are ignored.
    */
   readonly idToken?: IdTokenOptions;
   /**
@@ -105,21 +94,21 @@ const ID_TOKEN: OptionRules<IdTokenOptions> = {
 };
 const LABEL = "OAuth";
 
-/** What a provider tells of a user, as it tells it. */
+/** The claims of a user, as the provider sends them. */
 export type OAuthProfile = Record<string, unknown>;
 
 /**
- * Makes a provider that signs users in with any OAuth 2.0 server.
+ * Creates a provider that signs users in with any OAuth 2.0 server.
  *
- * Without `profile`, the user has the `id` that the server tells as `sub` or,
- * without that, as `id`; its `name`; and its `email` if `email_verified` is
- * `true`. Nothing else is taken over: roles are the application's to give.
+ * Without `profile`, the user's `id` is the claim `sub` or else `id`. The user
+ * also has the claim `name`, and `email` if `email_verified` is `true`. Other
+ * claims are ignored. Roles, for example, come only from the application.
  *
  * An OpenID provider only needs `issuer`: its discovery document has the
  * endpoints. While that document is unavailable, `getOAuthUrl()` requests it
  * again, and throws `OAUTH_FAILED` (status 502 with `Retry-After`).
  *
- * @param options What the server knows the application by, and where it is.
+ * @param options The application's id and secret, and the server's URLs.
  * @throws {AuthError} `CONFIG` if an option is wrong or missing.
  *
  * @example
@@ -156,7 +145,7 @@ export type OAuthProfile = Record<string, unknown>;
 export function oauth<U extends BaseUser>(
   options: OAuthOptions & ProfileOption<OAuthProfile, U>,
 ): AuthProvider<U>;
-/** The same, where users are what the server tells of them. */
+/** The same without `profile`. */
 export function oauth(options: OAuthOptions): AuthProvider<User>;
 export function oauth(
   options: OAuthOptions & Partial<ProfileOption<OAuthProfile, BaseUser>>,
@@ -182,7 +171,8 @@ export function oauth(
     }
   }
 
-  return createOAuthProvider<OAuthProfile>(settings, {
+  return createOAuthProvider<OAuthProfile>({
+    ...settings,
     label: LABEL,
     issuer: issuer ?? idToken?.issuers[0],
     isDiscovered,

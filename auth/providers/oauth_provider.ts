@@ -49,7 +49,7 @@ const aScope = rule(
 
 /** The options of every OAuth provider. */
 export interface OAuthClientOptions {
-  /** The provider's id in URLs and sessions. Default: the preset's, such as `github`. */
+  /** The provider's id. Default: the preset's, such as `github`. */
   readonly id?: string;
   /** The provider's name for people. Default: the preset's, such as `GitHub`. */
   readonly name?: string;
@@ -59,16 +59,17 @@ export interface OAuthClientOptions {
   readonly clientSecret: string;
   /** The only allowed redirect URI. Default: any. */
   readonly redirectUri?: string;
-  /** What the user is asked to allow. */
+  /** The requested scopes. */
   readonly scope?: readonly string[];
   /**
    * The page that users sign in on. Its query, such as `?prompt=select_account`,
-   * is kept.
+   * is kept. Default for this and the other URLs: the preset's, or from the
+   * issuer's discovery document.
    */
   readonly authorizationUrl?: string;
   /** The endpoint that exchanges codes for tokens. */
   readonly tokenUrl?: string;
-  /** The endpoint that returns the user. */
+  /** The endpoint that returns the user (OpenID Connect Core, section 5.3). */
   readonly userInfoUrl?: string;
   /** The limit of each request to the provider. Default: 10,000 ms. */
   readonly timeout?: number;
@@ -116,19 +117,15 @@ export const OAUTH_OPTIONS: OptionRules<
   profile: aFunction,
 };
 
-/** The options of a factory, checked and with the preset's defaults. */
-export interface OAuthSettings<P> extends OAuthClientOptions {
+/** The checked options of a provider, and how it differs from others. */
+export interface OAuthSettings<P>
+  extends OAuthClientOptions, ProfileOption<P, BaseUser> {
+  /** The provider in error messages, such as `GitHub`. */
+  readonly label: string;
   readonly id: string;
   readonly name: string;
   readonly scope: readonly string[];
-  readonly profile: ProfileMapper<P, BaseUser>;
   readonly clientAuthentication?: "body" | "basic";
-}
-
-/** What a preset adds to its settings. */
-export interface OAuthPreset<P> {
-  /** The provider's name in error messages, such as `GitHub`. */
-  readonly label: string;
   /** The issuer that a callback must have in `iss`, if known. */
   readonly issuer?: string | undefined;
   /** Whether missing endpoints come from the issuer's discovery document. */
@@ -141,7 +138,7 @@ export interface OAuthPreset<P> {
   readonly readProfile: (source: ProfileSource) => P | null | Promise<P | null>;
 }
 
-/** What a preset reads a profile from. */
+/** The sources of a profile. */
 export interface ProfileSource {
   /** The claims of the verified id token. Empty without one. */
   readonly claims: Readonly<Record<string, unknown>>;
@@ -154,13 +151,12 @@ export interface ProfileSource {
   readonly refuse: (reason: string) => null;
 }
 
-/** Creates a provider from checked settings and a preset. */
+/** Creates a provider from checked settings. */
 export function createOAuthProvider<P>(
   settings: OAuthSettings<P>,
-  preset: OAuthPreset<P>,
 ): AuthProvider<BaseUser> {
-  const { id, name, redirectUri } = settings;
-  const client = createClient(settings, preset);
+  const { id, name, redirectUri, issuer, readProfile, profile } = settings;
+  const client = createClient(settings);
   const { server, clientId, transport } = client;
   const verifyIdToken = createIdTokenVerifier(clientId, transport);
 
@@ -169,7 +165,7 @@ export function createOAuthProvider<P>(
     name,
     type: "oauth",
     redirectUri,
-    issuer: preset.issuer,
+    issuer,
     get isIssuerRequired() {
       return server.current?.isIssuerSent ?? false;
     },
@@ -197,27 +193,28 @@ export function createOAuthProvider<P>(
         return null;
       };
       const source = { claims, info, tokens, get, refuse };
-      const profile = await preset.readProfile(source);
-      if (profile === null) return null;
-      const user = await toUser(settings.profile, profile, tokens);
+      const found = await readProfile(source);
+      if (found === null) return null;
+      const user = await toUser(profile, found, tokens);
       return user ?? refuse("profile() has given null");
     },
   };
 }
 
-function createClient<P>(
-  settings: OAuthSettings<P>,
-  { label, issuer, isDiscovered, idToken, parameters = {} }: OAuthPreset<P>,
-): OAuthClient {
-  const { id, clientId, clientSecret, scope, timeout = TIMEOUT } = settings;
-  // Looked up at each call, because tracing replaces it.
-  const { fetch = (input, init) => globalThis.fetch(input, init) } = settings;
+function createClient<P>(settings: OAuthSettings<P>): OAuthClient {
+  const { label, id, clientId, clientSecret, scope } = settings;
+  const { authorizationUrl, tokenUrl, userInfoUrl } = settings;
+  const { clientAuthentication, issuer, isDiscovered, idToken } = settings;
+  const {
+    timeout = TIMEOUT,
+    // Looked up at each call, because tracing replaces it.
+    fetch = (input, init) => globalThis.fetch(input, init),
+    parameters = {},
+  } = settings;
   for (const [i, item] of scope.entries()) {
     checkOption(label, `scope[${i}]`, item, aScope);
   }
   const transport = { fetch, timeout };
-  const { authorizationUrl, tokenUrl, userInfoUrl } = settings;
-  const { clientAuthentication } = settings;
   const endpoints = { authorizationUrl, tokenUrl, userInfoUrl };
   const given = { ...endpoints, clientAuthentication, idToken };
   const isOpenID = scope.includes("openid");

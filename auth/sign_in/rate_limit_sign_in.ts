@@ -28,8 +28,7 @@ import {
 import { GenerationMap } from "../../core/collections/generation_map.ts";
 import { keyPart } from "../key_part.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
-import { accountName } from "./account_name.ts";
-import { accountsOf } from "./accounts_of.ts";
+import { accountName, accountsOf } from "./accounts_of.ts";
 import { networkOfAddress } from "./client_network.ts";
 
 /** The options of {@linkcode rateLimitSignIn}. */
@@ -41,9 +40,9 @@ export interface RateLimitSignInOptions {
   readonly perAccountAndAddress?: number;
   /**
    * Maximum failures of an account in a window, from all addresses together.
-   * Addresses from which somebody has signed in to it in the last 30 days don't
-   * count, and aren't limited by it. Default: 100, the most attempts in a row
-   * that NIST SP 800-63B (section 3.2.2) allows.
+   * Addresses with a successful sign-in to it in the last 30 days don't count,
+   * and aren't limited by it. Default: 100, the most attempts in a row that NIST
+   * SP 800-63B (section 3.2.2) allows.
    */
   readonly perAccount?: number;
   /**
@@ -121,9 +120,8 @@ interface Counted {
  * It protects from guessing the password of one account, from one address or
  * many, and from trying one password on all accounts from one address. Attackers
  * can't lock out an account's owner for long. Failures at other addresses refuse
- * the owner only if the account has very many of them. They never do at an
- * address from which the owner has signed in before, as far as this process
- * remembers.
+ * the owner only if the account has very many of them. Even then, an address
+ * with an earlier sign-in is exempt, as far as this process remembers.
  *
  * It doesn't protect from many addresses that try few passwords on each of many
  * accounts, nor does it refuse common passwords. It counts in the memory of this

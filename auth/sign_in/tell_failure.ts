@@ -4,10 +4,10 @@ import { AuthError, SignInReason } from "../error.ts";
 import type { Emit } from "../events.ts";
 
 /**
- * Tells the log why somebody was not signed in.
+ * Reports a failed sign-in to `onEvent` and, if the provider failed, to the log.
  *
- * @param provider The id that was asked for.
- * @param error What was thrown.
+ * @param provider The requested provider's id.
+ * @param error The error of the sign-in.
  */
 export function tellFailure(
   emit: Emit,
@@ -17,7 +17,7 @@ export function tellFailure(
   const { code, cause } = error instanceof AuthError
     ? error
     : { code: "INTERNAL_ERROR", cause: undefined };
-  // What a provider or a callback of others throws may hold anything.
+  // Other causes may contain secrets.
   const reason = cause instanceof SignInReason ? cause.message : undefined;
   emit({
     type: "sign_in_failed",
