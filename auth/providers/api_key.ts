@@ -87,8 +87,14 @@ export function apiKey<U extends BaseUser = User>(
     return await validate(key) ?? null;
   }
 
-  const queryKeys = (url: string) =>
-    queryParam === undefined ? [] : queryValues(url, queryParam);
+  function queryKeys({ url }: Request): string[] {
+    if (queryParam === undefined) return [];
+    // Keys in base64 have a `+`, which isn't an encoded space here. A wrong escape
+    // becomes U+FFFD, which no key has.
+    const query = new URL(url).search.replaceAll("+", "%2B")
+      .replaceAll(/%(?![\da-f]{2})/gi, "%FF");
+    return new URLSearchParams(query).getAll(queryParam);
+  }
 
   return {
     id,
@@ -96,9 +102,9 @@ export function apiKey<U extends BaseUser = User>(
     type: "credentials",
     authorize: ({ apiKey }) => find(apiKey),
     // A link or form of another site can contain a key in its URL.
-    isSentByBrowsers: ({ url }) => queryKeys(url).length > 0,
+    isSentByBrowsers: (request) => queryKeys(request).length > 0,
     authenticate(request) {
-      const keys = queryKeys(request.url);
+      const keys = queryKeys(request);
       const inHeader = request.headers.get(header);
       if (inHeader !== null) keys.push(inHeader);
       if (keys.length === 0) return undefined;
@@ -106,25 +112,4 @@ export function apiKey<U extends BaseUser = User>(
       return find(others.every((other) => other === key) ? key : undefined);
     },
   };
-}
-
-/**
- * Returns the values of a query parameter. `URLSearchParams` would turn the `+`
- * of base64 keys into a space, and invalid UTF-8 into U+FFFD.
- */
-function queryValues(url: string, name: string): (string | undefined)[] {
-  const [address = ""] = url.split("#", 1);
-  const [, ...query] = address.split("?");
-  return query.join("?").split("&").flatMap((pair) => {
-    const [first = "", ...rest] = pair.split("=");
-    return decode(first) === name ? [decode(rest.join("="))] : [];
-  });
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
