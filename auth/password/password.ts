@@ -19,7 +19,10 @@ import {
   SALT_BYTES,
   type ScryptParameters,
 } from "./password_hash.ts";
-import { QueueFullError, WeightedSemaphore } from "./weighted_semaphore.ts";
+import {
+  createWeightedSemaphore,
+  QueueFullError,
+} from "./weighted_semaphore.ts";
 
 /** Maximum length of a password, in bytes of UTF-8. */
 const MAX_BYTES = 1024;
@@ -28,7 +31,7 @@ const LEAST_MEMORY = MAX_MEMORY / 16;
 /** Any more would wait longer than clients do. */
 const MAX_WAITING = 256;
 
-const semaphore = new WeightedSemaphore(MAX_MEMORY, MAX_WAITING);
+const runInTurn = createWeightedSemaphore(MAX_MEMORY, MAX_WAITING);
 
 /**
  * Hashes a password with scrypt and a random salt. The default parameters are
@@ -194,7 +197,7 @@ async function derive(
     });
   try {
     const weight = Math.max(memory, LEAST_MEMORY);
-    return await semaphore.run(weight, work, callerNetwork());
+    return await runInTurn(weight, work, callerNetwork());
   } catch (cause) {
     if (!(cause instanceof QueueFullError)) throw cause;
     throw new AuthError(

@@ -1,18 +1,18 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
+  createWeightedSemaphore,
   QueueFullError,
-  WeightedSemaphore,
 } from "../../auth/password/weighted_semaphore.ts";
 
 /** A queue, and work for it that ends when it is told to. */
 function queueOf(maxBytes: number, maxWaiting = 100) {
-  const queue = new WeightedSemaphore(maxBytes, maxWaiting);
+  const runInTurn = createWeightedSemaphore(maxBytes, maxWaiting);
   const started: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<string>>();
   const run = (name: string, bytes: number, caller?: string) => {
     const end = Promise.withResolvers<string>();
     ends.set(name, end);
-    return queue.run(bytes, () => {
+    return runInTurn(bytes, () => {
       started.push(name);
       return end.promise;
     }, caller);
@@ -22,7 +22,7 @@ function queueOf(maxBytes: number, maxWaiting = 100) {
     // What waits starts some microtasks later.
     await new Promise((resolve) => setTimeout(resolve));
   };
-  return { queue, started, ends, run, finish };
+  return { runInTurn, started, ends, run, finish };
 }
 
 Deno.test("As much work runs at once as there is memory for, in its order", async () => {
@@ -63,7 +63,7 @@ Deno.test("Work that needs more than there is runs alone", async () => {
 });
 
 Deno.test("Work that fails makes room as well", async () => {
-  const { queue, ends, run, finish } = queueOf(10);
+  const { runInTurn, ends, run, finish } = queueOf(10);
   const failing = run("a", 10);
   const waiting = run("b", 10);
   ends.get("a")!.reject(new Error("no"));
@@ -71,11 +71,11 @@ Deno.test("Work that fails makes room as well", async () => {
   await finish("b");
   assertEquals(await waiting, "b");
   await assertRejects(() =>
-    queue.run(10, () => {
+    runInTurn(10, () => {
       throw new Error("at once");
     })
   );
-  assertEquals(await queue.run(10, () => Promise.resolve(1)), 1);
+  assertEquals(await runInTurn(10, () => Promise.resolve(1)), 1);
 });
 
 Deno.test("A queue is full when so many wait, not when so many run", async () => {
