@@ -25,30 +25,11 @@
  * @module
  */
 
-export type {
-  CallableProcedure,
-  CallFunction,
-  CallOf,
-  Calls,
-  CallsOf,
-  Delivered,
-  Delivery,
-  inferInput,
-  inferOutput,
-  MutationCalls,
-  OptionalCallFunction,
-  OptionalSubscribeFunction,
-  QueryCalls,
-  SubscribeFunction,
-  SubscriptionCalls,
-  SubscriptionHandlers,
-} from "./procedure/calls.ts";
 export { batching } from "./client/batch.ts";
-export type { Batching } from "./client/batch.ts";
 export { createClient, createHTTPClient } from "./client/create_client.ts";
 export { RPCClientError } from "./client/error.ts";
 export type { RPCClientErrorCode } from "./client/error.ts";
-export type { Answer, CallOptions, Exchange } from "./client/exchange.ts";
+export type { CallOptions, Exchange } from "./client/exchange.ts";
 export type {
   Client,
   ClientOptions,
@@ -57,8 +38,11 @@ export type {
   ReconnectOptions,
   SubscribeOptions,
   TransformerOption,
-  WireOf,
 } from "./client/types.ts";
-export type { RPCFailure } from "./error.ts";
-export type * from "./json.ts";
-export type { BatchMessage, CallMessage } from "./protocol.ts";
+export type {
+  inferInput,
+  inferOutput,
+  inferRouterInputs,
+  inferRouterOutputs,
+  SubscriptionHandlers,
+} from "./procedure/calls.ts";

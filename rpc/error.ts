@@ -1,4 +1,5 @@
-import { kindOf } from "../core/check/show.ts";
+import { checkValue } from "../core/check/check_options.ts";
+import { aNonEmptyString, rule } from "../core/check/rules.ts";
 
 /** The codes that the router itself answers with. */
 export type RPCErrorCode =
@@ -35,6 +36,14 @@ export interface RPCFailure {
   /** More about it, if there is more to say. */
   readonly details?: unknown;
 }
+
+const CREATE = "create RPCError";
+const aFailureStatus = rule(
+  "an integer from 400 to 599",
+  (status) =>
+    Number.isInteger(status) && status as number >= 400 &&
+    status as number <= 599,
+);
 
 /**
  * A failure that the caller is meant to see. Anything else that a procedure
@@ -77,18 +86,8 @@ export class RPCError extends Error {
     options: RPCErrorOptions = {},
   ) {
     super(message, "cause" in options ? { cause: options.cause } : {});
-    if (typeof code !== "string" || code === "") {
-      throw new TypeError(
-        `Cannot create RPCError: code must be a non-empty string, received ${
-          code === "" ? "an empty one" : kindOf(code)
-        }`,
-      );
-    }
-    if (!Number.isInteger(status) || status < 400 || status > 599) {
-      throw new TypeError(
-        `Cannot create RPCError: status must be an integer from 400 to 599, received ${status}`,
-      );
-    }
+    checkValue(code, "code", aNonEmptyString, CREATE);
+    checkValue(status, "status", aFailureStatus, CREATE);
     this.code = code;
     this.status = status;
     this.details = options.details;
@@ -184,32 +183,4 @@ export function isA<T>(
   } catch {
     return false;
   }
-}
-
-/** What the caller is told of anything that was not meant for it. */
-export function internalError(cause?: unknown, status = 500): RPCError {
-  return new RPCError("INTERNAL_ERROR", "Internal server error", status, {
-    cause,
-  });
-}
-
-/**
- * A thrown `Response` of 400 or more refuses a request everywhere in the kit,
- * guards throw them. Callers of procedures get its status in the envelope that
- * they know.
- */
-export function fromResponse({ status, headers }: Response): RPCError {
-  if (status === 401) return errors.unauthorized();
-  if (status === 403) return errors.forbidden();
-  if (status === 404) return errors.notFound();
-  if (status === 429) {
-    const retryAfter = headers.get("retry-after");
-    return new RPCError("RATE_LIMITED", "Too many requests", 429, {
-      ...(retryAfter ? { headers: { "retry-after": retryAfter } } : {}),
-    });
-  }
-  if (status >= 400 && status < 500) {
-    return new RPCError("BAD_REQUEST", "The request was refused", status);
-  }
-  return internalError(undefined, status);
 }

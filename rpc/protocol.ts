@@ -63,3 +63,15 @@ export type ServerMessage =
   }
   | { readonly type: "complete"; readonly id: string }
   | { readonly type: "pong" };
+
+/**
+ * Turns values into text and back: `JSON`, or the modules `devalue` and
+ * `superjson`, which also carry `Date`, `Map`, `Set`, `bigint`, `undefined` and
+ * more. Server and client need the same one.
+ */
+export interface Transformer {
+  /** Returns text from which `parse` makes an equal value. */
+  stringify(value: unknown): string;
+  /** Returns the value of a text; throws if the text is malformed. */
+  parse(text: string): unknown;
+}

@@ -5,8 +5,10 @@
  * @module
  */
 
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { toHex } from "../../core/bytes/hex.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import {

@@ -5,24 +5,31 @@
  * @module
  */
 
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import { kindOf } from "../../core/check/show.ts";
 import { Tracked } from "../procedure/tracked.ts";
-import type { Transformer } from "../transformer.ts";
-import { SUBSCRIBE } from "./channel.ts";
-import type { Channel, ChannelSubscribeOptions } from "./channel.ts";
+import type { Transformer } from "../protocol.ts";
+import {
+  type Channel,
+  type ChannelSubscribeOptions,
+  SUBSCRIBE,
+} from "./channel.ts";
 import { checkHistory, DEFAULT_HISTORY, messagesLost } from "./message_ring.ts";
 import { RedisReader } from "./redis_reader.ts";
 import {
   after,
   append,
+  type ChannelRedisClient,
   compareIds,
+  type Entry,
   isId,
   persist,
+  type RedisStream,
   tail,
 } from "./redis_stream.ts";
-import type { ChannelRedisClient, Entry, RedisStream } from "./redis_stream.ts";
 import { RingReader } from "./ring_reader.ts";
 
 export type { Channel, ChannelRedisClient, ChannelSubscribeOptions };

@@ -2,9 +2,16 @@ import { pause } from "../../core/runtime/pause.ts";
 import { destroy } from "../../core/runtime/redis.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 import { MessageRing } from "./message_ring.ts";
-import { after, compareIds, news, pageSize } from "./redis_stream.ts";
-import { persist, tail } from "./redis_stream.ts";
-import type { Entry, RedisStream } from "./redis_stream.ts";
+import {
+  after,
+  compareIds,
+  type Entry,
+  news,
+  pageSize,
+  persist,
+  type RedisStream,
+  tail,
+} from "./redis_stream.ts";
 
 /** How long after a connection was given up the next is opened, in ms. */
 const REOPEN_AFTER = 100;

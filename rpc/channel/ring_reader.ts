@@ -1,5 +1,4 @@
-import { messagesLost } from "./message_ring.ts";
-import type { MessageRing, Waiter } from "./message_ring.ts";
+import { type MessageRing, messagesLost, type Waiter } from "./message_ring.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 
 type Result<T> = IteratorResult<Tracked<T>, undefined>;

@@ -2,16 +2,9 @@ import type { CallMessage } from "../protocol.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 
 /**
- * Turns what sends messages into what collects those of a tick and sends them
- * as one.
- */
-export type Batching = (exchange: Exchange) => Exchange;
-
-/**
- * Sends the calls of a tick as one request, up to 50 of them: as many as a
- * router takes unless it is told otherwise. The answers come when the last of
- * the calls is done. It is the client's option `batch`; a page without that
- * doesn't load it.
+ * Sends the calls of a tick as one request, up to 50 of them: the default limit
+ * of a router. The answers come when the last of the calls is done. It is the
+ * client's option `batch`; a page without that doesn't load it.
  *
  * @example
  * ```ts

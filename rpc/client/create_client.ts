@@ -1,10 +1,8 @@
-import { createPathProxy } from "../path_proxy.ts";
-import type { Methods } from "../path_proxy.ts";
+import { createPathProxy, type Methods } from "../path_proxy.ts";
 import { checkClient, checkOptions } from "./check.ts";
 import { createSend } from "./http.ts";
 import { iterate } from "./iterate.ts";
-import { createSubscribe } from "./subscribe.ts";
-import type { Handlers } from "./subscribe.ts";
+import { createSubscribe, type Handlers } from "./subscribe.ts";
 import type {
   Client,
   ClientOptions,

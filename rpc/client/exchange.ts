@@ -9,8 +9,12 @@ export interface CallOptions {
   readonly headers?: HeadersInit | undefined;
 }
 
-/** What came of a call, as it came: nothing of it has been checked. */
-export interface Answer {
+/** Sends a message to the router: by a GET of its URL, or by POST. */
+export type Exchange = (
+  message: CallMessage | BatchMessage,
+  options: CallOptions,
+  url?: string | false,
+) => Promise<{
   /** Whether there is an output. */
   readonly ok?: boolean;
   /** The output. */
@@ -21,11 +25,7 @@ export interface Answer {
   readonly status: number;
   /** What kept the router's own answer from coming. */
   readonly cause?: unknown;
-}
+}>;
 
-/** Sends a message to the router: by a GET of its URL, or by POST. */
-export type Exchange = (
-  message: CallMessage | BatchMessage,
-  options: CallOptions,
-  url?: string | false,
-) => Promise<Answer>;
+/** The answer to a message, before it has been checked. */
+export type Answer = Awaited<ReturnType<Exchange>>;

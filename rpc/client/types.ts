@@ -1,8 +1,6 @@
 import type { Calls } from "../procedure/calls.ts";
-import type { Wire } from "../server/router.ts";
-import type { Transformer } from "../transformer.ts";
-import type { Batching } from "./batch.ts";
-import type { CallOptions } from "./exchange.ts";
+import type { Transformer } from "../protocol.ts";
+import type { CallOptions, Exchange } from "./exchange.ts";
 
 /** Settings of a client that calls over HTTP. */
 export interface HTTPClientOptions {
@@ -16,7 +14,7 @@ export interface HTTPClientOptions {
   /** Headers of every request; a function is asked for each. */
   readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>);
   /** `batching` sends the calls of one tick as one request. */
-  readonly batch?: Batching;
+  readonly batch?: (exchange: Exchange) => Exchange;
 }
 
 /** Settings of a client. */
@@ -58,10 +56,12 @@ export interface ReconnectOptions {
   readonly maxDelay?: number;
 }
 
-/** What carries values that JSON can't: needed if the router has one, and only then. */
-export type TransformerOption<R> = WireOf<R> extends "json"
-  ? { readonly transformer?: undefined }
-  : { readonly transformer: Transformer };
+/** The transformer: required if the router has one, and only then. */
+export type TransformerOption<R> = R extends
+  { readonly "~wire"?: infer As extends string }
+  ? As extends "json" ? { readonly transformer?: undefined }
+  : { readonly transformer: Transformer }
+  : { readonly transformer?: undefined };
 
 /** Settings of one subscription. */
 export interface SubscribeOptions {
@@ -72,16 +72,13 @@ export interface SubscribeOptions {
 }
 
 /** The procedures of a router, as its client calls them. */
-export type Client<R> = R extends { readonly _def: infer Def }
-  ? Calls<Def, WireOf<R>, CallOptions, SubscribeOptions>
+export type Client<R> = R extends
+  { readonly _def: infer Def; readonly "~wire"?: infer As }
+  ? Calls<Def, As, CallOptions, SubscribeOptions>
   : never;
 
 /** The queries and mutations of a router, as its client calls them. */
-export type HTTPClient<R> = R extends { readonly _def: infer Def }
-  ? Calls<Def, WireOf<R>, CallOptions, never>
+export type HTTPClient<R> = R extends
+  { readonly _def: infer Def; readonly "~wire"?: infer As }
+  ? Calls<Def, As, CallOptions, never>
   : never;
-
-/** How values travel between a router and its client. */
-export type WireOf<R> = R extends { readonly "~wire"?: infer As extends Wire }
-  ? As
-  : "json";

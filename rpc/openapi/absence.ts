@@ -4,9 +4,9 @@
  * @module
  */
 
-import { check } from "../procedure/schema.ts";
 import type { Schema } from "../procedure/schema.ts";
-import { isSlowZod } from "../procedure/zod.ts";
+import { validate } from "../procedure/validate.ts";
+import { isZodThatMayWait } from "../procedure/zod.ts";
 
 /** A JSON Schema. */
 type Keywords = { readonly [keyword: string]: unknown };
@@ -15,8 +15,10 @@ type Keywords = { readonly [keyword: string]: unknown };
  * Whether a call without input passes, as far as can be known without waiting.
  */
 export function mayBeAbsent(schema: Schema): boolean {
-  if (isSlowZod(schema)) return optionality(schema, "optin") !== undefined;
-  const checked = check(schema, undefined);
+  if (isZodThatMayWait(schema)) {
+    return optionality(schema, "optin") !== undefined;
+  }
+  const checked = validate(schema, undefined);
   return !(checked instanceof Promise) && checked.valid;
 }
 
@@ -27,8 +29,10 @@ export function mayBeAbsent(schema: Schema): boolean {
 export function isAlwaysSent(schema: Schema, described: Keywords): boolean {
   const options = (described.anyOf ?? [described]) as Keywords[];
   if (options.some((option) => isAnything(option) || option.not)) return false;
-  if (isSlowZod(schema)) return optionality(schema, "optout") !== "optional";
-  const checked = check(schema, undefined);
+  if (isZodThatMayWait(schema)) {
+    return optionality(schema, "optout") !== "optional";
+  }
+  const checked = validate(schema, undefined);
   if (checked instanceof Promise) return false;
   return !checked.valid || checked.value !== undefined;
 }

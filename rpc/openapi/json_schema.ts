@@ -14,16 +14,13 @@ export interface JSONSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** What callers send, or what they get. */
-export type SchemaDirection = "input" | "output";
-
 /**
  * Describes a schema that can't describe itself. `undefined` leaves it open:
  * any value. The description of a part can't refer to anything.
  */
 export type ToJSONSchema = (
   schema: Schema,
-  direction: SchemaDirection,
+  direction: "input" | "output",
 ) => JSONSchema | undefined;
 
 /**
@@ -35,7 +32,7 @@ export type ToJSONSchema = (
  */
 export function describeSchema(
   schema: Schema,
-  direction: SchemaDirection,
+  direction: "input" | "output",
   toJSONSchema: ToJSONSchema = () => undefined,
 ): JSONSchema {
   const standard = (schema as { "~standard"?: Standard })["~standard"];
@@ -77,7 +74,7 @@ const TARGET = "draft-2020-12";
 interface Standard {
   readonly vendor?: unknown;
   readonly jsonSchema?: {
-    readonly [D in SchemaDirection]?: (options: {
+    readonly [D in "input" | "output"]?: (options: {
       readonly target: string;
       readonly libraryOptions?: Record<string, unknown>;
     }) => JSONSchema;
@@ -121,7 +118,7 @@ function anything(reason: string): JSONSchema {
 /** Describes those types of zod's of which it is certain what JSON makes. */
 function describeZod(
   { type, coerce, values }: ZodDef,
-  direction: SchemaDirection,
+  direction: "input" | "output",
 ): JSONSchema | "any" | undefined {
   if (type === "date" && (direction === "output" || coerce)) {
     return { type: "string", format: "date-time" };

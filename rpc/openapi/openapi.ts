@@ -1,29 +1,21 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
-import { kindOf } from "../../core/check/show.ts";
-import type { Endpoint } from "../server/call.ts";
 import {
-  checkEndpoint,
-  checkRouter,
-  DEFAULT_ENDPOINT,
-} from "../server/check.ts";
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import { aFunction, aString } from "../../core/check/rules.ts";
+import type { Schema } from "../procedure/schema.ts";
+import type { Endpoint } from "../server/call.ts";
+import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "../server/check.ts";
 import { listEndpoints } from "../server/endpoints.ts";
 import type { Router } from "../server/router.ts";
-import type { Schema } from "../procedure/schema.ts";
 import { isAlwaysSent, mayBeAbsent } from "./absence.ts";
-import { describeSchema } from "./json_schema.ts";
-import type {
-  JSONSchema,
-  SchemaDirection,
-  ToJSONSchema,
+import {
+  describeSchema,
+  type JSONSchema,
+  type ToJSONSchema,
 } from "./json_schema.ts";
-import type {
-  OpenAPIContent,
-  OpenAPIDocument,
-  OpenAPIOperation,
-  OpenAPIPathItem,
-  OpenAPIServer,
-} from "./openapi_document.ts";
+import type { OpenAPIDocument, OpenAPIOperation } from "./openapi_document.ts";
 import { FAILURE_RESPONSES, FAILURE_SCHEMA } from "./openapi_failures.ts";
 import { createSchemaComponents } from "./schema_components.ts";
 
@@ -38,7 +30,7 @@ export interface OpenAPIOptions {
   /** Where `rpcPlugin` serves the router. Default `/api/rpc`. */
   readonly endpoint?: string;
   /** Where the API is served. Default: where the document is. */
-  readonly servers?: readonly OpenAPIServer[];
+  readonly servers?: OpenAPIDocument["servers"];
   /**
    * Describes the schemas, and the parts of zod's, that have no JSON Schema of
    * their own. Where it gives `undefined`, or by default, such a part is any
@@ -95,7 +87,7 @@ export function createOpenAPIDocument(
   router: Pick<Router, "_def" | "~wire">,
   options: OpenAPIOptions,
 ): OpenAPIDocument {
-  checkRouter(router, ["_def"], DOING);
+  checkValue(router, "router", aRouterWith("_def"), OPERATION);
   checkValues(options);
   if (router["~wire"] === "transformed") {
     throw cannot(
@@ -113,7 +105,7 @@ export function createOpenAPIDocument(
       throw cannot(`the ${direction} of ${path} can't be described`, error);
     }
   };
-  const paths: Record<string, OpenAPIPathItem> = {};
+  const paths: Record<string, OpenAPIDocument["paths"][string]> = {};
   const tags = new Set<string>();
 
   for (const [path, { procedure }] of listEndpoints(router._def)) {
@@ -162,7 +154,7 @@ const FAILURES = {
 type Describe = (
   path: string,
   schema: Schema,
-  direction: SchemaDirection,
+  direction: "input" | "output",
 ) => JSONSchema;
 
 function describeInput(
@@ -196,7 +188,7 @@ function describeOutput(
   path: string,
   { output }: Endpoint["procedure"],
   describe: Describe,
-): OpenAPIContent {
+): Content {
   const data = output === undefined ? {} : describe(path, output, "output");
   return json({
     type: "object",
@@ -207,34 +199,32 @@ function describeOutput(
   });
 }
 
-function json(schema: JSONSchema): OpenAPIContent {
+type Content = { readonly "application/json": { readonly schema: JSONSchema } };
+
+function json(schema: JSONSchema): Content {
   return { "application/json": { schema } };
 }
 
+const OPERATION = "create OpenAPI document";
+
 const OPTIONS: OptionRules<OpenAPIOptions> = {
-  title: true,
-  version: true,
-  description: true,
-  endpoint: true,
+  title: aString,
+  version: aString,
+  description: aString,
+  endpoint: anEndpoint,
   servers: true,
-  toJSONSchema: true,
+  toJSONSchema: aFunction,
 };
 
-const SERVER: OptionRules<OpenAPIServer> = { url: true, description: true };
-
 function checkValues(options: OpenAPIOptions): void {
-  checkOptions(options, OPTIONS, DOING);
+  checkOptions(options, OPTIONS, OPERATION);
+  checkValue(options.title, "title", aString, OPERATION);
+  checkValue(options.version, "version", aString, OPERATION);
+  const rules = { url: aString, description: aString };
   options.servers?.forEach((server, index) =>
-    checkOptions(server, SERVER, DOING, `servers[${index}]`)
+    checkOptions(server, rules, OPERATION, `servers[${index}]`)
   );
-  for (const name of ["title", "version"] as const) {
-    if (typeof options[name] === "string") continue;
-    throw cannot(`${name} must be a string, received ${kindOf(options[name])}`);
-  }
-  if (options.endpoint !== undefined) checkEndpoint(options.endpoint, DOING);
 }
-
-const DOING = "create OpenAPI document";
 
 function cannot(reason: string, cause?: unknown): TypeError {
   const message = cause instanceof RangeError
@@ -243,7 +233,7 @@ function cannot(reason: string, cause?: unknown): TypeError {
     ? `: ${cause.message}`
     : "";
   return new TypeError(
-    `Cannot ${DOING}: ${reason}${message}`,
+    `Cannot ${OPERATION}: ${reason}${message}`,
     cause === undefined ? {} : { cause },
   );
 }

@@ -5,7 +5,7 @@
  */
 
 import type { JSONSchema } from "./json_schema.ts";
-import type { OpenAPIResponse } from "./openapi_document.ts";
+import type { OpenAPIDocument } from "./openapi_document.ts";
 
 /** The envelope of a failure. */
 export const FAILURE_SCHEMA: JSONSchema = {
@@ -29,7 +29,7 @@ export const FAILURE_SCHEMA: JSONSchema = {
 };
 
 /** The answers that every operation may give. */
-export const FAILURE_RESPONSES: { readonly [name: string]: OpenAPIResponse } = {
+export const FAILURE_RESPONSES: OpenAPIDocument["components"]["responses"] = {
   BadRequest: failure(
     "The call isn't right: PARSE_ERROR if it isn't valid JSON, VALIDATION_ERROR if the input isn't what the procedure takes, or a code of the procedure's own",
   ),
@@ -41,7 +41,9 @@ export const FAILURE_RESPONSES: { readonly [name: string]: OpenAPIResponse } = {
   ),
 };
 
-function failure(description: string): OpenAPIResponse {
+function failure(
+  description: string,
+): OpenAPIDocument["components"]["responses"][string] {
   return {
     description,
     content: {

@@ -1,74 +1,42 @@
 /**
- * The types of calls: what a router's procedures look like to who calls them,
- * over the network or on the server.
+ * The types of calls: a router's procedures as callers see them, over the
+ * network or on the server.
  *
  * @module
  */
 
 import type { Jsonify } from "../json.ts";
-import type { Procedure, ProcedureKind } from "./procedure.ts";
-import type { Wire } from "../server/router.ts";
 import type { SchemaInput } from "./schema.ts";
 
-/**
- * How an output reaches the caller: as JSON makes it, or as it is, because a
- * transformer carries it or because it never leaves the process.
- */
-export type Delivery = Wire | "direct";
-
-/** A call with input. */
+/** Calls a query or a mutation. Input that may be `undefined` is optional. */
 export type CallFunction<Input, Output, Options> = (
-  input: Input,
-  options?: Options,
+  ...args: undefined extends Input ? [input?: Input, options?: Options]
+    : [input: Input, options?: Options]
 ) => Promise<Output>;
 
-/** A call whose input may be left out. */
-export type OptionalCallFunction<Input, Output, Options> = (
-  input?: Input,
-  options?: Options,
-) => Promise<Output>;
+/** Opens a subscription. Input that may be `undefined` is optional. */
+export interface SubscribeFunction<Input, Output, Options> {
+  /** Passes each value to a handler. Returns a function that unsubscribes. */
+  (input: Input, handlers: SubscriptionHandlers<Output> & Options): () => void;
+  /** Returns an iterator of the values. Leaving the loop unsubscribes. */
+  (
+    ...args: undefined extends Input ? [input?: Input, options?: Options]
+      : [input: Input, options?: Options]
+  ): AsyncIterableIterator<Output>;
+}
 
 /** What happens to the values of a subscription. */
 export interface SubscriptionHandlers<Output> {
-  /** Gets each value. */
+  /** Called with each value. */
   readonly onData: (data: Output) => void;
-  /** Gets what ended the subscription before its time. */
+  /** Called with the error that ended the subscription. */
   readonly onError?: (error: Error) => void;
   /** Called when the server has sent everything. */
   readonly onComplete?: () => void;
 }
 
-/** A subscription with input. */
-export interface SubscribeFunction<Input, Output, Options> {
-  /** Hands each value over and gives what unsubscribes. */
-  (input: Input, handlers: SubscriptionHandlers<Output> & Options): () => void;
-  /** Gives the values one by one; leaving the loop unsubscribes. */
-  (input: Input, options?: Options): AsyncIterableIterator<Output>;
-}
-
-/** A subscription whose input may be left out. */
-export interface OptionalSubscribeFunction<Input, Output, Options> {
-  /** Hands each value over and gives what unsubscribes. */
-  (
-    input: Input | undefined,
-    handlers: SubscriptionHandlers<Output> & Options,
-  ): () => void;
-  /** Gives the values one by one; leaving the loop unsubscribes. */
-  (input?: Input, options?: Options): AsyncIterableIterator<Output>;
-}
-
-// Each of the types below looks at one procedure, and only when it is called:
-// of three hundred the compiler works out those that are used.
-
-/** A procedure, as far as these types look at it. */
-export type CallableProcedure =
-  & Pick<Procedure<ProcedureKind>, "kind" | "input">
-  & {
-    readonly "~types"?: unknown;
-  };
-
 /**
- * What callers of a procedure pass.
+ * The input that callers of a procedure pass.
  *
  * @example
  * ```ts
@@ -88,57 +56,76 @@ export type inferInput<P> = P extends { readonly input: infer S }
   ? SchemaInput<S>
   : never;
 
-/** What the handler of a procedure gives; of a subscription, each value. */
-export type inferOutput<P> = P extends
-  { readonly "~types"?: { readonly output: infer Output } } ? Output : never;
+/**
+ * The output of a procedure's handler; each value of a subscription's.
+ *
+ * @typeParam As `"json"` for the output after it has been sent as JSON.
+ */
+export type inferOutput<P, As = "direct"> = P extends
+  { readonly "~types"?: { readonly output: infer Output } }
+  ? As extends "json" ? Jsonify<Output> : Output
+  : never;
 
-/** What a procedure's callers get. */
-export type Delivered<P, How extends Delivery> = How extends "json"
-  ? Jsonify<inferOutput<P>>
-  : inferOutput<P>;
+/** The inputs that callers pass, for each procedure of a router. */
+export type inferRouterInputs<R> = R extends { readonly _def: infer Def } ? {
+    readonly [K in keyof Def]: Def[K] extends { readonly kind: unknown }
+      ? inferInput<Def[K]>
+      : Def[K] extends { readonly _def: unknown } ? inferRouterInputs<Def[K]>
+      : inferRouterInputs<{ readonly _def: Def[K] }>;
+  }
+  : never;
 
-/** The calls of a router's definition. */
-export type Calls<Def, How extends Delivery, Options, SubscribeOptions> = {
-  readonly [K in keyof Def]: Def[K] extends CallableProcedure
-    ? CallsOf<Def[K], How, Options, SubscribeOptions>
-    : Def[K] extends { readonly _def: infer Nested }
-      ? Calls<Nested, How, Options, SubscribeOptions>
-    : Calls<Def[K], How, Options, SubscribeOptions>;
+/**
+ * The outputs that a client gets, for each procedure of a router: as JSON, or
+ * as they are if the router has a transformer.
+ */
+export type inferRouterOutputs<R> = R extends
+  { readonly _def: infer Def; readonly "~wire"?: infer As } ? {
+    readonly [K in keyof Def]: Def[K] extends { readonly kind: unknown }
+      ? inferOutput<Def[K], As>
+      : inferRouterOutputs<{
+        readonly _def: Def[K] extends { readonly _def: infer Inner } ? Inner
+          : Def[K];
+        readonly "~wire"?: As;
+      }>;
+  }
+  : never;
+
+/**
+ * The calls of a router's definition. The compiler works out only those that
+ * are used, of three hundred procedures too.
+ *
+ * @typeParam As `"json"` if outputs are sent as JSON.
+ * @typeParam SubscribeOptions `never` for callers without subscriptions.
+ */
+export type Calls<Def, As, Options, SubscribeOptions> = {
+  readonly [K in keyof Def]: Def[K] extends { readonly kind: infer Kind }
+    ? Kind extends "query" ? {
+        /** Runs the query. */
+        readonly query: CallFunction<
+          inferInput<Def[K]>,
+          inferOutput<Def[K], As>,
+          Options
+        >;
+      }
+    : Kind extends "mutation" ? {
+        /** Runs the mutation. */
+        readonly mutate: CallFunction<
+          inferInput<Def[K]>,
+          inferOutput<Def[K], As>,
+          Options
+        >;
+      }
+    : [SubscribeOptions] extends [never] ? never
+    : {
+      /** Subscribes. */
+      readonly subscribe: SubscribeFunction<
+        inferInput<Def[K]>,
+        inferOutput<Def[K], As>,
+        SubscribeOptions
+      >;
+    }
+    : Def[K] extends { readonly _def: infer Inner }
+      ? Calls<Inner, As, Options, SubscribeOptions>
+    : Calls<Def[K], As, Options, SubscribeOptions>;
 };
-
-/** How one procedure is called. */
-export type CallsOf<
-  P extends CallableProcedure,
-  How extends Delivery,
-  Options,
-  SubOptions,
-> = P["kind"] extends "query" ? QueryCalls<P, How, Options>
-  : P["kind"] extends "mutation" ? MutationCalls<P, How, Options>
-  : [SubOptions] extends [never] ? never
-  : SubscriptionCalls<P, How, SubOptions>;
-
-/** A query, to those who call it. */
-export interface QueryCalls<P, How extends Delivery, Options> {
-  /** Asks for the query's output. */
-  readonly query: CallOf<P, How, Options>;
-}
-
-/** A mutation, to those who call it. */
-export interface MutationCalls<P, How extends Delivery, Options> {
-  /** Runs the mutation. */
-  readonly mutate: CallOf<P, How, Options>;
-}
-
-/** A subscription, to those who call it. */
-export interface SubscriptionCalls<P, How extends Delivery, Options> {
-  /** Subscribes. */
-  readonly subscribe: undefined extends inferInput<P>
-    ? OptionalSubscribeFunction<inferInput<P>, Delivered<P, How>, Options>
-    : SubscribeFunction<inferInput<P>, Delivered<P, How>, Options>;
-}
-
-/** The function that calls one procedure. */
-export type CallOf<P, How extends Delivery, Options> = undefined extends
-  inferInput<P>
-  ? OptionalCallFunction<inferInput<P>, Delivered<P, How>, Options>
-  : CallFunction<inferInput<P>, Delivered<P, How>, Options>;

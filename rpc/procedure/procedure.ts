@@ -6,8 +6,14 @@
  */
 
 import type { RequestContext } from "../../core/context.ts";
-import { checkFunction, checkSchema } from "./procedure_checks.ts";
-import type { Schema, SchemaInput, SchemaOutput } from "./schema.ts";
+import { checkValue } from "../../core/check/check_options.ts";
+import { aFunction } from "../../core/check/rules.ts";
+import {
+  aSchema,
+  type Schema,
+  type SchemaInput,
+  type SchemaOutput,
+} from "./schema.ts";
 import type { Tracked } from "./tracked.ts";
 
 /** Reads, writes, or streams. */
@@ -61,19 +67,15 @@ export interface MiddlewareArgs<Context> extends CallInfo<Context> {
    * Goes on with the call, once. The fields it is given are added to what
    * later middlewares and the handler get. It rejects with what they throw.
    */
-  readonly next: <Added extends AddedFields = NoFields>(
-    added?: Added,
-  ) => Promise<NextResult<Added>>;
+  readonly next: <
+    Added extends
+      & { readonly [key: string]: unknown }
+      & {
+        readonly [K in keyof SubscriptionArgs<never, never>]?: never;
+        // deno-lint-ignore ban-types -- any other type would forbid fields
+      } = {},
+  >(added?: Added) => Promise<NextResult<Added>>;
 }
-
-/** Fields that a middleware adds; the names of a handler's own are taken. */
-export type AddedFields =
-  & { readonly [key: string]: unknown }
-  & { readonly [K in keyof SubscriptionArgs<never, never>]?: never };
-
-/** No fields were added. */
-// deno-lint-ignore ban-types -- any other type would forbid fields
-export type NoFields = {};
 
 /** What `next()` gives; a middleware returns it. */
 export interface NextResult<Added> {
@@ -86,8 +88,10 @@ export interface NextResult<Added> {
 /** Code around a procedure: it returns what `next()` gives, or throws. */
 export type ProcedureMiddleware<
   Context = RequestContext,
-  Added = NoFields,
-  Before = NoFields,
+  // deno-lint-ignore ban-types -- no fields; any other type would forbid some
+  Added = {},
+  // deno-lint-ignore ban-types -- as above
+  Before = {},
 > = (args: MiddlewareArgs<Context> & Before) => Promise<NextResult<Added>>;
 
 /** A procedure. Make one with {@linkcode procedure}. */
@@ -114,138 +118,95 @@ export interface Procedure<
   readonly "~types"?: { readonly output: Output };
 }
 
-/** A value, or a promise of it, such as the queries of many drivers are. */
-export type MaybePromise<T> = T | PromiseLike<T>;
-
-/** What a subscription streams, without the ids. */
-export type Untracked<T> = T extends Tracked<infer Value> ? Value : T;
-
-/** What the handler of a subscription returns: most often a generator. */
-export type Stream<T> = MaybePromise<AsyncIterable<T>>;
-
 /**
  * Makes procedures. Every method leaves the builder as it is, so that one can
  * be kept under a name (`const authed = procedure.use(…)`) and used many times.
+ *
+ * @typeParam Added The fields that middlewares have added.
+ * @typeParam Out The output schema, or `undefined`.
  */
-export interface ProcedureBuilder<Context, Added> {
-  /** Types `ctx`; it changes nothing else. */
-  context<NewContext>(): ProcedureBuilder<NewContext, Added>;
+export interface ProcedureBuilder<Context, Added, Out = undefined> {
+  /** Sets the type of `ctx`, and nothing else. */
+  context<NewContext>(): ProcedureBuilder<NewContext, Added, Out>;
 
-  /** Adds a middleware, inside of those that were added before. */
+  /**
+   * Adds a middleware, inside of those that were added before. Its fields
+   * replace earlier ones of the same name.
+   */
   use<More>(
     middleware: ProcedureMiddleware<Context, More, Added>,
-  ): ProcedureBuilder<Context, Merge<Added, More>>;
+  ): ProcedureBuilder<
+    Context,
+    keyof Added & keyof More extends never ? Added & More
+      : Omit<Added, keyof More> & More,
+    Out
+  >;
 
   /**
    * Checks what handlers return; for a subscription each value. A value that
    * the schema refuses is the server's fault: `INTERNAL_ERROR`.
    */
-  output<S extends Schema>(
-    schema: S,
-  ): OutputProcedureBuilder<Context, Added, S>;
+  output<S extends Schema>(schema: S): ProcedureBuilder<Context, Added, S>;
 
   /** A procedure that reads. Clients call it with GET, so it must not write. */
-  query<Output>(
-    handler: (args: HandlerArgs<undefined, Context> & Added) => MaybePromise<
-      Output
-    >,
-  ): Procedure<"query", undefined, Output>;
+  query<Output extends SchemaInput<Out, unknown>>(
+    handler: (
+      args: HandlerArgs<undefined, Context> & Added,
+    ) => Output | PromiseLike<Output>,
+  ): Procedure<"query", undefined, SchemaOutput<Out, Output>>;
   /** A procedure that reads, with input. */
-  query<S extends Schema, Output>(
+  query<S extends Schema, Output extends SchemaInput<Out, unknown>>(
     input: S,
     handler: (
       args: HandlerArgs<SchemaOutput<S>, Context> & Added,
-    ) => MaybePromise<Output>,
-  ): Procedure<"query", S, Output>;
+    ) => Output | PromiseLike<Output>,
+  ): Procedure<"query", S, SchemaOutput<Out, Output>>;
 
   /** A procedure that writes. */
-  mutation<Output>(
-    handler: (args: HandlerArgs<undefined, Context> & Added) => MaybePromise<
-      Output
-    >,
-  ): Procedure<"mutation", undefined, Output>;
+  mutation<Output extends SchemaInput<Out, unknown>>(
+    handler: (
+      args: HandlerArgs<undefined, Context> & Added,
+    ) => Output | PromiseLike<Output>,
+  ): Procedure<"mutation", undefined, SchemaOutput<Out, Output>>;
   /** A procedure that writes, with input. */
-  mutation<S extends Schema, Output>(
+  mutation<S extends Schema, Output extends SchemaInput<Out, unknown>>(
     input: S,
     handler: (
       args: HandlerArgs<SchemaOutput<S>, Context> & Added,
-    ) => MaybePromise<Output>,
-  ): Procedure<"mutation", S, Output>;
+    ) => Output | PromiseLike<Output>,
+  ): Procedure<"mutation", S, SchemaOutput<Out, Output>>;
 
   /** A procedure that streams what its async generator yields. */
-  subscription<Output>(
+  subscription<
+    Output extends
+      | SchemaInput<Out, unknown>
+      | Tracked<SchemaInput<Out, unknown>>,
+  >(
     handler: (
       args: SubscriptionArgs<undefined, Context> & Added,
-    ) => Stream<Output>,
-  ): Procedure<"subscription", undefined, Untracked<Output>>;
+    ) => AsyncIterable<Output> | PromiseLike<AsyncIterable<Output>>,
+  ): Procedure<
+    "subscription",
+    undefined,
+    SchemaOutput<Out, Output extends Tracked<infer Value> ? Value : Output>
+  >;
   /** A procedure that streams, with input. */
-  subscription<S extends Schema, Output>(
+  subscription<
+    S extends Schema,
+    Output extends
+      | SchemaInput<Out, unknown>
+      | Tracked<SchemaInput<Out, unknown>>,
+  >(
     input: S,
     handler: (
       args: SubscriptionArgs<SchemaOutput<S>, Context> & Added,
-    ) => Stream<Output>,
-  ): Procedure<"subscription", S, Untracked<Output>>;
+    ) => AsyncIterable<Output> | PromiseLike<AsyncIterable<Output>>,
+  ): Procedure<
+    "subscription",
+    S,
+    SchemaOutput<Out, Output extends Tracked<infer Value> ? Value : Output>
+  >;
 }
-
-/** Makes procedures whose output is checked. */
-export interface OutputProcedureBuilder<Context, Added, Out> {
-  /** Types `ctx`; it changes nothing else. */
-  context<NewContext>(): OutputProcedureBuilder<NewContext, Added, Out>;
-
-  /** Adds a middleware, inside of those that were added before. */
-  use<More>(
-    middleware: ProcedureMiddleware<Context, More, Added>,
-  ): OutputProcedureBuilder<Context, Merge<Added, More>, Out>;
-
-  /** A procedure that reads. Clients call it with GET, so it must not write. */
-  query(
-    handler: (
-      args: HandlerArgs<undefined, Context> & Added,
-    ) => MaybePromise<SchemaInput<Out>>,
-  ): Procedure<"query", undefined, SchemaOutput<Out>>;
-  /** A procedure that reads, with input. */
-  query<S extends Schema>(
-    input: S,
-    handler: (
-      args: HandlerArgs<SchemaOutput<S>, Context> & Added,
-    ) => MaybePromise<SchemaInput<Out>>,
-  ): Procedure<"query", S, SchemaOutput<Out>>;
-
-  /** A procedure that writes. */
-  mutation(
-    handler: (
-      args: HandlerArgs<undefined, Context> & Added,
-    ) => MaybePromise<SchemaInput<Out>>,
-  ): Procedure<"mutation", undefined, SchemaOutput<Out>>;
-  /** A procedure that writes, with input. */
-  mutation<S extends Schema>(
-    input: S,
-    handler: (
-      args: HandlerArgs<SchemaOutput<S>, Context> & Added,
-    ) => MaybePromise<SchemaInput<Out>>,
-  ): Procedure<"mutation", S, SchemaOutput<Out>>;
-
-  /** A procedure that streams what its async generator yields. */
-  subscription(
-    handler: (
-      args: SubscriptionArgs<undefined, Context> & Added,
-    ) => Stream<SchemaInput<Out> | Tracked<SchemaInput<Out>>>,
-  ): Procedure<"subscription", undefined, SchemaOutput<Out>>;
-  /** A procedure that streams, with input. */
-  subscription<S extends Schema>(
-    input: S,
-    handler: (
-      args: SubscriptionArgs<SchemaOutput<S>, Context> & Added,
-    ) => Stream<SchemaInput<Out> | Tracked<SchemaInput<Out>>>,
-  ): Procedure<"subscription", S, SchemaOutput<Out>>;
-}
-
-/** Fields added later replace those of the same name. */
-export type Merge<Added, More> = keyof Added & keyof More extends never
-  ? Added & More
-  : Omit<Added, keyof More> & More;
-
-type Middlewares = Procedure["middlewares"];
 
 /**
  * Where every procedure begins.
@@ -269,33 +230,49 @@ type Middlewares = Procedure["middlewares"];
  * console.assert(api._def.greet.kind === "query");
  * ```
  */
-export const procedure: ProcedureBuilder<RequestContext, NoFields> =
-  createBuilder([], undefined);
+// deno-lint-ignore ban-types -- no fields; any other type would forbid some
+export const procedure: ProcedureBuilder<RequestContext, {}> = createBuilder(
+  [],
+  undefined,
+);
 
 function createBuilder(
-  middlewares: Middlewares,
+  middlewares: Procedure["middlewares"],
   output: Schema | undefined,
-): ProcedureBuilder<RequestContext, NoFields> {
+  // deno-lint-ignore ban-types -- as above
+): ProcedureBuilder<RequestContext, {}> {
   const finish = (kind: ProcedureKind) => (...args: unknown[]): Procedure => {
     const [input, handler] = args.length > 1 ? args : [undefined, args[0]];
-    if (args.length > 1) checkSchema(input, `a ${kind}: its input`);
-    checkFunction(handler, `a ${kind}: its handler`);
+    const operation = `define a ${kind}`;
+    if (args.length > 1) checkValue(input, "its input", aSchema, operation);
+    checkFunction(handler, "its handler", operation);
     return { kind, input, output, middlewares, handler };
   };
   const builder = {
     context: () => builder,
     use(middleware: unknown) {
-      checkFunction(middleware, "a procedure: a middleware");
+      checkFunction(middleware, "a middleware", DEFINE);
       return createBuilder([...middlewares, middleware], output);
     },
     output(schema: unknown) {
-      checkSchema(schema, "a procedure: its output");
-      return createBuilder(middlewares, schema);
+      checkValue(schema, "its output", aSchema, DEFINE);
+      return createBuilder(middlewares, schema as Schema);
     },
     query: finish("query"),
     mutation: finish("mutation"),
     subscription: finish("subscription"),
   };
   // The types of a builder are for those who use it; it knows none of them.
-  return builder as unknown as ProcedureBuilder<RequestContext, NoFields>;
+  return builder as never;
+}
+
+const DEFINE = "define a procedure";
+
+function checkFunction(
+  value: unknown,
+  name: string,
+  operation: string,
+  // deno-lint-ignore no-explicit-any -- any function is
+): asserts value is (args: any) => any {
+  checkValue(value, name, aFunction, operation);
 }

@@ -1,6 +1,10 @@
 import type { RequestContext } from "../../core/context.ts";
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import { aFunction, aPositiveNumber } from "../../core/check/rules.ts";
 import { toHex } from "../../core/bytes/hex.ts";
 import { networkOf } from "../../core/http/network_of.ts";
 import { FixedWindowCounter } from "../../core/collections/fixed_window_counter.ts";
@@ -33,11 +37,11 @@ export interface RateLimitOptions<Context = RequestContext> {
 }
 
 const OPTIONS: OptionRules<RateLimitOptions> = {
-  limit: true,
-  windowMs: true,
-  key: true,
-  maxKeys: true,
-  now: true,
+  limit: aPositiveNumber,
+  windowMs: aPositiveNumber,
+  key: aFunction,
+  maxKeys: aPositiveNumber,
+  now: aFunction,
 };
 
 /**
@@ -71,12 +75,8 @@ export function rateLimit<Context = RequestContext>(
   checkOptions(options, OPTIONS, operation);
   const { limit, windowMs, key = networkOfCaller, maxKeys = 100_000 } = options;
   const { now = () => performance.now() } = options;
-  for (const [name, value] of Object.entries({ limit, windowMs, maxKeys })) {
-    if (value > 0 && Number.isFinite(value)) continue;
-    throw new TypeError(
-      `Cannot ${operation}: ${name} must be a positive number, received ${value}`,
-    );
-  }
+  checkValue(limit, "limit", aPositiveNumber, operation);
+  checkValue(windowMs, "windowMs", aPositiveNumber, operation);
   const table = new FixedWindowCounter({ windowMs, maxKeys, now });
 
   return async (call) => {

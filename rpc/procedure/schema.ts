@@ -6,9 +6,7 @@
  * @module
  */
 
-import { isThenable } from "../../core/observe.ts";
-import { canSafeParse, isSlowZod, safeParse } from "./zod.ts";
-import type { SafeParseResult } from "./zod.ts";
+import { type Rule, rule } from "../../core/check/rules.ts";
 
 /** A schema of a library that follows Standard Schema, version 1. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -18,7 +16,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly version: 1;
     /** The library. */
     readonly vendor: string;
-    /** Checks a value and gives what it became, or the issues found. */
+    /** Returns the parsed value, or the issues found. */
     readonly validate: (
       value: unknown,
     ) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
@@ -29,7 +27,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** What the check of a value came to. */
+/** The result of {@linkcode StandardSchema}: a value, or the issues found. */
 export type SchemaResult<Output = unknown> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly unknown[] };
@@ -58,8 +56,12 @@ export type Schema =
   | { readonly "~standard": object }
   | { readonly parse: (value: unknown) => unknown };
 
-/** What callers pass for a schema: fields with a default are optional. */
-export type SchemaInput<S> =
+/**
+ * The input that a schema takes: fields with a default are optional.
+ *
+ * @typeParam Otherwise The result for anything but a schema.
+ */
+export type SchemaInput<S, Otherwise = undefined> =
   // Zod's own place for it. By `~standard` it would come out the same, after a
   // third more work for the compiler.
   S extends { readonly _zod: { readonly input: unknown } } ? S["_zod"]["input"]
@@ -70,10 +72,14 @@ export type SchemaInput<S> =
     } ? Input
     : S extends { readonly parse: (value: unknown) => infer Output }
       ? Awaited<Output>
-    : undefined;
+    : Otherwise;
 
-/** What a schema makes of its input: handlers get this. */
-export type SchemaOutput<S> = S extends
+/**
+ * The value that a schema makes of its input: handlers get this.
+ *
+ * @typeParam Otherwise The result for anything but a schema.
+ */
+export type SchemaOutput<S, Otherwise = undefined> = S extends
   { readonly _zod: { readonly output: unknown } } ? S["_zod"]["output"]
   : S extends {
     readonly "~standard": {
@@ -82,149 +88,13 @@ export type SchemaOutput<S> = S extends
   } ? Output
   : S extends { readonly parse: (value: unknown) => infer Output }
     ? Awaited<Output>
-  : undefined;
+  : Otherwise;
 
-/** The result of a check. */
-export type Check =
-  | { readonly valid: true; readonly value: unknown }
-  | {
-    readonly valid: false;
-    /** The schema's report about the value. */
-    readonly error: unknown;
-  };
-
-/**
- * Checks a value.
- *
- * A schema has one way to report: issues, a `safeParse` result, or an error of
- * `parse` if it has no other way. Any other error is a failure of the schema's
- * code, such as a refinement whose database is down.
- *
- * @returns The parsed value, or the schema's report.
- * @throws Any error of the schema's code, or a `TypeError` if the schema's result
- * is neither a value nor a report.
- */
-export function check(schema: Schema, value: unknown): Check | Promise<Check> {
-  const failed = reportsByThrowing(schema) ? refused : rethrow;
-  try {
-    if ("~standard" in schema) {
-      const { "~standard": standard } = schema as StandardSchema;
-      return standard.vendor === "zod" && isSlowZod(schema)
-        ? settle(schema.safeParseAsync(value), safelyParsed, failed)
-        : settle(standard.validate(value), validated, failed);
-    }
-    return canSafeParse(schema)
-      ? settle(safeParse(schema, value), safelyParsed, failed)
-      : settle((schema as ParseSchema).parse(value), parsed, failed);
-  } catch (error) {
-    return failed(error);
-  }
-}
-
-function reportsByThrowing(schema: Schema): boolean {
-  return !("~standard" in schema) && !canSafeParse(schema);
-}
-
-/** Awaits only what can be awaited: most schemas answer at once. */
-function settle<T>(
-  result: T | PromiseLike<T>,
-  toCheck: (result: T) => Check,
-  failed: (error: unknown) => Check,
-): Check | Promise<Check> {
-  if (!isThenable(result)) return toCheck(result);
-  return Promise.resolve(result as PromiseLike<T>).then(toCheck, failed);
-}
-
-/** Reports a value that is nested too deeply: the sender's fault, not the code's. */
-function rethrow(error: unknown): Check {
-  const isOverflow = error instanceof RangeError &&
-    error.message.startsWith("Maximum call stack size exceeded");
-  if (!isOverflow) throw error;
-  return refused({ issues: [{ message: "The value is nested too deeply" }] });
-}
-
-const refused = (error: unknown): Check => ({ valid: false, error });
-
-const parsed = (value: unknown): Check => ({ valid: true, value });
-
-const validated = (result: SchemaResult): Check => {
-  if (typeof result === "object" && result !== null) {
-    if (result.issues !== undefined) return refused(result);
-    if ("value" in result) return parsed(result.value);
-  }
-  throw malformed("neither a value nor issues");
-};
-
-const safelyParsed = (result: SafeParseResult): Check => {
-  if (result?.success === true) return parsed(result.data);
-  if (result?.success === false) return refused(result.error);
-  throw malformed("an invalid safeParse() result");
-};
-
-function malformed(what: string): TypeError {
-  return new TypeError(`Cannot check value: the schema returned ${what}`);
-}
-
-/** What is told to a caller of a value that a schema refused. */
-export type ValidationDetails =
-  | readonly ValidationIssue[]
-  | { readonly message: string };
-
-/** One thing that was wrong with a value. */
-export interface ValidationIssue {
-  /** Where: keys and indexes from the outside in. Absent for the value itself. */
-  readonly path?: readonly (string | number)[];
-  /** What was wrong. */
-  readonly message: string;
-  /** The schema library's name for it, such as `invalid_type`. */
-  readonly code?: string;
-}
-
-/**
- * Makes of a validation error what a caller may see: of issues their path,
- * message and code, of an ordinary error its message, of anything else nothing.
- */
-export function sanitizeValidationError(error: unknown): ValidationDetails {
-  const issues = (error as { issues?: unknown } | null | undefined)?.issues;
-  if (Array.isArray(issues)) return issues.map(sanitizeIssue);
-  return { message: messageOf(error instanceof Error ? error : {}) };
-}
-
-/** How many fields are named in a trace. */
-const MAX_FIELDS = 10;
-
-/** Names the fields that were refused, for the trace; never what was in them. */
-export function invalidFields(error: unknown): string | undefined {
-  const details = sanitizeValidationError(error);
-  if (!Array.isArray(details)) return undefined;
-  const names = new Set(
-    details.map(({ path }: ValidationIssue) => path?.join(".") ?? ""),
-  );
-  names.delete("");
-  const shown = [...names].slice(0, MAX_FIELDS);
-  if (names.size > MAX_FIELDS) shown.push("…");
-  return shown.join(", ") || undefined;
-}
-
-const FALLBACK = "Validation failed";
-
-function messageOf({ message }: { readonly message?: unknown }): string {
-  return typeof message === "string" ? message : FALLBACK;
-}
-
-function sanitizeIssue(issue: unknown): ValidationIssue {
-  const { path, message, code } = Object(issue) as Record<string, unknown>;
-  return {
-    ...(Array.isArray(path) ? { path: path.map(pathKey) } : {}),
-    message: messageOf({ message }),
-    ...(typeof code === "string" ? { code } : {}),
-  };
-}
-
-/** Standard Schema has keys as they are or as `{ key }`; some are symbols. */
-function pathKey(segment: unknown): string | number {
-  const key = typeof segment === "object" && segment !== null
-    ? (segment as { key?: unknown }).key
-    : segment;
-  return typeof key === "number" ? key : String(key);
-}
+/** A schema, for the checks of options. */
+export const aSchema: Rule = rule(
+  "a schema (zod, Standard Schema, or an object with a parse function)",
+  (value) => {
+    const { "~standard": standard, parse } = Object(value);
+    return Boolean(standard) || typeof parse === "function";
+  },
+);

@@ -1,122 +1,130 @@
 /**
- * Support for zod: detects its asynchronous schemas, and handles versions before
- * Standard Schema.
+ * Detects zod schemas that may be asynchronous.
  *
- * By Standard Schema, zod first tries to check a value at once. If it meets a
- * promise, it begins again and lets go of that promise: a refinement that asks
- * a database asks twice, and when it fails, the rejection that nobody listens
- * to ends the process. Schemas that may meet one are checked by
- * `safeParseAsync` instead; the others are faster at once.
+ * Through Standard Schema, zod first validates synchronously. If it meets a
+ * promise it starts again and drops that promise: an asynchronous refinement
+ * runs twice, and its rejection ends the process (colinhacks/zod#6610). Such
+ * schemas are validated by `safeParseAsync()` instead. For all others that would
+ * cost an RPC a quarter of its throughput.
  *
  * @module
  */
 
-/** A schema of zod, as far as it is used here. */
+/** A zod schema, as far as it is used here. */
 export interface ZodSchema {
-  /** Checks a value once, whether it has to wait or not. */
+  readonly "~standard": { readonly vendor: "zod" };
+  /** Validates a value once, whether that waits or not. */
   safeParseAsync(value: unknown): Promise<SafeParseResult>;
 }
 
-/** A schema that reports by `safeParse`, as zod's do since version 3. */
-export interface SafeParseSchema extends Partial<ZodSchema> {
-  /** Checks a value synchronously. */
-  safeParse?(value: unknown): SafeParseResult | PromiseLike<SafeParseResult>;
-}
-
-/** What a check came to. */
+/** The result of a `safeParse` function, as in zod since version 3. */
 export type SafeParseResult =
   | { readonly success: true; readonly data: unknown }
   | { readonly success: false; readonly error: unknown };
 
-/** Whether a schema can report by a result, apart from throwing in `parse`. */
-export function canSafeParse(schema: object): schema is SafeParseSchema {
-  const { safeParse, safeParseAsync } = schema as SafeParseSchema;
-  return typeof safeParse === "function" ||
-    typeof safeParseAsync === "function";
-}
-
-/** Checks a value, asynchronously if the schema supports it. */
-export function safeParse(
-  schema: SafeParseSchema,
-  value: unknown,
-): SafeParseResult | PromiseLike<SafeParseResult> {
-  return typeof schema.safeParseAsync === "function"
-    ? schema.safeParseAsync(value)
-    : schema.safeParse!(value);
-}
-
-/** Whether it is a schema of zod that holds a function which may be `async`. */
-export function isSlowZod(schema: object): schema is ZodSchema {
-  let slow = known.get(schema);
-  if (slow === undefined) {
-    slow = typeof (schema as Partial<ZodSchema>).safeParseAsync ===
-        "function" && mayWait(schema);
-    known.set(schema, slow);
+/**
+ * Whether a schema is zod's and may be asynchronous: it contains a function of
+ * the application, or a type that isn't known here.
+ */
+export function isZodThatMayWait(schema: object): schema is ZodSchema {
+  let waits = known.get(schema);
+  if (waits === undefined) {
+    known.set(schema, waits = isZod(schema) && mayWait(schema));
   }
-  return slow;
+  return waits;
+}
+
+function isZod(schema: Partial<ZodSchema>): boolean {
+  return schema["~standard"]?.vendor === "zod" &&
+    typeof schema.safeParseAsync === "function";
 }
 
 const known = new WeakMap<object, boolean>();
 
-/** The types of schemas and checks that call a function, or await. */
-const SLOW: readonly unknown[] = ["custom", "transform", "promise"];
+/** Zod's synchronous types that contain no other schema. */
+const SIMPLE = new Set(
+  ("any bigint boolean date enum file literal nan never null number string " +
+    "symbol template_literal undefined unknown void").split(" "),
+);
 
 /**
- * Where schemas and checks stand in a definition. Nothing else is looked at:
- * `defaultValue`, for one, runs the application's function when it is read.
+ * Where schemas stand in the definitions of the other synchronous types
+ * (`_zod.def`, see https://zod.dev/packages/core).
  */
-const PARTS = [
-  ...["checks", "schema", "shape", "catchall", "element", "items", "rest"],
-  ...["keyType", "valueType", "options", "left", "right", "in", "out"],
-  ...["innerType", "input", "output"],
-];
+const PARTS = new Map([
+  ["array", ["element"]],
+  ["catch", ["innerType"]],
+  ["default", ["innerType"]],
+  ["intersection", ["left", "right"]],
+  ["map", ["keyType", "valueType"]],
+  ["nonoptional", ["innerType"]],
+  ["nullable", ["innerType"]],
+  ["object", ["shape", "catchall"]],
+  ["optional", ["innerType"]],
+  ["pipe", ["in", "out"]],
+  ["prefault", ["innerType"]],
+  ["readonly", ["innerType"]],
+  ["record", ["keyType", "valueType"]],
+  ["set", ["valueType"]],
+  ["success", ["innerType"]],
+  ["tuple", ["items", "rest"]],
+  ["union", ["options"]],
+]);
 
 /**
- * How many schemas and checks are looked at. A factory of recursive schemas
- * makes new ones without end; to wait for those is right in any case.
+ * Maximum schemas to look at. A function that returns a new recursive schema
+ * each time has no end.
  */
 const MAX_NODES = 1_000;
 
-function mayWait(schema: object): boolean {
-  const nodes = new Set<object>([schema]);
-  try {
-    // A set gives what is added to it meanwhile as well.
-    for (const node of nodes) {
-      if (isSlow(node) || nodes.size > MAX_NODES) return true;
-      for (const part of partsOf(node)) {
-        if (typeof part === "object" && part !== null) nodes.add(part);
-      }
-    }
-    return false;
-  } catch {
-    // A getter or a lazy schema of the application failed.
-    return true;
-  }
-}
-
 interface Node {
   readonly _zod?: {
-    readonly def?: { readonly [key: string]: unknown };
+    readonly def: {
+      readonly type: string;
+      readonly checks?: readonly Node[];
+      readonly [part: string]: unknown;
+    };
     readonly innerType?: unknown;
   };
 }
 
-function isSlow(node: Node): boolean {
-  // A schema of zod 3 tells nothing.
-  if (node._zod === undefined) return "safeParseAsync" in node;
-  const { def = {} } = node._zod;
-  // A codec transforms although its type is that of any pipe.
-  return SLOW.includes(def.type) || SLOW.includes(def.check) ||
-    typeof def.transform === "function";
+function mayWait(schema: Node): boolean {
+  const nodes = new Set<Node>([schema]);
+  try {
+    // The loop also visits what is added to the set meanwhile.
+    for (const node of nodes) {
+      if (nodes.size > MAX_NODES) return true;
+      const parts = partsOf(node);
+      if (parts === undefined) return true;
+      for (const part of parts.flatMap(schemasIn)) nodes.add(part);
+    }
+    return false;
+  } catch {
+    // A getter of the application failed.
+    return true;
+  }
 }
 
-function partsOf(node: Node): Iterable<unknown> {
-  // What is no schema is a shape, or a list of options.
-  if (node._zod === undefined) {
-    return node instanceof Map ? node.values() : Object.values(node);
+/** Returns the parts of a synchronous schema, `undefined` of any other. */
+function partsOf({ _zod: zod }: Node): readonly unknown[] | undefined {
+  // Zod 3 has no such definition.
+  if (zod === undefined) return undefined;
+  const { def } = zod;
+  const { type, checks = [] } = def;
+  // A codec is a pipe with functions.
+  if (def.transform !== undefined) return undefined;
+  if (checks.some((check) => check._zod?.def.check === "custom")) {
+    return undefined;
   }
-  const { def = {} } = node._zod;
-  // As zod reads it: it keeps what the getter has made.
-  if (def.type === "lazy") return [node._zod.innerType];
-  return PARTS.map((key) => def[key]);
+  const inChecks = checks.map((check) => check._zod?.def.schema);
+  if (SIMPLE.has(type)) return inChecks;
+  // As zod reads it: it keeps the schema that the getter has returned.
+  if (type === "lazy") return [zod.innerType, ...inChecks];
+  return PARTS.get(type)?.map((part) => def[part]).concat(inChecks);
+}
+
+/** Returns the schemas in a part: itself, or those of a list or a shape. */
+function schemasIn(part: unknown): readonly Node[] {
+  if (typeof part !== "object" || part === null) return [];
+  return "_zod" in part ? [part as Node] : Object.values(part);
 }

@@ -1,4 +1,13 @@
+/**
+ * Calls of procedures. HTTP, batches and `createCaller()` perform them here; a
+ * subscription on a socket performs its own.
+ *
+ * @module
+ */
+
+import { isThenable } from "../../core/observe.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
+import { currentScope } from "../../core/request_scope.ts";
 import { isA } from "../error.ts";
 import type {
   CallInfo,
@@ -6,6 +15,16 @@ import type {
   ProcedureKind,
 } from "../procedure/procedure.ts";
 import type { Schema } from "../procedure/schema.ts";
+import { run } from "./run.ts";
+import { inSpan, spanAttributes } from "./tracing.ts";
+
+/** A procedure at its place in a router. */
+export interface Endpoint {
+  /** Its dotted path. */
+  readonly path: string;
+  /** The procedure. */
+  readonly procedure: Procedure<ProcedureKind, Schema | undefined>;
+}
 
 /** Where a call comes from. */
 export interface CallSource {
@@ -98,10 +117,37 @@ export class Call implements CallInfo<unknown> {
   }
 }
 
-/** A procedure at its place in a router. */
-export interface Endpoint {
-  /** Its dotted path. */
-  readonly path: string;
-  /** The procedure. */
-  readonly procedure: Procedure<ProcedureKind, Schema | undefined>;
+/**
+ * Runs a procedure, in a span of its own if the caller is traced.
+ *
+ * @param input What the caller sent, unchecked.
+ * @param finish Makes the answer of the output; if it fails, the call has.
+ * @returns The answer; a promise of it if anything had to be waited for.
+ * @throws What a middleware, the handler or `finish` throws, or
+ * `VALIDATION_ERROR`.
+ */
+export function perform<T>(
+  endpoint: Endpoint,
+  call: Call,
+  input: unknown,
+  finish: (output: unknown) => T,
+): T | Promise<T> {
+  const parent = currentScope()?.span;
+  if (parent !== undefined) {
+    const span = parent.child(`rpc:${call.path}`, "rpc", spanAttributes(call));
+    return inSpan(
+      span,
+      call,
+      async () => finish(await run(endpoint, call, input)),
+    );
+  }
+  const output = run(endpoint, call, input);
+  return isThenable(output) ? finishLater(output, finish) : finish(output);
+}
+
+async function finishLater<T>(
+  output: PromiseLike<unknown>,
+  finish: (output: unknown) => T,
+): Promise<T> {
+  return finish(await output);
 }

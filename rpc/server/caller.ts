@@ -1,15 +1,17 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
-import { Call } from "./call.ts";
-import type { CallSource, Endpoint } from "./call.ts";
-import type { Calls, SubscriptionHandlers } from "../procedure/calls.ts";
-import { checkRouter } from "./check.ts";
-import { handOver, iterate } from "./direct_subscription.ts";
-import { listEndpoints } from "./endpoints.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import { withMethods } from "../../core/check/rules.ts";
 import { errors } from "../error.ts";
 import { createPathProxy } from "../path_proxy.ts";
-import { perform } from "./perform.ts";
+import type { Calls, SubscriptionHandlers } from "../procedure/calls.ts";
 import type { ProcedureKind } from "../procedure/procedure.ts";
+import { Call, type CallSource, type Endpoint, perform } from "./call.ts";
+import { aRouterWith } from "./check.ts";
+import { handOver, iterate } from "./direct_subscription.ts";
+import { listEndpoints } from "./endpoints.ts";
 
 /** On whose behalf a caller calls. */
 export interface CallerOptions {
@@ -25,9 +27,9 @@ export interface CallerOptions {
 }
 
 const OPTIONS: OptionRules<CallerOptions> = {
-  request: true,
-  signal: true,
-  responseHeaders: true,
+  request: withMethods("a Request", "clone"),
+  signal: withMethods("an AbortSignal", "addEventListener"),
+  responseHeaders: withMethods("a Headers object", "append"),
 };
 
 /** Settings of one call on the server. */
@@ -74,7 +76,7 @@ export function createCaller<R extends { readonly _def: object }>(
   ctx?: unknown,
   options: CallerOptions = {},
 ): Caller<R> {
-  checkRouter(router, ["_def"], "create caller");
+  checkValue(router, "router", aRouterWith("_def"), "create caller");
   checkOptions(options, OPTIONS, "create caller");
   const endpoints = listEndpoints(router._def);
 

@@ -1,48 +1,28 @@
 /**
- * Checks of what a router is served with and called through.
+ * Rules for the options of functions that take a router.
  *
  * @module
  */
 
-import { kindOf, show } from "../../core/check/show.ts";
+import { type Rule, rule } from "../../core/check/rules.ts";
 
-/** Where a router is served unless told otherwise. */
+/** The path that a router is served at by default. */
 export const DEFAULT_ENDPOINT = "/api/rpc";
 
-/**
- * Checks the path of an endpoint, in the spelling that requests have it in.
- *
- * @param operation What can't be done with a wrong one, such as `create RPC plugin`.
- * @throws {TypeError} If it is none.
- */
-export function checkEndpoint(endpoint: unknown, operation: string): void {
-  if (
-    typeof endpoint === "string" && /^\/.*[^/]$/.test(endpoint) &&
-    URL.parse(`http://localhost${endpoint}`)?.pathname === endpoint
-  ) return;
-  throw new TypeError(
-    `Cannot ${operation}: endpoint must be a path such as "/api/rpc", without a slash at its end, received ${
-      show(endpoint)
-    }`,
-  );
-}
+/** The path of an endpoint, as `URL` spells it. */
+export const anEndpoint: Rule = rule(
+  'a path such as "/api/rpc", without a slash at its end',
+  (value) =>
+    typeof value === "string" && /^\/.*[^/]$/.test(value) &&
+    URL.parse(`http://localhost${value}`)?.pathname === value,
+);
 
-/**
- * Checks that something is a router.
- *
- * @param parts What is going to be used of it.
- * @throws {TypeError} If one of these isn't there.
- */
-export function checkRouter(
-  router: unknown,
-  parts: readonly ("_def" | "handler" | "websocket")[],
-  operation: string,
-): void {
-  const object = Object(router) as Record<string, unknown>;
-  if (parts.every((part) => object[part] !== undefined)) return;
-  throw new TypeError(
-    `Cannot ${operation}: router must be what createRouter() gives, received ${
-      kindOf(router)
-    }`,
+/** Returns a rule for a router that has certain parts. */
+export function aRouterWith(
+  ...parts: readonly ("_def" | "handler" | "websocket")[]
+): Rule {
+  return rule(
+    "what createRouter() returns",
+    (value) => parts.every((part) => Object(value)[part] !== undefined),
   );
 }

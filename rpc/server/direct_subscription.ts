@@ -7,12 +7,10 @@
 
 import { printableError } from "../../core/redact/printable.ts";
 import { reportError } from "../../core/report_error.ts";
-import type { Call, Endpoint } from "./call.ts";
 import type { SubscriptionHandlers } from "../procedure/calls.ts";
-import { perform } from "./perform.ts";
-import { checkOutput } from "./run.ts";
-import { toIterator } from "../socket/subscription.ts";
 import { Tracked } from "../procedure/tracked.ts";
+import { type Call, type Endpoint, perform } from "./call.ts";
+import { checkOutput, toIterator } from "./run.ts";
 
 /** Gives the values of a subscription. It begins when the first is asked for. */
 export function iterate(

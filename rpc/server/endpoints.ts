@@ -7,24 +7,12 @@
  * @module
  */
 
-import { kindOf } from "../../core/check/show.ts";
-import type { Endpoint } from "./call.ts";
+import { kindOf, show } from "../../core/check/show.ts";
 import { createPathProxy } from "../path_proxy.ts";
+import type { Endpoint } from "./call.ts";
 
-/** The procedures of a router by dotted path, and by the keys of a path. */
-export interface Endpoints extends ReadonlyMap<string, Endpoint> {
-  /**
-   * Finds a procedure by the keys of its path. It goes from one to the next,
-   * because the parser of JSON has made the hashes of short strings already:
-   * joining them and looking for the whole takes 0.2 µs longer.
-   */
-  find(keys: readonly string[]): Endpoint | undefined;
-  /** The routers in it, by dotted path. */
-  readonly routers: ReadonlyMap<string, NestedRouter>;
-}
-
-/** A router, as far as it is looked at within another one. */
-export interface NestedRouter {
+/** A router, as far as another one that contains it uses it. */
+interface NestedRouter {
   readonly _def: object;
   readonly handler: object;
   readonly websocket: object;
@@ -36,10 +24,13 @@ interface Branch {
   readonly next: Map<string, Branch>;
 }
 
-class EndpointMap extends Map<string, Endpoint> implements Endpoints {
+/** The procedures of a router by dotted path, and by the keys of a path. */
+export class Endpoints extends Map<string, Endpoint> {
+  /** The routers in it, by dotted path. */
   readonly routers = new Map<string, NestedRouter>();
   readonly #root: Branch = { next: new Map() };
 
+  /** Adds a procedure. */
   add(keys: readonly string[], procedure: Endpoint["procedure"]): void {
     const path = keys.join(".");
     const endpoint = { path, procedure };
@@ -53,11 +44,13 @@ class EndpointMap extends Map<string, Endpoint> implements Endpoints {
     branch.endpoint = endpoint;
   }
 
+  /**
+   * Finds a procedure by the keys of its path. One look-up for each key costs
+   * 0.2 µs less than joining them: the parser of JSON has hashed the keys.
+   */
   find(keys: readonly string[]): Endpoint | undefined {
     let branch: Branch | undefined = this.#root;
-    for (let i = 0; i < keys.length && branch !== undefined; i++) {
-      branch = branch.next.get(keys[i]!);
-    }
+    for (const key of keys) branch = branch?.next.get(key);
     return branch?.endpoint;
   }
 }
@@ -65,24 +58,22 @@ class EndpointMap extends Map<string, Endpoint> implements Endpoints {
 const KINDS: readonly unknown[] = ["query", "mutation", "subscription"];
 
 /**
- * Lists the procedures of a definition, in the order in which they stand.
+ * Lists the procedures of a definition, in their order.
  *
- * @throws {TypeError} If it is no object, a key can't be part of a path, or a value is neither
- * a procedure nor a definition nor a router.
+ * @throws {TypeError} If a key can't be part of a path, or a value is neither a
+ * procedure nor a definition nor a router.
  */
 export function listEndpoints(def: object): Endpoints {
   let endpoints = known.get(def);
   if (endpoints === undefined) {
     if (!isPlain(def)) {
-      throw new TypeError(
-        `Cannot create router: def must be an object of procedures, received ${
-          kindOf(def)
-        }`,
+      throw cannot(
+        `def must be an object of procedures, received ${kindOf(def)}`,
       );
     }
-    const map = new EndpointMap();
-    collect(def, [], [], map);
-    known.set(def, endpoints = map);
+    endpoints = new Endpoints();
+    collect(def, [], [], endpoints);
+    known.set(def, endpoints);
   }
   return endpoints;
 }
@@ -94,27 +85,22 @@ function collect(
   def: object,
   path: readonly string[],
   around: readonly object[],
-  endpoints: EndpointMap,
+  endpoints: Endpoints,
 ): void {
   if (around.includes(def)) {
-    throw new TypeError(
-      `Cannot create router: ${
-        path.join(".")
-      } leads back to a router around it`,
-    );
+    throw cannot(`${path.join(".")} leads back to a router around it`);
   }
   for (const [key, value] of Object.entries(def)) {
     checkKey(key, path);
     const here = [...path, key];
-    if (isProcedure(value)) {
-      endpoints.add(here, value);
-    } else if (isPlain(value)) {
+    if (isProcedure(value)) endpoints.add(here, value);
+    else if (isPlain(value)) {
       const isNested = isRouter(value);
       if (isNested) endpoints.routers.set(here.join("."), value);
       collect(isNested ? value._def : value, here, [...around, def], endpoints);
     } else {
-      throw new TypeError(
-        `Cannot create router: ${
+      throw cannot(
+        `${
           here.join(".")
         } must be a procedure or an object of procedures, received ${
           kindOf(value)
@@ -122,6 +108,10 @@ function collect(
       );
     }
   }
+}
+
+function cannot(problem: string): TypeError {
+  return new TypeError(`Cannot create router: ${problem}`);
 }
 
 /** A router stands for its definition; no other object may have a `_def`. */
@@ -147,8 +137,8 @@ function checkKey(key: string, path: readonly string[]): void {
   const paths = createPathProxy({}) as Record<string, unknown>;
   const isTaken = key === "" || key === "_def" || paths[key] === undefined;
   if (!isTaken && !key.includes(".")) return;
-  throw new TypeError(
-    `Cannot create router: ${JSON.stringify(key)} in ${
+  throw cannot(
+    `${show(key)} in ${
       path.join(".") || "the router"
     } can't be the name of a procedure: it must not be empty, "then", "toJSON" or "_def", or hold a dot`,
   );

@@ -5,27 +5,25 @@
  * @module
  */
 
-import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
-import { Call } from "./call.ts";
-import type { CallSource, Endpoint } from "./call.ts";
-import { noteCall, noteRefusal, noteRefusedCall } from "./call_route.ts";
-import type { Endpoints } from "./endpoints.ts";
 import { isA, RPCError, stringifyError } from "../error.ts";
+import type { Transformer } from "../protocol.ts";
+import { Call, type CallSource, type Endpoint, perform } from "./call.ts";
+import type { Endpoints } from "./endpoints.ts";
+import { readPostBody } from "./post_body.ts";
+import { readQueryString } from "./query_string.ts";
 import {
   describe,
-  findByKeys,
-  findByName,
+  type Fields,
+  findEndpoint,
   parseError,
   parseJSON,
   readInput,
   readObject,
   readPath,
-} from "../socket/messages.ts";
-import { perform } from "./perform.ts";
-import { readQueryString } from "./query_string.ts";
+} from "./read_message.ts";
 import type { Reporter } from "./report.ts";
 import { addHeaders, checkHeaders, respond, respondError } from "./respond.ts";
-import type { Transformer } from "../transformer.ts";
+import { recordCall, recordRefusal, recordRefusedCall } from "./tracing.ts";
 
 /** What the HTTP side of a router needs to know. */
 export interface HTTPOptions {
@@ -36,46 +34,67 @@ export interface HTTPOptions {
   readonly maxBatchSize: number;
 }
 
-/** Answers requests. `path` names the procedure if the host knows it. */
+/**
+ * Answers a request, without a promise if nothing waits.
+ *
+ * @param path The procedure's dotted path, if the URL names it.
+ */
 export type HTTPHandler = (
   request: Request,
   ctx?: unknown,
   path?: string,
-) => Promise<Response>;
+) => Response | Promise<Response>;
 
-/** Makes the handler of a router. */
+/** Creates the HTTP handler of a router. */
 export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   const { endpoints, transformer, report, maxBodySize, maxBatchSize } = options;
 
-  return async (request, ctx, path) => {
+  return (request, ctx, path) => {
+    const source = new RequestSource(request, ctx);
     const { method } = request;
-    const source = new RequestSource(request);
+    if (method === "POST") return post(source, path);
     try {
-      let envelope: string | Promise<string>;
-      if (method === "GET" || method === "HEAD") {
-        envelope = answerGet(source, ctx, path);
-      } else if (method === "POST") {
-        checkContentType(request.headers);
-        let text: string;
-        try {
-          text = await readBodyText(request, maxBodySize);
-        } catch (error) {
-          throw bodyFailure(error as BodyError);
-        }
-        envelope = answerPost(source, ctx, path, text);
-      } else throw methodNotAllowed(method);
-      if (typeof envelope !== "string") envelope = await envelope;
-      return respond(envelope, method, source.added);
+      if (method !== "GET" && method !== "HEAD") throw methodNotAllowed(method);
+      const envelope = answerGet(source, path);
+      return typeof envelope === "string"
+        ? respond(envelope, method, source.added)
+        : respondLater(envelope, method, source);
     } catch (error) {
-      if (!(isA(error, RPCError))) throw error;
-      if (!source.arrived) noteRefusal(error);
-      return respondError(error, method, source.added);
+      return refuse(error, method, source);
     }
   };
 
+  async function respondLater(
+    envelope: Promise<string>,
+    method: string,
+    source: RequestSource,
+  ): Promise<Response> {
+    try {
+      return respond(await envelope, method, source.added);
+    } catch (error) {
+      return refuse(error, method, source);
+    }
+  }
+
+  async function post(
+    source: RequestSource,
+    path: string | undefined,
+  ): Promise<Response> {
+    try {
+      const text = await readPostBody(source.request, maxBodySize);
+      const envelope = answerPost(source, path, text);
+      return respond(
+        typeof envelope === "string" ? envelope : await envelope,
+        "POST",
+        source.added,
+      );
+    } catch (error) {
+      return refuse(error, "POST", source);
+    }
+  }
+
   function answerGet(
     source: RequestSource,
-    ctx: unknown,
     name: string | undefined,
   ): string | Promise<string> {
     const { path, input } = readQueryString(source.request.url);
@@ -83,9 +102,9 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     if (named === null) {
       throw parseError("The query parameter path is missing");
     }
-    const endpoint = findByName(endpoints, named);
+    const endpoint = findEndpoint(endpoints, named);
     checkKind(endpoint, "query");
-    return callProcedure(endpoint, source, ctx, readQueryInput(input));
+    return callProcedure(endpoint, source, readQueryInput(input));
   }
 
   function readQueryInput(text: string | null): unknown {
@@ -97,43 +116,33 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
 
   function answerPost(
     source: RequestSource,
-    ctx: unknown,
     name: string | undefined,
     text: string,
   ): string | Promise<string> {
-    if (name !== undefined) return answerNamed(source, ctx, name, text);
+    // If the URL has the path, the body is the input and nothing else.
+    if (name !== undefined) {
+      const endpoint = findEndpoint(endpoints, name);
+      checkKind(endpoint, endpoint.procedure.kind);
+      const input = text === "" ? undefined : parseJSON(text, "The body");
+      return callProcedure(endpoint, source, readInput(transformer, input));
+    }
     const body = readObject(parseJSON(text, "The body"), "The body");
     return body.batch === undefined
-      ? answerCall(source, ctx, body)
-      : answerBatch(source, ctx, body.batch);
+      ? answerCall(source, body)
+      : answerBatch(source, body.batch);
   }
 
   function answerCall(
     source: RequestSource,
-    ctx: unknown,
-    { path, type, input }: { readonly [key: string]: unknown },
+    { path, type, input }: Fields,
   ): string | Promise<string> {
-    const endpoint = findByKeys(endpoints, readPath(path));
+    const endpoint = findEndpoint(endpoints, readPath(path));
     checkKind(endpoint, type);
-    return callProcedure(endpoint, source, ctx, readInput(transformer, input));
-  }
-
-  /** The URL has the path, so the body is the input and nothing else. */
-  function answerNamed(
-    source: RequestSource,
-    ctx: unknown,
-    name: string,
-    text: string,
-  ): string | Promise<string> {
-    const endpoint = findByName(endpoints, name);
-    checkKind(endpoint, endpoint.procedure.kind);
-    const input = text === "" ? undefined : parseJSON(text, "The body");
-    return callProcedure(endpoint, source, ctx, readInput(transformer, input));
+    return callProcedure(endpoint, source, readInput(transformer, input));
   }
 
   async function answerBatch(
     source: RequestSource,
-    ctx: unknown,
     batch: unknown,
   ): Promise<string> {
     if (!Array.isArray(batch) || batch.length === 0) {
@@ -150,15 +159,16 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
         413,
       );
     }
-    const sources = batch.map(() => new RequestSource(source.request));
+    const sources = batch.map(() =>
+      new RequestSource(source.request, source.ctx)
+    );
     const envelopes = await Promise.all(batch.map(async (call, index) => {
       const source = sources[index]!;
       try {
-        const fields = readObject(call, "A call of a batch");
-        return await answerCall(source, ctx, fields);
+        return await answerCall(source, readObject(call, "A call of a batch"));
       } catch (error) {
-        if (!(isA(error, RPCError))) throw error;
-        if (!source.arrived) noteRefusedCall(error);
+        if (!isA(error, RPCError)) throw error;
+        if (!source.arrived) recordRefusedCall(error);
         // The batch has one status; that of the call goes with its envelope.
         return `{"ok":false,"status":${error.status},"error":${
           stringifyError(error)
@@ -171,20 +181,19 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     return `{"ok":true,"data":[${envelopes.join(",")}]}`;
   }
 
-  /** Runs a procedure and gives the envelope of its success. */
+  /** Runs a procedure. Returns the envelope of its success. */
   function callProcedure(
     endpoint: Endpoint,
     source: RequestSource,
-    ctx: unknown,
     input: unknown,
   ): string | Promise<string> {
-    const call = new Call(endpoint, ctx, source);
+    const call = new Call(endpoint, source.ctx, source);
     source.arrived = true;
     try {
-      noteCall(endpoint.path);
+      recordCall(endpoint.path);
       const envelope = perform(endpoint, call, input, success);
       if (typeof envelope !== "string") {
-        return answerLater(call, envelope, source);
+        return finishLater(call, envelope, source);
       }
       if (source.added !== undefined) checkHeaders(source.added, call.path);
       call.settle();
@@ -195,7 +204,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     }
   }
 
-  async function answerLater(
+  async function finishLater(
     call: Call,
     pending: Promise<string>,
     source: RequestSource,
@@ -212,23 +221,25 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   }
 
   function success(data: unknown): string {
-    let text: string | undefined;
-    if (transformer === undefined) text = JSON.stringify(data);
-    else text = JSON.stringify(transformer.stringify(data));
+    const text = JSON.stringify(
+      transformer === undefined ? data : transformer.stringify(data),
+    ) as string | undefined;
     return text === undefined ? '{"ok":true}' : `{"ok":true,"data":${text}}`;
   }
 }
 
-/** What of a request is dear to make is made only when it is asked for. */
+/** A request. What is slow to create is created when it is read. */
 class RequestSource implements CallSource {
   readonly request: Request;
+  readonly ctx: unknown;
   /** Whether a procedure was found, and called. */
   arrived = false;
   /** What procedures have set, if one has looked. */
   added: Headers | undefined = undefined;
 
-  constructor(request: Request) {
+  constructor(request: Request, ctx: unknown) {
     this.request = request;
+    this.ctx = ctx;
   }
 
   get signal(): AbortSignal {
@@ -240,14 +251,21 @@ class RequestSource implements CallSource {
   }
 }
 
+function refuse(
+  error: unknown,
+  method: string,
+  source: RequestSource,
+): Response | Promise<Response> {
+  if (!isA(error, RPCError)) return Promise.reject(error);
+  if (!source.arrived) recordRefusal(error);
+  return respondError(error, method, source.added);
+}
+
 function checkKind({ procedure: { kind } }: Endpoint, type: unknown): void {
-  if (kind === type && kind !== "subscription") return;
   if (kind === "subscription") {
-    throw new RPCError(
-      "METHOD_NOT_ALLOWED",
-      "Subscriptions need a WebSocket",
-    );
+    throw new RPCError("METHOD_NOT_ALLOWED", "Subscriptions need a WebSocket");
   }
+  if (kind === type) return;
   if (type !== "query" && type !== "mutation") {
     throw parseError(
       `type must be "query" or "mutation", received ${
@@ -259,34 +277,6 @@ function checkKind({ procedure: { kind } }: Endpoint, type: unknown): void {
     "METHOD_MISMATCH",
     `The procedure is a ${kind}, the request is a ${type}`,
   );
-}
-
-/**
- * Browsers send JSON to another site only after asking it (CORS), but forms
- * and `text/plain` without. RFC 8259, section 8.1, knows UTF-8 only.
- */
-function checkContentType(headers: Headers): void {
-  const type = headers.get("content-type");
-  if (type === "application/json") return;
-  if (type !== null && isJsonType(type)) return;
-  throw parseError("The content type must be application/json, in UTF-8");
-}
-
-const CHARSET = /^charset\s*=\s*"?utf-?8"?$/i;
-
-/** Only a charset may follow, and a semicolon at the end. */
-function isJsonType(text: string): boolean {
-  const [type, ...parameters] = text.split(";", 4).map((part) => part.trim());
-  if (type!.toLowerCase() !== "application/json") return false;
-  if (parameters.at(-1) === "") parameters.pop();
-  return parameters.length === 0 ||
-    parameters.length === 1 && CHARSET.test(parameters[0]!);
-}
-
-function bodyFailure({ problem, message }: BodyError): RPCError {
-  return problem === "TOO_LARGE"
-    ? new RPCError("PAYLOAD_TOO_LARGE", message, 413)
-    : parseError(message);
 }
 
 function methodNotAllowed(method: string): RPCError {

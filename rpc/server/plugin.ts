@@ -1,19 +1,20 @@
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
 import type { Context } from "../../core/context.ts";
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
 import { isCrossOrigin, readOrigins } from "../../core/http/origin.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { createUpgrader } from "../../core/socket/websocket.ts";
-import { noteEndpoint, noteRefusal } from "./call_route.ts";
-import { checkEndpoint, checkRouter, DEFAULT_ENDPOINT } from "./check.ts";
-import type { WSConnectionData } from "../socket/connection.ts";
 import { errors, RPCError } from "../error.ts";
+import { rememberSpan, type WSConnectionData } from "../socket/connection.ts";
+import { abortAll, type RouterWebSocketHandler } from "../socket/websocket.ts";
+import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "./check.ts";
 import { respondError } from "./respond.ts";
-import type { Router } from "./router.ts";
-import { rememberTrace } from "../socket/socket_trace.ts";
-import { abortAll } from "../socket/websocket.ts";
-import type { RouterWebSocketHandler } from "../socket/websocket.ts";
+import { httpHandlerOf, type Router } from "./router.ts";
+import { recordEndpoint, recordRefusal } from "./tracing.ts";
 
 /** What is served, and where. */
 export interface RPCPluginOptions {
@@ -37,7 +38,8 @@ export interface RPCPluginOptions {
 
 const OPTIONS: OptionRules<RPCPluginOptions> = {
   router: true,
-  endpoint: true,
+  endpoint: anEndpoint,
+  // readOrigins() and createUpgrader() check these.
   allowedOrigins: true,
   maxSocketsPerAddress: true,
 };
@@ -121,8 +123,8 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   checkOptions(options, OPTIONS, operation);
   const { router, endpoint = DEFAULT_ENDPOINT, allowedOrigins = [] } = options;
   const { maxSocketsPerAddress } = options;
-  checkRouter(router, ["handler", "websocket"], operation);
-  checkEndpoint(endpoint, operation);
+  checkValue(router, "router", aRouterWith("handler", "websocket"), operation);
+  const respond = httpHandlerOf(router);
   const allowed = readOrigins(allowedOrigins, operation, "allowedOrigins");
   const isForeign = (request: Request) => isCrossOrigin(request, allowed);
   const connections = new Set<WSConnectionData>();
@@ -155,7 +157,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       ctx: hasRequest(ctx) ? ctx.withRequest(originalRequest) : ctx,
       originalRequest,
     };
-    rememberTrace(data);
+    rememberSpan(data);
     return server.upgrade(request, { data });
   }
 
@@ -171,12 +173,12 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     if (!path.startsWith(endpoint)) return undefined;
     if (path.length > endpoint.length) {
       if (path[endpoint.length] !== "/") return undefined;
-      noteEndpoint(endpoint);
+      recordEndpoint(endpoint);
       const name = decode(path.slice(endpoint.length + 1));
-      return router.handler(request, ctx, name);
+      return respond(request, ctx, name);
     }
-    noteEndpoint(endpoint);
-    if (!isUpgrade(request)) return router.handler(request, ctx);
+    recordEndpoint(endpoint);
+    if (!isUpgrade(request)) return respond(request, ctx);
     const isOpen = upgradeToWebSocket(upgrader, request, ctx);
     const response = upgrader.response(request);
     if (isOpen) return response!;
@@ -210,7 +212,7 @@ function isUpgrade({ method, headers }: Request): boolean {
 const TOO_MANY_SOCKETS = "This address has too many sockets open";
 
 function refuseUpgrade(error: RPCError): Response {
-  noteRefusal(error);
+  recordRefusal(error);
   return respondError(error, "GET");
 }
 

@@ -1,34 +1,25 @@
 import { isResponse } from "../../core/http/is_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import { reportError } from "../../core/report_error.ts";
-import { fromResponse, internalError, isA, RPCError } from "../error.ts";
+import { errors, isA, RPCError } from "../error.ts";
 import type { CallInfo } from "../procedure/procedure.ts";
+import type { Call } from "./call.ts";
 
-/**
- * Gets what a procedure threw and the call that it threw it in. A promise that
- * it returns is not waited for.
- */
+/** Called with an error of a procedure, and its call. Nothing waits for it. */
 export type ErrorReport = (error: unknown, call: CallInfo<unknown>) => void;
 
-/** Makes of whatever was thrown what the caller may see. */
-export type Reporter = (error: unknown, call: ReportedCall) => RPCError;
-
-interface ReportedCall extends CallInfo<unknown> {
-  /** Whether an error only says that the caller is gone. */
-  isAbandonedBy(error: unknown): boolean;
-}
+/** Maps any thrown value to an error that is safe to send. */
+export type Reporter = (error: unknown, call: Call) => RPCError;
 
 /**
- * Makes the reporter of a router. What was not meant for the caller is told to
- * `onError`, once.
+ * Creates the reporter of a router. It passes errors that aren't meant for the
+ * caller to `onError`, once.
  */
-export function reporter(onError: ErrorReport = logError): Reporter {
+export function createReporter(onError: ErrorReport = logError): Reporter {
   return (error, call) => {
     if (isA(error, RPCError)) return error;
     // Others, such as a redirection, mean nothing to who calls a procedure.
-    if (isResponse(error) && error.status >= 400) {
-      return fromResponse(error);
-    }
+    if (isResponse(error) && error.status >= 400) return fromResponse(error);
     // A procedure that gives up because its caller did has done right.
     if (!call.isAbandonedBy(error)) reportError(onError, error, call);
     return internalError(error);
@@ -38,4 +29,30 @@ export function reporter(onError: ErrorReport = logError): Reporter {
 /** What an error says may come from the caller. */
 function logError(error: unknown, { type, path }: CallInfo<unknown>): void {
   console.error("%s %s failed:", type, path, printableError(error));
+}
+
+function internalError(cause?: unknown, status = 500): RPCError {
+  return new RPCError("INTERNAL_ERROR", "Internal server error", status, {
+    cause,
+  });
+}
+
+/**
+ * A thrown `Response` of 400 or more refuses a request everywhere in the kit,
+ * guards throw them. Callers of procedures get its status in their envelope.
+ */
+function fromResponse({ status, headers }: Response): RPCError {
+  if (status === 401) return errors.unauthorized();
+  if (status === 403) return errors.forbidden();
+  if (status === 404) return errors.notFound();
+  if (status === 429) {
+    const retryAfter = headers.get("retry-after");
+    return new RPCError("RATE_LIMITED", "Too many requests", 429, {
+      ...(retryAfter ? { headers: { "retry-after": retryAfter } } : {}),
+    });
+  }
+  if (status >= 400 && status < 500) {
+    return new RPCError("BAD_REQUEST", "The request was refused", status);
+  }
+  return internalError(undefined, status);
 }

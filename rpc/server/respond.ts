@@ -4,8 +4,7 @@
  * @module
  */
 
-import { ownHeaderIn, stringifyError } from "../error.ts";
-import type { RPCError } from "../error.ts";
+import { ownHeaderIn, type RPCError, stringifyError } from "../error.ts";
 
 /** Made once: Deno reads it faster than `Response.json` makes its own. */
 const OK = { headers: { "content-type": "application/json" } };

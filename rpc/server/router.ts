@@ -1,14 +1,21 @@
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
-import { listEndpoints } from "./endpoints.ts";
-import type { Endpoints } from "./endpoints.ts";
-import { createHTTPHandler } from "./http.ts";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import {
+  aFunction,
+  aPositiveInteger,
+  withMethods,
+} from "../../core/check/rules.ts";
 import type { Procedure } from "../procedure/procedure.ts";
-import { reporter } from "./report.ts";
-import type { ErrorReport } from "./report.ts";
-import type { Transformer } from "../transformer.ts";
-import { createWebSocketHandler } from "../socket/websocket.ts";
-import type { RouterWebSocketHandler } from "../socket/websocket.ts";
+import type { Transformer } from "../protocol.ts";
+import {
+  createWebSocketHandler,
+  type RouterWebSocketHandler,
+} from "../socket/websocket.ts";
+import { type Endpoints, listEndpoints } from "./endpoints.ts";
+import { createHTTPHandler, type HTTPHandler } from "./http.ts";
+import { createReporter, type ErrorReport } from "./report.ts";
 
 /**
  * Procedures and further routers by name, to any depth. Of a router only its
@@ -17,23 +24,19 @@ import type { RouterWebSocketHandler } from "../socket/websocket.ts";
  */
 export interface RouterDef {
   /** A procedure, a definition, or a router. */
-  readonly [key: string]: AnyProcedure | RouterDef | AnyRouter;
+  // Just enough to tell them apart: what a procedure consists of was checked
+  // when it was created.
+  readonly [key: string]:
+    | Pick<Procedure, "kind" | "handler">
+    | RouterDef
+    | Pick<Router, "handler">;
 }
 
-/**
- * Any procedure. Just enough to tell: what it is made of was checked when it
- * was made, and need not be compared again for each place that it stands in.
- */
-export type AnyProcedure = Pick<Procedure, "kind" | "handler">;
-
-/** Any router. */
-export type AnyRouter = Pick<Router, "handler">;
-
-/** How values travel: as plain JSON, or through a transformer. */
-export type Wire = "json" | "transformed";
-
 /** Procedures under one address. */
-export interface Router<Def = RouterDef, As extends Wire = Wire> {
+export interface Router<
+  Def = RouterDef,
+  As extends "json" | "transformed" = "json" | "transformed",
+> {
   /** What the router was made of. */
   readonly _def: Def;
   /**
@@ -81,12 +84,16 @@ export interface RouterOptions {
 }
 
 const OPTIONS: OptionRules<RouterOptions> = {
-  transformer: true,
-  onError: true,
-  maxBodySize: true,
-  maxBatchSize: true,
-  maxSubscriptions: true,
-  maxMessageSize: true,
+  transformer: withMethods(
+    "an object with stringify and parse",
+    "stringify",
+    "parse",
+  ),
+  onError: aFunction,
+  maxBodySize: aPositiveInteger,
+  maxBatchSize: aPositiveInteger,
+  maxSubscriptions: aPositiveInteger,
+  maxMessageSize: aPositiveInteger,
 };
 
 /**
@@ -146,54 +153,56 @@ export function createRouter<Def extends RouterDef>(
   options: RouterOptions = {},
 ): Router<Def> {
   checkOptions(options, OPTIONS, "create router");
-  const { transformer, onError } = options;
+  const {
+    transformer,
+    onError,
+    maxBodySize = 1_048_576,
+    maxBatchSize = 50,
+    maxSubscriptions = 100,
+    maxMessageSize = 65_536,
+  } = options;
   const endpoints = listEndpoints(def);
   checkTransformers(endpoints, transformer);
-  const shared = { endpoints, transformer, report: reporter(onError) };
-  const handler = createHTTPHandler({
-    ...shared,
-    maxBodySize: limit(options, "maxBodySize", 1_048_576),
-    maxBatchSize: limit(options, "maxBatchSize", 50),
-  });
-  if (transformer !== undefined) transformers.set(handler, transformer);
+  const shared = { endpoints, transformer, report: createReporter(onError) };
+  const handle = createHTTPHandler({ ...shared, maxBodySize, maxBatchSize });
+  const handler: Router["handler"] = (request, ctx, path) =>
+    Promise.resolve(handle(request, ctx, path));
+  internals.set(handler, { handle, transformer });
   return {
     _def: def,
     "~wire": transformer === undefined ? "json" : "transformed",
     handler,
     websocket: createWebSocketHandler({
       ...shared,
-      maxSubscriptions: limit(options, "maxSubscriptions", 100),
-      maxMessageSize: limit(options, "maxMessageSize", 65_536),
+      maxSubscriptions,
+      maxMessageSize,
     }),
   };
 }
 
-/** The transformers of those routers that have one, by what a copy has too. */
-const transformers = new WeakMap<object, Transformer>();
+/** More about routers, by their handler: a copy of a router has that too. */
+const internals = new WeakMap<object, {
+  readonly handle: HTTPHandler;
+  readonly transformer: Transformer | undefined;
+}>();
 
-/** What a router's own transformer makes, its clients here could not read. */
+/** Returns a router's handler, which answers without a promise if it can. */
+export function httpHandlerOf(
+  { handler }: Pick<Router, "handler">,
+): HTTPHandler {
+  return internals.get(handler)?.handle ?? handler;
+}
+
+/** Clients could not read what another transformer has written. */
 function checkTransformers(
   { routers }: Endpoints,
   transformer: Transformer | undefined,
 ): void {
   for (const [path, { handler }] of routers) {
-    const inner = transformers.get(handler);
+    const inner = internals.get(handler)?.transformer;
     if (inner === undefined || inner === transformer) continue;
     throw new TypeError(
       `Cannot create router: ${path} must have no transformer or that of the router around it, received another one; its _def has the procedures without one`,
     );
   }
-}
-
-type Limit = {
-  [K in keyof RouterOptions]-?: RouterOptions[K] extends number | undefined ? K
-    : never;
-}[keyof RouterOptions];
-
-function limit(options: RouterOptions, name: Limit, fallback: number): number {
-  const value = options[name] ?? fallback;
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new TypeError(
-    `Cannot create router: ${name} must be a positive integer, received ${value}`,
-  );
 }

@@ -6,15 +6,15 @@
  */
 
 import type { ObservedSpan } from "../../core/observed_span.ts";
-import type { Call, Endpoint } from "./call.ts";
 import { RPCError } from "../error.ts";
 import type { CallInfo, ProcedureKind } from "../procedure/procedure.ts";
 import {
-  check,
   invalidFields,
   sanitizeValidationError,
-} from "../procedure/schema.ts";
-import type { Check } from "../procedure/schema.ts";
+  validate,
+  type Validation,
+} from "../procedure/validate.ts";
+import type { Call, Endpoint } from "./call.ts";
 
 /** What a handler is called with, beside the fields of middlewares. */
 class HandlerArguments implements CallInfo<unknown> {
@@ -159,7 +159,7 @@ function handle(
   const { span } = call;
   if (procedure.input === undefined) return answer(procedure, args, span);
   const began = span === undefined ? 0 : performance.now();
-  const checked = check(procedure.input, input);
+  const checked = validate(procedure.input, input);
   return checked instanceof Promise
     ? checked.then((checked) => accept(procedure, args, span, checked, began))
     : accept(procedure, args, span, checked, began);
@@ -169,7 +169,7 @@ function accept(
   procedure: Endpoint["procedure"],
   args: HandlerArguments,
   span: ObservedSpan | undefined,
-  checked: Check,
+  checked: Validation,
   began: number,
 ): unknown {
   if (span !== undefined) {
@@ -237,11 +237,28 @@ export async function checkOutput(
   value: unknown,
 ): Promise<unknown> {
   if (output === undefined) return value;
-  const checked = await check(output, value);
+  const checked = await validate(output, value);
   if (checked.valid) return checked.value;
   throw new TypeError(
     `Cannot answer ${path}: its output schema refuses what the handler gave: ${
       JSON.stringify(sanitizeValidationError(checked.error))
     }`,
+  );
+}
+
+/**
+ * Returns the iterator of a subscription's result.
+ *
+ * @throws {TypeError} If the handler returned nothing iterable.
+ */
+export function toIterator(
+  stream: unknown,
+  path: string,
+): AsyncIterator<unknown> {
+  const iterable = Object(stream) as Partial<AsyncIterable<unknown>>;
+  const iterator = iterable[Symbol.asyncIterator]?.();
+  if (iterator !== undefined) return iterator;
+  throw new TypeError(
+    `Cannot stream ${path}: its handler must be an async generator or return an AsyncIterable`,
   );
 }

@@ -1,3 +1,5 @@
+import type { SpanOpener } from "../../core/observed_span.ts";
+import { currentScope } from "../../core/request_scope.ts";
 import type { ServerWebSocket } from "../../core/socket/websocket.ts";
 
 /** What belongs to one connection. */
@@ -17,4 +19,21 @@ export type Socket = ServerWebSocket<WSConnectionData>;
 /** Bytes that wait to be sent. Bun's own sockets tell it by a method. */
 export function unsent(ws: Socket & { getBufferedAmount?(): number }): number {
   return ws.bufferedAmount ?? ws.getBufferedAmount?.() ?? 0;
+}
+
+/**
+ * Subscriptions run when the request that opened their socket is over. Each
+ * gets a trace of its own, with that request as its parent.
+ */
+const openers = new WeakMap<WSConnectionData, SpanOpener>();
+
+/** Remembers the current span for the subscriptions of a connection. */
+export function rememberSpan(data: WSConnectionData): void {
+  const span = currentScope()?.span;
+  if (span !== undefined) openers.set(data, span.continuation());
+}
+
+/** Returns the opener of spans below the request that opened a connection. */
+export function spanOpenerOf(data: WSConnectionData): SpanOpener | undefined {
+  return openers.get(data);
 }

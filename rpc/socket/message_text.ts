@@ -6,7 +6,7 @@
  */
 
 import { RPCError } from "../error.ts";
-import { describe, parseError } from "./messages.ts";
+import { describe, parseError } from "../server/read_message.ts";
 
 /**
  * A client's message: its text, or the text's bytes in UTF-8. A list contains

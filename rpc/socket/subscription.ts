@@ -6,18 +6,14 @@
  */
 
 import { pause, yieldToEventLoop } from "../../core/runtime/pause.ts";
-import { Call } from "../server/call.ts";
-import type { Endpoint } from "../server/call.ts";
-import { unsent } from "./connection.ts";
-import type { Socket } from "./connection.ts";
-import { stringifyError } from "../error.ts";
-import type { RPCError } from "../error.ts";
-import { inSpan, spanAttributes } from "../server/perform.ts";
-import type { Reporter } from "../server/report.ts";
-import { checkOutput, run } from "../server/run.ts";
-import { traceOf } from "./socket_trace.ts";
+import { type RPCError, stringifyError } from "../error.ts";
 import { Tracked } from "../procedure/tracked.ts";
-import type { Transformer } from "../transformer.ts";
+import type { Transformer } from "../protocol.ts";
+import { Call, type Endpoint } from "../server/call.ts";
+import type { Reporter } from "../server/report.ts";
+import { checkOutput, run, toIterator } from "../server/run.ts";
+import { inSpan, spanAttributes } from "../server/tracing.ts";
+import { type Socket, spanOpenerOf, unsent } from "./connection.ts";
 
 /** Bytes waiting to be sent at which a generator is not asked for more. */
 const HIGH_WATER = 1_048_576;
@@ -74,7 +70,7 @@ export async function streamTo(
     await pump(ws, endpoint, stream, signal, encode);
   };
   try {
-    const open = traceOf(data);
+    const open = spanOpenerOf(data);
     if (open === undefined) await work();
     else {
       const span = open(`rpc:${call.path}`, "rpc", spanAttributes(call));
@@ -97,19 +93,6 @@ export function errorMessage(id: string | null, error: RPCError): string {
 function missingRequest(): never {
   throw new TypeError(
     "Cannot read request: the data of the socket has no originalRequest",
-  );
-}
-
-/** What a subscription handler gave, ready to be asked for values. */
-export function toIterator(
-  stream: unknown,
-  path: string,
-): AsyncIterator<unknown> {
-  const iterable = Object(stream) as Partial<AsyncIterable<unknown>>;
-  const iterator = iterable[Symbol.asyncIterator]?.();
-  if (iterator !== undefined) return iterator;
-  throw new TypeError(
-    `Cannot stream ${path}: its handler must be an async generator or return an AsyncIterable`,
   );
 }
 

@@ -8,27 +8,30 @@ import type {
   ServerWebSocket,
   WebSocketHandler,
 } from "../../core/socket/websocket.ts";
-import type { Endpoint } from "../server/call.ts";
-import { unsent } from "./connection.ts";
-import type { Socket, WSConnectionData } from "./connection.ts";
-import type { Endpoints } from "../server/endpoints.ts";
 import { RPCError } from "../error.ts";
-import { lengthOf, readText, textAtStart } from "./message_text.ts";
-import type { SocketMessage } from "./message_text.ts";
+import { MAX_EVENT_ID } from "../procedure/tracked.ts";
+import type { Transformer } from "../protocol.ts";
+import type { Endpoint } from "../server/call.ts";
+import type { Endpoints } from "../server/endpoints.ts";
 import {
   describe,
-  findByKeys,
+  type Fields,
+  findEndpoint,
   parseError,
   parseJSON,
   readInput,
   readObject,
   readPath,
-} from "./messages.ts";
-import type { Fields } from "./messages.ts";
+} from "../server/read_message.ts";
 import type { Reporter } from "../server/report.ts";
+import { type Socket, unsent, type WSConnectionData } from "./connection.ts";
+import {
+  lengthOf,
+  readText,
+  type SocketMessage,
+  textAtStart,
+} from "./message_text.ts";
 import { errorMessage, streamTo } from "./subscription.ts";
-import { MAX_EVENT_ID } from "../procedure/tracked.ts";
-import type { Transformer } from "../transformer.ts";
 
 /**
  * The handler of a router's sockets. It fits any server whose sockets have
@@ -161,7 +164,7 @@ export function createWebSocketHandler(
         "Too many subscriptions of this connection have yet to stop",
       );
     }
-    const endpoint = findByKeys(endpoints, readPath(fields.path));
+    const endpoint = findEndpoint(endpoints, readPath(fields.path));
     checkKind(endpoint);
     const input = readInput(transformer, fields.input);
     const lastEventId = readEventId(fields.lastEventId);

@@ -1,5 +1,4 @@
-import { pathOf, toKey } from "./query_key.ts";
-import type { KeyOf } from "./query_key.ts";
+import { type KeyOf, pathOf, toKey } from "./query_key.ts";
 import type { CallLike, DataOf, ErrorOption, Overridden } from "./types.ts";
 
 /** How pages follow each other, and further options of TanStack Query's. */

@@ -1,6 +1,5 @@
 import type { RPCClientError } from "../client/error.ts";
-import { pathOf } from "./query_key.ts";
-import type { QueryKey } from "./query_key.ts";
+import { pathOf, type QueryKey } from "./query_key.ts";
 import type { CallLike, ErrorOption, Overridden } from "./types.ts";
 
 /** Further options of TanStack Query's for a mutation. */

@@ -1,5 +1,4 @@
-import { keyOf, pathOf } from "./query_key.ts";
-import type { KeyOf } from "./query_key.ts";
+import { type KeyOf, keyOf, pathOf } from "./query_key.ts";
 import type {
   CallLike,
   DataOf,

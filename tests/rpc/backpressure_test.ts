@@ -1,15 +1,14 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { startDeno } from "../helpers.ts";
-import type { Child } from "../helpers.ts";
+import { type Child, startDeno } from "../helpers.ts";
 import {
   connect,
   connectRaw,
   frame,
   handshake,
+  type RawClient,
   subscribe,
   writeAll,
 } from "./helpers.ts";
-import type { RawClient } from "./helpers.ts";
 import type { Figures } from "./socket_server.ts";
 
 /** A server in a process of its own, so that its memory is its own. */

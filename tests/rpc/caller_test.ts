@@ -210,7 +210,7 @@ Deno.test("Handlers and middlewares are functions, or are refused", () => {
     [undefined, "undefined"],
     [null, "null"],
     [{}, "an object"],
-    ["handler", "a string"],
+    ["handler", '"handler"'],
   ];
   for (const [wrong, what] of values) {
     assertThrows(

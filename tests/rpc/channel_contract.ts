@@ -6,12 +6,12 @@
 
 import { assert, assertEquals } from "@std/assert";
 import {
+  type Channel,
   createCaller,
   createRouter,
   procedure,
   RPCError,
 } from "@quartet/kit/rpc";
-import type { Channel } from "@quartet/kit/rpc";
 
 /** A channel that ends with its block. */
 export interface TestChannel extends AsyncDisposable {

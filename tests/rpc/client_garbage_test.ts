@@ -1,7 +1,10 @@
 /** What a client makes of servers, inputs and handlers that are wrong. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
-import type { ClientOptions } from "@quartet/kit/rpc/client";
+import {
+  type ClientOptions,
+  createClient,
+  RPCClientError,
+} from "@quartet/kit/rpc/client";
 import { createRouter, procedure } from "@quartet/kit/rpc";
 import { z } from "zod";
 

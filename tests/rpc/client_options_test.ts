@@ -1,8 +1,11 @@
 /** Options that a client refuses when it is created. */
 
 import { assertEquals, assertThrows } from "@std/assert";
-import { createClient, createHTTPClient } from "@quartet/kit/rpc/client";
-import type { ClientOptions } from "@quartet/kit/rpc/client";
+import {
+  type ClientOptions,
+  createClient,
+  createHTTPClient,
+} from "@quartet/kit/rpc/client";
 import { createRouter, procedure } from "@quartet/kit/rpc";
 
 const api = createRouter({ ping: procedure.query(() => "pong") });

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
-import { startDeno } from "../helpers.ts";
-import type { Child } from "../helpers.ts";
+import { type Child, startDeno } from "../helpers.ts";
 import type { counting } from "./counting_server.ts";
 import { fakeTimers } from "./fake_timers.ts";
 import { until } from "./helpers.ts";

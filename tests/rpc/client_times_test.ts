@@ -1,7 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createRouter, procedure } from "@quartet/kit/rpc";
-import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
-import type { RPCClientErrorCode } from "@quartet/kit/rpc/client";
+import {
+  createClient,
+  RPCClientError,
+  type RPCClientErrorCode,
+} from "@quartet/kit/rpc/client";
 import { fakeTimers } from "./fake_timers.ts";
 import { until } from "./helpers.ts";
 

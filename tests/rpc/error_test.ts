@@ -2,6 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createRouter, errors, procedure, RPCError } from "@quartet/kit/rpc";
 import { z } from "zod";
 import {
+  type Answer,
   ask,
   connect,
   errorLog,
@@ -9,8 +10,8 @@ import {
   queryOf,
   serveRouter,
   subscribe,
+  type TestServer,
 } from "./helpers.ts";
-import type { Answer, TestServer } from "./helpers.ts";
 
 const log = errorLog();
 

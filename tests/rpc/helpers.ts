@@ -5,14 +5,18 @@
  * @module
  */
 
-import { createApp } from "@quartet/kit/app";
-import type { App, AppOptions, Server } from "@quartet/kit/app";
-import { rpcPlugin } from "@quartet/kit/rpc";
-import type {
-  ErrorReport,
-  Router,
-  RPCFailure,
-  RPCPluginOptions,
+import {
+  type App,
+  type AppOptions,
+  createApp,
+  type Server,
+} from "@quartet/kit/app";
+import {
+  type ErrorReport,
+  type Router,
+  type RPCFailure,
+  rpcPlugin,
+  type RPCPluginOptions,
 } from "@quartet/kit/rpc";
 import { handshake as handshakeOf } from "../helpers.ts";
 

@@ -4,10 +4,15 @@
  */
 
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
-import { createRouter, procedure, RPCError } from "@quartet/kit/rpc";
-import type { RouterDef } from "@quartet/kit/rpc";
+import {
+  createRouter,
+  procedure,
+  type RouterDef,
+  RPCError,
+} from "@quartet/kit/rpc";
 import { z } from "zod";
 import {
+  type Answer,
   ask,
   connect,
   errorLog,
@@ -16,7 +21,6 @@ import {
   subscribe,
   until,
 } from "./helpers.ts";
-import type { Answer } from "./helpers.ts";
 
 const SECRET = "postgres://root:hunter2@10.0.0.7";
 const INTERNAL = { code: "INTERNAL_ERROR", message: "Internal server error" };

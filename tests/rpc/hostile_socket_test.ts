@@ -8,12 +8,12 @@ import {
   connectRaw,
   errorLog,
   frame,
+  type Message,
   serveRouter,
   subscribe,
   until,
   writeAll,
 } from "./helpers.ts";
-import type { Message } from "./helpers.ts";
 
 const log = errorLog();
 

@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { createRouter, procedure } from "@quartet/kit/rpc";
-import type { CallInfo } from "@quartet/kit/rpc";
+import { type CallInfo, createRouter, procedure } from "@quartet/kit/rpc";
 import { z } from "zod";
 import { ask, errorLog, postOf, serveRouter, writeAll } from "./helpers.ts";
 

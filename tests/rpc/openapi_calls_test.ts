@@ -11,10 +11,10 @@ import {
   createOpenAPIDocument,
   createRouter,
   errors,
+  type JSONSchema,
   procedure,
   rpcPlugin,
 } from "@quartet/kit/rpc";
-import type { JSONSchema } from "@quartet/kit/rpc";
 import addFormats from "ajv-formats";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { z } from "zod";

@@ -3,15 +3,13 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import {
   createOpenAPIDocument,
   createRouter,
+  type JSONSchema,
+  type OpenAPIDocument,
+  type OpenAPIOperation,
+  type OpenAPIOptions,
   procedure,
-} from "@quartet/kit/rpc";
-import type {
-  JSONSchema,
-  OpenAPIDocument,
-  OpenAPIOperation,
-  OpenAPIOptions,
-  RouterDef,
-  Schema,
+  type RouterDef,
+  type Schema,
 } from "@quartet/kit/rpc";
 import { z } from "zod";
 import * as mini from "zod/mini";
@@ -492,7 +490,7 @@ Deno.test("createOpenAPIDocument() checks its options", () => {
   const router = createRouter({});
   const cases: [object, string][] = [
     [{ version: "1" }, "title must be a string, received undefined"],
-    [{ title: "A", version: 1 }, "version must be a string, received a number"],
+    [{ title: "A", version: 1 }, "version must be a string, received 1"],
     [{ ...INFO, endpoint: "/rpc/" }, 'received "/rpc/"'],
     [{ ...INFO, endpoint: "rpc" }, "endpoint must be a path"],
   ];

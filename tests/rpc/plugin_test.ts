@@ -127,7 +127,7 @@ Deno.test("rpcPlugin() refuses what is no router and endpoints that are no paths
     assertThrows(
       () => rpcPlugin({ router: wrong as never }),
       TypeError,
-      "Cannot create RPC plugin: router must be what createRouter() gives",
+      "Cannot create RPC plugin: router must be what createRouter() returns",
     );
   }
   for (const endpoint of ["", "/", "rpc", "/rpc/", "/rpc?a", "/a#b", 5]) {

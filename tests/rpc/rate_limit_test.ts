@@ -5,9 +5,9 @@ import {
   createRouter,
   procedure,
   rateLimit,
+  type RateLimitOptions,
   rpcPlugin,
 } from "@quartet/kit/rpc";
-import type { RateLimitOptions } from "@quartet/kit/rpc";
 import { z } from "zod";
 import { connect, serveRouter, subscribe } from "./helpers.ts";
 

@@ -5,12 +5,20 @@ import {
   assertRejects,
   assertThrows,
 } from "@std/assert";
-import { createRedisChannel } from "@quartet/kit/rpc/redis";
-import type { RedisChannel, RedisChannelOptions } from "@quartet/kit/rpc/redis";
+import {
+  createRedisChannel,
+  type RedisChannel,
+  type RedisChannelOptions,
+} from "@quartet/kit/rpc/redis";
 import { createClient } from "redis";
 import { anyRedis, hasRedis, needsRedis } from "../redis_server.ts";
-import { assertLost, publish, range, take } from "./channel_contract.ts";
-import { testChannel } from "./channel_contract.ts";
+import {
+  assertLost,
+  publish,
+  range,
+  take,
+  testChannel,
+} from "./channel_contract.ts";
 
 testChannel({
   name: "createRedisChannel()",

@@ -6,12 +6,15 @@
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { createRedisChannel } from "@quartet/kit/rpc/redis";
-import { tracked } from "@quartet/kit/rpc";
-import type { Channel } from "@quartet/kit/rpc";
+import { type Channel, tracked } from "@quartet/kit/rpc";
 import { createClient } from "redis";
 import { RedisReader } from "../../rpc/channel/redis_reader.ts";
-import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
-import type { RedisServer } from "../redis_server.ts";
+import {
+  hasRedisServer,
+  needsRedis,
+  type RedisServer,
+  startRedis,
+} from "../redis_server.ts";
 import { assertLost, range, take } from "./channel_contract.ts";
 
 /** Settings of a server that has on disk whatever it has said yes to. */

@@ -102,15 +102,15 @@ Deno.test("What is no router, definition or set of options is refused by name", 
     ],
     [
       () => rpcPlugin({ router: wrong }),
-      "Cannot create RPC plugin: router must be what createRouter() gives",
+      "Cannot create RPC plugin: router must be what createRouter() returns",
     ],
     [
       () => createCaller(wrong),
-      "Cannot create caller: router must be what createRouter() gives",
+      "Cannot create caller: router must be what createRouter() returns",
     ],
     [
       () => createOpenAPIDocument(wrong, wrong),
-      "Cannot create OpenAPI document: router must be what createRouter() gives",
+      "Cannot create OpenAPI document: router must be what createRouter() returns",
     ],
     [
       () => createOpenAPIDocument(router, wrong),

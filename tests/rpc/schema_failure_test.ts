@@ -10,8 +10,9 @@ import {
   createRouter,
   errors,
   procedure,
+  type RouterDef,
+  type Schema,
 } from "@quartet/kit/rpc";
-import type { RouterDef, Schema } from "@quartet/kit/rpc";
 import * as v from "valibot";
 import { z } from "zod";
 import {

@@ -3,10 +3,13 @@
  * `--expose-gc`. It prints its port.
  */
 
-import { createApp } from "@quartet/kit/app";
-import type { ServerWebSocket } from "@quartet/kit/app";
-import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
-import type { WSConnectionData } from "@quartet/kit/rpc";
+import { createApp, type ServerWebSocket } from "@quartet/kit/app";
+import {
+  createRouter,
+  procedure,
+  rpcPlugin,
+  type WSConnectionData,
+} from "@quartet/kit/rpc";
 import { z } from "zod";
 
 declare const gc: () => void;

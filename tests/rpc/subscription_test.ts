@@ -1,17 +1,23 @@
 import { assert, assertEquals } from "@std/assert";
 import { createUpgrader } from "@quartet/kit/app";
-import { createRouter, procedure, rpcPlugin, tracked } from "@quartet/kit/rpc";
-import type { WSConnectionData } from "@quartet/kit/rpc";
+import {
+  createRouter,
+  procedure,
+  rpcPlugin,
+  tracked,
+  type WSConnectionData,
+} from "@quartet/kit/rpc";
 import { z } from "zod";
 import {
   connect,
   connectRaw,
   errorLog,
+  type Message,
   serveRouter,
   subscribe,
+  type TestServer,
   until,
 } from "./helpers.ts";
-import type { Message, TestServer } from "./helpers.ts";
 
 function aborted(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => signal.addEventListener("abort", resolve));

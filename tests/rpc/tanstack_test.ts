@@ -13,8 +13,11 @@ import {
   procedure,
   rpcPlugin,
 } from "@quartet/kit/rpc";
-import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
-import type { Client } from "@quartet/kit/rpc/client";
+import {
+  type Client,
+  createClient,
+  RPCClientError,
+} from "@quartet/kit/rpc/client";
 import {
   infiniteQueryOptions,
   mutationOptions,

@@ -6,11 +6,22 @@ import {
   procedure,
   RPCError,
 } from "@quartet/kit/rpc";
-import { createTracer, tracePlugin } from "@quartet/kit/trace";
-import type { SpanData, TraceData, TracerImpl } from "@quartet/kit/trace";
+import {
+  createTracer,
+  type SpanData,
+  type TraceData,
+  tracePlugin,
+  type TracerImpl,
+} from "@quartet/kit/trace";
 import { z } from "zod";
-import { connect, errorLog, serveRouter, subscribe, until } from "./helpers.ts";
-import type { TestServer } from "./helpers.ts";
+import {
+  connect,
+  errorLog,
+  serveRouter,
+  subscribe,
+  type TestServer,
+  until,
+} from "./helpers.ts";
 
 const inner = createRouter({
   nested: { ping: procedure.query(() => "pong") },

@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
-import { createRouter, procedure } from "@quartet/kit/rpc";
-import type { Transformer } from "@quartet/kit/rpc";
+import { createRouter, procedure, type Transformer } from "@quartet/kit/rpc";
 import * as devalue from "devalue";
 import superjson from "superjson";
 import { z } from "zod";

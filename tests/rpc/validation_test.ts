@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { createCaller, createRouter, procedure } from "@quartet/kit/rpc";
-import type { ErrorReport, Schema } from "@quartet/kit/rpc";
+import {
+  createCaller,
+  createRouter,
+  type ErrorReport,
+  procedure,
+  type Schema,
+} from "@quartet/kit/rpc";
 import { type } from "arktype";
 import * as v from "valibot";
 import { z } from "zod";

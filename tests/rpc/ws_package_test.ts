@@ -1,16 +1,13 @@
 /** A router's `websocket` handler on a server of the npm package `ws`. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { createRouter, procedure } from "@quartet/kit/rpc";
-import type { Router } from "@quartet/kit/rpc";
+import { createRouter, procedure, type Router } from "@quartet/kit/rpc";
 import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { WebSocketServer } from "ws";
 import { z } from "zod";
-import { connect, errorLog, subscribe, until } from "./helpers.ts";
-import type { Client } from "./helpers.ts";
+import { type Client, connect, errorLog, subscribe, until } from "./helpers.ts";
 
 /** The forms in which `ws` passes a message's bytes. */
 type BinaryType = "nodebuffer" | "arraybuffer" | "fragments";

@@ -1,16 +1,15 @@
 /**
- * Reads what callers send, and says what is wrong with it. Nothing here trusts
- * a shape that the compiler would.
+ * Reads the messages of callers, over HTTP and on sockets.
  *
  * @module
  */
 
-import type { Endpoint } from "../server/call.ts";
-import type { Endpoints } from "../server/endpoints.ts";
 import { RPCError } from "../error.ts";
-import type { Transformer } from "../transformer.ts";
+import type { Transformer } from "../protocol.ts";
+import type { Endpoint } from "./call.ts";
+import type { Endpoints } from "./endpoints.ts";
 
-/** What is wrong with a message that can't be understood. */
+/** Returns the error for a message that can't be understood. */
 export function parseError(message: string): RPCError {
   return new RPCError("PARSE_ERROR", message);
 }
@@ -29,7 +28,7 @@ export function parseJSON(text: string, what: string): unknown {
   }
 }
 
-/** An object of a message, as far as it is known to be one. */
+/** An object in a message. Its fields haven't been checked. */
 export type Fields = { readonly [key: string]: unknown };
 
 /** @throws {RPCError} `PARSE_ERROR` if the value is no object. */
@@ -54,29 +53,24 @@ export function readPath(value: unknown): readonly string[] {
   return value;
 }
 
-/** @throws {RPCError} `NOT_FOUND` if there is no such procedure. */
-export function findByKeys(
+/**
+ * Finds a procedure by the keys of its path, or by its dotted path.
+ *
+ * @throws {RPCError} `NOT_FOUND` if there is no such procedure.
+ */
+export function findEndpoint(
   endpoints: Endpoints,
-  path: readonly string[],
+  path: string | readonly string[],
 ): Endpoint {
-  const endpoint = endpoints.find(path);
-  if (endpoint === undefined) throw notFound();
-  return endpoint;
-}
-
-/** @throws {RPCError} `NOT_FOUND` if there is no such procedure. */
-export function findByName(endpoints: Endpoints, path: string): Endpoint {
-  const endpoint = endpoints.get(path);
-  if (endpoint === undefined) throw notFound();
-  return endpoint;
-}
-
-function notFound(): RPCError {
-  return new RPCError("NOT_FOUND", "Procedure not found", 404);
+  const endpoint = typeof path === "string"
+    ? endpoints.get(path)
+    : endpoints.find(path);
+  if (endpoint !== undefined) return endpoint;
+  throw new RPCError("NOT_FOUND", "Procedure not found", 404);
 }
 
 /**
- * Makes a value of the input in a message.
+ * Reads the input in a message.
  *
  * @throws {RPCError} `PARSE_ERROR` if the transformer can't read it.
  */
@@ -95,7 +89,7 @@ export function readInput(
   throw parseError("input must be text that the router's transformer can read");
 }
 
-/** The type of a value as a caller knows it from JSON. */
+/** Returns the JSON type of a value. */
 export function describe(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";

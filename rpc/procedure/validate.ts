@@ -1,0 +1,170 @@
+/**
+ * Validates values, and reports invalid ones to callers and to the trace.
+ *
+ * @module
+ */
+
+import { isThenable } from "../../core/observe.ts";
+import type {
+  ParseSchema,
+  Schema,
+  SchemaResult,
+  StandardSchema,
+} from "./schema.ts";
+import { isZodThatMayWait, type SafeParseResult } from "./zod.ts";
+
+/** The result of a validation. */
+export type Validation =
+  | { readonly valid: true; readonly value: unknown }
+  | {
+    readonly valid: false;
+    /** The schema's report about the value. */
+    readonly error: unknown;
+  };
+
+type SafeParse = (value: unknown) => SafeParseResult | Promise<SafeParseResult>;
+
+/**
+ * Validates a value.
+ *
+ * A schema has one way to report: issues, a `safeParse` result, or an error of
+ * `parse` if it has no other way. Any other error is a failure of the schema's
+ * code, such as a refinement whose database is down.
+ *
+ * @returns The parsed value, or the schema's report. No promise unless the
+ * schema needs one.
+ * @throws Any error of the schema's code, or a `TypeError` if the schema's result
+ * is neither a value nor a report.
+ */
+export function validate(
+  schema: Schema,
+  value: unknown,
+): Validation | Promise<Validation> {
+  let failed = rethrow;
+  try {
+    if ("~standard" in schema) {
+      return isZodThatMayWait(schema)
+        ? settle(schema.safeParseAsync(value), safelyParsed, failed)
+        : settle(
+          (schema as StandardSchema)["~standard"].validate(value),
+          validated,
+          failed,
+        );
+    }
+    const { safeParse, safeParseAsync = safeParse } = schema as {
+      readonly safeParse?: SafeParse;
+      readonly safeParseAsync?: SafeParse;
+    };
+    if (typeof safeParseAsync === "function") {
+      return settle(safeParseAsync.call(schema, value), safelyParsed, failed);
+    }
+    failed = refused;
+    return settle((schema as ParseSchema).parse(value), parsed, failed);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Awaits only promises: most schemas answer at once. */
+function settle<T>(
+  result: T | PromiseLike<T>,
+  toValidation: (result: T) => Validation,
+  failed: (error: unknown) => Validation,
+): Validation | Promise<Validation> {
+  if (!isThenable(result)) return toValidation(result);
+  return Promise.resolve(result as PromiseLike<T>).then(toValidation, failed);
+}
+
+/** Reports a value that is nested too deeply: the sender's fault, not the code's. */
+function rethrow(error: unknown): Validation {
+  const isOverflow = error instanceof RangeError &&
+    error.message.startsWith("Maximum call stack size exceeded");
+  if (!isOverflow) throw error;
+  return refused({ issues: [{ message: "The value is nested too deeply" }] });
+}
+
+const refused = (error: unknown): Validation => ({ valid: false, error });
+
+const parsed = (value: unknown): Validation => ({ valid: true, value });
+
+const validated = (result: SchemaResult): Validation => {
+  if (typeof result === "object" && result !== null) {
+    if (result.issues !== undefined) return refused(result);
+    if ("value" in result) return parsed(result.value);
+  }
+  throw malformed("neither a value nor issues");
+};
+
+const safelyParsed = (result: SafeParseResult): Validation => {
+  if (result?.success === true) return parsed(result.data);
+  if (result?.success === false) return refused(result.error);
+  throw malformed("an invalid safeParse() result");
+};
+
+function malformed(what: string): TypeError {
+  return new TypeError(`Cannot check value: the schema returned ${what}`);
+}
+
+/** The details of a `VALIDATION_ERROR`. */
+export type ValidationDetails =
+  | readonly ValidationIssue[]
+  | { readonly message: string };
+
+/** One thing that was wrong with a value. */
+export interface ValidationIssue {
+  /** Where: keys and indexes from the outside in. Absent for the value itself. */
+  readonly path?: readonly (string | number)[];
+  /** What was wrong. */
+  readonly message: string;
+  /** The schema library's name for it, such as `invalid_type`. */
+  readonly code?: string;
+}
+
+/**
+ * Reduces a schema's report to what callers may see: the path, message and code
+ * of issues, or the message of an error.
+ */
+export function sanitizeValidationError(error: unknown): ValidationDetails {
+  const issues = (error as { issues?: unknown } | null | undefined)?.issues;
+  if (Array.isArray(issues)) return issues.map(sanitizeIssue);
+  return { message: messageOf(error instanceof Error ? error : {}) };
+}
+
+/** How many fields are named in a trace. */
+const MAX_FIELDS = 10;
+
+/** Returns the names of invalid fields for the trace, without their values. */
+export function invalidFields(error: unknown): string | undefined {
+  const details = sanitizeValidationError(error);
+  if (!Array.isArray(details)) return undefined;
+  const names = new Set(
+    details.map(({ path }: ValidationIssue) => path?.join(".") ?? ""),
+  );
+  names.delete("");
+  const shown = [...names].slice(0, MAX_FIELDS);
+  if (names.size > MAX_FIELDS) shown.push("…");
+  return shown.join(", ") || undefined;
+}
+
+const FALLBACK = "Validation failed";
+
+function messageOf({ message }: { readonly message?: unknown }): string {
+  return typeof message === "string" ? message : FALLBACK;
+}
+
+function sanitizeIssue(issue: unknown): ValidationIssue {
+  const { path, message, code } = Object(issue) as Record<string, unknown>;
+  return {
+    ...(Array.isArray(path) ? { path: path.map(pathKey) } : {}),
+    message: messageOf({ message }),
+    ...(typeof code === "string" ? { code } : {}),
+  };
+}
+
+/** Standard Schema has keys as they are or as `{ key }`; some are symbols. */
+function pathKey(segment: unknown): string | number {
+  const key = typeof segment === "object" && segment !== null
+    ? (segment as { key?: unknown }).key
+    : segment;
+  return typeof key === "number" ? key : String(key);
+}
