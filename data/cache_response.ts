@@ -141,16 +141,16 @@ export function createResponseCache(
       control.has("no-store") || headers.has("range") || isPersonal(context)
     ) return seal(await next());
     // Auth hasn't claimed its cookies yet, or doesn't read this one.
-    const isStranger = cookies.length > 0 && claimed !== undefined &&
-      !cookies.every(matchCookies(claimed));
-    if (isStranger) return await passStranger(request, next);
+    if (claimed !== undefined && !cookies.every(matchCookies(claimed))) {
+      return await passStranger(request, next);
+    }
     const { engine, now } = access();
     const key = keyOf(request, vary);
     // If a cache is mounted around itself, the outer one stores the page.
     if (engine.isComputing(key)) return await next();
     if (cookies.length > 0 || headers.has("authorization")) {
       const kept = engine.find(key) as Page | undefined;
-      if (kept !== undefined && !mayShare(request, kept, ignores)) {
+      if (kept !== undefined && !mayShare(request, kept, cookies)) {
         return await passStranger(request, next);
       }
     }
@@ -161,7 +161,7 @@ export function createResponseCache(
     if (method === "HEAD") {
       // What it says is what GET would say, but it makes no page to keep.
       const page = engine.peek(key) as Page | undefined;
-      return page !== undefined && mayShare(request, page, ignores)
+      return page !== undefined && mayShare(request, page, cookies)
         ? give(page)
         : seal(await next());
     }
@@ -182,7 +182,7 @@ export function createResponseCache(
       const isOwn = isMaker || error instanceof CacheError;
       if (isOwn && !(error instanceof FailedPage)) throw error;
     }) as Page | undefined;
-    if (page !== undefined && mayShare(request, page, ignores)) {
+    if (page !== undefined && mayShare(request, page, cookies)) {
       isAnswered = true;
       discard(own);
       return give(page);

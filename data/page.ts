@@ -8,11 +8,7 @@ import { readCacheControl } from "../core/http/cache_control.ts";
 import { concatBytes } from "../core/bytes/concat.ts";
 import { toHex } from "../core/bytes/hex.ts";
 import { dropTraceHeaders } from "../core/http/trace_headers.ts";
-import {
-  type CookieMatcher,
-  cookieNames,
-  matchCookies,
-} from "./cookie_rule.ts";
+import { matchCookies } from "./cookie_rule.ts";
 
 /** A response that was read. */
 export interface Page {
@@ -95,16 +91,17 @@ export function statesControl({ headers }: Page): boolean {
   return headers.some(([name]) => name === "cache-control");
 }
 
-/** Whether a page may answer a request, although others got it as well. */
+/**
+ * Whether a page may answer a request, although others got it too.
+ *
+ * @param cookies The names of the request's cookies that a page may depend on.
+ */
 export function mayShare(
   { headers }: Request,
   page: Page,
-  ignores: CookieMatcher,
+  cookies: readonly string[],
 ): boolean {
-  const cookies = cookieNames(headers.get("cookie"), ignores);
-  if (cookies.length > 0 && !cookies.every(matchCookies(page.ownCookies))) {
-    return false;
-  }
+  if (!cookies.every(matchCookies(page.ownCookies))) return false;
   if (!headers.has("authorization")) return true;
   const control = page.headers.find(([name]) => name === "cache-control");
   return control !== undefined &&

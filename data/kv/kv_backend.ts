@@ -13,33 +13,33 @@ import { commit, keyPart } from "./kv_keys.ts";
 import { KvLog } from "./kv_log.ts";
 import { KvRecords } from "./kv_records.ts";
 
-/** What a backend in Deno KV is made of. Times are in milliseconds. */
+/** Parts of a {@linkcode KvBackend}. Times are in milliseconds. */
 export interface KvBackendParts {
   readonly kv: Kv;
-  /** What all keys begin with. */
+  /** The first part of all keys. */
   readonly name: string;
-  /** How many scopes are kept. */
+  /** Maximum scopes in the log. */
   readonly maxScopes: number;
   /** How long a lock is held at most. */
   readonly lockTime: number;
-  /** How often it is asked for changes. */
+  /** How often to ask for changes. */
   readonly interval: number;
   readonly now: () => number;
   /** Asks for changes. */
   readonly onTick: () => Promise<void>;
 }
 
-/** Who holds a lock, and until when. */
+/** The holder of a lock, and when the lock ends. */
 interface Held {
   readonly token: string;
   readonly until: number;
 }
 
 /**
- * What processes share, in Deno KV.
+ * The backend in Deno KV.
  *
- * `watch()` of an embedded file tells only of what this process writes, so
- * others are found out by asking, from the first use on.
+ * `watch()` of a file sees only the writes of its own process. So the backend
+ * asks for changes in intervals, from its first use on.
  */
 export class KvBackend implements Backend {
   readonly #parts: KvBackendParts;
@@ -49,12 +49,11 @@ export class KvBackend implements Backend {
   #timer: ReturnType<typeof setInterval> | undefined;
   #ticking: Promise<void> | undefined;
 
-  /** Makes a backend; nothing happens before it is asked for something. */
+  /** Creates a backend that does nothing before its first use. */
   constructor(parts: KvBackendParts) {
-    const { kv, name, maxScopes, now } = parts;
     this.#parts = parts;
-    this.#log = new KvLog(kv, name, maxScopes);
-    this.#records = new KvRecords(kv, name, now);
+    this.#log = new KvLog(parts);
+    this.#records = new KvRecords(parts);
   }
 
   async ask(since: Position): Promise<Changes> {
@@ -120,7 +119,7 @@ export class KvBackend implements Backend {
     await this.#ticking;
   }
 
-  /** Waits until somebody has let go of a lock, or has had it long enough. */
+  /** Waits until a lock is released or has ended. */
   async #waitFor(lock: KvKey, { token, until }: Held): Promise<void> {
     const { interval, now } = this.#parts;
     for (let left = until - now(); left > 0; left = until - now()) {
@@ -151,12 +150,12 @@ export class KvBackend implements Backend {
     if (this.#timer !== undefined) return;
     const tick = () => this.#tick();
     this.#timer = setInterval(tick, this.#parts.interval);
-    // A program that has nothing else to do may end.
+    // Doesn't keep the process alive.
     this.#timer.unref();
   }
 
   #tick(): void {
-    // What can't be asked now is asked the next time.
+    // After a failure, the next tick asks again.
     this.#ticking ??= this.#parts.onTick().catch(() => {}).finally(() =>
       this.#ticking = undefined
     );

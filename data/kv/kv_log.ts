@@ -17,12 +17,13 @@
 
 import type { Changes, Position } from "../shared/backend.ts";
 import { EVERYTHING } from "../shared/invalidation_names.ts";
-import type { Kv, KvEntry, KvKey } from "./kv.ts";
+import type { KvEntry, KvKey } from "./kv.ts";
+import type { KvBackendParts } from "./kv_backend.ts";
 import { commit, keyPart, PAGE, page } from "./kv_keys.ts";
 
 /** The numbers that count for all. */
 interface Meta extends Position {
-  /** What began before is invalid. */
+  /** Records that began before are invalid. */
   readonly floor: number;
   /** How many scopes are in the log. */
   readonly count: number;
@@ -30,34 +31,30 @@ interface Meta extends Position {
 
 /** How many scopes get their numbers together: ten values are read at a time. */
 const BATCH = 9;
-/** A scope of which nobody wants to keep the text, in UTF-16 code units. */
+/** Longest scope that is stored, in UTF-16 code units. */
 const MAX_SCOPE = 10_000;
 
 /** The invalidations of a store. */
 export class KvLog {
-  readonly #kv: Kv;
-  readonly #name: string;
-  readonly #maxScopes: number;
+  readonly #parts: Pick<KvBackendParts, "kv" | "name" | "maxScopes">;
 
-  /** Makes a log of which Deno KV keeps so many scopes. */
-  constructor(kv: Kv, name: string, maxScopes: number) {
-    this.#kv = kv;
-    this.#name = name;
-    this.#maxScopes = maxScopes;
+  /** Creates a log that keeps at most `maxScopes` scopes. */
+  constructor(parts: Pick<KvBackendParts, "kv" | "name" | "maxScopes">) {
+    this.#parts = parts;
   }
 
-  /** Where the numbers are. */
+  /** The key of the numbers. */
   get metaKey(): KvKey {
-    return [this.#name, "meta"];
+    return [this.#parts.name, "meta"];
   }
 
-  /** What was invalidated since, up to what `entry`, of that key, says. */
+  /** Returns the invalidations since a position, up to that of `entry`. */
   async changesSince(since: Position, entry: KvEntry): Promise<Changes> {
     const { epoch, number, floor } = await this.#metaOf(entry);
     const known = epoch === since.epoch ? since.number : 0;
     if (known === number) return { epoch, number, scopes: [], more: false };
     const entries = await page(
-      this.#kv,
+      this.#parts.kv,
       this.#key("log"),
       Math.max(known, floor) + 1,
     );
@@ -73,7 +70,7 @@ export class KvLog {
     };
   }
 
-  /** Gives each scope the next number. */
+  /** Assigns the next number to each scope. */
   async append(scopes: readonly string[]): Promise<void> {
     for (let i = 0; i < scopes.length; i += BATCH) {
       const some = scopes.slice(i, i + BATCH);
@@ -85,14 +82,20 @@ export class KvLog {
     const keys = await Promise.all(
       scopes.map(async (scope) => this.#key("scope", await keyPart(scope))),
     );
-    const [entry, ...last] = await this.#kv.getMany([this.metaKey, ...keys]);
+    const [entry, ...last] = await this.#parts.kv.getMany([
+      this.metaKey,
+      ...keys,
+    ]);
     const meta = await this.#metaOf(entry!);
     // Where the epoch has just begun, nobody has seen it yet.
     const { versionstamp } = entry!.value === null
-      ? (await this.#kv.getMany([this.metaKey]))[0]!
+      ? (await this.#parts.kv.getMany([this.metaKey]))[0]!
       : entry!;
     let { number, floor, count } = meta;
-    const change = this.#kv.atomic().check({ key: this.metaKey, versionstamp });
+    const change = this.#parts.kv.atomic().check({
+      key: this.metaKey,
+      versionstamp,
+    });
     for (const [i, scope] of scopes.entries()) {
       number++;
       if (scope === EVERYTHING || scope.length > MAX_SCOPE) {
@@ -104,13 +107,13 @@ export class KvLog {
       else change.delete(this.#key("log", old));
       change.set(this.#key("log", number), scope).set(keys[i]!, number);
     }
-    const extra = count - this.#maxScopes;
+    const extra = count - this.#parts.maxScopes;
     if (extra > 0) {
-      // Those that were in the log before: none of these scopes are among them,
-      // except at the place that they have just left.
-      const oldest = await page(this.#kv, this.#key("log"), 0, 2 * BATCH);
+      // Read from the log before this change, so these scopes may be among them,
+      // at the place that they leave.
+      const oldest = await page(this.#parts.kv, this.#key("log"), 0, 2 * BATCH);
       for (const { key, value } of oldest) {
-        if (count <= this.#maxScopes) break;
+        if (count <= this.#parts.maxScopes) break;
         if (scopes.includes(value as string)) continue;
         change.delete(key as KvKey)
           .delete(this.#key("scope", await keyPart(value as string)));
@@ -122,7 +125,7 @@ export class KvLog {
     return await commit(change);
   }
 
-  /** The numbers; where there are none, an epoch begins. */
+  /** Reads the numbers. Begins an epoch if there are none. */
   async #metaOf({ value, versionstamp }: KvEntry): Promise<Meta> {
     if (value !== null) return value as Meta;
     const key = this.metaKey;
@@ -132,12 +135,12 @@ export class KvLog {
       floor: 1,
       count: 0,
     } satisfies Meta;
-    const change = this.#kv.atomic().check({ key, versionstamp });
+    const change = this.#parts.kv.atomic().check({ key, versionstamp });
     if (await commit(change.set(key, meta))) return meta;
-    return await this.#metaOf((await this.#kv.getMany([key]))[0]!);
+    return await this.#metaOf((await this.#parts.kv.getMany([key]))[0]!);
   }
 
   #key(...parts: KvKey): KvKey {
-    return [this.#name, ...parts];
+    return [this.#parts.name, ...parts];
   }
 }

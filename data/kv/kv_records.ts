@@ -17,10 +17,11 @@
 
 import { concatBytes } from "../../core/bytes/concat.ts";
 import type { FoundEntry, SharedEntry } from "../shared/backend.ts";
-import type { Kv, KvEntry, KvKey } from "./kv.ts";
+import type { KvEntry, KvKey } from "./kv.ts";
+import type { KvBackendParts } from "./kv_backend.ts";
 import { commit, keyPart, PAGE, page } from "./kv_keys.ts";
 
-/** What is under a record's key. */
+/** The value under a record's key. */
 interface Head extends Pick<SharedEntry, "epoch" | "began"> {
   /** When it was kept, in milliseconds of the Unix epoch. */
   readonly kept: number;
@@ -38,23 +39,18 @@ const decoder = new TextDecoder();
 
 /** The records of a store. */
 export class KvRecords {
-  readonly #kv: Kv;
-  readonly #name: string;
-  readonly #now: () => number;
+  readonly #parts: Pick<KvBackendParts, "kv" | "name" | "now">;
 
-  /** Makes them, whether there are any or not. */
-  constructor(kv: Kv, name: string, now: () => number) {
-    this.#kv = kv;
-    this.#name = name;
-    this.#now = now;
+  constructor(parts: Pick<KvBackendParts, "kv" | "name" | "now">) {
+    this.#parts = parts;
   }
 
-  /** Where the head of a record is. */
+  /** Returns the key of a record. */
   async keyOf(key: string): Promise<KvKey> {
-    return [this.#name, "value", await keyPart(key)];
+    return [this.#parts.name, "value", await keyPart(key)];
   }
 
-  /** The record of a head. */
+  /** Reads the record under a key, with its parts. */
   async read({ value }: KvEntry): Promise<FoundEntry | undefined> {
     if (value === null) return undefined;
     const { epoch, began, kept, text } = value as Head;
@@ -65,11 +61,11 @@ export class KvRecords {
       epoch,
       began,
       text: decoder.decode(bytes),
-      age: Math.max(0, this.#now() - kept),
+      age: Math.max(0, this.#parts.now() - kept),
     };
   }
 
-  /** Keeps a record for so long, unless there is one that began later. */
+  /** Stores a record, unless there is one that began later. */
   async write(
     key: string,
     { epoch, began, text }: SharedEntry,
@@ -78,25 +74,25 @@ export class KvRecords {
     const head = await this.keyOf(key);
     const bytes = encoder.encode(text);
     const placed = bytes.length <= PART ? bytes : await this.#split(bytes, ms);
-    const value: Head = { epoch, began, kept: this.#now(), text: placed };
+    const value: Head = { epoch, began, kept: this.#parts.now(), text: placed };
     for (;;) {
-      const [old] = await this.#kv.getMany([head]);
+      const [old] = await this.#parts.kv.getMany([head]);
       const { versionstamp } = old!;
       const other = old!.value as Head | null;
       if (other?.epoch === epoch && other.began > began) {
         return await this.#drop(value);
       }
-      const change = this.#kv.atomic().check({ key: head, versionstamp })
+      const change = this.#parts.kv.atomic().check({ key: head, versionstamp })
         .set(head, value, { expireIn: ms });
       if (await commit(change)) return await this.#drop(other);
     }
   }
 
-  /** Drops a record. */
+  /** Deletes a record. */
   async delete(key: string): Promise<void> {
     const head = await this.keyOf(key);
-    const [old] = await this.#kv.getMany([head]);
-    await commit(this.#kv.atomic().delete(head));
+    const [old] = await this.#parts.kv.getMany([head]);
+    await commit(this.#parts.kv.atomic().delete(head));
     await this.#drop(old!.value as Head | null);
   }
 
@@ -104,7 +100,7 @@ export class KvRecords {
     const id = crypto.randomUUID();
     const count = Math.ceil(bytes.length / PART);
     for (let from = 0; from < count; from += BATCH) {
-      const change = this.#kv.atomic();
+      const change = this.#parts.kv.atomic();
       for (let i = from; i < Math.min(count, from + BATCH); i++) {
         const part = bytes.slice(i * PART, (i + 1) * PART);
         change.set(this.#partKey(id, i), part, { expireIn });
@@ -118,8 +114,8 @@ export class KvRecords {
   async #join(id: string, count: number): Promise<Uint8Array | undefined> {
     const parts: Uint8Array[] = [];
     while (parts.length < count) {
-      const prefix = [this.#name, "part", id];
-      const entries = await page(this.#kv, prefix, parts.length, BATCH);
+      const prefix = [this.#parts.name, "part", id];
+      const entries = await page(this.#parts.kv, prefix, parts.length, BATCH);
       if (entries.length === 0) return undefined;
       for (const { value } of entries) parts.push(value as Uint8Array);
     }
@@ -131,7 +127,7 @@ export class KvRecords {
     if (head === null || head.text instanceof Uint8Array) return;
     const { id, count } = head.text;
     for (let from = 0; from < count; from += PAGE) {
-      const change = this.#kv.atomic();
+      const change = this.#parts.kv.atomic();
       for (let i = from; i < Math.min(count, from + PAGE); i++) {
         change.delete(this.#partKey(id, i));
       }
@@ -140,6 +136,6 @@ export class KvRecords {
   }
 
   #partKey(id: string, i: number): KvKey {
-    return [this.#name, "part", id, i];
+    return [this.#parts.name, "part", id, i];
   }
 }

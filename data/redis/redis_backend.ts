@@ -32,29 +32,25 @@ export function keysOf(name: string) {
   } as const;
 }
 
-/** What processes share, in Redis. */
-export class RedisBackend implements Backend {
-  readonly #keys: RedisKeys;
-  readonly #maxScopes: number;
-  readonly #locks: RedisLocks;
-  readonly #run: Run;
+/** Parts of a {@linkcode RedisBackend}. */
+export interface RedisBackendParts {
+  readonly keys: RedisKeys;
+  /** Maximum scopes in Redis. */
+  readonly maxScopes: number;
+  readonly locks: RedisLocks;
+  readonly run: Run;
   /** Closes the connections. */
   readonly close: () => Promise<void>;
+}
+
+/** The backend in Redis. */
+export class RedisBackend implements Backend {
+  readonly #parts: RedisBackendParts;
   /** Names epochs that this process begins. */
   readonly #id = crypto.randomUUID();
 
-  constructor(
-    keys: RedisKeys,
-    maxScopes: number,
-    locks: RedisLocks,
-    run: Run,
-    close: () => Promise<void>,
-  ) {
-    this.#keys = keys;
-    this.#maxScopes = maxScopes;
-    this.#locks = locks;
-    this.#run = run;
-    this.close = close;
+  constructor(parts: RedisBackendParts) {
+    this.#parts = parts;
   }
 
   /** The first command on a connection. */
@@ -70,7 +66,9 @@ export class RedisBackend implements Backend {
     key: string,
     since: Position,
   ): Promise<{ changes: Changes; entry: FoundEntry | undefined }> {
-    const reply = await this.#ask(GET, since, [this.#keys.value(key)]) as [
+    const reply = await this.#ask(GET, since, [
+      this.#parts.keys.value(key),
+    ]) as [
       ...ChangesReply,
       entry: [epoch: string, began: string, text: string, ms: string] | null[],
       left: number,
@@ -90,37 +88,42 @@ export class RedisBackend implements Backend {
     { epoch, began, text }: SharedEntry,
     ms: number,
   ): Promise<void> {
-    const keys = [this.#keys.meta, this.#keys.value(key)];
-    await this.#run(SET, keys, [epoch, `${began}`, text, `${ms}`]);
+    const keys = [this.#parts.keys.meta, this.#parts.keys.value(key)];
+    await this.#parts.run(SET, keys, [epoch, `${began}`, text, `${ms}`]);
   }
 
   async delete(key: string): Promise<void> {
-    await this.#run(DELETE, [this.#keys.value(key)], []);
+    await this.#parts.run(DELETE, [this.#parts.keys.value(key)], []);
   }
 
   async invalidate(
     scopes: readonly string[],
     since: Position,
   ): Promise<Changes> {
-    const args = [`${this.#maxScopes}`, this.#keys.channel, ...scopes];
+    const { maxScopes, keys: { channel } } = this.#parts;
+    const args = [`${maxScopes}`, channel, ...scopes];
     return readChanges(await this.#ask(INVALIDATE, since, [], args));
   }
 
   lock(key: string): Promise<ReleaseLock | undefined> {
-    return this.#locks.lock(key);
+    return this.#parts.locks.lock(key);
+  }
+
+  close(): Promise<void> {
+    return this.#parts.close();
   }
 
   /** Runs a script that begins with the epoch. */
   #ask(
     script: string,
     { epoch, number }: Position,
-    keys: readonly string[] = [],
+    more: readonly string[] = [],
     args: readonly string[] = [],
   ): Promise<unknown> {
-    const { meta, scopes } = this.#keys;
-    return this.#run(
+    const { run, keys: { meta, scopes } } = this.#parts;
+    return run(
       script,
-      [meta, scopes, ...keys],
+      [meta, scopes, ...more],
       [epoch, `${number}`, this.#id, ...args],
     );
   }

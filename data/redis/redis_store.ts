@@ -142,7 +142,13 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     });
     const locks = new RedisLocks(keys, toDelay(lockTime), link.run);
     const backendOf = (run: Run) =>
-      new RedisBackend(keys, maxScopes, locks, run, () => link.close());
+      new RedisBackend({
+        keys,
+        maxScopes,
+        locks,
+        run,
+        close: () => link.close(),
+      });
     return backendOf(link.run);
   });
 }
