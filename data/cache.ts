@@ -40,28 +40,28 @@ import { toDelay } from "./timeouts.ts";
 /** Settings of a cache. */
 export interface CacheOptions extends MemoryStoreOptions {
   /**
-   * Where records are kept, such as `createRedisStore` of
-   * `@quartet/kit/data/redis` or `createKvStore` of `@quartet/kit/data/kv`. It
-   * has its own limits, so the cache's limits must be absent. Default: the
-   * memory of this process, with these limits.
+   * The store, such as that of `createRedisStore()` in `@quartet/kit/data/redis`
+   * or `createKvStore()` in `@quartet/kit/data/kv`. It has limits of its own, so
+   * the cache's limits must be absent. Default: the memory of this process, with
+   * these limits.
    */
   readonly store?: CacheStore;
   /**
-   * How long a store may take to answer, in seconds. Then the function is
-   * called as if nothing had been kept. At most 24 days; `Infinity`: as long as
-   * it likes. Default 1.
+   * How long to wait for the store, in seconds. After that, the function is
+   * called as if nothing were stored. At most 24 days, or `Infinity` for no
+   * limit. Default: 1.
    */
   readonly storeTimeout?: number;
   /**
-   * Gets what failed behind the callers' backs: the store, once per outage; a
-   * computation that nobody waits for; a value that can't be shared, as a
-   * `CacheError` with code `NOT_DATA`. Nothing waits for it, and what it throws
-   * itself is printed. Default: `console.error`.
+   * Called with errors that no caller sees: of the store, once per outage; of a
+   * computation that nobody waits for; of a value that can't be shared, as a
+   * `CacheError` with code `NOT_DATA`. Nothing waits for it, and its own errors
+   * are logged. Default: `console.error`.
    */
   readonly onError?: (error: unknown, operation: string) => void;
-  /** Where the time is read, in milliseconds. Default: `Date.now`. */
+  /** The clock, in milliseconds of the Unix epoch. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Draws from 0 to 1, without 1. Default: `Math.random`. */
+  /** Returns a random number in [0, 1). Default: `Math.random`. */
   readonly random?: () => number;
 }
 
@@ -76,71 +76,66 @@ const CACHE: OptionRules<CacheOptions> = {
 
 const absent = rule("absent with a store", (value) => value === undefined);
 
-/** How a cache has fared since it was made. */
+/** Counters of a cache since its creation, and its present size. */
 export interface CacheStats {
-  /** Calls that were given a fresh value. */
+  /** Calls that got a fresh value. */
   readonly hits: number;
-  /** Calls that were given an expired value. */
+  /** Calls that got a stale value. */
   readonly staleHits: number;
-  /** Calls that had to wait for a computation, failed ones included. */
+  /** Calls that waited for a computation, including failed ones. */
   readonly misses: number;
-  /** Records that gave way to others. */
+  /** Records evicted from memory. */
   readonly evictions: number;
   /** Records in memory. */
   readonly entries: number;
-  /** What they take, in bytes, estimated. */
+  /** Their estimated size, in bytes. */
   readonly bytes: number;
 }
 
-/** A cache: what the functions of the module do, with records of its own. */
+/** A cache of its own, with the functions of the module as methods. */
 export interface Cache extends AsyncDisposable {
-  /** As the function {@linkcode cached} of the module. */
+  /** See {@linkcode cached}. */
   cached<T>(
     key: string,
     fn: () => T | Promise<T>,
     options: CachedOptions,
   ): Promise<T>;
-  /** As the function {@linkcode unstable_cache} of the module. */
+  /** See {@linkcode unstable_cache}. */
   unstable_cache<F extends AsyncFunction>(
     fn: F,
     keyParts: readonly string[],
     options?: UnstableCacheOptions,
   ): CachedFunction<F>;
-  /** As the function {@linkcode revalidateTag} of the module. */
+  /** See {@linkcode revalidateTag}. */
   revalidateTag(...tags: string[]): Promise<RevalidateResult>;
-  /** As the function {@linkcode revalidatePath} of the module. */
+  /** See {@linkcode revalidatePath}. */
   revalidatePath(...paths: string[]): Promise<RevalidateResult>;
-  /** As the function {@linkcode revalidate} of the module. */
+  /** See {@linkcode revalidate}. */
   revalidate(options: RevalidateOptions): Promise<RevalidateResult>;
-  /** As the function {@linkcode onDemandRevalidate} of the module. */
+  /** See {@linkcode onDemandRevalidate}. */
   onDemandRevalidate(...tagsOrPaths: string[]): Promise<RevalidateResult>;
-  /** As the function {@linkcode createRevalidationHandler} of the module. */
+  /** See {@linkcode createRevalidationHandler}. */
   createRevalidationHandler(
     secret?: string,
   ): (request: Request) => Promise<Response>;
-  /** As the function {@linkcode cacheResponse} of the module. */
+  /** See {@linkcode cacheResponse}. */
   cacheResponse(options: CacheResponseOptions): Middleware<RequestContext>;
-  /** As the function {@linkcode cacheStats} of the module. */
+  /** See {@linkcode cacheStats}. */
   stats(): CacheStats;
-  /**
-   * Waits for what is still being kept, and closes the store's connections, if
-   * it has any. `await using` does it at the end of the block.
-   */
+  /** Waits until all values are stored, and closes the store's connections. */
   close(): Promise<void>;
 }
 
-/** What the module's own functions need of a cache. */
+/** A cache and its parts. */
 export interface CacheParts extends CacheAccess {
   readonly cache: Cache;
 }
 
 /**
- * Makes a cache of one's own, beside the one that the functions of the module
- * share.
+ * Creates a cache, separate from the one that the functions of the module share.
  *
- * @param options Where it keeps its records, and how many.
- * @throws {TypeError} If a limit is not a positive number, the store's time not
- * one of seconds, or an option is unknown.
+ * @param options Its store and limits.
+ * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example
  * ```ts

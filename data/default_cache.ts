@@ -1,5 +1,5 @@
 /**
- * The cache that all of a program shares, and the functions on it.
+ * The cache that a whole program shares, and its functions.
  *
  * @module
  */
@@ -32,12 +32,12 @@ let current = createParts({});
  * in it. Call it before the first request. Functions that were wrapped before
  * use the new cache.
  *
- * The one before is not closed, because its store may be in use elsewhere: who
- * had given it a store with connections closes it, by what this gave then.
+ * It doesn't close the previous cache, whose store may be in use elsewhere. Close
+ * that one yourself if its store has connections.
  *
- * @param options Where it keeps its records, and how many.
- * @returns The cache, for when the program ends: its `close()` closes the store.
- * @throws {TypeError} If a limit is not a positive number.
+ * @param options Its store and limits.
+ * @returns The cache. Call its `close()` when the program ends.
+ * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export function configureCache(options: CacheOptions = {}): Cache {
 }
 
 /**
- * How the shared cache has fared.
+ * Returns the counters and the size of the shared cache.
  *
  * @example
  * ```ts
@@ -74,19 +74,19 @@ export function cacheStats(): CacheStats {
 }
 
 /**
- * Gives what is kept under a key, or calls `fn` and keeps what it gives.
+ * Returns the value under a key, or calls `fn` and stores its result.
  *
- * However many callers there are, one computation runs at a time; an error
- * reaches all of them and is not kept. `undefined` and `null` are values. What
- * is called while a request is handled belongs to the request's path as well,
- * and what `fn` gets from this cache makes the value belong to its tags, paths
- * and keys too. One key belongs to one function with one set of options.
+ * One computation of a key runs at a time. Its error rejects all callers and
+ * isn't stored. `undefined` and `null` are values. A value also belongs to the
+ * path of the request that it was computed for, and to the tags, paths and keys
+ * of the values that `fn` gets from this cache. Use a key for one function with
+ * one set of options.
  *
- * @param key Names the value.
+ * @param key The key of the value.
  * @param fn Computes the value.
- * @param options How long it is fresh, in seconds, and what it belongs to.
+ * @param options Its lifetime, in seconds, its tags and its paths.
  * @returns The value, the same object for all callers unless `clone` is set.
- * @throws {TypeError} If an option is not what it must be, as a rejection.
+ * @throws {TypeError} If an option is invalid, as a rejection.
  * @throws {CacheError} `TIMEOUT` if `fn` took too long, `RECURSION` if it waits
  * for its own result, as a rejection.
  *
@@ -113,28 +113,28 @@ export function cached<T>(
 }
 
 /**
- * Wraps a function so that its results are kept, by its arguments.
+ * Wraps a function so that its results are cached by its arguments.
  *
- * Equal arguments are the same call, in whatever order their properties are:
- * values as in JSON, `undefined`, `bigint`, `Date`, `Map`, `Set`, bytes and
- * typed arrays. What holds a function, a symbol or an instance of a class is
- * refused. Other values that the function uses aren't part of the key: name them
- * in `keyParts`. What it gets from this cache makes its results belong to the
- * tags, paths and keys of that too.
+ * Arguments are compared by value, in any order of their properties: values as in
+ * JSON, `undefined`, `bigint`, `Date`, `Map`, `Set`, bytes and typed arrays.
+ * Functions, symbols and instances of other classes are refused. Other values
+ * that the function uses aren't part of the key: name them in `keyParts`. Results
+ * also belong to the tags, paths and keys of the values that the function gets
+ * from this cache.
  *
  * Called as a method of a class's instance, the function gets its `this`, and
  * each instance has results of its own, in this process only. In any other call,
  * `this` is `undefined`, and all callers share the results.
  *
  * @param fn The function.
- * @param keyParts Names the function, and whatever it depends on beside its
- * arguments. Functions with the same parts share their results; with none, a
- * function shares them with no other.
- * @param options How long results are fresh, in seconds; an hour by default.
+ * @param keyParts The name of the function, and whatever it depends on besides its
+ * arguments. Functions with the same parts share results. A function without
+ * parts shares with no other.
+ * @param options The lifetime of results, in seconds. Default: an hour.
  * @returns The function, with `invalidate` and `key`. It rejects with a
  * `TypeError` if its arguments can't be part of a key, and with a `CacheError`
  * as {@linkcode cached} does.
- * @throws {TypeError} If something given is not what it must be.
+ * @throws {TypeError} If a parameter or an option is invalid.
  *
  * @example
  * ```ts
@@ -162,8 +162,8 @@ export function unstable_cache<F extends AsyncFunction>(
 }
 
 /**
- * Invalidates everything under any of these tags, at the same cost however much
- * that is.
+ * Invalidates everything with any of these tags. The cost doesn't depend on how
+ * much that is.
  *
  * @param tags The tags.
  * @throws {TypeError} If one is not a string or empty, as a rejection.
@@ -181,9 +181,9 @@ export function revalidateTag(...tags: string[]): Promise<RevalidateResult> {
 }
 
 /**
- * Invalidates what belongs to these paths. `/posts/*` is everything below
- * `/posts`, at any depth, and not `/posts` itself; `/*` is every path. Query,
- * fragment and trailing slashes don't matter.
+ * Invalidates everything that belongs to these paths. `/posts/*` is every path
+ * below `/posts`, at any depth, without `/posts` itself. `/*` is every path.
+ * Query, fragment and trailing slashes don't matter.
  *
  * @param paths The paths.
  * @throws {TypeError} If one does not begin with `/`, as a rejection.
@@ -203,8 +203,8 @@ export function revalidatePath(...paths: string[]): Promise<RevalidateResult> {
 /**
  * Invalidates tags and paths, or everything.
  *
- * @param options What to invalidate.
- * @throws {TypeError} If it is not what it must be, as a rejection.
+ * @param options Tags and paths, or `all`.
+ * @throws {TypeError} If an option is invalid, as a rejection.
  *
  * @example
  * ```ts
@@ -222,7 +222,7 @@ export function revalidate(
 }
 
 /**
- * Invalidates tags and paths: what begins with `/` is a path, all else a tag.
+ * Invalidates tags and paths. Names that begin with `/` are paths.
  *
  * @param tagsOrPaths The tags and paths.
  * @throws {TypeError} If one is not a string or empty, as a rejection.
@@ -243,13 +243,14 @@ export function onDemandRevalidate(
 }
 
 /**
- * Makes the handler of a route by which another system invalidates: POST, JSON
- * of at most 64 KiB, `{ tags?, paths?, all? }`. It answers 200 with the
- * {@linkcode RevalidateResult}; 400, 401, 405, 413, or 503 if not every process
- * could be told, with `{ "error": { "code", "message" } }`.
+ * Creates the handler of a route through which another system invalidates. It
+ * takes POST with JSON of at most 64 KiB, `{ tags?, paths?, all? }`. It answers
+ * 200 with the {@linkcode RevalidateResult}, or an error with
+ * `{ "error": { "code", "message" } }`: 400, 401, 405, 413, or 503 if not every
+ * process could be informed.
  *
- * @param secret What the request must bring as `Authorization: Bearer …`.
- * Without one, anybody may call it, and a warning says so.
+ * @param secret The secret that requests must send as `Authorization: Bearer …`.
+ * Without one, anybody may call the route, and a warning says so.
  * @throws {TypeError} If the secret is empty.
  *
  * @example

@@ -54,7 +54,7 @@ export class InFlight {
   /**
    * Creates a computation that hasn't begun.
    *
-   * @param owner What identifies its cache.
+   * @param owner Identifies its cache.
    */
   constructor(
     owner: object,

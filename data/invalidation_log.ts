@@ -16,13 +16,13 @@
  *                                 └─ w, a ─   began at 3, a is at 3: valid
  * ```
  *
- * What follows from it:
+ * Consequences:
  *
  * - An invalidation writes one number per scope, whether ten entries belong to
- *   it or ten million. Nobody looks for them; they are found out when asked for.
- * - The number is taken before the function runs. What the function read may be
- *   older than an invalidation that came in the meantime, so a result whose
- *   computation was under way then is invalid before it can be stored.
+ *   it or ten million. Entries are checked when somebody asks for them.
+ * - The number is taken before the function runs. It may have read data
+ *   from before an invalidation that came while it ran, so that result is
+ *   invalid before it can be stored.
  * - A number that is too small only costs a computation; a stale value is never
  *   served for it. So a process may learn of the invalidations of others late
  *   and still begin with the number that it knows.
@@ -225,7 +225,7 @@ class LastInvalidated {
 
   record(names: readonly string[], number: number): void {
     for (const name of names) {
-      // Those of other processes may come in another order than their numbers.
+      // Invalidations of other processes may arrive out of order.
       if (number > this.of(name)) this.#numbers.set(name, number);
     }
   }

@@ -1,14 +1,13 @@
 /**
- * The store in memory: the least recently used give way, counted in entries and
- * in bytes.
+ * The store in memory, with least-recently-used eviction by entries and by bytes.
  *
  * ```
  *   entries: Map   key ──▶ entry
  *   recency:       newest ⇄ entry ⇄ entry ⇄ … ⇄ oldest
  * ```
  *
- * There is no timer. What has expired or was invalidated is dropped when it is
- * asked for, or gives way because nobody asks for it.
+ * Expired and invalidated entries need no timer: they are replaced when somebody
+ * asks for them, and evicted otherwise.
  *
  * @module
  */
@@ -136,7 +135,7 @@ export class MemoryStore implements CacheStore {
     const { value, scopeKey, tags, paths, keys } = record;
     const { began, freshUntil, keepUntil, checked } = record;
     const limit = Math.min(this.maxEntryBytes, this.#maxBytes);
-    // The scopes of a function are everybody's; those of parts are its own.
+    // Records without parts share the tags and paths of their function.
     const scopes = keys === undefined
       ? 0
       : byteSize([tags, paths, keys], limit);

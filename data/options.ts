@@ -14,57 +14,56 @@ import { show } from "../core/check/show.ts";
 import { readPattern } from "./paths.ts";
 import { toDelay } from "./timeouts.ts";
 
-/** What all ways of caching can be told. All times are in seconds. */
+/** Options that all cached functions share. All times are in seconds. */
 export interface FreshnessOptions {
   /** Tags to invalidate the value by. Default: none. */
   readonly tags?: readonly string[];
   /**
-   * Paths to invalidate the value by, beside that of the request that it is
-   * computed for. Default: none.
+   * Paths to invalidate the value by. The path of the request that it was
+   * computed for is always one. Default: none.
    */
   readonly paths?: readonly string[];
   /**
-   * How long after it has expired a value may still be given while a new one
-   * is computed in the background. Default 0.
+   * How long an expired value is still served while a new one is computed in the
+   * background. Default: 0.
    */
   readonly staleWhileRevalidate?: number;
   /**
-   * How long after it has expired a value may still be given if no new one can
-   * be computed. Default 0. A value that was invalidated is never given.
+   * How long an expired value is still served if computing a new one fails.
+   * Invalidated values are never served. Default: 0.
    */
   readonly staleIfError?: number;
   /**
-   * How long to wait for a computation before an expired value that
-   * `staleIfError` allows is given instead; the computation goes on. At most
-   * 24 days. Default `Infinity`: until it is done.
+   * How long to wait for a computation before serving an expired value that
+   * `staleIfError` allows. The computation goes on. At most 24 days. Default:
+   * `Infinity`.
    */
   readonly staleAfter?: number;
   /**
-   * How long a computation may take. Then its callers get a `CacheError` with
-   * code `TIMEOUT`, and the next one begins anew. At most 24 days. Default
-   * `Infinity`: no limit, but after 30 seconds others don't wait for it any
-   * more.
+   * How long a computation may take. After that, its callers get a `CacheError`
+   * with code `TIMEOUT`, and the next call computes anew. At most 24 days.
+   * Default: `Infinity`. But calls that come 30 seconds after its start don't
+   * join it.
    */
   readonly timeout?: number;
   /**
-   * How long `null` and `undefined` are fresh. Default: as other values. Where
-   * those are not kept at all, neither are these.
+   * How long `null` and `undefined` are fresh. Default: as other values. It has no
+   * effect if other values aren't stored.
    */
   readonly negativeMaxAge?: number | false;
   /**
-   * The part of the lifetime, 0 to 1, of which a random share is taken off, so
-   * that values that were computed together don't expire together. Default 0.
+   * Part of the lifetime, from 0 to 1. A random share of it is subtracted, so that
+   * values don't expire together. Default: 0.
    */
   readonly jitter?: number;
   /**
-   * Whether each caller gets a copy of its own (`structuredClone`). Without it
-   * all callers share one object, and whoever changes it changes it for all.
-   * Default `false`.
+   * Whether each caller gets a copy (`structuredClone`). Otherwise all callers
+   * share one object and see each other's changes. Default: `false`.
    */
   readonly clone?: boolean;
 }
 
-/** A time that isn't that of a timer, in seconds. */
+/** A duration without a timer. */
 export const aPeriod = aDuration("seconds", { zero: true, endless: true });
 const aTimeLimit = aTimeout("seconds", { endless: true });
 const aLifetime = rule(
@@ -89,18 +88,15 @@ const FRESHNESS: OptionRules<FreshnessOptions> = {
 
 /** Settings of `cached`. All times are in seconds. */
 export interface CachedOptions extends FreshnessOptions {
-  /**
-   * How long the value is fresh. `false`: until it is invalidated. 0: not at
-   * all; the function runs at each call.
-   */
+  /** How long the value is fresh. `false`: until invalidated. 0: never cached. */
   readonly maxAge: number | false;
 }
 
 /** Settings of `unstable_cache`. All times are in seconds. */
 export interface UnstableCacheOptions extends FreshnessOptions {
   /**
-   * How long a value is fresh. `false`: until it is invalidated. 0: not at
-   * all; the function runs at each call. Default 3600.
+   * How long results are fresh. `false`: until invalidated. 0: never cached.
+   * Default: 3600.
    */
   readonly revalidate?: number | false;
 }

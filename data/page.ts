@@ -45,7 +45,7 @@ const MAX_BODY = 4 * 1024 * 1024;
  * Whether this cache may keep a response, which it shares among all clients
  * (RFC 9111, section 3), and for how long.
  *
- * @param maxAge What the middleware was told, in seconds.
+ * @param maxAge The option of the middleware, in seconds.
  * @param vary The names of request headers that the key holds.
  * @returns Seconds; `undefined` if it may not be kept.
  */
@@ -109,8 +109,7 @@ export function mayShare(
 }
 
 /**
- * Reads a response. If its body is too large, gives a response that still has
- * all of it.
+ * Reads a response. Returns a response with the whole body if that is too large.
  */
 export async function readPage(
   response: Response,
@@ -173,7 +172,7 @@ async function etagOf(body: Uint8Array<ArrayBuffer>): Promise<string> {
   return `"${toHex(hash.subarray(0, 16))}"`;
 }
 
-/** Gives a page for a request: all of it, its headers, or 304. */
+/** Answers a request with a page: all of it, its headers, or 304. */
 export function respond(
   request: Request,
   page: Page,

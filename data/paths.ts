@@ -10,11 +10,11 @@ import type { RequestContext } from "../core/context.ts";
 import { pathOf } from "../core/path.ts";
 import type { RequestScope } from "../core/request_scope.ts";
 
-/** What needs no more than a look: no dots, no escapes, no query. */
+/** Paths that are normalized already: no dots, no escapes, no query. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,;=:@-]+)+$/;
 
 /**
- * The one spelling of a path: without query, fragment and trailing slashes,
+ * Returns the normal form of a path: without query, fragment and trailing slashes,
  * escaped as a URL parser does, with the escapes that RFC 3986, section 6.2.2,
  * calls equivalent made equal. `/café/` is `/caf%C3%A9`.
  */
@@ -72,7 +72,7 @@ export function readPattern(pattern: string, operation: string): PathScope {
 
 const known = new WeakMap<RequestContext, string>();
 
-/** The path of the request that is being handled, if its context tells it. */
+/** Returns the path of the current request, if its context has it. */
 export function pathOfScope(
   scope: RequestScope | undefined,
 ): string | undefined {

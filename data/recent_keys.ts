@@ -2,15 +2,15 @@
  * The keys of recent calls with one flat object, such as
  * `{ id: 7, locale: "en" }`.
  *
- * To write such an object as JSON, and to look up a text that was written just
- * now, takes twice as long as all the rest of a hit. To compare its properties
- * with those of an object whose key is known takes a quarter of that: two that
- * have the same properties, in the same order, with identical primitive values,
- * have the same key.
+ * Writing such an object as JSON, and hashing the new text for its lookup, takes
+ * twice as long as the rest of a hit. So objects are compared with earlier ones:
+ * the same properties in the same order, with identical primitive values, have
+ * the same key. Measured over all of a hit, 100 and 10,000 keys take a half of
+ * the time that they take without.
  *
- * All functions of the process share one table, in which each object has one
- * place, by a hash of its values. It takes 3 MiB when it is full. A function
- * whose calls are too many for it is left alone for a while.
+ * All functions share one table, in which each object has one place, by a hash of
+ * its values. It takes 3 MiB when it is full. A function with too many different
+ * calls doesn't look for a while.
  *
  * @module
  */
@@ -35,7 +35,7 @@ interface Slot {
 }
 
 const slots: (Slot | undefined)[] = [];
-/** Tells apart equal objects of different functions. */
+/** Separates equal objects of different functions. */
 let functions = 0;
 
 /** The keys of recent calls of one function. */
@@ -87,7 +87,7 @@ export class RecentKeys {
   }
 
   #remember(value: Properties): string {
-    // A copy, of which nothing is computed anew each time it is read.
+    // A copy: a getter may return another value at each read.
     const copy = { ...value };
     const key = this.#encode(copy);
     const place = placeOf(copy, this.#seed);

@@ -4,31 +4,31 @@ import type { Invalidation } from "./invalidation_log.ts";
 import { checkStrings, readTags } from "./options.ts";
 import { readPattern } from "./paths.ts";
 
-/** What to invalidate. */
+/** Options of `revalidate()`. */
 export interface RevalidateOptions {
   /** Tags. */
   readonly tags?: readonly string[];
   /** Paths, exact or ending in `/*`. */
   readonly paths?: readonly string[];
-  /** Everything. */
+  /** Whether everything is invalidated. */
   readonly all?: boolean;
 }
 
-/** What was invalidated. */
+/** The result of an invalidation. */
 export interface RevalidateResult {
   /**
-   * Whether every process that shares the store knows of it. In this process
-   * it is done in any case.
+   * Whether every process that shares the store knows of it. It always holds in
+   * this process.
    */
   readonly success: boolean;
-  /** What was named. */
+  /** The names that were passed. */
   readonly revalidated: {
-    /** The tags, as given. */
+    /** The tags. */
     readonly tags: string[];
-    /** The paths, as given. */
+    /** The paths. */
     readonly paths: string[];
   };
-  /** When, in milliseconds of the Unix epoch. */
+  /** The time, in milliseconds of the Unix epoch. */
   readonly timestamp: number;
 }
 

@@ -10,10 +10,10 @@ import {
   type RevalidateResult,
 } from "./revalidation.ts";
 
-/** The largest body that is read, in bytes. */
+/** Maximum size of a body, in bytes. */
 const MAX_BODY = 64 * 1024;
 
-/** Makes the handler. See `createRevalidationHandler`. */
+/** See `createRevalidationHandler()`. */
 export function createHandler(
   revalidate: (options: RevalidateOptions) => Promise<RevalidateResult>,
   secret: string | undefined,
@@ -41,7 +41,7 @@ export function createHandler(
     if (isResponse(options)) return options;
     const result = await revalidate(options);
     if (result.success) return Response.json(result);
-    // The store has told `onError` what it is; the sender can try again.
+    // `onError` was called with the cause; the sender can try again.
     return errorResponse(
       503,
       "REVALIDATION_FAILED",

@@ -10,9 +10,8 @@ export type ErrorListener = (error: unknown, operation: string) => void;
 const FAILED = Symbol();
 
 /**
- * A store that can't fail a call. What it throws, rejects with, or doesn't
- * answer in time counts as nothing found or nothing done. `onError` is called
- * once per outage.
+ * A store that can't fail a call. An operation that throws, rejects or times out
+ * counts as nothing found or nothing done. `onError` is called once per outage.
  */
 export class StoreGuard {
   readonly invalidations: InvalidationLog;

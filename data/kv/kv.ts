@@ -2,7 +2,7 @@
 export type KvKey =
   readonly (string | number | bigint | boolean | Uint8Array)[];
 
-/** What is under a key, or that there is nothing. */
+/** The value under a key, if there is one. */
 export interface KvEntry {
   /** The key. */
   readonly key: readonly unknown[];
@@ -27,8 +27,8 @@ export interface KvAtomicOperation {
 }
 
 /**
- * What is used of a `Deno.Kv`: what `Deno.openKv(path)` gives. It is described
- * here because its type is there only for who has turned on `unstable.kv`.
+ * The used part of `Deno.Kv`, as `Deno.openKv(path)` returns it. The type of Deno
+ * itself exists only with `unstable.kv`.
  */
 export interface Kv {
   /** Reads values, all at the same moment. */

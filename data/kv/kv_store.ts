@@ -39,9 +39,9 @@ export type {
   MemoryStoreOptions,
 };
 
-/** Settings of a store in Deno KV. The limits are those of the memory in front. */
+/** Options of a store in Deno KV. The limits apply to the memory in front. */
 export interface KvStoreOptions extends MemoryStoreOptions {
-  /** What `Deno.openKv(path)` gives. It stays the caller's, who closes it. */
+  /** The database of `Deno.openKv(path)`. The store doesn't close it. */
   readonly kv: Kv;
   /**
    * The first part of the store's keys. Stores of the same name share their
@@ -50,8 +50,8 @@ export interface KvStoreOptions extends MemoryStoreOptions {
   readonly name?: string;
   /**
    * How long to wait between two looks at what other processes have
-   * invalidated, in seconds, 24 days at most. For that long this process may
-   * not notice an invalidation of theirs. Default 0.05.
+   * invalidated, in seconds, 24 days at most. This process may be
+   * that late to notice their invalidations. Default 0.05.
    */
   readonly interval?: number;
   /**
@@ -84,7 +84,7 @@ export interface KvStore extends CacheStore, AsyncDisposable {
 }
 
 /**
- * Makes a store in Deno KV, with the memory of this process in front.
+ * Creates a store in Deno KV, with the memory of this process in front.
  *
  * It is for several processes on one machine that open the same file: what is
  * kept survives a restart, an invalidation is known to the others within the
@@ -98,7 +98,7 @@ export interface KvStore extends CacheStore, AsyncDisposable {
  * `"unstable": ["kv"]`, or with the flag `--unstable-kv`.
  *
  * @param options The database, and how much to keep.
- * @throws {TypeError} If an option is not what it must be.
+ * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example
  * ```ts

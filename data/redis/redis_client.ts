@@ -1,7 +1,7 @@
 /**
- * What is used of a client of `npm:redis`, version 4 or later: what its
- * `createClient` makes. It need not be connected: the store only makes others
- * of it, with the same settings, and connects those.
+ * The used part of a client of `npm:redis`, version 4 or later, as
+ * `createClient()` returns it. It need not be connected: the store connects
+ * duplicates of it.
  */
 export interface CacheRedisClient {
   /** Opens the connection. */

@@ -11,38 +11,37 @@ export type Run = (
   args: string[],
 ) => Promise<unknown>;
 
-/** What a link is made of. */
+/** Options of a {@linkcode RedisLink}. */
 export interface RedisLinkOptions {
-  /** What the connections are copies of. */
+  /** The client whose settings the connections have. */
   readonly client: CacheRedisClient;
   /** The channel to listen to. */
   readonly channel: string;
-  /** How long an answer may take, in ms. */
+  /** How long to wait for an answer, in milliseconds. */
   readonly timeout: number;
-  /** Gets the messages. */
+  /** Called with each message. */
   readonly onMessage: (message: string) => void;
-  /** Does what must be done before anybody else may run scripts. */
+  /** Called before anyone else may run scripts. */
   readonly onConnect: (run: Run) => Promise<void>;
-  /** Hears that it was lost. */
+  /** Called when the connection is lost. */
   readonly onLost: () => void;
-  /** Is called from time to time. */
+  /** Called at intervals. */
   readonly onBeat: () => Promise<void>;
 }
 
-/** Between two looks whether both connections still work, in time-outs. */
+/** The interval of health checks, in timeouts. */
 const BEAT = 2.5;
-/** Between two attempts to connect, in ms. */
+/** The pause between two attempts to connect, in milliseconds. */
 const MIN_PAUSE = 20;
 const MAX_PAUSE = 2_000;
 
 /**
- * Two connections to one Redis: one for scripts, one that listens. Both work or
- * none is used, so whoever hears nothing knows that there is nothing to hear.
+ * Two connections to one Redis: one for scripts, one for messages. Either both
+ * are used or none, so silence means that there were no messages.
  *
- * It doesn't leave reconnecting to the client: a client keeps commands back
- * until there is a connection, and then they would reach a Redis of which
- * nobody has asked yet what it has lost. While there is none, everything is
- * refused at once.
+ * The link reconnects itself. The client would queue commands until it is
+ * connected, and send them before anyone has asked what Redis has lost. Without
+ * a connection, the link rejects at once.
  */
 export class RedisLink {
   readonly #options: RedisLinkOptions;
@@ -54,12 +53,12 @@ export class RedisLink {
   #running: Promise<void> | undefined;
   #failure: unknown;
 
-  /** Makes a link that connects when it is first used. */
+  /** Creates a link that connects at its first use. */
   constructor(options: RedisLinkOptions) {
     this.#options = options;
   }
 
-  /** Runs a script, or rejects at once if there is no connection. */
+  /** Runs a script. Rejects at once while there is no connection. */
   readonly run: Run = async (script, keys, args) => {
     if (this.#first === undefined) this.#open();
     await this.#first;
@@ -98,7 +97,7 @@ export class RedisLink {
       }
       tried();
       this.#options.onLost();
-      // In no step with the other processes, which have lost theirs as well.
+      // Out of step with the other processes, which lost theirs too.
       await pause(ms * (0.5 + Math.random() / 2), signal);
       ms = Math.min(2 * ms, MAX_PAUSE);
     }
@@ -121,7 +120,7 @@ export class RedisLink {
     };
     const commands = open();
     const listener = open();
-    /** Not answering in time is as good as being gone. */
+    /** Treats a late answer as a lost connection. */
     const inTime = <T>(work: Promise<T>): Promise<T> => {
       const late = () => new Error(`Redis has not answered for ${timeout} ms`);
       const result = withTimeout(
@@ -140,7 +139,7 @@ export class RedisLink {
     let beat: ReturnType<typeof setTimeout> | undefined;
     try {
       await inTime(Promise.all([commands.connect(), listener.connect()]));
-      // Whatever is published from here on is heard; onConnect() learns the rest.
+      // From here on, messages arrive; onConnect() learns what came before.
       await inTime(listener.subscribe(channel, onMessage));
       await onConnect(run);
       this.#run = run;

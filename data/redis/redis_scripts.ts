@@ -1,6 +1,5 @@
 /**
- * What the store does in Redis, as scripts: each runs as one step that nothing
- * comes between.
+ * The operations of the store in Redis, as scripts. Each runs atomically.
  *
  * ```
  *   <name>:meta        hash        epoch, number (the last one given), run
@@ -10,7 +9,7 @@
  *   <name>:news        channel     "" for changes, or "u" and an unlocked key
  * ```
  *
- * The sorted set is a log in which each scope is only once, at its latest
+ * The sorted set is a log that has each scope once, at its latest
  * place. So it is bounded by how many scopes there are, and "what came after
  * 17" is a range. When there are too many, the oldest go, and `*`, the scope of
  * everything, gets their number.
@@ -18,7 +17,7 @@
  * @module
  */
 
-/** How many scopes are told at a time. */
+/** Maximum scopes in one answer. */
 export const PAGE = 1_000;
 
 /**
@@ -61,7 +60,7 @@ ${EPOCH}
 redis.call("HSET", meta, "run", run)
 return { changes() }`;
 
-/** What was invalidated since. */
+/** Returns the invalidations since a position. */
 export const ASK = `${EPOCH} return { changes() }`;
 
 /** The same, and the record KEYS[3]. */
@@ -89,8 +88,8 @@ return 1`;
 export const DELETE = `return redis.call("DEL", KEYS[1])`;
 
 /**
- * Gives each scope of ARGV[6] and on the next number. ARGV[4] is how many are
- * kept, [5] the channel.
+ * Assigns the next number to each scope, from ARGV[6] on. ARGV[4] is the maximum
+ * of scopes, [5] the channel.
  */
 export const INVALIDATE = `${EPOCH}
 local max = tonumber(ARGV[4])
@@ -112,8 +111,8 @@ return { changes() }`;
 
 /**
  * Takes the lock KEYS[1] with the token ARGV[1] for ARGV[2] ms, or gives for
- * how many more somebody else has it, who is asked to say when it is free. One
- * of another epoch than that of KEYS[2] can't be released any more.
+ * how many more somebody else has it, who is asked to say when it is free. A
+ * lock of another epoch than KEYS[2] has can't be released any more.
  */
 export const LOCK = `
 local epoch = redis.call("HGET", KEYS[2], "epoch") or ""
@@ -126,7 +125,7 @@ redis.call("HSET", KEYS[1], "token", ARGV[1], "epoch", epoch)
 redis.call("PEXPIRE", KEYS[1], ARGV[2])
 return -1`;
 
-/** Lets go of it, and says so on the channel ARGV[2], in the words ARGV[3]. */
+/** Releases the lock, and publishes ARGV[3] on the channel ARGV[2]. */
 export const RELEASE = `
 local lock = redis.call("HMGET", KEYS[1], "token", "awaited")
 if lock[1] ~= ARGV[1] then return 0 end

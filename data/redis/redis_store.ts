@@ -39,7 +39,7 @@ export type {
   MemoryStoreOptions,
 };
 
-/** Settings of a store in Redis. The limits are those of the memory in front. */
+/** Options of a store in Redis. The limits apply to the memory in front. */
 export interface RedisStoreOptions extends MemoryStoreOptions {
   /**
    * A client of `npm:redis`. It stays the caller's, who need not connect it:
@@ -48,7 +48,7 @@ export interface RedisStoreOptions extends MemoryStoreOptions {
    */
   readonly client: CacheRedisClient;
   /**
-   * What the store's keys in Redis begin with. Stores of the same name share
+   * The start of the store's keys in Redis. Stores of the same name share
    * their records. Default `cache`.
    */
   readonly name?: string;
@@ -84,21 +84,21 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
 }
 
 /**
- * Makes a store in Redis, with the memory of this process in front.
+ * Creates a store in Redis, with the memory of this process in front.
  *
- * What is in memory costs no round trip. An invalidation is known to the other
+ * A hit in memory costs no round trip. An invalidation is known to the other
  * processes about as soon as Redis has it, and one computation runs at a time
  * among all processes. Values must be data: values as in JSON, `undefined`,
  * `bigint`, `Date`, `Map`, `Set`, `RegExp`, `URL`, bytes and typed arrays. One
  * that isn't is kept in memory only, and the cache's `onError` hears of it.
  *
  * While Redis is away, each process goes on with its memory and its own
- * invalidations. When it is back, they first tell each other what they have
+ * invalidations. When it is back, they first exchange what they have
  * missed. If Redis was restarted meanwhile, or replaced, it may have lost
  * something, so everything from before is invalid.
  *
  * @param options The client, and how much to keep.
- * @throws {TypeError} If an option is not what it must be.
+ * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example
  * ```ts

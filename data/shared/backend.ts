@@ -15,7 +15,7 @@ export interface Position {
   readonly number: number;
 }
 
-/** What was invalidated since somebody last asked, and where that leads to. */
+/** The invalidations since a position, and the new position. */
 export interface Changes extends Position {
   /**
    * The scopes, as `namesOf` spells them, and the number of the last
@@ -44,13 +44,13 @@ export interface FoundEntry extends SharedEntry {
 }
 
 /**
- * What several processes have in common: records, and the numbers of what was
- * invalidated. Every method rejects if it can't reach that.
+ * The records and invalidation numbers that several processes share. Methods
+ * reject if they can't reach them.
  */
 export interface Backend {
-  /** What was invalidated since. */
+  /** Returns the invalidations since a position. */
   ask(since: Position): Promise<Changes>;
-  /** A record, and what was invalidated before it was looked for. */
+  /** Returns a record, and the invalidations before it was read. */
   get(
     key: string,
     since: Position,
@@ -58,17 +58,17 @@ export interface Backend {
     { readonly changes: Changes; readonly entry: FoundEntry | undefined }
   >;
   /**
-   * Keeps a record for so many milliseconds, unless there is one that began
-   * later. It may be invalid already, by what its process has not heard of yet:
-   * everybody who finds it sees that by the number that it began with.
+   * Stores a record for some milliseconds, unless there is one that began later.
+   * It may be invalid already, if its process doesn't know all invalidations yet.
+   * Readers see that by the number that it began with.
    */
   set(key: string, entry: SharedEntry, ms: number): Promise<void>;
-  /** Drops a record. */
+  /** Deletes a record. */
   delete(key: string): Promise<void>;
-  /** Gives each of these scopes the next number, and tells all processes. */
+  /** Assigns the next number to each scope, and notifies all processes. */
   invalidate(scopes: readonly string[], since: Position): Promise<Changes>;
-  /** As the store's. */
+  /** See {@linkcode CacheStore.lock}. */
   lock(key: string): Promise<ReleaseLock | undefined>;
-  /** Stops whatever goes on behind the calls. */
+  /** Stops all work in the background. */
   close(): Promise<void>;
 }

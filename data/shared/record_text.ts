@@ -9,7 +9,7 @@ import { CacheError } from "../error.ts";
 import type { CacheRecord } from "../store.ts";
 import { VIEWS } from "../views.ts";
 
-/** What is in the text of a record. Times are in milliseconds. */
+/** The content of a record as text. Times are in milliseconds. */
 interface Content extends Pick<CacheRecord, "value" | "scopeKey"> {
   readonly tags: readonly string[];
   readonly paths: readonly string[];
@@ -20,9 +20,9 @@ interface Content extends Pick<CacheRecord, "value" | "scopeKey"> {
 }
 
 /**
- * Writes a record that is kept now.
+ * Returns a record that is stored now as text.
  *
- * @throws {CacheError} `NOT_DATA` if its value holds what has no text.
+ * @throws {CacheError} `NOT_DATA` if its value isn't data.
  */
 export function writeRecord(record: CacheRecord, now: number): string {
   const { value, scopeKey, tags, paths, keys } = record;
@@ -38,7 +38,7 @@ export function writeRecord(record: CacheRecord, now: number): string {
   try {
     return stringify(content, { Part: cutOut });
   } catch (cause) {
-    // What else it throws is the stack's overflow.
+    // Any other error is a stack overflow.
     const [where, what] = cause instanceof DevalueError
       ? [cause.path.slice(1), describe(cause.value)]
       : ["value", "something nested too deeply"];
@@ -51,10 +51,7 @@ export function writeRecord(record: CacheRecord, now: number): string {
   }
 }
 
-/**
- * Reads a record that was kept for a while. It has still to be given the number
- * that it began with.
- */
+/** Returns the record of a text. Its number is stored elsewhere. */
 export function readRecord(
   text: string,
   kept: number,
