@@ -29,7 +29,7 @@
  * @module
  */
 
-export * from "./types.ts";
+export type * from "./types.ts";
 
 // Tracing
 export {
@@ -95,8 +95,9 @@ export {
   type ChromeTraceEvent,
   toChromeTrace,
 } from "./export/chrome.ts";
-export { fromOTLP, type OTLPOptions } from "./export/otlp.ts";
+export { fromOTLP } from "./export/otlp_reader.ts";
 export { toOTLP } from "./export/to_otlp.ts";
+export type { OTLPOptions } from "./export/otlp_writer.ts";
 export type * from "./export/otlp_types.ts";
 export {
   createOTLPExporter,

@@ -1,5 +1,5 @@
 import { Field } from "./export/field.ts";
-import { LAYERS, STATUSES } from "./export/layers.ts";
+import { LAYERS, STATUSES } from "./layers.ts";
 import type {
   AttributeValue,
   SerializedTrace,

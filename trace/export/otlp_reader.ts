@@ -7,7 +7,7 @@ import type {
   TraceMetadata,
 } from "../types.ts";
 import { Field } from "./field.ts";
-import { isLayer } from "./layers.ts";
+import { isLayer } from "../layers.ts";
 import { fromUnixNano, readKeyValues } from "./otlp_value.ts";
 import { layerOf, metadataOf, OWN, parseMetadata } from "./semantics.ts";
 import { assembleTraces, type LooseSpan } from "./trace_assembler.ts";

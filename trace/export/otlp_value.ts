@@ -7,7 +7,7 @@
 import type { AttributeValue } from "../types.ts";
 import type { Field } from "./field.ts";
 import type { OTLPKeyValue } from "./otlp_types.ts";
-import { setOwn } from "./own_property.ts";
+import { setOwn } from "./field.ts";
 
 /** How deep lists may be nested in each other: reading them is recursive. */
 const MAX_DEPTH = 64;

@@ -12,8 +12,8 @@ import type {
   SpanData,
   SpanEvent,
 } from "../types.ts";
-import { LAYERS, STATUSES } from "./layers.ts";
-import { setOwn } from "./own_property.ts";
+import { LAYERS, STATUSES } from "../layers.ts";
+import { setOwn } from "./field.ts";
 import {
   type Cell,
   fromCell,

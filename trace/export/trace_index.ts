@@ -4,7 +4,7 @@ import type {
   SpanData,
   TraceMetadata,
 } from "../types.ts";
-import { LAYERS } from "./layers.ts";
+import { LAYERS } from "../layers.ts";
 import { selfTimes } from "./self_time.ts";
 
 /** What a list shows of a trace, without its spans. */

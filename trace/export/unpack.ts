@@ -8,7 +8,7 @@ import { decodeBase64 } from "../../core/bytes/base64.ts";
 import { show } from "../../core/check/show.ts";
 import type { SerializedTrace } from "../types.ts";
 import { type ReadOn, startGunzip } from "./gzip.ts";
-import { isLayer } from "./layers.ts";
+import { isLayer } from "../layers.ts";
 import {
   damaged,
   HEAD_LINES,

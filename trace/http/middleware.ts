@@ -17,8 +17,7 @@ import {
   type TraceMiddlewareOptions,
 } from "./middleware_options.ts";
 import { requestAttributes } from "./request_attributes.ts";
-import { isStreamType, onBodyEnd } from "./response_body.ts";
-import { withTraceHeaders } from "./response_headers.ts";
+import { isStreamType, onBodyEnd, withTraceHeaders } from "./response.ts";
 import { createSampler } from "./sampling.ts";
 import { keepTracestate, parseTraceparent } from "./trace_context.ts";
 

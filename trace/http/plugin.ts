@@ -8,8 +8,7 @@ import type { Middleware } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { aFunction } from "../../core/check/rules.ts";
-import type { Authorize } from "./access.ts";
-import { createAccessControl } from "./access_control.ts";
+import { type Authorize, createAccessControl } from "./access.ts";
 import { createCollector } from "../record/collector.ts";
 import { traceMiddleware } from "./middleware.ts";
 import {

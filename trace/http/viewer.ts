@@ -6,8 +6,11 @@ import { aFunction } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
 import type { TraceData, Tracer } from "../types.ts";
-import type { Authorize } from "./access.ts";
-import { type AccessControl, createAccessControl } from "./access_control.ts";
+import {
+  type AccessControl,
+  type Authorize,
+  createAccessControl,
+} from "./access.ts";
 
 /** The page takes 11 ms to load, so it is loaded when it is asked for. */
 const loadPage = () => import("./viewer_page.ts");

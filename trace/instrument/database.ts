@@ -3,10 +3,9 @@ import {
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import { isThenable } from "../../core/observe.ts";
-import { getActiveSpan } from "../record/context.ts";
+import { getActiveSpan, inSpan } from "../record/context.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import type { Attributes, Span } from "../types.ts";
-import { inSpan } from "./in_span.ts";
 import { describeQuery } from "./query_text.ts";
 
 /** What is known about the database beside the query. */

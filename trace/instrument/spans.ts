@@ -7,9 +7,8 @@
 
 import { isResponse } from "../../core/http/is_response.ts";
 import { isThenable } from "../../core/observe.ts";
-import { getActiveSpan, getTracer } from "../record/context.ts";
+import { getActiveSpan, getTracer, inSpan } from "../record/context.ts";
 import type { Layer, Span, Tracer } from "../types.ts";
-import { inSpan } from "./in_span.ts";
 
 /**
  * Traces work of your own. `tracer.withSpan` does the same, and starts a trace

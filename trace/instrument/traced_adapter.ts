@@ -2,7 +2,7 @@ import { checkOptions, checkValue } from "../../core/check/check_options.ts";
 import { isThenable } from "../../core/observe.ts";
 import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { rule } from "../../core/check/rules.ts";
-import { getActiveSpan } from "../record/context.ts";
+import { getActiveSpan, inSpan } from "../record/context.ts";
 import type { Span } from "../types.ts";
 import {
   countRows,
@@ -12,7 +12,6 @@ import {
   type QueryOptions,
   runQuery,
 } from "./database.ts";
-import { inSpan } from "./in_span.ts";
 
 // deno-lint-ignore no-explicit-any -- methods of any driver
 type Method = (...args: any[]) => unknown;

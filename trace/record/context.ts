@@ -1,17 +1,17 @@
+import { runSpan } from "../../core/observe.ts";
 import { WatchScope } from "../../core/watch_scope.ts";
 import {
   currentScope,
   enterScope,
   RequestScope,
 } from "../../core/request_scope.ts";
-import { noopTracer } from "../noop_tracer.ts";
-import type { Span, Tracer } from "../types.ts";
+import { noopSpan, noopTracer } from "../noop_tracer.ts";
+import type { Attributes, Layer, Span, Tracer } from "../types.ts";
 
 let tracer: Tracer = noopTracer;
 
 /**
- * Makes `value` the tracer that {@linkcode getTracer} gives to code that was
- * not handed one.
+ * Sets the tracer that {@linkcode getTracer} returns.
  *
  * @example
  * ```ts
@@ -27,8 +27,8 @@ export function setTracer(value: Tracer): void {
 }
 
 /**
- * The tracer that was set, or the one that does nothing. The dev command sets
- * its own; on a server of yours call {@linkcode setTracer} before you ask.
+ * Returns the tracer that was set, or the one that does nothing. The dev command
+ * sets its own.
  */
 export function getTracer(): Tracer {
   return tracer;
@@ -49,10 +49,10 @@ class SpanlessScope extends RequestScope {
 const entered = new WeakMap<RequestScope, RequestScope | undefined>();
 
 /**
- * Makes `span` the active one for the rest of the running function and for
- * what it starts; `undefined` makes none active. Whoever called that function
- * sees it too, until they wait for something: prefer `tracer.withSpan`, which
- * does the same for one call and puts the old one back.
+ * Makes `span` the active one for the rest of the running function and for what
+ * it starts. `undefined` makes none active. The caller of that function sees it
+ * too, until it awaits something. Prefer `tracer.withSpan`, which restores the
+ * old one.
  */
 export function setActiveSpan(span: Span | undefined): void {
   const current = currentScope();
@@ -78,8 +78,23 @@ function withoutSpans(
   return scope;
 }
 
-/** The span that is active in the code that asks. */
+/** Returns the span that is active in the code that calls this. */
 export function getActiveSpan(): Span | undefined {
   // Spans enter a scope through this module only, so they are whole ones.
   return currentScope()?.span as Span | undefined;
+}
+
+/**
+ * Runs `fn` in a child of the active span. Where no span is active, `fn` runs
+ * all the same and gets a span that records nothing.
+ */
+export function inSpan<T>(
+  name: string,
+  layer: Layer,
+  fn: (span: Span) => T,
+  attributes?: Attributes,
+): T {
+  const parent = getActiveSpan();
+  if (parent === undefined) return fn(noopSpan);
+  return runSpan(parent.child(name, layer, attributes), fn);
 }

@@ -1,5 +1,5 @@
 import { redactText } from "../../core/redact/redact.ts";
-import { isLayer, LAYERS, STATUSES } from "../export/layers.ts";
+import { isLayer, LAYERS, STATUSES } from "../layers.ts";
 import {
   clip,
   MAX_ATTRIBUTES,

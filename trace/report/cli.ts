@@ -10,8 +10,7 @@ import {
 } from "../../core/check/rules.ts";
 import type { Tracer } from "../types.ts";
 import { formatTrace } from "./format_trace.ts";
-import { standardOutput } from "./standard_output.ts";
-import { createPaint, wantsColor } from "./terminal.ts";
+import { createPaint, standardOutput, wantsColor } from "./terminal.ts";
 
 /** Settings of the terminal reporter. */
 export interface CLIReporterOptions {

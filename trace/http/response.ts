@@ -1,5 +1,6 @@
 /**
- * The headers in which a response tells the client its trace and the time.
+ * What tracing does to a response: it tells the client the trace, and finds out
+ * when the body has been sent.
  *
  * @module
  */
@@ -10,6 +11,7 @@ import {
   TRACE_ID,
   withoutTraceHeaders,
 } from "../../core/http/trace_headers.ts";
+import { type RequestScope, runInScope } from "../../core/request_scope.ts";
 import type { Span } from "../types.ts";
 import { formatTraceparent } from "./trace_context.ts";
 
@@ -62,4 +64,48 @@ function totalOf(milliseconds: number): string {
 
 function formatTotal(milliseconds: number): string {
   return `total;dur=${milliseconds.toFixed(3)}`;
+}
+
+const STREAM_TYPES =
+  /^(text\/event-stream|application\/(x-ndjson|jsonl|json-seq)|multipart\/x-mixed-replace)/i;
+
+/** Whether bodies of a content type are streams. */
+export function isStreamType(type: string | null): boolean {
+  return type !== null && STREAM_TYPES.test(type);
+}
+
+/**
+ * Returns the response with a body that reports its end, once. The body is
+ * produced in `scope`, so that a generator records in its request.
+ */
+export function onBodyEnd(
+  response: Response,
+  scope: RequestScope,
+  onSent: () => void,
+  onCutOff: () => void,
+): Response {
+  const { body } = response;
+  if (body === null) {
+    onSent();
+    return response;
+  }
+  const reader = body.getReader();
+  const reported = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        const { done, value } = await runInScope(scope, () => reader.read());
+        if (!done) return controller.enqueue(value);
+        controller.close();
+        onSent();
+      } catch (error) {
+        controller.error(error);
+        onCutOff();
+      }
+    },
+    async cancel(reason) {
+      onCutOff();
+      await reader.cancel(reason);
+    },
+  }, { highWaterMark: 0 });
+  return new Response(reported, response);
 }

@@ -1,0 +1,131 @@
+/**
+ * The answers of the traces API.
+ *
+ * @module
+ */
+
+import { errorResponse } from "../../core/error_response.ts";
+import { type BodyError, readBodyText } from "../../core/http/read_body.ts";
+import { isLayer, LAYERS } from "../layers.ts";
+import type { Collector } from "../record/collector.ts";
+import { serializeTrace } from "../serialize.ts";
+import type { TraceData, Tracer } from "../types.ts";
+
+/** Maximum bytes of a `POST`. */
+const MAX_BODY = 256 * 1024;
+
+const HEADERS = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+};
+
+/** Answers a `GET`: one trace, or those that the query selects. */
+export function read(tracer: Tracer, request: Request): Response {
+  const query = new URL(request.url).searchParams;
+  const id = query.get("id");
+  if (id !== null) {
+    const trace = tracer.getTrace(id);
+    return trace === undefined
+      ? errorResponse(404, "NOT_FOUND", "No trace with this id is kept")
+      : Response.json(serializeTrace(trace), { headers: HEADERS });
+  }
+  const filter = readTraceFilter(query);
+  if (typeof filter === "string") {
+    return errorResponse(400, "BAD_REQUEST", filter);
+  }
+  const found = tracer.getTraces().reverse().filter(filter.matches);
+  const traces = found.slice(0, filter.limit).map(serializeTrace);
+  return Response.json({ traces, total: found.length }, { headers: HEADERS });
+}
+
+/** Answers a `POST` with the spans of a browser. */
+export async function collect(
+  collector: Collector,
+  request: Request,
+): Promise<Response> {
+  let text: string;
+  try {
+    text = await readBodyText(request, MAX_BODY);
+  } catch (error) {
+    // Most often a page that was closed while it sent its last spans.
+    const { problem, message } = error as BodyError;
+    return problem === "TOO_LARGE"
+      ? errorResponse(413, "PAYLOAD_TOO_LARGE", message)
+      : errorResponse(400, "PARSE_ERROR", message);
+  }
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return errorResponse(400, "PARSE_ERROR", "The body must be JSON");
+  }
+  const result = collector.receive(message);
+  const status = result.added === 0 && result.error !== undefined ? 400 : 202;
+  return Response.json(result, { status, headers: HEADERS });
+}
+
+/** The traces that a query selects. */
+interface TraceFilter {
+  /** Whether a trace is among them. */
+  readonly matches: (trace: TraceData) => boolean;
+  /** Maximum traces. */
+  readonly limit: number;
+}
+
+const DEFAULT_LIMIT = 100;
+
+/**
+ * Parses the query of a `GET`.
+ *
+ * @returns The filter, or the problem with the query.
+ */
+function readTraceFilter(query: URLSearchParams): TraceFilter | string {
+  const traceId = query.get("traceId");
+  const method = query.get("method")?.toUpperCase();
+  const path = query.get("path");
+  const status = query.get("status");
+  const layer = query.get("layer");
+  const minDuration = readNumber(query, "minDuration", 0);
+  const after = readNumber(query, "after", -Infinity);
+  const limit = readNumber(query, "limit", DEFAULT_LIMIT);
+  for (const value of [minDuration, after, limit]) {
+    if (typeof value === "string") return value;
+  }
+  if (status !== null && !/^[1-5](\d\d|xx)$/.test(status)) {
+    return `status must be a status such as 404 or a class such as 4xx, received ${status}`;
+  }
+  if (layer !== null && !isLayer(layer)) {
+    return `layer must be one of ${LAYERS.join(", ")}, received ${layer}`;
+  }
+
+  function matches(
+    { id, metadata, duration, startTime, spans }: TraceData,
+  ): boolean {
+    return (traceId === null || id === traceId) &&
+      (method === undefined || metadata.method === method) &&
+      (path === null || (metadata.pathname ?? "").includes(path)) &&
+      (status === null || hasStatus(metadata.statusCode, status)) &&
+      duration >= Number(minDuration) && startTime > Number(after) &&
+      (layer === null || spans.values().some((span) => span.layer === layer));
+  }
+
+  return { matches, limit: Math.floor(Number(limit)) };
+}
+
+function hasStatus(code: number | undefined, wanted: string): boolean {
+  const text = String(code);
+  return wanted.endsWith("xx") ? text[0] === wanted[0] : text === wanted;
+}
+
+function readNumber(
+  query: URLSearchParams,
+  name: string,
+  fallback: number,
+): number | string {
+  const text = query.get(name);
+  if (text === null) return fallback;
+  const value = text.trim() === "" ? NaN : Number(text);
+  return value >= 0 && Number.isFinite(value)
+    ? value
+    : `${name} must be a number of 0 or more, received ${text}`;
+}

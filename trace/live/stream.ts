@@ -1,0 +1,175 @@
+/**
+ * The live stream of a tracer: its clients, and the messages of both sides.
+ *
+ * @module
+ */
+
+import type { ConnectionInfo } from "../../core/context.ts";
+import { errorResponse } from "../../core/error_response.ts";
+import {
+  createUpgrader,
+  type ServerWebSocket,
+} from "../../core/socket/websocket.ts";
+import type { Collector } from "../record/collector.ts";
+import { serializeTrace } from "../serialize.ts";
+import type { TraceEvent, Tracer } from "../types.ts";
+
+/** Maximum traces that a client gets when it connects. */
+const MAX_INITIAL = 1_000;
+/** Maximum characters of that message. */
+const MAX_INITIAL_SIZE = 16 * 1024 * 1024;
+/** Maximum characters of a client's message. */
+const MAX_MESSAGE = 256 * 1024;
+/** The bytes that wait for a slow client before it misses events. */
+const MAX_BACKLOG = 4 * 1024 * 1024;
+
+/** What is known of a client. */
+export interface Client {
+  /** Whether it receives traces. */
+  readonly reads: boolean;
+  /** Whether its spans are accepted. */
+  readonly writes: boolean;
+  /** The events that it has missed since it was last told. */
+  missed: number;
+}
+
+/** The stream while it has clients, or had some. */
+export interface LiveStream {
+  /** Answers a request for the stream. */
+  upgrade(
+    request: Request,
+    info: ConnectionInfo | undefined,
+    data: Client,
+  ): Response;
+  /** The number of connected clients. */
+  readonly size: number;
+  /** Closes all connections and stops listening to the tracer. */
+  close(): Promise<void>;
+}
+
+/** Opens the stream of a tracer. */
+export function openStream(
+  tracer: Tracer,
+  collector: Collector,
+  now: () => number,
+  maxSocketsPerAddress: number | undefined,
+): LiveStream {
+  const watchers = new Set<ServerWebSocket<Client>>();
+  let unsubscribe: (() => void) | undefined;
+
+  const upgrader = createUpgrader<Client>({
+    open(ws) {
+      if (!ws.data.reads) return;
+      ws.send(initialMessage(tracer));
+      watchers.add(ws);
+      unsubscribe ??= tracer.subscribe(broadcast, [
+        "trace:start",
+        "trace:end",
+        "trace:discard",
+        "trace:update",
+      ]);
+    },
+    message(ws, message) {
+      if (typeof message !== "string" || message.length > MAX_MESSAGE) {
+        return ws.close(
+          1009,
+          `Messages are text of at most ${MAX_MESSAGE} characters`,
+        );
+      }
+      const taker = ws.data.writes ? collector : undefined;
+      const answer = answerTo(message, taker, now);
+      if (answer !== undefined) send(ws, JSON.stringify(answer));
+    },
+    drain: tellMissed,
+    close(ws) {
+      watchers.delete(ws);
+      if (watchers.size === 0) stopListening();
+    },
+  }, maxSocketsPerAddress === undefined ? {} : { maxSocketsPerAddress });
+
+  function broadcast(event: TraceEvent): void {
+    const message = JSON.stringify(
+      "trace" in event
+        ? { ...event, trace: serializeTrace(event.trace) }
+        : event,
+    );
+    for (const ws of watchers) send(ws, message);
+  }
+
+  function stopListening(): void {
+    unsubscribe?.();
+    unsubscribe = undefined;
+  }
+
+  return {
+    upgrade(request, info, data) {
+      upgrader.upgrade(request, { data, info });
+      return upgrader.response(request) ?? errorResponse(
+        426,
+        "UPGRADE_REQUIRED",
+        "This address only takes WebSocket connections",
+        { upgrade: "websocket" },
+      );
+    },
+    get size() {
+      return upgrader.size;
+    },
+    async close() {
+      stopListening();
+      await upgrader.close();
+    },
+  };
+}
+
+/** The newest traces, in the order in which they ended. */
+function initialMessage(tracer: Tracer): string {
+  const traces: string[] = [];
+  let size = 0;
+  for (const trace of tracer.getTraces().slice(-MAX_INITIAL).reverse()) {
+    const json = JSON.stringify(serializeTrace(trace));
+    if ((size += json.length) > MAX_INITIAL_SIZE) break;
+    traces.push(json);
+  }
+  return `{"type":"initial","traces":[${traces.reverse()}]}`;
+}
+
+function send(ws: ServerWebSocket<Client>, message: string): void {
+  if (ws.bufferedAmount > MAX_BACKLOG) {
+    ws.data.missed++;
+    return;
+  }
+  tellMissed(ws);
+  ws.send(message);
+}
+
+function tellMissed(ws: ServerWebSocket<Client>): void {
+  if (ws.data.missed === 0) return;
+  ws.send(JSON.stringify({ type: "dropped", count: ws.data.missed }));
+  ws.data.missed = 0;
+}
+
+function answerTo(
+  text: string,
+  collector: Collector | undefined,
+  now: () => number,
+): unknown {
+  let message: { type?: unknown; sentAt?: unknown };
+  try {
+    message = Object(JSON.parse(text));
+  } catch {
+    return { type: "error", error: "The message must be JSON" };
+  }
+  switch (message.type) {
+    case "ping":
+      return { type: "pong", sentAt: message.sentAt, now: now() };
+    case "client:spans": {
+      if (collector === undefined) {
+        return { type: "error", error: "This socket may not post spans" };
+      }
+      const result = collector.receive(message);
+      return result.error && { type: "error", ...result };
+    }
+    default:
+      return { type: "error", error: 'type must be "client:spans" or "ping"' };
+  }
+}
