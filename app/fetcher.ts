@@ -1,39 +1,33 @@
+import { checkValue } from "../core/check/check_options.ts";
+import { secret, withMethods } from "../core/check/rules.ts";
 import type { ConnectionInfo } from "../core/context.ts";
-import { kindOf } from "../core/check/show.ts";
 
-/** Something that answers requests: an app, or what a `main.ts` exports. */
+/** An object that answers requests: an app, or the export of a `main.ts`. */
 export interface Fetcher {
-  /** Answers one request. */
-  fetch(
-    request: Request,
-    info?: ConnectionInfo,
-  ): Response | Promise<Response>;
+  /** Answers a request. */
+  fetch(request: Request, info?: ConnectionInfo): Response | Promise<Response>;
   /** Called when a shutdown begins, before requests are refused. */
   drain?(): void;
   /**
-   * Lets go of what the fetcher holds: called on shutdown, once the last
-   * request is answered. Bodies may still be on their way.
+   * Releases what the fetcher holds. Called on shutdown, after the last request.
+   * Response bodies may still be on their way.
    */
   close?(): void | Promise<void>;
 }
 
-/** Whether something answers requests. */
+const aFetcher = secret(withMethods("an object with a fetch method", "fetch"));
+
+/** Whether a value answers requests. */
 export function isFetcher(value: unknown): value is Fetcher {
-  return typeof (value as Partial<Fetcher> | null | undefined)?.fetch ===
-    "function";
+  return aFetcher.test(value);
 }
 
 /**
  * Checks what is to be served.
  *
- * @param operation What can't be done with a wrong one, such as `serve on Bun`.
- * @throws {TypeError} If it answers no requests.
+ * @param operation The operation in error messages, such as `serve on Bun`.
+ * @throws {TypeError} If it has no `fetch`.
  */
 export function checkFetcher(value: unknown, operation: string): void {
-  if (isFetcher(value)) return;
-  throw new TypeError(
-    `Cannot ${operation}: the app must be an object with a fetch method, received ${
-      kindOf(value)
-    }`,
-  );
+  checkValue(value, "the app", aFetcher, operation);
 }

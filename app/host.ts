@@ -16,8 +16,8 @@
  * @module
  */
 
-import { checkOptions } from "../core/check/check_options.ts";
-import { kindOf } from "../core/check/show.ts";
+import { checkOptions, checkValue } from "../core/check/check_options.ts";
+import { aFunction, secret } from "../core/check/rules.ts";
 import { type ConnectionInfo, Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { guardCaches } from "../core/http/cache_control.ts";
@@ -108,13 +108,7 @@ export function createHost(options: HostOptions): Host {
 
   const app: App = {
     use(middleware) {
-      if (typeof middleware !== "function") {
-        throw new TypeError(
-          `Cannot use middleware: it must be a function, received ${
-            kindOf(middleware)
-          }`,
-        );
-      }
+      checkValue(middleware, "it", secret(aFunction), "use middleware");
       (middleware.outermost ? outer : inner).push(middleware);
       chain = undefined;
       return app;

@@ -10,28 +10,18 @@ export interface NetAddress {
   readonly port: number;
 }
 
-/** The other end of a connection through a socket file. */
-export interface UnixAddress {
-  /** The kind of socket. */
-  readonly transport: "unix" | "unixpacket";
-  /** The file. */
-  readonly path: string;
-}
+/** The other end of a connection, as in `Deno.Addr`. */
+export type Address =
+  | NetAddress
+  | { readonly transport: "unix" | "unixpacket"; readonly path: string }
+  | {
+    readonly transport: "vsock";
+    /** The number of the virtual machine. */
+    readonly cid: number;
+    readonly port: number;
+  };
 
-/** The other end of a connection between a virtual machine and its host. */
-export interface VsockAddress {
-  /** The kind of socket. */
-  readonly transport: "vsock";
-  /** The number of the machine, its context identifier. */
-  readonly cid: number;
-  /** The port. */
-  readonly port: number;
-}
-
-/** The other end of a connection: what Deno calls `Deno.Addr`. */
-export type Address = NetAddress | UnixAddress | VsockAddress;
-
-/** How the server received a request; `Deno.serve` hands it to its handler. */
+/** The connection of a request, from the second argument of `Deno.serve`. */
 export interface ConnectionInfo {
   /** The other end of the connection. */
   readonly remoteAddr?: Address | undefined;
@@ -40,26 +30,17 @@ export interface ConnectionInfo {
 }
 
 /**
- * What the kit's middlewares ask of a host's context: a place to keep values
- * for the time of one request. Hono's `c` fits, and so does `Context` of
- * `@quartet/kit/app`.
+ * The part of a host's context that middlewares of the kit need: the values of
+ * one request. Hono's `c` has it, as does {@linkcode Context}.
  */
 export interface RequestContext {
-  /** The value kept under `key`, or `undefined`. */
+  /** Returns the value of `key`, or `undefined`. */
   // deno-lint-ignore no-explicit-any -- hosts type their own values
   get(key: string): any;
-  /** Keeps `value` under `key` until the response is sent. */
+  /** Sets the value of `key` until the response is sent. */
   set(key: string, value: unknown): void;
-  /** The connection, where the host tells it. */
+  /** The connection, if the host knows it. */
   readonly info?: ConnectionInfo | undefined;
-}
-
-/** What keeps the values of a context: a `Map`, or the context of a host. */
-export interface ContextValues {
-  /** The value kept under `key`, or `undefined`. */
-  get(key: string): unknown;
-  /** Keeps `value` under `key`. */
-  set(key: string, value: unknown): unknown;
 }
 
 /** The parameters of a matched route, decoded. */
@@ -68,7 +49,7 @@ export type Params = Readonly<Record<string, string>>;
 const NO_PARAMS: Params = Object.freeze({});
 
 /**
- * Everything that handlers and middlewares share about one request.
+ * A request, with the values that its handler and middlewares share.
  *
  * @example
  * ```ts
@@ -83,30 +64,34 @@ const NO_PARAMS: Params = Object.freeze({});
 export class Context implements RequestContext {
   /** The request, as received. */
   readonly request: Request;
-  /** The connection, where the server tells it. */
+  /** The connection, if the server knows it. */
   readonly info: ConnectionInfo | undefined;
   /** The parameters of the matched route; empty before a route has matched. */
   params: Params = NO_PARAMS;
   #url: URL | undefined;
-  #values: ContextValues | undefined;
+  #values: Pick<RequestContext, "get" | "set"> | undefined;
 
   /**
-   * Makes the context of a request.
+   * Creates the context of a request.
    *
-   * @param request The request that is being handled.
-   * @param info What the server knows about the connection.
-   * @param values Where values are kept. Default: in the context itself.
+   * @param request The request.
+   * @param info The connection.
+   * @param values The store of values. Default: the context itself.
    */
-  constructor(request: Request, info?: ConnectionInfo, values?: ContextValues) {
+  constructor(
+    request: Request,
+    info?: ConnectionInfo,
+    values?: Pick<RequestContext, "get" | "set">,
+  ) {
     this.request = request;
     this.info = info;
     this.#values = values;
   }
 
   /**
-   * The request's URL, parsed when first asked for.
+   * The request's URL. It is parsed when it is first read.
    *
-   * @throws {Response} If the client sent a `Host` that no URL can hold: a 400.
+   * @throws {Response} If the client's `Host` makes the URL invalid: a 400.
    */
   get url(): URL {
     const url = this.#url ??= URL.parse(this.request.url) ?? undefined;
@@ -115,9 +100,9 @@ export class Context implements RequestContext {
   }
 
   /**
-   * The same context with another request: for what goes on when this one
-   * can't be read any more, as on a socket. The values are shared. Of the
-   * connection only the address is kept, since Deno forgets it as well.
+   * Returns this context with another request, for work that continues after the
+   * original can't be read any more, as on a socket. Both share their values. Of
+   * the connection, only the address is kept.
    */
   withRequest(request: Request): Context {
     const info = this.info && { remoteAddr: this.info.remoteAddr };
@@ -126,13 +111,13 @@ export class Context implements RequestContext {
     return context;
   }
 
-  /** The value kept under `key`, or `undefined`. */
+  /** Returns the value of `key`, or `undefined`. */
   // deno-lint-ignore no-explicit-any -- values are typed by who set them
   get(key: string): any {
     return this.#values?.get(key);
   }
 
-  /** Keeps `value` under `key` until the response is sent. */
+  /** Sets the value of `key` until the response is sent. */
   set(key: string, value: unknown): void {
     (this.#values ??= new Map()).set(key, value);
   }

@@ -13,42 +13,38 @@ export type Layer =
   | "errors"
   | "custom";
 
-/** A value that a span keeps under an attribute's name. */
+/** The value of an attribute. */
 export type AttributeValue = string | number | boolean;
 
-/** Named values of a span or an event. */
+/** The attributes of a span or an event. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 /**
- * A running span, as far as the host and the modules beside the tracer know
- * it. They open children on it and never ask who keeps the records.
+ * A running span. The host and the modules open children on it without knowing
+ * the tracer.
  */
 export interface ObservedSpan {
-  /** The trace that this span is part of: 32 lower-case hex digits. */
+  /** The id of the trace: 32 lower-case hex digits. */
   readonly traceId: string;
-  /** The span of the request that this one is part of. */
+  /** The span of the request. */
   readonly root: ObservedSpan;
   /** Opens a span below this one. */
   child(name: string, layer: Layer, attributes?: Attributes): ObservedSpan;
-  /** Keeps a value under a name. */
+  /** Sets an attribute. */
   setAttribute(key: string, value: AttributeValue): void;
-  /** Notes that something happened now. */
+  /** Records that something happened now. */
   event(name: string, attributes?: Attributes): void;
-  /** Marks the span as failed and keeps what was thrown. */
+  /** Marks the span as failed and records the error. */
   error(error: unknown): void;
-  /** Ends the span; every later call on it does nothing. */
+  /** Ends the span. Later calls on it do nothing. */
   end(): void;
   /**
-   * Gives a function that opens spans for work which this one has started and
-   * which may outlive it, such as what runs on a socket. Each is the first of a
-   * record of its own, in the same trace and with this span as its parent.
+   * Returns a function that opens spans for work that this span has started and
+   * that may outlive it, as on a socket. Each of them begins a record of its own,
+   * in the same trace and with this span as its parent.
    */
-  continuation(): SpanOpener;
+  continuation(): ObservedSpan["child"];
 }
 
 /** Opens a span, now or at any later time. */
-export type SpanOpener = (
-  name: string,
-  layer: Layer,
-  attributes?: Attributes,
-) => ObservedSpan;
+export type SpanOpener = ObservedSpan["child"];

@@ -1,13 +1,10 @@
 import type { ConnectionInfo } from "../../core/context.ts";
-import type { Fetcher } from "../fetcher.ts";
-import { isResponse } from "../../core/http/is_response.ts";
+import { checkResponse } from "../../core/http/is_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
-import { kindOf } from "../../core/check/show.ts";
-import { pathOf } from "../../core/path.ts";
-import { offerUpgrade } from "../../core/socket/upgrade.ts";
-import type { Socket } from "../../core/socket/upgrade.ts";
+import { offerUpgrade, type Socket } from "../../core/socket/upgrade.ts";
+import type { Fetcher } from "../fetcher.ts";
 
-/** What a server has opened for a request. */
+/** The part of a server's socket that is used. */
 export interface OpenSocket {
   readonly bufferedAmount: number;
   send(message: string | Uint8Array<ArrayBuffer>): void;
@@ -17,8 +14,8 @@ export interface OpenSocket {
 const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
 
 /**
- * A `WebSocket` for servers which open theirs only once the response is known,
- * since its headers go out with the handshake.
+ * A `WebSocket` for servers that open theirs after the response, because the
+ * handshake contains its headers.
  */
 export class HostSocket implements Socket {
   binaryType = "arraybuffer";
@@ -28,7 +25,7 @@ export class HostSocket implements Socket {
   onerror: Socket["onerror"] = null;
   #state = CONNECTING;
   #open: OpenSocket | undefined;
-  /** What it was closed with before it was open. */
+  /** The arguments of a `close()` before it was open. */
   #farewell: [code: number, reason: string] | undefined;
 
   get readyState(): number {
@@ -45,14 +42,13 @@ export class HostSocket implements Socket {
 
   close(code = 1000, reason = ""): void {
     if (this.#state === CLOSING || this.#state === CLOSED) return;
-    // Not before: of a code or a reason that can't be sent, the server throws,
-    // and whoever caught that has to be able to close the socket all the same.
     if (this.#open === undefined) this.#farewell = [code, reason];
     else this.#open.close(code, reason);
+    // Last: if the server rejects the code, the caller may close once more.
     this.#state = CLOSING;
   }
 
-  /** The handshake is made. */
+  /** Called after the handshake. */
   opened(socket: OpenSocket): void {
     this.#open = socket;
     if (this.#farewell !== undefined) {
@@ -62,12 +58,12 @@ export class HostSocket implements Socket {
     this.onopen?.(new Event("open"));
   }
 
-  /** A message has come in. */
+  /** Called with a message. */
   received(data: string | Uint8Array): void {
     if (this.#state === OPEN) this.onmessage?.({ data } as MessageEvent);
   }
 
-  /** The connection is gone, or was never made. */
+  /** Called when the connection is gone, or was never made. */
   closed(code: number, reason: string): void {
     if (this.#state === CLOSED) return;
     this.#state = CLOSED;
@@ -90,43 +86,36 @@ function sayFarewell(
   }
 }
 
-/**
- * The answer to a request that a socket was offered for. If there is none, a
- * socket that was taken is closed, or it would be counted for good.
- */
-export async function answerOf(
-  fetcher: Fetcher,
-  request: Request,
-  info: ConnectionInfo,
-  taken: () => HostSocket | undefined,
-): Promise<Response> {
-  try {
-    const response: unknown = await fetcher.fetch(request, info);
-    if (isResponse(response)) return response;
-    throw new TypeError(
-      `Cannot answer ${request.method} ${
-        pathOf(request.url)
-      }: fetch must return a Response, received ${kindOf(response)}`,
-    );
-  } catch (error) {
-    taken()?.closed(1006, "");
-    throw error;
-  }
+/** The response to a request, and the socket if it became one. */
+export interface UpgradeResult {
+  readonly response: Response;
+  readonly socket: HostSocket | undefined;
 }
 
 /**
- * Offers a socket for a request, as `Deno.upgradeWebSocket` would make one.
- *
- * @returns Gives that socket, if it was taken.
+ * Answers a request that may become a WebSocket. If the app takes the socket but
+ * doesn't answer with its upgrade, the socket is closed.
  */
-export function offerSocket(request: Request): () => HostSocket | undefined {
+export async function answerUpgrade(
+  fetcher: Fetcher,
+  request: Request,
+  info: ConnectionInfo,
+): Promise<UpgradeResult> {
   let socket: HostSocket | undefined;
   offerUpgrade(request, () => {
     socket = new HostSocket();
     const response = new Response(null);
-    // A status that only a server can give.
+    // Only a server can create a response with this status.
     Object.defineProperty(response, "status", { value: 101 });
     return { socket, response };
   });
-  return () => socket;
+  let isUpgraded = false;
+  try {
+    const result = await fetcher.fetch(request, info);
+    const response = checkResponse(result, request, "fetch must return");
+    isUpgraded = response.status === 101;
+    return { response, socket: isUpgraded ? socket : undefined };
+  } finally {
+    if (!isUpgraded) socket?.closed(1006, "");
+  }
 }

@@ -1,21 +1,21 @@
-import type { Context } from "../../core/context.ts";
-import { guard } from "../guard.ts";
-import { holdsGuard, readGuards } from "../../core/guard_fragment.ts";
 import { kindOf } from "../../core/check/show.ts";
+import type { Context } from "../../core/context.ts";
+import { holdsGuard, readGuards } from "../../core/guard_fragment.ts";
 import type { Middleware } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
-import type { AuthFragment, AuthRule } from "../../core/route.ts";
+import type { AuthFragment } from "../../core/route.ts";
+import { guard } from "../guard.ts";
 
-/** What can be mounted on a server of another make. */
+/** A part that can be mounted on another server. */
 export type Mountable =
-  /** A module of the kit, such as `createAuthPlugin()` gives. */
+  /** A module of the kit, such as the result of `createAuthPlugin()`. */
   | Plugin
-  /** A middleware, such as `cacheResponse()` gives. */
+  /** A middleware, such as the result of `cacheResponse()`. */
   | Middleware<Context>
-  /** A guard, such as `requireAuth()` returns, or several spread together. */
+  /** A guard, such as the result of `requireAuth()`, or several in one object. */
   | AuthFragment;
 
-/** Gives each part the form of a plugin, in the same order. */
+/** Turns each part into a plugin, in the same order. */
 export function toPlugins(parts: readonly Mountable[]): Plugin[] {
   return parts.map((part, index) => {
     const name = `part ${index + 1}`;
@@ -24,7 +24,11 @@ export function toPlugins(parts: readonly Mountable[]): Plugin[] {
       if ("name" in part && typeof part.name === "string") return part;
       if (holdsGuard(part)) {
         const rule = readGuards(part, `mount ${name}`, "")!;
-        return { name, middleware: guardBy(rule) };
+        return {
+          name,
+          middleware: (request, context, next) =>
+            guard(rule, name, request, context, next),
+        };
       }
     }
     throw new TypeError(
@@ -33,11 +37,4 @@ export function toPlugins(parts: readonly Mountable[]): Plugin[] {
       }`,
     );
   });
-}
-
-function guardBy(rule: AuthRule): Middleware<Context> {
-  return (request, context, next) => {
-    const place = `${request.method} ${context.url.pathname}`;
-    return guard(rule, place, request, context, next);
-  };
 }

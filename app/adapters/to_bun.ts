@@ -1,65 +1,53 @@
 import type { ConnectionInfo, NetAddress } from "../../core/context.ts";
-import { checkFetcher } from "../fetcher.ts";
-import type { Fetcher } from "../fetcher.ts";
-import { answerOf, offerSocket } from "./host_socket.ts";
-import type { HostSocket } from "./host_socket.ts";
+import { checkFetcher, type Fetcher } from "../fetcher.ts";
+import { answerUpgrade, type HostSocket } from "./host_socket.ts";
 
-/** What is used of Bun's server. */
-export interface BunServer {
-  /** The other end of a request's connection. */
+/** The part of Bun's server that is used. */
+interface BunServer {
   requestIP(
     request: Request,
   ): { readonly address: string; readonly port: number } | null;
-  /** Makes a socket of a request. */
   upgrade(
     request: Request,
-    options: { data: BunSocketData; headers?: Headers },
+    options: { readonly data: HostSocket; readonly headers: Headers },
   ): boolean;
 }
 
-/** What belongs to one of Bun's sockets; it is the kit's own. */
-export type BunSocketData = object;
-
-/** What is used of one of Bun's sockets. */
-export interface BunSocket {
-  /** What `upgrade` was given. */
-  readonly data: BunSocketData;
-  /** Sends a message. */
+/** The part of Bun's sockets that is used. */
+interface BunSocket {
+  readonly data: HostSocket;
   send(message: string | Uint8Array<ArrayBuffer>): unknown;
-  /** Closes the connection. */
   close(code?: number, reason?: string): void;
-  /** Bytes that the network has not taken yet. */
   getBufferedAmount(): number;
 }
 
-/** The options that `Bun.serve` needs to serve an app. */
+/** The options of `Bun.serve` that serve an app. */
 export interface BunHost {
-  /** Answers a request, unless it has become a socket. */
-  fetch(request: Request, server: BunServer): Promise<Response | undefined>;
-  /** What happens on sockets. Add Bun's own settings if you need any. */
+  /** Answers a request, unless it has become a WebSocket. */
+  fetch(request: Request, server: unknown): Promise<Response | undefined>;
+  /** The events of WebSockets. You can add settings of Bun. */
   websocket: {
-    /** The type of the sockets' data, as Bun asks for it. */
-    data: BunSocketData;
-    /** Bytes above which Bun loses messages; out of the way, 1 GiB. */
+    /** The type of a socket's `data`. It belongs to the kit. */
+    data: object;
+    /** Unsent bytes above which Bun drops messages: 1 GiB. */
     backpressureLimit: number;
-    /** A connection is open. */
-    open(ws: BunSocket): void;
-    /** A message has come in. */
-    message(ws: BunSocket, message: string | Uint8Array): void;
-    /** A connection is gone. */
-    close(ws: BunSocket, code: number, reason: string): void;
+    /** Called when a connection is open. */
+    open(ws: unknown): void;
+    /** Called with a message. */
+    message(ws: unknown, message: string | Uint8Array): void;
+    /** Called when a connection is gone. */
+    close(ws: unknown, code: number, reason: string): void;
   };
 }
 
 /**
- * Bun drops what is sent above 16 MiB of unsent bytes, without a word. The kit
- * stops sending by itself long before, and tells of what it leaves out.
+ * Bun silently drops messages above its default of 16 MiB of unsent bytes. The
+ * kit stops sending long before that, and reports what it leaves out.
  */
 const BACKPRESSURE_LIMIT = 1 << 30;
 
-/** What is known of a connection to Bun's server. */
+/** The connection of a request. Hono's helpers read `server`. */
 class BunInfo implements ConnectionInfo {
-  /** Under this name Hono's helpers look for it. */
   readonly server: BunServer;
   readonly #request: Request;
 
@@ -77,10 +65,9 @@ class BunInfo implements ConnectionInfo {
 }
 
 /**
- * Adapts an app to `Bun.serve`, whose options it makes: one of the kit, one of
- * Hono with the kit in it, or what `withPlugins()` gives. The app gets to know
- * who has connected, and its sockets work, those of RPC as well as those of the
- * traces.
+ * Creates the options of `Bun.serve` for an app: an app of the kit, of Hono, or
+ * the result of `withPlugins()`. The app learns the client's address, and
+ * WebSockets work.
  *
  * ```ts ignore
  * const server = Bun.serve({ port: 8000, ...toBun(app) });
@@ -114,41 +101,34 @@ class BunInfo implements ConnectionInfo {
 export function toBun(fetcher: Fetcher): BunHost {
   checkFetcher(fetcher, "serve on Bun");
   return {
-    async fetch(request, server) {
+    async fetch(request, bunServer) {
+      const server = bunServer as BunServer;
       const info = new BunInfo(server, request);
       if (!request.headers.has("upgrade")) {
         return await fetcher.fetch(request, info);
       }
-      const taken = offerSocket(request);
-      const response = await answerOf(fetcher, request, info, taken);
-      const data = taken();
-      if (data === undefined) return response;
-      if (response.status === 101) {
-        const { headers } = response;
-        if (server.upgrade(request, { data, headers })) return undefined;
-      }
-      data.closed(1006, "");
-      return response.status === 101
-        ? new Response(null, { status: 400 })
-        : response;
+      const { response, socket } = await answerUpgrade(fetcher, request, info);
+      if (socket === undefined) return response;
+      const { headers } = response;
+      if (server.upgrade(request, { data: socket, headers })) return undefined;
+      socket.closed(1006, "");
+      return new Response(null, { status: 400 });
     },
     websocket: {
       data: {},
       backpressureLimit: BACKPRESSURE_LIMIT,
-      open: (ws) =>
-        socketOf(ws).opened({
+      open(bunSocket) {
+        const ws = bunSocket as BunSocket;
+        ws.data.opened({
           get bufferedAmount() {
             return ws.getBufferedAmount();
           },
           send: (message) => void ws.send(message),
           close: (code, reason) => ws.close(code, reason),
-        }),
-      message: (ws, message) => socketOf(ws).received(message),
-      close: (ws, code, reason) => socketOf(ws).closed(code, reason),
+        });
+      },
+      message: (ws, message) => (ws as BunSocket).data.received(message),
+      close: (ws, code, reason) => (ws as BunSocket).data.closed(code, reason),
     },
   };
-}
-
-function socketOf({ data }: BunSocket): HostSocket {
-  return data as HostSocket;
 }

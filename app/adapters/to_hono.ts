@@ -1,44 +1,44 @@
-import { Context } from "../../core/context.ts";
-import type { ConnectionInfo, RequestContext } from "../../core/context.ts";
-import { createHost } from "../host.ts";
+import {
+  type ConnectionInfo,
+  Context,
+  type RequestContext,
+} from "../../core/context.ts";
 import { currentScope } from "../../core/request_scope.ts";
-import type { Mountable } from "./mountable.ts";
-import { toPlugins } from "./mountable.ts";
+import { createHost } from "../host.ts";
+import { type Mountable, toPlugins } from "./mountable.ts";
 import { recoverResponse, visit } from "./visit.ts";
 
-/** What is used of Hono's `c`. */
-export interface HonoContext extends RequestContext {
-  /** Hono's request. */
-  readonly req: {
-    /** The request as received. */
-    readonly raw: Request;
-    /** The path of the route that ran last, such as `/posts/:id`. */
-    readonly routePath?: string;
-  };
-  /** What `fetch` was given beside the request, as by `Deno.serve`. */
+/** The part of Hono's `c` that is used. */
+interface HonoContext extends RequestContext {
+  readonly req: { readonly raw: Request; readonly routePath?: string };
+  /** The second argument of `fetch`, as from `Deno.serve`. */
   readonly env: unknown;
-  /** What a handler has thrown, once Hono has made a page of it. */
+  /** The error of which Hono has made a page. */
   readonly error: Error | undefined;
-  /** Whether there is a response already. */
   readonly finalized: boolean;
-  /** The response so far. */
   res: Response;
 }
 
-/** A middleware for Hono: give it to `app.use`, or put it before a handler. */
+/** A middleware for Hono. Pass it to `app.use`, or put it before a handler. */
 export interface HonoMiddleware {
-  /** Answers a request, or has Hono do so. */
-  (c: HonoContext, next: () => Promise<void>): Promise<Response | undefined>;
+  /**
+   * Answers a request, or runs the rest of Hono's chain.
+   *
+   * @param c Hono's context.
+   */
+  (c: RequestContext, next: () => Promise<void>): Promise<
+    Response | undefined
+  >;
   /** Tells the plugins that a shutdown begins. */
   readonly drain: () => void;
   /** Closes the plugins, the last one first. Calling it again does nothing. */
   readonly close: () => Promise<void>;
 }
 
-/** What the parts on one app have in common while a request is handled. */
-class Visit extends Context {
+/** The context that all middlewares of the kit on one Hono app share. */
+class HonoVisit extends Context {
   readonly c: HonoContext;
-  /** Whether one of them, and not Hono, has answered. */
+  /** Whether a part has answered instead of Hono. */
   isAnswered = false;
 
   constructor(c: HonoContext) {
@@ -47,15 +47,15 @@ class Visit extends Context {
   }
 }
 
-const visits = new WeakMap<HonoContext, Visit>();
+const visits = new WeakMap<RequestContext, HonoVisit>();
 
 /**
- * Makes a middleware for Hono out of modules of the kit, all at once or one by
- * one: the parts on an app share what they know of a request, and keep their
- * values in Hono's `c`, so that `getAuth(c)` is its auth.
+ * Creates a middleware for Hono from modules of the kit. You can mount them
+ * together or one by one: they share the request's context, and keep their values
+ * in Hono's `c`, as for `getAuth(c)`.
  *
- * Error pages stay Hono's, except where it would answer an `AuthError` with a
- * 500: that has an answer of its own. A thrown `Response` is the response.
+ * Hono's error pages stay, except for an `AuthError` that would be a 500. It has
+ * its own response. A thrown `Response` is the response.
  *
  * @param parts Plugins, middlewares and guards, the outermost first; tracing
  * wraps the others wherever it stands.
@@ -82,26 +82,28 @@ const visits = new WeakMap<HonoContext, Visit>();
  */
 export function toHono(...parts: Mountable[]): HonoMiddleware {
   const host = createHost({ plugins: toPlugins(parts), recover });
-  const middleware = async (
-    c: HonoContext,
+  const { drain, close } = host.app;
+  return Object.assign(answer, { drain, close });
+
+  async function answer(
+    honoContext: RequestContext,
     next: () => Promise<void>,
-  ): Promise<Response | undefined> => {
+  ): Promise<Response | undefined> {
+    const c = honoContext as HonoContext;
     let context = visits.get(c);
-    if (context === undefined) visits.set(c, context = new Visit(c));
+    if (context === undefined) visits.set(c, context = new HonoVisit(c));
     let isPassed = false;
     const response = await visit(host, context, () => {
       isPassed = true;
       return pass(context, next);
     });
     if (!isPassed) context.isAnswered = true;
-    // Hono adds what headers were set before, but by a new response, which one
-    // that switches protocols can't become.
+    // Hono copies a response to add the headers that were set before. The
+    // response of an upgrade can't be copied.
     if (!c.finalized && response.status !== 101) return response;
     if (response !== c.res) replaceResponse(c, response);
     return undefined;
-  };
-  const { drain, close } = host.app;
-  return Object.assign(middleware, { drain, close });
+  }
 }
 
 function infoOf(env: unknown): ConnectionInfo | undefined {
@@ -111,11 +113,11 @@ function infoOf(env: unknown): ConnectionInfo | undefined {
 }
 
 /**
- * Has Hono go on. An error never comes back from there but as a page; if Hono
- * had no better one than a 500, the parts get to see the error itself.
+ * Runs the rest of Hono's chain. Hono makes a page of every error. If that is a
+ * 500, the error is thrown, so that the parts see it.
  */
 async function pass(
-  context: Visit,
+  context: HonoVisit,
   next: () => Promise<void>,
 ): Promise<Response> {
   const { c } = context;
@@ -127,8 +129,8 @@ async function pass(
 }
 
 /**
- * Hono answers HEAD as GET and leaves the body unread, so that a stream would
- * never know that it is over, nor its trace.
+ * Hono answers HEAD like GET and leaves the body unread. A stream would never
+ * end, and neither would its trace.
  */
 async function dropBody(c: HonoContext): Promise<void> {
   const { res } = c;
@@ -137,7 +139,7 @@ async function dropBody(c: HonoContext): Promise<void> {
   await res.body.cancel();
 }
 
-/** The route of the request, unless that is one for everything. */
+/** Records the route of the request, unless it matches every path. */
 function noteRoute({ req }: HonoContext): void {
   const root = currentScope()?.span?.root;
   if (root === undefined) return;
@@ -146,7 +148,7 @@ function noteRoute({ req }: HonoContext): void {
   root.setAttribute("http.route", routePath);
 }
 
-/** Otherwise it would get the headers of the present one. */
+/** Without the first assignment, Hono adds the headers of the old response. */
 function replaceResponse(c: { res: unknown }, response: Response): void {
   c.res = undefined;
   c.res = response;
@@ -154,7 +156,7 @@ function replaceResponse(c: { res: unknown }, response: Response): void {
 
 /** Answers an error that no part has answered with Hono's page for it. */
 function recover(error: unknown, _request: Request, context: Context) {
-  if (!(context instanceof Visit) || error !== context.c.error) {
+  if (!(context instanceof HonoVisit) || error !== context.c.error) {
     return recoverResponse(error);
   }
   currentScope()?.span?.error(error);

@@ -1,20 +1,19 @@
-import { Context } from "../../core/context.ts";
-import type { ConnectionInfo } from "../../core/context.ts";
-import { createHost } from "../host.ts";
+import { type ConnectionInfo, Context } from "../../core/context.ts";
+import type { MaybePromise } from "../../core/maybe_async.ts";
 import { currentScope } from "../../core/request_scope.ts";
-import type { Mountable } from "./mountable.ts";
-import { toPlugins } from "./mountable.ts";
+import { createHost } from "../host.ts";
+import { type Mountable, toPlugins } from "./mountable.ts";
 import { recoverResponse, visit } from "./visit.ts";
 
-/** The parts as one function, for servers whose middlewares look like it. */
+/** A middleware for servers that use Web `Request` and `Response`. */
 export interface WebMiddleware {
   /**
-   * Answers a request, or has the server do so.
+   * Answers a request, or calls `next`.
    *
    * @param request The request.
-   * @param info What the server knows of the connection, if it tells.
-   * @param next What is further in on the server.
-   * @throws What `next` throws and no part has an answer for.
+   * @param info The connection, if the server knows it.
+   * @param next Runs the rest of the server's chain.
+   * @throws Errors of `next` that no part answers.
    */
   (
     request: Request,
@@ -28,11 +27,10 @@ export interface WebMiddleware {
 }
 
 /**
- * Makes one function out of modules of the kit, for servers whose middlewares
- * take a Web `Request` and get a `Response` from what is further in, as Fresh's
- * do.
+ * Creates a middleware from modules of the kit, for servers that use Web
+ * `Request` and `Response`, such as Fresh.
  *
- * Handlers ask `currentContext()` for what the modules know of the request.
+ * Handlers get the request's context from `currentContext()`.
  *
  * @param parts Plugins, middlewares and guards, the outermost first; tracing
  * wraps the others wherever it stands.
@@ -59,20 +57,20 @@ export function toMiddleware(...parts: Mountable[]): WebMiddleware {
     plugins: toPlugins(parts),
     recover: recoverResponse,
   });
-  const middleware = (
+  const answer = (
     request: Request,
     info: ConnectionInfo | undefined,
-    next: () => Response | Promise<Response>,
+    next: () => MaybePromise<Response>,
   ): Promise<Response> => {
-    const context = known(request) ?? new Context(request, info);
+    const context = knownContext(request) ?? new Context(request, info);
     return visit(host, context, async () => await next());
   };
   const { drain, close } = host.app;
-  return Object.assign(middleware, { drain, close });
+  return Object.assign(answer, { drain, close });
 }
 
-/** The context that parts further out have made for the same request. */
-function known(request: Request): Context | undefined {
+/** Returns the context that outer parts have created for the same request. */
+function knownContext(request: Request): Context | undefined {
   const context = currentScope()?.context;
   return context instanceof Context && context.request === request
     ? context

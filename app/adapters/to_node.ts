@@ -1,21 +1,19 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import { withMethods } from "../../core/check/rules.ts";
 import type { ConnectionInfo, NetAddress } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
-import { checkFetcher } from "../fetcher.ts";
-import type { Fetcher } from "../fetcher.ts";
-import { checkOptions } from "../../core/check/check_options.ts";
-import type { OptionRules } from "../../core/check/check_options.ts";
 import { printableError } from "../../core/redact/printable.ts";
-import { answerOf, offerSocket } from "./host_socket.ts";
-import type {
-  NodeBindings,
-  NodeDuplex,
-  NodeIncoming,
-  NodeOutgoing,
-  NodeSocketServer,
-} from "./node.ts";
+import { checkFetcher, type Fetcher } from "../fetcher.ts";
+import { answerUpgrade } from "./host_socket.ts";
 import {
-  asksNodeForWebSocket,
+  isWebSocketRequest,
   nodeRequest,
+  type NodeSocketServer,
   sendResponse,
   upgradeNode,
 } from "./node_upgrade.ts";
@@ -23,35 +21,45 @@ import {
 /** Settings of an app on Node. */
 export interface NodeHostOptions {
   /**
-   * Opens sockets: `new WebSocketServer({ noServer: true })` of the package
-   * `ws`. Default: sockets are refused, by a 501.
+   * The server of WebSockets: `new WebSocketServer({ noServer: true })` of the
+   * package `ws`. Default: none, and WebSocket requests get 501.
    */
-  readonly webSocketServer?: NodeSocketServer;
+  readonly webSocketServer?: object;
 }
 
-const NODE_OPTIONS: OptionRules<NodeHostOptions> = { webSocketServer: true };
+const NODE_OPTIONS: OptionRules<NodeHostOptions> = {
+  webSocketServer: withMethods(
+    "a WebSocketServer of the package ws",
+    "handleUpgrade",
+    "on",
+    "off",
+  ),
+};
 
-/** What a server of Node needs to serve an app. */
+/** The handlers that a server of Node needs. */
 export interface NodeHost {
-  /** Answers a request; give it to what makes a `Request` out of Node's. */
-  fetch(request: Request, bindings: NodeBindings): Promise<Response>;
+  /** Answers a request. Pass it to a package such as `@hono/node-server`. */
+  fetch(
+    request: Request,
+    /** Node's `IncomingMessage` and `ServerResponse`. */
+    bindings: { readonly incoming: unknown; readonly outgoing?: unknown },
+  ): Promise<Response>;
   /**
-   * Listens to the server's event `upgrade`. What asks for something else than
-   * a WebSocket, such as HTTP/2, is refused by a 400: its body is out of reach.
-   * With `shouldUpgradeCallback`, an option of servers from Node 22.21 and 24.9
-   * on, it does not get here but is answered as any other request.
+   * Handles the server's event `upgrade`. Requests for other protocols, such as
+   * HTTP/2, get 400, because their body is out of reach. To answer them as any
+   * other request, set the option `shouldUpgradeCallback` of the server (Node
+   * 22.21 and 24.9 or later).
    */
-  upgrade(incoming: NodeIncoming, socket: NodeDuplex, head: Uint8Array): void;
+  upgrade(incoming: unknown, connection: unknown, head: Uint8Array): void;
 }
 
-/** What is known of a connection to a server of Node. */
+/** The connection of a request. Hono's helpers read `incoming` and `outgoing`. */
 class NodeInfo implements ConnectionInfo {
-  /** Under these names Hono's helpers look for them. */
-  readonly incoming: NodeIncoming;
-  readonly outgoing: NodeOutgoing | undefined;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse | undefined;
   #completed: Promise<void> | undefined;
 
-  constructor(incoming: NodeIncoming, outgoing?: NodeOutgoing) {
+  constructor(incoming: IncomingMessage, outgoing?: ServerResponse) {
     this.incoming = incoming;
     this.outgoing = outgoing;
   }
@@ -70,7 +78,7 @@ class NodeInfo implements ConnectionInfo {
   }
 }
 
-function completionOf(outgoing: NodeOutgoing): Promise<void> {
+function completionOf(outgoing: ServerResponse): Promise<void> {
   const completed = new Promise<void>((resolve, reject) => {
     const settle = () =>
       outgoing.writableFinished
@@ -79,16 +87,15 @@ function completionOf(outgoing: NodeOutgoing): Promise<void> {
     if (outgoing.closed) settle();
     else outgoing.once("close", settle);
   });
-  // Who asks may only want to know when, and must not end the process.
+  // Callers may ignore the failure.
   completed.catch(() => {});
   return completed;
 }
 
 /**
- * Adapts an app to a server of Node: one of the kit, one of Hono with the kit
- * in it, or what `withPlugins()` gives. The app gets to know who has connected,
- * and with the package `ws` its sockets work, those of RPC as well as those of
- * the traces.
+ * Adapts an app to a server of Node: an app of the kit, of Hono, or the result of
+ * `withPlugins()`. The app learns the client's address. With the package `ws`,
+ * WebSockets work too.
  *
  * ```ts ignore
  * import { serve } from "@hono/node-server";
@@ -111,8 +118,8 @@ function completionOf(outgoing: NodeOutgoing): Promise<void> {
  * When the server shuts down, call the app's `close()` before `server.close()`.
  *
  * @param fetcher The app.
- * @param options What opens sockets.
- * @throws {TypeError} If the app has no `fetch`, or an option is unknown.
+ * @param options The server of WebSockets.
+ * @throws {TypeError} If the app has no `fetch`, or an option is invalid.
  *
  * @example
  * ```ts
@@ -145,52 +152,53 @@ export function toNode(
 ): NodeHost {
   checkFetcher(fetcher, "serve on Node");
   checkOptions(options, NODE_OPTIONS, "serve on Node");
-  const { webSocketServer } = options;
-  let isTold = false;
+  const server = options.webSocketServer as NodeSocketServer | undefined;
+  let isReported = false;
 
   async function open(
-    incoming: NodeIncoming,
-    duplex: NodeDuplex,
+    incoming: IncomingMessage,
+    connection: Duplex,
     head: Uint8Array,
   ): Promise<void> {
-    if (!asksNodeForWebSocket(incoming)) {
+    if (!isWebSocketRequest(incoming)) {
       const message =
         "The only upgrade is by GET to a WebSocket; ask again without the header Upgrade";
-      return sendResponse(duplex, errorResponse(400, "BAD_REQUEST", message));
+      const refusal = errorResponse(400, "BAD_REQUEST", message);
+      return sendResponse(connection, refusal);
     }
-    const request = nodeRequest(incoming, duplex);
+    const request = nodeRequest(incoming, connection);
     if (request === undefined) {
-      return sendResponse(duplex, new Response(null, { status: 400 }));
+      return sendResponse(connection, new Response(null, { status: 400 }));
     }
-    if (webSocketServer === undefined) {
-      if (!isTold) {
-        isTold = true;
+    if (server === undefined) {
+      if (!isReported) {
+        isReported = true;
         console.error(
           "Cannot open a WebSocket: toNode() needs the option webSocketServer",
         );
       }
-      return sendResponse(duplex, new Response(null, { status: 501 }));
+      return sendResponse(connection, new Response(null, { status: 501 }));
     }
-    const taken = offerSocket(request);
     const info = new NodeInfo(incoming);
-    const response = await answerOf(fetcher, request, info, taken);
-    const socket = taken();
-    if (socket !== undefined && response.status === 101) {
-      const { headers } = response;
-      upgradeNode(webSocketServer, incoming, duplex, head, headers, socket);
-    } else {
-      socket?.closed(1006, "");
-      await sendResponse(duplex, response);
-    }
+    const { response, socket } = await answerUpgrade(fetcher, request, info);
+    if (socket === undefined) return sendResponse(connection, response);
+    upgradeNode(server, incoming, connection, head, response.headers, socket);
   }
 
   return {
     fetch: async (request, { incoming, outgoing }) =>
-      await fetcher.fetch(request, new NodeInfo(incoming, outgoing)),
-    upgrade(incoming, duplex, head) {
-      // What is open ends with the process; what is not must not end it.
+      await fetcher.fetch(
+        request,
+        new NodeInfo(
+          incoming as IncomingMessage,
+          outgoing as ServerResponse | undefined,
+        ),
+      ),
+    upgrade(incoming, connection, head) {
+      const duplex = connection as Duplex;
+      // Otherwise an error of the connection would end the process.
       duplex.on("error", () => duplex.destroy());
-      open(incoming, duplex, head).catch((error) => {
+      open(incoming as IncomingMessage, duplex, head).catch((error) => {
         console.error(
           "A WebSocket could not be opened:",
           printableError(error),

@@ -1,8 +1,9 @@
 import {
   checkOptions,
+  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { kindOf } from "../../core/check/show.ts";
+import { aFunction, secret } from "../../core/check/rules.ts";
 import type { ConnectionInfo, Context } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/is_response.ts";
 import { whenDone } from "../../core/maybe_async.ts";
@@ -12,13 +13,7 @@ import { limitBody } from "../body_limit.ts";
 import { createHost } from "../host.ts";
 import { type Mountable, toPlugins } from "./mountable.ts";
 
-/** A handler for `Deno.serve`, or the `fetch` of what handles requests. */
-export type FetchHandler<I extends ConnectionInfo = ConnectionInfo> = (
-  request: Request,
-  info: I,
-) => Response | Promise<Response>;
-
-/** Settings of the host that a handler gets. */
+/** Settings of {@linkcode withPlugins}. */
 export interface FetchHostOptions extends Pick<AppOptions, "onError"> {
   /**
    * The maximum size of a request body, in bytes, or `Infinity`. Larger bodies
@@ -39,7 +34,7 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
    * Answers a request. It never rejects: a thrown `Response` is the response,
    * anything else that is thrown becomes a 500 and is logged.
    *
-   * @param info What `Deno.serve` tells of the connection; it is handed on.
+   * @param info The connection, from `Deno.serve`. The handler gets it too.
    */
   readonly fetch: (request: Request, info?: I) => Promise<Response>;
   /** Tells the plugins that a shutdown begins. `serve()` calls it. */
@@ -49,17 +44,17 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
 }
 
 /**
- * Puts modules of the kit around a handler such as `Deno.serve` takes.
+ * Puts modules of the kit around a handler for `Deno.serve`.
  *
- * In the handler, `currentContext()` has what they know of the request:
- * `getAuth(currentContext())` is its auth.
+ * The handler gets the request's context from `currentContext()`, as in
+ * `getAuth(currentContext())`.
  *
  * @param parts Plugins, middlewares and guards, the outermost first; tracing
  * wraps the others wherever it stands.
- * @param handler Answers what they don't. It is called as before.
- * @param options Who gets the errors. Default: `console.error`.
- * @throws {TypeError} If an option is unknown, a part is not a plugin, middleware or guard, or two
- * plugins share a name.
+ * @param handler Answers the requests that they don't.
+ * @param options The body limit, and where errors go.
+ * @throws {TypeError} If an option is invalid, a part is not a plugin, middleware
+ * or guard, or two plugins share a name.
  *
  * @example
  * ```ts
@@ -80,17 +75,12 @@ export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
  */
 export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   parts: readonly Mountable[],
-  handler: FetchHandler<I>,
+  handler: (request: Request, info: I) => Response | Promise<Response>,
   options: FetchHostOptions = {},
 ): FetchHost<I> {
-  if (typeof handler !== "function") {
-    throw new TypeError(
-      `Cannot put plugins around a handler: it must be a function, received ${
-        kindOf(handler)
-      }`,
-    );
-  }
-  checkOptions(options, OPTIONS, "put plugins around a handler");
+  const operation = "put plugins around a handler";
+  checkValue(handler, "it", secret(aFunction), operation);
+  checkOptions(options, OPTIONS, operation);
   const { app, fetch } = createHost({ ...options, plugins: toPlugins(parts) });
 
   const run = limitBody(

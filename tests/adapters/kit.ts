@@ -6,7 +6,7 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import { currentScope, errorResponse } from "@quartet/kit/app";
+import { errorResponse } from "@quartet/kit/app";
 import type { Plugin, RequestContext } from "@quartet/kit/app";
 import {
   createAuthPlugin,
@@ -20,6 +20,7 @@ import type { Cache } from "@quartet/kit/data";
 import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
 import { createTracer, tracedAdapter, tracePlugin } from "@quartet/kit/trace";
 import type { TracerImpl } from "@quartet/kit/trace";
+import { currentScope } from "../../core/request_scope.ts";
 
 /** The modules, and what handlers do. */
 export interface Kit extends Disposable {

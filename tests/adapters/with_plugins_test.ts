@@ -5,7 +5,7 @@ import {
   toMiddleware,
   withPlugins,
 } from "@quartet/kit/app";
-import type { ConnectionInfo, FetchHandler, Mountable } from "@quartet/kit/app";
+import type { ConnectionInfo, Mountable } from "@quartet/kit/app";
 import { getAuth } from "@quartet/kit/auth";
 import { createKit } from "./kit.ts";
 
@@ -49,7 +49,7 @@ Deno.test("withPlugins() answers what a handler throws or forgets to return", as
   const errors: unknown[] = [];
   const handler = (request: Request) =>
     answers[new URL(request.url).pathname]!();
-  const app = withPlugins([], handler as FetchHandler, {
+  const app = withPlugins([], handler as () => Response, {
     onError: (error) => errors.push(error),
   });
   const statuses: number[] = [];

@@ -7,15 +7,15 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import {
-  createApp,
-  currentScope,
-  RequestScope,
-  runInScope,
-} from "@quartet/kit/app";
+import { createApp } from "@quartet/kit/app";
 import type { AppOptions, Context, Middleware } from "@quartet/kit/app";
 import { createTracer, serializeTrace, tracePlugin } from "@quartet/kit/trace";
 import { RecordedSpan } from "./recorder.ts";
+import {
+  currentScope,
+  RequestScope,
+  runInScope,
+} from "../../core/request_scope.ts";
 
 const get = (path = "/") => new Request(`http://localhost${path}`);
 const SECRET = "postgres://root:hunter2@db";

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { createApp, pathOf } from "@quartet/kit/app";
+import { createApp } from "@quartet/kit/app";
 import { exchange } from "../helpers.ts";
+import { pathOf } from "../../core/path.ts";
 
 const URLS = [
   "http://h",

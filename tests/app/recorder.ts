@@ -1,4 +1,5 @@
-import type { Layer, ObservedSpan, SpanOpener } from "@quartet/kit/app";
+import type { Layer, ObservedSpan } from "@quartet/kit/app";
+import type { SpanOpener } from "../../core/observed_span.ts";
 
 /** A span that keeps what is done to it, in place of a tracer's. */
 export class RecordedSpan implements ObservedSpan {

@@ -5,17 +5,15 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
+import { Context, createApp, observe } from "@quartet/kit/app";
+import { RecordedSpan } from "./recorder.ts";
 import {
-  Context,
-  createApp,
   currentScope,
   enterScope,
-  observe,
   RequestScope,
   runInScope,
-  runSpan,
-} from "@quartet/kit/app";
-import { RecordedSpan } from "./recorder.ts";
+} from "../../core/request_scope.ts";
+import { runSpan } from "../../core/observe.ts";
 
 /** Runs `fn` in the scope of a new root span and gives that span. */
 async function traced(fn: () => unknown): Promise<RecordedSpan> {

@@ -1,17 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  createApp,
-  type RequestContext,
-  RequestScope,
-  runInScope,
-} from "@quartet/kit/app";
-import {
-  type Cache,
-  createCache,
-  createMemoryStore,
-  type RevalidateOptions,
-} from "@quartet/kit/data";
+import { createApp } from "@quartet/kit/app";
+import type { RequestContext } from "@quartet/kit/app";
+import { createCache, createMemoryStore } from "@quartet/kit/data";
+import type { Cache, RevalidateOptions } from "@quartet/kit/data";
 import { counter, settle, timedCache } from "./helpers.ts";
+import { RequestScope, runInScope } from "../../core/request_scope.ts";
 
 /** Whether an invalidation takes a value with these tags and paths. */
 async function takes(

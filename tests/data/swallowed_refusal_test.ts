@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import type { Context } from "@quartet/kit/app";
+import { apiKey, createAuthPlugin, getUser } from "@quartet/kit/auth";
+import { CacheError, createCache } from "@quartet/kit/data";
 import {
-  type Context,
-  createApp,
   currentScope,
   RequestScope,
   runInScope,
-} from "@quartet/kit/app";
-import { apiKey, createAuthPlugin, getUser } from "@quartet/kit/auth";
-import { CacheError, createCache } from "@quartet/kit/data";
+} from "../../core/request_scope.ts";
 
 const ADA = { headers: { "x-api-key": "ada" } };
 

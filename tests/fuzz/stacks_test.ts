@@ -1,8 +1,8 @@
 /** Checks that random stacks find the leaks that they look for. */
 
 import { assertStringIncludes } from "@std/assert";
-import { RequestScope } from "@quartet/kit/app";
 import { stacks } from "./targets/stacks.ts";
+import { RequestScope } from "../../core/request_scope.ts";
 
 /** Runs the stacks with a replaced method of all scopes. */
 async function findWith(asked: RequestScope["asked"]): Promise<string> {

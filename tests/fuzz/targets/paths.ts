@@ -1,8 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
-import { createApp, pathOf } from "@quartet/kit/app";
+import { createApp } from "@quartet/kit/app";
 import { mutated, piece } from "../input/mutate.ts";
 import { defineTarget } from "../target.ts";
+import { pathOf } from "../../../core/path.ts";
 
 const segment = fc.oneof(
   { arbitrary: fc.constantFrom("items", "files", "1", "a b"), weight: 4 },

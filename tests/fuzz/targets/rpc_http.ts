@@ -2,7 +2,7 @@ import * as devalue from "devalue";
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import superjson from "superjson";
-import { createApp, pathOf } from "@quartet/kit/app";
+import { createApp } from "@quartet/kit/app";
 import { rpcPlugin } from "@quartet/kit/rpc";
 import type { Transformer } from "@quartet/kit/rpc";
 import { mostly, objectOf } from "../input/json.ts";
@@ -16,6 +16,7 @@ import {
   createSubjectRouter,
   procedureInput,
 } from "./rpc_router.ts";
+import { pathOf } from "../../../core/path.ts";
 
 const TRANSFORMERS: Readonly<Record<string, Transformer | undefined>> = {
   none: undefined,
