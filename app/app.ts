@@ -1,10 +1,7 @@
-import type { OptionRules } from "../core/check/check_options.ts";
-import { aFunction } from "../core/check/rules.ts";
 import type { ConnectionInfo, Context } from "../core/context.ts";
 import type { Middleware } from "../core/middleware.ts";
 import type { Plugin, PluginHost } from "../core/plugin.ts";
 import type { Route } from "../core/route.ts";
-import { aBodySize } from "./body_limit.ts";
 import type { ServeOptions, Server } from "./serve.ts";
 
 /** Settings of an app. */
@@ -27,15 +24,6 @@ export interface AppOptions {
    */
   readonly onError?: (error: unknown, request: Request) => unknown;
 }
-
-/** The rules of {@linkcode AppOptions}. The host checks plugins and routes. */
-export const APP_OPTIONS: OptionRules<AppOptions> = {
-  plugins: true,
-  routes: true,
-  trace: true,
-  maxBodySize: aBodySize,
-  onError: aFunction,
-};
 
 /** Routes, middlewares and plugins on one server. */
 export interface App extends PluginHost {

@@ -16,9 +16,13 @@
  * @module
  */
 
-import { checkOptions, checkValue } from "../core/check/check_options.ts";
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../core/check/check_options.ts";
 import { aFunction, secret } from "../core/check/rules.ts";
-import { type ConnectionInfo, Context } from "../core/context.ts";
+import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
 import { guardCaches } from "../core/http/cache_control.ts";
 import { readHost, refuseHost } from "../core/http/host_header.ts";
@@ -34,10 +38,20 @@ import {
   RequestScope,
   runInScope,
 } from "../core/request_scope.ts";
-import { type App, APP_OPTIONS, type AppOptions } from "./app.ts";
+import type { App, AppOptions } from "./app.ts";
+import { aBodySize } from "./body_limit.ts";
 import { closePlugins, readPlugins } from "./plugins.ts";
 import { createRouter, type Otherwise } from "./router.ts";
 import { serve } from "./serve.ts";
+
+/** The rules of {@linkcode AppOptions}. The host checks plugins and routes. */
+const APP_OPTIONS: OptionRules<AppOptions> = {
+  plugins: true,
+  routes: true,
+  trace: true,
+  maxBodySize: aBodySize,
+  onError: aFunction,
+};
 
 /**
  * Creates an app: the smallest host for the modules of the kit.
@@ -74,6 +88,8 @@ export interface HostOptions extends AppOptions {
     request: Request,
     context: Context,
   ) => Response;
+  /** Answers if no route matches. Default: 404 or 405. */
+  readonly otherwise?: Otherwise;
 }
 
 /** Plugins and routes that answer requests. */
@@ -81,16 +97,10 @@ export interface Host {
   /** The host as an app. Plugins get it in `setup()`. */
   readonly app: App;
   /**
-   * Answers a request. It never rejects.
+   * Answers a request in a scope of its own, or throws what `recover` does.
    *
-   * @param otherwise Answers if no route matches. Default: 404 or 405.
+   * @param otherwise Answers if no route matches. Default: the option.
    */
-  fetch(
-    request: Request,
-    info?: ConnectionInfo,
-    otherwise?: Otherwise,
-  ): Promise<Response>;
-  /** Answers a request in a scope of its own, or throws what `recover` does. */
   run(context: Context, otherwise?: Otherwise): MaybePromise<Response>;
 }
 
@@ -117,7 +127,12 @@ export function createHost(options: HostOptions): Host {
       router.add(route);
       return app;
     },
-    fetch: (request, info) => fetch(request, info),
+    fetch(received, info) {
+      const request = readHost(received);
+      return Promise.resolve(
+        request === undefined ? refuseHost() : run(new Context(request, info)),
+      );
+    },
     async serve(serveOptions) {
       await getReady();
       return serve(app, serveOptions);
@@ -135,7 +150,7 @@ export function createHost(options: HostOptions): Host {
     for (const route of plugin.routes ?? []) app.route(route);
   }
   for (const route of options.routes ?? []) app.route(route);
-  return { app, fetch, run };
+  return { app, run };
 
   function getReady(): Promise<void> {
     return ready ??= setUp();
@@ -152,22 +167,9 @@ export function createHost(options: HostOptions): Host {
     return closing ??= closePlugins(plugins);
   }
 
-  function fetch(
-    received: Request,
-    info?: ConnectionInfo,
-    otherwise?: Otherwise,
-  ): Promise<Response> {
-    const request = readHost(received);
-    return Promise.resolve(
-      request === undefined
-        ? refuseHost()
-        : run(new Context(request, info), otherwise),
-    );
-  }
-
   function run(
     context: Context,
-    otherwise?: Otherwise,
+    otherwise = options.otherwise,
   ): MaybePromise<Response> {
     const scope = new RequestScope(context, undefined);
     return runInScope(scope, answer, context, scope, otherwise);

@@ -36,7 +36,7 @@ export { toNode } from "./adapters/to_node.ts";
 export type { NodeHost, NodeHostOptions } from "./adapters/to_node.ts";
 export { withPlugins } from "./adapters/with_plugins.ts";
 export type { FetchHost, FetchHostOptions } from "./adapters/with_plugins.ts";
-export type { Mountable } from "./adapters/mountable.ts";
+export type { Mountable } from "./adapters/mount.ts";
 
 // Routes, middlewares and plugins.
 export type { Handler, Middleware, Next } from "../core/middleware.ts";

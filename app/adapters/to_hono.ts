@@ -5,8 +5,7 @@ import {
 } from "../../core/context.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { createHost } from "../host.ts";
-import { type Mountable, toPlugins } from "./mountable.ts";
-import { recoverResponse, visit } from "./visit.ts";
+import { type Mountable, recoverResponse, toPlugins, visit } from "./mount.ts";
 
 /** The part of Hono's `c` that is used. */
 interface HonoContext extends RequestContext {

@@ -2,8 +2,7 @@ import { type ConnectionInfo, Context } from "../../core/context.ts";
 import type { MaybePromise } from "../../core/maybe_async.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { createHost } from "../host.ts";
-import { type Mountable, toPlugins } from "./mountable.ts";
-import { recoverResponse, visit } from "./visit.ts";
+import { type Mountable, recoverResponse, toPlugins, visit } from "./mount.ts";
 
 /** A middleware for servers that use Web `Request` and `Response`. */
 export interface WebMiddleware {

@@ -8,10 +8,10 @@ import type { ConnectionInfo, Context } from "../../core/context.ts";
 import { checkResponse } from "../../core/http/is_response.ts";
 import { whenDone } from "../../core/maybe_async.ts";
 import { currentContext } from "../../core/request_scope.ts";
-import { APP_OPTIONS, type AppOptions } from "../app.ts";
-import { limitBody } from "../body_limit.ts";
+import type { AppOptions } from "../app.ts";
+import { aBodySize, limitBody } from "../body_limit.ts";
 import { createHost } from "../host.ts";
-import { type Mountable, toPlugins } from "./mountable.ts";
+import { type Mountable, toPlugins } from "./mount.ts";
 
 /** Settings of {@linkcode withPlugins}. */
 export interface FetchHostOptions extends Pick<AppOptions, "onError"> {
@@ -24,8 +24,8 @@ export interface FetchHostOptions extends Pick<AppOptions, "onError"> {
 }
 
 const OPTIONS: OptionRules<FetchHostOptions> = {
-  maxBodySize: APP_OPTIONS.maxBodySize,
-  onError: APP_OPTIONS.onError,
+  maxBodySize: aBodySize,
+  onError: aFunction,
 };
 
 /** A handler with plugins around it. */
@@ -81,25 +81,24 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   const operation = "put plugins around a handler";
   checkValue(handler, "it", secret(aFunction), operation);
   checkOptions(options, OPTIONS, operation);
-  const { app, fetch } = createHost({ ...options, plugins: toPlugins(parts) });
-
   const run = limitBody(
     options.maxBodySize ?? Infinity,
     (run) => run,
     // Without info, as in tests, there is nothing to pass on.
     (request, context) => handler(request, context.info as I),
   );
-  const answer = () => {
-    const context = currentContext() as Context;
-    const { request } = context;
-    return whenDone(
-      run(request, context),
-      (response) => checkResponse(response, request, "the handler must return"),
-    );
-  };
-  return {
-    fetch: (request, info) => fetch(request, info, answer),
-    drain: app.drain,
-    close: app.close,
-  };
+  const { app } = createHost({
+    ...options,
+    plugins: toPlugins(parts),
+    otherwise() {
+      const context = currentContext() as Context;
+      const { request } = context;
+      return whenDone(
+        run(request, context),
+        (response) =>
+          checkResponse(response, request, "the handler must return"),
+      );
+    },
+  });
+  return { fetch: app.fetch, drain: app.drain, close: app.close };
 }

@@ -70,7 +70,8 @@ export function keepPrivate(
   const { headers, status } = response;
   const stated = headers.get("cache-control");
   const isStated = stated !== null && stated !== given;
-  if (status === 101 || isStated) return response;
+  // A used body can't be copied below, nor be sent.
+  if (status === 101 || isStated || response.bodyUsed) return response;
   try {
     headers.set("cache-control", "private");
     return response;

@@ -28,7 +28,7 @@ export function isHost(text: string): boolean {
 
 /**
  * The last valid header, and the start of the URLs that agree with it. Most
- * requests have the same host, and comparing saves 0.3 µs of checks.
+ * requests have the same host: to compare saves 0.1 µs.
  */
 let lastHost: string | undefined;
 let lastOrigin = "";

@@ -505,3 +505,22 @@ Deno.test("A thrown Response whose body was read is a 500 that says so in the lo
     );
   }
 });
+
+Deno.test("a guarded request whose response was read before doesn't make fetch() fail", async () => {
+  const app = createApp({
+    routes: [{
+      path: "/",
+      handler: () => new Response(),
+      config: { auth: { required: false, check: () => undefined } },
+    }],
+  });
+  app.use(async (_request, _context, next) => {
+    await next();
+    // Its headers are immutable, so that it would have to be copied.
+    const response = await fetch("data:,text");
+    await response.text();
+    return response;
+  });
+  const response = await app.fetch(get());
+  assert(response.bodyUsed);
+});
