@@ -37,22 +37,13 @@ export { infiniteQueryOptions } from "./tanstack/infinite_query_options.ts";
 export type {
   InfiniteQueryExtras,
   InfiniteQueryOptions,
-  Pages,
 } from "./tanstack/infinite_query_options.ts";
 export { mutationOptions } from "./tanstack/mutation_options.ts";
 export type {
   MutationExtras,
   MutationOptions,
-  Variables,
 } from "./tanstack/mutation_options.ts";
-export { queryKey } from "./tanstack/query_key.ts";
-export type { KeyOf, KeyOfAll, QueryKey } from "./tanstack/query_key.ts";
+export { type KeyOf, type QueryKey, queryKey } from "./tanstack/query_key.ts";
 export { queryOptions } from "./tanstack/query_options.ts";
 export type { QueryExtras, QueryOptions } from "./tanstack/query_options.ts";
-export type {
-  CallLike,
-  DataOf,
-  ErrorOption,
-  OptionalCallLike,
-  Overridden,
-} from "./tanstack/types.ts";
+export type { CallLike, DataOf, ErrorOption } from "./tanstack/types.ts";

@@ -9,14 +9,14 @@ import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
+import {
+  aFunction,
+  aPositiveInteger,
+  aString,
+} from "../../core/check/rules.ts";
 import { toHex } from "../../core/bytes/hex.ts";
 import { Tracked } from "../procedure/tracked.ts";
-import {
-  checkHistory,
-  DEFAULT_HISTORY,
-  LOST,
-  MessageRing,
-} from "./message_ring.ts";
+import { DEFAULT_HISTORY, LOST, MessageRing } from "./message_ring.ts";
 import { RingReader } from "./ring_reader.ts";
 
 /** Where a subscriber of a channel begins. */
@@ -67,7 +67,7 @@ export interface Channel<T> {
 
 /** The names of {@linkcode ChannelSubscribeOptions}. */
 export const SUBSCRIBE: OptionRules<ChannelSubscribeOptions> = {
-  lastEventId: true,
+  lastEventId: aString,
 };
 
 /** Settings of a channel. */
@@ -81,7 +81,10 @@ export interface ChannelOptions {
   readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
-const OPTIONS: OptionRules<ChannelOptions> = { history: true, random: true };
+const OPTIONS: OptionRules<ChannelOptions> = {
+  history: aPositiveInteger,
+  random: aFunction,
+};
 
 /**
  * Makes a channel within this process. Subscribers share one history, so that
@@ -122,8 +125,11 @@ export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
   checkOptions(options, OPTIONS, "create channel");
   const { history = DEFAULT_HISTORY } = options;
   const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
-  const ring = new MessageRing<T>(checkHistory(history));
-  const prefix = `${createEpoch(random)}-`;
+  const ring = new MessageRing<T>(history);
+  const epoch = new Uint8Array(8);
+  random(epoch);
+  // Tells the ids of this process from those of an earlier one.
+  const prefix = `${toHex(epoch)}-`;
   let subscribers = 0;
 
   return {
@@ -153,11 +159,4 @@ export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
       position < ring.end && id === prefix + position;
     return exists ? position + 1 : LOST;
   }
-}
-
-/** Names one life of a channel: 16 lower-case hex digits. */
-function createEpoch(random: (bytes: Uint8Array<ArrayBuffer>) => void): string {
-  const bytes = new Uint8Array(8);
-  random(bytes);
-  return toHex(bytes);
 }

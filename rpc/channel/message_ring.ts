@@ -1,4 +1,3 @@
-import { kindOf } from "../../core/check/show.ts";
 import { RPCError } from "../error.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 
@@ -102,13 +101,3 @@ export function messagesLost(history: number): RPCError {
 
 /** The history that channels keep unless told otherwise, in messages. */
 export const DEFAULT_HISTORY = 1024;
-
-/** Gives the history back if it is a number of messages. */
-export function checkHistory(history: number): number {
-  if (Number.isSafeInteger(history) && history > 0) return history;
-  throw new TypeError(
-    `Cannot create channel: history must be a positive integer, received ${
-      typeof history === "number" ? history : kindOf(history)
-    }`,
-  );
-}

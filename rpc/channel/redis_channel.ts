@@ -7,9 +7,14 @@
 
 import {
   checkOptions,
+  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { kindOf } from "../../core/check/show.ts";
+import {
+  aNonEmptyString,
+  aPositiveInteger,
+  withMethods,
+} from "../../core/check/rules.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
 import {
@@ -17,7 +22,7 @@ import {
   type ChannelSubscribeOptions,
   SUBSCRIBE,
 } from "./channel.ts";
-import { checkHistory, DEFAULT_HISTORY, messagesLost } from "./message_ring.ts";
+import { DEFAULT_HISTORY, messagesLost } from "./message_ring.ts";
 import { RedisReader } from "./redis_reader.ts";
 import {
   after,
@@ -57,11 +62,21 @@ export interface RedisChannelOptions {
   readonly transformer?: Transformer;
 }
 
+const aRedisClient = withMethods(
+  "a client of npm:redis",
+  "duplicate",
+  "xAdd",
+);
+
 const OPTIONS: OptionRules<RedisChannelOptions> = {
   client: true,
   name: true,
-  history: true,
-  transformer: true,
+  history: aPositiveInteger,
+  transformer: withMethods(
+    "an object with stringify and parse",
+    "stringify",
+    "parse",
+  ),
 };
 
 /** A channel in Redis. */
@@ -119,17 +134,12 @@ const BLOCK = 10_000;
 export function createRedisChannel<T>(
   options: RedisChannelOptions,
 ): RedisChannel<T> {
-  checkOptions(options, OPTIONS, "create channel");
+  const operation = "create channel";
+  checkOptions(options, OPTIONS, operation);
   const { client, name, history = DEFAULT_HISTORY } = options;
   const transformer = options.transformer ?? JSON;
-  checkHistory(history);
-  if (typeof name !== "string" || name === "") {
-    throw new TypeError(
-      `Cannot create channel: name must be a non-empty string, received ${
-        name === "" ? "an empty one" : kindOf(name)
-      }`,
-    );
-  }
+  checkValue(client, "client", aRedisClient, operation);
+  checkValue(name, "name", aNonEmptyString, operation);
   const stream: RedisStream = { client, name, history, block: BLOCK };
   const subscriptions = new Set<Subscription>();
   const reader = new RedisReader<T>(

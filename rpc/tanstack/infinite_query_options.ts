@@ -1,5 +1,5 @@
 import { type KeyOf, pathOf, toKey } from "./query_key.ts";
-import type { CallLike, DataOf, ErrorOption, Overridden } from "./types.ts";
+import type { CallLike, DataOf, ErrorOption } from "./types.ts";
 
 /** How pages follow each other, and further options of TanStack Query's. */
 export interface InfiniteQueryExtras<Data, PageParam> {
@@ -23,18 +23,12 @@ export interface InfiniteQueryExtras<Data, PageParam> {
   readonly [option: string]: unknown;
 }
 
-/** What TanStack Query caches of an infinite query. */
-export interface Pages<Data, PageParam> {
-  /** The pages, in their order. */
-  readonly pages: Data[];
-  /** What each was asked for with. */
-  readonly pageParams: PageParam[];
-}
-
 /** What {@linkcode infiniteQueryOptions} gives. */
 export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
   /** Path and input of the first page. */
-  readonly queryKey: KeyOf<Pages<Data, PageParam>>;
+  readonly queryKey: KeyOf<
+    { readonly pages: Data[]; readonly pageParams: PageParam[] }
+  >;
   /** Calls the query for a page. */
   readonly queryFn: (
     context: { readonly signal: AbortSignal; readonly pageParam: PageParam },
@@ -98,7 +92,9 @@ export function infiniteQueryOptions<
   call: CallLike<Input, Output>,
   input: (pageParam: PageParam) => NoInfer<Input>,
   options: Extras & InfiniteQueryExtras<DataOf<Output>, PageParam>,
-): Overridden<InfiniteQueryOptions<DataOf<Output>, PageParam>, Extras> {
+):
+  & Omit<InfiniteQueryOptions<DataOf<Output>, PageParam>, keyof Extras>
+  & Readonly<Extras> {
   const first = toKey(input(options.initialPageParam));
   const made = {
     queryKey: [...pathOf(call, "query"), { infinite: true, input: first }],

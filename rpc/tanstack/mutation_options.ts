@@ -1,6 +1,6 @@
 import type { RPCClientError } from "../client/error.ts";
 import { pathOf, type QueryKey } from "./query_key.ts";
-import type { CallLike, ErrorOption, Overridden } from "./types.ts";
+import type { CallLike, ErrorOption } from "./types.ts";
 
 /** Further options of TanStack Query's for a mutation. */
 export interface MutationExtras<Data, Variables> {
@@ -31,9 +31,6 @@ export interface MutationOptions<Data, Variables> extends ErrorOption {
   /** Calls the mutation. */
   readonly mutationFn: (variables: Variables) => Promise<Data>;
 }
-
-/** What `mutate` is called with: nothing where the input may be left out. */
-export type Variables<Input> = undefined extends Input ? Input | void : Input;
 
 /**
  * Makes options for `useMutation`, `MutationObserver` and the like. Errors are
@@ -69,14 +66,15 @@ export type Variables<Input> = undefined extends Input ? Input | void : Input;
 export function mutationOptions<
   Input,
   Output,
-  Extras extends MutationExtras<Output, Variables<Input>> = Record<
-    never,
-    never
-  >,
+  // The parameter is optional where the input is.
+  Variables = undefined extends Input ? Input | void : Input,
+  Extras extends MutationExtras<Output, Variables> = Record<never, never>,
 >(
   call: CallLike<Input, Output>,
-  options?: Extras & MutationExtras<Output, Variables<Input>>,
-): Overridden<MutationOptions<Output, Variables<Input>>, Extras> {
+  options?: Extras & MutationExtras<Output, Variables>,
+):
+  & Omit<MutationOptions<Output, Variables>, keyof Extras>
+  & Readonly<Extras> {
   const made = {
     mutationKey: pathOf(call, "mutate"),
     mutationFn: (variables: Input) => call(variables),

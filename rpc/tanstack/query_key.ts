@@ -2,7 +2,7 @@ import type { DataTag } from "@tanstack/query-core";
 import { kindOf } from "../../core/check/show.ts";
 import type { RPCClientError } from "../client/error.ts";
 import { PATH } from "../path_proxy.ts";
-import type { CallLike, DataOf, OptionalCallLike } from "./types.ts";
+import type { CallLike, DataOf } from "./types.ts";
 
 /** A key of TanStack Query's cache. */
 export type QueryKey = readonly unknown[];
@@ -17,17 +17,9 @@ export type QueryKey = readonly unknown[];
 export type KeyOf<Data> = DataTag<QueryKey, Data, RPCClientError>;
 
 /**
- * The key of a query that is called without input; of anything else the
- * beginning of many keys, under which there is no telling what is cached.
- */
-export type KeyOfAll<Target> = Target extends OptionalCallLike<infer Output>
-  ? KeyOf<DataOf<Output>>
-  : QueryKey;
-
-/**
- * Gives the key under which a query is cached, or the beginning of the keys of
- * all its inputs, or of all the queries of a router: TanStack Query's filters
- * take it for both.
+ * Returns the key under which a query is cached, or the start of the keys of all
+ * its inputs, or of all the queries of a router: TanStack Query's filters accept
+ * both.
  *
  * Keys begin with the path, so the queries of two routers with equal paths
  * need a `QueryClient` each.
@@ -53,8 +45,11 @@ export type KeyOfAll<Target> = Target extends OptionalCallLike<infer Output>
  */
 export function queryKey<Target extends object>(
   target: Target,
-): KeyOfAll<Target>;
-/** Gives the key of a query with this input. */
+): Target extends (input?: undefined) => Promise<infer Output>
+  ? KeyOf<DataOf<Output>>
+  // The start of many keys: there is no telling what is cached under them.
+  : QueryKey;
+/** Returns the key of a query with this input. */
 export function queryKey<Input, Output>(
   target: CallLike<Input, Output>,
   input: NoInfer<Input>,

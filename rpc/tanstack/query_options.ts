@@ -1,11 +1,5 @@
 import { type KeyOf, keyOf, pathOf } from "./query_key.ts";
-import type {
-  CallLike,
-  DataOf,
-  ErrorOption,
-  OptionalCallLike,
-  Overridden,
-} from "./types.ts";
+import type { CallLike, DataOf, ErrorOption } from "./types.ts";
 
 /** Further options of TanStack Query's for a query. */
 export interface QueryExtras<Data> {
@@ -64,7 +58,10 @@ export interface QueryOptions<Data> extends ErrorOption {
  * ```
  */
 export function queryOptions<Output>(
-  call: OptionalCallLike<Output>,
+  call: (
+    input?: undefined,
+    options?: { readonly signal: AbortSignal },
+  ) => Promise<Output>,
 ): QueryOptions<DataOf<Output>>;
 /** Makes options for a query with input. */
 export function queryOptions<
@@ -75,7 +72,7 @@ export function queryOptions<
   call: CallLike<Input, Output>,
   input: NoInfer<Input> | symbol,
   options?: Extras & QueryExtras<DataOf<Output>>,
-): Overridden<QueryOptions<DataOf<Output>>, Extras>;
+): Omit<QueryOptions<DataOf<Output>>, keyof Extras> & Readonly<Extras>;
 export function queryOptions(
   call: CallLike<never, unknown>,
   input?: unknown,

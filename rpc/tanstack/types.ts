@@ -13,12 +13,6 @@ export type CallLike<Input, Output> = (
   options?: { readonly signal: AbortSignal },
 ) => Promise<Output>;
 
-/** A query or mutation whose input may be left out. */
-export type OptionalCallLike<Output> = (
-  input?: undefined,
-  options?: { readonly signal: AbortSignal },
-) => Promise<Output>;
-
 /** What a query holds: `null` for `undefined`, which TanStack Query refuses. */
 export type DataOf<Output> = undefined extends Output
   ? Exclude<Output, undefined> | null
@@ -32,8 +26,3 @@ export interface ErrorOption {
     error: RPCClientError,
   ) => number;
 }
-
-/** Options in which those that the user gave replace ours. */
-export type Overridden<Base, Extras> =
-  & Omit<Base, keyof Extras>
-  & Readonly<Extras>;
