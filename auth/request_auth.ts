@@ -199,9 +199,8 @@ export class RequestAuth implements AuthContext {
 
   /** Ends a session in the store. Users of API keys have none. */
   async #end(verified: VerifiedSession | undefined): Promise<void> {
-    if (verified === undefined || verified.credentialSource === "request") {
-      return;
-    }
+    if (verified === undefined) return;
+    if (verified.credentialSource === "request") return;
     await this.#core.sessions.end(verified);
   }
 
@@ -264,12 +263,8 @@ export class RequestAuth implements AuthContext {
 
   /** Emits `access_denied`. */
   deny(reason: DenialReason): void {
-    const userId = this.#verified?.payload.sub;
-    this.#core.emit({
-      type: "access_denied",
-      reason,
-      ...(userId === undefined ? {} : { userId }),
-    });
+    const user = this.#verified && { userId: this.#verified.payload.sub };
+    this.#core.emit({ type: "access_denied", reason, ...user });
   }
 
   /** Whether the response should carry the session's cookie anew. */

@@ -54,24 +54,19 @@ export class Rejection {
   }
 }
 
-/** Verifies a cookie's value, or a bearer token. */
-export type VerifySession = (
-  value: string,
-  credentialSource: "cookie" | "bearer",
-) => Verification | Promise<Verification>;
-
+type SignedSource = Exclude<CredentialSource, "request">;
 type Verification = VerifiedSession | Rejection;
 
 /** The meaning of a genuine value: a session, or the id of one. */
 type Meaning = VerifiedSession | string;
 
-/** Creates the {@linkcode VerifySession} of a strategy. */
+/** Creates the function that verifies cookies and bearer tokens. */
 export function createVerifySession(
   settings: AuthSettings,
   keys: KeyRing,
   store: SessionStore | undefined,
   now: () => number,
-): VerifySession {
+) {
   const { strategy, absoluteMaxAge } = settings;
   const genuine = {
     cookie: new VerifiedValues<Meaning>(),
@@ -80,7 +75,7 @@ export function createVerifySession(
 
   function verify(
     value: string,
-    source: "cookie" | "bearer",
+    source: SignedSource,
   ): Verification | Promise<Verification> {
     const known = genuine[source].get(value);
     if (known !== undefined) return check(known, value, source);
@@ -93,27 +88,27 @@ export function createVerifySession(
 
   async function readValue(
     value: string,
-    credentialSource: "cookie" | "bearer",
+    credentialSource: SignedSource,
   ): Promise<Meaning | undefined> {
     if (strategy === "cookie" && credentialSource === "cookie") {
       return await verifySessionId(value, keys);
     }
     const payload = await verifyToken(value, keys);
     const session = payload && fromForeignPayload(payload);
-    return session &&
-      {
-        payload: payload!,
-        session,
-        record: undefined,
-        value,
-        credentialSource,
-      };
+    if (session === undefined) return undefined;
+    return {
+      payload: payload!,
+      session,
+      record: undefined,
+      value,
+      credentialSource,
+    };
   }
 
   function check(
     meaning: Meaning,
     value: string,
-    source: CredentialSource,
+    source: SignedSource,
   ): Verification | Promise<Verification> {
     const token = typeof meaning === "string" ? undefined : meaning;
     const reason = token && problemOf(token.payload);

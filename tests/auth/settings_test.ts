@@ -75,6 +75,18 @@ Deno.test("Only settings that are safe make a plugin", () => {
     ],
     [{ ...secured, now: 0 as never }, "now must be a function"],
     [
+      { ...secured, debug: "no" as never },
+      'debug must be true or false, received "no"',
+    ],
+    [
+      { ...secured, sessionDuration: 0 },
+      "sessionDuration must be a number of seconds, at least 1, received 0",
+    ],
+    [
+      { ...secured, session: "a" as never },
+      'session must be an object, received "a"',
+    ],
+    [
       { ...secured, signInLimiter: rateLimitSignIn as never },
       "signInLimiter must be a limiter, as rateLimitSignIn() makes one, received a function",
     ],
