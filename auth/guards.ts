@@ -9,8 +9,14 @@ import {
   type OptionRules,
   type Rules,
 } from "../core/check/check_options.ts";
-import { aBoolean, required, rule } from "../core/check/rules.ts";
-import { show } from "../core/check/show.ts";
+import {
+  aBoolean,
+  anArrayOf,
+  aNonEmptyString,
+  required,
+  type Rule,
+  rule,
+} from "../core/check/rules.ts";
 import { createModuleGuard, refuseUncalled } from "../core/guard_fragment.ts";
 import type { AuthFragment, AuthRule } from "../core/route.ts";
 import { AuthError } from "./error.ts";
@@ -18,7 +24,6 @@ import {
   type AnonymousAnswer,
   combineGuards,
   type Guard,
-  NO_DEMANDS,
   refuse,
 } from "./refuse.ts";
 import { isSafeRedirect, SAFE_REDIRECT } from "./safe_redirect.ts";
@@ -61,6 +66,14 @@ const REQUIRE_ROLES: OptionRules<RequireRolesOptions> = {
   requireAll: aBoolean,
 };
 
+const ROLES = anArrayOf("at least one role", aNonEmptyString);
+
+/** The rule for the roles of a guard. */
+export const neededRoles: Rule = {
+  ...ROLES,
+  test: (value) => ROLES.test(value) && (value as unknown[]).length > 0,
+};
+
 const RESPONSE: Rules = {
   status: required(rule(
     "an integer from 400 to 599",
@@ -90,13 +103,9 @@ export function checkGuard(
   const hint = !("roles" in rules) && Object.hasOwn(Object(options), "roles")
     ? '. To require roles, use requireRoles(["admin"])'
     : "";
-  throw guardError(guard, problem + hint);
-}
-
-function guardError(guard: string, problem: string): AuthError {
-  return new AuthError(
+  throw new AuthError(
     "CONFIG",
-    `Cannot guard a route by ${guard}: ${problem}`,
+    `Cannot guard a route by ${guard}: ${problem}${hint}`,
   );
 }
 
@@ -129,7 +138,7 @@ export function requireAuth(options: RequireAuthOptions = {}): AuthFragment {
     name: "auth:requireAuth",
     required: true,
     anonymous,
-    demands: NO_DEMANDS,
+    demands: [],
   });
 }
 
@@ -164,6 +173,7 @@ export function requireRoles(
   roles: readonly string[],
   options: RequireRolesOptions = {},
 ): AuthFragment {
+  checkGuard({ roles }, { roles: required(neededRoles) }, "requireRoles()");
   checkGuard(options, REQUIRE_ROLES, "requireRoles()");
   const { requireAll = false } = options;
   const anonymous = anonymousAnswer(options);
@@ -171,7 +181,7 @@ export function requireRoles(
     name: "auth:requireRoles",
     required: true,
     anonymous,
-    demands: [{ roles: readRoles(roles, "requireRoles()"), requireAll }],
+    demands: [{ roles: Object.freeze([...roles]), requireAll }],
   });
 }
 
@@ -190,7 +200,7 @@ export function optionalAuth(): AuthFragment {
   return fragment({
     name: "auth:optionalAuth",
     required: false,
-    demands: NO_DEMANDS,
+    demands: [],
   });
 }
 
@@ -212,20 +222,4 @@ function checkOf(guard: Guard): AuthRule["check"] {
 /** Creates the check of several guards that were spread into one `config`. */
 function checkOfAll(guards: readonly Guard[]): AuthRule["check"] {
   return checkOf(combineGuards(guards));
-}
-
-/** Checks a list of roles. */
-export function readRoles(roles: unknown, guard: string): readonly string[] {
-  if (
-    Array.isArray(roles) && roles.length > 0 &&
-    roles.every((role) => typeof role === "string" && role !== "")
-  ) {
-    return Object.freeze([...roles]);
-  }
-  throw guardError(
-    guard,
-    `roles must be an array of non-empty strings, at least one, received ${
-      Array.isArray(roles) && roles.length === 0 ? "an empty one" : show(roles)
-    }`,
-  );
 }

@@ -36,9 +36,6 @@ export interface Guard {
   readonly demands: readonly RoleDemand[];
 }
 
-/** No demands. */
-export const NO_DEMANDS: readonly RoleDemand[] = Object.freeze([]);
-
 const FORBIDDEN = {
   roles: "Insufficient permissions",
   cross_origin: "This request comes from a page of another origin",

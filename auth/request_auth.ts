@@ -155,12 +155,12 @@ export class RequestAuth implements AuthContext {
 
   /** Begins the session of the user whom a provider authenticates. */
   #enter(
-    operation: string,
+    spanName: string,
     id: string,
     authenticateBy: (provider: AuthProvider) => Promise<User>,
   ): Promise<Session> {
     const { sessions, emit, providers } = this.#core;
-    return observe(operation, "auth", async (span) => {
+    return observe(spanName, "auth", async (span) => {
       this.#ask();
       try {
         const provider = findProvider(providers, id);

@@ -1,8 +1,8 @@
 import type { RouteArgs } from "../core/route.ts";
 import { authOf } from "./access.ts";
 import type { AuthenticatedContext } from "./auth_context.ts";
-import { checkGuard, readRoles } from "./guards.ts";
-import { NO_DEMANDS, refuse } from "./refuse.ts";
+import { checkGuard, neededRoles } from "./guards.ts";
+import { refuse } from "./refuse.ts";
 import type { BaseUser, User } from "./user.ts";
 
 /** The argument of a handler in {@linkcode withAuth}. */
@@ -42,11 +42,14 @@ export function withAuth<T, U extends BaseUser = User>(
   handler: (args: AuthorizedArgs<U>) => T | Promise<T>,
   options: WithAuthOptions = {},
 ): (args: RouteArgs) => Promise<T> {
-  checkGuard(options, { roles: true }, "withAuth()");
-  const demands = options.roles === undefined ? NO_DEMANDS : [
-    { roles: readRoles(options.roles, "withAuth()"), requireAll: false },
-  ];
-  const guard = { name: "auth:withAuth", required: true, demands };
+  checkGuard(options, { roles: neededRoles }, "withAuth()");
+  const { roles } = options;
+  const demands = roles && [{ roles: [...roles], requireAll: false }];
+  const guard = {
+    name: "auth:withAuth",
+    required: true,
+    demands: demands ?? [],
+  };
   return async ({ request, context, params }) => {
     const refusal = refuse(guard, request, context);
     if (refusal !== undefined) throw refusal;
