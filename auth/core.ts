@@ -3,7 +3,7 @@ import { readOrigins } from "../core/http/origin.ts";
 import { namesOfCookies } from "./cookies/cookies.ts";
 import { AuthError } from "./error.ts";
 import { createEmit, type Emit } from "./events.ts";
-import { createOAuthFlow, type OAuthFlow } from "./oauth/flow.ts";
+import { OAuthFlow } from "./oauth/flow.ts";
 import type { AuthCallbacks, AuthConfig, SignInLimiter } from "./options.ts";
 import type { AuthProvider } from "./provider.ts";
 import { type AuthSettings, readOptions } from "./read_options.ts";
@@ -62,7 +62,7 @@ export function createCore(config: AuthConfig): AuthCore {
       authenticate !== undefined
     ),
     callbacks,
-    flow: createOAuthFlow({ keys, cookie: settings.cookie, now }),
+    flow: new OAuthFlow({ keys, cookie: settings.cookie, now }),
     emit,
     signInLimiter: config.signInLimiter,
     addressOf: config.address ?? remoteAddress,

@@ -2,7 +2,7 @@ import { checkValue } from "../../core/check/check_options.ts";
 import { show } from "../../core/check/show.ts";
 import type { CookieSettings } from "../cookies/cookie_settings.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
-import type { AuthProvider, OAuthCallback } from "../provider.ts";
+import type { AuthProvider } from "../provider.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
 import type { BaseUser } from "../user.ts";
 import { aRedirectUri } from "./address.ts";
@@ -12,11 +12,7 @@ import {
   oauthFailed,
   ProfileFailure,
 } from "./callback.ts";
-import {
-  createFlowCookies,
-  LIFETIME,
-  type PendingSignIn,
-} from "./flow_cookie.ts";
+import { FlowCookies, LIFETIME, type PendingSignIn } from "./flow_cookie.ts";
 import { issuerProblem, serverOf } from "./issuer.ts";
 import { digest, isEqual, randomValue } from "./pkce.ts";
 import { createReplayGuard } from "./replay_guard.ts";
@@ -24,7 +20,7 @@ import { createReplayGuard } from "./replay_guard.ts";
 /** The characters of codes (RFC 6749, appendix A.11), and a generous length. */
 const CODE = /^[\x20-\x7e]{1,8192}$/;
 
-/** The options of {@linkcode createOAuthFlow}. */
+/** The options of an {@linkcode OAuthFlow}. */
 export interface OAuthFlowOptions {
   /** Seals what the browser keeps. */
   readonly keys: KeyRing;
@@ -34,13 +30,24 @@ export interface OAuthFlowOptions {
   readonly now: () => number;
 }
 
-/** Sign-in at a third party. */
-export interface OAuthFlow {
+/** Sign-in at a third party, for the providers of one plugin. */
+export class OAuthFlow {
+  readonly #cookies: FlowCookies;
+  readonly #now: () => number;
+  // Twice, because the clock of the server that began a sign-in may be ahead.
+  readonly #isFirstUse = createReplayGuard(2 * LIFETIME);
+
+  /** Creates a flow without pending sign-ins. */
+  constructor({ keys, cookie, now }: OAuthFlowOptions) {
+    this.#cookies = new FlowCookies(keys, cookie);
+    this.#now = now;
+  }
+
   /**
    * Begins a sign-in.
    *
-   * @param redirectUri Where the provider sends the user afterwards. Default:
-   * the provider's. If the provider has one, no other is allowed.
+   * @param requested Where the provider sends the user afterwards. Default: the
+   * provider's redirect URI. If the provider has one, no other is allowed.
    * @param cookieHeader The request's `Cookie` header.
    * @returns The authorization URL, and values of `Set-Cookie`.
    * @throws {AuthError} `UNKNOWN_PROVIDER` if it isn't of type `oauth`.
@@ -48,9 +55,34 @@ export interface OAuthFlow {
    */
   begin<U extends BaseUser>(
     provider: AuthProvider<U>,
-    redirectUri: string | undefined,
+    requested: string | undefined,
     cookieHeader: string | null,
-  ): { url: string; cookies: string[] };
+  ): { url: string; cookies: string[] } {
+    if (provider.getAuthorizationUrl === undefined) {
+      throw notOAuth(provider.id);
+    }
+    const redirectUri = readRedirectUri(provider, requested);
+    const state = randomValue();
+    const verifier = randomValue();
+    const nonce = randomValue();
+    const codeChallenge = digest(verifier);
+    const url = provider.getAuthorizationUrl(state, redirectUri, {
+      codeChallenge,
+      nonce,
+    });
+    const pending: PendingSignIn = {
+      state,
+      provider: provider.id,
+      redirect: digest(redirectUri),
+      verifier,
+      nonce,
+      begun: this.#now(),
+      server: serverOf(url),
+      isIssuerRequired: provider.isIssuerRequired === true,
+    };
+    return { url, cookies: this.#cookies.add(pending, cookieHeader) };
+  }
+
   /**
    * Ends a sign-in. Only the browser that began it can end it: once, within 10
    * minutes, for the same provider and redirect URI.
@@ -62,18 +94,55 @@ export interface OAuthFlow {
     provider: AuthProvider<U>,
     answer: OAuthCallbackParameters,
     cookieHeader: string | null,
-  ): { cookies: string[]; user: Promise<U> };
-}
+  ): { cookies: string[]; user: Promise<U> } {
+    const pending = this.#cookies.find(answer.state, cookieHeader);
+    return {
+      cookies: this.#cookies.remove(answer.state),
+      user: this.#complete(provider, answer, pending),
+    };
+  }
 
-/** Creates the {@linkcode OAuthFlow} of a plugin. */
-export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
-  const { keys, cookie, now } = options;
-  const cookies = createFlowCookies(keys, cookie);
-  // Twice, because the clock of the server that began a sign-in may be ahead.
-  const isFirstUse = createReplayGuard(2 * LIFETIME);
+  async #complete<U extends BaseUser>(
+    provider: AuthProvider<U>,
+    answer: OAuthCallbackParameters,
+    pending: PendingSignIn | string,
+  ): Promise<U> {
+    if (provider.handleCallback === undefined) throw notOAuth(provider.id);
+    if (typeof pending === "string") throw stateMismatch(pending);
+    const { code, redirectUri = provider.redirectUri } = answer;
+    const problem = this.#mismatch(pending, provider, answer, redirectUri);
+    if (problem !== undefined) throw stateMismatch(problem);
+    const { state, verifier, nonce } = pending;
+    const secrets = [state, verifier, nonce];
+    if (typeof code === "string") secrets.push(code);
+    const error = errorOfCallback(answer, secrets);
+    if (error !== undefined) throw error;
+    if (typeof code !== "string" || !CODE.test(code)) {
+      throw stateMismatch(
+        "the code must be a string of 1 to 8192 visible characters",
+      );
+    }
+    let refusal: SignInReason | undefined;
+    let user: U | null;
+    try {
+      user = await provider.handleCallback({
+        code,
+        state,
+        redirectUri: redirectUri!,
+        codeVerifier: verifier,
+        nonce,
+        onRefused: (reason) => refusal = new SignInReason(reason),
+      });
+    } catch (cause) {
+      throw cause instanceof ProfileFailure ? cause.cause : oauthFailed(cause);
+    }
+    // Untyped code may return `undefined` instead of `null`.
+    if (user === null || user === undefined) throw invalidCredentials(refusal);
+    return user;
+  }
 
   /** Returns why a callback isn't the end of a sign-in, if it isn't. */
-  function mismatch<U extends BaseUser>(
+  #mismatch<U extends BaseUser>(
     pending: PendingSignIn,
     { id, issuer }: AuthProvider<U>,
     answer: OAuthCallbackParameters,
@@ -82,8 +151,10 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
     if (!isEqual(pending.state, answer.state as string)) {
       return "the state is not the one in its cookie";
     }
-    const time = now();
-    if (!isFirstUse(pending.state, time)) return "the state was used before";
+    const time = this.#now();
+    if (!this.#isFirstUse(pending.state, time)) {
+      return "the state was used before";
+    }
     const age = time - pending.begun;
     if (Math.abs(age) >= LIFETIME) {
       return `the sign-in was begun ${Math.round(age / 1000)} s ago, and only ${
@@ -101,88 +172,8 @@ export function createOAuthFlow(options: OAuthFlowOptions): OAuthFlow {
     ) {
       return "the redirect URI is not the one that the sign-in was begun with";
     }
-    return issuerProblem(answer.iss, {
-      issuer,
-      server: pending.server,
-      isRequired: pending.isIssuerRequired ?? false,
-    });
+    return issuerProblem(answer.iss, issuer, pending);
   }
-
-  async function complete<U extends BaseUser>(
-    provider: AuthProvider<U>,
-    pending: PendingSignIn | string,
-    answer: OAuthCallbackParameters,
-    redirectUri: string | undefined,
-  ): Promise<U> {
-    if (provider.handleCallback === undefined) throw notOAuth(provider.id);
-    if (typeof pending === "string") throw stateMismatch(pending);
-    const problem = mismatch(pending, provider, answer, redirectUri);
-    if (problem !== undefined) throw stateMismatch(problem);
-    const { state, verifier, nonce } = pending;
-    const { code } = answer;
-    const secrets = [state, verifier, nonce];
-    if (typeof code === "string") secrets.push(code);
-    const error = errorOfCallback(answer, secrets);
-    if (error !== undefined) throw error;
-    if (typeof code !== "string" || !CODE.test(code)) {
-      throw stateMismatch(
-        "the code must be a string of 1 to 8192 visible characters",
-      );
-    }
-    let refusal: SignInReason | undefined;
-    const callback: OAuthCallback = {
-      code,
-      state,
-      redirectUri: redirectUri!,
-      codeVerifier: verifier,
-      nonce,
-      onRefused: (reason) => refusal = new SignInReason(reason),
-    };
-    let user: U | null;
-    try {
-      user = await provider.handleCallback(callback);
-    } catch (cause) {
-      throw cause instanceof ProfileFailure ? cause.cause : oauthFailed(cause);
-    }
-    // Untyped code may return `undefined` instead of `null`.
-    if (user === null || user === undefined) throw invalidCredentials(refusal);
-    return user;
-  }
-
-  return {
-    begin(provider, requested, cookieHeader) {
-      if (provider.getAuthorizationUrl === undefined) {
-        throw notOAuth(provider.id);
-      }
-      const redirectUri = readRedirectUri(provider, requested);
-      const state = randomValue();
-      const verifier = randomValue();
-      const nonce = randomValue();
-      const url = provider.getAuthorizationUrl(state, redirectUri, {
-        codeChallenge: digest(verifier),
-        nonce,
-      });
-      const pending: PendingSignIn = {
-        state,
-        provider: provider.id,
-        redirect: digest(redirectUri),
-        verifier,
-        nonce,
-        begun: now(),
-        server: serverOf(url),
-        isIssuerRequired: provider.isIssuerRequired === true,
-      };
-      return { url, cookies: cookies.add(pending, cookieHeader) };
-    },
-    finish(provider, answer, cookieHeader) {
-      const { state, redirectUri = provider.redirectUri } = answer;
-      const pending = cookies.find(state, cookieHeader);
-      return {
-        cookies: cookies.remove(state),
-        user: complete(provider, pending, answer, redirectUri),
-      };
-    },
-  };
 }
 
 function readRedirectUri<U extends BaseUser>(

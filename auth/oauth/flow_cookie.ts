@@ -45,65 +45,69 @@ export interface PendingSignIn {
 }
 
 /** Sets, finds and removes the cookies. */
-export interface FlowCookies {
-  /** Returns `Set-Cookie` values for a new one, and for those to remove. */
-  add(pending: PendingSignIn, header: string | null): string[];
-  /** Returns the sign-in of a state, or why there is none. */
-  find(state: string | null, header: string | null): PendingSignIn | string;
-  /** Returns `Set-Cookie` values that remove the cookie of a state. */
-  remove(state: string | null): string[];
-}
+export class FlowCookies {
+  readonly #keys: KeyRing;
+  readonly #prefix: string;
+  readonly #settings: CookieSettings;
 
-/** Creates the {@linkcode FlowCookies} of a plugin. */
-export function createFlowCookies(
-  keys: KeyRing,
-  session: CookieSettings,
-): FlowCookies {
-  const prefix = `${session.name}.oauth.`;
-  // The callback may be anywhere on the host, and the browser comes there from
-  // another site. It wouldn't send a `Strict` cookie.
-  const settings: CookieSettings = {
-    ...session,
-    path: "/",
-    sameSite: "Lax",
-    httpOnly: true,
-  };
-  const nameOf = (state: string) => prefix + state.slice(0, NAME_LENGTH);
-  const removeName = (name: string) => formatCookie(settings, name, "", 0);
-
-  function open(value: string): PendingSignIn | undefined {
-    const text = keys.open(PURPOSE, value);
-    return text === undefined ? undefined : JSON.parse(text) as PendingSignIn;
+  /**
+   * Creates the cookies of a plugin.
+   *
+   * @param session The settings of the session's cookie.
+   */
+  constructor(keys: KeyRing, session: CookieSettings) {
+    this.#keys = keys;
+    this.#prefix = `${session.name}.oauth.`;
+    // The callback may be anywhere on the host, and the browser comes there from
+    // another site. It wouldn't send a `Strict` cookie.
+    const forCallback = { path: "/", sameSite: "Lax", httpOnly: true } as const;
+    this.#settings = { ...session, ...forCallback };
   }
 
-  return {
-    add(pending, header) {
-      const opened = cookiesOf(header, prefix).map(([name, value]) => {
-        const begun = open(value)?.begun ?? -Infinity;
-        return { name, begun, isValid: pending.begun - begun < LIFETIME };
-      });
-      // A stable sort. The newest stay, and one is about to join them.
-      const kept = opened.filter(({ isValid }) => isValid)
-        .sort((a, b) => b.begun - a.begun).slice(0, MAX_COOKIES - 1);
-      const value = keys.seal(PURPOSE, JSON.stringify(pending));
-      return [
-        ...opened.filter((cookie) => !kept.includes(cookie))
-          .map(({ name }) => removeName(name)),
-        formatCookie(settings, nameOf(pending.state), value, LIFETIME / 1000),
-      ];
-    },
-    find(state, header) {
-      if (!isRandomValue(state)) return "the state is not one that we make";
-      const { value, isAmbiguous } = findCookie(header, nameOf(state));
-      if (isAmbiguous) return "the browser has several cookies for the state";
-      if (value === undefined) {
-        return "the browser has no cookie for the state: the sign-in was begun in another browser, under another host name, more than 10 minutes ago, or is finished already";
-      }
-      return open(value) ??
-        "the cookie for the state was not made with any of our secrets, or was changed";
-    },
-    remove: (state) => isRandomValue(state) ? [removeName(nameOf(state))] : [],
-  };
+  /** Returns `Set-Cookie` values for a new sign-in, and for those to remove. */
+  add(pending: PendingSignIn, header: string | null): string[] {
+    const opened = cookiesOf(header, this.#prefix).map(([name, value]) => {
+      const begun = this.#open(value)?.begun ?? -Infinity;
+      return { name, begun, isValid: pending.begun - begun < LIFETIME };
+    });
+    // A stable sort. The newest stay, and one is about to join them.
+    const kept = opened.filter(({ isValid }) => isValid)
+      .sort((a, b) => b.begun - a.begun).slice(0, MAX_COOKIES - 1);
+    const removed = opened.filter((cookie) => !kept.includes(cookie));
+    const name = this.#nameOf(pending.state);
+    const value = this.#keys.seal(PURPOSE, JSON.stringify(pending));
+    return [
+      ...removed.map(({ name }) => formatCookie(this.#settings, name, "", 0)),
+      formatCookie(this.#settings, name, value, LIFETIME / 1000),
+    ];
+  }
+
+  /** Returns the sign-in of a state, or why there is none. */
+  find(state: string | null, header: string | null): PendingSignIn | string {
+    if (!isRandomValue(state)) return "the state is not one that we make";
+    const { value, isAmbiguous } = findCookie(header, this.#nameOf(state));
+    if (isAmbiguous) return "the browser has several cookies for the state";
+    if (value === undefined) {
+      return "the browser has no cookie for the state: the sign-in was begun in another browser, under another host name, more than 10 minutes ago, or is finished already";
+    }
+    return this.#open(value) ??
+      "the cookie for the state was not made with any of our secrets, or was changed";
+  }
+
+  /** Returns `Set-Cookie` values that remove the cookie of a state. */
+  remove(state: string | null): string[] {
+    if (!isRandomValue(state)) return [];
+    return [formatCookie(this.#settings, this.#nameOf(state), "", 0)];
+  }
+
+  #nameOf(state: string): string {
+    return this.#prefix + state.slice(0, NAME_LENGTH);
+  }
+
+  #open(value: string): PendingSignIn | undefined {
+    const text = this.#keys.open(PURPOSE, value);
+    return text === undefined ? undefined : JSON.parse(text) as PendingSignIn;
+  }
 }
 
 /** Returns names and values of a browser's sign-in cookies. */

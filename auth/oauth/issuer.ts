@@ -7,16 +7,7 @@
  */
 
 import { show } from "../../core/check/show.ts";
-
-/** The server that a sign-in began with, as far as it is known. */
-export interface IssuerRule {
-  /** The server's issuer, if known. */
-  readonly issuer: string | undefined;
-  /** The authorization URL without its query. */
-  readonly server: string | undefined;
-  /** Whether a callback without `iss` is refused. */
-  readonly isRequired: boolean;
-}
+import type { PendingSignIn } from "./flow_cookie.ts";
 
 /** Maximum length of a URL in the cookie. */
 const MAX_LENGTH = 512;
@@ -33,13 +24,16 @@ export function serverOf(authorizationUrl: string): string | undefined {
  *
  * Without a known issuer, the authorization URL must be below `iss`. Nearly all
  * servers meet this rule, and a server on another host never does.
+ *
+ * @param issuer The issuer of the server that the sign-in began with, if known.
  */
 export function issuerProblem(
   iss: unknown,
-  { issuer, server, isRequired }: IssuerRule,
+  issuer: string | undefined,
+  { server, isIssuerRequired }: PendingSignIn,
 ): string | undefined {
   if (iss === undefined || iss === null) {
-    return isRequired
+    return isIssuerRequired
       ? "the callback has no iss, which this provider always sends; pass it to handleOAuthCallback()"
       : undefined;
   }

@@ -9,8 +9,7 @@ import type { AuthProvider, BaseUser } from "@quartet/kit/auth";
 import { assertEquals } from "@std/assert";
 import { resolveCookie } from "../../auth/cookies/cookie_settings.ts";
 import type { CookieOptions } from "../../auth/cookies/cookie_settings.ts";
-import type { OAuthFlow } from "../../auth/oauth/flow.ts";
-import { createOAuthFlow } from "../../auth/oauth/flow.ts";
+import { OAuthFlow } from "../../auth/oauth/flow.ts";
 import { createKeyRing } from "../../auth/tokens/key_ring.ts";
 import type { Client, OAuthServer } from "../../examples/hillside/mod.ts";
 import { createOAuthServer } from "../../examples/hillside/mod.ts";
@@ -155,12 +154,12 @@ export function timedFlow(
   let time = 1_700_000_000_000;
   const keys = createKeyRing(secret);
   const settings = resolveCookie(cookie);
-  return {
-    ...createOAuthFlow({ keys, cookie: settings, now: () => time }),
-    pass(ms) {
+  const flow = new OAuthFlow({ keys, cookie: settings, now: () => time });
+  return Object.assign(flow, {
+    pass(ms: number) {
       time += ms;
     },
-  };
+  });
 }
 
 /** Signs somebody in, all the way, in a browser of its own. */
