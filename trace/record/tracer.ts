@@ -123,19 +123,21 @@ export class TracerImpl implements Tracer {
         this.startTrace(name, layer, options),
       onSpanStart: onSpan("span:start"),
       onSpanEnd: onSpan("span:end"),
-      onEvent({ id: spanId, traceId }, event) {
+      onEvent(span, event) {
         if (!subscribers.want("span:event")) return;
+        // Not before: ids are drawn when somebody asks for them.
+        const { id: spanId, traceId } = span;
         subscribers.emit({ type: "span:event", traceId, spanId, event });
       },
       onTraceEnd: (trace) => {
         this.#running.delete(trace);
         this.#runningCount--;
-        const { id: traceId, root } = trace;
+        const { root } = trace;
         if (root.endedAt - root.startedAt >= minDurationMs) {
           this.#stored.push(trace);
           this.#emitTrace("trace:end", trace);
         } else if (subscribers.want("trace:discard")) {
-          const rootSpanId = root.id;
+          const { id: rootSpanId, traceId } = root;
           subscribers.emit({ type: "trace:discard", traceId, rootSpanId });
         }
       },
