@@ -24,7 +24,7 @@ import { userFromSession } from "./sessions/session_user.ts";
 import { Rejection, type VerifiedSession } from "./sessions/verify_session.ts";
 import { authorize } from "./sign_in/authorize.ts";
 import { networkOfAddress } from "./sign_in/client_network.ts";
-import { tellFailure } from "./sign_in/tell_failure.ts";
+import { reportFailure } from "./sign_in/report_failure.ts";
 import type { Session, User } from "./user.ts";
 
 const NO_ROLES: readonly string[] = [];
@@ -179,7 +179,7 @@ export class RequestAuth implements AuthContext {
         return this.session!;
       } catch (error) {
         const shown = typeof id === "string" ? id.slice(0, MAX_ID) : "";
-        tellFailure(emit, shown, error);
+        reportFailure(emit, shown, error);
         throw error;
       }
     });

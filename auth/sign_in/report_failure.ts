@@ -9,7 +9,7 @@ import type { Emit } from "../events.ts";
  * @param provider The requested provider's id.
  * @param error The error of the sign-in.
  */
-export function tellFailure(
+export function reportFailure(
   emit: Emit,
   provider: string,
   error: unknown,

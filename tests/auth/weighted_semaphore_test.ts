@@ -4,8 +4,8 @@ import {
   QueueFullError,
 } from "../../auth/password/weighted_semaphore.ts";
 
-/** A queue, and work for it that ends when it is told to. */
-function queueOf(maxBytes: number, maxWaiting = 100) {
+/** A semaphore, and work that a test ends. */
+function semaphoreOf(maxBytes: number, maxWaiting = 100) {
   const runInTurn = createWeightedSemaphore(maxBytes, maxWaiting);
   const started: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<string>>();
@@ -26,7 +26,7 @@ function queueOf(maxBytes: number, maxWaiting = 100) {
 }
 
 Deno.test("As much work runs at once as there is memory for, in its order", async () => {
-  const { started, run, finish } = queueOf(10);
+  const { started, run, finish } = semaphoreOf(10);
   const all = ["a", "b", "c", "d", "e"].map((name) => run(name, 4));
   assertEquals(started, ["a", "b"]);
   await finish("b");
@@ -40,7 +40,7 @@ Deno.test("As much work runs at once as there is memory for, in its order", asyn
 });
 
 Deno.test("Small work doesn't overtake large work", async () => {
-  const { started, run, finish } = queueOf(10);
+  const { started, run, finish } = semaphoreOf(10);
   const all = [run("a", 6), run("large", 8), run("small", 1)];
   assertEquals(started, ["a"]);
   await finish("a");
@@ -51,7 +51,7 @@ Deno.test("Small work doesn't overtake large work", async () => {
 });
 
 Deno.test("Work that needs more than there is runs alone", async () => {
-  const { started, run, finish } = queueOf(10);
+  const { started, run, finish } = semaphoreOf(10);
   const all = [run("a", 1), run("huge", 99), run("b", 1)];
   assertEquals(started, ["a"]);
   await finish("a");
@@ -63,7 +63,7 @@ Deno.test("Work that needs more than there is runs alone", async () => {
 });
 
 Deno.test("Work that fails makes room as well", async () => {
-  const { runInTurn, ends, run, finish } = queueOf(10);
+  const { runInTurn, ends, run, finish } = semaphoreOf(10);
   const failing = run("a", 10);
   const waiting = run("b", 10);
   ends.get("a")!.reject(new Error("no"));
@@ -79,7 +79,7 @@ Deno.test("Work that fails makes room as well", async () => {
 });
 
 Deno.test("A queue is full when so many wait, not when so many run", async () => {
-  const { run, finish } = queueOf(2, 2);
+  const { run, finish } = semaphoreOf(2, 2);
   const all = ["a", "b", "c", "d"].map((name) => run(name, 1));
   await assertRejects(() => run("e", 1), QueueFullError);
   await finish("a");
@@ -90,7 +90,7 @@ Deno.test("A queue is full when so many wait, not when so many run", async () =>
 });
 
 Deno.test("Callers take turns, however much of one is waiting", async () => {
-  const { started, run, finish } = queueOf(1);
+  const { started, run, finish } = semaphoreOf(1);
   const names = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"];
   const all = names.map((name) => run(name, 1, name[0]));
   const order = ["a1", "a2", "b1", "c1", "a3", "b2", "a4"];
@@ -102,7 +102,7 @@ Deno.test("Callers take turns, however much of one is waiting", async () => {
 });
 
 Deno.test("A full queue drops the latest work of the caller with the most work", async () => {
-  const { started, run, finish } = queueOf(1, 4);
+  const { started, run, finish } = semaphoreOf(1, 4);
   const first = run("first", 1, "a");
   const [a1, a2, a3, a4] = ["a1", "a2", "a3", "a4"].map((name) =>
     run(name, 1, "a")
@@ -123,7 +123,7 @@ Deno.test("A full queue drops the latest work of the caller with the most work",
 });
 
 Deno.test("Large work of one caller isn't overtaken by small work of others", async () => {
-  const { started, run, finish } = queueOf(10);
+  const { started, run, finish } = semaphoreOf(10);
   const all = [run("a", 6), run("large", 8, "b"), run("small", 1, "c")];
   assertEquals(started, ["a"]);
   await finish("a");
