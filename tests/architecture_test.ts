@@ -217,9 +217,77 @@ Deno.test("Every mod.ts only re-exports", async () => {
 });
 
 async function* modFiles(folder: URL, below = ""): AsyncGenerator<string> {
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+  for await (
+    const { name, isDirectory } of Deno.readDir(new URL(`${folder}/`, ROOT))
+  ) {
     if (isDirectory && !/^\.|^node_modules$|^dist$|^tests$/.test(name)) {
       yield* modFiles(new URL(`${name}/`, folder), `${below}${name}/`);
     } else if (name === "mod.ts" && below !== "") yield below + name;
   }
 }
+
+const SOURCE = [
+  "app",
+  "auth",
+  "core",
+  "data",
+  "dev",
+  "rpc",
+  "trace",
+  "viewer",
+];
+const MAX_FILE_LINES = 300;
+const MEDIAN_FILE_LINES = [60, 130] as const;
+const MAX_CODE_LINES = 26_500;
+
+/** The lines of each source file. What is built doesn't count. */
+async function readSources(): Promise<Map<string, readonly string[]>> {
+  const sources = new Map<string, readonly string[]>();
+  async function read(path: string): Promise<void> {
+    const text = await Deno.readTextFile(new URL(path, ROOT));
+    sources.set(path, text.trimEnd().split("\n"));
+  }
+  async function visit(folder: string): Promise<void> {
+    for await (
+      const { name, isDirectory } of Deno.readDir(new URL(`${folder}/`, ROOT))
+    ) {
+      const path = `${folder}/${name}`;
+      if (isDirectory && name !== "dist") await visit(path);
+      else if (/\.tsx?$/.test(name)) await read(path);
+    }
+  }
+  for (const folder of SOURCE) await visit(folder);
+  for (const file of TOPS) await read(file);
+  return sources;
+}
+
+/** How many lines are neither blank nor within a comment. */
+function countCode(lines: readonly string[]): number {
+  let count = 0;
+  let isInComment = false;
+  for (const line of lines) {
+    const text = line.trim();
+    if (isInComment) isInComment = !text.includes("*/");
+    else if (text.startsWith("/*")) isInComment = !text.includes("*/");
+    else if (text !== "" && !text.startsWith("//")) count++;
+  }
+  return count;
+}
+
+Deno.test("Source files are short", async () => {
+  const sources = [...await readSources()];
+  const long = sources.filter(([, { length }]) => length > MAX_FILE_LINES);
+  assertEquals(long.map(([path, { length }]) => `${path}: ${length}`), []);
+  const lengths = sources.map(([, { length }]) => length)
+    .toSorted((a, b) => a - b);
+  const median = lengths[Math.floor(lengths.length / 2)]!;
+  const [least, most] = MEDIAN_FILE_LINES;
+  assert(median >= least && median <= most, `the median is ${median}`);
+});
+
+Deno.test("The source has a bounded size", async () => {
+  const sources = await readSources();
+  let count = 0;
+  for (const lines of sources.values()) count += countCode(lines);
+  assert(count <= MAX_CODE_LINES, `it has ${count} lines of code`);
+});

@@ -1,5 +1,3 @@
-import { checkValue } from "../check/check_options.ts";
-import { aLimit } from "../check/rules.ts";
 import type { Address } from "../context.ts";
 import { networkOf } from "../http/network_of.ts";
 
@@ -33,12 +31,8 @@ export class SocketCounts {
    *
    * @param max Maximum open sockets of an address. Default: 100 for public
    * addresses, none for private ones.
-   * @throws {TypeError} If it is neither a positive integer nor `Infinity`.
    */
   constructor(max: number | undefined) {
-    if (max !== undefined) {
-      checkValue(max, "maxSocketsPerAddress", aLimit, "open sockets");
-    }
     this.max = max ?? DEFAULT_MAX;
     this.#countsPrivate = max !== undefined;
   }

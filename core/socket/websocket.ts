@@ -11,6 +11,7 @@ import { checkOptions } from "../check/check_options.ts";
 import type { OptionRules } from "../check/check_options.ts";
 import { printableError } from "../redact/printable.ts";
 import { surviveLongMessages } from "./long_messages.ts";
+import { aLimit } from "../check/rules.ts";
 import { SocketCounts } from "./socket_counts.ts";
 import { currentScope } from "../request_scope.ts";
 import { upgrade } from "./upgrade.ts";
@@ -56,7 +57,7 @@ export interface UpgraderOptions {
   readonly maxSocketsPerAddress?: number;
 }
 
-const OPTIONS: OptionRules<UpgraderOptions> = { maxSocketsPerAddress: true };
+const OPTIONS: OptionRules<UpgraderOptions> = { maxSocketsPerAddress: aLimit };
 
 /** Data about the request to upgrade. */
 export interface UpgradeOptions<T> {

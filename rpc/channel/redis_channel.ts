@@ -62,11 +62,7 @@ export interface RedisChannelOptions {
   readonly transformer?: Transformer;
 }
 
-const aRedisClient = withMethods(
-  "a client of npm:redis",
-  "duplicate",
-  "xAdd",
-);
+const aRedisClient = withMethods("a client of npm:redis", "eval", "duplicate");
 
 const OPTIONS: OptionRules<RedisChannelOptions> = {
   client: true,

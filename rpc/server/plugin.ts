@@ -1,3 +1,4 @@
+import { aLimit } from "../../core/check/rules.ts";
 import {
   checkOptions,
   checkValue,
@@ -41,7 +42,7 @@ const OPTIONS: OptionRules<RPCPluginOptions> = {
   endpoint: anEndpoint,
   // readOrigins() and createUpgrader() check these.
   allowedOrigins: true,
-  maxSocketsPerAddress: true,
+  maxSocketsPerAddress: aLimit,
 };
 
 /** Something that turns a request into a socket: an upgrader, or Bun's server. */

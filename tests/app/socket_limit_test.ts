@@ -200,7 +200,7 @@ Deno.test("an invalid maxSocketsPerAddress is refused where it is passed", () =>
       assertThrows(
         make,
         TypeError,
-        "Cannot open sockets: maxSocketsPerAddress must be a positive integer or Infinity, received ",
+        ": maxSocketsPerAddress must be a positive integer or Infinity, received ",
       );
     }
   }

@@ -7,7 +7,7 @@ import {
 import type { Middleware } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
-import { aFunction } from "../../core/check/rules.ts";
+import { aFunction, aLimit } from "../../core/check/rules.ts";
 import { type Authorize, createAccessControl } from "./access.ts";
 import { createCollector } from "../record/collector.ts";
 import { traceMiddleware } from "./middleware.ts";
@@ -38,7 +38,7 @@ export interface TracePluginOptions extends TraceMiddlewareOptions {
 const OPTIONS: OptionRules<TracePluginOptions> = {
   ...TRACE_MIDDLEWARE,
   authorize: aFunction,
-  maxSocketsPerAddress: true,
+  maxSocketsPerAddress: aLimit,
 };
 
 const PREFIX = "/__app/traces";
