@@ -31,7 +31,7 @@ export interface ConnectionInfo {
 
 /**
  * The part of a host's context that middlewares of the kit need: the values of
- * one request. Hono's `c` has it, as does {@linkcode Context}.
+ * one request. Hono's `c` has it, as does `Context`.
  */
 export interface RequestContext {
   /** Returns the value of `key`, or `undefined`. */

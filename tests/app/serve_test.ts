@@ -408,6 +408,7 @@ Deno.test("shutdown() is not held up by keep-alive connections or half a request
   await idle.write(encoder.encode("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
   await idle.read(new Uint8Array(1024));
   await half.write(encoder.encode("GET / HTTP/1.1\r\nHo"));
+  // With this much grace, it would never be reached.
   await server.shutdown();
 });
 
@@ -621,6 +622,7 @@ Deno.test("shutdown() does not wait for an upload that nobody reads", async () =
     "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n";
   await upload.write(new TextEncoder().encode(`${head}abc`));
   await upload.read(new Uint8Array(1024));
+  // Proved by both being settled.
   await server.shutdown();
   await server.finished;
 });
