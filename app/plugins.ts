@@ -29,20 +29,19 @@ export function readPlugins(
 }
 
 function checkPlugin(plugin: unknown, what: string): void {
-  const kind = kindOf(plugin);
-  const isObject = kind === "an object";
-  if (isObject && typeof (plugin as Plugin).name === "string") {
-    if (!holdsGuard(plugin as Plugin)) return;
-    throw misplaced("create app", `${what} holds one`);
+  let received = kindOf(plugin);
+  if (received === "an object") {
+    if (typeof (plugin as Plugin).name === "string") {
+      if (!holdsGuard(plugin as Plugin)) return;
+      throw misplaced("create app", `${what} holds one`);
+    }
+    received += " without one";
+  } else if (received === "a function") {
+    received +=
+      "; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware";
   }
   throw new TypeError(
-    `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${kind}${
-      isObject
-        ? " without one"
-        : kind === "a function"
-        ? "; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware"
-        : ""
-    }`,
+    `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${received}`,
   );
 }
 

@@ -10,7 +10,6 @@ import { errorResponse } from "../core/error_response.ts";
 import { checkResponse } from "../core/http/is_response.ts";
 import { type MaybePromise, whenDone } from "../core/maybe_async.ts";
 import { observe } from "../core/observe.ts";
-import type { ObservedSpan } from "../core/observed_span.ts";
 import { pathOf } from "../core/path.ts";
 import type { Route } from "../core/route.ts";
 import { trimEnd } from "../core/trim_end.ts";
@@ -64,19 +63,14 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
           }`,
         );
       }
-      addToTable(endpoint);
+      try {
+        addRoute(table, method, path, endpoint);
+      } catch (error) {
+        const reason = (error as Error).message.replace(/^rou3: /, "");
+        throw new TypeError(`Cannot add route ${path}: ${reason}`);
+      }
       taken.set(key, path);
       methods.add(method);
-    }
-  }
-
-  function addToTable(endpoint: Endpoint): void {
-    const { method, path } = endpoint;
-    try {
-      addRoute(table, method, path, endpoint);
-    } catch (error) {
-      const reason = (error as Error).message.replace(/^rou3: /, "");
-      throw new TypeError(`Cannot add route ${path}: ${reason}`);
     }
   }
 
@@ -114,9 +108,13 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
     const { method } = request;
     const path = pathOf(request.url);
     const match = observe("route.match", "routing", (span) => {
-      const found = find(method, path);
-      if (span !== undefined) describe(span, found);
-      return found;
+      const match = find(method, path);
+      if (span !== undefined && match !== undefined) {
+        // It belongs to the request's span as well (OpenTelemetry HTTP).
+        span.setAttribute("http.route", match.data.path);
+        span.root.setAttribute("http.route", match.data.path);
+      }
+      return match;
     });
     if (match === undefined) return otherwise?.() ?? refuse(method, path);
     const { data: endpoint, params } = match;
@@ -142,13 +140,6 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
 /** Returns what two paths that match the same have in common. */
 function shapeOf(path: string): string {
   return trimEnd(path.replace(/(?<!\\):\w+/g, ":"), "/") || "/";
-}
-
-/** `http.route` belongs to the request's span as well (OpenTelemetry HTTP). */
-function describe(span: ObservedSpan, match: Match | undefined): void {
-  if (match === undefined) return;
-  span.setAttribute("http.route", match.data.path);
-  span.root.setAttribute("http.route", match.data.path);
 }
 
 /** Decodes parameters in place, or returns `false` if one is malformed. */

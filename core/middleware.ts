@@ -61,7 +61,7 @@ function wrap<C extends RequestContext, E>(
         );
       }
       isCalled = true;
-      return promise(rest, request, context, end);
+      return runNext(rest, request, context, end);
     });
     return whenDone(
       response,
@@ -71,8 +71,8 @@ function wrap<C extends RequestContext, E>(
   };
 }
 
-/** Gives the rest of a chain as `next()` does: every failure is a rejection. */
-function promise<C extends RequestContext, E>(
+/** Runs the rest of a chain for `next()`. Every failure is a rejection. */
+function runNext<C extends RequestContext, E>(
   rest: Chain<C, E>,
   request: Request,
   context: C,

@@ -5,33 +5,20 @@
  * @module
  */
 
+import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { isHost } from "../../core/http/host_header.ts";
 import type { HostSocket, OpenSocket } from "./host_socket.ts";
 
 /** The part of a `WebSocketServer` of the package `ws` that is used. */
-export interface NodeSocketServer {
+export interface NodeSocketServer extends EventEmitter {
   handleUpgrade(
     incoming: IncomingMessage,
     connection: Duplex,
     head: Uint8Array,
-    done: (socket: NodeSocket) => void,
+    done: (socket: OpenSocket & EventEmitter) => void,
   ): void;
-  on(event: "headers", listener: (lines: string[]) => void): unknown;
-  off(event: "headers", listener: (lines: string[]) => void): unknown;
-}
-
-interface NodeSocket extends OpenSocket {
-  on(
-    event: "message",
-    listener: (data: Uint8Array, isBinary: boolean) => void,
-  ): unknown;
-  on(
-    event: "close",
-    listener: (code: number, reason: unknown) => void,
-  ): unknown;
-  on(event: "error", listener: () => void): unknown;
 }
 
 /**
@@ -87,7 +74,7 @@ export function upgradeNode(
   server.on("headers", addHeaders);
   server.handleUpgrade(incoming, connection, head, (ws) => {
     connection.off("close", lost);
-    ws.on("message", (data, isBinary) => {
+    ws.on("message", (data: Uint8Array, isBinary: boolean) => {
       socket.received(isBinary ? data : String(data));
     });
     ws.on("close", (code, reason) => socket.closed(code, String(reason)));
