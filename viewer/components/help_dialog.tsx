@@ -11,6 +11,10 @@ const NAMES: Readonly<Record<string, string>> = {
   Escape: "Esc",
 };
 
+function nameOf(key: string): string {
+  return NAMES[key] ?? key;
+}
+
 /** Actions of the mouse. */
 const MOUSE = {
   Mouse: [
@@ -52,8 +56,7 @@ export function HelpDialog() {
               {uses.map(([keys, label]) => (
                 <div key={label}>
                   <dt>
-                    {keys.map((key) => <kbd key={key}>{NAMES[key] ?? key}
-                    </kbd>)}
+                    {keys.map(nameOf).map((key) => <kbd key={key}>{key}</kbd>)}
                   </dt>
                   <dd>{label}</dd>
                 </div>

@@ -8,6 +8,7 @@
  */
 
 import { batch, signal } from "@preact/signals";
+import { trimEnd } from "../../core/trim_end.ts";
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import { metadataOf } from "../../trace/export/semantics.ts";
 import { readTraces } from "../model/import_file.ts";
@@ -53,7 +54,6 @@ const REST = 150;
 const FIRST_RETRY = 500;
 const LAST_RETRY = 15_000;
 
-let socket: WebSocket | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
 let queue: string[] = [];
@@ -63,9 +63,7 @@ let takenInAt = -Infinity;
 
 /** Returns the path of the viewer, without a slash at the end. */
 function base(): string {
-  let path = location.pathname;
-  while (path.endsWith("/")) path = path.slice(0, -1);
-  return path;
+  return trimEnd(location.pathname, "/");
 }
 
 /** Connects, and keeps connecting. */
@@ -110,7 +108,7 @@ function readEntries(traces: unknown): TraceEntry[] {
 function connect(): void {
   connection.value = { kind: "connecting" };
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  socket = new WebSocket(`${scheme}//${location.host}${base()}/ws`);
+  const socket = new WebSocket(`${scheme}//${location.host}${base()}/ws`);
   socket.onmessage = ({ data }) => receive(data);
   socket.onclose = () => {
     failures++;

@@ -5,7 +5,7 @@
  */
 
 import { computed, signal } from "@preact/signals";
-import type { Layer } from "../../trace/types.ts";
+import type { Layer, SpanData } from "../../trace/types.ts";
 import { type ComparedRow, compareTrees } from "../model/compare.ts";
 import { criticalPath } from "../model/critical_path.ts";
 import { listRows, longestGroup, type Row } from "../model/rows.ts";
@@ -102,20 +102,17 @@ export const shownRows = computed<readonly (Row | ComparedRow)[]>(() =>
 );
 
 /** Indices of the spans that match the search. */
-export const matches = computed(() => {
-  const wanted = query.value;
-  if (wanted === "" || tree.value === undefined) return [];
-  return tree.value.nodes
-    .filter(({ span }) => spanMatches(span, wanted))
-    .map(({ index }) => index);
-});
+export const matches = computed(() =>
+  query.value === "" ? [] : indicesOf((span) => spanMatches(span, query.value))
+);
 
 /** Indices of the spans that failed. */
-export const failures = computed(() =>
-  tree.value?.nodes
-    .filter(({ span }) => isFailed(span))
-    .map(({ index }) => index) ?? []
-);
+export const failures = computed(() => indicesOf(isFailed));
+
+function indicesOf(test: (span: SpanData) => boolean): number[] {
+  const nodes = tree.value?.nodes ?? [];
+  return nodes.filter(({ span }) => test(span)).map(({ index }) => index);
+}
 
 function lookUp(id: string): TraceEntry | undefined {
   if (id === "") return undefined;
