@@ -1,33 +1,26 @@
 /**
  * Base64 and base64url (RFC 4648, sections 4 and 5), for servers and browsers.
+ * The native methods take 0.6 ms to encode 5 MB, `btoa` takes 170 ms. Older
+ * runtimes lack them.
  *
  * @module
  */
 
 import { trimEnd } from "../trim_end.ts";
 
-/** The native methods, which older runtimes lack. */
-interface NativeBase64 {
-  toBase64?(options?: { alphabet: string; omitPadding: boolean }): string;
-}
-interface NativeBase64Constructor {
-  fromBase64?(
-    text: string,
-    options?: { alphabet: string },
-  ): Uint8Array<ArrayBuffer>;
-}
+const hasEncoder = "toBase64" in Uint8Array.prototype;
+const hasDecoder = "fromBase64" in Uint8Array;
 
 /** Bytes for one call of `String.fromCharCode`, whose arguments take stack. */
 const CHUNK = 0x8000;
 
 const URL_ALPHABET = /^[\w-]*$/;
-/** The last characters whose unused bits are zero: after one byte, after two. */
-const END_OF_ONE = /[AQgw]$/;
-const END_OF_TWO = /[AEIMQUYcgkosw048]$/;
+/** Last characters whose unused bits are zero, by the text's length modulo 4. */
+const LAST = [undefined, "", "AQgw", "AEIMQUYcgkosw048"];
 
 /** Returns bytes as base64. */
 export function encodeBase64(bytes: Uint8Array): string {
-  return (bytes as NativeBase64).toBase64?.() ?? encodeBase64Portably(bytes);
+  return hasEncoder ? bytes.toBase64() : encodeBase64Portably(bytes);
 }
 
 /**
@@ -36,8 +29,7 @@ export function encodeBase64(bytes: Uint8Array): string {
  * @throws {Error} If the text isn't base64.
  */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
-  return (Uint8Array as NativeBase64Constructor).fromBase64?.(text) ??
-    decodeBase64Portably(text);
+  return hasDecoder ? Uint8Array.fromBase64(text) : decodeBase64Portably(text);
 }
 
 /** Returns bytes, or text as UTF-8, as base64url without padding. */
@@ -45,12 +37,11 @@ export function encodeBase64url(data: Uint8Array | string): string {
   const bytes = typeof data === "string"
     ? new TextEncoder().encode(data)
     : data;
-  return (bytes as NativeBase64).toBase64?.({
-    alphabet: "base64url",
-    omitPadding: true,
-  }) ??
-    trimEnd(encodeBase64Portably(bytes), "=")
-      .replaceAll("+", "-").replaceAll("/", "_");
+  if (hasEncoder) {
+    return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+  }
+  return trimEnd(encodeBase64Portably(bytes), "=")
+    .replaceAll("+", "-").replaceAll("/", "_");
 }
 
 /**
@@ -60,25 +51,13 @@ export function encodeBase64url(data: Uint8Array | string): string {
 export function decodeBase64url(
   text: string,
 ): Uint8Array<ArrayBuffer> | undefined {
-  if (!isBase64url(text)) return undefined;
-  return (Uint8Array as NativeBase64Constructor).fromBase64?.(text, {
-    alphabet: "base64url",
-  }) ??
-    decodeBase64Portably(text.replaceAll("-", "+").replaceAll("_", "/"));
-}
-
-function isBase64url(text: string): boolean {
-  if (!URL_ALPHABET.test(text)) return false;
-  switch (text.length % 4) {
-    case 0:
-      return true;
-    case 2:
-      return END_OF_ONE.test(text);
-    case 3:
-      return END_OF_TWO.test(text);
-    default:
-      return false;
-  }
+  const last = LAST[text.length % 4];
+  const isCanonical = URL_ALPHABET.test(text) &&
+    (last === undefined || last.includes(text.at(-1)!));
+  if (!isCanonical) return undefined;
+  return hasDecoder
+    ? Uint8Array.fromBase64(text, { alphabet: "base64url" })
+    : decodeBase64Portably(text.replaceAll("-", "+").replaceAll("_", "/"));
 }
 
 /** {@linkcode encodeBase64} for runtimes without `toBase64`. */

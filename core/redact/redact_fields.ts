@@ -13,7 +13,7 @@
  */
 
 import { REDACTED } from "./redact_url.ts";
-import { isSecretProperty } from "./secret_names.ts";
+import { isSecretProperty, nameAtEnd } from "./secret_names.ts";
 
 /** The separator between a name and a quoted value, a number, or a list. */
 const SEPARATOR =
@@ -31,8 +31,6 @@ const HEADERS: ReadonlySet<string> = new Set([
   "set-cookie",
 ]);
 
-/** Maximum characters of a name. */
-const MAX_NAME = 64;
 const QUOTES = "\"'`";
 /**
  * Characters before an unquoted name, besides white space. `\\` and `n` stand
@@ -42,60 +40,87 @@ const BEFORE_NAME = `{,([<>\n\\${QUOTES}`;
 
 /** Redacts the values of secret fields and headers. */
 export function redactFields(text: string): string {
-  const fields = text.matchAll(SEPARATOR);
-  const shown = redactValues(text, fields, ({ 0: match, index }) => {
-    const after = index + match.length;
-    if (/[[{]$/.test(match)) {
-      return [index, index + match.search(/[A-Z[{]/), endOfList(text, after)];
-    }
-    if (!/\d$/.test(match)) {
-      return [index, after, endOfQuote(text, after, match)];
-    }
-    // A count isn't secret: `{ total_tokens: 512 }`.
-    const isCount = /^tokens$/i.test(text.slice(Math.max(0, index - 6), index));
-    return [index, after - 1, isCount ? after - 1 : endOfNumber(text, after)];
-  });
-  const headers = shown.matchAll(HEADER_END);
-  return redactValues(shown, headers, ({ 0: match, index }) => {
-    const after = index + match.length;
-    // Quoted values were redacted above.
-    const isQuoted = QUOTES.includes(shown[after] ?? " ");
-    const isHeader = !isQuoted && endsHeaderName(shown, index + 1);
-    return [index + 1, after, isHeader ? endOfLine(shown, after) : after];
-  });
-}
-
-/** Whether the name of a possibly secret header ends before an index. */
-function endsHeaderName(text: string, end: number): boolean {
-  const name = nameBefore(text, end)?.toLowerCase() ?? "";
-  // After an escaped line break, its `n` is a part of the name.
-  return [name, name.replace(/^n/, "")].some((name) =>
-    name.startsWith("x-") || HEADERS.has(name)
+  return redactValues(
+    redactValues(text, SEPARATOR, fieldAt),
+    HEADER_END,
+    headerAt,
   );
 }
 
-/** Indexes: the end of the name, the start and the end of the value. */
-type Place = readonly [name: number, start: number, end: number];
+/** A name with a value. The value's end is searched only if the name is secret. */
+interface Field {
+  readonly nameEnd: number;
+  readonly start: number;
+  readonly findEnd: (name: string) => number;
+}
+
+type Match = Readonly<RegExpExecArray>;
 
 function redactValues(
   text: string,
-  matches: Iterable<RegExpExecArray>,
-  placeOf: (match: RegExpExecArray) => Place,
+  separator: RegExp,
+  fieldAt: (text: string, match: Match) => Field,
 ): string {
   let result = "";
   let rest = 0;
-  for (const match of matches) {
+  for (const match of text.matchAll(separator)) {
     // The match is inside a redacted value.
     if (match.index < rest) continue;
-    const [at, start, end] = placeOf(match);
-    const name = nameBefore(text, at);
-    if (start === end || name === undefined || !isSecretProperty(name)) {
-      continue;
-    }
+    const { nameEnd, start, findEnd } = fieldAt(text, match);
+    const name = nameBefore(text, nameEnd);
+    if (name === undefined || !isSecretProperty(name)) continue;
+    const end = findEnd(name);
+    if (start === end) continue;
     result += text.slice(rest, start) + REDACTED;
     rest = end;
   }
   return result + text.slice(rest);
+}
+
+function fieldAt(text: string, { 0: match, index }: Match): Field {
+  const after = index + match.length;
+  if (/[[{]$/.test(match)) {
+    return {
+      nameEnd: index,
+      start: index + match.search(/[A-Z[{]/),
+      findEnd: () => endOfList(text, after),
+    };
+  }
+  if (/\d$/.test(match)) {
+    return {
+      nameEnd: index,
+      start: after - 1,
+      // A count isn't secret: `{ total_tokens: 512 }`.
+      findEnd: (name) =>
+        /tokens$/i.test(name) ? after - 1 : endBefore(text, after, /[^\w.]/),
+    };
+  }
+  return {
+    nameEnd: index,
+    start: after,
+    findEnd: () => endOfQuote(text, after, match),
+  };
+}
+
+function headerAt(text: string, { 0: match, index }: Match): Field {
+  const start = index + match.length;
+  // Quoted values were redacted above.
+  const isQuoted = QUOTES.includes(text[start] ?? " ");
+  return {
+    nameEnd: index + 1,
+    start,
+    findEnd: (name) =>
+      !isQuoted && isHeader(name.toLowerCase())
+        ? endBefore(text, start, /\n/)
+        : start,
+  };
+}
+
+function isHeader(name: string): boolean {
+  // After an escaped line break, its `n` is a part of the name.
+  return [name, name.replace(/^n/, "")].some((name) =>
+    name.startsWith("x-") || HEADERS.has(name)
+  );
 }
 
 /**
@@ -111,13 +136,11 @@ function nameBefore(text: string, index: number): string | undefined {
     if (!QUOTES.includes(text[index]!)) end--;
     end = back(text, end, "\\", 8);
   }
-  let start = end;
-  const limit = Math.max(0, end - MAX_NAME);
-  while (start > limit && /[\w.-]/.test(text[start - 1]!)) start--;
-  if (start === end) return undefined;
-  const before = isQuoted ? 0 : back(text, start, " \t", MAX_NAME);
+  const name = nameAtEnd(text.slice(0, end));
+  if (name === "") return undefined;
+  const before = isQuoted ? 0 : back(text, end - name.length, " \t", 64);
   return before === 0 || BEFORE_NAME.includes(text[before - 1]!)
-    ? text.slice(start, end)
+    ? name
     : undefined;
 }
 
@@ -129,15 +152,9 @@ function back(text: string, index: number, over: string, max: number): number {
   return at;
 }
 
-function endOfLine(text: string, start: number): number {
-  const end = text.indexOf("\n", start);
-  return end === -1 ? text.length : end;
-}
-
-function endOfNumber(text: string, start: number): number {
-  let end = start;
-  while (end < text.length && /[\w.]/.test(text[end]!)) end++;
-  return end;
+function endBefore(text: string, start: number, pattern: RegExp): number {
+  const length = text.slice(start).search(pattern);
+  return length === -1 ? text.length : start + length;
 }
 
 /** Returns the end of a list or an object that is open at `start`. */

@@ -13,13 +13,10 @@
  * @module
  */
 
-import { isSecretField, isSecretParameter } from "./secret_names.ts";
+import { isSecretField, isSecretParameter, nameAtEnd } from "./secret_names.ts";
 
 /** Replaces a secret. */
 export const REDACTED = "REDACTED";
-
-/** Maximum characters of a name without a separator before it. */
-const MAX_NAME = 64;
 
 /** Redacts a percent-decoded value. */
 export type RedactDecoded = (text: string) => string;
@@ -94,13 +91,20 @@ function withoutFragment(text: string): string {
   return isAddress ? `${before}#${REDACTED}` : text;
 }
 
+/** The start of a pair, except the first. A value may contain `;`. */
+const PAIR_START = /(?=[?&#]|;[\w.%[\]-]+=)/;
+
 /** Redacts the values of secret parameters, and secrets in other values. */
 export function redactPairs(text: string, redact: RedactDecoded): string {
   if (!text.includes("=") && !text.includes("%")) return text;
-  return splitPairs(text).map(([separator, pair]) => {
+  return text.split(PAIR_START).map((pair) => {
+    const start = /^[?&#;]/.test(pair) ? 1 : 0;
+    const separator = pair.slice(0, start);
     const equals = pair.indexOf("=");
-    if (equals === -1) return separator + redactEncoded(pair, redact);
-    const name = pair.slice(0, equals);
+    if (equals === -1) {
+      return separator + redactEncoded(pair.slice(start), redact);
+    }
+    const name = pair.slice(start, equals);
     const isSecret = separator === ""
       ? isSecretField(nameAtEnd(name))
       : isSecretParameter(decodeASCII(name));
@@ -110,27 +114,6 @@ export function redactPairs(text: string, redact: RedactDecoded): string {
       : redactEncoded(value, redact);
     return `${separator}${redactEncoded(name, redact)}=${shown}`;
   }).join("");
-}
-
-/** Splits a possible URL into pairs, each with the separator before it. */
-function splitPairs(text: string): [separator: string, pair: string][] {
-  const [first = "", ...parts] = text.split(/([?&#;])/);
-  const pairs: [separator: string, pair: string][] = [["", first]];
-  for (let i = 0; i < parts.length; i += 2) {
-    const [separator, pair] = [parts[i]!, parts[i + 1]!];
-    // A value may contain `;`.
-    if (separator !== ";" || /^[\w.%[\]-]+=/.test(pair)) {
-      pairs.push([separator, pair]);
-    } else pairs.at(-1)![1] += separator + pair;
-  }
-  return pairs;
-}
-
-function nameAtEnd(text: string): string {
-  let start = text.length;
-  const last = Math.max(0, start - MAX_NAME);
-  while (start > last && /[\w.-]/.test(text[start - 1]!)) start--;
-  return text.slice(start);
 }
 
 /** Redacts secrets in the percent-encoded part of a value or a path. */

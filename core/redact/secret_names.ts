@@ -53,3 +53,11 @@ export function isSecretProperty(name: string): boolean {
   const joined = name.replace(/[^a-z\d]/gi, "").toLowerCase();
   return SECRET.test(joined) || SECRET_HEADER.test(joined);
 }
+
+/** Maximum characters of a name. */
+const MAX_NAME = 64;
+
+/** Returns the name at the end of a text, or the empty string. */
+export function nameAtEnd(text: string): string {
+  return text.slice(-MAX_NAME).split(/[^\w.-]/).at(-1)!;
+}

@@ -420,3 +420,13 @@ for (
       run: toldOf,
     }));
 }
+
+for (const text of ["compass: [", "compass: {", 'compass => "']) {
+  Deno.test(`redacting an error that inspect() shows in full takes linear time with ${text}`, () =>
+    assertLinear(text, {
+      prepare: (length) => new Error(text.repeat(length / text.length)),
+      run: toldOf,
+      // Above these, a shortened text is logged instead.
+      lengths: [900, 9_000],
+    }));
+}
