@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { DevError } from "./dev_error.ts";
 
-/** What the dev command was asked to do. */
+/** Options of the dev command. */
 export interface DevOptions {
   /** The file that default-exports the app. */
   readonly entry: string;
@@ -19,7 +19,7 @@ export interface DevOptions {
   readonly help: boolean;
 }
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export const USAGE = `Usage: dev ENTRY [options]
 
 Serves the app that ENTRY default-exports: any object with a fetch method.
@@ -42,47 +42,41 @@ Options:
  */
 export function parseArguments(args: readonly string[]): DevOptions {
   if (args.includes("--watch")) {
-    throw new DevError(
-      "--watch goes before the file: deno run -A --watch …",
-      2,
-    );
+    throw wrong("--watch goes before the file: deno run -A --watch …");
   }
-  // `deno task dev -- --trace`, as npm wants it, hands on the dashes.
+  // npm writes `deno task dev -- --trace`, and the dashes are passed on.
   const { values, positionals } = parse(args.filter((arg) => arg !== "--"));
-  const { help = false, trace = false } = values;
-  if (positionals.length === 0 && !help) {
-    throw new DevError(
-      "Missing ENTRY, the file that default-exports the app",
-      2,
-    );
+  const { help = false, trace = false, open = false } = values;
+  const { host = "127.0.0.1", port, export: exportFile } = values;
+  const [entry, ...rest] = positionals;
+  if (entry === undefined && !help) {
+    throw wrong("Missing ENTRY, the file that default-exports the app");
   }
-  if (positionals.length > 1) {
-    const rest = positionals.slice(1).join(" ");
-    throw new DevError(`One ENTRY is enough; received also: ${rest}`, 2);
+  if (rest.length > 0) {
+    throw wrong(`One ENTRY is enough; received also: ${rest.join(" ")}`);
   }
-  if (values.export !== undefined && !trace) {
-    throw new DevError(
-      "--export needs --trace: there are no traces without",
-      2,
-    );
+  if (exportFile !== undefined && !trace) {
+    throw wrong("--export needs --trace: there are no traces without");
   }
-  if (values.export !== undefined && !/\.html?$/i.test(values.export)) {
-    throw new DevError(
-      `--export needs the name of an .html file, received ${
-        JSON.stringify(values.export)
-      }`,
-      2,
+  if (exportFile !== undefined && !/\.html?$/i.test(exportFile)) {
+    const received = JSON.stringify(exportFile);
+    throw wrong(
+      `--export needs the name of an .html file, received ${received}`,
     );
   }
   return {
-    entry: positionals[0] ?? "",
-    host: values.host ?? "127.0.0.1",
-    port: values.port === undefined ? undefined : readPort(values.port),
+    entry: entry ?? "",
+    host,
+    port: port === undefined ? undefined : readPort(port),
     trace,
-    exportFile: values.export,
-    open: values.open ?? false,
+    exportFile,
+    open,
     help,
   };
+}
+
+function wrong(message: string): DevError {
+  return new DevError(message, 2);
 }
 
 function parse(args: readonly string[]) {
@@ -100,17 +94,15 @@ function parse(args: readonly string[]) {
       },
     });
   } catch (error) {
-    // Its first sentence says what is wrong; the rest is advice on quoting.
+    // The first sentence is the problem. The rest is advice on quoting.
     const [message] = (error as Error).message.split(/\.\s/);
-    throw new DevError(message!, 2);
+    throw wrong(message!);
   }
 }
 
 function readPort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new DevError(
-    `--port must be a number from 0 to 65535, received ${JSON.stringify(text)}`,
-    2,
-  );
+  const received = JSON.stringify(text);
+  throw wrong(`--port must be a number from 0 to 65535, received ${received}`);
 }

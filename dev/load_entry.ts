@@ -1,13 +1,12 @@
 import { pathToFileURL } from "node:url";
-import { isFetcher } from "../app/fetcher.ts";
-import type { Fetcher } from "../app/fetcher.ts";
+import { type Fetcher, isFetcher } from "../app/fetcher.ts";
 import { kindOf } from "../core/check/show.ts";
 import { trimEnd } from "../core/trim_end.ts";
 import { DevError } from "./dev_error.ts";
 
 /**
  * An `import()` that `deno publish` doesn't see. It would warn that it can't
- * rewrite the address for JSR; that of a user's file needs no rewriting.
+ * rewrite the URL for JSR, but the URL of a user's file needs no rewriting.
  */
 const importModule = new Function("url", "return import(url)") as (
   url: string,
@@ -16,19 +15,17 @@ const importModule = new Function("url", "return import(url)") as (
 /**
  * Imports the file that default-exports the app.
  *
- * @throws {DevError} If there is no such file, if it throws, or if what it
- * exports can't answer requests.
+ * @throws {DevError} If there is no such file, if it throws, or if its default
+ * export has no `fetch` method.
  */
 export async function loadEntry(entry: string): Promise<Fetcher> {
   const path = await findFile(entry);
-  let module: { default?: unknown };
-  try {
-    module = await importModule(pathToFileURL(path).href);
-  } catch (error) {
-    const advice = error instanceof Deno.errors.AddrInUse ? `; ${ADVICE}` : "";
-    throw new DevError(`Cannot load ${entry}: ${oneLine(error)}${advice}`);
-  }
-  const app = module.default;
+  const { default: app } = await importModule(pathToFileURL(path).href)
+    .catch((error) => {
+      const isServing = error instanceof Deno.errors.AddrInUse;
+      const advice = isServing ? `; ${ADVICE}` : "";
+      throw new DevError(`Cannot load ${entry}: ${oneLine(error)}${advice}`);
+    });
   if (isFetcher(app)) return app;
   throw new DevError(
     `Cannot serve ${entry}: it must default-export an app or an object with a fetch method, received ${
@@ -38,35 +35,29 @@ export async function loadEntry(entry: string): Promise<Fetcher> {
 }
 
 async function findFile(entry: string): Promise<string> {
+  let problem: string;
   try {
     const path = await Deno.realPath(entry);
     if ((await Deno.stat(path)).isFile) return path;
-    throw new DevError(`Cannot load ${entry}: it is not a file`);
+    problem = "it is not a file";
   } catch (error) {
-    if (error instanceof DevError) throw error;
-    throw new DevError(
-      error instanceof Deno.errors.NotFound ||
-        error instanceof Deno.errors.NotADirectory
-        ? `Cannot load ${entry}: there is no such file`
-        : `Cannot load ${entry}: ${(error as Error).message}`,
-    );
+    const isMissing = error instanceof Deno.errors.NotFound ||
+      error instanceof Deno.errors.NotADirectory;
+    problem = isMissing ? "there is no such file" : (error as Error).message;
   }
+  throw new DevError(`Cannot load ${entry}: ${problem}`);
 }
 
 const ADVICE =
   "instead of calling Deno.serve(handler), export default { fetch: handler }";
 
 function describe(value: unknown): string {
-  switch (typeof value) {
-    case "undefined":
-      return `no default export; ${ADVICE}`;
-    case "function":
-      return "a function; export default { fetch: thatFunction }";
-    default: {
-      const kind = kindOf(value);
-      return kind === "an object" ? "an object without one" : kind;
-    }
+  if (value === undefined) return `no default export; ${ADVICE}`;
+  if (typeof value === "function") {
+    return "a function; export default { fetch: thatFunction }";
   }
+  const kind = kindOf(value);
+  return kind === "an object" ? "an object without one" : kind;
 }
 
 /** Matches a place in a file at the end of a stack's line. */
@@ -80,13 +71,12 @@ function placeOf(line: string): string | undefined {
   return trimEnd(text.slice(start), ")");
 }
 
-/** What was thrown, and where, as the stack's first frame in a file tells. */
+/** Describes a thrown value, with the place of its stack's first frame in a file. */
 function oneLine(error: unknown): string {
   if (!(error instanceof Error)) {
-    // Not String(): what was thrown may be an object that has no text.
-    return `it threw ${
-      firstLine(Deno.inspect(error, { breakLength: Infinity }))
-    }`;
+    // Not `String()`, which fails for objects without a prototype.
+    const text = Deno.inspect(error, { breakLength: Infinity });
+    return `it threw ${firstLine(text)}`;
   }
   const message = firstLine(error.message);
   const frame = (error.stack ?? "").split("\n").map(placeOf).find((url) =>

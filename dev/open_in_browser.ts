@@ -1,6 +1,12 @@
-/** Opens a URL with the program that the system has for it, or says why not. */
+/** The program of each system that opens a URL. */
+const OPENERS: Readonly<Partial<Record<typeof Deno.build.os, string[]>>> = {
+  darwin: ["open"],
+  windows: ["cmd", "/c", "start", ""],
+};
+
+/** Opens a URL in the system's browser, or prints why it can't. */
 export async function openInBrowser(url: string): Promise<void> {
-  const [program, ...args] = openerOf(Deno.build.os);
+  const [program, ...args] = OPENERS[Deno.build.os] ?? ["xdg-open"];
   try {
     const { success } = await new Deno.Command(program!, {
       args: [...args, url],
@@ -11,16 +17,5 @@ export async function openInBrowser(url: string): Promise<void> {
     if (!success) throw new Error(`${program} failed`);
   } catch (error) {
     console.error(`Cannot open a browser: ${(error as Error).message}`);
-  }
-}
-
-function openerOf(os: typeof Deno.build.os): readonly string[] {
-  switch (os) {
-    case "darwin":
-      return ["open"];
-    case "windows":
-      return ["cmd", "/c", "start", ""];
-    default:
-      return ["xdg-open"];
   }
 }
