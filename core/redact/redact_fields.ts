@@ -22,14 +22,12 @@ const SEPARATOR =
 /** The end of a header's name. The unquoted value fills the rest of the line. */
 const HEADER_END = /[\w-][ \t]{0,8}:[ \t]{0,8}/g;
 
-/** Headers with secrets, in addition to all that begin with `X-`. */
-const HEADERS: ReadonlySet<string> = new Set([
-  "authorization",
-  "cookie",
-  "proxy-authorization",
-  "sec-websocket-protocol",
-  "set-cookie",
-]);
+/**
+ * Headers with secrets, if their name sounds like one. After an escaped line
+ * break, its `n` is a part of the name.
+ */
+const HEADER =
+  /^n?(?:x-|(?:(?:proxy-)?authorization|(?:set-)?cookie|sec-websocket-protocol)$)/i;
 
 const QUOTES = "\"'`";
 /**
@@ -47,26 +45,27 @@ export function redactFields(text: string): string {
   );
 }
 
-/** A name with a value. The value's end is searched only if the name is secret. */
-interface Field {
-  readonly nameEnd: number;
-  readonly start: number;
-  readonly findEnd: (name: string) => number;
-}
-
-type Match = Readonly<RegExpExecArray>;
+/**
+ * The index of a name's end, that of its value's start, and a function for the
+ * value's end. Only secret values are searched for it.
+ */
+type Field = readonly [
+  nameEnd: number,
+  start: number,
+  findEnd: (name: string) => number,
+];
 
 function redactValues(
   text: string,
   separator: RegExp,
-  fieldAt: (text: string, match: Match) => Field,
+  fieldAt: (text: string, match: RegExpExecArray) => Field,
 ): string {
   let result = "";
   let rest = 0;
   for (const match of text.matchAll(separator)) {
     // The match is inside a redacted value.
     if (match.index < rest) continue;
-    const { nameEnd, start, findEnd } = fieldAt(text, match);
+    const [nameEnd, start, findEnd] = fieldAt(text, match);
     const name = nameBefore(text, nameEnd);
     if (name === undefined || !isSecretProperty(name)) continue;
     const end = findEnd(name);
@@ -77,50 +76,27 @@ function redactValues(
   return result + text.slice(rest);
 }
 
-function fieldAt(text: string, { 0: match, index }: Match): Field {
+function fieldAt(text: string, { 0: match, index }: RegExpExecArray): Field {
   const after = index + match.length;
   if (/[[{]$/.test(match)) {
-    return {
-      nameEnd: index,
-      start: index + match.search(/[A-Z[{]/),
-      findEnd: () => endOfList(text, after),
-    };
+    const start = index + match.search(/[A-Z[{]/);
+    return [index, start, () => endOfList(text, after)];
   }
-  if (/\d$/.test(match)) {
-    return {
-      nameEnd: index,
-      start: after - 1,
-      // A count isn't secret: `{ total_tokens: 512 }`.
-      findEnd: (name) =>
-        /tokens$/i.test(name) ? after - 1 : endBefore(text, after, /[^\w.]/),
-    };
-  }
-  return {
-    nameEnd: index,
-    start: after,
-    findEnd: () => endOfQuote(text, after, match),
-  };
+  if (!/\d$/.test(match)) return [index, after, () => endOfQuote(text, after)];
+  const start = after - 1;
+  // A count isn't secret: `{ total_tokens: 512 }`.
+  const findEnd = (name: string) =>
+    /tokens$/i.test(name) ? start : endBefore(text, after, /[^\w.]/);
+  return [index, start, findEnd];
 }
 
-function headerAt(text: string, { 0: match, index }: Match): Field {
+function headerAt(text: string, { 0: match, index }: RegExpExecArray): Field {
   const start = index + match.length;
   // Quoted values were redacted above.
   const isQuoted = QUOTES.includes(text[start] ?? " ");
-  return {
-    nameEnd: index + 1,
-    start,
-    findEnd: (name) =>
-      !isQuoted && isHeader(name.toLowerCase())
-        ? endBefore(text, start, /\n/)
-        : start,
-  };
-}
-
-function isHeader(name: string): boolean {
-  // After an escaped line break, its `n` is a part of the name.
-  return [name, name.replace(/^n/, "")].some((name) =>
-    name.startsWith("x-") || HEADERS.has(name)
-  );
+  const findEnd = (name: string) =>
+    !isQuoted && HEADER.test(name) ? endBefore(text, start, /\n/) : start;
+  return [index + 1, start, findEnd];
 }
 
 /**
@@ -165,11 +141,7 @@ function endOfList(text: string, start: number): number {
     if ("[{".includes(character)) depth++;
     else if ("]}".includes(character) && --depth === 0) return at + 1;
     else if (QUOTES.includes(character)) {
-      at = endOfQuote(
-        text,
-        at + 1,
-        text.slice(back(text, at, "\\", 8), at + 1),
-      );
+      at = endOfQuote(text, at + 1);
       // The backslashes before the closing quote.
       while (text[at] === "\\") at++;
     }
@@ -177,13 +149,12 @@ function endOfList(text: string, start: number): number {
   return text.length;
 }
 
-/** Where a value ends whose opening quotation mark the match ends with. */
-function endOfQuote(text: string, start: number, match: string): number {
-  const quote = match.at(-1)!;
-  const last = match.length - 1;
-  const escapes = last - back(match, last, "\\", last);
+/** Returns the end of the value whose opening quote is before `start`. */
+function endOfQuote(text: string, start: number): number {
+  const open = start - 1;
+  const escapes = open - back(text, open, "\\", 8);
   for (let at = start;; at++) {
-    at = text.indexOf(quote, at);
+    at = text.indexOf(text[open]!, at);
     if (at === -1) return text.length;
     const found = at - back(text, at, "\\", escapes + 1);
     // A quote after more backslashes is part of the value.
