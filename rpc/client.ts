@@ -29,10 +29,11 @@ export { batching } from "./client/batch.ts";
 export { createClient, createHTTPClient } from "./client/create_client.ts";
 export { RPCClientError } from "./client/error.ts";
 export type { RPCClientErrorCode } from "./client/error.ts";
-export type { CallOptions, Exchange } from "./client/exchange.ts";
 export type {
+  CallOptions,
   Client,
   ClientOptions,
+  Exchange,
   HTTPClient,
   HTTPClientOptions,
   ReconnectOptions,

@@ -17,6 +17,7 @@ import {
 } from "../../core/check/rules.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
+import { aTransformer } from "../server/option_rules.ts";
 import {
   type Channel,
   type ChannelSubscribeOptions,
@@ -68,11 +69,7 @@ const OPTIONS: OptionRules<RedisChannelOptions> = {
   client: true,
   name: true,
   history: aPositiveInteger,
-  transformer: withMethods(
-    "an object with stringify and parse",
-    "stringify",
-    "parse",
-  ),
+  transformer: aTransformer,
 };
 
 /** A channel in Redis. */

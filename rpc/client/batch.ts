@@ -1,5 +1,5 @@
 import type { CallMessage } from "../protocol.ts";
-import type { Answer, Exchange } from "./exchange.ts";
+import type { Answer, Exchange } from "./types.ts";
 
 /**
  * Sends the calls of a tick as one request, up to 50 of them: the default limit

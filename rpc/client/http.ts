@@ -6,8 +6,7 @@
 
 import type { CallMessage } from "../protocol.ts";
 import { RPCClientError } from "./error.ts";
-import type { Answer, CallOptions, Exchange } from "./exchange.ts";
-import type { PlainOptions } from "./types.ts";
+import type { Answer, CallOptions, Exchange, PlainOptions } from "./types.ts";
 
 /** Sends a call and gives the procedure's output. */
 export type Send = (

@@ -6,13 +6,18 @@ import {
 import { aFunction, aString } from "../../core/check/rules.ts";
 import type { Schema } from "../procedure/schema.ts";
 import type { Endpoint } from "../server/call.ts";
-import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "../server/check.ts";
+import {
+  anEndpoint,
+  aRouterWith,
+  DEFAULT_ENDPOINT,
+} from "../server/option_rules.ts";
 import { listEndpoints } from "../server/endpoints.ts";
 import type { Router } from "../server/router.ts";
-import { isAlwaysSent, mayBeAbsent } from "./absence.ts";
 import {
   describeSchema,
+  isAlwaysSent,
   type JSONSchema,
+  mayBeAbsent,
   type ToJSONSchema,
 } from "./json_schema.ts";
 import type { OpenAPIDocument, OpenAPIOperation } from "./openapi_document.ts";

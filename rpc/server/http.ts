@@ -14,24 +14,23 @@ import { readQueryString } from "./query_string.ts";
 import {
   describe,
   type Fields,
-  findEndpoint,
+  findByKeys,
+  findByName,
   parseError,
   parseJSON,
+  parseObject,
   readInput,
   readObject,
-  readPath,
 } from "./read_message.ts";
 import type { Reporter } from "./report.ts";
 import { addHeaders, checkHeaders, respond, respondError } from "./respond.ts";
 import { recordCall, recordRefusal, recordRefusedCall } from "./tracing.ts";
 
-/** What the HTTP side of a router needs to know. */
-export interface HTTPOptions {
+/** What both sides of a router need: HTTP and WebSockets. */
+export interface RouterParts {
   readonly endpoints: Endpoints;
   readonly transformer: Transformer | undefined;
   readonly report: Reporter;
-  readonly maxBodySize: number;
-  readonly maxBatchSize: number;
 }
 
 /**
@@ -46,9 +45,11 @@ export type HTTPHandler = (
 ) => Response | Promise<Response>;
 
 /** Creates the HTTP handler of a router. */
-export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
-  const { endpoints, transformer, report, maxBodySize, maxBatchSize } = options;
-
+export function createHTTPHandler(
+  { endpoints, transformer, report }: RouterParts,
+  maxBodySize: number,
+  maxBatchSize: number,
+): HTTPHandler {
   return (request, ctx, path) => {
     const source = new RequestSource(request, ctx);
     const { method } = request;
@@ -102,7 +103,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     if (named === null) {
       throw parseError("The query parameter path is missing");
     }
-    const endpoint = findEndpoint(endpoints, named);
+    const endpoint = findByName(endpoints, named);
     checkKind(endpoint, "query");
     return callProcedure(endpoint, source, readQueryInput(input));
   }
@@ -121,12 +122,12 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
   ): string | Promise<string> {
     // If the URL has the path, the body is the input and nothing else.
     if (name !== undefined) {
-      const endpoint = findEndpoint(endpoints, name);
+      const endpoint = findByName(endpoints, name);
       checkKind(endpoint, endpoint.procedure.kind);
       const input = text === "" ? undefined : parseJSON(text, "The body");
       return callProcedure(endpoint, source, readInput(transformer, input));
     }
-    const body = readObject(parseJSON(text, "The body"), "The body");
+    const body = parseObject(text, "The body");
     return body.batch === undefined
       ? answerCall(source, body)
       : answerBatch(source, body.batch);
@@ -136,7 +137,7 @@ export function createHTTPHandler(options: HTTPOptions): HTTPHandler {
     source: RequestSource,
     { path, type, input }: Fields,
   ): string | Promise<string> {
-    const endpoint = findEndpoint(endpoints, readPath(path));
+    const endpoint = findByKeys(endpoints, path);
     checkKind(endpoint, type);
     return callProcedure(endpoint, source, readInput(transformer, input));
   }

@@ -12,7 +12,7 @@ import { createUpgrader } from "../../core/socket/websocket.ts";
 import { errors, RPCError } from "../error.ts";
 import { rememberSpan, type WSConnectionData } from "../socket/connection.ts";
 import { abortAll, type RouterWebSocketHandler } from "../socket/websocket.ts";
-import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "./check.ts";
+import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "./option_rules.ts";
 import { respondError } from "./respond.ts";
 import { httpHandlerOf, type Router } from "./router.ts";
 import { recordEndpoint, recordRefusal } from "./tracing.ts";

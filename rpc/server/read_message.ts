@@ -31,7 +31,7 @@ export function parseJSON(text: string, what: string): unknown {
 /** An object in a message. Its fields haven't been checked. */
 export type Fields = { readonly [key: string]: unknown };
 
-/** @throws {RPCError} `PARSE_ERROR` if the value is no object. */
+/** @throws {RPCError} `PARSE_ERROR` if the value isn't an object. */
 export function readObject(value: unknown, what: string): Fields {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     return value as Fields;
@@ -39,32 +39,40 @@ export function readObject(value: unknown, what: string): Fields {
   throw parseError(`${what} must be an object, received ${describe(value)}`);
 }
 
-/** @throws {RPCError} `PARSE_ERROR` if the value is no list of strings. */
-export function readPath(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) {
-    throw parseError(
-      `path must be an array of strings, received ${describe(value)}`,
-    );
-  }
-  for (const key of value) {
-    if (typeof key === "string") continue;
-    throw parseError(`path must hold strings only, received ${describe(key)}`);
-  }
-  return value;
+/** @throws {RPCError} `PARSE_ERROR` if the text isn't an object in JSON. */
+export function parseObject(text: string, what: string): Fields {
+  return readObject(parseJSON(text, what), what);
 }
 
 /**
- * Finds a procedure by the keys of its path, or by its dotted path.
+ * Finds a procedure by its dotted path.
  *
  * @throws {RPCError} `NOT_FOUND` if there is no such procedure.
  */
-export function findEndpoint(
-  endpoints: Endpoints,
-  path: string | readonly string[],
-): Endpoint {
-  const endpoint = typeof path === "string"
-    ? endpoints.get(path)
-    : endpoints.find(path);
+export function findByName(endpoints: Endpoints, path: string): Endpoint {
+  return found(endpoints.get(path));
+}
+
+/**
+ * Finds a procedure by the keys of its path, as a message has them.
+ *
+ * @throws {RPCError} `PARSE_ERROR` if they aren't an array of strings,
+ * `NOT_FOUND` if there is no such procedure.
+ */
+export function findByKeys(endpoints: Endpoints, path: unknown): Endpoint {
+  if (!Array.isArray(path)) {
+    throw parseError(
+      `path must be an array of strings, received ${describe(path)}`,
+    );
+  }
+  for (const key of path) {
+    if (typeof key === "string") continue;
+    throw parseError(`path must hold strings only, received ${describe(key)}`);
+  }
+  return found(endpoints.find(path));
+}
+
+function found(endpoint: Endpoint | undefined): Endpoint {
   if (endpoint !== undefined) return endpoint;
   throw new RPCError("NOT_FOUND", "Procedure not found", 404);
 }

@@ -2,17 +2,14 @@ import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import {
-  aFunction,
-  aPositiveInteger,
-  withMethods,
-} from "../../core/check/rules.ts";
+import { aFunction, aPositiveInteger } from "../../core/check/rules.ts";
 import type { Procedure } from "../procedure/procedure.ts";
 import type { Transformer } from "../protocol.ts";
 import {
   createWebSocketHandler,
   type RouterWebSocketHandler,
 } from "../socket/websocket.ts";
+import { aTransformer } from "./option_rules.ts";
 import { type Endpoints, listEndpoints } from "./endpoints.ts";
 import { createHTTPHandler, type HTTPHandler } from "./http.ts";
 import { createReporter, type ErrorReport } from "./report.ts";
@@ -84,11 +81,7 @@ export interface RouterOptions {
 }
 
 const OPTIONS: OptionRules<RouterOptions> = {
-  transformer: withMethods(
-    "an object with stringify and parse",
-    "stringify",
-    "parse",
-  ),
+  transformer: aTransformer,
   onError: aFunction,
   maxBodySize: aPositiveInteger,
   maxBatchSize: aPositiveInteger,
@@ -163,8 +156,8 @@ export function createRouter<Def extends RouterDef>(
   } = options;
   const endpoints = listEndpoints(def);
   checkTransformers(endpoints, transformer);
-  const shared = { endpoints, transformer, report: createReporter(onError) };
-  const handle = createHTTPHandler({ ...shared, maxBodySize, maxBatchSize });
+  const parts = { endpoints, transformer, report: createReporter(onError) };
+  const handle = createHTTPHandler(parts, maxBodySize, maxBatchSize);
   const handler: Router["handler"] = (request, ctx, path) =>
     Promise.resolve(handle(request, ctx, path));
   internals.set(handler, { handle, transformer });
@@ -172,11 +165,7 @@ export function createRouter<Def extends RouterDef>(
     _def: def,
     "~wire": transformer === undefined ? "json" : "transformed",
     handler,
-    websocket: createWebSocketHandler({
-      ...shared,
-      maxSubscriptions,
-      maxMessageSize,
-    }),
+    websocket: createWebSocketHandler(parts, maxSubscriptions, maxMessageSize),
   };
 }
 

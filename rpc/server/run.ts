@@ -69,8 +69,7 @@ async function runMiddlewares(
   call: Call,
   input: unknown,
 ): Promise<unknown> {
-  const { middlewares } = procedure;
-  const { kind } = procedure;
+  const { kind, middlewares } = procedure;
   let fields: Record<string, unknown> = {};
   let stream: unknown;
   let failed = false;
@@ -181,15 +180,13 @@ function accept(
         : invalidFields(checked.error),
     });
   }
-  if (!checked.valid) throw validationError(checked.error);
+  if (!checked.valid) {
+    throw new RPCError("VALIDATION_ERROR", "Input validation failed", 400, {
+      details: sanitizeValidationError(checked.error),
+    });
+  }
   args.input = checked.value;
   return answer(procedure, args, span);
-}
-
-function validationError(error: unknown): RPCError {
-  return new RPCError("VALIDATION_ERROR", "Input validation failed", 400, {
-    details: sanitizeValidationError(error),
-  });
 }
 
 function answer(
@@ -197,31 +194,28 @@ function answer(
   args: HandlerArguments,
   span: ObservedSpan | undefined,
 ): unknown {
-  if (span !== undefined) return answerTimed(procedure, args, span);
-  if (procedure.output === undefined || procedure.kind === "subscription") {
-    return procedure.handler(args);
-  }
-  return answerChecked(procedure, args);
+  const checksOutput = procedure.output !== undefined &&
+    procedure.kind !== "subscription";
+  return checksOutput || span !== undefined
+    ? answerLater(procedure, args, span, checksOutput)
+    : procedure.handler(args);
 }
 
-async function answerTimed(
+async function answerLater(
   procedure: Endpoint["procedure"],
   args: HandlerArguments,
-  span: ObservedSpan,
+  span: ObservedSpan | undefined,
+  checksOutput: boolean,
 ): Promise<unknown> {
-  const began = performance.now();
+  const began = span === undefined ? 0 : performance.now();
   try {
-    return await answer(procedure, args, undefined);
+    const output = await procedure.handler(args);
+    return checksOutput
+      ? await checkOutput(procedure, args.path, output)
+      : output;
   } finally {
-    span.setAttribute("app.rpc.handler_duration", performance.now() - began);
+    span?.setAttribute("app.rpc.handler_duration", performance.now() - began);
   }
-}
-
-async function answerChecked(
-  procedure: Endpoint["procedure"],
-  args: HandlerArguments,
-): Promise<unknown> {
-  return await checkOutput(procedure, args.path, await procedure.handler(args));
 }
 
 /**

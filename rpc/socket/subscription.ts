@@ -10,7 +10,7 @@ import { type RPCError, stringifyError } from "../error.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
 import { Call, type Endpoint } from "../server/call.ts";
-import type { Reporter } from "../server/report.ts";
+import type { RouterParts } from "../server/http.ts";
 import { checkOutput, run, toIterator } from "../server/run.ts";
 import { inSpan, spanAttributes } from "../server/tracing.ts";
 import { type Socket, spanOpenerOf, unsent } from "./connection.ts";
@@ -38,17 +38,11 @@ export interface Subscription {
   readonly controller: AbortController;
 }
 
-/** What a subscription needs to know of its router. */
-export interface StreamOptions {
-  readonly transformer: Transformer | undefined;
-  readonly report: Reporter;
-}
-
 /** Runs a subscription to its end. It never rejects. */
 export async function streamTo(
   ws: Socket,
   subscription: Subscription,
-  { transformer, report }: StreamOptions,
+  { transformer, report }: RouterParts,
 ): Promise<void> {
   const { endpoint, id, input, lastEventId, controller } = subscription;
   const { signal } = controller;

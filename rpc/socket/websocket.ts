@@ -10,20 +10,16 @@ import type {
 } from "../../core/socket/websocket.ts";
 import { RPCError } from "../error.ts";
 import { MAX_EVENT_ID } from "../procedure/tracked.ts";
-import type { Transformer } from "../protocol.ts";
 import type { Endpoint } from "../server/call.ts";
-import type { Endpoints } from "../server/endpoints.ts";
+import type { RouterParts } from "../server/http.ts";
 import {
   describe,
   type Fields,
-  findEndpoint,
+  findByKeys,
   parseError,
-  parseJSON,
+  parseObject,
   readInput,
-  readObject,
-  readPath,
 } from "../server/read_message.ts";
-import type { Reporter } from "../server/report.ts";
 import { type Socket, unsent, type WSConnectionData } from "./connection.ts";
 import {
   lengthOf,
@@ -41,15 +37,6 @@ export interface RouterWebSocketHandler
   extends WebSocketHandler<WSConnectionData> {
   /** Handles a message of the client. */
   message(ws: ServerWebSocket<WSConnectionData>, message: SocketMessage): void;
-}
-
-/** What the WebSocket side of a router needs to know. */
-export interface WebSocketOptions {
-  readonly endpoints: Endpoints;
-  readonly transformer: Transformer | undefined;
-  readonly report: Reporter;
-  readonly maxSubscriptions: number;
-  readonly maxMessageSize: number;
 }
 
 const PONG = '{"type":"pong"}';
@@ -84,9 +71,10 @@ interface State {
 
 /** Makes the WebSocket handler of a router. */
 export function createWebSocketHandler(
-  options: WebSocketOptions,
+  parts: RouterParts,
+  maxSubscriptions: number,
+  maxMessageSize: number,
 ): RouterWebSocketHandler {
-  const { endpoints, transformer, maxSubscriptions, maxMessageSize } = options;
   const states = new WeakMap<WSConnectionData, State>();
 
   return {
@@ -135,7 +123,7 @@ export function createWebSocketHandler(
 
   function read(message: SocketMessage): Fields {
     const text = readText(message, maxMessageSize);
-    return readObject(parseJSON(text, "The message"), "The message");
+    return parseObject(text, "The message");
   }
 
   function subscribe(
@@ -164,16 +152,16 @@ export function createWebSocketHandler(
         "Too many subscriptions of this connection have yet to stop",
       );
     }
-    const endpoint = findEndpoint(endpoints, readPath(fields.path));
+    const endpoint = findByKeys(parts.endpoints, fields.path);
     checkKind(endpoint);
-    const input = readInput(transformer, fields.input);
+    const input = readInput(parts.transformer, fields.input);
     const lastEventId = readEventId(fields.lastEventId);
 
     // From here on the id is taken, before anything asynchronous happens.
     const controller = new AbortController();
     subscriptions.set(id, controller);
     state.generators++;
-    streamTo(ws, { endpoint, id, input, lastEventId, controller }, options)
+    streamTo(ws, { endpoint, id, input, lastEventId, controller }, parts)
       .finally(() => {
         state.generators--;
         if (subscriptions.get(id) === controller) subscriptions.delete(id);

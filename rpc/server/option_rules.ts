@@ -1,10 +1,10 @@
 /**
- * Rules for the options of functions that take a router.
+ * Rules for options that several functions have.
  *
  * @module
  */
 
-import { type Rule, rule } from "../../core/check/rules.ts";
+import { type Rule, rule, withMethods } from "../../core/check/rules.ts";
 
 /** The path that a router is served at by default. */
 export const DEFAULT_ENDPOINT = "/api/rpc";
@@ -26,3 +26,10 @@ export function aRouterWith(
     (value) => parts.every((part) => Object(value)[part] !== undefined),
   );
 }
+
+/** A transformer. */
+export const aTransformer: Rule = withMethods(
+  "an object with stringify and parse",
+  "stringify",
+  "parse",
+);
