@@ -35,7 +35,6 @@
 import { GenerationMap } from "../core/collections/generation_map.ts";
 import type { RequestScope } from "../core/request_scope.ts";
 import { pathOfScope, prefixesOf } from "./paths.ts";
-import type { CacheRecord } from "./store.ts";
 
 /** Scopes to invalidate together. */
 export interface Invalidation {
@@ -54,9 +53,6 @@ export interface Invalidation {
 /** The scopes of a value, and when its computation began. */
 export type Dependencies = Parameters<InvalidationLog["isValid"]>[0];
 
-/** Default of `maxScopes`. */
-export const DEFAULT_MAX_SCOPES = 100_000;
-
 /** Latest known invalidation number per scope. */
 export class InvalidationLog {
   readonly #tags: LastInvalidated;
@@ -71,9 +67,9 @@ export class InvalidationLog {
   /**
    * Creates a log without invalidations.
    *
-   * @param maxScopes Scopes of each kind to remember exactly. Default: 100,000.
+   * @param maxScopes Scopes of each kind to remember exactly.
    */
-  constructor(maxScopes: number = DEFAULT_MAX_SCOPES) {
+  constructor(maxScopes: number) {
     this.#tags = new LastInvalidated(maxScopes);
     this.#paths = new LastInvalidated(maxScopes);
     this.#prefixes = new LastInvalidated(maxScopes);
@@ -170,7 +166,7 @@ export class InvalidationLog {
  */
 export function isRecordValid(
   log: InvalidationLog,
-  record: CacheRecord,
+  record: Dependencies & { checked: number },
   scope: RequestScope | undefined,
 ): boolean {
   if (record.checked !== log.version) {

@@ -16,11 +16,7 @@ import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
 import { rule } from "../core/check/rules.ts";
 import { type LRUEntry, LRUList } from "../core/collections/lru_list.ts";
 import { byteSize } from "./byte_size.ts";
-import {
-  DEFAULT_MAX_SCOPES,
-  type Invalidation,
-  InvalidationLog,
-} from "./invalidation_log.ts";
+import { type Invalidation, InvalidationLog } from "./invalidation_log.ts";
 import type { CacheRecord, CacheStore } from "./store.ts";
 
 /** Limits of a memory store. */
@@ -94,6 +90,8 @@ export class MemoryStore implements CacheStore {
   readonly #maxBytes: number;
   /** See {@linkcode MemoryStoreOptions}. */
   readonly maxEntryBytes: number;
+  /** See {@linkcode MemoryStoreOptions}. */
+  readonly maxScopes: number;
   #map = new Map<string, Entry>();
   readonly #recency = new LRUList<Entry>();
   #bytes = 0;
@@ -104,12 +102,13 @@ export class MemoryStore implements CacheStore {
       maxEntries = 10_000,
       maxBytes = 64 * 1024 * 1024,
       maxEntryBytes = maxBytes / 8,
-      maxScopes = DEFAULT_MAX_SCOPES,
+      maxScopes = 100_000,
     }: MemoryStoreOptions = {},
   ) {
     this.#maxEntries = maxEntries;
     this.#maxBytes = maxBytes;
     this.maxEntryBytes = maxEntryBytes;
+    this.maxScopes = maxScopes;
     this.invalidations = new InvalidationLog(maxScopes);
   }
 

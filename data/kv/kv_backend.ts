@@ -8,23 +8,17 @@ import type {
   ReleaseLock,
   SharedEntry,
 } from "../shared/backend.ts";
-import type { Kv, KvEntry, KvKey } from "./kv.ts";
-import { commit, keyPart } from "./kv_keys.ts";
+import type { KvEntry, KvKey } from "./kv.ts";
+import { commit, keyPart, type KvParts } from "./kv_keys.ts";
 import { KvLog } from "./kv_log.ts";
 import { KvRecords } from "./kv_records.ts";
 
 /** Parts of a {@linkcode KvBackend}. Times are in milliseconds. */
-export interface KvBackendParts {
-  readonly kv: Kv;
-  /** The first part of all keys. */
-  readonly name: string;
-  /** Maximum scopes in the log. */
-  readonly maxScopes: number;
+export interface KvBackendParts extends KvParts {
   /** How long a lock is held at most. */
   readonly lockTime: number;
   /** How often to ask for changes. */
   readonly interval: number;
-  readonly now: () => number;
   /** Asks for changes. */
   readonly onTick: () => Promise<void>;
 }

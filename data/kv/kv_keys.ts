@@ -1,5 +1,16 @@
 import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
 
+/** What the parts of a store in Deno KV share. */
+export interface KvParts {
+  readonly kv: Kv;
+  /** The first part of all keys. */
+  readonly name: string;
+  /** Maximum scopes in the log. */
+  readonly maxScopes: number;
+  /** The clock, in milliseconds. */
+  readonly now: () => number;
+}
+
 /** The longest text that is a part of a key as it is, in UTF-16 code units. */
 const MAX_PART = 300;
 

@@ -18,8 +18,7 @@
 import type { Changes, Position } from "../shared/backend.ts";
 import { EVERYTHING } from "../shared/invalidation_names.ts";
 import type { KvEntry, KvKey } from "./kv.ts";
-import type { KvBackendParts } from "./kv_backend.ts";
-import { commit, keyPart, PAGE, page } from "./kv_keys.ts";
+import { commit, keyPart, type KvParts, PAGE, page } from "./kv_keys.ts";
 
 /** The numbers that count for all. */
 interface Meta extends Position {
@@ -36,10 +35,10 @@ const MAX_SCOPE = 10_000;
 
 /** The invalidations of a store. */
 export class KvLog {
-  readonly #parts: Pick<KvBackendParts, "kv" | "name" | "maxScopes">;
+  readonly #parts: KvParts;
 
   /** Creates a log that keeps at most `maxScopes` scopes. */
-  constructor(parts: Pick<KvBackendParts, "kv" | "name" | "maxScopes">) {
+  constructor(parts: KvParts) {
     this.#parts = parts;
   }
 

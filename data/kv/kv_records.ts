@@ -18,8 +18,7 @@
 import { concatBytes } from "../../core/bytes/concat.ts";
 import type { FoundEntry, SharedEntry } from "../shared/backend.ts";
 import type { KvEntry, KvKey } from "./kv.ts";
-import type { KvBackendParts } from "./kv_backend.ts";
-import { commit, keyPart, PAGE, page } from "./kv_keys.ts";
+import { commit, keyPart, type KvParts, PAGE, page } from "./kv_keys.ts";
 
 /** The value under a record's key. */
 interface Head extends Pick<SharedEntry, "epoch" | "began"> {
@@ -39,9 +38,9 @@ const decoder = new TextDecoder();
 
 /** The records of a store. */
 export class KvRecords {
-  readonly #parts: Pick<KvBackendParts, "kv" | "name" | "now">;
+  readonly #parts: KvParts;
 
-  constructor(parts: Pick<KvBackendParts, "kv" | "name" | "now">) {
+  constructor(parts: KvParts) {
     this.#parts = parts;
   }
 

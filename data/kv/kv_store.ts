@@ -15,11 +15,7 @@ import {
   aTimeout,
   withMethods,
 } from "../../core/check/rules.ts";
-import {
-  DEFAULT_MAX_SCOPES,
-  type Invalidation,
-  type InvalidationLog,
-} from "../invalidation_log.ts";
+import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
 import { MEMORY_STORE, type MemoryStoreOptions } from "../memory_store.ts";
 import { SharedStore } from "../shared/shared_store.ts";
 import type { CacheRecord, CacheStore } from "../store.ts";
@@ -124,7 +120,6 @@ export function createKvStore(options: KvStoreOptions): KvStore {
     name = "cache",
     interval = 0.05,
     lockTime = 10,
-    maxScopes = DEFAULT_MAX_SCOPES,
     now = Date.now,
   } = options;
   return new SharedStore(
@@ -133,7 +128,7 @@ export function createKvStore(options: KvStoreOptions): KvStore {
       new KvBackend({
         kv,
         name,
-        maxScopes,
+        maxScopes: store.maxScopes,
         lockTime: toDelay(lockTime),
         interval: toDelay(interval),
         now,

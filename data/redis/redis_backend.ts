@@ -14,23 +14,10 @@ import {
   HELLO,
   INVALIDATE,
   PAGE,
+  type RedisKeys,
   SET,
 } from "./redis_scripts.ts";
 import type { RedisLocks } from "./redis_locks.ts";
-
-/** The names of a store's keys in Redis. */
-export type RedisKeys = ReturnType<typeof keysOf>;
-
-/** Returns the names of a store's keys. See redis_scripts.ts. */
-export function keysOf(name: string) {
-  return {
-    meta: `${name}:meta`,
-    scopes: `${name}:scopes`,
-    channel: `${name}:news`,
-    value: (key: string) => `${name}:value:${key}`,
-    lock: (key: string) => `${name}:lock:${key}`,
-  } as const;
-}
 
 /** Parts of a {@linkcode RedisBackend}. */
 export interface RedisBackendParts {

@@ -1,9 +1,8 @@
 import { MAX_DELAY } from "../../core/check/duration.ts";
 import { pause } from "../../core/runtime/pause.ts";
 import type { ReleaseLock } from "../shared/backend.ts";
-import type { RedisKeys } from "./redis_backend.ts";
 import type { Run } from "./redis_link.ts";
-import { LOCK, RELEASE } from "./redis_scripts.ts";
+import { LOCK, type RedisKeys, RELEASE } from "./redis_scripts.ts";
 
 /** Maximum locks to remember that couldn't be released. */
 const MAX_LEFT = 10_000;

@@ -17,6 +17,20 @@
  * @module
  */
 
+/** The names of a store's keys in Redis. */
+export type RedisKeys = ReturnType<typeof keysOf>;
+
+/** Returns the names of a store's keys. */
+export function keysOf(name: string) {
+  return {
+    meta: `${name}:meta`,
+    scopes: `${name}:scopes`,
+    channel: `${name}:news`,
+    value: (key: string) => `${name}:value:${key}`,
+    lock: (key: string) => `${name}:lock:${key}`,
+  } as const;
+}
+
 /** Maximum scopes in one answer. */
 export const PAGE = 1_000;
 

@@ -16,19 +16,16 @@ import {
   aTimeout,
   withMethods,
 } from "../../core/check/rules.ts";
-import {
-  DEFAULT_MAX_SCOPES,
-  type Invalidation,
-  type InvalidationLog,
-} from "../invalidation_log.ts";
+import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
 import { MEMORY_STORE, type MemoryStoreOptions } from "../memory_store.ts";
 import { SharedStore } from "../shared/shared_store.ts";
 import type { CacheRecord, CacheStore } from "../store.ts";
 import { toDelay } from "../timeouts.ts";
-import { keysOf, RedisBackend } from "./redis_backend.ts";
+import { RedisBackend } from "./redis_backend.ts";
 import type { CacheRedisClient } from "./redis_client.ts";
 import { RedisLink, type Run } from "./redis_link.ts";
 import { RedisLocks } from "./redis_locks.ts";
+import { keysOf } from "./redis_scripts.ts";
 
 export type {
   CacheRecord,
@@ -121,7 +118,6 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     name = "cache",
     lockTime = 10,
     timeout = 2,
-    maxScopes = DEFAULT_MAX_SCOPES,
   } = options;
   const keys = keysOf(name);
   return new SharedStore(options, (store) => {
@@ -144,7 +140,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     const backendOf = (run: Run) =>
       new RedisBackend({
         keys,
-        maxScopes,
+        maxScopes: store.maxScopes,
         locks,
         run,
         close: () => link.close(),
