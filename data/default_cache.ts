@@ -30,10 +30,7 @@ let current = createParts({});
 /**
  * Replaces the cache that the functions of this module share, with everything
  * in it. Call it before the first request. Functions that were wrapped before
- * use the new cache.
- *
- * It doesn't close the previous cache, whose store may be in use elsewhere. Close
- * that one yourself if its store has connections.
+ * use the new cache. The previous one isn't closed.
  *
  * @param options Its store and limits.
  * @returns The cache. Call its `close()` when the program ends.
@@ -45,8 +42,6 @@ let current = createParts({});
  *
  * const cache = configureCache({ maxEntries: 50_000, maxBytes: 256 * 2 ** 20 });
  * console.assert(cacheStats().entries === 0);
- *
- * // When the server shuts down, if there is a store with connections.
  * await cache.close();
  * ```
  */
@@ -64,9 +59,7 @@ export function configureCache(options: CacheOptions = {}): Cache {
  *
  * configureCache({});
  * await cached("answer", () => 42, { maxAge: 60 });
- * await cached("answer", () => 42, { maxAge: 60 });
- * const { hits, misses, entries } = cacheStats();
- * console.assert(hits === 1 && misses === 1 && entries === 1);
+ * console.assert(cacheStats().misses === 1);
  * ```
  */
 export function cacheStats(): CacheStats {
@@ -233,7 +226,6 @@ export function revalidate(
  *
  * const { revalidated } = await onDemandRevalidate("post", "/posts");
  * console.assert(revalidated.tags[0] === "post");
- * console.assert(revalidated.paths[0] === "/posts");
  * ```
  */
 export function onDemandRevalidate(
@@ -258,17 +250,9 @@ export function onDemandRevalidate(
  * import { createRevalidationHandler } from "@quartet/kit/data";
  *
  * const handler = createRevalidationHandler("a secret");
- * const response = await handler(
- *   new Request("http://localhost/api/revalidate", {
- *     method: "POST",
- *     headers: {
- *       "authorization": "Bearer a secret",
- *       "content-type": "application/json",
- *     },
- *     body: JSON.stringify({ tags: ["post"] }),
- *   }),
- * );
- * console.assert(response.status === 200);
+ * const request = new Request("http://localhost/", { method: "POST" });
+ * const { status } = await handler(request);
+ * console.assert(status === 401); // It has no `Authorization: Bearer a secret`.
  * ```
  */
 export function createRevalidationHandler(
@@ -278,36 +262,31 @@ export function createRevalidationHandler(
 }
 
 /**
- * Makes a middleware that keeps whole pages: answers to GET, by their address
- * and the request headers of `vary`, as a shared cache does (RFC 9111). It adds
+ * Creates a middleware that caches pages, as a shared cache does (RFC 9111):
+ * answers to GET by their address and the request headers of `vary`. It adds
  * `ETag`, `Age`, `Date` and `Cache-Control`, and answers conditional requests
- * with 304. POST, PUT, PATCH and DELETE that succeed invalidate their path.
+ * with 304. Mutations that succeed invalidate their path.
  *
- * What sets a cookie, is `private`, `no-store` or `no-cache`, answers a request
- * with `Authorization` without saying `public`, `s-maxage` or `must-revalidate`
- * (section 3.5), has asked the auth plugin who is there, varies by what `vary`
- * doesn't name, or has more than 4 MiB is not kept, and goes to the one request
- * that it was made for. A page that finds out by itself who asks must say that
- * it is `private`: cookies alone are no sign of it.
+ * A response isn't stored if it sets a cookie, is `private`, `no-store` or
+ * `no-cache`, varies by another header, or has more than 4 MiB. Nor is it if the
+ * auth plugin was asked for the user, or the request has `Authorization` and the
+ * response doesn't allow that (section 3.5). A page that recognizes its visitor
+ * in another way must be `private`.
  *
- * @param options How long pages are fresh, in seconds.
- * @throws {TypeError} If an option is not what it must be.
+ * @param options The lifetime of pages, in seconds, and what they depend on.
+ * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example
  * ```ts
  * import { createApp } from "@quartet/kit/app";
  * import { cacheResponse } from "@quartet/kit/data";
  *
- * let calls = 0;
  * const app = createApp()
  *   .use(cacheResponse({ maxAge: 60, tags: ["pages"] }))
- *   .route({ path: "/", handler: () => new Response(`${++calls}`) });
+ *   .route({ path: "/", handler: () => new Response("hello") });
  *
- * const get = () => app.fetch(new Request("http://localhost/"));
- * await get();
- * const response = await get();
- * console.assert(await response.text() === "1");
- * console.assert(response.headers.get("cache-control") === "public, max-age=60");
+ * const { headers } = await app.fetch(new Request("http://localhost/"));
+ * console.assert(headers.get("cache-control") === "public, max-age=60");
  * ```
  */
 export function cacheResponse(
