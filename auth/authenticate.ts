@@ -62,8 +62,8 @@ function checkCredentials(
     const token = authorization.replace(BEARER, "").trimEnd();
     return runCallbacks(core, core.sessions.verify(token, "bearer"));
   }
-  for (const provider of core.requestProviders) {
-    const user = provider.authenticate!(request);
+  for (const provider of core.providers.values()) {
+    const user = provider.authenticate?.(request);
     if (user === undefined) continue;
     return runCallbacks(core, verifyUser(core, provider, request, user));
   }

@@ -10,7 +10,6 @@ import { type AuthSettings, readOptions } from "./read_options.ts";
 import { readProviders } from "./read_providers.ts";
 import { createSessions, type Sessions } from "./sessions/sessions.ts";
 import { createMemorySessionStore } from "./stores/memory_session_store.ts";
-import type { SessionStore } from "./stores/session_store.ts";
 import { createKeyRing } from "./tokens/key_ring.ts";
 import type { BaseUser, User } from "./user.ts";
 
@@ -18,11 +17,7 @@ import type { BaseUser, User } from "./user.ts";
 export interface AuthCore<U extends BaseUser = User> {
   readonly settings: AuthSettings;
   readonly sessions: Sessions;
-  /** Absent with the strategy `jwt`. */
-  readonly store: SessionStore | undefined;
   readonly providers: ReadonlyMap<string, AuthProvider<U>>;
-  /** The providers that may know a request by what it carries. */
-  readonly requestProviders: readonly AuthProvider<U>[];
   readonly callbacks: AuthCallbacks<U>;
   readonly flow: OAuthFlow;
   readonly emit: Emit;
@@ -49,18 +44,13 @@ export function createCore(config: AuthConfig): AuthCore {
   const { callbacks = {}, debug = false, onEvent, now = Date.now } = config;
   const emit = createEmit({ debug, onEvent, now });
   const keys = createKeyRing(settings.secret);
-  const providers = readProviders(config.providers ?? []);
   const store = settings.strategy === "jwt"
     ? undefined
     : config.session?.store ?? createMemorySessionStore({ now });
   return {
     settings,
     sessions: createSessions({ settings, keys, store, callbacks, emit, now }),
-    store,
-    providers,
-    requestProviders: [...providers.values()].filter(({ authenticate }) =>
-      authenticate !== undefined
-    ),
+    providers: readProviders(config.providers ?? []),
     callbacks,
     flow: new OAuthFlow({ keys, cookie: settings.cookie, now }),
     emit,

@@ -153,7 +153,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
 ): AuthPlugin<U> {
   // Only the public types know more of the users than `User` does.
   const core = createCore(config as unknown as AuthConfig);
-  const { sessions, store, providers } = core;
+  const { sessions, providers } = core;
 
   function authFor(
     request: Request,
@@ -201,8 +201,6 @@ export function createAuthPlugin<U extends BaseUser = User>(
     async setup() {
       await Promise.all(Array.from(providers.values(), (it) => it.setup?.()));
     },
-    async close() {
-      await store?.close?.();
-    },
+    close: () => sessions.close(),
   };
 }

@@ -40,7 +40,7 @@ const seconds = (least: number, most = Number.MAX_VALUE): Rule =>
 const CONFIG: OptionRules<AuthConfig> = {
   secret: true,
   sessionDuration: seconds(1),
-  providers: true,
+  providers: rule("an array of providers", Array.isArray),
   session: true,
   callbacks: true,
   cookie: true,

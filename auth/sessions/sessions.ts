@@ -238,6 +238,11 @@ export function createSessions(options: SessionsOptions) {
       emit({ type: "sessions_revoked", userId, count });
       return count;
     },
+
+    /** Closes the store, if it has a `close` method. */
+    async close(): Promise<void> {
+      await store?.close?.();
+    },
   };
 }
 

@@ -73,6 +73,10 @@ Deno.test("Only settings that are safe make a plugin", () => {
       { ...secured, address: "x-forwarded-for" as never },
       'address must be a function, received "x-forwarded-for"',
     ],
+    [
+      { ...secured, providers: byName() as never },
+      "providers must be an array of providers, received an object",
+    ],
     [{ ...secured, now: 0 as never }, "now must be a function"],
     [
       { ...secured, debug: "no" as never },
