@@ -72,34 +72,20 @@ export type {
   OAuthTokens,
 } from "./provider.ts";
 export { apiKey, type ApiKeyOptions } from "./providers/api_key.ts";
-export {
-  credentials,
-  type CredentialsOptions,
-} from "./providers/credentials.ts";
-export {
-  discord,
-  type DiscordOptions,
-  type DiscordProfile,
-  presetChat,
-} from "./providers/discord.ts";
-export {
-  github,
-  type GitHubOptions,
-  type GitHubProfile,
-  presetCodeHost,
-} from "./providers/github.ts";
-export {
-  google,
-  type GoogleOptions,
-  type GoogleProfile,
-  presetIdentity,
-} from "./providers/google.ts";
+export { credentials } from "./providers/credentials.ts";
+export type { CredentialsOptions } from "./providers/credentials.ts";
+export { discord, presetChat } from "./providers/discord.ts";
+export type { DiscordOptions, DiscordProfile } from "./providers/discord.ts";
+export { github, presetCodeHost } from "./providers/github.ts";
+export type { GitHubOptions, GitHubProfile } from "./providers/github.ts";
+export { google, presetIdentity } from "./providers/google.ts";
+export type { GoogleOptions, GoogleProfile } from "./providers/google.ts";
 export { mock, type MockOptions } from "./providers/mock.ts";
-export {
-  type IdTokenOptions,
-  oauth,
-  type OAuthOptions,
-  type OAuthProfile,
+export { oauth } from "./providers/oauth.ts";
+export type {
+  IdTokenOptions,
+  OAuthOptions,
+  OAuthProfile,
 } from "./providers/oauth.ts";
 export type {
   OAuthClientOptions,
@@ -107,10 +93,8 @@ export type {
   ProfileOption,
 } from "./providers/oauth_provider.ts";
 export { safeRedirect } from "./safe_redirect.ts";
-export {
-  rateLimitSignIn,
-  type RateLimitSignInOptions,
-} from "./sign_in/rate_limit_sign_in.ts";
+export { rateLimitSignIn } from "./sign_in/rate_limit_sign_in.ts";
+export type { RateLimitSignInOptions } from "./sign_in/rate_limit_sign_in.ts";
 export {
   createMemorySessionStore,
   type MemorySessionStore,

@@ -123,9 +123,10 @@ export function createKvSessionStore(
   const { kv, prefix = ["sessions"], now = Date.now } = options;
   const recordKey = (part: string): KvKey => [...prefix, "id", part];
   const userKey = (id: string): KvKey => [...prefix, "user", keyPart(id)];
-  const isOver = ({ expiresAt }: SessionRecord) => expiresAt <= now();
+  const isValid = (record?: SessionRecord): record is SessionRecord =>
+    record !== undefined && record.expiresAt > now();
 
-  /** The record under a key, also one that is over, and its version. */
+  /** Returns the record under a key, even if it has expired, and its version. */
   async function read(part: string): Promise<
     { record: SessionRecord | undefined; versionstamp: string | null }
   > {
@@ -143,10 +144,10 @@ export function createKvSessionStore(
   }
 
   /**
-   * Deletes a session of this user, whatever its version: a refresh either was
+   * Deletes a session of this user, whatever its version: a refresh either came
    * before, or finds nothing.
    *
-   * @returns What it was, if it was there.
+   * @returns The record, if there was one.
    */
   async function drop(
     part: string,
@@ -154,14 +155,14 @@ export function createKvSessionStore(
   ): Promise<SessionRecord | undefined> {
     const { record } = await read(part);
     const transaction = kv.atomic().delete([...userKey(userId), part]);
-    // An id may have another user by now: then only the note is dropped.
+    // The id may have another user by now. Then only the note is dropped.
     const isTheirs = record !== undefined && record.userId !== userId;
     if (!isTheirs) transaction.delete(recordKey(part));
     await transaction.commit();
     return isTheirs ? undefined : record;
   }
 
-  /** Does something with each session that a user has, or had. */
+  /** Calls `work` with each session that a user has, or had. */
   async function eachOf<T>(
     userId: string,
     work: (part: string) => Promise<T>,
@@ -180,7 +181,7 @@ export function createKvSessionStore(
   return {
     async get(id) {
       const { record } = await read(keyPart(id));
-      return record === undefined || isOver(record) ? undefined : record;
+      return isValid(record) ? record : undefined;
     },
 
     async set(record) {
@@ -192,9 +193,7 @@ export function createKvSessionStore(
       for (;;) {
         const transaction = keep(record);
         const { record: kept, versionstamp } = await read(part);
-        if (
-          kept === undefined || kept.userId !== record.userId || isOver(kept)
-        ) return false;
+        if (!isValid(kept) || kept.userId !== record.userId) return false;
         transaction.check({ key: recordKey(part), versionstamp });
         const { ok } = await transaction.commit();
         if (ok) return true;
@@ -209,17 +208,13 @@ export function createKvSessionStore(
 
     async deleteByUser(userId) {
       const dropped = await eachOf(userId, (part) => drop(part, userId));
-      return dropped.filter((record) => record !== undefined && !isOver(record))
-        .length;
+      return dropped.filter(isValid).length;
     },
 
     async listByUser(userId) {
       const found = await eachOf(userId, read);
-      const records = found.map(({ record }) => record)
-        .filter((record) => record !== undefined);
-      return sortRecords(
-        records.filter((it) => it.userId === userId && !isOver(it)),
-      );
+      const records = found.map(({ record }) => record).filter(isValid);
+      return sortRecords(records.filter((record) => record.userId === userId));
     },
   };
 }

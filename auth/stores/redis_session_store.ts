@@ -137,7 +137,8 @@ export function createRedisSessionStore(
   const { client, prefix = "session:", now = Date.now } = options;
   const recordKey = (part: string) => `${prefix}id:${part}`;
   const userKey = (userId: string) => `${prefix}user:${keyPart(userId)}`;
-  const isOver = ({ expiresAt }: SessionRecord) => expiresAt <= now();
+  const isValid = (record?: SessionRecord): record is SessionRecord =>
+    record !== undefined && record.expiresAt > now();
 
   /** Returns the record under a key, even if it has expired by this clock. */
   async function read(part: string): Promise<SessionRecord | undefined> {
@@ -146,7 +147,7 @@ export function createRedisSessionStore(
 
   async function get(id: string): Promise<SessionRecord | undefined> {
     const record = await read(keyPart(id));
-    return record === undefined || isOver(record) ? undefined : record;
+    return isValid(record) ? record : undefined;
   }
 
   async function keep(script: string, record: SessionRecord): Promise<boolean> {
@@ -200,10 +201,10 @@ export function createRedisSessionStore(
         const parts: string[] = [];
         for (const { part, record } of entries.slice(i, i + BATCH)) {
           parts.push(part);
-          // An id may have another user by now: then only the note is dropped.
+          // The id may have another user by now. Then only the note is dropped.
           if (record?.userId !== userId) continue;
           keys.push(recordKey(part));
-          if (!isOver(record)) count++;
+          if (isValid(record)) count++;
         }
         await client.eval(DROP, { keys, arguments: parts });
       }
@@ -211,11 +212,9 @@ export function createRedisSessionStore(
     },
 
     async listByUser(userId) {
-      const records: SessionRecord[] = [];
-      for (const { record } of await entriesOf(userId)) {
-        if (record?.userId === userId && !isOver(record)) records.push(record);
-      }
-      return sortRecords(records);
+      const entries = await entriesOf(userId);
+      const records = entries.map(({ record }) => record).filter(isValid);
+      return sortRecords(records.filter((record) => record.userId === userId));
     },
   };
 }
