@@ -9,12 +9,10 @@ import type {
   TraceMetadata,
 } from "./types.ts";
 
-const ORIGINS = ["server", "client"] as const;
-
 /**
- * Turns a trace into plain JSON.
+ * Returns a trace as plain JSON.
  *
- * @param trace A trace, as a tracer gives it.
+ * @param trace A trace of a tracer.
  * @returns The same record with its spans as a list.
  *
  * @example
@@ -33,11 +31,11 @@ export function serializeTrace(trace: TraceData): SerializedTrace {
 }
 
 /**
- * Turns the JSON of a trace back into a trace. Nothing is taken over that is
- * not of the right shape; fields it does not know are left out.
+ * Returns the trace of its JSON. Values of a wrong shape are refused, and unknown
+ * fields are ignored.
  *
- * @param value What {@linkcode serializeTrace} gave, or its JSON text.
- * @throws {TypeError} If it is not a trace; the message says where and why.
+ * @param value The result of {@linkcode serializeTrace}, or its JSON text.
+ * @throws {TypeError} If it isn't a trace; the message says where and why.
  */
 export function deserializeTrace(value: unknown): TraceData {
   const trace = new Field(
@@ -47,9 +45,7 @@ export function deserializeTrace(value: unknown): TraceData {
   const spans = new Map<string, SpanData>();
   for (const field of trace.get("spans").items()) {
     const span = readSpan(field);
-    if (spans.has(span.id)) {
-      field.get("id").fail("unlike that of the spans before");
-    }
+    if (spans.has(span.id)) field.get("id").fail("unique");
     spans.set(span.id, span);
   }
   const rootSpanId = trace.get("rootSpanId");
@@ -65,81 +61,73 @@ export function deserializeTrace(value: unknown): TraceData {
   };
 }
 
-function readSpan(span: Field): SpanData {
-  const parentId = span.get("parentId");
-  return {
-    id: span.get("id").text(),
-    traceId: span.get("traceId").text(),
-    parentId: parentId.value === null ? null : parentId.text(),
-    name: span.get("name").text(),
-    layer: span.get("layer").oneOf(LAYERS),
-    status: span.get("status").oneOf(STATUSES),
-    ...readTimes(span),
-    attributes: readAttributes(span.get("attributes")),
-    events: span.get("events").items().map(readEvent),
-    children: span.get("children").items().map(readText),
-    ...optional(span, "droppedAttributes", readNumber),
-    ...optional(span, "droppedEvents", readNumber),
+type Read<T> = (field: Field) => T;
+
+const text: Read<string> = (field) => field.text();
+const number: Read<number> = (field) => field.number();
+const oneOf = <T extends string>(choices: readonly T[]): Read<T> => (field) =>
+  field.oneOf(choices);
+const listOf = <T>(read: Read<T>): Read<T[]> => (field) =>
+  field.items().map((item) => read(item));
+const optional = <T>(read: Read<T>): Read<T | undefined> => (field) =>
+  field.value === undefined ? undefined : read(field);
+
+/** Returns a reader of records with these fields; absent ones stay absent. */
+function recordOf<T>(
+  fields: { readonly [K in keyof T]-?: Read<T[K] | undefined> },
+): Read<T> {
+  const keys = Object.keys(fields) as (keyof T & string)[];
+  return (field) => {
+    const record: Partial<T> = {};
+    for (const key of keys) {
+      const value = fields[key](field.get(key));
+      if (value !== undefined) record[key] = value;
+    }
+    return record as T;
   };
 }
 
-function readTimes(
-  field: Field,
-): Pick<SpanData, "startTime" | "endTime" | "duration"> {
-  return {
-    startTime: field.get("startTime").number(),
-    endTime: field.get("endTime").number(),
-    duration: field.get("duration").number(),
-  };
-}
-
-function readEvent(event: Field): SpanEvent {
-  return {
-    name: event.get("name").text(),
-    time: event.get("time").number(),
-    ...optional(event, "attributes", readAttributes),
-  };
-}
-
-function readAttributes(field: Field): Record<string, AttributeValue> {
+const attributes: Read<Record<string, AttributeValue>> = (field) => {
   const entries = Object.entries(field.record());
   for (const [key, value] of entries) {
-    if (!["string", "number", "boolean"].includes(typeof value)) {
-      field.get(key).fail("a string, number or boolean");
-    }
+    if (["string", "number", "boolean"].includes(typeof value)) continue;
+    field.get(key).fail("a string, number or boolean");
   }
   // Unlike assignment, this takes a key called __proto__ for what it is.
   return Object.fromEntries(entries) as Record<string, AttributeValue>;
-}
+};
 
-function readMetadata(metadata: Field): TraceMetadata {
-  return {
-    origin: metadata.get("origin").oneOf(ORIGINS),
-    ...optional(metadata, "method", readText),
-    ...optional(metadata, "pathname", readText),
-    ...optional(metadata, "statusCode", readNumber),
-    ...optional(metadata, "routePattern", readText),
-    ...optional(metadata, "droppedSpans", readNumber),
-  };
-}
+const TIMES = { startTime: number, endTime: number, duration: number };
 
-function readText(field: Field): string {
-  return field.text();
-}
+const readTimes = recordOf<Pick<SpanData, keyof typeof TIMES>>(TIMES);
 
-function readNumber(field: Field): number {
-  return field.number();
-}
+const readSpan = recordOf<SpanData>({
+  id: text,
+  traceId: text,
+  parentId: (field) => field.value === null ? null : field.text(),
+  name: text,
+  layer: oneOf(LAYERS),
+  status: oneOf(STATUSES),
+  ...TIMES,
+  attributes,
+  events: listOf(recordOf<SpanEvent>({
+    name: text,
+    time: number,
+    attributes: optional(attributes),
+  })),
+  children: listOf(text),
+  droppedAttributes: optional(number),
+  droppedEvents: optional(number),
+});
 
-function optional<K extends string, T>(
-  record: Field,
-  key: K,
-  read: (field: Field) => T,
-): { [P in K]?: T } {
-  const field = record.get(key);
-  if (field.value === undefined) return {};
-  return { [key]: read(field) } as { [P in K]: T };
-}
+const readMetadata = recordOf<TraceMetadata>({
+  origin: oneOf<"server" | "client">(["server", "client"]),
+  method: optional(text),
+  pathname: optional(text),
+  statusCode: optional(number),
+  routePattern: optional(text),
+  droppedSpans: optional(number),
+});
 
 function parse(json: string): unknown {
   try {

@@ -202,7 +202,7 @@ Deno.test("deserializeTrace() refuses spans that share an id", () => {
   assertThrows(
     () => deserializeTrace(trace),
     TypeError,
-    `Cannot read trace: spans[2].id must be unlike that of the spans before, received "${
+    `Cannot read trace: spans[2].id must be unique, received "${
       trace.spans[1].id
     }"`,
   );
