@@ -7,7 +7,8 @@ import {
 } from "./limits.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import { SkippedSpan } from "./unrecorded_spans.ts";
-import { type SpanHost, SpanImpl, type SpanTrace } from "./span.ts";
+import { SpanImpl } from "./span.ts";
+import type { SpanTrace, TraceHost } from "./host.ts";
 import type {
   Attributes,
   ClientSpanData,
@@ -17,18 +18,6 @@ import type {
   TraceData,
   TraceOptions,
 } from "../types.ts";
-
-/** What a trace asks of the tracer that it belongs to. */
-export interface TraceHost extends SpanHost {
-  /** How many spans a trace may hold. */
-  readonly maxSpansPerTrace: number;
-  /** A span has begun. */
-  onSpanStart(span: SpanImpl): void;
-  /** A span has ended. */
-  onSpanEnd(span: SpanImpl): void;
-  /** A trace has ended. */
-  onTraceEnd(trace: TraceRecord): void;
-}
 
 /**
  * A trace while it runs and after.

@@ -32,7 +32,8 @@ import { RingBuffer } from "./ring_buffer.ts";
 import type { SpanImpl } from "./span.ts";
 import { Subscribers } from "./subscribers.ts";
 import { toSpanData, toTraceData } from "./trace_data.ts";
-import { type TraceHost, TraceRecord } from "./trace_record.ts";
+import type { TraceHost } from "./host.ts";
+import { TraceRecord } from "./trace_record.ts";
 
 /** Options of a tracer. */
 export interface TracerOptions {
@@ -129,7 +130,7 @@ export class TracerImpl implements Tracer {
         const { id: spanId, traceId } = span;
         subscribers.emit({ type: "span:event", traceId, spanId, event });
       },
-      onTraceEnd: (trace) => {
+      onTraceEnd: (trace: TraceRecord) => {
         this.#running.delete(trace);
         this.#runningCount--;
         const { root } = trace;

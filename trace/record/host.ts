@@ -1,0 +1,70 @@
+/**
+ * What a span asks of its trace, and both of the tracer that keeps them.
+ *
+ * ```
+ * span ──► trace ──► tracer
+ * ```
+ *
+ * @module
+ */
+
+import type {
+  Attributes,
+  Layer,
+  Span,
+  SpanEvent,
+  TraceOptions,
+} from "../types.ts";
+import type { Clock } from "./clock.ts";
+import type { IdGenerator } from "./ids.ts";
+
+/** The tracer, as its traces see it. */
+export interface TraceHost {
+  /** The clocks. */
+  readonly clock: Clock;
+  /** The source of ids. */
+  readonly ids: IdGenerator;
+  /** Maximum spans of a trace. */
+  readonly maxSpansPerTrace: number;
+  /** Whether spans of a layer are recorded. */
+  records(layer: Layer): boolean;
+  /** Starts another trace. */
+  startTrace(name: string, layer: Layer, options: TraceOptions): Span;
+  /** Called when a span has started. */
+  onSpanStart(span: Span): void;
+  /** Called when a span has ended. */
+  onSpanEnd(span: Span): void;
+  /** Called with each event of a span. */
+  onEvent(span: Span, event: SpanEvent): void;
+  /** Called when a trace has ended. */
+  onTraceEnd(trace: SpanTrace): void;
+}
+
+/** A trace, as its spans see it. */
+export interface SpanTrace {
+  /** The tracer. */
+  readonly host: TraceHost;
+  /** 32 lower-case hex digits. */
+  readonly id: string;
+  /** The span around the whole operation. */
+  readonly root: Span;
+  /** The epoch time at which the monotonic clock read 0. */
+  readonly origin: number;
+  /** The calling span of another service, if there is one. */
+  readonly remoteParentId: string | null;
+  /** Returns the time, in epoch milliseconds. */
+  now(): number;
+  /** Reserves `size` bytes, or returns `false` if there is no room. */
+  charge(size: number): boolean;
+  /** Whether an error wasn't recorded on a span of this trace before. */
+  isNewError(error: unknown): boolean;
+  /** Opens a span below `parent` or its nearest open ancestor. */
+  openSpan(
+    parent: Span,
+    name: string,
+    layer: Layer,
+    attributes: Attributes | undefined,
+  ): Span;
+  /** Called when a span has ended. */
+  onSpanEnd(span: Span): void;
+}
