@@ -49,7 +49,7 @@ export class RequestScope {
    * once code asks for the user.
    */
   ownCookies: readonly string[] = NO_COOKIES;
-  /** The request that {@linkcode span} was opened for, if it is a request's. */
+  /** The request that `span` was opened for, if it is one of a request. */
   tracedRequest: Request | undefined;
   readonly #context: RequestContext | undefined;
   #span: ObservedSpan | undefined;

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { toHex } from "../../core/bytes/hex.ts";
+
 /**
  * The browser's time, in epoch milliseconds with a fraction.
  *
@@ -13,10 +15,7 @@ export function now(at: number = performance.now()): number {
   return performance.timeOrigin + at;
 }
 
-/** Draws a random id: two lower-case hex digits a byte. */
+/** Returns a random id: two lower-case hex digits a byte. */
 export function randomId(bytes: number): string {
-  return Array.from(
-    crypto.getRandomValues(new Uint8Array(bytes)),
-    (byte) => (byte + 256).toString(16).slice(1),
-  ).join("");
+  return toHex(crypto.getRandomValues(new Uint8Array(bytes)));
 }

@@ -55,7 +55,7 @@ export interface TraceWebSocket {
   readonly size: number;
   /** Closes all connections and stops listening to the tracer. */
   close(): Promise<void>;
-  /** Calls {@linkcode close}. */
+  /** Calls `close()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

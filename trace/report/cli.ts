@@ -38,7 +38,7 @@ const OPTIONS: OptionRules<CLIReporterOptions> = {
 export interface CLIReporter {
   /** Stops reporting. */
   close(): void;
-  /** Calls {@linkcode close}. */
+  /** Calls `close()`. */
   [Symbol.dispose](): void;
 }
 
