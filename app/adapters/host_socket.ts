@@ -26,7 +26,7 @@ export class HostSocket implements Socket {
   #state = CONNECTING;
   #open: OpenSocket | undefined;
   /** The arguments of a `close()` before it was open. */
-  #farewell: [code: number, reason: string] | undefined;
+  #pendingClose: [code: number, reason: string] | undefined;
 
   get readyState(): number {
     return this.#state!;
@@ -42,7 +42,7 @@ export class HostSocket implements Socket {
 
   close(code = 1000, reason = ""): void {
     if (this.#state === CLOSING || this.#state === CLOSED) return;
-    if (this.#open === undefined) this.#farewell = [code, reason];
+    if (this.#open === undefined) this.#pendingClose = [code, reason];
     else this.#open.close(code, reason);
     // Last: if the server rejects the code, the caller may close once more.
     this.#state = CLOSING;
@@ -51,8 +51,8 @@ export class HostSocket implements Socket {
   /** Called after the handshake. */
   opened(socket: OpenSocket): void {
     this.#open = socket;
-    if (this.#farewell !== undefined) {
-      return sayFarewell(socket, this.#farewell);
+    if (this.#pendingClose !== undefined) {
+      return closeWith(socket, this.#pendingClose);
     }
     this.#state = OPEN;
     this.onopen?.(new Event("open"));
@@ -71,12 +71,12 @@ export class HostSocket implements Socket {
   }
 }
 
-function sayFarewell(
+function closeWith(
   socket: OpenSocket,
-  farewell: readonly [code: number, reason: string],
+  args: readonly [code: number, reason: string],
 ): void {
   try {
-    socket.close(...farewell);
+    socket.close(...args);
   } catch (error) {
     console.error(
       "Cannot close WebSocket with the given code and reason:",
