@@ -126,7 +126,9 @@ function guardedBy(
   config: RouteConfig | undefined,
   operation: string,
 ): Guarded {
-  const rule = config && readGuards(config, operation, "config.");
+  const rule = config === undefined
+    ? undefined
+    : readGuards(config, operation, "config.");
   return rule === undefined
     ? (run) => run
     : (run) => (request, context) =>

@@ -1,8 +1,8 @@
 /**
- * Continues with a value that may be there already, without making it wait.
+ * Continues with a value at once, or when its promise is settled.
  *
- * An `await` costs a request 0.3 µs or more inside an async context, and the
- * host had six of them in each other. A route that answers at once has none.
+ * An `await` inside an async context costs a request 0.3 µs. The way through the
+ * host would have six of them, a fifth of a small route's time.
  *
  * @module
  */

@@ -36,6 +36,29 @@ Deno.test("createApp() answers with what a route's handler gives", async () => {
   assertEquals(await response.text(), "hi");
 });
 
+Deno.test("fetch() makes no request wait whose route answers at once", async () => {
+  const check = () => undefined;
+  const app = createApp({
+    routes: [
+      { path: "/handler", handler: () => new Response() },
+      { path: "/loader", loader: () => 1 },
+      {
+        path: "/guarded",
+        handler: () => new Response(),
+        config: { auth: { required: true, check } },
+      },
+    ],
+  });
+  // The first request waits for the plugins.
+  await app.fetch(get());
+  for (const path of ["/handler", "/loader", "/guarded", "/missing"]) {
+    let isAnswered = false;
+    app.fetch(get(path)).then(() => isAnswered = true);
+    await undefined;
+    assert(isAnswered, path);
+  }
+});
+
 Deno.test("use() and route() give the app, so that calls can be chained", async () => {
   const app = createApp();
   const chained = app
