@@ -2,25 +2,25 @@ import { isThenable } from "./maybe_async.ts";
 import { printableError } from "./redact/printable.ts";
 
 /**
- * Calls `onError`, or what an application has given in its place. A log that
- * fails must cost nobody an answer, nor the process its life: what it throws,
- * or rejects with, is printed. Nobody waits for it.
+ * Calls an application's `onError`. If it throws or rejects, that error is
+ * printed, so a failing log neither fails a request nor ends the process. Nobody
+ * waits for a promise that it returns.
  *
  * @param onError The application's function.
- * @param args What it is told.
+ * @param args Its arguments.
  */
 export function reportError<Args extends readonly unknown[]>(
   onError: (...args: Args) => unknown,
   ...args: Args
 ): void {
   try {
-    const told = onError(...args);
-    if (isThenable(told)) Promise.resolve(told).catch(failed);
+    const result = onError(...args);
+    if (isThenable(result)) Promise.resolve(result).catch(printFailure);
   } catch (failure) {
-    failed(failure);
+    printFailure(failure);
   }
 }
 
-function failed(failure: unknown): void {
+function printFailure(failure: unknown): void {
   console.error("onError failed:", printableError(failure));
 }

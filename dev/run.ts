@@ -1,13 +1,10 @@
 import { createApp } from "../app/host.ts";
 import type { Fetcher } from "../app/fetcher.ts";
 import { noteDevCommand } from "../core/runtime/dev_command.ts";
-import { isResponse } from "../core/http/is_response.ts";
+import { checkResponse } from "../core/http/is_response.ts";
 import { serverURL } from "../app/server_url.ts";
-import { kindOf } from "../core/check/show.ts";
-import { pathOf } from "../core/path.ts";
 import type { Plugin } from "../core/plugin.ts";
-import { serve } from "../app/serve.ts";
-import type { Server } from "../app/serve.ts";
+import { serve, type Server } from "../app/serve.ts";
 import type { DevOptions } from "./arguments.ts";
 import { DevError } from "./dev_error.ts";
 import { loadEntry } from "./load_entry.ts";
@@ -16,7 +13,7 @@ import { openInBrowser } from "./open_in_browser.ts";
 const DEFAULT_PORT = 8000;
 /** How long an open stream may hold up Ctrl-C, in seconds. */
 const SHUTDOWN_TIMEOUT = 1;
-/** How many ports to try from the default one on. */
+/** How many ports to try, beginning with the default. */
 const PORTS_TO_TRY = 100;
 
 /**
@@ -26,7 +23,7 @@ const PORTS_TO_TRY = 100;
  */
 export async function runDev(options: DevOptions): Promise<void> {
   noteDevCommand();
-  // Only loaded when asked for, and before the app, which may ask for a tracer.
+  // Before the app, which may call `getTracer()`.
   const tracing = options.trace
     ? await (await import("./tracing.ts")).startTracing(options.exportFile)
     : undefined;
@@ -41,27 +38,25 @@ export async function runDev(options: DevOptions): Promise<void> {
   try {
     await server.finished;
   } finally {
-    // Also if the app failed to close: the traces would be lost.
-    await tracing?.stop();
+    // Also if the app fails to close. Otherwise the traces would be lost.
+    await tracing?.close();
   }
 }
 
-/** Puts the host around the app, whatever kind of app that is. */
+/** Puts the host around the app, so that it traces requests. */
 function mount(
   entry: Fetcher,
   name: string,
   trace: Plugin | undefined,
 ): Fetcher {
   const host = createApp(trace === undefined ? {} : { trace });
-  host.use(async (request, context) => {
-    const response: unknown = await entry.fetch(request, context.info);
-    if (isResponse(response)) return response;
-    throw new TypeError(
-      `Cannot answer ${request.method} ${
-        pathOf(request.url)
-      }: fetch of ${name} must return a Response, received ${kindOf(response)}`,
-    );
-  });
+  host.use(async (request, { info }) =>
+    checkResponse(
+      await entry.fetch(request, info),
+      request,
+      `fetch of ${name} must return`,
+    )
+  );
   return {
     fetch: host.fetch,
     async close() {

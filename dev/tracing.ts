@@ -1,6 +1,6 @@
 /**
- * What `--trace` adds. Only imported then, so that without it no code of the
- * tracer is even loaded on behalf of the dev command.
+ * Adds tracing for `--trace`. Without that option this file isn't imported, so
+ * the dev command loads no code of the tracer.
  *
  * @module
  */
@@ -14,24 +14,24 @@ import { createTracer } from "../trace/record/tracer.ts";
 import { exportTracesHTML } from "../trace/http/viewer.ts";
 import { DevError } from "./dev_error.ts";
 
-/** Tracing, switched on. */
+/** The tracing of a dev command. */
 export interface Tracing {
   /** Traces requests and shows them. */
   readonly plugin: Plugin;
-  /** Stops printing, and writes the file that was asked for. */
-  stop(): Promise<void>;
+  /** Stops printing, and writes the export file. */
+  close(): Promise<void>;
 }
 
 /**
- * Makes a tracer that prints what it records, for all that is imported.
+ * Creates a tracer that prints its traces, and makes it the default tracer.
  *
- * @param exportFile The file to write the traces to in the end.
+ * @param exportFile The file that `close()` writes the traces to.
  * @throws {DevError} If that file can't be written.
  */
 export async function startTracing(
   exportFile: string | undefined,
 ): Promise<Tracing> {
-  // Now, rather than when there are traces to lose.
+  // Checked first: later there would be traces to lose.
   if (exportFile !== undefined) await checkWritable(exportFile);
   const tracer = createTracer();
   setTracer(tracer);
@@ -39,7 +39,7 @@ export async function startTracing(
   return {
     // Explicit, because without --allow-env the process counts as production.
     plugin: tracePlugin(tracer, { authorize: isLocalRequest }),
-    async stop() {
+    async close() {
       reporter.close();
       if (exportFile === undefined) return;
       await Deno.writeTextFile(exportFile, await exportTracesHTML(tracer));

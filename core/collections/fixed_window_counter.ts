@@ -51,16 +51,18 @@ export class FixedWindowCounter {
     return opened;
   }
 
-  /** Returns the key's window at a time without counting that as a use. */
-  peek(key: string, time: number): Window | undefined {
-    const window = this.#windows.peek(key);
-    return window !== undefined && time < window.end ? window : undefined;
-  }
-
   /** Returns the key's window at a time. */
   find(key: string, time: number): Window | undefined {
     this.#windows.advance(time);
-    const window = this.#windows.get(key);
-    return window !== undefined && time < window.end ? window : undefined;
+    return ifOpen(this.#windows.get(key), time);
   }
+
+  /** Returns the key's window at a time without counting that as a use. */
+  peek(key: string, time: number): Window | undefined {
+    return ifOpen(this.#windows.peek(key), time);
+  }
+}
+
+function ifOpen(window: Window | undefined, time: number): Window | undefined {
+  return window !== undefined && time < window.end ? window : undefined;
 }

@@ -10,7 +10,7 @@ export interface LRUEntry<T> {
  * The order in which entries were used, for least-recently-used eviction: a
  * linked list through the entries themselves.
  *
- * The order of a `Map` would do, but in V8 to delete and set one hot key of
+ * The order of a `Map` isn't used: in V8, deleting and setting one hot key of
  * 10,000 takes 50 µs.
  *
  * ```

@@ -4,10 +4,7 @@ import { networkOf } from "../http/network_of.ts";
 /** Maximum open sockets of one public address. */
 const DEFAULT_MAX = 100;
 
-/**
- * Private networks. Such an address often belongs to a proxy that all clients
- * share.
- */
+/** Private networks. Their addresses often belong to a proxy of all clients. */
 const PRIVATE = [
   /^(?:0|10|127)\./,
   /^192\.168\./,

@@ -1,11 +1,11 @@
 /**
- * How a request becomes a WebSocket: on Deno by Deno itself, elsewhere by what
- * the server's adapter offers for that request.
+ * Upgrades requests to WebSockets: with `Deno.upgradeWebSocket`, or with the
+ * function that another server's adapter offers for a request.
  *
  * @module
  */
 
-/** What is used of a `WebSocket`. */
+/** The parts of a `WebSocket` that are used. */
 export interface Socket {
   binaryType: string;
   readonly readyState: number;
@@ -19,7 +19,7 @@ export interface Socket {
   close(code?: number, reason?: string): void;
 }
 
-/** A socket that opens once the response has been given. */
+/** A socket that opens after the response has been returned. */
 export interface Upgraded {
   readonly socket: Socket;
   readonly response: Response;
@@ -27,21 +27,21 @@ export interface Upgraded {
 
 const offers = new WeakMap<Request, () => Upgraded>();
 
-/** Says how a request can be upgraded on a server that is not Deno's. */
+/** Sets how a request is upgraded on a server other than Deno's. */
 export function offerUpgrade(request: Request, upgrade: () => Upgraded): void {
   offers.set(request, upgrade);
 }
 
 /**
- * Makes a WebSocket of a request.
+ * Upgrades a request to a WebSocket.
  *
- * @throws {TypeError} If nothing on this server can do so.
+ * @throws {TypeError} If this server can't upgrade it.
  */
 export function upgrade(request: Request): Upgraded {
   const offer = offers.get(request);
   if (offer !== undefined) return offer();
   if ("Deno" in globalThis) return Deno.upgradeWebSocket(request);
   throw new TypeError(
-    "Cannot open a WebSocket: Deno.upgradeWebSocket is not available in this runtime; serve with toNode() on Node, with toBun() on Bun, and hand on the request that they give",
+    "Cannot open a WebSocket: Deno.upgradeWebSocket is not available in this runtime; serve with toNode() on Node, with toBun() on Bun, and pass on their request object unchanged",
   );
 }
