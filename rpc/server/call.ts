@@ -1,13 +1,4 @@
-/**
- * Calls of procedures. HTTP, batches and `createCaller()` perform them here; a
- * subscription on a socket performs its own.
- *
- * @module
- */
-
-import { isThenable } from "../../core/observe.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
-import { currentScope } from "../../core/request_scope.ts";
 import { isA } from "../error.ts";
 import type {
   CallInfo,
@@ -15,8 +6,6 @@ import type {
   ProcedureKind,
 } from "../procedure/procedure.ts";
 import type { Schema } from "../procedure/schema.ts";
-import { run } from "./run.ts";
-import { inSpan, spanAttributes } from "./tracing.ts";
 
 /** A procedure at its place in a router. */
 export interface Endpoint {
@@ -117,37 +106,32 @@ export class Call implements CallInfo<unknown> {
   }
 }
 
-/**
- * Runs a procedure, in a span of its own if the caller is traced.
- *
- * @param input What the caller sent, unchecked.
- * @param finish Makes the answer of the output; if it fails, the call has.
- * @returns The answer; a promise of it if anything had to be waited for.
- * @throws What a middleware, the handler or `finish` throws, or
- * `VALIDATION_ERROR`.
- */
-export function perform<T>(
-  endpoint: Endpoint,
-  call: Call,
-  input: unknown,
-  finish: (output: unknown) => T,
-): T | Promise<T> {
-  const parent = currentScope()?.span;
-  if (parent !== undefined) {
-    const span = parent.child(`rpc:${call.path}`, "rpc", spanAttributes(call));
-    return inSpan(
-      span,
-      call,
-      async () => finish(await run(endpoint, call, input)),
-    );
-  }
-  const output = run(endpoint, call, input);
-  return isThenable(output) ? finishLater(output, finish) : finish(output);
-}
+/** The arguments of a handler, without the fields that middlewares add. */
+export class HandlerArguments implements CallInfo<unknown> {
+  input: unknown = undefined;
+  readonly ctx: unknown;
+  readonly path: string;
+  readonly type: ProcedureKind;
+  readonly lastEventId: string | undefined;
+  readonly #call: Call;
 
-async function finishLater<T>(
-  output: PromiseLike<unknown>,
-  finish: (output: unknown) => T,
-): Promise<T> {
-  return finish(await output);
+  constructor(call: Call) {
+    this.ctx = call.ctx;
+    this.path = call.path;
+    this.type = call.type;
+    this.lastEventId = call.lastEventId;
+    this.#call = call;
+  }
+
+  get request(): Request {
+    return this.#call.request;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  get responseHeaders(): Headers {
+    return this.#call.responseHeaders;
+  }
 }

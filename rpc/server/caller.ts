@@ -8,10 +8,11 @@ import { errors } from "../error.ts";
 import { createPathProxy } from "../path_proxy.ts";
 import type { Calls, SubscriptionHandlers } from "../procedure/calls.ts";
 import type { ProcedureKind } from "../procedure/procedure.ts";
-import { Call, type CallSource, type Endpoint, perform } from "./call.ts";
+import { Call, type CallSource, type Endpoint } from "./call.ts";
 import { aRouterWith } from "./option_rules.ts";
 import { handOver, iterate } from "./direct_subscription.ts";
 import { listEndpoints } from "./endpoints.ts";
+import { perform } from "./run.ts";
 
 /** On whose behalf a caller calls. */
 export interface CallerOptions {

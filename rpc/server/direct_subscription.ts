@@ -9,8 +9,8 @@ import { printableError } from "../../core/redact/printable.ts";
 import { reportError } from "../../core/report_error.ts";
 import type { SubscriptionHandlers } from "../procedure/calls.ts";
 import { Tracked } from "../procedure/tracked.ts";
-import { type Call, type Endpoint, perform } from "./call.ts";
-import { checkOutput, toIterator } from "./run.ts";
+import type { Call, Endpoint } from "./call.ts";
+import { checkOutput, perform, toIterator } from "./run.ts";
 
 /** Gives the values of a subscription. It begins when the first is asked for. */
 export function iterate(

@@ -7,7 +7,7 @@
 
 import { isA, RPCError, stringifyError } from "../error.ts";
 import type { Transformer } from "../protocol.ts";
-import { Call, type CallSource, type Endpoint, perform } from "./call.ts";
+import { Call, type CallSource, type Endpoint } from "./call.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { readPostBody } from "./post_body.ts";
 import { readQueryString } from "./query_string.ts";
@@ -24,6 +24,7 @@ import {
 } from "./read_message.ts";
 import type { Reporter } from "./report.ts";
 import { addHeaders, checkHeaders, respond, respondError } from "./respond.ts";
+import { perform } from "./run.ts";
 import { recordCall, recordRefusal, recordRefusedCall } from "./tracing.ts";
 
 /** What both sides of a router need: HTTP and WebSockets. */

@@ -1,49 +1,58 @@
 /**
- * Runs a procedure: middlewares, then the check of the input, then the
- * handler.
+ * Runs a procedure: middlewares, then the validation of the input, then the
+ * handler. HTTP, batches and `createCaller()` call `perform()`, subscriptions on
+ * a socket `run()`, within a span of their own.
  *
  * @module
  */
 
+import { isThenable } from "../../core/observe.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
+import { currentScope } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";
-import type { CallInfo, ProcedureKind } from "../procedure/procedure.ts";
 import {
   invalidFields,
   sanitizeValidationError,
   validate,
   type Validation,
 } from "../procedure/validate.ts";
-import type { Call, Endpoint } from "./call.ts";
+import { type Call, type Endpoint, HandlerArguments } from "./call.ts";
+import { runMiddlewares } from "./middlewares.ts";
+import { inSpan, spanAttributes } from "./tracing.ts";
 
-/** What a handler is called with, beside the fields of middlewares. */
-class HandlerArguments implements CallInfo<unknown> {
-  input: unknown = undefined;
-  readonly ctx: unknown;
-  readonly path: string;
-  readonly type: ProcedureKind;
-  readonly lastEventId: string | undefined;
-  readonly #call: Call;
-
-  constructor(call: Call) {
-    this.ctx = call.ctx;
-    this.path = call.path;
-    this.type = call.type;
-    this.lastEventId = call.lastEventId;
-    this.#call = call;
+/**
+ * Runs a procedure, in a span of its own if the caller is traced.
+ *
+ * @param input What the caller sent, unchecked.
+ * @param finish Makes the answer of the output; if it fails, the call has.
+ * @returns The answer; a promise of it if anything had to be waited for.
+ * @throws What a middleware, the handler or `finish` throws, or
+ * `VALIDATION_ERROR`.
+ */
+export function perform<T>(
+  endpoint: Endpoint,
+  call: Call,
+  input: unknown,
+  finish: (output: unknown) => T,
+): T | Promise<T> {
+  const parent = currentScope()?.span;
+  if (parent !== undefined) {
+    const span = parent.child(`rpc:${call.path}`, "rpc", spanAttributes(call));
+    return inSpan(
+      span,
+      call,
+      async () => finish(await run(endpoint, call, input)),
+    );
   }
+  const output = run(endpoint, call, input);
+  return isThenable(output) ? finishLater(output, finish) : finish(output);
+}
 
-  get request(): Request {
-    return this.#call.request;
-  }
-
-  get signal(): AbortSignal {
-    return this.#call.signal;
-  }
-
-  get responseHeaders(): Headers {
-    return this.#call.responseHeaders;
-  }
+async function finishLater<T>(
+  output: PromiseLike<unknown>,
+  finish: (output: unknown) => T,
+): Promise<T> {
+  return finish(await output);
 }
 
 /**
@@ -61,92 +70,11 @@ export function run(
 ): unknown {
   return procedure.middlewares.length === 0
     ? handle(procedure, call, new HandlerArguments(call), input)
-    : runMiddlewares(procedure, call, input);
-}
-
-async function runMiddlewares(
-  procedure: Endpoint["procedure"],
-  call: Call,
-  input: unknown,
-): Promise<unknown> {
-  const { kind, middlewares } = procedure;
-  let fields: Record<string, unknown> = {};
-  let stream: unknown;
-  let failed = false;
-  const results = new WeakSet<object>();
-
-  const step = async (index: number): Promise<{ output: unknown }> => {
-    const args = Object.assign(new HandlerArguments(call), fields);
-    const middleware = middlewares[index];
-    if (middleware === undefined) {
-      const result = { output: await handle(procedure, call, args, input) };
-      results.add(result);
-      if (kind === "subscription") {
-        stream = result.output;
-        if (failed) endStream(stream);
-      }
-      return result;
-    }
-    let called = false;
-    const next = (added?: Record<string, unknown>) => {
-      if (called) {
-        throw new Error(
-          `Cannot call next() twice: a middleware of ${call.path} did`,
-        );
-      }
-      called = true;
-      if (added !== undefined) fields = { ...fields, ...checkFields(added) };
-      const result = step(index + 1);
-      // A middleware that doesn't wait for it must not end the process.
-      result.catch(() => {});
-      return result;
-    };
-    const result = await middleware(Object.assign(args, { next }));
-    if (results.has(result)) return result;
-    throw new TypeError(
-      `Cannot answer ${call.path}: a middleware must return what next() gives`,
+    : runMiddlewares(
+      procedure,
+      call,
+      (args) => handle(procedure, call, args, input),
     );
-  };
-
-  try {
-    return (await step(0)).output;
-  } catch (error) {
-    failed = true;
-    endStream(stream);
-    throw error;
-  }
-}
-
-/** Ends a stream that nobody is going to read, such as one of a channel. */
-async function endStream(stream: unknown): Promise<void> {
-  const iterable = Object(stream) as Partial<AsyncIterable<unknown>>;
-  try {
-    await iterable[Symbol.asyncIterator]?.().return?.();
-  } catch {
-    // The failure that made it useless is the one to tell of.
-  }
-}
-
-const OWN_FIELDS: readonly string[] = [
-  "input",
-  "ctx",
-  "request",
-  "signal",
-  "responseHeaders",
-  "path",
-  "type",
-  "lastEventId",
-  "next",
-];
-
-function checkFields(added: Record<string, unknown>): Record<string, unknown> {
-  for (const key of OWN_FIELDS) {
-    if (!Object.hasOwn(added, key)) continue;
-    throw new TypeError(
-      `Cannot add ${key} with next(): it is a field that every handler has`,
-    );
-  }
-  return added;
 }
 
 function handle(

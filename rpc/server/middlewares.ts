@@ -1,0 +1,91 @@
+import { type Call, type Endpoint, HandlerArguments } from "./call.ts";
+
+/**
+ * Runs the middlewares of a procedure around its handler. Ends the stream of a
+ * subscription that one of them makes fail.
+ *
+ * @param handle Runs what is inside of the middlewares.
+ */
+export async function runMiddlewares(
+  { kind, middlewares }: Endpoint["procedure"],
+  call: Call,
+  handle: (args: HandlerArguments) => unknown,
+): Promise<unknown> {
+  let fields: Record<string, unknown> = {};
+  let stream: unknown;
+  let failed = false;
+  const results = new WeakSet<object>();
+
+  const step = async (index: number): Promise<{ output: unknown }> => {
+    const args = Object.assign(new HandlerArguments(call), fields);
+    const middleware = middlewares[index];
+    if (middleware === undefined) {
+      const result = { output: await handle(args) };
+      results.add(result);
+      if (kind === "subscription") {
+        stream = result.output;
+        if (failed) endStream(stream);
+      }
+      return result;
+    }
+    let called = false;
+    const next = (added?: Record<string, unknown>) => {
+      if (called) {
+        throw new Error(
+          `Cannot call next() twice: a middleware of ${call.path} did`,
+        );
+      }
+      called = true;
+      if (added !== undefined) fields = { ...fields, ...checkFields(added) };
+      const result = step(index + 1);
+      // A middleware that doesn't wait for it must not end the process.
+      result.catch(() => {});
+      return result;
+    };
+    const result = await middleware(Object.assign(args, { next }));
+    if (results.has(result)) return result;
+    throw new TypeError(
+      `Cannot answer ${call.path}: a middleware must return what next() gives`,
+    );
+  };
+
+  try {
+    return (await step(0)).output;
+  } catch (error) {
+    failed = true;
+    endStream(stream);
+    throw error;
+  }
+}
+
+/** Ends a stream that nobody is going to read, such as one of a channel. */
+async function endStream(stream: unknown): Promise<void> {
+  const iterable = Object(stream) as Partial<AsyncIterable<unknown>>;
+  try {
+    await iterable[Symbol.asyncIterator]?.().return?.();
+  } catch {
+    // The failure that made it useless is the one to tell of.
+  }
+}
+
+const OWN_FIELDS: readonly string[] = [
+  "input",
+  "ctx",
+  "request",
+  "signal",
+  "responseHeaders",
+  "path",
+  "type",
+  "lastEventId",
+  "next",
+];
+
+function checkFields(added: Record<string, unknown>): Record<string, unknown> {
+  for (const key of OWN_FIELDS) {
+    if (!Object.hasOwn(added, key)) continue;
+    throw new TypeError(
+      `Cannot add ${key} with next(): it is a field that every handler has`,
+    );
+  }
+  return added;
+}
