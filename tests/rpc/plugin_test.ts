@@ -26,6 +26,23 @@ Deno.test("rpcPlugin() serves calls and sockets at its endpoint and leaves other
   await none.body?.cancel();
 });
 
+Deno.test("rpcPlugin() answers a query without a promise if nothing waits", async () => {
+  const plugin = rpcPlugin({ router });
+  const url = "http://localhost/api/rpc?path=";
+  const pong = plugin.handle(new Request(`${url}ping`));
+  assert(pong instanceof Response);
+  assertEquals(await pong.json(), { ok: true, data: "pong" });
+  const missing = plugin.handle(new Request(`${url}missing`));
+  assert(missing instanceof Response);
+  assertEquals(missing.status, 404);
+  await missing.body?.cancel();
+  // The handler of a router always returns a promise.
+  const response = router.handler(new Request(`${url}ping`));
+  assert(response instanceof Promise);
+  assertEquals((await response).status, 200);
+  await (await response).body?.cancel();
+});
+
 Deno.test("Handlers get the host's context with what other plugins put there", async () => {
   const user = {
     name: "user",

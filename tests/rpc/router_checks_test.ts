@@ -2,6 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
 import {
   createCaller,
+  createChannel,
   createOpenAPIDocument,
   createRouter,
   procedure,
@@ -119,6 +120,48 @@ Deno.test("What is no router, definition or set of options is refused by name", 
     [
       () => rateLimit(wrong),
       "Cannot create rate limit: options must be an object, received undefined",
+    ],
+  ];
+  for (const [run, message] of cases) assertThrows(run, TypeError, message);
+});
+
+Deno.test("Options of a wrong type are refused where they are passed", () => {
+  const router = createRouter({ ping });
+  // deno-lint-ignore no-explicit-any -- what JavaScript may pass
+  const wrong = 1 as any;
+  const cases: readonly (readonly [() => unknown, string])[] = [
+    [
+      () => createRouter({ ping }, { transformer: wrong }),
+      "Cannot create router: transformer must be an object with stringify and parse, received 1",
+    ],
+    [
+      () => createRouter({ ping }, { onError: wrong }),
+      "Cannot create router: onError must be a function, received 1",
+    ],
+    [
+      () => createCaller(router, {}, { signal: wrong }),
+      "Cannot create caller: signal must be an AbortSignal, received 1",
+    ],
+    [
+      () => createCaller(router, {}, { responseHeaders: wrong }),
+      "Cannot create caller: responseHeaders must be a Headers object, received 1",
+    ],
+    [
+      () => rateLimit({ limit: 1, windowMs: 1, key: wrong }),
+      "Cannot create rate limit: key must be a function, received 1",
+    ],
+    [
+      () => createChannel({ random: wrong }),
+      "Cannot create channel: random must be a function, received 1",
+    ],
+    [
+      () =>
+        createOpenAPIDocument(router, {
+          title: "A",
+          version: "1",
+          description: wrong,
+        }),
+      "Cannot create OpenAPI document: description must be a string, received 1",
     ],
   ];
   for (const [run, message] of cases) assertThrows(run, TypeError, message);

@@ -235,6 +235,8 @@ Deno.test("A refinement that asks a database asks once, wherever it stands, and 
     [z.map(z.string(), check), undefined],
     [tree, { name: "a" }],
     [check.optional(), "a"],
+    [check.readonly().nullable(), "a"],
+    [z.object({ a: z.string() }).check(z.property("a", check)), { a: "a" }],
     [z.string().pipe(check), "a"],
     [z.preprocess((value) => value, check), "a"],
     [z.discriminatedUnion("k", [z.object({ k: z.literal("a"), check })]), {
