@@ -6,7 +6,7 @@
  */
 
 import { checkValue } from "../core/check/check_options.ts";
-import { aFunction, aString, rule } from "../core/check/rules.ts";
+import { aFunction, aString } from "../core/check/rules.ts";
 import { encodeCall } from "./argument_key.ts";
 import type { Engine } from "./engine.ts";
 import type { Invalidation } from "./invalidation_log.ts";
@@ -14,6 +14,7 @@ import {
   type CachedOptions,
   lifetime,
   readPolicy,
+  someStrings,
   type UnstableCacheOptions,
 } from "./options.ts";
 import { RecentKeys } from "./recent_keys.ts";
@@ -48,8 +49,6 @@ export interface CacheAccess {
 
 /** In seconds. */
 const DEFAULT_LIFETIME = 3_600;
-
-const anArray = rule("an array of strings", Array.isArray);
 
 /** See `cached()`. */
 export function callCached<T>(
@@ -95,7 +94,7 @@ export function createCachedFunction<F extends AsyncFunction>(
 ): CachedFunction<F> {
   const operation = "create cached function";
   checkValue(fn, "fn", aFunction, operation);
-  checkValue(keyParts, "keyParts", anArray, operation);
+  checkValue(keyParts, "keyParts", someStrings, operation);
   for (const [i, part] of keyParts.entries()) {
     checkValue(part, `keyParts[${i}]`, aString, operation);
   }

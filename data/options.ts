@@ -186,13 +186,14 @@ export function checkStrings(
   name: string,
   operation: string,
 ): asserts value is readonly string[] {
-  checkValue(value, name, STRINGS, operation);
+  checkValue(value, name, someStrings, operation);
   for (const [i, item] of (value as unknown[]).entries()) {
     checkValue(item, `${name}[${i}]`, aNonEmptyString, operation);
   }
 }
 
-const STRINGS = rule("an array of strings", Array.isArray);
+/** Any array. The elements are checked one by one, for errors with an index. */
+export const someStrings = rule("an array of strings", Array.isArray);
 
 /** Shared by all records without tags or paths. */
 const NONE: readonly string[] = Object.freeze([]);
