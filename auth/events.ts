@@ -69,10 +69,6 @@ type WithoutTime<E> = E extends unknown ? Omit<E, "time"> : never;
 /** Reports something that happens now. */
 export type Emit = (event: WithoutTime<AuthEvent>) => void;
 
-function loggable(fields: object): string {
-  return printable(redactText(clip(JSON.stringify(fields), MAX_LOG_TEXT)));
-}
-
 /**
  * Creates what reports to the application and, with `debug`, to the console.
  *
@@ -88,7 +84,10 @@ export function createEmit(options: {
   return async (event) => {
     const { type, ...rest } = event;
     // Text of clients must neither act on a terminal nor look like a log line.
-    if (debug) console.log(`[auth] ${type} ${loggable(rest)}`);
+    if (debug) {
+      const text = redactText(clip(JSON.stringify(rest), MAX_LOG_TEXT));
+      console.log(`[auth] ${type} ${printable(text)}`);
+    }
     try {
       await onEvent?.({ time: new Date(now()), ...event });
     } catch (error) {

@@ -20,20 +20,14 @@ export async function withCookies(
   const response = await answer(next);
   // A switch of protocols sets no cookies, and its request can't be read.
   if (response.status < 200) return response;
-  if (auth.isRefreshDue() && !isShared(response.headers)) await refresh(auth);
+  if (auth.isRefreshDue() && !isShared(response.headers)) {
+    // The old session is still valid, so a failure is only logged.
+    await auth.refreshSession().catch((error) => {
+      console.error("A session could not be refreshed:", printableError(error));
+    });
+  }
   const cookies = auth.pendingCookies();
   return cookies.length === 0 ? response : setCookies(response, cookies);
-}
-
-/** A failed refresh is logged: the old session is still valid. */
-async function refresh(
-  auth: RequestAuth,
-): Promise<void> {
-  try {
-    await auth.refreshSession();
-  } catch (error) {
-    console.error("A session could not be refreshed:", printableError(error));
-  }
 }
 
 async function answer(next: Next): Promise<Response> {
