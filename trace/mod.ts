@@ -112,29 +112,8 @@ export type {
 export type { OTLPExporterTimers } from "./export/otlp_sender.ts";
 
 // Instrumentors, a layer each
-export {
-  traceAuthCheck,
-  traceBuild,
-  traceBuildStage,
-  traceCacheOperation,
-  traceFormSubmit,
-  traceHydration,
-  traceLoader,
-  traceRouteMatch,
-  traceRPCCall,
-  withErrorCapture,
-  withSpan,
-} from "./instrument/spans.ts";
-export {
-  recordFormValidation,
-  recordHydration,
-  recordLoaderMetrics,
-  recordRouteMatch,
-  recordRPCValidation,
-  recordSignalBatch,
-  recordSignalUpdate,
-  traceError,
-} from "./instrument/notes.ts";
+export * from "./instrument/spans.ts";
+export * from "./instrument/notes.ts";
 export { type QueryOptions, traceQuery } from "./instrument/database.ts";
 export { tracedAdapter } from "./instrument/traced_adapter.ts";
 export {

@@ -102,35 +102,21 @@ export interface SerializedTrace extends Omit<TraceData, "spans"> {
   readonly spans: readonly SpanData[];
 }
 
-/** What a tracer tells its subscribers. */
+/** An event for the subscribers of a tracer. */
 export type TraceEvent =
-  /** A trace began. Its root span is the only one so far. */
+  /** A trace started with this root span, or a span started or ended. */
   | {
-    readonly type: "trace:start";
+    readonly type: "trace:start" | "span:start" | "span:end";
     readonly traceId: string;
     readonly span: SpanData;
   }
-  /** A trace ended and was stored. */
-  | { readonly type: "trace:end"; readonly trace: TraceData }
-  /** A trace ended and was not stored, because it was too short. */
+  /** A trace ended and was stored, or got spans from a browser. */
+  | { readonly type: "trace:end" | "trace:update"; readonly trace: TraceData }
+  /** A trace ended and wasn't stored, because it was too short. */
   | {
     readonly type: "trace:discard";
     readonly traceId: string;
     readonly rootSpanId: string;
-  }
-  /** Spans from a browser were added to a stored trace. */
-  | { readonly type: "trace:update"; readonly trace: TraceData }
-  /** A span began. */
-  | {
-    readonly type: "span:start";
-    readonly traceId: string;
-    readonly span: SpanData;
-  }
-  /** A span ended. */
-  | {
-    readonly type: "span:end";
-    readonly traceId: string;
-    readonly span: SpanData;
   }
   /** Something happened on a span. */
   | {
@@ -192,17 +178,9 @@ export interface TraceOptions {
 
 /** A span that ran in a browser, validated and on the server's clock. */
 export interface ClientSpanData extends
-  Pick<
+  Omit<
     SpanData,
-    | "id"
-    | "parentId"
-    | "name"
-    | "layer"
-    | "status"
-    | "startTime"
-    | "endTime"
-    | "attributes"
-    | "events"
+    "traceId" | "duration" | "children" | "droppedAttributes" | "droppedEvents"
   > {}
 
 /** Opens spans and keeps the traces they form. */

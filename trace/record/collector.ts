@@ -1,3 +1,4 @@
+import { isHex } from "../../core/bytes/hex.ts";
 import {
   checkOptions,
   type OptionRules,
@@ -100,11 +101,17 @@ export function createCollector(
   const { maxSpans = 500, now = Date.now } = options;
 
   function receive(message: unknown): CollectResult {
-    const parts = readMessage(message);
-    if (typeof parts === "string") {
-      return { added: 0, rejected: 0, error: parts };
+    const { type, traceId, spans, clock } = Object(message);
+    const refuse = (error: string) => ({ added: 0, rejected: 0, error });
+    if (typeof message !== "object" || message === null) {
+      return refuse("The message must be an object");
     }
-    const { traceId, spans, clock } = parts;
+    if (type !== "client:spans") return refuse('type must be "client:spans"');
+    if (typeof traceId !== "string" || !isHex(traceId, 16)) {
+      return refuse("traceId must be 32 lower-case hex digits");
+    }
+    if (!Array.isArray(spans)) return refuse("spans must be an array");
+
     const offset = offsetOf(clock, now);
     const valid: ClientSpanData[] = [];
     let error: string | undefined;
@@ -121,31 +128,10 @@ export function createCollector(
       error ??= "traceId must be that of a trace that is still kept";
     }
     const rejected = spans.length - added;
-    return error === undefined
-      ? { added, rejected }
-      : { added, rejected, error };
+    return { added, rejected, ...error !== undefined && { error } };
   }
 
   return { receive };
-}
-
-interface Message {
-  readonly traceId: string;
-  readonly spans: readonly unknown[];
-  readonly clock: unknown;
-}
-
-function readMessage(message: unknown): Message | string {
-  if (typeof message !== "object" || message === null) {
-    return "The message must be an object";
-  }
-  const { type, traceId, spans, clock } = message as Record<string, unknown>;
-  if (type !== "client:spans") return 'type must be "client:spans"';
-  if (typeof traceId !== "string" || !/^[0-9a-f]{32}$/.test(traceId)) {
-    return "traceId must be 32 lower-case hex digits";
-  }
-  if (!Array.isArray(spans)) return "spans must be an array";
-  return { traceId, spans, clock };
 }
 
 function offsetOf(clock: unknown, now: () => number): number {

@@ -309,6 +309,7 @@ Deno.test("whatever a trace holds, its export is what OpenTelemetry's definition
       events: span.events,
       name: span.name,
     })));
+    // It throws at anything that the definitions don't have.
     decodeStrictly(JSON.stringify(toOTLP([{ ...trace, id, spans }])));
     count++;
   }

@@ -513,6 +513,7 @@ Deno.test("withErrorCapture() takes a thrown Response for an answer", async () =
 });
 
 Deno.test("functions that only note something do nothing where nothing is traced", () => {
+  // None of them throws for want of a span.
   recordRouteMatch("/");
   recordLoaderMetrics({ items: 1 });
   recordFormValidation({ errors: { a: "b" } });
