@@ -59,7 +59,7 @@ let failures = 0;
 let queue: string[] = [];
 let scheduled = false;
 /** When messages were last drawn, on the clock of `performance`. */
-let takenInAt = -Infinity;
+let appliedAt = -Infinity;
 
 /** Returns the path of the viewer, without a slash at the end. */
 function base(): string {
@@ -70,7 +70,7 @@ function base(): string {
 export function startLive(): void {
   addEventListener("online", reconnect);
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") takeIn();
+    if (document.visibilityState === "visible") applyQueue();
   });
   connect();
 }
@@ -128,15 +128,15 @@ function receive(data: string): void {
   if (scheduled) return;
   scheduled = true;
   // No frame comes while the page is hidden; the queue is bounded then.
-  const draw = () => requestAnimationFrame(takeIn);
-  const rest = takenInAt + REST - performance.now();
+  const draw = () => requestAnimationFrame(applyQueue);
+  const rest = appliedAt + REST - performance.now();
   if (rest > 0) setTimeout(draw, rest);
   else draw();
 }
 
-function takeIn(): void {
+function applyQueue(): void {
   scheduled = false;
-  takenInAt = performance.now();
+  appliedAt = performance.now();
   const messages = queue;
   queue = [];
   const started: TraceEntry[] = [];
@@ -145,7 +145,7 @@ function takeIn(): void {
   batch(() => {
     for (const message of messages) {
       try {
-        sortOut(JSON.parse(message), started, ended, discarded);
+        readMessage(JSON.parse(message), started, ended, discarded);
       } catch (error) {
         console.warn("Ignored a malformed message of the trace stream", error);
       }
@@ -156,7 +156,7 @@ function takeIn(): void {
   });
 }
 
-function sortOut(
+function readMessage(
   message: Message,
   started: TraceEntry[],
   ended: TraceEntry[],

@@ -1,0 +1,210 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { serializeTrace } from "@quartet/kit/trace";
+import { toOTLP } from "../../trace/export/otlp.ts";
+import { makeFolder } from "../dev/dev_command.ts";
+import { sampleTraces } from "../viewer/sample_traces.ts";
+import { type Page, shareBrowser } from "./browser.ts";
+import {
+  assertQuiet,
+  newViewerPage,
+  openTrace,
+  openViewer,
+  recordFailure,
+  selectSpan,
+  startAtlas,
+  waitForCount,
+  waitForPlace,
+  waitForRows,
+  waitForText,
+} from "./viewer_page.ts";
+import { ask, testViewer } from "./viewer_fixture.ts";
+
+const browser = shareBrowser();
+
+testViewer(
+  browser,
+  "takes files from the dialog and by drop",
+  async ({ page }, atlas) => {
+    await using folder = await makeFolder();
+    const traces = sampleTraces({ count: 6, seed: 5 });
+    const open = async (name: string, text: string) => {
+      await folder.write(name, text);
+      const chooser = page.waitForEvent("filechooser");
+      await page.getByRole("button", { name: "Open files" }).first().click();
+      await (await chooser).setFiles(`${folder.path}/${name}`);
+    };
+    await open("two.json", JSON.stringify(traces.slice(0, 2)));
+    await waitForText(page, ".notice", "Added 2 traces from two.json.");
+    await waitForCount(page, "2 traces");
+    await open("one.otlp.json", JSON.stringify(toOTLP(traces.slice(2, 3))));
+    await waitForText(page, ".notice", "Added 1 trace from one.otlp.json.");
+    await waitForCount(page, "3 traces");
+    await open("broken.json", `[{"id": 1`);
+    await waitForText(page, ".notice.failed", "broken.json: Cannot read");
+    await page.getByRole("button", { name: "Close the message" }).click();
+    await open("empty.json", "[]");
+    await waitForText(page, ".notice.failed", "empty.json holds no traces.");
+
+    await drop(page, {
+      "one.json": JSON.stringify(traces[3]),
+      "lines.jsonl": traces.slice(4).map((trace) =>
+        JSON.stringify(toOTLP([trace]))
+      ).join("\n"),
+    });
+    await waitForText(page, ".notice", "Added 1 trace from one.json.");
+    await waitForText(page, ".notice", "Added 2 traces from lines.jsonl.");
+    await waitForCount(page, "6 traces");
+
+    // Requests still come in live.
+    await ask(atlas, "/countries/fra");
+    await waitForCount(page, "7 traces");
+    await openTrace(page, "/countries/fra");
+  },
+);
+
+testViewer(
+  browser,
+  "saves traces in four formats, and reads its own",
+  async (view, atlas) => {
+    const { page } = view;
+    await using folder = await makeFolder();
+    await ask(atlas, "/countries/fra", "/countries/deu");
+    recordFailure(atlas.tracer);
+    await waitForCount(page, "3 traces");
+    const save = async (group: RegExp, format: string) => {
+      await page.locator("#export").click();
+      const download = page.waitForEvent("download");
+      await page.getByRole("group", { name: group })
+        .getByRole("menuitem", { name: format }).click();
+      const file = await download;
+      const path = `${folder.path}/${file.suggestedFilename()}`;
+      await file.saveAs(path);
+      return { path, text: await Deno.readTextFile(path) };
+    };
+    const all = /^All listed: 3 traces$/;
+    const json = await save(all, "JSON .json");
+    assertMatch(json.path, /\/traces\.json$/);
+    const serialized = atlas.tracer.getTraces().map(serializeTrace);
+    assertEquals(
+      JSON.parse(json.text).toSorted(byStart),
+      JSON.parse(JSON.stringify(serialized)).toSorted(byStart),
+    );
+    const otlp = await save(all, "OTLP/JSON");
+    assert(Array.isArray(JSON.parse(otlp.text).resourceSpans));
+    const chrome = await save(all, "Chrome trace");
+    assert(Array.isArray(JSON.parse(chrome.text).traceEvents));
+    const html = await save(all, "HTML page");
+    assertMatch(html.text, /^<!DOCTYPE html>/);
+
+    await openTrace(page, "job:report");
+    const one = await save(/^This trace$/, "HTML page");
+    assertMatch(one.path, /\/trace-[0-9a-f]{8}\.html$/);
+
+    for (
+      const [file, count] of [[json, 3], [otlp, 3], [html, 3], [
+        one,
+        1,
+      ]] as const
+    ) {
+      await using other = await openViewer(browser, atlas.viewer);
+      await waitForCount(other.page, "3 traces");
+      await using empty = startAtlas();
+      await other.page.goto(empty.viewer);
+      await waitForText(other.page, "#connection", "Live");
+      const name = file.path.split("/").at(-1)!;
+      await drop(other.page, { [name]: file.text });
+      await waitForCount(
+        other.page,
+        count === 1 ? "1 trace" : `${count} traces`,
+      );
+      await openTrace(other.page, "job:report");
+      await waitForRows(other.page, "#waterfall [data-row]", 4);
+    }
+  },
+);
+
+testViewer(
+  browser,
+  "copies a span and its request",
+  async ({ page }, atlas) => {
+    await page.context().grantPermissions([
+      "clipboard-read",
+      "clipboard-write",
+    ]);
+    await ask(atlas, "/countries/fra?x=1");
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "/countries/fra");
+    await selectSpan(page, "GET /countries/fra");
+    await page.getByRole("button", { name: "JSON", exact: true }).click();
+    await waitForText(page, ".notice", /^Copied/);
+    const span = JSON.parse(
+      await page.evaluate("navigator.clipboard.readText()"),
+    );
+    assertEquals(span.name, "GET /countries/fra");
+    await page.keyboard.press("Y");
+    await waitForText(page, ".notice", /curl/);
+    assertMatch(
+      await page.evaluate("navigator.clipboard.readText()"),
+      new RegExp(`^curl .*${atlas.url}/countries/fra`),
+    );
+  },
+);
+
+Deno.test(
+  "the viewer copies where browsers have no clipboard for pages",
+  async () => {
+    await using atlas = startAtlas();
+    recordFailure(atlas.tracer);
+    await using view = await newViewerPage(browser);
+    const { page } = view;
+    await page.context().grantPermissions([
+      "clipboard-read",
+      "clipboard-write",
+    ]);
+    // As on a page that came by plain HTTP from another machine.
+    await page.addInitScript(() =>
+      Object.defineProperty(globalThis, "isSecureContext", { value: false })
+    );
+    await page.goto(atlas.viewer);
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "job:report");
+    await page.locator("#waterfall").focus();
+    await page.keyboard.press("y");
+    await waitForText(page, ".notice", "Copied the trace as JSON.");
+    const text = await page.evaluate<string>(
+      "navigator.clipboard.readText()",
+    );
+    assertEquals(JSON.parse(text).spans.length, 15);
+    await waitForPlace(page, "trace");
+    await page.evaluate("document.execCommand = () => false");
+    await page.keyboard.press("y");
+    await waitForText(page, ".notice.failed", "doesn't let this page copy");
+    await assertQuiet(view);
+  },
+);
+
+/** Drops files on the page. */
+async function drop(page: Page, files: Record<string, string>): Promise<void> {
+  await page.evaluate((files) => {
+    const data = new DataTransfer();
+    for (const [name, text] of Object.entries(files)) {
+      data.items.add(new File([text], name));
+    }
+    for (const type of ["dragover", "drop"]) {
+      document.body.dispatchEvent(
+        new DragEvent(type, {
+          dataTransfer: data,
+          bubbles: true,
+          cancelable: true,
+        }),
+      );
+    }
+  }, files);
+}
+
+function byStart(a: { startTime: number }, b: { startTime: number }): number {
+  return a.startTime - b.startTime;
+}

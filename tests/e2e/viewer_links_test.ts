@@ -1,0 +1,128 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
+import { createTracer } from "@quartet/kit/trace";
+import { shareBrowser } from "./browser.ts";
+import {
+  assertQuiet,
+  newViewerPage,
+  openTrace,
+  openViewer,
+  selectSpan,
+  startAtlas,
+  waitForAddress,
+  waitForCount,
+  waitForPaths,
+  waitForText,
+} from "./viewer_page.ts";
+import { ask, testViewer } from "./viewer_fixture.ts";
+
+const browser = shareBrowser();
+
+testViewer(
+  browser,
+  "opens what a link says, and goes back",
+  async (view, atlas) => {
+    const { page } = view;
+    await ask(atlas, "/countries/fra", "/countries/deu");
+    await waitForCount(page, "2 traces");
+    await openTrace(page, "/countries/fra");
+    await selectSpan(page, "loader:/countries/:code");
+    await page.getByRole("button", { name: "Flame graph" }).click();
+    await page.locator("#flame").waitFor();
+    const { href: link } = await waitForAddress(
+      page,
+      ({ href }) => /#trace=[0-9a-f]+&span=[0-9a-f]{16}&view=flame$/.test(href),
+    );
+    await page.reload();
+    await waitForText(page, "#details h3", "loader:/countries/:code");
+    await page.locator("#flame").waitFor();
+    await waitForAddress(page, ({ href }) => href === link);
+
+    await using other = await openViewer(
+      browser,
+      link.replace("&view=flame", ""),
+    );
+    await waitForText(other.page, ".trace-header h2", "/countries/fra");
+    await waitForText(other.page, "#waterfall [aria-selected=true]", "loader");
+    await other.page.locator("#trace-list [data-row]", { hasText: "deu" })
+      .click();
+    await waitForText(other.page, ".trace-header h2", "/countries/deu");
+    await assertQuiet(other);
+
+    await page.getByRole("button", { name: "Close the trace" }).click();
+    await page.locator("#details").waitFor({ state: "detached" });
+    await waitForAddress(page, ({ href }) => href === atlas.viewer);
+    await page.goBack();
+    await waitForText(page, ".trace-header h2", "/countries/fra");
+    await page.goForward();
+    await page.locator(".trace-header").waitFor({ state: "detached" });
+  },
+);
+
+testViewer(
+  browser,
+  "follows a link that comes right after a click",
+  async (view, atlas) => {
+    const { page } = view;
+    await ask(atlas, "/countries/fra", "/countries/deu");
+    await waitForCount(page, "2 traces");
+    await openTrace(page, "/countries/fra");
+    await selectSpan(page, "loader:/countries/:code");
+    const { href: link } = await waitForAddress(
+      page,
+      ({ span }) => span !== "",
+    );
+    await page.getByRole("button", { name: "Close the trace" }).click();
+    await page.locator("#details").waitFor({ state: "detached" });
+    await waitForAddress(page, ({ href }) => href === atlas.viewer);
+
+    for (const later of ["(run) => run()", "requestAnimationFrame"]) {
+      await page.evaluate(
+        `document.querySelector("#trace-list [data-row]").click();
+         (${later})(() => { location.hash = ${
+          JSON.stringify(new URL(link).hash)
+        } })`,
+      );
+      await waitForText(page, "#details h3", "loader:/countries/:code");
+      await waitForAddress(page, ({ href }) => href === link);
+    }
+  },
+);
+
+Deno.test("the viewer asks the server for a linked trace that is old", async () => {
+  const tracer = createTracer({ maxTraces: 1_100 });
+  for (let i = 0; i < 1_100; i++) tracer.startTrace(`job:${i}`).end();
+  await using atlas = startAtlas({ tracer });
+  const [oldest] = tracer.getTraces();
+  await using view = await newViewerPage(browser);
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  await view.page.route("**/api?traceId=*", async (route) => {
+    asked.resolve();
+    await answer.promise;
+    await route.continue();
+  });
+  await view.page.goto(`${atlas.viewer}#trace=${oldest!.id}`);
+  await asked.promise;
+  await waitForCount(view.page, "1,000 traces");
+  await waitForText(view.page, ".trace-pane", "Looking for the trace");
+  answer.resolve();
+  await waitForText(view.page, ".trace-header h2", "job:0");
+  await waitForCount(view.page, "1,001 traces");
+  await assertQuiet(view);
+});
+
+Deno.test("the viewer says that a linked trace is not there", async () => {
+  await using atlas = startAtlas();
+  await using view = await openViewer(
+    browser,
+    `${atlas.viewer}#trace=${"0".repeat(31)}1`,
+  );
+  const { page } = view;
+  await ask(atlas, "/countries/fra");
+  await waitForText(page, ".trace-pane", "This trace isn't here");
+  await page.getByRole("button", { name: "Show the list" }).click();
+  await waitForPaths(page, ["/countries/fra"]);
+  await assertQuiet(view);
+});

@@ -1,0 +1,168 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { shareBrowser } from "./browser.ts";
+import {
+  listedPaths,
+  openTrace,
+  recordFailure,
+  waitForCount,
+  waitForPaths,
+  waitForText,
+} from "./viewer_page.ts";
+import { ask, testViewer } from "./viewer_fixture.ts";
+
+const browser = shareBrowser();
+
+testViewer(browser, "filters and searches", async (view, atlas) => {
+  const { page } = view;
+  await ask(atlas, "/countries/fra", "/countries/nowhere", "/nowhere");
+  await ask(atlas, "/?q=ger");
+  recordFailure(atlas.tracer);
+  await waitForCount(page, "5 traces");
+  const all = [
+    "job:report",
+    "/",
+    "/nowhere",
+    "/countries/nowhere",
+    "/countries/fra",
+  ];
+  await waitForPaths(page, all);
+  const clear = async () => {
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
+    await waitForPaths(page, all);
+  };
+
+  await page.getByLabel("Method").selectOption("GET");
+  await waitForPaths(page, all.slice(1));
+  await waitForCount(page, "4 of 5 traces");
+  await clear();
+  await page.getByRole("button", { name: "Status 4xx" }).click();
+  await waitForPaths(page, ["/nowhere", "/countries/nowhere"]);
+  await page.getByRole("button", { name: "Status 2xx" }).click();
+  await waitForPaths(page, all.slice(1));
+  await clear();
+  await page.getByLabel("Path contains").fill("COUNTRIES");
+  await waitForPaths(page, ["/countries/nowhere", "/countries/fra"]);
+  await clear();
+  await page.getByLabel("Layer").selectOption("routing");
+  await waitForPaths(page, all.slice(1));
+  await clear();
+  await page.getByRole("button", { name: "Errors only" }).click();
+  await waitForPaths(page, ["job:report"]);
+  await clear();
+  await page.getByLabel("Minimum duration in milliseconds").fill("9999999");
+  await waitForText(page, "#trace-list", "No trace matches.");
+  await page.getByRole("button", { name: "Show all" }).click();
+  await waitForPaths(page, all);
+
+  for (
+    const [text, paths] of [
+      ["loader:/countries", ["/countries/nowhere", "/countries/fra"]],
+      ["FROM BORDER", ["/countries/fra"]],
+      ["first step went wrong", ["job:report"]],
+    ] as const
+  ) {
+    await page.locator("#search").fill(text);
+    await waitForPaths(page, paths);
+  }
+  await openTrace(page, "job:report");
+  await page.getByRole("button", { name: "1 match", exact: true }).click();
+  await waitForText(page, "#details mark", "first step went wrong");
+  await page.locator("#search").fill("nothing has this");
+  await waitForText(page, "#trace-list", "No trace matches.");
+  await clear();
+});
+
+testViewer(browser, "sorts by any column", async (view, atlas) => {
+  const { page } = view;
+  await ask(atlas, "/countries/fra", "/countries/deu", "/?q=z");
+  await waitForPaths(page, ["/", "/countries/deu", "/countries/fra"]);
+  const head = page.getByRole("columnheader", { name: "Path" });
+  const isSorted = (how: string) =>
+    head.and(page.locator(`[aria-sort=${how}]`)).waitFor();
+  await head.getByRole("button").click();
+  await isSorted("ascending");
+  await waitForPaths(page, ["/", "/countries/deu", "/countries/fra"]);
+  await head.getByRole("button").click();
+  await isSorted("descending");
+  await waitForPaths(page, ["/countries/fra", "/countries/deu", "/"]);
+  await page.getByRole("columnheader", { name: "Time" }).getByRole("button")
+    .click();
+  await waitForPaths(page, ["/", "/countries/deu", "/countries/fra"]);
+});
+
+testViewer(
+  browser,
+  "holds new traces back while the tail is paused",
+  async (view, atlas) => {
+    const { page } = view;
+    await ask(atlas, "/countries/fra");
+    await waitForCount(page, "1 trace");
+    const pause = page.getByRole("button", { name: "Pause the live tail" });
+    await pause.click();
+    await waitForText(page, "#connection", "Paused");
+    await ask(atlas, "/countries/deu", "/countries/ita");
+    await waitForText(page, "#connection", "2 new");
+    assertEquals(await listedPaths(page), ["/countries/fra"]);
+    await pause.click();
+    await waitForPaths(page, [
+      "/countries/ita",
+      "/countries/deu",
+      "/countries/fra",
+    ]);
+    await waitForText(page, "#connection", "Live");
+  },
+);
+
+testViewer(
+  browser,
+  "moves no row under a reader who has scrolled",
+  async (view, atlas) => {
+    const { page } = view;
+    for (let i = 0; i < 60; i++) atlas.tracer.startTrace(`job:${i}`).end();
+    await waitForCount(page, "60 traces");
+    const list = page.locator("#trace-list");
+    await list.evaluate((list) => list.scrollTop = 700);
+    // The page has handled the event once the rows above are gone.
+    await page.locator("[data-row]", { hasText: "job:59" })
+      .waitFor({ state: "detached" });
+    await page.locator("[data-row]", { hasText: "job:25" }).hover();
+    const before = await listedPaths(page);
+    await ask(atlas, "/countries/fra", "/countries/deu");
+    await waitForText(page, ".new-pill", "2 new");
+    assertEquals(await listedPaths(page), before);
+    await page.locator(".new-pill").click();
+    await waitForCount(page, "62 traces");
+    await waitForText(page, "#trace-list .path", "/countries/deu");
+    assertEquals(await list.evaluate((list) => list.scrollTop), 0);
+    await page.locator(".new-pill").waitFor({ state: "detached" });
+  },
+);
+
+testViewer(
+  browser,
+  "counts each route, and shows its traces",
+  async (view, atlas) => {
+    const { page } = view;
+    await ask(atlas, "/countries/fra", "/countries/deu", "/countries/nowhere");
+    await ask(atlas, "/?q=a");
+    await waitForCount(page, "4 traces");
+    await page.locator("#tab-routes").click();
+    const row = page.locator("#route-table [data-row]").first();
+    assertMatch(
+      (await row.innerText()).replace(/\s+/g, " "),
+      /^GET \/countries\/:code 3 (\S+ [mµ]s ){4}0 %$/,
+    );
+    await row.click();
+    await waitForPaths(page, [
+      "/countries/nowhere",
+      "/countries/deu",
+      "/countries/fra",
+    ]);
+    await page.getByRole("button", { name: /^Remove the filter on route/ })
+      .click();
+    await waitForCount(page, "4 traces");
+  },
+);

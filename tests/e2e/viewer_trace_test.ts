@@ -1,0 +1,186 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
+import { assertEquals } from "@std/assert";
+import { shareBrowser } from "./browser.ts";
+import {
+  openTrace,
+  recordFailure,
+  waitForAddress,
+  waitForCount,
+  waitForRows,
+  waitForText,
+  waitUntil,
+} from "./viewer_page.ts";
+import { ask, testViewer } from "./viewer_fixture.ts";
+
+const browser = shareBrowser();
+
+testViewer(browser, "compares two traces", async ({ page }, atlas) => {
+  await ask(atlas, "/countries/nowhere", "/countries/fra");
+  await waitForCount(page, "2 traces");
+  await openTrace(page, "/countries/nowhere");
+  await page.getByRole("button", { name: "Compare" }).click();
+  await openTrace(page, "/countries/fra");
+  await page.getByRole("button", { name: "Compare with marked" }).click();
+  const spans = page.locator("#compare-spans");
+  await spans.waitFor();
+  const sides = page.locator(".compare-header .side-path");
+  assertEquals(await sides.allInnerTexts(), [
+    "GET /countries/nowhere",
+    "GET /countries/fra",
+  ]);
+  await spans.locator("[role=row]", { hasText: "only B" }).first().waitFor();
+  const { trace, compare } = await waitForAddress(
+    page,
+    ({ compare }) => compare !== "",
+  );
+  await page.getByRole("button", { name: "Swap" }).click();
+  await spans.locator("[role=row]", { hasText: "only A" }).first().waitFor();
+  await waitForAddress(
+    page,
+    (address) => address.trace === compare && address.compare === trace,
+  );
+  await page.reload();
+  await spans.locator("[role=row]", { hasText: "only A" }).first().waitFor();
+  await page.getByRole("button", { name: "Close the comparison" }).click();
+  await waitForText(page, ".trace-header h2", "/countries/fra");
+});
+
+testViewer(
+  browser,
+  "compares repeated spans as one, and tells of each",
+  async (view, atlas) => {
+    const { page } = view;
+    recordFailure(atlas.tracer);
+    recordFailure(atlas.tracer);
+    await waitForCount(page, "2 traces");
+    await page.locator("#trace-list").focus();
+    for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
+    await waitForRows(page, "#compare-spans [data-row]", 4);
+    const group = page.locator("[data-row]", { hasText: "× 12" });
+    await group.locator(".label").click();
+    await waitForText(page, "#details", "The same span 12 times");
+    await group.locator("[data-twist]").click();
+    await waitForRows(page, "#compare-spans [data-row]", 16);
+
+    // Which of both was clicked is the one that is told of, also by a link.
+    const [first, second] = atlas.tracer.getTraces()
+      .map((trace) => trace.spans.values().toArray().at(-1)!.id);
+    const step = page.locator("[data-row]", { hasText: "step:second" });
+    await step.locator(".duration.pair-a").click();
+    await waitForText(page, "#details", second!);
+    await step.locator(".duration.pair-b").click();
+    await waitForText(page, "#details", first!);
+    await waitForText(page, "#details", "RangeError: The second step");
+    await waitForAddress(page, ({ span }) => span === first);
+    await page.reload();
+    await waitForText(page, "#details", first!);
+    await page.locator("#compare-spans").focus();
+    await page.keyboard.press("k");
+    await waitForText(page, "#details h3", "step:first");
+    await page.keyboard.press("Escape");
+    await page.locator("#details").waitFor({ state: "detached" });
+    await page.locator("#compare-spans").waitFor();
+  },
+);
+
+testViewer(
+  browser,
+  "keeps the selected row in view as its details open",
+  async (view, atlas) => {
+    const { page } = view;
+    const root = atlas.tracer.startTrace("job:many");
+    for (let i = 0; i < 60; i++) root.child(`step:${i}`, "custom").end();
+    root.end();
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "job:many");
+    const grid = page.locator("#waterfall");
+    const { height } = (await grid.boundingBox())!;
+    const label = `step:${Math.floor(height / 24) - 4}`;
+    await grid.getByText(label, { exact: true }).click();
+    await page.locator("#details").waitFor();
+    await waitForText(page, "[aria-selected=true] .label", label);
+    await waitUntil(
+      page,
+      `(() => {
+      const row = document.querySelector("#waterfall [aria-selected=true]").getBoundingClientRect();
+      const grid = document.querySelector("#waterfall").getBoundingClientRect();
+      return grid.height < 500 && row.top >= grid.top + 24 && row.bottom <= grid.bottom;
+    })()`,
+    );
+  },
+);
+
+testViewer(
+  browser,
+  "marks what failed in the flame graph",
+  async ({ page }, atlas) => {
+    recordFailure(atlas.tracer);
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "job:report");
+    await page.keyboard.press("f");
+    await waitForText(page, "#flame-told", /^job:report: /);
+    await page.locator("#flame").focus();
+    const told = page.locator("#flame-told");
+    // Frames stand in the order of their times: the steps may come second.
+    for (const key of ["ArrowDown", "ArrowRight"]) {
+      const before = await told.innerText();
+      await page.keyboard.press(key);
+      await told.filter({ hasNotText: before }).waitFor();
+      if (/^step:/.test(await told.innerText())) break;
+    }
+    await waitForText(page, "#flame-told", /^step:.*; 1 failed$/);
+  },
+);
+
+testViewer(browser, "draws a flame graph", async ({ page }, atlas) => {
+  recordFailure(atlas.tracer);
+  await waitForCount(page, "1 trace");
+  await openTrace(page, "job:report");
+  await page.getByRole("button", { name: "Flame graph" }).click();
+  const flame = page.locator("#flame");
+  await waitForText(page, "#flame-told", /^job:report: .*100 %/);
+  // Frames can be clicked on once they are drawn, in some colours.
+  await waitUntil(
+    page,
+    `(() => {
+      const canvas = document.querySelector("#flame canvas");
+      const { width, height } = canvas;
+      if (width === 0 || height === 0) return false;
+      const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+      return new Set(new Uint32Array(data.buffer)).size > 2;
+    })()`,
+  );
+  await flame.click({ position: { x: 8, y: 10 } });
+  await waitForText(page, "#details h3", "job:report");
+  await page.getByRole("button", { name: "Waterfall" }).click();
+  await page.locator("#waterfall").waitFor();
+});
+
+testViewer(
+  browser,
+  "hides layers, groups, and zooms",
+  async ({ page }, atlas) => {
+    recordFailure(atlas.tracer);
+    await waitForCount(page, "1 trace");
+    await openTrace(page, "job:report");
+    await waitForRows(page, "#waterfall [data-row]", 4);
+    await page.getByRole("button", { name: "Group", exact: true }).click();
+    await waitForRows(page, "#waterfall [data-row]", 15);
+    const layers = page.getByRole("group", { name: "Layers" });
+    await layers.getByRole("button", { name: /^database/ }).click();
+    await waitForRows(page, "#waterfall [data-row]", 3);
+    const tick = page.locator("#waterfall .axis .tick").last();
+    const whole = await tick.innerText();
+    const overview = (await page.getByRole("group", { name: "Overview" })
+      .boundingBox())!;
+    await page.mouse.move(overview.x + overview.width / 4, overview.y + 9);
+    await page.mouse.down();
+    await page.mouse.move(overview.x + overview.width / 2, overview.y + 9);
+    await page.mouse.up();
+    await tick.filter({ hasNotText: whole }).waitFor();
+    await page.keyboard.press("0");
+    await waitForText(page, "#waterfall .axis .tick", whole);
+  },
+);
