@@ -78,6 +78,7 @@ class DeclarationReader {
   /** Returns what a file exports, following its re-exports. */
   async exportsOf(path: string): Promise<Exported[]> {
     const exported: Exported[] = [];
+    const starred: Exported[] = [];
     const source = await this.#read(path);
     for (const statement of source.statements) {
       if (!ts.isExportDeclaration(statement)) {
@@ -96,7 +97,11 @@ class DeclarationReader {
       }
       const { exportClause, moduleSpecifier } = statement;
       if (exportClause === undefined) {
-        exported.push(...await this.exportsOf(resolve(path, moduleSpecifier)));
+        const all = await this.exportsOf(resolve(path, moduleSpecifier));
+        const { isTypeOnly } = statement;
+        starred.push(
+          ...all.map((one) => isTypeOnly ? { ...one, isType: true } : one),
+        );
       } else if (ts.isNamedExports(exportClause)) {
         for (const element of exportClause.elements) {
           const { name, propertyName } = element;
@@ -127,7 +132,9 @@ class DeclarationReader {
         }
       }
     }
-    return exported;
+    // A file's own names hide those of `export *`.
+    const names = new Set(exported.map(({ name }) => name));
+    return [...exported, ...starred.filter(({ name }) => !names.has(name))];
   }
 
   /** Returns the text of a declaration, with all its overloads. */

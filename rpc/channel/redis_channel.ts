@@ -13,7 +13,7 @@ import {
 import {
   aNonEmptyString,
   aPositiveInteger,
-  rule,
+  withMethods,
 } from "../../core/check/rules.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
@@ -131,7 +131,7 @@ export function createRedisChannel<T>(
   checkOptions(options, OPTIONS, operation);
   const { client, name, history = DEFAULT_HISTORY } = options;
   const transformer = options.transformer ?? JSON;
-  checkValue(client, "client", anObject, operation);
+  checkValue(client, "client", aRedisClient, operation);
   checkValue(name, "name", aNonEmptyString, operation);
   const stream: RedisStream = { client, name, history, block: BLOCK };
   const subscriptions = new Set<Subscription>();
