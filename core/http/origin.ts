@@ -25,6 +25,11 @@ export function isCrossOrigin(
   return !host || host !== URL.parse(url)?.host;
 }
 
+/** Whether a value is an origin such as `https://app.example`, without a path. */
+export function isOrigin(value: unknown): boolean {
+  return URL.parse(String(value))?.origin === value;
+}
+
 /**
  * Checks a list of origins.
  *
@@ -38,8 +43,7 @@ export function readOrigins(
   name: string,
 ): ReadonlySet<string> {
   for (const origin of origins) {
-    const url = URL.parse(origin);
-    if (url !== null && url.origin === origin) continue;
+    if (isOrigin(origin)) continue;
     throw new TypeError(
       `Cannot ${operation}: ${name} must hold origins such as "https://app.example", received ${
         show(origin)

@@ -52,18 +52,36 @@ export function thrownText(value: unknown, maxLength = MAX_LOG_TEXT): string {
 
 /** Returns the text of an error, its causes and its aggregated errors. */
 export function errorText(error: unknown): string {
-  const texts: string[] = [];
+  const text = textWithCauses(
+    error,
+    (each) => ownText(each) + aggregateText(each),
+  );
+  // Values were redacted alone. Their property names can mark them as secret.
+  return redactText(text);
+}
+
+/**
+ * Joins the texts of a thrown value and of its causes.
+ *
+ * @param textOf Returns the text of one error, or `undefined` to leave it out.
+ * @param maxLength Characters of a cause that isn't an `Error`.
+ */
+export function textWithCauses(
+  error: unknown,
+  textOf: (error: Error) => string | undefined,
+  maxLength = MAX_LOG_TEXT,
+): string {
+  const texts: (string | undefined)[] = [];
   let cause = error;
   while (cause instanceof Error && texts.length <= MAX_CAUSES) {
-    texts.push(ownText(cause) + aggregateText(cause));
+    texts.push(textOf(cause));
     cause = cause.cause;
   }
   if (cause instanceof Error) texts.push("… more causes");
   else if (cause !== undefined || texts.length === 0) {
-    texts.push(thrownText(cause));
+    texts.push(thrownText(cause, maxLength));
   }
-  // Values were redacted alone. Their property names can mark them as secret.
-  return redactText(texts.join("\nCaused by: "));
+  return texts.filter((text) => text !== undefined).join("\nCaused by: ");
 }
 
 function ownText(error: Error): string {

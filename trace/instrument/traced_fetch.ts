@@ -5,6 +5,7 @@ import {
 } from "../../core/check/check_options.ts";
 import { runSpan } from "../../core/observe.ts";
 import { aFunction, rule } from "../../core/check/rules.ts";
+import { isOrigin } from "../../core/http/origin.ts";
 import { getActiveSpan } from "../record/context.ts";
 import { sentRequestAttributes } from "../http/request_attributes.ts";
 import { formatTraceparent } from "../http/trace_context.ts";
@@ -34,7 +35,7 @@ const OPTIONS: OptionRules<TracedFetchOptions> = {
 
 const anOrigin = rule(
   "like https://api.example.com, without a path or a slash at the end",
-  (value) => URL.parse(value as string)?.origin === value,
+  isOrigin,
 );
 
 const TRACE = "trace fetch";

@@ -1,4 +1,8 @@
-import { stackText, thrownText } from "../../core/redact/error_text.ts";
+import {
+  stackText,
+  textWithCauses,
+  thrownText,
+} from "../../core/redact/error_text.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
 import { MAX_VALUE_LENGTH } from "./limits.ts";
 
@@ -22,7 +26,11 @@ export function describeError(error: unknown): ErrorDescription {
       return {
         type: String(error.name || "Error"),
         message: redactMessage(String(error.message), MAX_TEXT),
-        stack: stackOf(error),
+        stack: textWithCauses(
+          error,
+          (each) => stackText(each, MAX_TEXT),
+          MAX_TEXT,
+        ) || undefined,
       };
     }
     return {
@@ -39,21 +47,5 @@ export function describeError(error: unknown): ErrorDescription {
   }
 }
 
-/** How many causes are followed; a ring of them has no end. */
-const MAX_CAUSES = 5;
 /** The length that a span stores, including the note about cut text. */
 const MAX_TEXT = MAX_VALUE_LENGTH - 64;
-
-function stackOf(error: Error): string | undefined {
-  const stacks: string[] = [];
-  let cause: unknown = error;
-  while (cause instanceof Error && stacks.length <= MAX_CAUSES) {
-    const stack = stackText(cause, MAX_TEXT);
-    if (stack !== undefined) stacks.push(stack);
-    cause = cause.cause;
-  }
-  if (cause !== undefined && !(cause instanceof Error)) {
-    stacks.push(thrownText(cause, MAX_TEXT));
-  }
-  return stacks.length === 0 ? undefined : stacks.join("\nCaused by: ");
-}
