@@ -17,13 +17,13 @@ export type RPCErrorCode =
   | "SUBSCRIPTION_ERROR"
   | "DUPLICATE_ID";
 
-/** What an {@linkcode RPCError} may carry beside code, message and status. */
+/** Options of an {@linkcode RPCError}. */
 export interface RPCErrorOptions {
   /** Anything more that the caller should know; sent as JSON. */
   readonly details?: unknown;
   /** Headers for the response, such as `Retry-After`. */
   readonly headers?: HeadersInit;
-  /** What led to this error. It stays on the server. */
+  /** The cause of the error. It stays on the server. */
   readonly cause?: unknown;
 }
 
@@ -70,7 +70,7 @@ export class RPCError extends Error {
   readonly headers: Readonly<Record<string, string>> | undefined;
 
   /**
-   * Makes an error for the caller.
+   * Creates an error for the caller.
    *
    * @param code A stable name for programs: one of the router's or your own.
    * @param message One sentence for people.
@@ -95,7 +95,7 @@ export class RPCError extends Error {
     this.headers = options.headers && copyHeaders(options.headers);
   }
 
-  /** What callers get to see of it. */
+  /** Returns the failure as callers see it. */
   toJSON(): RPCFailure {
     const { code, message, details } = this;
     return details === undefined
@@ -105,7 +105,7 @@ export class RPCError extends Error {
 }
 
 /**
- * Makes the errors that procedures throw most often.
+ * Creates the errors that procedures throw most often.
  *
  * @example
  * ```ts
@@ -144,7 +144,7 @@ export function stringifyError(error: RPCError): string {
   }
 }
 
-/** What the response says of itself, or its connection of itself. */
+/** Headers that describe the response's own body and connection. */
 const OWN_HEADERS = [
   "connection",
   "content-length",

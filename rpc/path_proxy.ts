@@ -4,7 +4,7 @@
  */
 export const PATH: unique symbol = Symbol("path");
 
-/** What a path may end in, and what that calls. */
+/** The functions that a path may end in, by name. */
 export type Methods = {
   readonly [method: string]:
     | ((
@@ -19,7 +19,7 @@ export type Methods = {
 };
 
 /**
- * Makes an object that has every property, to any depth, and calls the method
+ * Creates an object that has every property, to any depth, and calls the method
  * that a path ends in with the path up to it. A property is the same each time
  * it is read, so that frameworks which compare see that nothing has changed.
  *

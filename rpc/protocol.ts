@@ -1,5 +1,5 @@
 /**
- * What goes over the wire. Server and client agree on this and nothing else.
+ * The wire format, which is all that server and client share.
  *
  * With a transformer, `input` and `data` are strings that hold its text.
  *
@@ -17,9 +17,9 @@ export type Envelope =
 export interface CallMessage {
   /** The procedure's path, a key an element. */
   readonly path: readonly string[];
-  /** What the caller takes the procedure for. */
+  /** The kind that the caller expects. */
   readonly type: "query" | "mutation";
-  /** What the procedure is called with. */
+  /** The input of the procedure. */
   readonly input?: unknown;
 }
 
@@ -32,7 +32,7 @@ export interface BatchMessage {
   readonly batch: readonly CallMessage[];
 }
 
-/** What a client sends over a socket. */
+/** A message of a client over a socket. */
 export type ClientMessage =
   | {
     readonly type: "subscribe";
@@ -46,7 +46,7 @@ export type ClientMessage =
   | { readonly type: "unsubscribe"; readonly id: string }
   | { readonly type: "ping" };
 
-/** What a server sends over a socket. */
+/** A message of a server over a socket. */
 export type ServerMessage =
   | {
     readonly type: "data";

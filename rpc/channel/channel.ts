@@ -87,7 +87,7 @@ const OPTIONS: OptionRules<ChannelOptions> = {
 };
 
 /**
- * Makes a channel within this process. Subscribers share one history, so that
+ * Creates a channel within this process. Subscribers share one history, so that
  * a slow one costs no memory and holds up nobody; they also share the values,
  * which must not be changed after they were published.
  *

@@ -31,7 +31,7 @@ export class MessageRing<T> {
   #end = 0;
   #waiting = new Set<Waiter>();
 
-  /** Makes an empty ring. */
+  /** Creates an empty ring. */
   constructor(capacity: number) {
     this.capacity = capacity;
   }
@@ -89,7 +89,7 @@ export class MessageRing<T> {
   }
 }
 
-/** What a reader is told whose next message is held no more. */
+/** Returns the error for a reader whose next message is no longer held. */
 export function messagesLost(history: number): RPCError {
   return new RPCError(
     "SUBSCRIPTION_ERROR",

@@ -88,7 +88,7 @@ interface Subscription {
 const BLOCK = 10_000;
 
 /**
- * Makes a channel in Redis. All subscriptions of this process share one
+ * Creates a channel in Redis. All subscriptions of this process share one
  * connection, which is there while somebody is subscribed.
  *
  * Where Redis goes away, subscriptions wait for the client to reconnect and go
@@ -221,7 +221,7 @@ export function createRedisChannel<T>(
     };
   }
 
-  /** What comes after `lastEventId`, or else after the entry `newest`. */
+  /** Yields the messages after `lastEventId`, or after the entry `newest`. */
   async function* read(
     lastEventId: string | undefined,
     newest: string,

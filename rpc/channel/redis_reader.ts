@@ -34,7 +34,7 @@ export class RedisReader<T> {
   /** The newest entry that was copied. */
   #newest = "";
 
-  /** Makes a reader that does nothing yet. */
+  /** Creates a reader that isn't started. */
   constructor(
     stream: RedisStream,
     read: (entry: Entry) => Tracked<T> | undefined,

@@ -19,7 +19,7 @@ export interface ChannelRedisClient {
   connect(): Promise<unknown>;
   /** Closes the connection, whatever is going on. */
   destroy(): void;
-  /** Makes another one with the same settings. */
+  /** Creates another client with the same settings. */
   duplicate(): ChannelRedisClient;
   /** Listens to failures of the connection. */
   on(event: "error", listener: (error: Error) => void): unknown;

@@ -11,7 +11,7 @@ export interface Received {
   readonly error?: Partial<RPCFailure>;
 }
 
-/** What a connection tells its owner. */
+/** Events of a connection. */
 export interface ConnectionEvents {
   /** Called when a socket has opened, the first time and after each break. */
   readonly onOpen: () => void;

@@ -12,7 +12,7 @@ import type {
 } from "./types.ts";
 
 /**
- * Makes the client of a router. Its type is all that the client knows of it:
+ * Creates the client of a router. Its type is all that the client knows of it:
  * import it with `import type`, and no code of the server comes along.
  *
  * Calls reject with an {@linkcode RPCClientError}; one that is given up, with
@@ -60,7 +60,7 @@ export function createClient<R>(
 }
 
 /**
- * Makes a client without subscriptions, for pages where every byte counts: it is
+ * Creates a client without subscriptions, for pages where every byte counts: it is
  * half the size of {@linkcode createClient} and the same otherwise.
  *
  * @typeParam R The router's type, `typeof api`.

@@ -30,7 +30,7 @@ export class RPCClientError extends Error {
   declare readonly details: unknown;
 
   /**
-   * Makes an error from what the server sent, or from what the client found. If
+   * Creates an error from the server's failure, or from the client's own. If
    * that has no code, it is `BAD_RESPONSE`.
    */
   constructor(

@@ -15,7 +15,7 @@ export type Send = (
   options?: CallOptions,
 ) => Promise<unknown>;
 
-/** Gives what makes calls of one type. */
+/** Returns functions that make calls, by their type. */
 export function createSend(
   options: PlainOptions,
 ): (type: CallMessage["type"]) => Send {

@@ -1,7 +1,7 @@
 import type { Handlers } from "./subscribe.ts";
 
 /**
- * Makes an iterator of a subscription. It begins when the first value is asked
+ * Returns an iterator of a subscription. It begins when the first value is asked
  * for and ends with the iterator. Values that nobody has asked for yet are
  * kept.
  */

@@ -12,7 +12,7 @@ import { RPCClientError } from "./error.ts";
 import type { SubscriptionHandlers } from "../procedure/calls.ts";
 import type { PlainOptions, SubscribeOptions } from "./types.ts";
 
-/** What happens to a subscription, and what ends it. */
+/** Handlers and options of a subscription. */
 export interface Handlers
   extends SubscriptionHandlers<unknown>, SubscribeOptions {
   /** Called when the client itself has ended it. */

@@ -6,7 +6,7 @@ import type { BatchMessage, CallMessage, Transformer } from "../protocol.ts";
 export interface HTTPClientOptions {
   /** Where the router is: a URL, which may be relative in a page. */
   readonly httpEndpoint: string | URL;
-  /** What sends the requests. Default: the global `fetch`. */
+  /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: (
     input: string,
     init: RequestInit,
@@ -39,7 +39,7 @@ export interface ClientOptions extends HTTPClientOptions {
 
 /** Any client's options, when the transformer has been seen to fit. */
 export interface PlainOptions extends ClientOptions {
-  /** What carries values that JSON can't. */
+  /** The transformer. */
   readonly transformer?: Transformer | undefined;
 }
 
@@ -85,7 +85,7 @@ export type HTTPClient<R> = R extends
 
 /** Settings of one call. */
 export interface CallOptions {
-  /** Gives the call up; it rejects with the signal's reason. */
+  /** Aborts the call, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** More headers. A call that has some is sent by itself. */
   readonly headers?: HeadersInit | undefined;
@@ -101,11 +101,11 @@ export type Exchange = (
   readonly ok?: boolean;
   /** The output. */
   readonly data?: unknown;
-  /** What failed. */
+  /** The failure. */
   readonly error?: Partial<RPCFailure> | false | undefined;
   /** The HTTP status that the call had or would have had alone. */
   readonly status: number;
-  /** What kept the router's own answer from coming. */
+  /** The error that kept the router's answer from coming. */
   readonly cause?: unknown;
 }>;
 

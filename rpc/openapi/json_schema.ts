@@ -1,5 +1,5 @@
 /**
- * What JSON Schema says of the kit's schemas, by Standard JSON Schema
+ * Describes schemas in JSON Schema, by Standard JSON Schema
  * (https://standardschema.dev/json-schema), in draft 2020-12.
  *
  * @module
@@ -11,7 +11,7 @@ import { isZodThatMayWait } from "../procedure/zod.ts";
 
 /** A JSON Schema: an object of keywords. */
 export interface JSONSchema {
-  /** What the keyword says; see draft 2020-12. */
+  /** A keyword of draft 2020-12. */
   readonly [keyword: string]: unknown;
 }
 
@@ -84,13 +84,13 @@ interface Standard {
 
 type ZodSchema = Schema & { readonly _zod: { readonly def: ZodDef } };
 
-/** What zod tells of a type that has no JSON Schema. */
+/** Zod's report about a type that has no JSON Schema. */
 interface Unrepresentable {
   readonly zodSchema: ZodSchema;
   readonly message: string;
 }
 
-/** What zod tells of a type that it has described. */
+/** A type that zod has described. */
 interface Described {
   readonly zodSchema: ZodSchema;
   readonly jsonSchema: {
@@ -198,7 +198,7 @@ function isAnything(described: JSONSchema): boolean {
   return Object.keys(described).every((key) => key === "$comment");
 }
 
-/** What zod notes of a schema without running the functions in it. */
+/** Returns whether zod knows a schema as optional, without running its code. */
 function optionality(schema: object, side: "optin" | "optout"): unknown {
   const { _zod: zod } = schema as {
     readonly _zod?: { readonly optin?: unknown; readonly optout?: unknown };

@@ -24,7 +24,7 @@ import type { OpenAPIDocument, OpenAPIOperation } from "./openapi_document.ts";
 import { FAILURE_RESPONSES, FAILURE_SCHEMA } from "./openapi_failures.ts";
 import { createSchemaComponents } from "./schema_components.ts";
 
-/** What a document says beside the procedures. */
+/** Options of {@linkcode createOpenAPIDocument}. */
 export interface OpenAPIOptions {
   /** The name of the API. */
   readonly title: string;

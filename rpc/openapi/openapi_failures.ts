@@ -1,5 +1,5 @@
 /**
- * What an OpenAPI document says of failures: the same for all procedures.
+ * The failures in an OpenAPI document, which are the same for all procedures.
  *
  * @module
  */

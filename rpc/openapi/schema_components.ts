@@ -3,7 +3,7 @@ import type { JSONSchema } from "./json_schema.ts";
 /** Where JSON Schemas that are used by name stand in an OpenAPI document. */
 export interface SchemaComponents {
   /**
-   * Makes a schema that stands alone fit to stand anywhere in the document:
+   * Returns a schema that can stand anywhere in the document:
    * what it defines moves to the components, and its references follow.
    *
    * @param name For the schema itself, if it refers to itself.
@@ -14,7 +14,7 @@ export interface SchemaComponents {
 }
 
 /**
- * Makes the collection of a document's schemas.
+ * Creates the collection of a document's schemas.
  *
  * A reference such as `#/$defs/Post` counts from the document's root, so a
  * schema can't keep its own `$defs` when it becomes a part of something. Equal

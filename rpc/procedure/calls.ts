@@ -25,7 +25,7 @@ export interface SubscribeFunction<Input, Output, Options> {
   ): AsyncIterableIterator<Output>;
 }
 
-/** What happens to the values of a subscription. */
+/** Handlers of a subscription. */
 export interface SubscriptionHandlers<Output> {
   /** Called with each value. */
   readonly onData: (data: Output) => void;

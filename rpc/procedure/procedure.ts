@@ -20,12 +20,12 @@ import type { Tracked } from "./tracked.ts";
 export type ProcedureKind = "query" | "mutation" | "subscription";
 
 /**
- * What middlewares and handlers learn about a call. `request`, `signal` and
+ * Information about a call, for middlewares and handlers. `request`, `signal` and
  * `responseHeaders` are made when they are read, so a copy made by spreading is
  * without them.
  */
 export interface CallInfo<Context> {
-  /** What the host hands to each request; see `rpcPlugin` and `createCaller`. */
+  /** The host's context of the request; see `rpcPlugin` and `createCaller`. */
   readonly ctx: Context;
   /**
    * The HTTP request; for a subscription a copy of the one that opened the
@@ -48,20 +48,20 @@ export interface CallInfo<Context> {
   readonly type: ProcedureKind;
 }
 
-/** What a handler is called with. */
+/** Arguments of a query's or mutation's handler. */
 export interface HandlerArgs<Input, Context> extends CallInfo<Context> {
-  /** What the schema made of the caller's input. */
+  /** The input, as the schema has parsed it. */
   readonly input: Input;
 }
 
-/** What the handler of a subscription is called with. */
+/** Arguments of a subscription's handler. */
 export interface SubscriptionArgs<Input, Context>
   extends HandlerArgs<Input, Context> {
   /** The id of the last tracked value that a returning client has seen. */
   readonly lastEventId: string | undefined;
 }
 
-/** What a middleware is called with. */
+/** Arguments of a middleware. */
 export interface MiddlewareArgs<Context> extends CallInfo<Context> {
   /**
    * Goes on with the call, once. The fields it is given are added to what
@@ -77,9 +77,9 @@ export interface MiddlewareArgs<Context> extends CallInfo<Context> {
   >(added?: Added) => Promise<NextResult<Added>>;
 }
 
-/** What `next()` gives; a middleware returns it. */
+/** The result of `next()`, which a middleware returns. */
 export interface NextResult<Added> {
-  /** What the procedure gave, to look at; of a subscription, its stream. */
+  /** The procedure's output; of a subscription, its stream. */
   readonly output: unknown;
   /** Only for the compiler. */
   readonly "~added"?: Added;
@@ -108,7 +108,7 @@ export interface Procedure<
   readonly input: Input;
   /** The schema of the output, if there is one. */
   readonly output: Schema | undefined;
-  /** What runs before the handler, outermost first. */
+  /** The middlewares, outermost first. */
   // deno-lint-ignore no-explicit-any -- each has its own context and fields
   readonly middlewares: readonly ProcedureMiddleware<any, any, any>[];
   /** The code. */
@@ -119,7 +119,7 @@ export interface Procedure<
 }
 
 /**
- * Makes procedures. Every method leaves the builder as it is, so that one can
+ * Creates procedures. Every method leaves the builder as it is, so that one can
  * be kept under a name (`const authed = procedure.use(…)`) and used many times.
  *
  * @typeParam Added The fields that middlewares have added.

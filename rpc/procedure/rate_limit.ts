@@ -45,7 +45,7 @@ const OPTIONS: OptionRules<RateLimitOptions> = {
 };
 
 /**
- * Makes a middleware that limits how many calls a key may make in a window of
+ * Creates a middleware that limits how many calls a key may make in a window of
  * time. Further ones are refused with `RATE_LIMITED`, status 429 and
  * `Retry-After`.
  *
@@ -107,7 +107,7 @@ function networkOfCaller({ ctx }: CallInfo<unknown>): string {
 const MAX_KEY = 64;
 
 /**
- * What a caller can make long, such as a header, must not fill the memory. With
+ * Long keys, such as a caller's header, must not fill the memory. With
  * its prefix a digest is longer than any key that is kept, so nobody can choose
  * a key that is somebody else's.
  */

@@ -2,7 +2,7 @@ import { kindOf } from "../../core/check/show.ts";
 
 /** A value of a subscription under an id, made by `tracked()`. */
 export class Tracked<T> {
-  /** What a client that comes back sends as the last it has seen. */
+  /** The id that a returning client sends as the last it has seen. */
   readonly id: string;
   /** The value. */
   readonly value: T;

@@ -114,7 +114,7 @@ export type ValidationDetails =
 export interface ValidationIssue {
   /** Where: keys and indexes from the outside in. Absent for the value itself. */
   readonly path?: readonly (string | number)[];
-  /** What was wrong. */
+  /** The description of the problem. */
   readonly message: string;
   /** The schema library's name for it, such as `invalid_type`. */
   readonly code?: string;

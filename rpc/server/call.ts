@@ -21,13 +21,13 @@ export interface CallSource {
   readonly request: Request;
   /** Aborted when the caller goes away; it may also be after the call. */
   readonly signal: AbortSignal;
-  /** What is added to the headers of the response. */
+  /** Headers that are added to those of the response. */
   readonly responseHeaders: Headers;
   /** The id of the last value that a returning subscriber has seen. */
   readonly lastEventId?: string | undefined;
 }
 
-/** What stays the same while a call runs. */
+/** One call of a procedure. */
 export class Call implements CallInfo<unknown> {
   readonly ctx: unknown;
   readonly path: string;
@@ -71,13 +71,13 @@ export class Call implements CallInfo<unknown> {
     return (this.#controller ??= this.#follow(this.#source.signal)).signal;
   }
 
-  /** Notes that the procedure is done. */
+  /** Marks the procedure as done. */
   settle(): void {
     this.#settled = true;
     this.#unfollow?.();
   }
 
-  /** Tells the procedure that its caller has left, unless it is done. */
+  /** Aborts the procedure's signal, unless it is done. */
   abandon(reason: unknown): void {
     if (this.#settled) return;
     (this.#controller ??= new AbortController()).abort(reason);

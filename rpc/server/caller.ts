@@ -16,9 +16,9 @@ import { perform } from "./run.ts";
 
 /** On whose behalf a caller calls. */
 export interface CallerOptions {
-  /** What handlers get as `request`. Without one, reading it is an error. */
+  /** The `request` of handlers. Default: reading it is an error. */
   readonly request?: Request;
-  /** What handlers get as `signal`. Default: the request's. */
+  /** The `signal` of handlers. Default: the request's. */
   readonly signal?: AbortSignal;
   /**
    * What handlers get as `responseHeaders`, to hand on what they set. Default:
@@ -35,7 +35,7 @@ const OPTIONS: OptionRules<CallerOptions> = {
 
 /** Settings of one call on the server. */
 export interface DirectCallOptions {
-  /** Tells the handler to give up. Default: the caller's. */
+  /** Aborts the call. Default: the caller's signal. */
   readonly signal?: AbortSignal;
 }
 
@@ -51,7 +51,7 @@ export type Caller<R> = R extends { readonly _def: infer Def }
   : never;
 
 /**
- * Makes a caller: procedures are called on the server itself, with middlewares
+ * Creates a caller: procedures are called on the server itself, with middlewares
  * and validation and without HTTP. Calls reject with what the procedure throws,
  * as it is.
  *

@@ -12,7 +12,7 @@ import { Tracked } from "../procedure/tracked.ts";
 import type { Call, Endpoint } from "./call.ts";
 import { checkOutput, perform, toIterator } from "./run.ts";
 
-/** Gives the values of a subscription. It begins when the first is asked for. */
+/** Yields the values of a subscription. It begins with the first `next()`. */
 export function iterate(
   endpoint: Endpoint,
   call: Call,
@@ -57,12 +57,12 @@ async function* values(
 }
 
 /**
- * Hands the values of a subscription over, from now on. What `onData` or
+ * Passes the values of a subscription to handlers. What `onData` or
  * `onComplete` throws ends it, as it would end a loop, and is told to `onError`.
  *
  * @param begin Gives the values, or throws why there are none.
  * @param signal Unsubscribes.
- * @returns What unsubscribes: none of the handlers is called after that.
+ * @returns A function that unsubscribes. No handler is called after that.
  */
 export function handOver(
   begin: () => AsyncGenerator<unknown>,

@@ -18,7 +18,7 @@ interface NestedRouter {
   readonly websocket: object;
 }
 
-/** What there is at and below one key. */
+/** The procedure at a key, and the keys below it. */
 interface Branch {
   endpoint?: Endpoint;
   readonly next: Map<string, Branch>;

@@ -27,7 +27,7 @@ import { addHeaders, checkHeaders, respond, respondError } from "./respond.ts";
 import { perform } from "./run.ts";
 import { recordCall, recordRefusal, recordRefusedCall } from "./tracing.ts";
 
-/** What both sides of a router need: HTTP and WebSockets. */
+/** The parts of a router that HTTP and WebSockets share. */
 export interface RouterParts {
   readonly endpoints: Endpoints;
   readonly transformer: Transformer | undefined;
@@ -236,7 +236,7 @@ class RequestSource implements CallSource {
   readonly ctx: unknown;
   /** Whether a procedure was found, and called. */
   arrived = false;
-  /** What procedures have set, if one has looked. */
+  /** The headers of procedures, if one has asked for them. */
   added: Headers | undefined = undefined;
 
   constructor(request: Request, ctx: unknown) {

@@ -17,7 +17,7 @@ import { respondError } from "./respond.ts";
 import { httpHandlerOf, type Router } from "./router.ts";
 import { recordEndpoint, recordRefusal } from "./tracing.ts";
 
-/** What is served, and where. */
+/** Options of {@linkcode rpcPlugin}. */
 export interface RPCPluginOptions {
   /** The procedures. */
   readonly router: Pick<Router, "handler" | "websocket">;
@@ -47,7 +47,7 @@ const OPTIONS: OptionRules<RPCPluginOptions> = {
 
 /** Something that turns a request into a socket: an upgrader, or Bun's server. */
 export interface UpgradeServer {
-  /** Gives whether it did. */
+  /** Returns whether it did. */
   upgrade(request: Request, options: { data: WSConnectionData }): boolean;
 }
 
@@ -67,7 +67,7 @@ export interface RPCPlugin extends Plugin {
     ctx?: any,
   ): Response | Promise<Response> | undefined;
   /**
-   * Makes a socket of a request to the endpoint that asks for one, for servers
+   * Upgrades a request to the endpoint to a WebSocket, for servers
    * that this plugin is not installed on.
    *
    * @param server What upgrades requests there.

@@ -26,7 +26,7 @@ export function createReporter(onError: ErrorReport = logError): Reporter {
   };
 }
 
-/** What an error says may come from the caller. */
+/** The text of an error may come from the caller. */
 function logError(error: unknown, { type, path }: CallInfo<unknown>): void {
   console.error("%s %s failed:", type, path, printableError(error));
 }

@@ -34,7 +34,7 @@ export interface Router<
   Def = RouterDef,
   As extends "json" | "transformed" = "json" | "transformed",
 > {
-  /** What the router was made of. */
+  /** The definition that the router was created with. */
   readonly _def: Def;
   /**
    * Answers an HTTP request, whatever its URL's path. It never rejects.

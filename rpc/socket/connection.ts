@@ -2,11 +2,11 @@ import type { SpanOpener } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import type { ServerWebSocket } from "../../core/socket/websocket.ts";
 
-/** What belongs to one connection. */
+/** Data of one connection. */
 export interface WSConnectionData {
-  /** What aborts each running subscription, by its id. */
+  /** The controllers that abort the running subscriptions, by id. */
   subscriptions: Map<string, AbortController>;
-  /** What handlers get as `ctx`. */
+  /** The `ctx` of handlers. */
   // deno-lint-ignore no-explicit-any -- applications type their own context
   ctx: any;
   /** A copy of the request that opened the connection, made before it did. */

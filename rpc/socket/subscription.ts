@@ -29,7 +29,7 @@ const LOOK_EVERY = 32;
 /** How many bytes of UTF-8 one UTF-16 code unit becomes at most. */
 const MAX_UNIT = 3;
 
-/** What was subscribed to. */
+/** A subscription of a client. */
 export interface Subscription {
   readonly endpoint: Endpoint;
   readonly id: string;
@@ -170,7 +170,7 @@ async function checkValue(
   );
 }
 
-/** Makes what turns the values of a subscription into messages. */
+/** Returns a function that encodes the values of a subscription as messages. */
 function encoder(
   id: string,
   transformer: Transformer | undefined,

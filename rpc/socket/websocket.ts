@@ -49,7 +49,7 @@ const MAX_ID = 128;
  * reading. Streams don't count, they wait for their client themselves.
  */
 const MAX_UNREAD = 4_194_304;
-/** What Deno holds for a message to send, at least, in bytes. */
+/** Minimum bytes that Deno holds for a message to send. */
 const MIN_SIZE = 128;
 
 /**
@@ -58,7 +58,7 @@ const MIN_SIZE = 128;
  */
 const MAX_EXCESS = 16;
 
-/** What is known of a connection beside its data, which its host makes. */
+/** The router's state of a connection. */
 interface State {
   /**
    * How many of its generators have not ended. One that was aborted may still
@@ -69,7 +69,7 @@ interface State {
   unread: number;
 }
 
-/** Makes the WebSocket handler of a router. */
+/** Creates the WebSocket handler of a router. */
 export function createWebSocketHandler(
   parts: RouterParts,
   maxSubscriptions: number,

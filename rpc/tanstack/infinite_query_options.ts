@@ -3,16 +3,16 @@ import type { CallLike, DataOf, ErrorOption } from "./types.ts";
 
 /** How pages follow each other, and further options of TanStack Query's. */
 export interface InfiniteQueryExtras<Data, PageParam> {
-  /** What the first page is asked for with. */
+  /** The page parameter of the first page. */
   readonly initialPageParam: PageParam;
-  /** What the next page is asked for with; `undefined` after the last one. */
+  /** Returns that of the next page; `undefined` after the last one. */
   readonly getNextPageParam: (
     lastPage: Data,
     allPages: Data[],
     lastPageParam: PageParam,
     allPageParams: PageParam[],
   ) => PageParam | undefined | null;
-  /** What the page before is asked for with; `undefined` before the first. */
+  /** Returns that of the previous page; `undefined` before the first. */
   readonly getPreviousPageParam?: (
     firstPage: Data,
     allPages: Data[],
@@ -23,7 +23,7 @@ export interface InfiniteQueryExtras<Data, PageParam> {
   readonly [option: string]: unknown;
 }
 
-/** What {@linkcode infiniteQueryOptions} gives. */
+/** The result of {@linkcode infiniteQueryOptions}. */
 export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
   /** Path and input of the first page. */
   readonly queryKey: KeyOf<
@@ -33,9 +33,9 @@ export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
   readonly queryFn: (
     context: { readonly signal: AbortSignal; readonly pageParam: PageParam },
   ) => Promise<Data>;
-  /** What the first page is asked for with. */
+  /** The page parameter of the first page. */
   readonly initialPageParam: PageParam;
-  /** What the next page is asked for with. */
+  /** Returns the page parameter of the next page. */
   readonly getNextPageParam: InfiniteQueryExtras<
     Data,
     PageParam
@@ -43,7 +43,7 @@ export interface InfiniteQueryOptions<Data, PageParam> extends ErrorOption {
 }
 
 /**
- * Makes options for `useInfiniteQuery`, `InfiniteQueryObserver` and the like.
+ * Returns options for `useInfiniteQuery`, `InfiniteQueryObserver` and the like.
  * They are cached apart from the plain query with the same input, and both are
  * meant by `queryKey(call)`.
  *

@@ -24,7 +24,7 @@ export interface MutationExtras<Data, Variables> {
   readonly [option: string]: unknown;
 }
 
-/** What {@linkcode mutationOptions} gives. */
+/** The result of {@linkcode mutationOptions}. */
 export interface MutationOptions<Data, Variables> extends ErrorOption {
   /** The path. */
   readonly mutationKey: QueryKey;
@@ -33,7 +33,7 @@ export interface MutationOptions<Data, Variables> extends ErrorOption {
 }
 
 /**
- * Makes options for `useMutation`, `MutationObserver` and the like. Errors are
+ * Returns options for `useMutation`, `MutationObserver` and the like. Errors are
  * `RPCClientError`s.
  *
  * @param call A mutation of a client, such as `rpc.posts.add.mutate`.

@@ -3,13 +3,13 @@ import type { CallLike, DataOf, ErrorOption } from "./types.ts";
 
 /** Further options of TanStack Query's for a query. */
 export interface QueryExtras<Data> {
-  /** Makes of the data what the component gets. */
+  /** Maps the data to what the component gets. */
   readonly select?: (data: Data) => unknown;
   /** Any other option. */
   readonly [option: string]: unknown;
 }
 
-/** What {@linkcode queryOptions} gives. */
+/** The result of {@linkcode queryOptions}. */
 export interface QueryOptions<Data> extends ErrorOption {
   /** Path and input; see `queryKey`. */
   readonly queryKey: KeyOf<Data>;
@@ -24,7 +24,7 @@ export interface QueryOptions<Data> extends ErrorOption {
 }
 
 /**
- * Makes options for `useQuery`, `QueryObserver`, `fetchQuery` and the like.
+ * Returns options for `useQuery`, `QueryObserver`, `fetchQuery` and the like.
  * A query that nobody wants any more is given up, on the server as well.
  *
  * An output of `undefined` becomes `null`, as TanStack Query asks for. Errors
@@ -63,7 +63,7 @@ export function queryOptions<Output>(
     options?: { readonly signal: AbortSignal },
   ) => Promise<Output>,
 ): QueryOptions<DataOf<Output>>;
-/** Makes options for a query with input. */
+/** Returns options for a query with input. */
 export function queryOptions<
   Input,
   Output,

@@ -13,12 +13,12 @@ export type CallLike<Input, Output> = (
   options?: { readonly signal: AbortSignal },
 ) => Promise<Output>;
 
-/** What a query holds: `null` for `undefined`, which TanStack Query refuses. */
+/** The data of a query: `null` for `undefined`, which TanStack Query refuses. */
 export type DataOf<Output> = undefined extends Output
   ? Exclude<Output, undefined> | null
   : Output;
 
-/** Tells TanStack Query the type of errors. The option itself is not set. */
+/** An option whose type tells TanStack Query that of errors. It isn't set. */
 export interface ErrorOption {
   /** How long to wait before the next attempt, in milliseconds. */
   readonly retryDelay?: (
