@@ -7,13 +7,12 @@
  * is part of the trace of the page's own request. Times are moved to the
  * server's clock.
  *
- * It needs no settings: the server's tracing tells the page its trace in the
- * header `Server-Timing`. `<meta name="app-trace-id" content="…">` or
- * `window.__APP_TRACE_ID__` say the same where that header gets lost. With a
+ * It needs no settings: the server sends the page its trace in the header
+ * `Server-Timing`. Where that header gets lost, use
+ * `<meta name="app-trace-id" content="…">` or `window.__APP_TRACE_ID__`. With a
  * server that doesn't trace, nothing is sent, and no error shows.
  *
- * Where there is no page, as on a server, all of it can be called and does
- * nothing.
+ * Without a page, as on a server, all functions can be called and do nothing.
  *
  * @example
  * ```ts
@@ -48,7 +47,7 @@ let current: ClientTracer | undefined;
  *
  * @param options Where to send, and which other origins to trace.
  * @returns The tracer of the page.
- * @throws {TypeError} If there is no option of a name.
+ * @throws {TypeError} If an option is unknown.
  *
  * @example
  * ```ts
@@ -66,7 +65,7 @@ export function initClientTracing(
 }
 
 /**
- * Gives the tracer of the page, if tracing was started.
+ * Returns the tracer of the page, if tracing was started.
  *
  * @example
  * ```ts

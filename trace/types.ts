@@ -22,11 +22,11 @@ export type SpanStatus = "ok" | "error" | "timeout";
 
 /** Something that happened at one moment of a span. */
 export interface SpanEvent {
-  /** What happened, such as `exception`. */
+  /** The name, such as `exception`. */
   readonly name: string;
-  /** When, in epoch milliseconds. */
+  /** The time, in epoch milliseconds. */
   readonly time: number;
-  /** What is known about it. */
+  /** Named values. */
   readonly attributes?: Readonly<Record<string, AttributeValue>>;
 }
 
@@ -38,33 +38,33 @@ export interface SpanData {
   readonly traceId: string;
   /** The span around this one, or `null`. It may belong to another service. */
   readonly parentId: string | null;
-  /** What was done, such as `GET /countries` or `loader:country`. */
+  /** The name, such as `GET /countries` or `loader:country`. */
   readonly name: string;
   /** The part of the application that did it. */
   readonly layer: Layer;
-  /** How it went. */
+  /** The status. */
   readonly status: SpanStatus;
-  /** When it began, in epoch milliseconds. */
+  /** The start, in epoch milliseconds. */
   readonly startTime: number;
-  /** When it ended, in epoch milliseconds; `startTime` while it is open. */
+  /** The end, in epoch milliseconds; `startTime` while it is open. */
   readonly endTime: number;
-  /** How long it took, in milliseconds; 0 while it is open. */
+  /** The duration in milliseconds; 0 while it is open. */
   readonly duration: number;
   /** Named values. */
   readonly attributes: Readonly<Record<string, AttributeValue>>;
-  /** What happened while it ran, oldest first. */
+  /** Its events, oldest first. */
   readonly events: readonly SpanEvent[];
-  /** Ids of the spans directly below, in the order in which they began. */
+  /** The ids of the spans directly below, in order of their start. */
   readonly children: readonly string[];
-  /** How many attributes did not fit. Absent when none was dropped. */
+  /** The number of dropped attributes. Absent if there are none. */
   readonly droppedAttributes?: number;
-  /** How many events did not fit. Absent when none was dropped. */
+  /** The number of dropped events. Absent if there are none. */
   readonly droppedEvents?: number;
 }
 
-/** What is known about a trace as a whole. */
+/** Metadata of a trace. */
 export interface TraceMetadata {
-  /** Where the trace began. */
+  /** The side that started the trace. */
   readonly origin: "server" | "client";
   /** The HTTP method of the request. */
   readonly method?: string;
@@ -74,31 +74,31 @@ export interface TraceMetadata {
   readonly statusCode?: number;
   /** The pattern of the matched route, such as `/countries/:code`. */
   readonly routePattern?: string;
-  /** How many spans did not fit. Absent when none was dropped. */
+  /** The number of dropped spans. Absent if there are none. */
   readonly droppedSpans?: number;
 }
 
 /** The record of a trace: one operation, usually one HTTP request. */
 export interface TraceData {
-  /** The trace id; all spans bear it. */
+  /** The trace id, which all spans have. */
   readonly id: string;
   /** The span around the whole operation. */
   readonly rootSpanId: string;
-  /** When the root span began, in epoch milliseconds. */
+  /** The start of the root span, in epoch milliseconds. */
   readonly startTime: number;
-  /** When the root span ended, in epoch milliseconds. */
+  /** The end of the root span, in epoch milliseconds. */
   readonly endTime: number;
-  /** How long the root span took, in milliseconds. */
+  /** The duration of the root span, in milliseconds. */
   readonly duration: number;
-  /** All spans by id, in the order in which they began. */
+  /** All spans by id, in order of their start. */
   readonly spans: ReadonlyMap<string, SpanData>;
-  /** What is known about the operation. */
+  /** Metadata of the operation. */
   readonly metadata: TraceMetadata;
 }
 
 /** The same record as plain JSON: `spans` is a list. */
 export interface SerializedTrace extends Omit<TraceData, "spans"> {
-  /** All spans, in the order in which they began. */
+  /** All spans, in order of their start. */
   readonly spans: readonly SpanData[];
 }
 
@@ -140,35 +140,35 @@ export interface Span {
   readonly root: Span;
   /** Opens a span below this one. */
   child(name: string, layer: Layer, attributes?: Attributes): Span;
-  /** How long the span has run, or ran, in milliseconds. */
+  /** Returns how long the span has run, in milliseconds. */
   elapsed(): number;
-  /** Keeps a value under a name; the last value given stays. */
+  /** Sets an attribute; the last value stays. */
   setAttribute(key: string, value: AttributeValue): void;
-  /** Notes that something happened now. */
+  /** Records that something happened now. */
   event(name: string, attributes?: Attributes): void;
-  /** Marks the span as failed and notes what was thrown, if anything. */
+  /** Marks the span as failed, and records the error if there is one. */
   error(error?: unknown): void;
   /** Ends the span. Every later call on it does nothing. */
   end(): void;
   /**
-   * Gives what opens spans for work that this one has set going and that may
-   * outlive it, such as what runs on a socket. Each is the first of a record
+   * Returns a function that opens spans for work that this span has started and
+   * that may outlive it, such as work on a socket. Each is the root of a record
    * of its own, in the same trace and with this span as its parent.
    */
   continuation(): SpanOpener;
 }
 
-/** How a span is to be opened. */
+/** Options of a span. */
 export interface SpanOptions {
-  /** The span around it. Default: the one that is active. */
+  /** The parent. Default: the active span. */
   readonly parent?: Span;
-  /** Values to begin with. */
+  /** The first attributes. */
   readonly attributes?: Attributes;
 }
 
-/** How a trace is to be opened. */
+/** Options of a trace. */
 export interface TraceOptions {
-  /** Values of the root span to begin with. */
+  /** The first attributes of the root span. */
   readonly attributes?: Attributes;
   /** The trace id to continue, from another service's `traceparent`. */
   readonly traceId?: string;
@@ -185,11 +185,11 @@ export interface ClientSpanData extends
 
 /** Opens spans and keeps the traces they form. */
 export interface Tracer {
-  /** Begins a trace and gives its root span; ending that ends the trace. */
+  /** Starts a trace and returns its root span; ending that ends the trace. */
   startTrace(name: string, layer?: Layer, options?: TraceOptions): Span;
   /** Opens a span below the active one, or a trace of its own without one. */
   startSpan(name: string, layer?: Layer, options?: SpanOptions): Span;
-  /** The span that is active in the code that asks. */
+  /** Returns the span that is active in the code that calls this. */
   activeSpan(): Span | undefined;
   /**
    * Runs `fn` with a new span as the active one. The span ends when `fn` has

@@ -1,7 +1,7 @@
 /**
- * What the modules beside this one use of a browser, as far as a server's type
- * checker doesn't know it. They declare it where they use it, so that whoever
- * imports the client on a server needs no types of the DOM.
+ * The parts of a browser that a server's type checker doesn't know. The modules
+ * of this folder declare them where they use them, so that importing the client
+ * on a server needs no types of the DOM.
  *
  * @module
  */
@@ -38,7 +38,7 @@ export interface ResourceTiming {
   readonly responseEnd: number;
 }
 
-/** What sends data for a page that goes away. */
+/** The sender of data for a page that is being closed. */
 export interface BrowserNavigator {
   sendBeacon(url: string, body: string): boolean;
 }

@@ -6,14 +6,13 @@ import { ClientSpan } from "./span.ts";
 declare const document: BrowserDocument;
 
 /**
- * Puts a `fetch` in the place of the page's own that gives each request a
- * trace, tells the server in `traceparent`, and records how long the response
- * was in coming. All else is left to the one that was there before: results,
- * errors, and requests that already have a `traceparent`.
+ * Replaces the page's `fetch` by one that gives each request a trace, sends it
+ * in `traceparent`, and records how long the response took. Results and errors
+ * stay as they are, and so do requests that already have a `traceparent`.
  *
- * @param origins The origins that may be told the trace.
+ * @param origins The origins that get `traceparent`.
  * @param sender Takes the spans.
- * @returns What puts the page's own `fetch` back.
+ * @returns A function that restores the page's `fetch`.
  */
 export function patchFetch(
   origins: readonly string[],
@@ -30,11 +29,11 @@ export function patchFetch(
       const url = new URL((input as Request).url ?? input, document.baseURI);
       path = url.pathname;
       if (origins.includes(url.origin) && !path.startsWith("/__app/")) {
-        // What `fetch` begins with as well.
+        // `fetch` begins with it as well.
         request = new Request(...args);
       }
     } catch {
-      // It is for the page's own to say what is wrong.
+      // The page's own `fetch` says what is wrong.
     }
     if (!request) return native(...args);
     const { headers, method } = request;
@@ -58,14 +57,14 @@ export function patchFetch(
         span.setAttribute("error.type", `${status}`);
         span.error();
       }
-      // Otherwise there is no trace on the server that the span could join.
+      // Without it, the server has no trace that the span could join.
       if (response.headers.get("x-app-trace-id") === traceId) {
         sender.confirm();
         span.end();
       }
       return response;
     } catch (error) {
-      // To give a request up is no failure; to have waited too long is one.
+      // An abort isn't an error; a timeout is.
       if (
         request.signal.aborted && (error as Error)?.name !== "TimeoutError"
       ) span.event("fetch.aborted");

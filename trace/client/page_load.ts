@@ -103,7 +103,7 @@ function record(tracer: PageTracer): void {
   }
 }
 
-/** What is known of the navigation; nothing in a browser that doesn't tell. */
+/** The timing of the navigation; empty in a browser without it. */
 function navigationTiming(): NavigationTiming {
   return Object(performance.getEntriesByType("navigation")[0]);
 }

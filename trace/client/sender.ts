@@ -71,7 +71,7 @@ export function createSender(endpoint: string): Sender {
   function connect(): void {
     let quickest = Infinity;
     pongs = 0;
-    // The server doesn't tell its traces to one that only sends.
+    // The server sends no traces to a client that only posts.
     const ws = new WebSocket(
       `${endpoint.replace("http", "ws")}/ws?role=client`,
     );

@@ -1,7 +1,7 @@
 import type { Attributes, AttributeValue, Layer } from "../types.ts";
 import { now, randomId } from "./clock.ts";
 
-/** How a span of the browser is to be opened. */
+/** Options of a span of the browser. */
 export interface ClientSpanOptions {
   /** Values to begin with. */
   readonly attributes?: Attributes;
@@ -9,7 +9,7 @@ export interface ClientSpanOptions {
   readonly startTime?: number;
 }
 
-/** What a span keeps, as the server wants to have it. */
+/** The record of a span, as the server reads it. */
 interface ClientSpanRecord {
   readonly id: string;
   readonly parentId: string | null;
@@ -25,8 +25,8 @@ interface ClientSpanRecord {
 /** Takes the record of a span that has ended, as JSON. */
 export type TakeSpan = (traceId: string, json: string) => void;
 
-// What is more, the server would not take. Of names, keys, and the attributes
-// of events it takes less than this, which it sees to itself.
+// The server rejects anything larger. It cuts names, keys and the attributes of
+// events further.
 const MAX_LENGTH = 4096;
 const MAX_ENTRIES = 64;
 

@@ -34,7 +34,7 @@ export class ClientTracer {
    * Starts recording, in a page; elsewhere it never records anything. Use
    * {@linkcode initClientTracing}: one tracer is enough.
    *
-   * @throws {TypeError} If there is no option of a name.
+   * @throws {TypeError} If an option is unknown.
    */
   constructor(options: ClientTracingOptions = {}) {
     const { endpoint = "/__app/traces", origins = [], ...unknown } = options;
@@ -48,7 +48,7 @@ export class ClientTracer {
     const traceId = findPageTrace();
     this.#sender = sender;
     this.#restoreFetch = patchFetch([location.origin, ...origins], sender);
-    // On a phone, the page may not be told more than that it is hidden.
+    // On a phone, the page may only learn that it is hidden.
     for (const type of ["pagehide", "visibilitychange"]) {
       addEventListener(type, sender.flush);
     }
@@ -69,7 +69,7 @@ export class ClientTracer {
    * Opens a span in the trace of the page. It is recorded when it ends, and
    * only if the page's request was traced.
    *
-   * @param name What is being done, such as `hydrate:Search`.
+   * @param name The name, such as `hydrate:Search`.
    * @param layer The part of the application that does it. Default `custom`.
    * @param options Values to begin with.
    */
@@ -91,7 +91,7 @@ export class ClientTracer {
 
   /**
    * Runs `fn` with a new span, which ends when `fn` has returned or its promise
-   * has settled. What it throws is recorded and thrown on.
+   * has settled. Errors are recorded and thrown on.
    *
    * @returns What `fn` returns.
    */

@@ -1,20 +1,20 @@
 /**
- * What is read out of a span's attributes and events to show it. Names follow
- * OpenTelemetry's semantic conventions; the deprecated ones are understood
- * too, because imported files have them.
+ * Reads a span's attributes and events to show them. Names follow
+ * OpenTelemetry's semantic conventions. Deprecated ones are read too, because
+ * imported files have them.
  *
  * @module
  */
 
 import type { SpanData, SpanEvent } from "../types.ts";
 
-/** Where the statement that a database span ran stands. */
+/** The attributes with the statement of a database span. */
 export const STATEMENT_ATTRIBUTES: readonly string[] = [
   "db.query.text",
   "db.statement",
 ];
 
-/** Where it stands what a span did, the most telling first. */
+/** The attributes that describe a span, the best first. */
 const DETAIL_ATTRIBUTES = [
   "db.query.summary",
   ...STATEMENT_ATTRIBUTES,

@@ -25,7 +25,7 @@ export interface ChromeTraceEvent {
   readonly pid: number;
   /** The lane. */
   readonly tid: number;
-  /** What is shown when it is selected. */
+  /** The details of a selected event. */
   readonly args: Readonly<
     Record<
       string,
@@ -38,9 +38,9 @@ export interface ChromeTraceEvent {
 export interface ChromeTrace {
   /** The spans and moments, each trace after its names. */
   readonly traceEvents: readonly ChromeTraceEvent[];
-  /** In which unit times are shown; they are kept in microseconds. */
+  /** The unit in which times are shown. The file has microseconds. */
   readonly displayTimeUnit: "ms";
-  /** What the file says about itself. */
+  /** Metadata of the file. */
   readonly otherData: {
     /** Where `ts` counts from, in epoch milliseconds. */
     readonly epoch: number;
@@ -52,8 +52,8 @@ export interface ChromeTrace {
 /**
  * How many steps a microsecond has. Times are whole eighths of a microsecond,
  * finer than a double of epoch milliseconds can tell (244 ns) and exact in
- * binary. So a child's `ts + dur` never passes its parent's by rounding, for
- * which Perfetto would drop it.
+ * binary. So a child's `ts + dur` never passes its parent's by rounding:
+ * Perfetto would drop it.
  */
 const STEPS = 8;
 

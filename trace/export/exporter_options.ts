@@ -46,9 +46,8 @@ export interface OTLPExporterOptions {
   /** The name of this service. Default: `unknown_service`. */
   readonly serviceName?: string;
   /**
-   * What else is known of this service, under the names of OpenTelemetry's
-   * conventions for resources, such as `service.version` or
-   * `deployment.environment.name`. Default: nothing.
+   * Further attributes of this service, under the names of OpenTelemetry's
+   * conventions for resources, such as `service.version`. Default: none.
    */
   readonly resource?: Readonly<Record<string, AttributeValue>>;
   /** How traces are batched. */

@@ -5,7 +5,7 @@ import { show } from "../../core/check/show.ts";
  * wrong can say which one it was. The path is only put together then.
  */
 export class Field {
-  /** What is there; `undefined` if nothing is. */
+  /** The value; `undefined` if it is missing. */
   readonly value: unknown;
   readonly #key: string | number;
   readonly #parent: Field | undefined;
@@ -13,7 +13,7 @@ export class Field {
   /**
    * A whole document; its parts come from `get` and `items`.
    *
-   * @param key What the document is called, such as `OTLP`.
+   * @param key The name of the document, such as `OTLP`.
    */
   constructor(value: unknown, key: string | number, parent?: Field) {
     this.value = value;
@@ -86,7 +86,7 @@ export class Field {
     );
   }
 
-  /** What the document is called, and the path to here. */
+  /** The name of the document, and the path to here. */
   #place(): readonly [document: string | number, path: string] {
     const key = this.#key;
     if (this.#parent === undefined) return [key, ""];

@@ -1,6 +1,6 @@
 /**
  * Gzip by the platform's streams. Gzip rather than raw deflate, because its
- * checksum tells a damaged file from a good one.
+ * checksum detects damaged files.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export type ReadOn = (
   isEnough: (chunk: Uint8Array) => boolean,
 ) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** What gives one piece after the other, at once or when it has come. */
+/** A source of pieces that are there, or still to come. */
 export type Source<T> = Iterator<T> | AsyncIterator<T>;
 
 /**

@@ -13,7 +13,7 @@ const START = '<script type="application/json" id="trace-data" data-encoding="';
 const REST = /[a-z]+">[^<]*<\/script>/y;
 
 /**
- * What mustn't stand in the element as it is: `<`, which could close the
+ * Characters that the element must escape: `<`, which could close the
  * element or open a comment; `>` and `&`, so that it is safe in XHTML too; the
  * line separators, which old scripts take for line ends; and halves of
  * surrogate pairs, which a file in UTF-8 can't hold. In JSON all of them occur

@@ -15,7 +15,7 @@ interface Lane {
 }
 
 /**
- * Gives each span a lane so that on every lane any two spans are nested or
+ * Assigns a lane to each span, so that any two spans of a lane are nested or
  * apart. A span goes on its parent's lane, inside it, if no sibling is in the
  * way, and else on the lane that has been free for longest.
  *

@@ -14,7 +14,7 @@ import {
 import { encodeBatches } from "./otlp_batches.ts";
 import { Sender } from "./otlp_sender.ts";
 
-/** What has become of the traces so far, in traces. */
+/** Numbers of traces. */
 export interface OTLPExporterStats {
   /** Taken by the collector. */
   readonly exported: number;
@@ -34,7 +34,7 @@ export interface OTLPDeadline {
 
 /** Sends the traces of tracers to a collector. */
 export interface OTLPExporter {
-  /** What has become of the traces so far. */
+  /** The numbers of traces so far. */
   readonly stats: OTLPExporterStats;
   /**
    * Exports each trace of a tracer when it ends, until the returned function
@@ -106,7 +106,7 @@ const DEADLINE = 5000;
  */
 class BatchExporter implements OTLPExporter {
   readonly #settings: ExporterSettings;
-  /** What waits, oldest first, by trace and root: ids alone may repeat. */
+  /** Waiting traces, oldest first, by trace and root: ids alone may repeat. */
   readonly #queue = new Map<string, TraceData>();
   readonly #detachers = new Set<() => void>();
   readonly #sender: Sender;

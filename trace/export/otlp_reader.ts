@@ -26,8 +26,8 @@ const STATUS_DESCRIPTION = "otel.status_description";
  * list as JSON text, and the name of their service as an attribute; spans are
  * put in order of their start; one without an end ends where it starts.
  *
- * @param value What `JSON.parse` gave.
- * @returns The traces, in the order in which they first occur.
+ * @param value The result of `JSON.parse`.
+ * @returns The traces, in order of their first span.
  * @throws {TypeError} If the value isn't OTLP; the message says where.
  *
  * @example
@@ -114,7 +114,7 @@ function readSpan(
   return { span, isOurs, ...(metadata && { metadata }) };
 }
 
-/** What `toOTLP` added to a span's attributes, and the attributes without. */
+/** The attributes that `toOTLP` added to a span, and the others. */
 interface OwnAttributes {
   readonly layer?: Layer;
   readonly timedOut?: boolean;

@@ -184,7 +184,7 @@ function acceptance(answer: string): SendResult {
     : { type: "sent" };
 }
 
-/** What went wrong, without anything secret that the message may repeat. */
+/** Returns the problem, without secrets that the message may repeat. */
 function problemOf(
   error: unknown,
   signal: AbortSignal,

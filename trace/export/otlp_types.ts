@@ -43,7 +43,7 @@ export interface OTLPSpan {
   readonly attributes: readonly OTLPKeyValue[];
   /** The number of dropped attributes. */
   readonly droppedAttributesCount?: number;
-  /** What happened at single moments of the span. */
+  /** The events. */
   readonly events: readonly {
     /** The time in nanoseconds since the Unix epoch, in decimal. */
     readonly timeUnixNano: string;

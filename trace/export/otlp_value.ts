@@ -113,7 +113,7 @@ function fromInt(int: bigint): number | string {
   return BigInt(number) === int ? number : String(int);
 }
 
-/** What JSON has no number for stays text: it would come back as `null`. */
+/** `NaN` and the infinities stay text: JSON would turn them into `null`. */
 function readDouble(field: Field): number | string {
   const { value } = field;
   if (typeof value === "number") return value;

@@ -26,7 +26,7 @@ export {
  * `<script type="application/json">`. {@linkcode unpackTraces} gives them back
  * as they were, times to the last bit.
  *
- * @param traces The traces, in the order in which they are to come back.
+ * @param traces The traces. They come back in this order.
  * @returns The text: about 30 bytes a span.
  * @throws {TypeError} If a record holds what its type doesn't allow.
  *

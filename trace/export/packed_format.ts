@@ -30,8 +30,8 @@
  * Times are exact. A double between 2⁴⁰ and 2⁴¹, which is any epoch millisecond
  * from 2004 to 2039, is a whole multiple of 2⁻¹² ms. So the difference of two is
  * a small whole number of that unit (244 ns). A duration comes from a finer
- * clock, and differs from end minus start by a whole number of a smaller unit. A
- * number for which this doesn't hold is written as text.
+ * clock, and differs from end minus start by a whole number of a smaller unit. Any
+ * other number is written as text.
  *
  * Everything that is read costs at least a byte of payload: work and memory are
  * bounded by the payload's size, whatever it says.
@@ -44,7 +44,7 @@ import type { SpanData } from "../types.ts";
 /** The first line: the format and its version. */
 export const MARK = "QKT1";
 
-/** How many lines stand before those of the traces. */
+/** The number of lines before the lines of traces. */
 export const HEAD_LINES = 5;
 
 /** How much a payload may inflate to, in bytes. */

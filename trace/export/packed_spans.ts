@@ -26,7 +26,7 @@ import {
   unpackTime,
 } from "./packed_format.ts";
 
-/** Numbers distinct texts in the order in which they first come. */
+/** Numbers distinct texts in order of their first use. */
 export class StringTable {
   readonly #numbers = new Map<string, number>();
 
@@ -77,7 +77,7 @@ type SpanRow = readonly [
   rest?: Rest,
 ];
 
-/** What few spans have. */
+/** The parts that few spans have. */
 interface Rest {
   readonly traceId?: string | undefined;
   readonly children?: readonly string[] | undefined;

@@ -18,7 +18,7 @@ export type Interval = readonly [start: number, end: number];
 /** The part of a span that its own time on the clock needs. */
 export type Timed = Pick<SpanData, "startTime" | "endTime" | "attributes">;
 
-/** What {@linkcode selfTimes} needs to know of a span. */
+/** A span, as far as {@linkcode selfTimes} reads it. */
 export type TimedSpan =
   & Timed
   & Pick<SpanData, "id" | "parentId" | "duration">;

@@ -1,6 +1,6 @@
 /**
- * What OpenTelemetry's semantic conventions (1.44, and the names before 1.20
- * that are still common) say about a span, in our words and back.
+ * Translates between spans and OpenTelemetry's semantic conventions: 1.44, and
+ * the names before 1.20 that are still common.
  *
  * @module
  */
@@ -73,7 +73,7 @@ export function layerOf(isServer: boolean, attributes: Values): Layer {
   return isServer && has("http.") ? "request" : "custom";
 }
 
-/** What a root span's attributes tell about its trace. */
+/** Returns the metadata of a trace from its root span's attributes. */
 export function metadataOf(
   span: Pick<SpanData, "attributes">,
 ): TraceMetadata {

@@ -17,10 +17,9 @@ export interface LooseSpan {
 }
 
 /**
- * Sorts spans into traces, in the order in which each trace's first span
- * came. A span that came twice, as it does when an exporter had to repeat
- * itself, counts once. A parent that is its own descendant is forgotten, so
- * that the spans of each trace form trees.
+ * Sorts spans into traces, in order of each trace's first span. A span that came
+ * twice, as it does when an exporter had to repeat itself, counts once. A parent
+ * that is its own descendant is forgotten, so that the spans form trees.
  *
  * @param metadataOf Finds the metadata of a trace from its root span.
  */

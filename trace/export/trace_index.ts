@@ -7,7 +7,7 @@ import type {
 import { LAYERS } from "../layers.ts";
 import { selfTimes } from "./self_time.ts";
 
-/** What a list shows of a trace, without its spans. */
+/** The row of a trace in a list, without its spans. */
 export interface TraceIndexEntry {
   /** The trace id. */
   readonly id: string;
@@ -87,7 +87,7 @@ export function indexTrace(trace: SerializedTrace): TraceIndexEntry {
   };
 }
 
-/** What an index entry takes from the metadata of its trace. */
+/** Returns the metadata that an index entry has. */
 export function requestOf(
   { origin: _, droppedSpans: _1, ...request }: TraceMetadata,
 ): Omit<TraceMetadata, "origin" | "droppedSpans"> {

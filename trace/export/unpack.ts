@@ -24,7 +24,7 @@ import { requestOf, type TraceIndexEntry } from "./trace_index.ts";
 
 /** Traces that are decoded when somebody asks for them. */
 export interface PackedTraces {
-  /** What a list shows of each trace, in the order in which they came. */
+  /** The row of each trace in a list, in their order. */
   readonly index: readonly TraceIndexEntry[];
   /**
    * Decodes the trace at place `i` of the index; anew at each call.
@@ -36,7 +36,7 @@ export interface PackedTraces {
   trace(i: number): SerializedTrace;
 }
 
-/** Packed traces of which only the index has been read yet. */
+/** Packed traces whose index has been read. */
 export interface OpenedTraces extends PackedTraces {
   /**
    * Reads the rest. Until that is done, `trace()` throws.
@@ -109,7 +109,7 @@ class Lines {
   readonly #ends: number[] = [];
   #length = 0;
 
-  /** How many lines there are, of which the last may be incomplete. */
+  /** The number of lines. The last may be incomplete. */
   get count(): number {
     return this.#ends.length + 1;
   }

@@ -21,8 +21,8 @@ export type Authorize = (
 ) => boolean | Promise<boolean>;
 
 /**
- * What proxies add to the requests that they hand on (RFC 7239; RFC 9110,
- * section 7.6.3; and habits).
+ * Headers that proxies add to requests (RFC 7239; RFC 9110, section 7.6.3; and
+ * habits).
  */
 const PROXY_HEADER =
   /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|(?:[a-z-]+-)?(?:client|connecting)-ip|cf-ray|x-envoy-.*|x-original-.*)$/;

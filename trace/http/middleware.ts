@@ -30,15 +30,15 @@ import { keepTracestate, parseTraceparent } from "./trace_context.ts";
  * HTML page also names the trace to the page's script. A response that shared
  * caches may store gets neither header.
  *
- * The trace ends when the response was sent, body included, if the host tells
- * that moment, as `Deno.serve` does with `info.completed`.
+ * The trace ends when the response was sent, body included, if the host has
+ * `info.completed`, as `Deno.serve` does.
  *
  * A request that passes through several of these middlewares, as on nested
  * apps, has one span: that of the outermost. A request that a handler makes to
  * an app of its own process has a span below the handler's.
  *
  * @param tracer Keeps the traces. Default: the one of `setTracer`.
- * @param options What to leave out and what to keep.
+ * @param options The requests to leave out, and the headers to keep.
  * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example
@@ -144,7 +144,7 @@ function leaveOut(
   next: Next,
 ): Response | Promise<Response> {
   const forget = () => scope.span = scope.tracedRequest = undefined;
-  // What it has started, such as a job, isn't part of it forever.
+  // A job that it has started isn't part of it forever.
   info?.completed?.then(forget, forget);
   return next();
 }
@@ -203,7 +203,7 @@ function finish(
     response = withTraceHeaders(response, type, span);
     const completed = info?.completed;
     // Without a type it is a stream or raw bytes: a string says what it is.
-    // Deno's `completed` does not tell if the client left before the end.
+    // Deno's `completed` doesn't say whether the client left before the end.
     if (isStreamType(type) || (type === null && completed === undefined)) {
       return onBodyEnd(response, scope, sent, cutOff);
     }

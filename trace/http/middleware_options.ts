@@ -47,7 +47,7 @@ export interface TraceMiddlewareOptions {
   readonly trustParent?: TrustParent;
 }
 
-/** What the options of {@linkcode TraceMiddlewareOptions} must be. */
+/** The rules of {@linkcode TraceMiddlewareOptions}. */
 export const TRACE_MIDDLEWARE: OptionRules<TraceMiddlewareOptions> = {
   exclude: rule("an array of paths", Array.isArray),
   recordHeaders: rule(
@@ -99,7 +99,7 @@ export function checkMiddlewareOptions(
 
 const NEVER_TRACED = ["/__app/", "/favicon.ico"];
 
-/** Returns a function that tells whether a path isn't traced. */
+/** Creates a predicate for paths that aren't traced. */
 export function createExclusion(
   exclude: readonly string[],
 ): (path: string) => boolean {

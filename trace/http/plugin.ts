@@ -20,7 +20,7 @@ import { traceWebSocket } from "../live/websocket.ts";
 import type { Tracer } from "../types.ts";
 import { viewerHandler } from "./viewer.ts";
 
-/** Settings of the trace plugin. */
+/** Options of the trace plugin. */
 export interface TracePluginOptions extends TraceMiddlewareOptions {
   /**
    * Decides who may read traces, and whose pages may post spans. Default:
@@ -44,7 +44,7 @@ const OPTIONS: OptionRules<TracePluginOptions> = {
 const PREFIX = "/__app/traces";
 
 /**
- * Makes the plugin that traces an app's requests and shows them: the viewer at
+ * Creates the plugin that traces an app's requests and shows them: the viewer at
  * `/__app/traces`, with its API at `/__app/traces/api` and its live stream at
  * `/__app/traces/ws`.
  *
@@ -52,8 +52,8 @@ const PREFIX = "/__app/traces";
  * command.
  *
  * @param tracer Keeps the traces.
- * @param options What to trace, and who may look.
- * @throws {TypeError} If an option is of the wrong kind.
+ * @param options The requests to trace, and access to the traces.
+ * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example
  * ```ts

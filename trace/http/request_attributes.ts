@@ -6,8 +6,8 @@ import { MAX_VALUE_LENGTH } from "../record/limits.ts";
 import type { Attributes } from "../types.ts";
 
 /**
- * Methods of RFC 9110 §9 and RFC 5789, the frequent ones first; others are
- * told as `_OTHER`. A list, since each request brings a string of its own,
+ * Methods of RFC 9110 §9 and RFC 5789, the frequent ones first; others become
+ * `_OTHER`. A list, since each request brings a string of its own,
  * which a `Set` would have to hash.
  */
 const KNOWN_METHODS = [
@@ -26,8 +26,8 @@ const KNOWN_METHODS = [
 const MAX_TEXT = MAX_VALUE_LENGTH - 64;
 
 /**
- * What a request's span is to know of the request, under the names of the
- * OpenTelemetry semantic conventions for HTTP servers.
+ * Returns the attributes of a request's span, by the OpenTelemetry semantic
+ * conventions for HTTP servers.
  */
 export function requestAttributes(
   request: Request,
@@ -52,8 +52,8 @@ export function requestAttributes(
 }
 
 /**
- * What the span of a request that is sent is to know of it, under the names of
- * the conventions for HTTP clients. The fragment isn't sent, and often secret.
+ * Returns the attributes of the span of a sent request, by the conventions for
+ * HTTP clients. The fragment isn't sent, and often secret.
  */
 export function sentRequestAttributes(method: string, url: URL): Attributes {
   const { protocol, username, password, host, hostname, pathname } = url;

@@ -1,6 +1,6 @@
 /**
- * What tracing does to a response: it tells the client the trace, and finds out
- * when the body has been sent.
+ * Adds the headers of tracing to a response, and detects when the body has been
+ * sent.
  *
  * @module
  */

@@ -28,7 +28,7 @@ export type TrustParent =
   | boolean
   | ((request: Request, info: ConnectionInfo | undefined) => boolean);
 
-/** What has been decided about a request. */
+/** The decision about a request. */
 export interface Decision {
   /** The trace that it is part of. */
   readonly traceId: string;

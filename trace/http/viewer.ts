@@ -15,7 +15,7 @@ import {
 /** The page takes 11 ms to load, so it is loaded when it is asked for. */
 const loadPage = () => import("./viewer_page.ts");
 
-/** Settings of the viewer. */
+/** Options of the viewer. */
 export interface ViewerOptions {
   /**
    * Decides who may open it. `access` is `read`. Default: requests from this
@@ -31,7 +31,7 @@ const OPTIONS: OptionRules<ViewerOptions> = { authorize: aFunction };
  * Mount it at `/__app/traces`, or use `tracePlugin`, which does. The page asks
  * for `api` and `ws` below its own address.
  *
- * @param options Who may open it.
+ * @param options Access to the page.
  * @returns The handler. Pass it the `info` of `Deno.serve`.
  * @throws {TypeError} If `authorize` isn't a function.
  *

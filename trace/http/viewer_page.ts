@@ -12,7 +12,7 @@ import type { TraceData } from "../types.ts";
 
 export { page };
 
-/** Characters of JSON from which on the page's traces are compressed. */
+/** Longer JSON is compressed, in characters. */
 const PACK_FROM = 32 * 1024;
 
 /**

@@ -8,7 +8,7 @@ import { noopSpan } from "../noop_tracer.ts";
 import type { Attributes, Span } from "../types.ts";
 import { describeQuery } from "./query_text.ts";
 
-/** What is known about the database beside the query. */
+/** Attributes of the database. */
 export interface QueryOptions {
   /** The product, such as `sqlite` or `postgresql` (`db.system.name`). */
   readonly system?: string;
@@ -29,7 +29,7 @@ export const QUERY: OptionRules<QueryOptions> = {
  *
  * @param text The query's text, with placeholders.
  * @param run Sends the query.
- * @param options What is known about the database.
+ * @param options Attributes of the database.
  * @returns What `run` returns; a promise if that has a `then` method.
  *
  * @example

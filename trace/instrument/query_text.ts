@@ -1,6 +1,6 @@
 import { clip, MAX_VALUE_LENGTH } from "../record/limits.ts";
 
-/** What can be told from the text of a query. */
+/** A description of a query, taken from its text. */
 export interface QueryDescription {
   /** Its first word in capitals, such as `SELECT` (`db.operation.name`). */
   readonly operation: string;

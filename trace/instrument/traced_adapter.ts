@@ -55,7 +55,7 @@ const aDriver = rule(
  * the queries are too.
  *
  * @param adapter The driver's database, pool or client.
- * @param options What is known about the database.
+ * @param options Attributes of the database.
  * @returns A stand-in of the same type.
  *
  * @example
@@ -103,7 +103,7 @@ function tracedQuery(method: Method, options: QueryOptions): Method {
   };
 }
 
-/** Runs a query that tells its result by promise, by value or by callback. */
+/** Runs a query whose result is a promise, a value or passed to a callback. */
 function runWith(
   args: unknown[],
   describe: () => DescribedQuery,
@@ -121,8 +121,7 @@ function runWith(
   const { name, attributes } = describe();
   const span = parent.child(name, "database", attributes);
   try {
-    // What such a method returns is no promise, though with mysql2 it has a
-    // `then`, which throws.
+    // The result isn't a promise. With mysql2 it has a `then`, which throws.
     return run(
       ...args.slice(0, -1),
       function (this: unknown, ...values: unknown[]) {
@@ -160,7 +159,7 @@ function tracedPrepare(method: Method, options: QueryOptions): Method {
       refuse(error);
     }
 
-    /** A query that can't even be prepared is never run; tell it here. */
+    /** Records a query that can't be prepared, as it is never run. */
     function refuse(error: unknown): never {
       const parent = getActiveSpan();
       if (parent !== undefined) {
@@ -191,7 +190,7 @@ function tracedIteration(
   return (...values) => {
     const parent = getActiveSpan();
     const rows = iterate(...values);
-    // What comes later, or bit by bit, can't be told from here.
+    // Rows that come later, or one by one, can't be counted here.
     if (parent === undefined || !isIterable(rows)) return rows;
     const { name, attributes } = describe();
     return countedRows(rows, parent.child(name, "database", attributes));

@@ -13,7 +13,7 @@ import { tracestateOf } from "../http/trace_context.ts";
 import type { Span } from "../types.ts";
 import { UnsampledSpan } from "../record/unrecorded_spans.ts";
 
-/** Settings of {@linkcode tracedFetch}. */
+/** Options of {@linkcode tracedFetch}. */
 export interface TracedFetchOptions {
   /**
    * The origins whose servers continue the trace, such as
@@ -44,11 +44,11 @@ type Input = Parameters<typeof fetch>[0];
 type Init = Parameters<typeof fetch>[1];
 
 /**
- * Makes a `fetch` whose requests are traced, each as a span below the active
- * one, and that tells the servers of the listed origins the trace, so that
- * theirs continues it: the spans of both make one tree. Where nothing is
- * traced, it only calls `fetch`, and so it does for what isn't HTTP. In a
- * request that is left out by `sample`, it tells them that and makes no span.
+ * Creates a `fetch` whose requests are traced, each as a span below the active
+ * one. The servers of the listed origins get the trace in `traceparent`, so that
+ * the spans of both make one tree. Where nothing is traced, and for other
+ * protocols than HTTP, it only calls `fetch`. In a request that `sample` leaves
+ * out, it sends that and makes no span.
  *
  * A span is called `fetch GET api.example.com/users/7`. It ends when the head
  * of the response is there; the body is yet to come then. A status from 400 is
@@ -57,14 +57,14 @@ type Init = Parameters<typeof fetch>[1];
  *
  * `traceparent` goes where the first request goes and, as any header, along
  * with its redirects, to other origins too: use `redirect: "manual"` where
- * that matters. One that the caller has set is left as it is. What came in as
- * `tracestate` is handed on with it.
+ * that matters. One that the caller has set stays. A received
+ * `tracestate` is sent with it.
  *
  * In `url.full` a user name, a password, and the values of query parameters
  * whose names mark secrets are redacted, also in nested URLs. The fragment is
  * left out. The path stays as it is.
  *
- * @param options Whom to tell the trace, and what sends.
+ * @param options The origins that get the trace, and the `fetch` that sends.
  * @returns A function to use in place of `fetch`.
  * @throws {TypeError} If what is listed isn't an origin, or `fetch` no function.
  *
@@ -164,8 +164,8 @@ function methodOf(input: Input, init: Init): string {
 }
 
 /**
- * The arguments that send the same and tell the trace. The caller's `Request`
- * and settings stay as they are.
+ * Returns arguments for `fetch` that also send the trace. The caller's `Request`
+ * and options stay as they are.
  */
 function withTrace(
   input: Input,
@@ -195,7 +195,7 @@ function noteStatus(span: Span, status: number): void {
   span.error();
 }
 
-/** To give a request up is no failure; to have waited too long is one. */
+/** An abort isn't an error; a timeout is. */
 function isGivenUp(error: unknown, signal: AbortSignal | null | undefined) {
   return signal?.aborted === true &&
     (error as Error | undefined)?.name !== "TimeoutError";

@@ -42,7 +42,7 @@ const OPTIONS: OptionRules<TracesAPIOptions> = {
  * - `POST` takes the spans of a browser, as `Collector.receive` describes.
  *
  * @param tracer Keeps the traces.
- * @param options Who may use it.
+ * @param options Access to the traces.
  * @returns The handler. Pass it the `info` of `Deno.serve`: without it the default
  * rule doesn't know where a request comes from, and refuses it.
  * @throws {TypeError} If an option is wrong or unknown.

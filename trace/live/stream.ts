@@ -23,7 +23,7 @@ const MAX_MESSAGE = 256 * 1024;
 /** The bytes that wait for a slow client before it misses events. */
 const MAX_BACKLOG = 4 * 1024 * 1024;
 
-/** What is known of a client. */
+/** The state of a client. */
 export interface Client {
   /** Whether it receives traces. */
   readonly reads: boolean;
@@ -121,7 +121,7 @@ export function openStream(
   };
 }
 
-/** The newest traces, in the order in which they ended. */
+/** Returns the message with the newest traces, in order of their end. */
 function initialMessage(tracer: Tracer): string {
   const traces: string[] = [];
   let size = 0;

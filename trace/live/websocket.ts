@@ -67,7 +67,7 @@ export interface TraceWebSocket {
  * `{ type: "trace:start", traceId, span }`, `{ type: "trace:end", trace }`,
  * `{ type: "trace:discard", traceId, rootSpanId }` and
  * `{ type: "trace:update", trace }` as they happen. A client that reads too
- * slowly misses events and is told so, `{ type: "dropped", count }`. A client
+ * slowly misses events, and gets `{ type: "dropped", count }`. A client
  * with `?role=client`, as a traced page, gets none of these.
  *
  * A client that may write sends `{ type: "client:spans", … }`, as
@@ -77,7 +77,7 @@ export interface TraceWebSocket {
  * from the server's.
  *
  * @param tracer Keeps the traces.
- * @param options Who may connect.
+ * @param options Access to the stream.
  * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example

@@ -12,13 +12,13 @@ import {
 import { readClientSpan } from "./read_client_span.ts";
 import type { ClientSpanData, Tracer } from "../types.ts";
 
-/** What became of the spans in a message. */
+/** The result for the spans of a message. */
 export interface CollectResult {
-  /** How many were added to their trace. */
+  /** The number of spans that were added to their trace. */
   readonly added: number;
-  /** How many were malformed, already known, or had no room. */
+  /** The number of spans that were malformed, known or had no room. */
   readonly rejected: number;
-  /** What was wrong with the first one that was malformed, or with all. */
+  /** The problem with the first malformed span, or with the message. */
   readonly error?: string;
 }
 
@@ -38,11 +38,11 @@ export interface Collector {
   receive(message: unknown): CollectResult;
 }
 
-/** Settings of a collector. */
+/** Options of a collector. */
 export interface CollectorOptions {
-  /** How many spans of one message are looked at. Default 500. */
+  /** Maximum spans of a message. Further ones are rejected. Default: 500. */
   readonly maxSpans?: number;
-  /** Tells the server's time in epoch milliseconds. Default `Date.now`. */
+  /** Returns the server's time in epoch milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -61,13 +61,13 @@ export const aCollector: Rule = withMethods(
 const MAX_OFFSET = 100 * 365.25 * 24 * 60 * 60 * 1000;
 
 /**
- * Makes a collector for the spans of browsers. Each span is checked field by
+ * Creates a collector for the spans of browsers. Each span is checked field by
  * field, moved to the server's clock and put under its parent; one whose
  * parent is unknown goes under the root of its trace.
  *
  * @param tracer Keeps the traces.
  * @param options Limits.
- * @throws {TypeError} If an option is of the wrong kind.
+ * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example
  * ```ts

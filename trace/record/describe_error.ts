@@ -6,13 +6,13 @@ import {
 import { redactMessage } from "../../core/redact/redact_message.ts";
 import { MAX_VALUE_LENGTH } from "./limits.ts";
 
-/** What a span keeps of a thrown value. */
+/** The description of a thrown value on a span. */
 export interface ErrorDescription {
   /** The error's class, such as `TypeError`. */
   readonly type: string;
   /** The message, cut to the length that a span stores. */
   readonly message: string;
-  /** Its stack trace, if it has one, and those of what caused it. */
+  /** Its stack trace, if it has one, and the traces of its causes. */
   readonly stack: string | undefined;
 }
 

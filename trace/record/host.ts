@@ -1,5 +1,5 @@
 /**
- * What a span asks of its trace, and both of the tracer that keeps them.
+ * The interfaces between a span, its trace and the tracer that keeps them.
  *
  * ```
  * span ──► trace ──► tracer

@@ -1,6 +1,6 @@
 /**
- * What a trace may hold. Whatever a request does, its trace stays within these
- * bounds, and what was left out is counted on the record.
+ * The limits of a trace. No request can exceed them, and the record counts what
+ * was dropped.
  *
  * @module
  */
@@ -27,9 +27,9 @@ export const MAX_EVENTS = 128;
 export const TRACE_SIZE = 1024 * 1024;
 /** Bytes for each span that a trace may hold, where that gives more. */
 export const BYTES_PER_SPAN = 2048;
-/** What an event takes. The spans themselves are counted, not measured. */
+/** Bytes of an event. The spans themselves are counted, not measured. */
 export const EVENT_SIZE = 48;
-/** What an attribute takes. */
+/** Bytes of an attribute. */
 export const ATTRIBUTE_SIZE = 24;
 /** Traces that are running at the same time; the oldest one gives way. */
 export const MAX_RUNNING_TRACES = 10_000;

@@ -21,12 +21,12 @@ const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
 const MAX_TIME = 8.64e15;
 
 /**
- * Reads one span of a browser's message. What is too long is shortened and
- * what is too many is left out; what is of the wrong shape is refused.
+ * Reads one span of a browser's message. Long values are
+ * cut, and surplus ones are dropped. Wrong shapes are refused.
  *
  * @param value The span, as parsed JSON.
  * @param at Where it stands in the message.
- * @param offset What to add to its times, in milliseconds.
+ * @param offset The difference to add to its times, in milliseconds.
  * @returns The span, or what is wrong with it.
  */
 export function readClientSpan(

@@ -45,7 +45,7 @@ export class Subscribers {
     };
   }
 
-  /** Tells an event. What a listener throws is its own affair. */
+  /** Calls the listeners. Errors of a listener affect nobody else. */
   emit(event: TraceEvent): void {
     for (const subscription of this.#subscriptions.get(event.type) ?? []) {
       try {

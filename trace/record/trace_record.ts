@@ -22,8 +22,8 @@ import type {
 /**
  * A trace while it runs and after.
  *
- * It keeps the spans in the order in which they began and derives the public
- * record from them when somebody asks, which for most traces is never.
+ * It keeps the spans in order of their start. Most traces are never read, so the
+ * public record is derived when somebody asks.
  */
 export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   /** The tracer. */
@@ -74,7 +74,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     setAttributes(this.root, options?.attributes);
   }
 
-  /** The recorded spans, in the order in which they began. */
+  /** The recorded spans, in order of their start. */
   get spans(): SpanImpl[] {
     const spans: SpanImpl[] = [];
     for (let s: SpanImpl | undefined = this.root; s !== undefined; s = s.next) {
@@ -128,7 +128,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     return this.#spanCount + clientSpans >= this.host.maxSpansPerTrace;
   }
 
-  /** Takes note that a span has ended; the root ends the trace. */
+  /** Called when a span has ended; the root ends the trace. */
   onSpanEnd(span: SpanImpl): void {
     this.#openSpans--;
     if (span === this.root) {
@@ -152,9 +152,9 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   }
 
   /**
-   * Whether what was thrown has not been noted on a span of this trace. An
-   * error that passes through several spans is told once, also when it was
-   * thrown beside others; of strings and the like only the last is known.
+   * Whether an error wasn't recorded on a span of this trace before. An error
+   * that passes through several spans is recorded once. Of thrown strings and
+   * numbers, only the last one is known.
    */
   isNewError(error: unknown): boolean {
     if (typeof error === "object" && error !== null) {
@@ -168,7 +168,7 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
     return true;
   }
 
-  /** Takes room for `size` bytes, or tells that there is none. */
+  /** Reserves `size` bytes, or returns `false` if they don't fit. */
   charge(size: number): boolean {
     // A key or name without a length, from JavaScript, finds no room either.
     if (!(size <= this.#room)) return false;

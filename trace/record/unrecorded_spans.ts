@@ -55,9 +55,9 @@ export class SkippedSpan implements Span {
 }
 
 /**
- * All spans of a request that isn't sampled. It has ids, because other services
- * are told them, and that nobody keeps the trace (W3C Trace Context, section
- * 3.2.2.5), so that they needn't either.
+ * All spans of a request that isn't sampled. It has ids for `traceparent`,
+ * which also says that nobody keeps the trace, so that other services needn't
+ * either (W3C Trace Context, section 3.2.2.5).
  */
 export class UnsampledSpan extends NoopSpan {
   override readonly id: string = generateSpanId();

@@ -12,7 +12,7 @@ import type { Tracer } from "../types.ts";
 import { formatTrace } from "./format_trace.ts";
 import { createPaint, standardOutput, wantsColor } from "./terminal.ts";
 
-/** Settings of the terminal reporter. */
+/** Options of the terminal reporter. */
 export interface CLIReporterOptions {
   /** Takes the text, a whole trace at a time. Default: standard output. */
   readonly write?: (text: string) => void;
@@ -49,7 +49,7 @@ export interface CLIReporter {
  *
  * @param tracer Keeps the traces.
  * @param options How and where to print.
- * @throws {TypeError} If an option isn't what its description says.
+ * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example
  * ```ts

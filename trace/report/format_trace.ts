@@ -109,7 +109,7 @@ function rootLine(
   const status = statusCode === undefined
     ? ""
     : paint(statusStyle(statusCode), String(statusCode));
-  // That a 500 is a failure is told by its number.
+  // The status already says that a 500 is a failure.
   const failure = statusCode === undefined || messageOf(root) !== undefined
     ? truncate(failureOf(root), Math.floor(width / 3))
     : "";
@@ -150,7 +150,7 @@ function line(row: Row, labelWidth: number, format: TraceFormat): string {
   ].filter((part) => part !== "").join(" ");
 }
 
-/** What a span did, as short as can be said. */
+/** Returns a short text for the work of a span. */
 function actionOf(span: SpanData): string {
   const statement = statementOf(span);
   if (statement !== undefined) return statement.replace(/\s+/g, " ").trim();
@@ -160,7 +160,7 @@ function actionOf(span: SpanData): string {
     .filter((part) => part !== undefined).join(" ");
 }
 
-/** What went wrong with a span: nothing, or `TypeError: x is undefined`. */
+/** Returns the problem of a span: nothing, or `TypeError: x is undefined`. */
 function failureOf(span: SpanData): string {
   if (span.status === "ok") return "";
   if (span.status === "timeout") return "did not end";

@@ -28,7 +28,7 @@ const ofDeno: StandardOutput = {
   env: (name) => attempt(() => Deno.env.get(name)),
 };
 
-/** What is used of Node's `process`, which other runtimes have as well. */
+/** The used part of Node's `process`, which other runtimes have as well. */
 interface Process {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: {
@@ -77,7 +77,7 @@ const CODES = {
 /** A colour or weight. */
 export type Style = keyof typeof CODES;
 
-/** Gives a text a style, or leaves it as it is where colours are off. */
+/** Styles a text, unless colours are off. */
 export type Paint = (style: Style, text: string) => string;
 
 /** Makes the function that styles text. */
