@@ -104,65 +104,49 @@ function isOriginOf(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
 }
 
-type Ask<T> = (
-  request: Request,
-  info: ConnectionInfo | undefined,
-  access: TraceAccess,
-) => Promise<T>;
+/**
+ * The rule without `authorize`: requests from this machine, and nobody in
+ * production. The environment may be loaded late, so each request asks for it.
+ */
+export const byDefault: Authorize = (request, info) =>
+  !isProduction() && isLocalRequest(request, info);
 
-/** Decides who may read traces and post spans. */
-export interface AccessControl {
-  /** Whether a request is allowed. Rejects if `authorize` does. */
-  readonly allows: Ask<boolean>;
-  /** Returns the response to a refused request, or `undefined` if allowed. */
-  readonly refuse: Ask<Response | undefined>;
-  /** Warns once per process if `authorize` isn't set. */
-  readonly warn: () => void;
+/** Whether a rule allows a request. Rejects if the rule does. */
+export async function allows(
+  rule: Authorize,
+  ...request: Parameters<Authorize>
+): Promise<boolean> {
+  const answer: unknown = await rule(...request);
+  if (typeof answer === "boolean") return answer;
+  if (answer === undefined || answer === null) return false;
+  throw new TypeError(
+    `Cannot check access to traces: authorize must return a boolean, received ${
+      show(answer)
+    }`,
+  );
 }
 
-/**
- * Creates the access control of a viewer, an API or a stream.
- *
- * @param authorize The rule. Default: requests from this machine, and nobody in
- * production.
- */
-export function createAccessControl(
-  authorize: Authorize | undefined,
-): AccessControl {
-  const allows: Ask<boolean> = async (request, info, access) => {
-    // Checked for each request, because the environment may be loaded late.
-    if (authorize === undefined && isProduction()) return false;
-    const rule = authorize ?? isLocalRequest;
-    const answer: unknown = await rule(request, info, access);
-    if (typeof answer === "boolean") return answer;
-    if (answer === undefined || answer === null) return false;
-    throw new TypeError(
-      `Cannot check access to traces: authorize must return a boolean, received ${
-        show(answer)
-      }`,
-    );
-  };
-  return {
-    allows,
-    refuse: async (request, info, access) =>
-      await allows(request, info, access)
-        ? undefined
-        : errorResponse(403, "FORBIDDEN", reasonOf(authorize, info, access)),
-    warn: authorize === undefined ? warnOnce : () => {},
-  };
+/** Returns the response to a refused request, or `undefined` if it is allowed. */
+export async function refuse(
+  rule: Authorize,
+  ...request: Parameters<Authorize>
+): Promise<Response | undefined> {
+  if (await allows(rule, ...request)) return undefined;
+  return errorResponse(403, "FORBIDDEN", reasonOf(rule, ...request));
 }
 
 function reasonOf(
-  authorize: Authorize | undefined,
+  rule: Authorize,
+  _request: Request,
   info: ConnectionInfo | undefined,
   access: TraceAccess,
 ): string {
-  if (authorize === undefined && isProduction()) {
+  if (rule === byDefault && isProduction()) {
     return `Cannot ${
       access === "read" ? "show traces" : "take spans"
     }: authorize must be given in production, as in tracePlugin(tracer, { authorize })`;
   }
-  if (authorize !== undefined && authorize !== isLocalRequest) {
+  if (rule !== byDefault && rule !== isLocalRequest) {
     return `This request may not ${
       access === "read" ? "read traces" : "post spans"
     }: authorize refused it`;
@@ -172,10 +156,19 @@ function reasonOf(
     : "Traces are only shown to this machine and to its own pages; set authorize to let others in";
 }
 
+/** Returns the rule of a handler, with a warning if it is the default. */
+export function ruleOf(authorize: Authorize | undefined): Authorize {
+  if (authorize === undefined) warnOnce();
+  return authorize ?? byDefault;
+}
+
 let isWarned = false;
 
-/** The dev command controls access itself, so it needs no warning. */
-function warnOnce(): void {
+/**
+ * Warns once per process that `authorize` isn't set. The dev command controls
+ * access itself, so it needs no warning.
+ */
+export function warnOnce(): void {
   if (isWarned || isDevCommand()) return;
   isWarned = true;
   console.warn(

@@ -8,17 +8,17 @@ import type { Middleware } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { aFunction, aLimit } from "../../core/check/rules.ts";
-import { type Authorize, createAccessControl } from "./access.ts";
+import { type Authorize, byDefault, warnOnce } from "./access.ts";
 import { createCollector } from "../record/collector.ts";
 import { traceMiddleware } from "./middleware.ts";
 import {
   TRACE_MIDDLEWARE,
   type TraceMiddlewareOptions,
 } from "./middleware_options.ts";
-import { tracesAPIHandler } from "../live/api.ts";
-import { traceWebSocket } from "../live/websocket.ts";
+import { createTracesAPIHandler } from "../live/api.ts";
+import { createTraceWebSocket } from "../live/websocket.ts";
 import type { Tracer } from "../types.ts";
-import { viewerHandler } from "./viewer.ts";
+import { createViewerHandler } from "./viewer.ts";
 
 /** Options of the trace plugin. */
 export interface TracePluginOptions extends TraceMiddlewareOptions {
@@ -75,12 +75,12 @@ export function tracePlugin(
   options: TracePluginOptions = {},
 ): Plugin {
   checkOptions(options, OPTIONS, "create trace plugin");
-  const { authorize, maxSocketsPerAddress, ...traced } = options;
-  const access = createAccessControl(authorize);
+  const { authorize = byDefault, maxSocketsPerAddress, ...traced } = options;
   const collector = createCollector(tracer);
-  const api = tracesAPIHandler(tracer, access, collector);
-  const viewer = viewerHandler(access);
-  const stream = traceWebSocket(tracer, access, {
+  const api = createTracesAPIHandler(tracer, { authorize, collector });
+  const viewer = createViewerHandler({ authorize });
+  const stream = createTraceWebSocket(tracer, {
+    authorize,
     collector,
     ...maxSocketsPerAddress !== undefined && { maxSocketsPerAddress },
   });
@@ -109,7 +109,9 @@ export function tracePlugin(
       Object.assign(endpoints, { outermost: true }),
       traceMiddleware(tracer, traced),
     ],
-    setup: access.warn,
+    setup() {
+      if (authorize === byDefault) warnOnce();
+    },
     close: () => stream.close(),
   };
 }

@@ -6,11 +6,7 @@ import { aFunction } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
 import type { TraceData, Tracer } from "../types.ts";
-import {
-  type AccessControl,
-  type Authorize,
-  createAccessControl,
-} from "./access.ts";
+import { type Authorize, refuse, ruleOf } from "./access.ts";
 
 /** The page takes 11 ms to load, so it is loaded when it is asked for. */
 const loadPage = () => import("./viewer_page.ts");
@@ -48,17 +44,10 @@ export function createViewerHandler(
   options: ViewerOptions = {},
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
   checkOptions(options, OPTIONS, "create viewer handler");
-  const access = createAccessControl(options.authorize);
-  access.warn();
-  return viewerHandler(access);
-}
+  const rule = ruleOf(options.authorize);
 
-/** Creates the handler without a warning. */
-export function viewerHandler(
-  access: AccessControl,
-): (request: Request, info?: ConnectionInfo) => Promise<Response> {
   return async (request, info) => {
-    const refusal = await access.refuse(request, info, "read");
+    const refusal = await refuse(rule, request, info, "read");
     if (refusal !== undefined) return refusal;
     if (request.method === "GET" || request.method === "HEAD") {
       const { headers, page } = await loadPage();

@@ -4,11 +4,7 @@ import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import {
-  type AccessControl,
-  type Authorize,
-  createAccessControl,
-} from "../http/access.ts";
+import { type Authorize, refuse, ruleOf } from "../http/access.ts";
 import { aFunction } from "../../core/check/rules.ts";
 import { aCollector, type Collector } from "../record/collector.ts";
 import type { Tracer } from "../types.ts";
@@ -28,6 +24,9 @@ const OPTIONS: OptionRules<TracesAPIOptions> = {
   authorize: aFunction,
   collector: aCollector,
 };
+
+/** Most processes never answer, so that code is loaded when it is needed. */
+const loadAnswers = () => import("./answers.ts");
 
 /**
  * Creates the handler of the traces API. Mount it at `/__app/traces/api`, or use
@@ -65,25 +64,12 @@ export function createTracesAPIHandler(
 ): (request: Request, info?: ConnectionInfo) => Promise<Response> {
   checkOptions(options, OPTIONS, "create traces API handler");
   const { authorize, collector } = options;
-  const access = createAccessControl(authorize);
-  access.warn();
-  return tracesAPIHandler(tracer, access, collector);
-}
-
-/** Most processes never answer, so that code is loaded when it is needed. */
-const loadAnswers = () => import("./answers.ts");
-
-/** Creates the handler without a warning. */
-export function tracesAPIHandler(
-  tracer: Tracer,
-  access: AccessControl,
-  collector: Collector | undefined,
-): (request: Request, info?: ConnectionInfo) => Promise<Response> {
+  const rule = ruleOf(authorize);
   const allow = collector ? "GET, HEAD, POST" : "GET, HEAD";
 
   return async (request, info) => {
     const kind = request.method === "POST" ? "write" : "read";
-    const refusal = await access.refuse(request, info, kind);
+    const refusal = await refuse(rule, request, info, kind);
     if (refusal !== undefined) return refusal;
     switch (request.method) {
       case "GET":

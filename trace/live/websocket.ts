@@ -4,11 +4,7 @@ import {
 } from "../../core/check/check_options.ts";
 import { aFunction, aLimit } from "../../core/check/rules.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
-import {
-  type AccessControl,
-  type Authorize,
-  createAccessControl,
-} from "../http/access.ts";
+import { allows, type Authorize, refuse, ruleOf } from "../http/access.ts";
 import {
   aCollector,
   type Collector,
@@ -107,20 +103,7 @@ export function createTraceWebSocket(
   options: TraceWebSocketOptions = {},
 ): TraceWebSocket {
   checkOptions(options, OPTIONS, "create trace socket");
-  const access = createAccessControl(options.authorize);
-  access.warn();
-  return traceWebSocket(tracer, access, options);
-}
-
-/**
- * Creates the stream without a warning. Most processes never have a client, so
- * the code of sockets is loaded with the first one.
- */
-export function traceWebSocket(
-  tracer: Tracer,
-  access: AccessControl,
-  options: Omit<TraceWebSocketOptions, "authorize">,
-): TraceWebSocket {
+  const rule = ruleOf(options.authorize);
   const { now = Date.now, maxSocketsPerAddress } = options;
   const { collector = createCollector(tracer, { now }) } = options;
   let stream: LiveStream | undefined;
@@ -134,9 +117,10 @@ export function traceWebSocket(
       const role = URL.parse(request.url)?.searchParams.get("role");
       const reads = role !== "client";
       const kind = reads ? "read" : "write";
-      const refusal = await access.refuse(request, info, kind);
+      const refusal = await refuse(rule, request, info, kind);
       if (refusal !== undefined) return refusal;
-      const writes = !reads || await access.allows(request, info, "write");
+      const writes = !reads || await allows(rule, request, info, "write");
+      // Most processes never have a client, so this is loaded with the first.
       const { openStream } = await import("./stream.ts");
       stream ??= openStream(tracer, collector, now, maxSocketsPerAddress);
       return stream.upgrade(request, info, { reads, writes, missed: 0 });
