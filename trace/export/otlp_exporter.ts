@@ -111,9 +111,7 @@ class BatchExporter implements OTLPExporter {
   readonly #detachers = new Set<() => void>();
   readonly #sender: Sender;
   #closing: Promise<void> | undefined;
-  #exported = 0;
-  #dropped = 0;
-  #failed = 0;
+  readonly #done = { exported: 0, dropped: 0, failed: 0 };
   #inFlight = 0;
   /** How many calls of `flush` are waiting. */
   #flushing = 0;
@@ -128,12 +126,7 @@ class BatchExporter implements OTLPExporter {
   }
 
   get stats(): OTLPExporterStats {
-    return {
-      exported: this.#exported,
-      dropped: this.#dropped,
-      failed: this.#failed,
-      queued: this.#queue.size + this.#inFlight,
-    };
+    return { ...this.#done, queued: this.#queue.size + this.#inFlight };
   }
 
   attach(tracer: Pick<Tracer, "subscribe">): () => void {
@@ -188,13 +181,13 @@ class BatchExporter implements OTLPExporter {
     this.#sender.close();
     await this.#running;
     this.#clearTimer();
-    this.#dropped += this.#queue.size;
+    this.#done.dropped += this.#queue.size;
     this.#queue.clear();
   }
 
   #add(trace: TraceData): void {
     if (this.stats.queued >= this.#settings.maxQueue) {
-      this.#dropped++;
+      this.#done.dropped++;
       this.#sender.report(
         "queue",
         "more traces end than are taken; some are dropped",
@@ -263,14 +256,12 @@ class BatchExporter implements OTLPExporter {
       ) {
         const outcome = await this.#sender.deliver(body);
         this.#inFlight -= count;
-        if (outcome === "exported") this.#exported += count;
-        else if (outcome === "failed") this.#failed += count;
-        else this.#dropped += count;
+        this.#done[outcome] += count;
       }
     } catch (error) {
       // The traces of somebody else's tracer may have ids that aren't any.
       this.#sender.report("collector", String(error));
-      this.#failed += this.#inFlight;
+      this.#done.failed += this.#inFlight;
       this.#inFlight = 0;
     }
   }

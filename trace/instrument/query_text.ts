@@ -1,4 +1,5 @@
-import { clip, MAX_VALUE_LENGTH } from "../record/limits.ts";
+import { clip } from "../../core/redact/clip.ts";
+import { MAX_VALUE_LENGTH } from "../record/limits.ts";
 
 /** A description of a query, taken from its text. */
 export interface QueryDescription {

@@ -5,8 +5,6 @@
  * @module
  */
 
-export { clip } from "../../core/redact/clip.ts";
-
 /** Characters of a span's or event's name. */
 export const MAX_NAME_LENGTH = 256;
 /** Characters of an attribute's key. */

@@ -1,7 +1,7 @@
+import { clip } from "../../core/redact/clip.ts";
 import { redactText } from "../../core/redact/redact.ts";
 import { isLayer, LAYERS, STATUSES } from "../layers.ts";
 import {
-  clip,
   MAX_ATTRIBUTES,
   MAX_EVENT_ATTRIBUTES,
   MAX_EVENTS,

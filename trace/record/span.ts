@@ -1,3 +1,4 @@
+import { clip } from "../../core/redact/clip.ts";
 import type {
   AttributeValue,
   Layer,
@@ -7,7 +8,6 @@ import { describeError } from "./describe_error.ts";
 import type { SpanTrace } from "./host.ts";
 import {
   ATTRIBUTE_SIZE,
-  clip,
   EVENT_SIZE,
   MAX_ATTRIBUTES,
   MAX_EVENT_ATTRIBUTES,
