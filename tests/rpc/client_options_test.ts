@@ -45,6 +45,7 @@ for (const [name, create] of Object.entries(FACTORIES)) {
   });
 
   Deno.test(`${name}() accepts absolute and relative URLs`, () => {
+    // Creating a client with each of them throws nothing.
     for (
       const httpEndpoint of [
         "http://localhost/api/rpc",

@@ -181,6 +181,7 @@ test("queryOptions() hands further options on", async ({ rpc, queries }) => {
 });
 
 test("queryOptions() gives the query up on the server when nobody wants it any more", async ({ rpc, queries, aborted, waiting }) => {
+  // The server's signal is aborted, or the last line times out.
   const observer = new QueryObserver(queries, queryOptions(rpc.slow.query));
   const unsubscribe = observer.subscribe(() => {});
   await soon(waiting.promise);
