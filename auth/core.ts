@@ -23,10 +23,7 @@ export interface AuthCore<U extends BaseUser = User> {
   readonly emit: Emit;
   readonly signInLimiter: SignInLimiter | undefined;
   /** Returns the address of a client, if known. */
-  readonly addressOf: (
-    request: Request,
-    info: ConnectionInfo | undefined,
-  ) => string | undefined;
+  readonly addressOf: NonNullable<AuthConfig["address"]>;
   readonly trustedOrigins: ReadonlySet<string>;
   /** The cookies that only the plugin reads, for `claimCookies()`. */
   readonly cookieNames: readonly string[];

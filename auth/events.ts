@@ -58,10 +58,7 @@ export type AuthEvent =
       readonly userId?: string;
       readonly reason: DenialReason;
     }
-    | {
-      readonly type: "claim_ignored";
-      readonly name: string;
-    }
+    | { readonly type: "claim_ignored"; readonly name: string }
   );
 
 type WithoutTime<E> = E extends unknown ? Omit<E, "time"> : never;

@@ -11,7 +11,6 @@ import {
 } from "../core/check/check_options.ts";
 import {
   aBoolean,
-  anArrayOf,
   aNonEmptyString,
   required,
   type Rule,
@@ -66,13 +65,13 @@ const REQUIRE_ROLES: OptionRules<RequireRolesOptions> = {
   requireAll: aBoolean,
 };
 
-const ROLES = anArrayOf("at least one role", aNonEmptyString);
-
 /** The rule for the roles of a guard. */
-export const neededRoles: Rule = {
-  ...ROLES,
-  test: (value) => ROLES.test(value) && (value as unknown[]).length > 0,
-};
+export const neededRoles: Rule = rule(
+  "an array of at least one role",
+  (value) =>
+    Array.isArray(value) && value.length > 0 &&
+    Array.from(value).every(aNonEmptyString.test),
+);
 
 const RESPONSE: Rules = {
   status: required(rule(

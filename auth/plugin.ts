@@ -5,7 +5,7 @@ import type { Plugin } from "../core/plugin.ts";
 import type { RouteArgs } from "../core/route.ts";
 import { authOf } from "./access.ts";
 import type { AuthContext } from "./auth_context.ts";
-import { authenticate } from "./authenticate.ts";
+import { authenticate, type AuthResult } from "./authenticate.ts";
 import { withCookies } from "./cookies/response_cookies.ts";
 import { createCore } from "./core.ts";
 import type { AuthConfig } from "./options.ts";
@@ -162,11 +162,9 @@ export function createAuthPlugin<U extends BaseUser = User>(
   ): RequestAuth | Promise<RequestAuth> {
     claimCookies(core.cookieNames);
     const result = authenticate(core, request);
-    return result instanceof Promise
-      ? result.then((result) =>
-        new RequestAuth(core, request, info, result, context)
-      )
-      : new RequestAuth(core, request, info, result, context);
+    const toAuth = (result: AuthResult) =>
+      new RequestAuth(core, request, info, result, context);
+    return result instanceof Promise ? result.then(toAuth) : toAuth(result);
   }
 
   return {

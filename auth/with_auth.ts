@@ -44,11 +44,10 @@ export function withAuth<T, U extends BaseUser = User>(
 ): (args: RouteArgs) => Promise<T> {
   checkGuard(options, { roles: neededRoles }, "withAuth()");
   const { roles } = options;
-  const demands = roles && [{ roles: [...roles], requireAll: false }];
   const guard = {
     name: "auth:withAuth",
     required: true,
-    demands: demands ?? [],
+    demands: roles ? [{ roles: [...roles], requireAll: false }] : [],
   };
   return async ({ request, context, params }) => {
     const refusal = refuse(guard, request, context);

@@ -43,7 +43,6 @@ const SIGNATURE_LENGTH = 43;
 /** The last second that a `Date` can hold (ECMA-262, section 21.4.1.1). */
 const MAX_TIME = 8.64e12;
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Returns a token with the claims. */
@@ -52,8 +51,7 @@ export async function signToken(
   keys: KeyRing,
 ): Promise<string> {
   const data = `${HEADER}.${encodeBase64url(JSON.stringify(payload))}`;
-  const signature = await keys.sign(encoder.encode(data));
-  return `${data}.${encodeBase64url(new Uint8Array(signature))}`;
+  return `${data}.${await keys.sign(data)}`;
 }
 
 /**
@@ -75,11 +73,10 @@ export async function verifyToken(
     return undefined;
   }
   if (!isHeader(token.slice(0, headerEnd))) return undefined;
-  const signature = decodeBase64url(token.slice(payloadEnd + 1));
   const payload = decodeBase64url(token.slice(headerEnd + 1, payloadEnd));
-  if (signature === undefined || payload === undefined) return undefined;
-  const data = encoder.encode(token.slice(0, payloadEnd));
-  const isGenuine = keys.verify(signature, data);
+  if (payload === undefined) return undefined;
+  const signature = token.slice(payloadEnd + 1);
+  const isGenuine = keys.verify(signature, token.slice(0, payloadEnd));
   // Parsed while another thread verifies it, and not used before that.
   const claims = parsePayload(payload);
   return await isGenuine ? claims : undefined;

@@ -18,16 +18,14 @@ const HMAC = { name: "HMAC", hash: "SHA-256" } as const;
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const encoder = new TextEncoder();
 
 /** Signs, verifies, encrypts and decrypts. */
 export interface KeyRing {
-  /** Returns the HMAC-SHA-256 of the data by the first secret. */
-  sign(data: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer>;
-  /** Whether any of the secrets made the signature of the data. */
-  verify(
-    signature: Uint8Array<ArrayBuffer>,
-    data: Uint8Array<ArrayBuffer>,
-  ): Promise<boolean>;
+  /** Returns the HMAC-SHA-256 of a text by the first secret, in base64url. */
+  sign(text: string): Promise<string>;
+  /** Whether any of the secrets made the signature of a text. */
+  verify(signature: string, text: string): Promise<boolean>;
   /**
    * Encrypts text, so that its holder can neither read nor change it.
    *
@@ -50,7 +48,11 @@ export function createKeyRing(secret: string | readonly string[]): KeyRing {
   // Imported when first used.
   let keys: readonly CryptoKey[] | undefined;
   const importKeys = async () =>
-    keys = await Promise.all(secrets.map(importKey));
+    keys = await Promise.all(
+      secrets.map((secret) =>
+        crypto.subtle.importKey("raw", secret, HMAC, false, ["sign", "verify"])
+      ),
+    );
   const sealingKeys = new Map<string, Uint8Array>();
 
   function sealingKey(index: number, purpose: string): Uint8Array {
@@ -67,15 +69,18 @@ export function createKeyRing(secret: string | readonly string[]): KeyRing {
   }
 
   return {
-    async sign(data) {
+    async sign(text) {
       const [key] = keys ?? await importKeys();
-      return await crypto.subtle.sign("HMAC", key!, data);
+      const data = encoder.encode(text);
+      const signature = await crypto.subtle.sign("HMAC", key!, data);
+      return encodeBase64url(new Uint8Array(signature));
     },
-    async verify(signature, data) {
+    async verify(signature, text) {
+      const bytes = decodeBase64url(signature);
+      if (bytes === undefined) return false;
+      const data = encoder.encode(text);
       for (const key of keys ?? await importKeys()) {
-        if (await crypto.subtle.verify("HMAC", key, signature, data)) {
-          return true;
-        }
+        if (await crypto.subtle.verify("HMAC", key, bytes, data)) return true;
       }
       return false;
     },
@@ -112,13 +117,6 @@ function decrypt(key: Uint8Array, bytes: Uint8Array): string | undefined {
   }
 }
 
-function importKey(secret: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
-  return crypto.subtle.importKey("raw", secret, HMAC, false, [
-    "sign",
-    "verify",
-  ]);
-}
-
 function readSecrets(
   secret: string | readonly string[],
 ): Uint8Array<ArrayBuffer>[] {
@@ -136,7 +134,7 @@ function readSecret(secret: unknown, name: string): Uint8Array<ArrayBuffer> {
       }`,
     );
   }
-  const bytes = new TextEncoder().encode(secret);
+  const bytes = encoder.encode(secret);
   if (bytes.length >= LEAST_BYTES || !isProduction()) return bytes;
   throw configError(
     `${name} must be at least ${LEAST_BYTES} bytes long in production, received ${bytes.length}; make one with: openssl rand -base64 32`,
