@@ -12,7 +12,7 @@
  */
 
 import type { ConnectionInfo } from "../core/context.ts";
-import { isThenable } from "../core/observe.ts";
+import { isThenable } from "../core/maybe_async.ts";
 
 /** Counts work in progress, and waits until there is none. */
 class WorkCounter {

@@ -9,8 +9,6 @@ import { isThenable } from "./maybe_async.ts";
 import type { Layer, ObservedSpan } from "./observed_span.ts";
 import { currentScope, RequestScope, runInScope } from "./request_scope.ts";
 
-export { isThenable } from "./maybe_async.ts";
-
 /**
  * Runs `fn` inside a child of the span that is open here, and ends that child
  * when `fn` has returned or its promise has settled. Where nothing is traced

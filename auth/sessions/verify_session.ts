@@ -7,7 +7,7 @@
  * @module
  */
 
-import { isThenable } from "../../core/observe.ts";
+import { isThenable } from "../../core/maybe_async.ts";
 import type { RejectionReason } from "../events.ts";
 import type { AuthSettings } from "../read_options.ts";
 import type { SessionRecord, SessionStore } from "../stores/session_store.ts";

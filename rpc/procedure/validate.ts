@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isThenable } from "../../core/observe.ts";
+import { isThenable } from "../../core/maybe_async.ts";
 import type {
   ParseSchema,
   Schema,

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { isThenable } from "../../core/observe.ts";
+import { isThenable } from "../../core/maybe_async.ts";
 import type { ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";

@@ -1,7 +1,7 @@
 import type { ConnectionInfo, RequestContext } from "../../core/context.ts";
 import { isResponse } from "../../core/http/is_response.ts";
 import type { Middleware, Next } from "../../core/middleware.ts";
-import { isThenable } from "../../core/observe.ts";
+import { isThenable } from "../../core/maybe_async.ts";
 import { pathOf } from "../../core/path.ts";
 import {
   currentScope,

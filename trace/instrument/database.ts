@@ -2,7 +2,7 @@ import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { isThenable } from "../../core/observe.ts";
+import { isThenable } from "../../core/maybe_async.ts";
 import { getActiveSpan, inSpan } from "../record/context.ts";
 import { noopSpan } from "../noop_tracer.ts";
 import type { Attributes, Span } from "../types.ts";

@@ -6,7 +6,7 @@
  */
 
 import { isResponse } from "../../core/http/is_response.ts";
-import { isThenable } from "../../core/observe.ts";
+import { isThenable } from "../../core/maybe_async.ts";
 import { getActiveSpan, getTracer, inSpan } from "../record/context.ts";
 import type { Layer, Span, Tracer } from "../types.ts";
 

@@ -1,5 +1,5 @@
 import { checkOptions, checkValue } from "../../core/check/check_options.ts";
-import { isThenable } from "../../core/observe.ts";
+import { isThenable } from "../../core/maybe_async.ts";
 import { currentScope, runInScope } from "../../core/request_scope.ts";
 import { rule } from "../../core/check/rules.ts";
 import { getActiveSpan, inSpan } from "../record/context.ts";
