@@ -4,7 +4,7 @@ import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import type { Middleware } from "../../core/middleware.ts";
+import type { Next } from "../../core/middleware.ts";
 import { pathOf } from "../../core/path.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import { aFunction, aLimit } from "../../core/check/rules.ts";
@@ -85,9 +85,15 @@ export function tracePlugin(
     ...maxSocketsPerAddress !== undefined && { maxSocketsPerAddress },
   });
 
-  const endpoints: Middleware<Context> = (request, context, next) => {
+  const trace = traceMiddleware(tracer, traced);
+
+  function middleware(
+    request: Request,
+    context: Context,
+    next: Next,
+  ): Response | Promise<Response> {
     const path = pathOf(request.url);
-    if (!path.startsWith(PREFIX)) return next();
+    if (!path.startsWith(PREFIX)) return trace(request, context, next);
     switch (path.slice(PREFIX.length)) {
       case "":
       case "/":
@@ -99,16 +105,13 @@ export function tracePlugin(
       default:
         return path.startsWith(`${PREFIX}/`)
           ? errorResponse(404, "NOT_FOUND", "There is nothing at this path")
-          : next();
+          : trace(request, context, next);
     }
-  };
+  }
 
   return {
     name: "trace",
-    middleware: [
-      Object.assign(endpoints, { outermost: true }),
-      traceMiddleware(tracer, traced),
-    ],
+    middleware: Object.assign(middleware, { outermost: true }),
     setup() {
       if (authorize === byDefault) warnOnce();
     },
