@@ -15,7 +15,7 @@ import type {
   SpanOpener,
 } from "../core/observed_span.ts";
 
-export type { Attributes, AttributeValue, Layer };
+export type { Attributes, AttributeValue, Layer, SpanOpener };
 
 /** How a span went: `timeout` if its trace ended before it did. */
 export type SpanStatus = "ok" | "error" | "timeout";
