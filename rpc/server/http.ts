@@ -5,11 +5,11 @@
  * @module
  */
 
+import { readBodyText } from "../../core/http/read_body.ts";
 import { isA, RPCError, stringifyError } from "../error.ts";
 import type { Transformer } from "../protocol.ts";
 import { Call, type CallSource, type Endpoint } from "./call.ts";
 import type { Endpoints } from "./endpoints.ts";
-import { readPostBody } from "./post_body.ts";
 import { readQueryString } from "./query_string.ts";
 import {
   describe,
@@ -23,6 +23,12 @@ import {
   readObject,
 } from "./read_message.ts";
 import type { Reporter } from "./report.ts";
+import {
+  bodyFailure,
+  checkContentType,
+  checkKind,
+  methodNotAllowed,
+} from "./request_checks.ts";
 import { addHeaders, checkHeaders, respond, respondError } from "./respond.ts";
 import { perform } from "./run.ts";
 import { recordCall, recordRefusal, recordRefusedCall } from "./tracing.ts";
@@ -83,7 +89,13 @@ export function createHTTPHandler(
     path: string | undefined,
   ): Promise<Response> {
     try {
-      const text = await readPostBody(source.request, maxBodySize);
+      checkContentType(source.request.headers);
+      let text: string;
+      try {
+        text = await readBodyText(source.request, maxBodySize);
+      } catch (error) {
+        throw bodyFailure(error);
+      }
       const envelope = answerPost(source, path, text);
       return respond(
         typeof envelope === "string" ? envelope : await envelope,
@@ -261,31 +273,4 @@ function refuse(
   if (!isA(error, RPCError)) return Promise.reject(error);
   if (!source.arrived) recordRefusal(error);
   return respondError(error, method, source.added);
-}
-
-function checkKind({ procedure: { kind } }: Endpoint, type: unknown): void {
-  if (kind === "subscription") {
-    throw new RPCError("METHOD_NOT_ALLOWED", "Subscriptions need a WebSocket");
-  }
-  if (kind === type) return;
-  if (type !== "query" && type !== "mutation") {
-    throw parseError(
-      `type must be "query" or "mutation", received ${
-        typeof type === "string" ? "another string" : describe(type)
-      }`,
-    );
-  }
-  throw new RPCError(
-    "METHOD_MISMATCH",
-    `The procedure is a ${kind}, the request is a ${type}`,
-  );
-}
-
-function methodNotAllowed(method: string): RPCError {
-  return new RPCError(
-    "METHOD_NOT_ALLOWED",
-    `${method} is not allowed: queries are sent by GET or POST, mutations by POST`,
-    405,
-    { headers: { allow: "GET, HEAD, POST" } },
-  );
 }
