@@ -1,7 +1,6 @@
 import type { ConnectionInfo } from "../core/context.ts";
 import { readOrigins } from "../core/http/origin.ts";
 import { namesOfCookies } from "./cookies/cookies.ts";
-import { AuthError } from "./error.ts";
 import { createEmit, type Emit } from "./events.ts";
 import { OAuthFlow } from "./oauth/flow.ts";
 import type { AuthCallbacks, AuthConfig, SignInLimiter } from "./options.ts";
@@ -34,7 +33,7 @@ export interface AuthCore<U extends BaseUser = User> {
 /**
  * Creates the parts of a plugin.
  *
- * @throws {AuthError} `CONFIG` if a setting is wrong.
+ * @throws {TypeError} If a setting is wrong.
  */
 export function createCore(config: AuthConfig): AuthCore {
   const settings = readOptions(config);
@@ -53,18 +52,14 @@ export function createCore(config: AuthConfig): AuthCore {
     emit,
     signInLimiter: config.signInLimiter,
     addressOf: config.address ?? remoteAddress,
-    trustedOrigins: originsOf(config.trustedOrigins),
+    trustedOrigins: readOrigins(
+      config.trustedOrigins ?? [],
+      "create auth plugin",
+      "trustedOrigins",
+    ),
     cookieNames: namesOfCookies(settings.cookie),
     now,
   };
-}
-
-function originsOf(origins: readonly string[] = []): ReadonlySet<string> {
-  try {
-    return readOrigins(origins, "create auth plugin", "trustedOrigins");
-  } catch (cause) {
-    throw new AuthError("CONFIG", (cause as Error).message, { cause });
-  }
 }
 
 function remoteAddress(

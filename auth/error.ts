@@ -7,8 +7,7 @@ export type AuthErrorCode =
   | "INVALID_CREDENTIALS"
   | "OAUTH_STATE_MISMATCH"
   | "OAUTH_FAILED"
-  | "RATE_LIMITED"
-  | "CONFIG";
+  | "RATE_LIMITED";
 
 const STATUS: Readonly<Record<AuthErrorCode, number>> = {
   UNKNOWN_PROVIDER: 400,
@@ -16,11 +15,10 @@ const STATUS: Readonly<Record<AuthErrorCode, number>> = {
   OAUTH_STATE_MISMATCH: 400,
   OAUTH_FAILED: 502,
   RATE_LIMITED: 429,
-  CONFIG: 500,
 };
 
 /**
- * A failed sign-in, or a wrong setting of the plugin.
+ * A failed sign-in. Wrong settings throw a `TypeError` instead.
  *
  * | code | status | cause |
  * | --- | --- | --- |
@@ -29,7 +27,6 @@ const STATUS: Readonly<Record<AuthErrorCode, number>> = {
  * | `OAUTH_STATE_MISMATCH` | 400 | this browser has not begun this sign-in, or too long ago |
  * | `OAUTH_FAILED` | 502 | the OAuth provider failed, or answered nonsense |
  * | `RATE_LIMITED` | 429 | too many failed attempts |
- * | `CONFIG` | 500 | a setting is wrong; thrown at creation |
  *
  * The message is safe to send to the client, the cause isn't. Handlers don't
  * have to catch it: the plugin answers with its status.
@@ -53,10 +50,9 @@ export class AuthError extends Error {
   readonly retryAfter: number | undefined;
   /**
    * The same as `toResponse`, under the name that Hono looks for. Otherwise
-   * Hono would log each wrong password. Absent for `CONFIG`, which belongs in
-   * the log.
+   * Hono would log each wrong password.
    */
-  declare readonly getResponse?: () => Response;
+  declare readonly getResponse: () => Response;
 
   /**
    * Creates an error.
@@ -75,11 +71,9 @@ export class AuthError extends Error {
     this.code = code;
     this.status = STATUS[code];
     this.retryAfter = options.retryAfter;
-    if (code !== "CONFIG") {
-      // Not enumerable, so that logs don't show it.
-      const value = () => this.toResponse();
-      Object.defineProperty(this, "getResponse", { value });
-    }
+    // Not enumerable, so that logs don't show it.
+    const value = () => this.toResponse();
+    Object.defineProperty(this, "getResponse", { value });
   }
 
   /** Returns the response to the failed request. */
@@ -106,7 +100,7 @@ export class SignInReason extends Error {}
  * Checks options of the plugin.
  *
  * @param name The object's name in the message.
- * @throws {AuthError} `CONFIG` if something is wrong.
+ * @throws {TypeError} If something is wrong.
  */
 export function checkConfig(value: unknown, rules: Rules, name: string): void {
   const problem = findProblem(value, rules, name);
@@ -114,8 +108,8 @@ export function checkConfig(value: unknown, rules: Rules, name: string): void {
 }
 
 /** Returns the error for a wrong setting of the plugin. */
-export function configError(problem: string): AuthError {
-  return new AuthError("CONFIG", `Cannot create auth plugin: ${problem}`);
+export function configError(problem: string): TypeError {
+  return new TypeError(`Cannot create auth plugin: ${problem}`);
 }
 
 /** Returns the error for wrong credentials. It says nothing more. */

@@ -18,7 +18,6 @@ import {
 } from "../core/check/rules.ts";
 import { createModuleGuard, refuseUncalled } from "../core/guard_fragment.ts";
 import type { AuthFragment, AuthRule } from "../core/route.ts";
-import { AuthError } from "./error.ts";
 import {
   type AnonymousAnswer,
   combineGuards,
@@ -86,7 +85,7 @@ const RESPONSE: Rules = {
 /**
  * Checks the options of a guard.
  *
- * @throws {AuthError} `CONFIG` if something is wrong.
+ * @throws {TypeError} If something is wrong.
  */
 export function checkGuard(
   options: unknown,
@@ -102,8 +101,7 @@ export function checkGuard(
   const hint = !("roles" in rules) && Object.hasOwn(Object(options), "roles")
     ? '. To require roles, use requireRoles(["admin"])'
     : "";
-  throw new AuthError(
-    "CONFIG",
+  throw new TypeError(
     `Cannot guard a route by ${guard}: ${problem}${hint}`,
   );
 }
@@ -115,7 +113,7 @@ export function checkGuard(
  * they use an unsafe method or open a WebSocket (CSRF).
  *
  * @param options The response to anonymous requests.
- * @throws {AuthError} `CONFIG` if an option is unknown, `redirect` is
+ * @throws {TypeError} If an option is unknown, `redirect` is
  * unsafe, or the status isn't one of a refusal.
  *
  * @example
@@ -157,7 +155,7 @@ function anonymousAnswer(
  * @param roles The roles. One of them is enough.
  * @param options Whether all roles are needed, and the response to anonymous
  * requests.
- * @throws {AuthError} `CONFIG` if `roles` isn't an array of at least one role,
+ * @throws {TypeError} If `roles` isn't an array of at least one role,
  * or an option is wrong as in {@linkcode requireAuth}.
  *
  * @example

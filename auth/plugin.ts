@@ -66,7 +66,7 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
   /**
    * The sessions of a user, the oldest first.
    *
-   * @throws {AuthError} `CONFIG` with the strategy `jwt`, which keeps none.
+   * @throws {TypeError} With the strategy `jwt`, which keeps none.
    */
   listSessions(userId: string): Promise<SessionInfo[]>;
   /**
@@ -74,14 +74,14 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
    * to the user.
    *
    * @param sessionId The id, as in a {@linkcode SessionInfo}.
-   * @throws {AuthError} `CONFIG` with the strategy `jwt`, which keeps none.
+   * @throws {TypeError} With the strategy `jwt`, which keeps none.
    */
   revokeSession(sessionId: string): Promise<void>;
   /**
    * Signs a user out everywhere, at once.
    *
    * @returns The number of sessions.
-   * @throws {AuthError} `CONFIG` with the strategy `jwt`, which keeps none.
+   * @throws {TypeError} With the strategy `jwt`, which keeps none.
    */
   revokeSessions(userId: string): Promise<number>;
   /** Closes the store, if it has a `close` method. */
@@ -93,7 +93,7 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
  *
  * @typeParam U The type of the users that the providers return.
  * @param config The providers, and the settings of sessions.
- * @throws {AuthError} `CONFIG` with the name of the setting that is wrong.
+ * @throws {TypeError} If a setting is wrong.
  *
  * @example
  * ```ts

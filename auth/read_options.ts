@@ -86,7 +86,7 @@ const CALLBACKS: OptionRules<AuthCallbacks> = {
 /**
  * Checks all settings but the providers, the origins and the secret's length.
  *
- * @throws {AuthError} `CONFIG` with the name of what is wrong.
+ * @throws {TypeError} If something is wrong.
  */
 export function readOptions(config: AuthConfig): AuthSettings {
   checkConfig(config, CONFIG, "options");

@@ -30,7 +30,7 @@ const OPTIONAL: Partial<Record<keyof AuthProvider, Rule>> = {
  * Checks providers, which may be the application's own.
  *
  * @returns The providers by id.
- * @throws {AuthError} `CONFIG` with the name of what is wrong.
+ * @throws {TypeError} If something is wrong.
  */
 export function readProviders(
   list: readonly AuthProvider[],

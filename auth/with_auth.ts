@@ -24,7 +24,7 @@ export interface WithAuthOptions {
  *
  * @param handler The loader or action. It gets `auth` as well.
  * @param options The roles that are needed.
- * @throws {AuthError} `CONFIG` if `roles` isn't an array of at least one role,
+ * @throws {TypeError} If `roles` isn't an array of at least one role,
  * or an option is unknown.
  *
  * @example

@@ -609,10 +609,7 @@ for (
         error.message,
         `${cannot}unknown option "${path}". Known options: ${names}`,
       );
-      assert(
-        error instanceof TypeError ||
-          error instanceof auth.AuthError && error.code === "CONFIG",
-      );
+      assert(error instanceof TypeError);
     }
     // A typo: an additional underscore.
     const [name] = known;

@@ -58,7 +58,7 @@ function textOf(expected: string, pattern: RegExp, max = Infinity): Rule {
 /**
  * Checks the options of the cookie, and completes them.
  *
- * @throws {AuthError} `CONFIG` if browsers would refuse or misread it.
+ * @throws {TypeError} If browsers would refuse or misread it.
  */
 export function resolveCookie(options: CookieOptions = {}): CookieSettings {
   checkConfig(options, COOKIE, "cookie");

@@ -35,10 +35,7 @@ async function answer(next: Next): Promise<Response> {
     return await next();
   } catch (error) {
     if (isResponse(error)) return error;
-    // A wrong setting is the server's fault, and the host logs it.
-    if (error instanceof AuthError && error.code !== "CONFIG") {
-      return error.toResponse();
-    }
+    if (error instanceof AuthError) return error.toResponse();
     throw error;
   }
 }

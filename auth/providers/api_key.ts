@@ -60,7 +60,7 @@ const DEFAULTS = { id: "apiKey", name: "API key", header: "x-api-key" };
  * as `{ apiKey }`.
  *
  * @param options The place of the key, and the function that finds its user.
- * @throws {AuthError} `CONFIG` if an option is wrong.
+ * @throws {TypeError} If an option is wrong.
  *
  * @example
  * ```ts

@@ -1,11 +1,10 @@
 import { findProblem, type Rules } from "../../core/check/check_options.ts";
 import { required, type Rule } from "../../core/check/rules.ts";
-import { AuthError } from "../error.ts";
 import { isObject } from "../oauth/http.ts";
 
 /** Creates the error for a wrong setting of a provider. */
-export function providerError(label: string, problem: string): AuthError {
-  return new AuthError("CONFIG", `Cannot create ${label} provider: ${problem}`);
+export function providerError(label: string, problem: string): TypeError {
+  return new TypeError(`Cannot create ${label} provider: ${problem}`);
 }
 
 /**
@@ -14,7 +13,7 @@ export function providerError(label: string, problem: string): AuthError {
  *
  * @param label The provider's name in error messages, such as `GitHub`.
  * @param name The options' name in error messages.
- * @throws {AuthError} `CONFIG` if an option is wrong.
+ * @throws {TypeError} If an option is wrong.
  */
 export function readOptions<T extends object, D extends Partial<T>>(
   label: string,
@@ -36,7 +35,7 @@ export function readOptions<T extends object, D extends Partial<T>>(
 /**
  * Checks one value.
  *
- * @throws {AuthError} `CONFIG` if it doesn't meet the rule.
+ * @throws {TypeError} If it doesn't meet the rule.
  */
 export function checkOption(
   label: string,

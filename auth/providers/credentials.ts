@@ -35,7 +35,7 @@ const DEFAULTS = { id: "credentials", name: "Credentials" };
  * e-mail and password.
  *
  * @param options The function that finds the user.
- * @throws {AuthError} `CONFIG` if an option is wrong.
+ * @throws {TypeError} If an option is wrong.
  *
  * @example
  * ```ts

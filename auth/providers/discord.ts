@@ -69,7 +69,7 @@ export type DiscordProfile = {
  * returns.
  *
  * @param options The application's id and secret at Discord, and more.
- * @throws {AuthError} `CONFIG` if an option is wrong.
+ * @throws {TypeError} If an option is wrong.
  *
  * @example
  * ```ts

@@ -70,7 +70,7 @@ export type GitHubProfile = {
  * returns.
  *
  * @param options The application's id and secret at GitHub, and more.
- * @throws {AuthError} `CONFIG` if an option is wrong.
+ * @throws {TypeError} If an option is wrong.
  *
  * @example
  * ```ts

@@ -83,7 +83,7 @@ export type GoogleProfile = {
  * returns.
  *
  * @param options The application's id and secret at Google, and more.
- * @throws {AuthError} `CONFIG` if an option is wrong.
+ * @throws {TypeError} If an option is wrong.
  *
  * @example
  * ```ts

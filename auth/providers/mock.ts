@@ -32,7 +32,7 @@ const OPTIONS: OptionRules<MockOptions> = {
  * development. It can't be created in production.
  *
  * @param options The user, and how long a sign-in takes.
- * @throws {AuthError} `CONFIG` in production, or if an option is wrong.
+ * @throws {TypeError} In production, or if an option is wrong.
  *
  * @example
  * ```ts

@@ -109,7 +109,7 @@ export type OAuthProfile = Record<string, unknown>;
  * again, and throws `OAUTH_FAILED` (status 502 with `Retry-After`).
  *
  * @param options The application's id and secret, and the server's URLs.
- * @throws {AuthError} `CONFIG` if an option is wrong or missing.
+ * @throws {TypeError} If an option is wrong or missing.
  *
  * @example
  * ```ts

@@ -38,8 +38,8 @@ import type { AuthProvider, OAuthTokens } from "../provider.ts";
 import type { BaseUser } from "../user.ts";
 import { checkOption } from "./check.ts";
 
-/** The limit of each request to a provider, in milliseconds. */
-const TIMEOUT = 10_000;
+/** The limit of each request to a provider, in seconds. */
+const TIMEOUT = 10;
 /** RFC 6749, section 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const aScope = rule(
@@ -71,7 +71,7 @@ export interface OAuthClientOptions {
   readonly tokenUrl?: string;
   /** The endpoint that returns the user (OpenID Connect Core, section 5.3). */
   readonly userInfoUrl?: string;
-  /** The limit of each request to the provider. Default: 10,000 ms. */
+  /** The limit of each request to the provider, in seconds. Default: 10. */
   readonly timeout?: number;
   /** Sends the requests, for example through a proxy. Default: `fetch`. */
   readonly fetch?: typeof fetch;
@@ -112,7 +112,7 @@ export const OAUTH_OPTIONS: OptionRules<
   authorizationUrl: anEndpoint,
   tokenUrl: anEndpoint,
   userInfoUrl: anEndpoint,
-  timeout: aTimeout("milliseconds"),
+  timeout: aTimeout("seconds"),
   fetch: aFunction,
   profile: aFunction,
 };
@@ -214,7 +214,7 @@ function createClient<P>(settings: OAuthSettings<P>): OAuthClient {
   for (const [i, item] of scope.entries()) {
     checkOption(label, `scope[${i}]`, item, aScope);
   }
-  const transport = { fetch, timeout };
+  const transport = { fetch, timeout: timeout * 1_000 };
   const endpoints = { authorizationUrl, tokenUrl, userInfoUrl };
   const given = { ...endpoints, clientAuthentication, idToken };
   const isOpenID = scope.includes("openid");

@@ -6,7 +6,6 @@
 
 import { kindOf } from "../../core/check/show.ts";
 import { GenerationMap } from "../../core/collections/generation_map.ts";
-import { AuthError } from "../error.ts";
 import type { Emit } from "../events.ts";
 import type { AuthCallbacks } from "../options.ts";
 import type { AuthSettings } from "../read_options.ts";
@@ -185,8 +184,7 @@ export function createSessions(options: SessionsOptions) {
 
   function demandStore(what: string): SessionStore {
     if (store !== undefined) return store;
-    throw new AuthError(
-      "CONFIG",
+    throw new TypeError(
       `Cannot ${what} sessions: the strategy "jwt" keeps none on the server; use "hybrid" or "cookie"`,
     );
   }

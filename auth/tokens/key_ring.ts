@@ -40,7 +40,7 @@ export interface KeyRing {
 /**
  * Creates the keys.
  *
- * @throws {AuthError} `CONFIG` if a secret is missing, or is short in
+ * @throws {TypeError} If a secret is missing, or is short in
  * production.
  */
 export function createKeyRing(secret: string | readonly string[]): KeyRing {

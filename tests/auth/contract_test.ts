@@ -199,7 +199,7 @@ Deno.test("The strategy is jwt unless another is asked for; a wrong one is an er
       createAuthPlugin({
         session: { secret: SECRET, strategy: "token" as never },
       }),
-    auth.AuthError,
+    TypeError,
     'session.strategy must be one of "jwt", "cookie", "hybrid", received "token"',
   );
 });

@@ -7,12 +7,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { Route } from "@quartet/kit/app";
-import {
-  AuthError,
-  createAuthPlugin,
-  credentials,
-  getAuth,
-} from "@quartet/kit/auth";
+import { createAuthPlugin, credentials, getAuth } from "@quartet/kit/auth";
 import type { CookieOptions, User } from "@quartet/kit/auth";
 import { parseCookie } from "./browser.ts";
 import { byName, SECRET, startAuth, STRATEGIES } from "./harness.ts";
@@ -152,13 +147,12 @@ Deno.test("A cookie that browsers refuse or misread can't be configured", () => 
     ["cookie.domain", { name: "__host-a", secure: true, path: "/a" }],
   ];
   for (const [name, cookie] of wrong) {
-    const error = assertThrows(
+    assertThrows(
       () => createAuthPlugin({ session: { secret: SECRET }, cookie }),
-      AuthError,
+      TypeError,
       name,
       JSON.stringify(cookie),
     );
-    assertEquals(error.code, "CONFIG");
   }
 });
 

@@ -8,7 +8,6 @@ import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import type { Route } from "@quartet/kit/app";
 import {
   apiKey,
-  AuthError,
   createAuthPlugin,
   getAuth,
   getUser,
@@ -400,7 +399,7 @@ Deno.test("A guard that can't be meant so is an error at once", () => {
     ],
   ];
   for (const [make, message] of wrong) {
-    assertEquals(assertThrows(make, AuthError, message).code, "CONFIG");
+    assertThrows(make, TypeError, message);
   }
 });
 
@@ -457,11 +456,10 @@ const DISGUISED = [
 
 Deno.test("No guard redirects to somewhere in disguise", () => {
   for (const redirect of DISGUISED) {
-    const error = assertThrows(() => requireAuth({ redirect }), AuthError);
-    assertEquals(error.code, "CONFIG");
+    assertThrows(() => requireAuth({ redirect }), TypeError);
   }
   for (const redirect of [null, 1, {}, ["/"]] as never[]) {
-    assertThrows(() => requireAuth({ redirect }), AuthError);
+    assertThrows(() => requireAuth({ redirect }), TypeError);
   }
   for (const redirect of ["/", "/a?b=//c#d", "/a//b", "http://a.example/b"]) {
     assertEquals(requireAuth({ redirect }).auth.redirect, redirect);

@@ -153,7 +153,7 @@ Deno.test("An AuthError is answered with its status, Retry-After and no cause", 
   }, {
     path: "/misconfigured",
     action() {
-      throw new AuthError("CONFIG", "secret of the server: s3cr3t");
+      throw new TypeError("secret of the server: s3cr3t");
     },
   }]);
   const browser = server.browser();

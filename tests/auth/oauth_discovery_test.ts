@@ -6,12 +6,7 @@
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { Route } from "@quartet/kit/app";
-import {
-  AuthError,
-  getOAuthUrl,
-  handleOAuthCallback,
-  oauth,
-} from "@quartet/kit/auth";
+import { getOAuthUrl, handleOAuthCallback, oauth } from "@quartet/kit/auth";
 import type { OAuthOptions, OAuthTokens } from "@quartet/kit/auth";
 import { createDiscovery } from "../../auth/oauth/discovery.ts";
 import type { AuthServer } from "./harness.ts";
@@ -282,7 +277,7 @@ Deno.test("A discovery document that can't be trusted supplies nothing", async (
       ...CLIENT,
       ...PLAIN,
       issuer,
-      timeout: 200,
+      timeout: 0.2,
     });
     assertEquals(await signIn(app), "502 OAUTH_FAILED", what);
     assertEquals(local.asked, [OAUTH], what);
@@ -376,7 +371,7 @@ Deno.test("A document is asked for again when it is an hour old, and stays in us
     given: {},
     now: () => time,
     transport: {
-      timeout: 1_000,
+      timeout: 1,
       async fetch() {
         const version = ++asked;
         await waiting.promise;
@@ -604,11 +599,10 @@ Deno.test("oauth() says what is missing, and what is wrong with an issuer", () =
     ],
   ];
   for (const [given, message] of cases) {
-    const error = assertThrows(
+    assertThrows(
       () => oauth({ ...CLIENT, ...given } as OAuthOptions),
-      AuthError,
+      TypeError,
       `Cannot create OAuth provider: ${message}`,
     );
-    assertEquals(error.code, "CONFIG");
   }
 });

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { AuthError, oauth } from "@quartet/kit/auth";
+import { oauth } from "@quartet/kit/auth";
 import type { OAuthOptions, OAuthTokens, User } from "@quartet/kit/auth";
 import type { LocalProvider } from "./oauth_setup.ts";
 import {
@@ -310,15 +310,15 @@ Deno.test("oauth() says what is wrong with its options", () => {
     [{ ...OPTIONS, scope: ["a", 5] }, "scope[1] must be a string without"],
     [
       { ...OPTIONS, timeout: 0 },
-      "timeout must be a number of milliseconds above 0",
+      "timeout must be a number of seconds above 0",
     ],
     [
       { ...OPTIONS, timeout: NaN },
-      "timeout must be a number of milliseconds above 0",
+      "timeout must be a number of seconds above 0",
     ],
     [
       { ...OPTIONS, timeout: Infinity },
-      "timeout must be a number of milliseconds above 0",
+      "timeout must be a number of seconds above 0",
     ],
     [{ ...OPTIONS, fetch: "no" }, "fetch must be a function"],
     [
@@ -350,12 +350,11 @@ Deno.test("oauth() says what is wrong with its options", () => {
     ],
   ];
   for (const [options, message] of cases) {
-    const error = assertThrows(
+    assertThrows(
       () => oauth(options as OAuthOptions),
-      AuthError,
+      TypeError,
       `Cannot create OAuth provider: ${message}`,
     );
-    assertEquals(error.code, "CONFIG");
   }
 });
 
@@ -392,7 +391,7 @@ Deno.test("Secrets are sent over TLS, or stay on this machine", () => {
   ) {
     assertThrows(
       () => oauth({ ...OPTIONS, tokenUrl: tokenUrl as string }),
-      AuthError,
+      TypeError,
       "tokenUrl must be an https URL",
     );
   }
