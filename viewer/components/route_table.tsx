@@ -4,8 +4,7 @@ import { mostOf } from "../model/numbers.ts";
 import type { RouteStats } from "../model/route_stats.ts";
 import { cutText } from "../model/text.ts";
 import { routeOrder, routes } from "../state/listing.ts";
-import { openRoute } from "../state/moves.ts";
-import { cursorKey } from "../state/selection.ts";
+import { cursorKey, openRoute } from "../state/selection.ts";
 import { Request } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
 

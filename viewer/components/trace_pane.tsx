@@ -16,27 +16,29 @@ import { Waterfall } from "./waterfall.tsx";
 /** The open trace, or two of them; or why there is none. */
 export function TracePane() {
   const open = opened.value;
-  if (open?.kind === "tree") return <OpenTrace {...open} />;
+  if (open?.tree) return <OpenTrace entry={open.entry} tree={open.tree} />;
   return (
     <section class="trace-pane empty" aria-label="Trace">
-      {open === undefined
-        ? <MissingTrace />
-        : (
-          <Message title="This trace can't be read" detail={open.message}>
+      {open !== undefined
+        ? (
+          <Message title="This trace can't be read" detail={open.failure}>
             Its record is damaged; the others aren't.
           </Message>
-        )}
+        )
+        : missing.value
+        ? (
+          <Message title="This trace isn't here">
+            It may be of another run of the server, or have made room for newer
+            ones.
+          </Message>
+        )
+        : <p role="status">Looking for the trace…</p>}
       <Chip onClick={closeTrace}>Show the list</Chip>
     </section>
   );
 }
 
-interface OpenTraceProps {
-  readonly entry: TraceEntry;
-  readonly tree: TraceTree;
-}
-
-function OpenTrace({ entry, tree }: OpenTraceProps) {
+function OpenTrace({ entry, tree }: { entry: TraceEntry; tree: TraceTree }) {
   const both = comparison.value;
   return (
     <section
@@ -65,14 +67,5 @@ function OpenTrace({ entry, tree }: OpenTraceProps) {
         {selected.value && <SpanPanel {...selected.value} />}
       </div>
     </section>
-  );
-}
-
-function MissingTrace() {
-  if (!missing.value) return <p role="status">Looking for the trace…</p>;
-  return (
-    <Message title="This trace isn't here">
-      It may be of another run of the server, or have made room for newer ones.
-    </Message>
   );
 }

@@ -40,26 +40,23 @@ export function clampRange(
  * @param factor Below 1 to zoom in, above 1 to zoom out.
  */
 export function zoomRange(
-  range: TimeRange,
+  { start, end }: TimeRange,
   factor: number,
   about: number,
   bounds: TimeRange,
 ): TimeRange {
-  const length = (range.end - range.start) * factor;
-  const share = (about - range.start) / (range.end - range.start);
-  const start = about - length * share;
-  return clampRange(start, start + length, bounds);
+  const moved = (time: number) => about + (time - about) * factor;
+  return clampRange(moved(start), moved(end), bounds);
 }
 
 /** Returns a range moved by a share of its length; negative is earlier. */
 export function panRange(
-  range: TimeRange,
+  { start, end }: TimeRange,
   share: number,
   bounds: TimeRange,
 ): TimeRange {
-  const by = (range.end - range.start) * share;
-  const moved = clamp(by, bounds.start - range.start, bounds.end - range.end);
-  return { start: range.start + moved, end: range.end + moved };
+  const by = (end - start) * share;
+  return clampRange(start + by, end + by, bounds);
 }
 
 /** A place on the axis. */

@@ -10,14 +10,6 @@ import { copyCurl, copyJson } from "./copying.ts";
 import { chooseFiles } from "./files.ts";
 import { listTab, queryText } from "./listing.ts";
 import {
-  moveInList,
-  moveInRows,
-  openAtCursor,
-  stepInto,
-  stepOut,
-  toggleSelected,
-} from "./moves.ts";
-import {
   failures,
   grouped,
   matches,
@@ -32,10 +24,16 @@ import {
   cursorKey,
   listHidden,
   markOrCompare,
+  moveInList,
+  moveInRows,
+  openAtCursor,
   selected,
   selectedRow,
+  stepInto,
+  stepOut,
   stepThrough,
   toggleAll,
+  toggleSelected,
   view,
 } from "./selection.ts";
 import { nextTheme } from "./theme.ts";

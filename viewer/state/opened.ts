@@ -4,7 +4,12 @@
  * @module
  */
 
-import { computed, signal } from "@preact/signals";
+import {
+  computed,
+  type ReadonlySignal,
+  type Signal,
+  signal,
+} from "@preact/signals";
 import type { Layer, SpanData } from "../../trace/types.ts";
 import { type ComparedRow, compareTrees } from "../model/compare.ts";
 import { criticalPath } from "../model/critical_path.ts";
@@ -15,7 +20,7 @@ import { messageOf } from "../model/text.ts";
 import { buildTree, isFailed, type TraceTree } from "../model/tree.ts";
 import { query } from "./listing.ts";
 import { toggled } from "./toggle.ts";
-import { dataState, entries, findEntry, pending } from "./traces.ts";
+import { dataState, findEntry } from "./traces.ts";
 
 /** The key of the trace to open; empty for none. */
 export const wantedTrace = signal("");
@@ -38,32 +43,14 @@ export const collapsed = signal<ReadonlySet<string>>(new Set());
 /** Groups whose members are shown. */
 export const expandedGroups = signal<ReadonlySet<string>>(new Set());
 
-/** An open trace: its tree, or the reason why there is none. */
-export type Opened =
-  | {
-    readonly kind: "tree";
-    readonly entry: TraceEntry;
-    readonly tree: TraceTree;
-  }
-  | {
-    readonly kind: "broken";
-    readonly entry: TraceEntry;
-    readonly message: string;
-  };
-
-const openEntry = computed(() => lookUp(wantedTrace.value));
-const compareEntry = computed(() => lookUp(wantedCompare.value));
-
 /** The open trace; `undefined` for none, or if it isn't in the page. */
-export const opened = computed(() => openUp(openEntry.value));
+export const opened = openedOf(wantedTrace);
 
 /** The trace to compare with. */
-export const compared = computed(() => openUp(compareEntry.value));
+const compared = openedOf(wantedCompare);
 
 /** The tree of the open trace. */
-export const tree = computed(() =>
-  opened.value?.kind === "tree" ? opened.value.tree : undefined
-);
+export const tree = computed(() => opened.value?.tree);
 
 /** The critical path of the open trace. */
 export const critical = computed(() =>
@@ -86,9 +73,8 @@ export const rows = computed<readonly Row[]>(() =>
 /** The comparison; `undefined` if none is open. */
 export const comparison = computed(() => {
   const a = tree.value;
-  const other = compared.value;
-  if (a === undefined || other?.kind !== "tree") return undefined;
-  const b = other.tree;
+  const b = compared.value?.tree;
+  if (a === undefined || b === undefined) return undefined;
   const rows = compareTrees(a, b, {
     grouped: grouped.value,
     expandedGroups: expandedGroups.value,
@@ -114,23 +100,24 @@ function indicesOf(test: (span: SpanData) => boolean): number[] {
   return nodes.filter(({ span }) => test(span)).map(({ index }) => index);
 }
 
-function lookUp(id: string): TraceEntry | undefined {
-  if (id === "") return undefined;
-  // Subscribes to both: the trace may be added, or replaced.
-  entries.value;
-  pending.value;
-  return findEntry(id);
+/** An open trace, with its tree or the reason why there is none. */
+interface Opened {
+  readonly entry: TraceEntry;
+  readonly tree?: TraceTree;
+  readonly failure?: string;
 }
 
-function openUp(entry: TraceEntry | undefined): Opened | undefined {
-  if (entry === undefined || dataState.value.kind === "loading") {
-    return undefined;
-  }
-  try {
-    return { kind: "tree", entry, tree: buildTree(entry.load()) };
-  } catch (error) {
-    return { kind: "broken", entry, message: messageOf(error) };
-  }
+/** Opens the trace whose key a signal has, again when its record changes. */
+function openedOf(key: Signal<string>): ReadonlySignal<Opened | undefined> {
+  const entry = computed(() => findEntry(key.value));
+  return computed(() => {
+    if (!entry.value || dataState.value.kind === "loading") return undefined;
+    try {
+      return { entry: entry.value, tree: buildTree(entry.value.load()) };
+    } catch (error) {
+      return { entry: entry.value, failure: messageOf(error) };
+    }
+  });
 }
 
 /** Shows or hides a layer. */

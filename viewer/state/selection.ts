@@ -1,5 +1,6 @@
 /**
- * The open trace, its selected row, and changes of them.
+ * The cursor of the list, the open trace and its selected row, and how they
+ * move.
  *
  * @module
  */
@@ -7,10 +8,12 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { ComparedRow } from "../model/compare.ts";
 import type { Unit } from "../model/groups.ts";
+import { clamp } from "../model/numbers.ts";
 import { pathTo, type Row } from "../model/rows.ts";
 import { nextPlace } from "../model/search.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
+import { listed, listTab, routes, setFilters } from "./listing.ts";
 import {
   collapsed,
   comparison,
@@ -45,16 +48,18 @@ export const listHidden = signal(false);
 export const selectedIndex = computed(() => {
   const id = selectedRow.value;
   if (id === "") return -1;
-  return comparison.value?.rows.findIndex(({ a, b }) =>
-    a?.id === id || b?.id === id
-  ) ??
-    rows.value.findIndex((row) => row.id === id);
+  return shownRows.value.findIndex((row) =>
+    "node" in row ? row.id === id : row.a?.id === id || row.b?.id === id
+  );
 });
+
+/** The row that is selected. */
+const rowOfSelection = computed(() => shownRows.value[selectedIndex.value]);
 
 /** The selected unit, and its tree. */
 export const selected = computed(
   (): { unit: Unit; tree: TraceTree } | undefined => {
-    const row = shownRows.value[selectedIndex.value];
+    const row = rowOfSelection.value;
     const open = tree.value;
     if (row === undefined || open === undefined) return undefined;
     if ("node" in row) return { unit: row, tree: open };
@@ -157,16 +162,82 @@ export function toggleAll(): void {
   });
 }
 
+/**
+ * Moves the cursor of the list. While a trace is open, the next one is opened in
+ * its place.
+ */
+export function moveInList(by: number): void {
+  const list = cursorList();
+  const from = list.findIndex(({ key }) => key === cursorKey.value);
+  const to = step(from, by, list.length);
+  const key = list[to]?.key;
+  if (key === undefined) return;
+  if (wantedTrace.value !== "" && listTab.value === "traces") openTrace(key);
+  else cursorKey.value = key;
+}
+
+/** Opens the trace or route at the cursor of the list. */
+export function openAtCursor(): void {
+  const list = cursorList();
+  const isRoute = listTab.value === "routes";
+  const item = list.find(({ key }) => key === cursorKey.value) ??
+    (isRoute ? undefined : list[0]);
+  if (item !== undefined) (isRoute ? openRoute : openTrace)(item.key);
+}
+
+/** The items that the cursor moves through. */
+function cursorList(): readonly { readonly key: string }[] {
+  return listTab.value === "routes" ? routes.value : listed.value;
+}
+
+/** Shows the traces of one route. */
+export function openRoute(route: string): void {
+  setFilters({ route });
+  listTab.value = "traces";
+}
+
+/** Moves the selection of the open trace, or of the comparison. */
+export function moveInRows(by: number): void {
+  const to = step(selectedIndex.value, by, shownRows.value.length);
+  const row = shownRows.value[to];
+  if (row !== undefined) selectRow(row);
+}
+
+/** Opens the selected row, or goes to the first row below it. */
+export function stepInto(): void {
+  const row = rowOfSelection.value;
+  if (row === undefined) moveInRows(1);
+  else if (row.expandable && !row.expanded) toggleRow(row);
+  else if (row.expandable) moveInRows(1);
+}
+
+/** Closes the selected row, or goes to the row above it in the tree. */
+export function stepOut(): void {
+  const row = rowOfSelection.value;
+  if (row === undefined) return;
+  const parent = shownRows.value.slice(0, selectedIndex.value)
+    .findLast(({ depth }) => depth < row.depth);
+  if (row.expandable && row.expanded) toggleRow(row);
+  else if (parent !== undefined) selectRow(parent);
+}
+
+/** Expands or collapses the selected row. */
+export function toggleSelected(): void {
+  if (rowOfSelection.value) toggleRow(rowOfSelection.value);
+}
+
+function step(from: number, by: number, length: number): number {
+  // Without a cursor, a step down leads to the first row, a step up to the last.
+  const start = from >= 0 || by === -Infinity ? from : by < 0 ? length : -1;
+  const to = from < 0 && Math.abs(by) > 1 ? start + Math.sign(by) : start + by;
+  return clamp(to, 0, length - 1);
+}
+
 // When the selected row is hidden, its closest visible ancestor is selected.
 effect(() => {
   if (selectedRow.value === "" || selected.value || comparison.value) return;
-  const node = tree.value?.byId.get(selectedRow.value);
-  const listedRows = rows.value;
-  for (let at = node?.parent; at; at = at.parent) {
-    const id = at.span.id;
-    if (listedRows.some((row) => row.id === id)) {
-      selectedRow.value = id;
-      return;
-    }
-  }
+  let above = tree.value?.byId.get(selectedRow.value)?.parent;
+  const isRow = (id: string) => rows.value.some((row) => row.id === id);
+  while (above && !isRow(above.span.id)) above = above.parent;
+  if (above) selectedRow.value = above.span.id;
 });

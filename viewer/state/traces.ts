@@ -51,10 +51,13 @@ const known = new Map<string, TraceEntry>();
 
 /** Returns the trace with a key, or the newest with a trace id. */
 export function findEntry(id: string): TraceEntry | undefined {
+  // Reads both signals in any case: a trace may be added, or replaced.
+  const shown = entries.value;
+  const running = pending.value;
   if (id === "") return undefined;
   return known.get(id) ??
-    entries.value.findLast((entry) => entry.id === id) ??
-    pending.value.findLast((entry) => entry.key === id || entry.id === id);
+    shown.findLast((entry) => entry.id === id) ??
+    running.findLast((entry) => entry.key === id || entry.id === id);
 }
 
 /** Shows traces at once. Known traces are replaced. */

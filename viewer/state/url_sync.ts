@@ -25,7 +25,7 @@ import {
   selectedRow,
   view,
 } from "./selection.ts";
-import { dataState, entries, findEntry } from "./traces.ts";
+import { dataState, findEntry } from "./traces.ts";
 
 /** The span of a link that isn't selected yet. */
 const wantedSpan = signal("");
@@ -115,8 +115,6 @@ const takeToken = createTokenBucket(50, 200);
  * uses the address from before `pagehide`.
  */
 function writeChanges(): void {
-  // The id of a trace in a link can depend on the traces in the page.
-  opened.value;
   if (currentHash() !== knownHash) writeSoon();
 }
 
@@ -160,7 +158,6 @@ function selectWantedSpan(): void {
 /** Fetches a linked trace that the stream didn't send. */
 function fetchWanted(): void {
   const id = wantedTrace.value;
-  entries.value;
   const entry = findEntry(id);
   if (id === "" || entry !== undefined) {
     askedFor = "";
