@@ -4,6 +4,7 @@
  * @module
  */
 
+import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
@@ -32,4 +33,42 @@ export function clicked(event: MouseEvent, name: string): string | undefined {
 /** Runs something once the latest changes are on the screen. */
 export function afterPaint(run: () => void): void {
   requestAnimationFrame(() => setTimeout(run));
+}
+
+/** A canvas of the size of its box, in CSS pixels. */
+export interface Surface {
+  /** Its context, scaled so that a unit is a CSS pixel. */
+  readonly context: CanvasRenderingContext2D;
+  /** Its width. */
+  readonly width: number;
+  /** Its height. */
+  readonly height: number;
+}
+
+/** Draws a canvas of the size of its box, again when that or `inputs` change. */
+export function useCanvas(
+  draw: (surface: Surface) => void,
+  inputs: readonly unknown[],
+): RefObject<HTMLCanvasElement | null> {
+  const ref = useRef<HTMLCanvasElement>(null);
+  const size = useSignal({ width: 0, height: 0 });
+  useSize(ref, (rect) => {
+    const resize = () => {
+      size.value = rect;
+    };
+    // The rest of the page is painted first.
+    if (size.peek().width === 0) afterPaint(resize);
+    else resize();
+  });
+  useLayoutEffect(() => {
+    const { width, height } = size.value;
+    const canvas = ref.current!;
+    const context = canvas.getContext("2d");
+    if (context === null || width === 0) return;
+    canvas.width = Math.round(width * devicePixelRatio);
+    canvas.height = Math.round(height * devicePixelRatio);
+    context.scale(devicePixelRatio, devicePixelRatio);
+    draw({ context, width, height });
+  }, [size.value, ...inputs]);
+  return ref;
 }

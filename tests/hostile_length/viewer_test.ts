@@ -4,12 +4,19 @@ import { compareTrees } from "../../viewer/model/compare.ts";
 import { criticalPath } from "../../viewer/model/critical_path.ts";
 import { curlCommand } from "../../viewer/model/curl.ts";
 import { quote } from "../../viewer/model/curl_quote.ts";
-import { createFilter, NO_FILTERS } from "../../viewer/model/filter.ts";
+import {
+  createFilter,
+  NO_FILTERS,
+  routeStats,
+} from "../../viewer/model/listing.ts";
 import { flameFrames } from "../../viewer/model/flame.ts";
-import { groupedUnits, statementShape } from "../../viewer/model/groups.ts";
+import {
+  groupedUnits,
+  listRows,
+  longestGroup,
+  statementShape,
+} from "../../viewer/model/rows.ts";
 import { importText } from "../../viewer/model/import_file.ts";
-import { routeStats } from "../../viewer/model/route_stats.ts";
-import { listRows, longestGroup } from "../../viewer/model/rows.ts";
 import {
   createSearch,
   haystackOf,

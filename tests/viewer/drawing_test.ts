@@ -1,11 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { compareLayers, compareTrees } from "../../viewer/model/compare.ts";
 import { flameFrames, frameOf, placeFrames } from "../../viewer/model/flame.ts";
-import { barBox, stripes } from "../../viewer/model/paint.ts";
 import {
   axisTicks,
+  barBox,
   clampRange,
   panRange,
+  stripes,
   wholeRange,
   zoomRange,
 } from "../../viewer/model/time_range.ts";

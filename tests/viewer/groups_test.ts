@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { groupedUnits, statementShape } from "../../viewer/model/groups.ts";
+import { groupedUnits, statementShape } from "../../viewer/model/rows.ts";
 import { buildTree } from "../../viewer/model/tree.ts";
 import { query, type Sketch, span, trace } from "./make_trace.ts";
 

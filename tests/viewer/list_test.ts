@@ -4,19 +4,15 @@ import {
   countFilters,
   createFilter,
   type Filters,
+  NEWEST_FIRST,
+  nextOrder,
   NO_FILTERS,
-} from "../../viewer/model/filter.ts";
-import {
   percentile,
   routeKey,
   routeStats,
-  sortRoutes,
-} from "../../viewer/model/route_stats.ts";
-import {
-  NEWEST_FIRST,
-  nextOrder,
   sortEntries,
-} from "../../viewer/model/sort.ts";
+  sortRoutes,
+} from "../../viewer/model/listing.ts";
 import {
   summarize,
   summarizePacked,

@@ -9,9 +9,8 @@ import { classes, Tool } from "./controls.tsx";
 import { EmptyState } from "./empty_state.tsx";
 import { FilterBar } from "./filter_bar.tsx";
 import { HelpDialog } from "./help_dialog.tsx";
-import { RouteTable } from "./route_table.tsx";
+import { RouteTable, TraceList } from "./lists.tsx";
 import { TopBar } from "./top_bar.tsx";
-import { TraceList } from "./trace_list.tsx";
 import { TracePane } from "./trace_pane.tsx";
 
 /** The page. */

@@ -1,7 +1,7 @@
 import type { Layer } from "../../trace/types.ts";
 import { useSignal } from "@preact/signals";
 import { toggle } from "../state/toggle.ts";
-import { countFilters } from "../model/filter.ts";
+import { countFilters } from "../model/listing.ts";
 import { LAYER_ORDER } from "../model/layers.ts";
 import {
   clearFilters,

@@ -14,7 +14,7 @@ import type { SpanNode, TraceTree } from "../model/tree.ts";
 import { type Colors, colors, inkOn } from "../state/theme.ts";
 import { revealSpan, selected } from "../state/selection.ts";
 import { Chip, Icon } from "./controls.tsx";
-import { type Surface, useCanvas } from "./use_canvas.ts";
+import { type Surface, useCanvas } from "../dom.ts";
 
 const ROW = 22;
 

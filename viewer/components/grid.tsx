@@ -8,7 +8,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, HTMLAttributes } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { afterPaint, clicked, useSize } from "../dom.ts";
-import { nextOrder, type Order } from "../model/sort.ts";
+import { nextOrder, type Order } from "../model/listing.ts";
 import { scrollToRow, visibleWindow } from "../model/virtual.ts";
 import { Chip } from "./controls.tsx";
 

@@ -11,7 +11,7 @@ import {
   zoom,
   zoomTo,
 } from "../state/zoom.ts";
-import { type Surface, useCanvas } from "./use_canvas.ts";
+import { type Surface, useCanvas } from "../dom.ts";
 
 /** The whole trace, small. Dragging over a part zooms to it. */
 export function Minimap({ tree }: { tree: TraceTree }) {

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
-import { toggle } from "../state/toggle.ts";
-import { formatCount, formatShare } from "../model/format.ts";
-import { chooseFiles } from "../state/files.ts";
+import type { TargetedKeyboardEvent } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { formatCount, formatPlural, formatShare } from "../model/format.ts";
+import { chooseFiles, EXPORT_FORMATS, exportTraces } from "../state/files.ts";
 import { helpOpen } from "../state/keyboard.ts";
 import {
   prepareSearch,
@@ -12,7 +12,9 @@ import {
   shown,
 } from "../state/listing.ts";
 import { connection, droppedCount, reconnect } from "../state/live.ts";
+import { opened } from "../state/opened.ts";
 import { nextTheme, theme } from "../state/theme.ts";
+import { toggle } from "../state/toggle.ts";
 import {
   countText,
   entries,
@@ -22,7 +24,6 @@ import {
   togglePaused,
 } from "../state/traces.ts";
 import { Chip, Icon, Tool } from "./controls.tsx";
-import { ExportMenu } from "./export_menu.tsx";
 
 /** The bar at the top: counts, connection, search and tools. */
 export function TopBar() {
@@ -144,4 +145,76 @@ function SearchBox() {
         : <kbd>/</kbd>}
     </div>
   );
+}
+
+/** Saves the open trace, or all that are listed. */
+export function ExportMenu() {
+  const ref = useRef<HTMLDivElement>(null);
+  const entry = opened.value?.entry;
+  const all = {
+    label: `All listed: ${formatPlural(shown.value.length, "trace")}`,
+    name: "traces",
+    entries: shown.value,
+  };
+  const groups = entry === undefined ? [all] : [{
+    label: "This trace",
+    name: `trace-${entry.id.slice(0, 8)}`,
+    entries: [entry],
+  }, all];
+  return (
+    <>
+      <Chip
+        class="tool"
+        id="export"
+        popovertarget="export-menu"
+        aria-haspopup="menu"
+        aria-label="Export"
+        title="Export"
+      >
+        <Icon name="save" />
+      </Chip>
+      <div
+        popover="auto"
+        id="export-menu"
+        class="menu"
+        role="menu"
+        aria-label="Export"
+        ref={ref}
+        onKeyDown={moveInMenu}
+        onToggle={({ newState }) => {
+          if (newState === "open") {
+            ref.current!.querySelector("button")?.focus();
+          }
+        }}
+      >
+        {groups.map(({ label, name, entries }) => (
+          <div role="group" aria-label={label} key={name}>
+            <p class="menu-label">{label}</p>
+            {EXPORT_FORMATS.map((format) => (
+              <Chip
+                class=""
+                role="menuitem"
+                key={format.label}
+                onClick={() => {
+                  ref.current!.hidePopover();
+                  exportTraces(entries, format, name);
+                }}
+              >
+                {format.label} <span class="muted">{format.suffix}</span>
+              </Chip>
+            ))}
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function moveInMenu(event: TargetedKeyboardEvent<HTMLElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const items = [...event.currentTarget.querySelectorAll("button")];
+  const at = items.indexOf(document.activeElement as HTMLButtonElement);
+  items[(at + step + items.length) % items.length]?.focus();
 }

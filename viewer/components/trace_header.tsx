@@ -6,7 +6,7 @@ import {
   formatPlural,
   formatShare,
 } from "../model/format.ts";
-import { unitTime } from "../model/groups.ts";
+import { unitTime } from "../model/rows.ts";
 import { inLayerOrder } from "../model/layers.ts";
 import { sumOf } from "../model/numbers.ts";
 import type { TraceEntry } from "../model/summary.ts";

@@ -7,8 +7,13 @@
  */
 
 import { LAYER_ORDER, type LayerTime } from "./layers.ts";
-import { isGroup, type Unit, unitOf, unitsOf } from "./groups.ts";
-import type { RowOptions } from "./rows.ts";
+import {
+  isGroup,
+  type RowOptions,
+  type Unit,
+  unitOf,
+  unitsOf,
+} from "./rows.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
 /** A row of the comparison. One of both sides may be missing. */

@@ -5,17 +5,10 @@
  * @module
  */
 
+import { statementOf } from "../../trace/export/attributes.ts";
 import type { Layer } from "../../trace/types.ts";
-import {
-  groupedUnits,
-  isGroup,
-  type Unit,
-  unitOf,
-  unitsOf,
-  unitTime,
-} from "./groups.ts";
-import { mostOf } from "./numbers.ts";
-import type { SpanNode, TraceTree } from "./tree.ts";
+import { mostOf, sumOf } from "./numbers.ts";
+import { isFailed, type SpanNode, type TraceTree } from "./tree.ts";
 
 /** A row of the waterfall. */
 export interface Row extends Unit {
@@ -92,4 +85,119 @@ export function longestGroup(tree: TraceTree): Unit | undefined {
     .flatMap(({ children }) => groupedUnits(children).filter(isGroup));
   const most = mostOf(groups, unitTime);
   return groups.find((group) => unitTime(group) === most);
+}
+
+/** How many siblings have to be alike to be shown as one. */
+const MIN_GROUP_SIZE = 3;
+
+/**
+ * How many other siblings may stand between two that are alike. Enough for a
+ * loop of a few different queries, not for the start and the end of a request.
+ */
+const MAX_DISTANCE = 6;
+
+/** A span, or repeated siblings. */
+export interface Unit {
+  /** The id of the span, or of the group. Unique in its trace. */
+  readonly id: string;
+  /** The span; of a group, the first member. */
+  readonly node: SpanNode;
+  /** The span alone, or at least {@linkcode MIN_GROUP_SIZE} by start time. */
+  readonly members: readonly SpanNode[];
+}
+
+/** Returns a span as a unit. */
+export function unitOf(node: SpanNode): Unit {
+  return { id: node.span.id, node, members: [node] };
+}
+
+/** Whether a unit is a group. */
+export function isGroup({ members }: Unit): boolean {
+  return members.length > 1;
+}
+
+/** Returns the summed duration of the spans of a unit, in milliseconds. */
+export function unitTime({ members }: Unit): number {
+  return sumOf(members, ({ span }) => span.duration);
+}
+
+/** Whether a span of a unit failed. */
+export function isFailedUnit({ members }: Unit): boolean {
+  return members.some(({ span }) => isFailed(span));
+}
+
+/** Returns the children of a span, repeated ones as groups if `grouped`. */
+export function unitsOf(
+  children: readonly SpanNode[],
+  grouped: boolean,
+): readonly Unit[] {
+  return grouped ? groupedUnits(children) : children.map(unitOf);
+}
+
+/**
+ * Returns the children of a span, repeated ones as groups.
+ *
+ * Siblings are alike if name, layer and statement are the same. Statements
+ * that differ only in their literals are the same.
+ */
+export function groupedUnits(children: readonly SpanNode[]): readonly Unit[] {
+  let units = cache.get(children);
+  if (!units) cache.set(children, units = findUnits(children));
+  return units;
+}
+
+/** Rows, findings and searches need the groups of the same spans. */
+const cache = new WeakMap<readonly SpanNode[], Unit[]>();
+
+function findUnits(children: readonly SpanNode[]): Unit[] {
+  // For each child, the members of its group.
+  const runs: SpanNode[][] = [];
+  const shapes = children.map(shapeOf);
+  const isAlike = (a: number, b: number) => {
+    const one = children[a]!.span;
+    const other = children[b]!.span;
+    return one.name === other.name && one.layer === other.layer &&
+      shapes[a] === shapes[b];
+  };
+  for (let at = 0; at < children.length; at++) {
+    const node = children[at]!;
+    let before = at - 1;
+    while (
+      before >= 0 && at - before <= MAX_DISTANCE && !isAlike(at, before)
+    ) before--;
+    const run = at - before <= MAX_DISTANCE ? runs[before] ?? [] : [];
+    run.push(node);
+    runs.push(run);
+  }
+  const units: Unit[] = [];
+  runs.forEach((members, at) => {
+    const node = children[at]!;
+    if (members.length < MIN_GROUP_SIZE) units.push(unitOf(node));
+    else if (members[0] === node) {
+      units.push({ id: `group:${node.span.id}`, node, members });
+    }
+  });
+  return units;
+}
+
+/** Shapes by statement. Statements repeat, and finding a shape is slow. */
+const known = new Map<string, string>();
+
+function shapeOf({ span }: SpanNode): string {
+  const statement = statementOf(span) ?? "";
+  let shape = known.get(statement);
+  if (shape === undefined) {
+    // Enough for one trace, and bounded over many.
+    if (known.size > 999) known.clear();
+    known.set(statement, shape = statementShape(statement));
+  }
+  return shape;
+}
+
+/** Returns a statement with `?` in place of its literals. */
+export function statementShape(statement: string): string {
+  return statement
+    .slice(0, 2000)
+    .replaceAll(/'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b/g, "?")
+    .replaceAll(/\s+/g, " ");
 }

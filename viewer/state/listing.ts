@@ -9,15 +9,15 @@ import {
   countFilters,
   createFilter,
   type Filters,
+  NEWEST_FIRST,
   NO_FILTERS,
-} from "../model/filter.ts";
-import {
+  type Order,
   type RouteColumn,
   routeStats,
+  sortEntries,
   sortRoutes,
-} from "../model/route_stats.ts";
+} from "../model/listing.ts";
 import { createSearch, normalizeQuery } from "../model/search.ts";
-import { NEWEST_FIRST, type Order, sortEntries } from "../model/sort.ts";
 import { dataState, entries, pending } from "./traces.ts";
 
 /** The tabs of the list. */

@@ -1,3 +1,10 @@
+/**
+ * The tables of the list: traces, and statistics per route.
+ *
+ * @module
+ */
+
+import { computed } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import {
   formatClock,
@@ -6,7 +13,8 @@ import {
   formatShare,
 } from "../model/format.ts";
 import { inLayerOrder } from "../model/layers.ts";
-import { sumOf } from "../model/numbers.ts";
+import { mostOf, sumOf } from "../model/numbers.ts";
+import type { RouteStats } from "../model/listing.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import {
@@ -15,21 +23,28 @@ import {
   listed,
   listOrder,
   query,
+  routeOrder,
+  routes,
 } from "../state/listing.ts";
 import { wantedCompare, wantedTrace } from "../state/opened.ts";
-import { cursorKey, markedKey, openTrace } from "../state/selection.ts";
+import {
+  cursorKey,
+  markedKey,
+  openRoute,
+  openTrace,
+} from "../state/selection.ts";
 import {
   heldText,
   listAtTop,
   setListAtTop,
   showHeld,
 } from "../state/traces.ts";
-import { Chip, classes, Status } from "./controls.tsx";
+import { Chip, classes, Request, Status } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
 
 const ROW_HEIGHT = 28;
 
-const COLUMNS: readonly Column<TraceEntry>[] = [
+const TRACE_COLUMNS: readonly Column<TraceEntry>[] = [
   column("startTime", "Time", ({ startTime }) => formatClock(startTime)),
   column("method", "Method", ({ method }) => cutText(method, 20)),
   column("path", "Path", ({ path, route }) => (
@@ -64,7 +79,7 @@ export function TraceList() {
       role="grid"
       place="list"
       items={list}
-      columns={COLUMNS}
+      columns={TRACE_COLUMNS}
       order={listOrder}
       rowHeight={ROW_HEIGHT}
       active={cursor === "" ? -1 : list.findIndex(({ key }) => key === cursor)}
@@ -128,6 +143,57 @@ function LayerBar({ pending, layers }: TraceEntry) {
       class="layer-bar"
       title={text}
       style={{ backgroundImage: `linear-gradient(90deg, ${stops.join(", ")})` }}
+    />
+  );
+}
+
+const ROUTE_COLUMNS: readonly Column<RouteStats>[] = [
+  column(
+    "route",
+    "Route",
+    ({ method, route }) => <Request method={method} path={route} />,
+    { title: ({ key }) => cutText(key, 500) },
+  ),
+  column("count", "Count", ({ count }) => formatCount(count)),
+  column("p50", "p50", ({ p50 }) => formatDuration(p50)),
+  column("p95", "p95", ({ p95 }) => (
+    <>
+      <span
+        class="p95-bar"
+        style={{ width: `${p95 / longest.value * 100}%` }}
+      />
+      {formatDuration(p95)}
+    </>
+  )),
+  column("p99", "p99", ({ p99 }) => formatDuration(p99)),
+  column("max", "Max", ({ max }) => formatDuration(max)),
+  column("errorRate", "Errors", ({ errorRate }) => formatShare(errorRate), {
+    look: ({ errorRate }) => errorRate > 0 ? "bad" : "",
+  }),
+];
+
+/** The longest p95 of all routes. */
+const longest = computed(() => mostOf(routes.value, ({ p95 }) => p95) || 1);
+
+/** Statistics per route. A click shows the traces of one. */
+export function RouteTable() {
+  const list = routes.value;
+  const cursor = cursorKey.value;
+  return (
+    <Grid
+      id="route-table"
+      label="Routes"
+      role="grid"
+      place="list"
+      items={list}
+      columns={ROUTE_COLUMNS}
+      order={routeOrder}
+      rowHeight={28}
+      active={list.findIndex(({ key }) => key === cursor)}
+      idOf={({ key }) => key}
+      row={({ key }) => ({ class: key === cursor ? "row cursor" : "row" })}
+      reveal={[cursor]}
+      onPick={({ key }) => openRoute(key)}
     />
   );
 }

@@ -1,0 +1,205 @@
+/**
+ * Which traces the list shows, and their statistics per route; the order of both.
+ *
+ * @module
+ */
+
+import type { Layer } from "../../trace/types.ts";
+import { isFailedTrace, type TraceEntry } from "./summary.ts";
+
+/** The conditions that a shown trace meets. */
+export interface Filters {
+  /** The HTTP method; empty for any. */
+  readonly method: string;
+  /** First digits of the status; empty for any. */
+  readonly statusClasses: readonly number[];
+  /** A part of the path, in any case; empty for any. */
+  readonly path: string;
+  /** A layer that at least one span has; empty for any. */
+  readonly layer: Layer | "";
+  /** The least duration in milliseconds. */
+  readonly minDuration: number;
+  /** Whether only failed traces are shown. */
+  readonly errorsOnly: boolean;
+  /** A route, as `routeKey()` gives it; empty for any. */
+  readonly route: string;
+}
+
+/** Filters that let everything through. */
+export const NO_FILTERS: Filters = {
+  method: "",
+  statusClasses: [],
+  path: "",
+  layer: "",
+  minDuration: 0,
+  errorsOnly: false,
+  route: "",
+};
+
+/** Returns how many filters are in use. */
+export function countFilters(filters: Filters): number {
+  const names = Object.keys(NO_FILTERS) as (keyof Filters)[];
+  return names
+    .filter((name) => String(filters[name]) !== String(NO_FILTERS[name]))
+    .length;
+}
+
+/**
+ * Returns the test for a set of filters. A running request has no status, no
+ * duration and no layers yet, so filters on those leave it out.
+ */
+export function createFilter(
+  filters: Filters,
+): (entry: TraceEntry) => boolean {
+  const { method, statusClasses, layer, minDuration, errorsOnly, route } =
+    filters;
+  const path = filters.path.toLowerCase();
+  return (entry) =>
+    (method === "" || entry.method === method) &&
+    (statusClasses.length === 0 ||
+      statusClasses.includes(Math.floor(entry.statusCode / 100))) &&
+    (path === "" || entry.path.toLowerCase().includes(path)) &&
+    (layer === "" || entry.layers.some(([name]) => name === layer)) &&
+    (minDuration <= 0 || entry.duration >= minDuration) &&
+    (!errorsOnly || isFailedTrace(entry)) &&
+    (route === "" || routeKey(entry) === route);
+}
+
+/** The columns that order the list. */
+export type ListColumn =
+  | "method"
+  | "path"
+  | "statusCode"
+  | "duration"
+  | "spanCount"
+  | "startTime";
+
+/** A column and a direction. */
+export interface Order<Column extends string> {
+  /** The column. */
+  readonly column: Column;
+  /** Whether the greatest comes first. */
+  readonly descending: boolean;
+}
+
+/** The order of the list. */
+export type ListOrder = Order<ListColumn>;
+
+/** The order that the list begins with. */
+export const NEWEST_FIRST: ListOrder = {
+  column: "startTime",
+  descending: true,
+};
+
+/**
+ * Returns the order after a click on a column's head: the other direction for
+ * the same column, else the direction that readers need more often.
+ */
+export function nextOrder<Column extends string>(
+  order: Order<Column>,
+  column: Column,
+): Order<Column> {
+  return {
+    column,
+    descending: order.column === column
+      ? !order.descending
+      : !["method", "path", "route"].includes(column),
+  };
+}
+
+/** Orders entries, equal ones newest first. */
+export function sortEntries(
+  entries: readonly TraceEntry[],
+  order: ListOrder,
+): TraceEntry[] {
+  const newest = (a: TraceEntry, b: TraceEntry) => b.startTime - a.startTime;
+  // The order of live traces, which is sorted again for each of them.
+  if (order.column === "startTime" && order.descending) {
+    return entries.toSorted(newest);
+  }
+  const compare = comparison<ListColumn, TraceEntry>(order);
+  return entries.toSorted((a, b) => compare(a, b) || newest(a, b));
+}
+
+/** Returns a comparison of items by a column, for `sort()`. */
+export function comparison<
+  Column extends string,
+  Item extends Readonly<Record<Column, string | number>>,
+>({ column, descending }: Order<Column>): (a: Item, b: Item) => number {
+  const sign = descending ? -1 : 1;
+  return ({ [column]: x }, { [column]: y }) => x < y ? -sign : x > y ? sign : 0;
+}
+
+/** Statistics of one route. Times are in milliseconds. */
+export interface RouteStats {
+  /** Method and pattern, as {@linkcode routeKey} gives it. */
+  readonly key: string;
+  /** The HTTP method; empty if it wasn't a request. */
+  readonly method: string;
+  /** The pattern of the route; the path if none matched. */
+  readonly route: string;
+  /** How many requests there were. */
+  readonly count: number;
+  /** The median. */
+  readonly p50: number;
+  /** 95 of 100 were at most this long. */
+  readonly p95: number;
+  /** 99 of 100 were at most this long. */
+  readonly p99: number;
+  /** The longest. */
+  readonly max: number;
+  /** The share that failed, from 0 to 1. */
+  readonly errorRate: number;
+}
+
+/** The columns that order the table of routes. */
+export type RouteColumn = Exclude<keyof RouteStats, "key" | "method">;
+
+/** Returns the method and route of a trace as one text. */
+export function routeKey(entry: TraceEntry): string {
+  const route = entry.route === "" ? entry.path : entry.route;
+  return entry.method === "" ? route : `${entry.method} ${route}`;
+}
+
+/** Computes the statistics of each route. Running requests don't count. */
+export function routeStats(entries: readonly TraceEntry[]): RouteStats[] {
+  const ended = entries.filter(({ pending }) => !pending);
+  const byRoute = Map.groupBy(ended, routeKey);
+  return [...byRoute].map(([key, list]) => {
+    const first = list[0]!;
+    const durations = Float64Array.from(list, (entry) => entry.duration).sort();
+    return {
+      key,
+      method: first.method,
+      route: first.route === "" ? first.path : first.route,
+      count: list.length,
+      p50: percentile(durations, 50),
+      p95: percentile(durations, 95),
+      p99: percentile(durations, 99),
+      max: durations.at(-1) ?? 0,
+      errorRate: list.filter(isFailedTrace).length / list.length,
+    };
+  });
+}
+
+/**
+ * Returns the nearest-rank percentile of ascending numbers: the smallest of them
+ * that at least `percent` of 100 don't exceed. It is always a measured one.
+ */
+export function percentile(
+  ascending: ArrayLike<number>,
+  percent: number,
+): number {
+  const rank = Math.ceil((percent / 100) * ascending.length);
+  return ascending[Math.max(rank, 1) - 1] ?? 0;
+}
+
+/** Orders the table of routes; routes that are equal in it by their key. */
+export function sortRoutes(
+  stats: readonly RouteStats[],
+  column: RouteColumn,
+  descending: boolean,
+): RouteStats[] {
+  const order = comparison<RouteColumn, RouteStats>({ column, descending });
+  return stats.toSorted((a, b) => order(a, b) || (a.key < b.key ? -1 : 1));
+}
