@@ -155,7 +155,7 @@ Deno.test("sortRoutes() orders by any column", () => {
     entry({ duration: 9, method: "POST" }),
   ]);
   const first = (column: "p95" | "route", descending: boolean) =>
-    sortRoutes(stats, column, descending)[0]!.method;
+    sortRoutes(stats, { column, descending })[0]!.method;
   assertEquals(first("p95", true), "POST");
   assertEquals(first("p95", false), "GET");
   assertEquals(first("route", false), "GET");

@@ -13,7 +13,6 @@ import {
   formatDelta,
   formatDuration,
   formatMoment,
-  formatPlural,
 } from "../model/format.ts";
 import { isFailedUnit, type Unit, unitTime } from "../model/rows.ts";
 import { mostOf } from "../model/numbers.ts";
@@ -34,8 +33,8 @@ import {
   classes,
   Flag,
   Indent,
+  Outcome,
   Request,
-  Status,
   Swatch,
   Tool,
   Twist,
@@ -89,9 +88,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
         <Request {...entry} />
       </span>
       <span class="side-facts">
-        <Status code={entry.statusCode} />
-        <strong>{formatDuration(entry.duration)}</strong>
-        <span>{formatPlural(entry.spanCount, "span")}</span>
+        <Outcome entry={entry} />
         <span class="muted">{formatMoment(entry.startTime)}</span>
       </span>
     </Chip>

@@ -6,7 +6,10 @@
 
 import { type ComponentChildren, type ComponentProps, Fragment } from "preact";
 import type { Layer } from "../../trace/types.ts";
+import { formatDuration, formatPlural } from "../model/format.ts";
+import type { TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
+import { runKey } from "../state/keyboard.ts";
 
 /** Joins classes, without those that are empty or false. */
 export function classes(...names: (string | false)[]): string {
@@ -28,30 +31,36 @@ interface ToolProps {
   readonly icon: IconName;
   /** The tooltip, and the name for assistive technology. */
   readonly label: string;
-  /** The key for the same action. */
-  readonly hotkey?: string;
-  readonly pressed?: boolean;
-  readonly onClick: () => void;
 }
 
 /** A button that is an icon. */
-export function Tool({ icon, label, hotkey, pressed, onClick }: ToolProps) {
+export function Tool({ icon, label, ...props }: ToolProps & ChipProps) {
   return (
-    <Chip
-      class="tool"
-      title={hotkey === undefined ? label : `${label} (${hotkey})`}
-      aria-label={label}
-      aria-pressed={pressed}
-      onClick={onClick}
-    >
+    <Chip class="tool" title={label} aria-label={label} {...props}>
       <Icon name={icon} />
     </Chip>
   );
 }
 
-/** A button with a text; another class gives it another look. */
-export function Chip(props: ComponentProps<"button">) {
-  return <button type="button" class="chip" {...props} />;
+interface ChipProps extends ComponentProps<"button"> {
+  /** The key for the same action, which the tooltip names. */
+  readonly hotkey?: string;
+}
+
+/**
+ * A button with a text; another class gives it another look. Without `onClick`,
+ * it does what its key does.
+ */
+export function Chip({ hotkey, title, ...props }: ChipProps) {
+  return (
+    <button
+      type="button"
+      class="chip"
+      title={hotkey === undefined ? title : `${title} (${hotkey})`}
+      onClick={hotkey === undefined ? undefined : () => runKey(hotkey)}
+      {...props}
+    />
+  );
 }
 
 /** The arrow that opens and closes a row, if anything is below it. */
@@ -127,6 +136,22 @@ export function Status({ code }: { code: number }) {
       {code === 0 ? "–" : code}
     </span>
   );
+}
+
+/** How a trace ended: its status, its time and its size. */
+export function Outcome({ entry }: { entry: TraceEntry }) {
+  return (
+    <>
+      <Status code={entry.statusCode} />
+      <strong>{timeText(entry)}</strong>
+      <span>{formatPlural(entry.spanCount, "span")}</span>
+    </>
+  );
+}
+
+/** Returns how long a trace took, if it has ended. */
+export function timeText({ pending, duration }: TraceEntry): string {
+  return pending ? "running" : formatDuration(duration);
 }
 
 /** The method and path of a request, or the name of another operation. */

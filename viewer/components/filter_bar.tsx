@@ -50,7 +50,8 @@ function Tab({ id, label }: { id: "traces" | "routes"; label: string }) {
       role="tab"
       id={`tab-${id}`}
       aria-selected={listTab.value === id}
-      title={`${label} (r)`}
+      title={label}
+      hotkey="r"
       onClick={() => listTab.value = id}
     >
       {label}

@@ -39,7 +39,7 @@ import {
   setListAtTop,
   showHeld,
 } from "../state/traces.ts";
-import { Chip, classes, Request, Status } from "./controls.tsx";
+import { Chip, classes, Request, Status, timeText } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
 
 const ROW_HEIGHT = 28;
@@ -56,14 +56,10 @@ const TRACE_COLUMNS: readonly Column<TraceEntry>[] = [
     </>
   ), { title: ({ path }) => cutText(path, 500) }),
   column("statusCode", "Status", (entry) => <Status code={entry.statusCode} />),
-  column("duration", "Duration", timeOf),
+  column("duration", "Duration", timeText),
   column("spanCount", "Spans", ({ spanCount }) => formatCount(spanCount)),
   column("layers", "Layers", LayerBar, { fixed: true }),
 ];
-
-function timeOf({ pending, duration }: TraceEntry): string {
-  return pending ? "running" : formatDuration(duration);
-}
 
 /** The list of traces. */
 export function TraceList() {

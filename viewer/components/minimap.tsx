@@ -1,6 +1,8 @@
+import type { TargetedPointerEvent } from "preact";
 import { useRef } from "preact/hooks";
 import { formatDuration } from "../model/format.ts";
 import { clamp } from "../model/numbers.ts";
+import type { TimeRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { type Colors, colors } from "../state/theme.ts";
 import {
@@ -24,15 +26,12 @@ export function Minimap({ tree }: { tree: TraceTree }) {
   const length = whole.end - whole.start;
   const from = (range.value.start - whole.start) / length;
   const to = (range.value.end - whole.start) / length;
-  const drag = useDrag((a, b) =>
-    zoomTo(whole.start + a * length, whole.start + b * length)
-  );
   return (
     <div
       class="minimap"
       role="group"
       aria-label="Overview"
-      {...drag}
+      {...useZoomDrag(whole, "moving")}
       onDblClick={resetZoom}
     >
       <canvas ref={ref} aria-hidden="true" />
@@ -98,28 +97,48 @@ function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
 }
 
 /**
- * Returns handlers for an element that is dragged over. `select` gets both ends as
- * shares of its width, once the pointer has moved far enough to mean it.
+ * Returns handlers for an element that stands for a stretch of time. Dragging over
+ * a part of it zooms there, once the pointer has moved far enough to mean it.
+ *
+ * @param when Whether it zooms as the pointer moves, or once it is up.
  */
-export function useDrag(select: (from: number, to: number) => void) {
-  const from = useRef<number | undefined>(undefined);
-  const shareOf = (event: PointerEvent & { currentTarget: HTMLElement }) => {
-    const box = event.currentTarget.getBoundingClientRect();
-    return clamp((event.clientX - box.left) / box.width, 0, 1);
+export function useZoomDrag(
+  { start, end }: TimeRange,
+  when: "moving" | "released",
+) {
+  const drag = useRef<{ from: number; to?: number }>(undefined);
+  const zoom = () => {
+    const { from, to } = drag.current!;
+    if (to !== undefined) zoomTo(from, to);
   };
   return {
-    onPointerDown(event: PointerEvent & { currentTarget: HTMLElement }) {
+    onPointerDown(event: TargetedPointerEvent<HTMLElement>) {
       if (event.button !== 0) return;
-      from.current = shareOf(event);
+      drag.current = {
+        from: momentAt(event, event.currentTarget, { start, end }),
+      };
       event.currentTarget.setPointerCapture(event.pointerId);
     },
-    onPointerMove(event: PointerEvent & { currentTarget: HTMLElement }) {
-      if (from.current === undefined) return;
-      const to = shareOf(event);
-      if (Math.abs(to - from.current) > 0.005) select(from.current, to);
+    onPointerMove(event: TargetedPointerEvent<HTMLElement>) {
+      if (drag.current === undefined) return;
+      const to = momentAt(event, event.currentTarget, { start, end });
+      const isFar = Math.abs(to - drag.current.from) > (end - start) * 0.005;
+      if (isFar) drag.current.to = to;
+      if (isFar && when === "moving") zoom();
     },
     onPointerUp() {
-      from.current = undefined;
+      if (drag.current !== undefined && when === "released") zoom();
+      drag.current = undefined;
     },
   };
+}
+
+/** Returns the moment that the pointer is at. */
+export function momentAt(
+  { clientX }: MouseEvent,
+  element: Element,
+  { start, end }: TimeRange,
+): number {
+  const { left, width } = element.getBoundingClientRect();
+  return start + clamp((clientX - left) / width, 0, 1) * (end - start);
 }

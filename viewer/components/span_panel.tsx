@@ -20,7 +20,7 @@ import {
   type SpanNode,
   type TraceTree,
 } from "../model/tree.ts";
-import { copyCurl, copyJson, currentCurl } from "../state/copying.ts";
+import { currentCurl } from "../state/copying.ts";
 import { copyText } from "../state/files.ts";
 import { selectedRow } from "../state/selection.ts";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
@@ -57,11 +57,11 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
         <span class="muted">{span.layer}</span>
         {isClientSpan(span) && <span class="tag">browser</span>}
         <div class="panel-actions">
-          <Chip onClick={copyJson} title="Copy as JSON (y)">
+          <Chip title="Copy as JSON" hotkey="y">
             <Icon name="copy" /> JSON
           </Chip>
           {currentCurl() !== undefined && (
-            <Chip onClick={copyCurl} title="Copy the request as curl (Y)">
+            <Chip title="Copy the request as curl" hotkey="Y">
               <Icon name="copy" /> curl
             </Chip>
           )}

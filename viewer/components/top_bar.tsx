@@ -2,8 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatPlural, formatShare } from "../model/format.ts";
-import { chooseFiles, EXPORT_FORMATS, exportTraces } from "../state/files.ts";
-import { helpOpen } from "../state/keyboard.ts";
+import { EXPORT_FORMATS, exportTraces } from "../state/files.ts";
 import {
   prepareSearch,
   query,
@@ -13,15 +12,13 @@ import {
 } from "../state/listing.ts";
 import { connection, droppedCount, reconnect } from "../state/live.ts";
 import { opened } from "../state/opened.ts";
-import { nextTheme, theme } from "../state/theme.ts";
-import { toggle } from "../state/toggle.ts";
+import { theme } from "../state/theme.ts";
 import {
   countText,
   entries,
   heldText,
   paused,
   pending,
-  togglePaused,
 } from "../state/traces.ts";
 import { Chip, Icon, Tool } from "./controls.tsx";
 
@@ -34,20 +31,10 @@ export function TopBar() {
       <ConnectionState />
       <SearchBox />
       <div class="tools">
-        <Tool icon="open" label="Open files" hotkey="o" onClick={chooseFiles} />
+        <Tool icon="open" label="Open files" hotkey="o" />
         <ExportMenu />
-        <Tool
-          icon={theme.value}
-          label={`Theme: ${theme.value}`}
-          hotkey="t"
-          onClick={nextTheme}
-        />
-        <Tool
-          icon="help"
-          label="Keys"
-          hotkey="?"
-          onClick={() => toggle(helpOpen)}
-        />
+        <Tool icon={theme.value} label={`Theme: ${theme.value}`} hotkey="t" />
+        <Tool icon="help" label="Keys" hotkey="?" />
       </div>
     </header>
   );
@@ -97,8 +84,7 @@ function LiveState() {
         icon={paused.value ? "play" : "pause"}
         label="Pause the live tail"
         hotkey="p"
-        pressed={paused.value}
-        onClick={togglePaused}
+        aria-pressed={paused.value}
       />
       {paused.value && heldText.value !== "" && (
         <span class="muted">{heldText.value}</span>

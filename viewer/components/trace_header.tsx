@@ -1,4 +1,3 @@
-import { toggle } from "../state/toggle.ts";
 import {
   formatCount,
   formatDuration,
@@ -28,13 +27,11 @@ import {
 import {
   closeTrace,
   markedKey,
-  markOrCompare,
   revealSpan,
   selectedRow,
-  stepThrough,
   view,
 } from "../state/selection.ts";
-import { Chip, Request, Status, Swatch, Tool } from "./controls.tsx";
+import { Chip, Outcome, Request, Swatch, Tool } from "./controls.tsx";
 
 /** The title, facts and actions of the open trace. */
 export function TraceHeader(
@@ -56,11 +53,7 @@ export function TraceHeader(
         <TraceActions entry={entry} />
       </div>
       <div class="trace-facts">
-        <Status code={entry.statusCode} />
-        <strong>
-          {entry.pending ? "running" : formatDuration(entry.duration)}
-        </strong>
-        <span>{formatPlural(tree.nodes.length, "span")}</span>
+        <Outcome entry={entry} />
         {droppedSpans > 0 && (
           <span class="bad">
             {formatCount(droppedSpans)} more didn't fit
@@ -98,22 +91,22 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
       </div>
       <Chip
         aria-pressed={showCritical.value}
-        title="The chain of spans that decided when the trace ended (c)"
-        onClick={() => toggle(showCritical)}
+        title="The chain of spans that decided when the trace ended"
+        hotkey="c"
       >
         Critical path
       </Chip>
       <Chip
         aria-pressed={grouped.value}
-        title="Repeated siblings as one row (u)"
-        onClick={() => toggle(grouped)}
+        title="Repeated siblings as one row"
+        hotkey="u"
       >
         Group
       </Chip>
       <Chip
         aria-pressed={marked === entry.key}
-        title="Mark this trace, then compare it with another (x)"
-        onClick={() => markOrCompare(entry.key)}
+        title="Mark this trace, then compare it with another"
+        hotkey="x"
       >
         {label}
       </Chip>
@@ -126,7 +119,8 @@ function ViewButton({ id, label }: { id: TraceView; label: string }) {
     <Chip
       class="tab"
       aria-pressed={view.value === id}
-      title={`${label} (f)`}
+      title={label}
+      hotkey="f"
       onClick={() => view.value = id}
     >
       {label}
@@ -142,20 +136,12 @@ function Findings() {
   return (
     <div class="findings">
       {errors > 0 && (
-        <Chip
-          class="finding bad"
-          title="Next error (e)"
-          onClick={() => stepThrough(failures.value, 1)}
-        >
+        <Chip class="finding bad" title="Next error" hotkey="e">
           {formatPlural(errors, "error")}
         </Chip>
       )}
       {query.value !== "" && (
-        <Chip
-          class="finding match"
-          title="Next match (n)"
-          onClick={() => stepThrough(matches.value, 1)}
-        >
+        <Chip class="finding match" title="Next match" hotkey="n">
           {found === 1 ? "1 match" : `${formatCount(found)} matches`}
         </Chip>
       )}

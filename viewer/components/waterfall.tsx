@@ -4,7 +4,7 @@
  * @module
  */
 
-import { useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { detailOf } from "../../trace/export/attributes.ts";
 import type { Interval } from "../../trace/export/self_time.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
@@ -18,7 +18,7 @@ import {
   type Unit,
   unitTime,
 } from "../model/rows.ts";
-import { clamp, mostOf, sumOf } from "../model/numbers.ts";
+import { mostOf, sumOf } from "../model/numbers.ts";
 import {
   axisTicks,
   barBox,
@@ -29,10 +29,10 @@ import { cutText } from "../model/text.ts";
 import { selfOf, selfTimeOf } from "../model/tree.ts";
 import { critical, matches, rows, showCritical } from "../state/opened.ts";
 import { selectedIndex, selectedRow, toggleRow } from "../state/selection.ts";
-import { origin, panBy, range, zoomBy, zoomTo } from "../state/zoom.ts";
+import { origin, panBy, range, zoomBy } from "../state/zoom.ts";
 import { classes, Flag, Indent, Swatch, Twist } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
-import { useDrag } from "./minimap.tsx";
+import { momentAt, useZoomDrag } from "./minimap.tsx";
 
 /** The spans of the open trace against time. */
 export function Waterfall() {
@@ -121,25 +121,14 @@ function ticks() {
 const LAST_TICK = 0.92;
 
 function Axis() {
-  // Zooms once the pointer is up: until then the axis must stay as it is.
-  const dragged = useRef<readonly [from: number, to: number]>(undefined);
-  const drag = useDrag((from, to) => dragged.current = [from, to]);
+  // Until the pointer is up, the axis must stay as it is.
+  const drag = useZoomDrag(range.value, "released");
   return (
     <span
       role="columnheader"
       class="lane axis"
       aria-label="Time since the request began"
       {...drag}
-      onPointerUp={() => {
-        drag.onPointerUp();
-        if (dragged.current === undefined) return;
-        const { start, end } = range.peek();
-        const [a, b] = dragged.current.map((share) =>
-          start + share * (end - start)
-        );
-        dragged.current = undefined;
-        zoomTo(a!, b!);
-      }}
     >
       {ticks().map(({ value, at, label }) => (
         <span
@@ -177,11 +166,8 @@ function zoomWithWheel(event: WheelEvent): void {
     panBy(delta / 1000);
     return;
   }
-  const lane = (event.currentTarget as Element).querySelector(".axis")!
-    .getBoundingClientRect();
-  const share = clamp((event.clientX - lane.left) / lane.width, 0, 1);
-  const { start, end } = range.value;
-  zoomBy(Math.exp(delta / 300), start + (end - start) * share);
+  const axis = (event.currentTarget as Element).querySelector(".axis")!;
+  zoomBy(Math.exp(delta / 300), momentAt(event, axis, range.value));
 }
 
 /** How many events are marked on a bar. */

@@ -39,18 +39,16 @@ export const NO_FILTERS: Filters = {
 /** Returns how many filters are in use. */
 export function countFilters(filters: Filters): number {
   const names = Object.keys(NO_FILTERS) as (keyof Filters)[];
-  return names
-    .filter((name) => String(filters[name]) !== String(NO_FILTERS[name]))
-    .length;
+  const isUsed = (name: keyof Filters) =>
+    String(filters[name]) !== String(NO_FILTERS[name]);
+  return names.filter(isUsed).length;
 }
 
 /**
  * Returns the test for a set of filters. A running request has no status, no
  * duration and no layers yet, so filters on those leave it out.
  */
-export function createFilter(
-  filters: Filters,
-): (entry: TraceEntry) => boolean {
+export function createFilter(filters: Filters): (entry: TraceEntry) => boolean {
   const { method, statusClasses, layer, minDuration, errorsOnly, route } =
     filters;
   const path = filters.path.toLowerCase();
@@ -82,11 +80,8 @@ export interface Order<Column extends string> {
   readonly descending: boolean;
 }
 
-/** The order of the list. */
-export type ListOrder = Order<ListColumn>;
-
 /** The order that the list begins with. */
-export const NEWEST_FIRST: ListOrder = {
+export const NEWEST_FIRST: Order<ListColumn> = {
   column: "startTime",
   descending: true,
 };
@@ -110,7 +105,7 @@ export function nextOrder<Column extends string>(
 /** Orders entries, equal ones newest first. */
 export function sortEntries(
   entries: readonly TraceEntry[],
-  order: ListOrder,
+  order: Order<ListColumn>,
 ): TraceEntry[] {
   const newest = (a: TraceEntry, b: TraceEntry) => b.startTime - a.startTime;
   // The order of live traces, which is sorted again for each of them.
@@ -197,9 +192,8 @@ export function percentile(
 /** Orders the table of routes; routes that are equal in it by their key. */
 export function sortRoutes(
   stats: readonly RouteStats[],
-  column: RouteColumn,
-  descending: boolean,
+  order: Order<RouteColumn>,
 ): RouteStats[] {
-  const order = comparison<RouteColumn, RouteStats>({ column, descending });
-  return stats.toSorted((a, b) => order(a, b) || (a.key < b.key ? -1 : 1));
+  const compare = comparison<RouteColumn, RouteStats>(order);
+  return stats.toSorted((a, b) => compare(a, b) || (a.key < b.key ? -1 : 1));
 }

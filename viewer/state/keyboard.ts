@@ -114,6 +114,15 @@ const byKey = new Map(
   ),
 );
 
+/** Does what a key does. Returns whether it does anything now. */
+export function runKey(key: string): boolean {
+  const binding = byKey.get(key);
+  if (binding === undefined) return false;
+  if (binding.section === "Trace" && tree.value === undefined) return false;
+  binding.run();
+  return true;
+}
+
 /** Listens to the keyboard. */
 export function startKeyboard(): void {
   addEventListener("keydown", (event) => {
@@ -130,11 +139,7 @@ export function startKeyboard(): void {
     // These keys press the button.
     if ((key === "Enter" || key === " ") && isIn("button")) return;
     if (key.startsWith("Arrow") && isIn("[data-own-keys]")) return;
-    const binding = byKey.get(key);
-    if (binding === undefined) return;
-    if (binding.section === "Trace" && tree.value === undefined) return;
-    event.preventDefault();
-    binding.run();
+    if (runKey(key)) event.preventDefault();
   });
 }
 
@@ -166,19 +171,16 @@ function focusSearch(): void {
 
 /** Whether keys act on the open trace instead of the list. */
 function inTrace(): boolean {
-  const place = focusedPlace();
-  return opened.value !== undefined && place !== "list";
+  return opened.value !== undefined && focusedPlace() !== "list";
 }
 
 function move(by: number): void {
-  if (focusedPlace() === "details" && Math.abs(by) !== 1) return;
-  if (inTrace()) {
-    moveInRows(by);
-    if (focusedPlace() === undefined) focusPlace("trace");
-  } else {
-    moveInList(by);
-    if (focusedPlace() === undefined) focusPlace("list");
-  }
+  const place = focusedPlace();
+  if (place === "details" && Math.abs(by) !== 1) return;
+  const rows = inTrace();
+  if (rows) moveInRows(by);
+  else moveInList(by);
+  if (place === undefined) focusPlace(rows ? "trace" : "list");
 }
 
 function enter(): void {

@@ -81,11 +81,7 @@ export const listed = computed(() => {
 
 /** The rows of the table of routes. */
 export const routes = computed(() =>
-  sortRoutes(
-    routeStats(shown.value),
-    routeOrder.value.column,
-    routeOrder.value.descending,
-  )
+  sortRoutes(routeStats(shown.value), routeOrder.value)
 );
 
 /** Changes some of the filters. */
