@@ -17,28 +17,10 @@ import { mostOf, sumOf } from "../model/numbers.ts";
 import type { RouteStats } from "../model/listing.ts";
 import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
-import {
-  clearFilters,
-  filters,
-  listed,
-  listOrder,
-  query,
-  routeOrder,
-  routes,
-} from "../state/listing.ts";
-import { wantedCompare, wantedTrace } from "../state/opened.ts";
-import {
-  cursorKey,
-  markedKey,
-  openRoute,
-  openTrace,
-} from "../state/selection.ts";
-import {
-  heldText,
-  listAtTop,
-  setListAtTop,
-  showHeld,
-} from "../state/traces.ts";
+import * as listing from "../state/listing.ts";
+import * as opened from "../state/opened.ts";
+import * as selection from "../state/selection.ts";
+import * as traces from "../state/traces.ts";
 import { Chip, classes, Request, Status, timeText } from "./controls.tsx";
 import { type Column, column, Grid } from "./grid.tsx";
 
@@ -63,11 +45,11 @@ const TRACE_COLUMNS: readonly Column<TraceEntry>[] = [
 
 /** The list of traces. */
 export function TraceList() {
-  const list = listed.value;
-  const cursor = cursorKey.value;
-  const open = [wantedTrace.value, wantedCompare.value];
-  const marked = markedKey.value;
-  useLayoutEffect(() => () => setListAtTop(true), []);
+  const list = listing.listed.value;
+  const cursor = selection.cursorKey.value;
+  const open = [opened.wantedTrace.value, opened.wantedCompare.value];
+  const marked = selection.markedKey.value;
+  useLayoutEffect(() => () => traces.setListAtTop(true), []);
   return (
     <Grid
       id="trace-list"
@@ -76,7 +58,7 @@ export function TraceList() {
       place="list"
       items={list}
       columns={TRACE_COLUMNS}
-      order={listOrder}
+      order={listing.listOrder}
       rowHeight={ROW_HEIGHT}
       active={cursor === "" ? -1 : list.findIndex(({ key }) => key === cursor)}
       idOf={({ key }) => key}
@@ -91,20 +73,20 @@ export function TraceList() {
         ),
         "aria-selected": open.includes(entry.key),
       })}
-      reveal={[cursor, filters.value, query.value]}
-      onScroll={(top) => setListAtTop(top < ROW_HEIGHT / 2)}
-      onPick={({ key }) => openTrace(key)}
+      reveal={[cursor, listing.filters.value, listing.query.value]}
+      onScroll={(top) => traces.setListAtTop(top < ROW_HEIGHT / 2)}
+      onPick={({ key }) => selection.openTrace(key)}
     >
       {list.length === 0 && <NoMatches />}
-      {heldText.value !== "" && !listAtTop.value && (
-        <Chip class="new-pill" onClick={showNew}>{heldText.value}</Chip>
+      {traces.heldText.value !== "" && !traces.listAtTop.value && (
+        <Chip class="new-pill" onClick={showNew}>{traces.heldText.value}</Chip>
       )}
     </Grid>
   );
 }
 
 function showNew(): void {
-  showHeld();
+  traces.showHeld();
   document.querySelector("#trace-list")!.scrollTop = 0;
 }
 
@@ -113,7 +95,7 @@ function NoMatches() {
     <div class="no-rows" role="row">
       <span role="gridcell">
         No trace matches.{" "}
-        <Chip class="link" onClick={clearFilters}>Show all</Chip>
+        <Chip class="link" onClick={listing.clearFilters}>Show all</Chip>
       </span>
     </div>
   );
@@ -169,12 +151,14 @@ const ROUTE_COLUMNS: readonly Column<RouteStats>[] = [
 ];
 
 /** The longest p95 of all routes. */
-const longest = computed(() => mostOf(routes.value, ({ p95 }) => p95) || 1);
+const longest = computed(() =>
+  mostOf(listing.routes.value, ({ p95 }) => p95) || 1
+);
 
 /** Statistics per route. A click shows the traces of one. */
 export function RouteTable() {
-  const list = routes.value;
-  const cursor = cursorKey.value;
+  const list = listing.routes.value;
+  const cursor = selection.cursorKey.value;
   return (
     <Grid
       id="route-table"
@@ -183,13 +167,13 @@ export function RouteTable() {
       place="list"
       items={list}
       columns={ROUTE_COLUMNS}
-      order={routeOrder}
+      order={listing.routeOrder}
       rowHeight={28}
       active={list.findIndex(({ key }) => key === cursor)}
       idOf={({ key }) => key}
       row={({ key }) => ({ class: key === cursor ? "row cursor" : "row" })}
       reveal={[cursor]}
-      onPick={({ key }) => openRoute(key)}
+      onPick={({ key }) => selection.openRoute(key)}
     />
   );
 }

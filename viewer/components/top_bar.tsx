@@ -3,23 +3,11 @@ import type { TargetedKeyboardEvent } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatPlural, formatShare } from "../model/format.ts";
 import { EXPORT_FORMATS, exportTraces } from "../state/files.ts";
-import {
-  prepareSearch,
-  query,
-  queryText,
-  searchProgress,
-  shown,
-} from "../state/listing.ts";
+import * as listing from "../state/listing.ts";
 import { connection, droppedCount, reconnect } from "../state/live.ts";
-import { opened } from "../state/opened.ts";
+import * as opened from "../state/opened.ts";
 import { theme } from "../state/theme.ts";
-import {
-  countText,
-  entries,
-  heldText,
-  paused,
-  pending,
-} from "../state/traces.ts";
+import * as traces from "../state/traces.ts";
 import { Chip, Icon, Tool } from "./controls.tsx";
 
 /** The bar at the top: counts, connection, search and tools. */
@@ -41,14 +29,14 @@ export function TopBar() {
 }
 
 function Counts() {
-  const total = entries.value.length;
-  const visible = shown.value.length;
-  const running = pending.value.length;
+  const total = traces.entries.value.length;
+  const visible = listing.shown.value.length;
+  const running = traces.pending.value.length;
   return (
     <p class="counts" id="counts" role="status">
       {visible === total
-        ? countText.value
-        : `${formatCount(visible)} of ${countText.value}`}
+        ? traces.countText.value
+        : `${formatCount(visible)} of ${traces.countText.value}`}
       {running > 0 && <span class="muted">{` · ${running} running`}</span>}
       {droppedCount.value > 0 && (
         <span
@@ -78,16 +66,16 @@ function ConnectionState() {
 function LiveState() {
   return (
     <>
-      <span class={paused.value ? "live-dot paused" : "live-dot"} />
-      {paused.value ? "Paused" : "Live"}
+      <span class={traces.paused.value ? "live-dot paused" : "live-dot"} />
+      {traces.paused.value ? "Paused" : "Live"}
       <Tool
-        icon={paused.value ? "play" : "pause"}
+        icon={traces.paused.value ? "play" : "pause"}
         label="Pause the live tail"
         hotkey="p"
-        aria-pressed={paused.value}
+        aria-pressed={traces.paused.value}
       />
-      {paused.value && heldText.value !== "" && (
-        <span class="muted">{heldText.value}</span>
+      {traces.paused.value && traces.heldText.value !== "" && (
+        <span class="muted">{traces.heldText.value}</span>
       )}
     </>
   );
@@ -111,7 +99,7 @@ function LostState({ retryAt }: { retryAt: number }) {
 }
 
 function SearchBox() {
-  const progress = searchProgress.value;
+  const progress = listing.searchProgress.value;
   return (
     <div class="search" role="search">
       <Icon name="search" />
@@ -122,11 +110,11 @@ function SearchBox() {
         aria-label="Search span names and values"
         autocomplete="off"
         spellcheck={false}
-        value={queryText.value}
-        onFocus={prepareSearch}
-        onInput={(event) => queryText.value = event.currentTarget.value}
+        value={listing.queryText.value}
+        onFocus={listing.prepareSearch}
+        onInput={(event) => listing.queryText.value = event.currentTarget.value}
       />
-      {query.value !== "" && progress < 1
+      {listing.query.value !== "" && progress < 1
         ? <span class="muted">{formatShare(progress)}</span>
         : <kbd>/</kbd>}
     </div>
@@ -136,11 +124,11 @@ function SearchBox() {
 /** Saves the open trace, or all that are listed. */
 export function ExportMenu() {
   const ref = useRef<HTMLDivElement>(null);
-  const entry = opened.value?.entry;
+  const entry = opened.openedTrace.value?.entry;
   const all = {
-    label: `All listed: ${formatPlural(shown.value.length, "trace")}`,
+    label: `All listed: ${formatPlural(listing.shown.value.length, "trace")}`,
     name: "traces",
-    entries: shown.value,
+    entries: listing.shown.value,
   };
   const groups = entry === undefined ? [all] : [{
     label: "This trace",

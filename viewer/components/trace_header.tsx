@@ -13,24 +13,9 @@ import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";
 import { copyText } from "../state/files.ts";
-import { query } from "../state/listing.ts";
-import {
-  failures,
-  grouped,
-  hiddenLayers,
-  isolateLayer,
-  matches,
-  repeated,
-  showCritical,
-  toggleLayer,
-} from "../state/opened.ts";
-import {
-  closeTrace,
-  markedKey,
-  revealSpan,
-  selectedRow,
-  view,
-} from "../state/selection.ts";
+import * as listing from "../state/listing.ts";
+import * as opened from "../state/opened.ts";
+import * as selection from "../state/selection.ts";
 import { Chip, Outcome, Request, Swatch, Tool } from "./controls.tsx";
 
 /** The title, facts and actions of the open trace. */
@@ -45,7 +30,7 @@ export function TraceHeader(
           icon="back"
           label="Close the trace"
           hotkey="Esc"
-          onClick={closeTrace}
+          onClick={selection.closeTrace}
         />
         <h2 title={cutText(entry.path, 500)}>
           <Request {...entry} />
@@ -77,7 +62,7 @@ export function TraceHeader(
 }
 
 function TraceActions({ entry }: { entry: TraceEntry }) {
-  const marked = markedKey.value;
+  const marked = selection.markedKey.value;
   const label = marked === entry.key
     ? "Marked: open another"
     : marked === ""
@@ -90,14 +75,14 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
         <ViewButton id="flame" label="Flame graph" />
       </div>
       <Chip
-        aria-pressed={showCritical.value}
+        aria-pressed={opened.showCritical.value}
         title="The chain of spans that decided when the trace ended"
         hotkey="c"
       >
         Critical path
       </Chip>
       <Chip
-        aria-pressed={grouped.value}
+        aria-pressed={opened.grouped.value}
         title="Repeated siblings as one row"
         hotkey="u"
       >
@@ -118,10 +103,10 @@ function ViewButton({ id, label }: { id: TraceView; label: string }) {
   return (
     <Chip
       class="tab"
-      aria-pressed={view.value === id}
+      aria-pressed={selection.view.value === id}
       title={label}
       hotkey="f"
-      onClick={() => view.value = id}
+      onClick={() => selection.view.value = id}
     >
       {label}
     </Chip>
@@ -130,9 +115,9 @@ function ViewButton({ id, label }: { id: TraceView; label: string }) {
 
 /** Links to errors, matches and repeated spans. */
 function Findings() {
-  const errors = failures.value.length;
-  const found = matches.value.length;
-  const group = repeated.value;
+  const errors = opened.failures.value.length;
+  const found = opened.matches.value.length;
+  const group = opened.repeated.value;
   return (
     <div class="findings">
       {errors > 0 && (
@@ -140,7 +125,7 @@ function Findings() {
           {formatPlural(errors, "error")}
         </Chip>
       )}
-      {query.value !== "" && (
+      {listing.query.value !== "" && (
         <Chip class="finding match" title="Next match" hotkey="n">
           {found === 1 ? "1 match" : `${formatCount(found)} matches`}
         </Chip>
@@ -150,8 +135,8 @@ function Findings() {
           class="finding"
           title="Repeated spans: go to the first"
           onClick={() => {
-            revealSpan(group.node.index);
-            if (grouped.value) selectedRow.value = group.id;
+            selection.revealSpan(group.node.index);
+            if (opened.grouped.value) selection.selectedRow.value = group.id;
           }}
         >
           {cutText(group.node.span.name, 40)}
@@ -174,12 +159,12 @@ export function LayerLegend({ entry }: { entry: TraceEntry }) {
         <Chip
           class=""
           key={layer}
-          aria-pressed={!hiddenLayers.value.has(layer)}
+          aria-pressed={!opened.hiddenLayers.value.has(layer)}
           title={`${layer}: ${formatDuration(time)} of self time, ${
             formatShare(time, total)
           }. Double click: this layer alone`}
-          onClick={() => toggleLayer(layer)}
-          onDblClick={() => isolateLayer(layer, present)}
+          onClick={() => opened.toggleLayer(layer)}
+          onDblClick={() => opened.isolateLayer(layer, present)}
         >
           <Swatch layer={layer} />
           {layer}

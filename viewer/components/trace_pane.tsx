@@ -1,6 +1,6 @@
 import type { TraceEntry } from "../model/summary.ts";
 import type { TraceTree } from "../model/tree.ts";
-import { comparison, opened } from "../state/opened.ts";
+import { comparison, openedTrace } from "../state/opened.ts";
 import { closeTrace, selected, view } from "../state/selection.ts";
 import { missing } from "../state/url_sync.ts";
 import { CompareGrid, CompareHeader } from "./compare.tsx";
@@ -14,7 +14,7 @@ import { Waterfall } from "./waterfall.tsx";
 
 /** The open trace, or two of them; or why there is none. */
 export function TracePane() {
-  const open = opened.value;
+  const open = openedTrace.value;
   if (open?.tree) return <OpenTrace entry={open.entry} tree={open.tree} />;
   return (
     <section class="trace-pane empty" aria-label="Trace">

@@ -13,7 +13,7 @@ import {
   failures,
   grouped,
   matches,
-  opened,
+  openedTrace,
   showCritical,
   tree,
   wantedCompare,
@@ -171,7 +171,7 @@ function focusSearch(): void {
 
 /** Whether keys act on the open trace instead of the list. */
 function inTrace(): boolean {
-  return opened.value !== undefined && focusedPlace() !== "list";
+  return openedTrace.value !== undefined && focusedPlace() !== "list";
 }
 
 function move(by: number): void {

@@ -13,15 +13,7 @@ import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import { metadataOf } from "../../trace/export/semantics.ts";
 import { readTraces } from "../model/import_file.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
-import {
-  addEntries,
-  addPending,
-  clearPending,
-  dataState,
-  discardPending,
-  MAX_TRACES,
-  receiveEntries,
-} from "./traces.ts";
+import * as traces from "./traces.ts";
 
 /** The connection to the server. */
 export type Connection =
@@ -86,7 +78,7 @@ export function reconnect(): void {
 export async function fetchTrace(id: string): Promise<void> {
   // A missing trace by `id` would be a 404 in the browser's console.
   const found = await ask(`traceId=${encodeURIComponent(id)}`);
-  if (found !== undefined) addEntries(readEntries(found));
+  if (found !== undefined) traces.addEntries(readEntries(found));
 }
 
 /** Returns traces of the server, or `undefined` without an answer. */
@@ -112,19 +104,21 @@ function connect(): void {
   socket.onmessage = ({ data }) => receive(data);
   socket.onclose = () => {
     failures++;
-    if (dataState.value.kind === "loading" && failures === 1) fetchRecent();
+    if (traces.dataState.value.kind === "loading" && failures === 1) {
+      fetchRecent();
+    }
     const delay = Math.min(FIRST_RETRY * 2 ** (failures - 1), LAST_RETRY);
     // Spread out, so that not all pages come back at once.
     const jittered = delay * (0.75 + Math.random() / 2);
     connection.value = { kind: "lost", retryAt: Date.now() + jittered };
-    clearPending();
+    traces.clearPending();
     timer = setTimeout(connect, jittered);
   };
 }
 
 function receive(data: string): void {
   queue.push(data);
-  if (queue.length > MAX_TRACES) queue.shift();
+  if (queue.length > traces.MAX_TRACES) queue.shift();
   if (scheduled) return;
   scheduled = true;
   // No frame comes while the page is hidden; the queue is bounded then.
@@ -150,9 +144,9 @@ function applyQueue(): void {
         console.warn("Ignored a malformed message of the trace stream", error);
       }
     }
-    addPending(started);
-    discardPending(discarded);
-    receiveEntries(ended);
+    traces.addPending(started);
+    traces.discardPending(discarded);
+    traces.receiveEntries(ended);
   });
 }
 
@@ -185,13 +179,13 @@ function readMessage(
 
 /** Lists the traces of a server that has no stream. */
 async function fetchRecent(): Promise<void> {
-  const found = await ask(`limit=${MAX_TRACES}`);
+  const found = await ask(`limit=${traces.MAX_TRACES}`);
   if (found !== undefined) show(readEntries(found));
 }
 
 function show(entries: readonly TraceEntry[]): void {
-  addEntries(entries);
-  dataState.value = { kind: "ready" };
+  traces.addEntries(entries);
+  traces.dataState.value = { kind: "ready" };
 }
 
 /** Returns the entry of a running request. */

@@ -44,13 +44,13 @@ export const collapsed = signal<ReadonlySet<string>>(new Set());
 export const expandedGroups = signal<ReadonlySet<string>>(new Set());
 
 /** The open trace; `undefined` for none, or if it isn't in the page. */
-export const opened = openedOf(wantedTrace);
+export const openedTrace = openedOf(wantedTrace);
 
 /** The trace to compare with. */
 const compared = openedOf(wantedCompare);
 
 /** The tree of the open trace. */
-export const tree = computed(() => opened.value?.tree);
+export const tree = computed(() => openedTrace.value?.tree);
 
 /** The critical path of the open trace. */
 export const critical = computed(() =>

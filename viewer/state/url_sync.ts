@@ -11,21 +11,9 @@ import { cutText } from "../model/text.ts";
 import { createTokenBucket } from "../model/token_bucket.ts";
 import { formatUrlState, parseUrlState } from "../model/url_state.ts";
 import { connection, fetchTrace } from "./live.ts";
-import {
-  comparison,
-  opened,
-  tree,
-  wantedCompare,
-  wantedTrace,
-} from "./opened.ts";
-import {
-  closeTrace,
-  openTrace,
-  revealSpan,
-  selectedRow,
-  view,
-} from "./selection.ts";
-import { dataState, findEntry } from "./traces.ts";
+import * as opened from "./opened.ts";
+import * as selection from "./selection.ts";
+import * as traces from "./traces.ts";
 
 /** The span of a link that isn't selected yet. */
 const wantedSpan = signal("");
@@ -63,39 +51,39 @@ function applyHash(): void {
   const state = parseUrlState(knownHash);
   batch(() => {
     if (state.trace === "") {
-      closeTrace();
+      selection.closeTrace();
       return;
     }
-    openTrace(keyOf(state.trace));
-    view.value = state.view;
-    wantedCompare.value = keyOf(state.compare);
+    selection.openTrace(keyOf(state.trace));
+    selection.view.value = state.view;
+    opened.wantedCompare.value = keyOf(state.compare);
     wantedSpan.value = state.span;
   });
 }
 
 /** Returns the trace id, or the key if several traces share the id. */
 function linkId(key: string): string {
-  const id = findEntry(key)?.id;
+  const id = traces.findEntry(key)?.id;
   return id !== undefined && keyOf(id) === key ? id : key;
 }
 
 function keyOf(id: string): string {
-  return findEntry(id)?.key ?? id;
+  return traces.findEntry(id)?.key ?? id;
 }
 
 function currentHash(): string {
-  const row = selectedRow.value;
+  const row = selection.selectedRow.value;
   return formatUrlState({
-    trace: linkId(wantedTrace.value),
+    trace: linkId(opened.wantedTrace.value),
     span: wantedSpan.value || (row.startsWith("group:") ? "" : row),
-    view: view.value,
-    compare: linkId(wantedCompare.value),
+    view: selection.view.value,
+    compare: linkId(opened.wantedCompare.value),
   });
 }
 
 /** The title of the page. */
 const title = computed(() => {
-  const entry = opened.value?.entry;
+  const entry = opened.openedTrace.value?.entry;
   return entry === undefined
     ? "Traces"
     : `${entry.method} ${cutText(entry.path, 80)} · Traces`.trim();
@@ -146,25 +134,25 @@ function writeHash(): void {
 function selectWantedSpan(): void {
   const id = wantedSpan.value;
   if (id === "") return;
-  const node = tree.value?.byId.get(id);
-  if (node === undefined && !comparison.value?.b.byId.has(id)) return;
+  const node = opened.tree.value?.byId.get(id);
+  if (node === undefined && !opened.comparison.value?.b.byId.has(id)) return;
   batch(() => {
     wantedSpan.value = "";
-    if (node === undefined) selectedRow.value = id;
-    else revealSpan(node.index);
+    if (node === undefined) selection.selectedRow.value = id;
+    else selection.revealSpan(node.index);
   });
 }
 
 /** Fetches a linked trace that the stream didn't send. */
 function fetchWanted(): void {
-  const id = wantedTrace.value;
-  const entry = findEntry(id);
+  const id = opened.wantedTrace.value;
+  const entry = traces.findEntry(id);
   if (id === "" || entry !== undefined) {
     askedFor = "";
     missing.value = false;
     // Links name the trace id. From here on, the key is used.
-    if (entry !== undefined) wantedTrace.value = entry.key;
-  } else if (dataState.value.kind === "ready" && askedFor !== id) {
+    if (entry !== undefined) opened.wantedTrace.value = entry.key;
+  } else if (traces.dataState.value.kind === "ready" && askedFor !== id) {
     askedFor = id;
     missing.value = false;
     lookFor(id);
