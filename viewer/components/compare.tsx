@@ -18,7 +18,7 @@ import { isFailedUnit, type Unit, unitTime } from "../model/rows.ts";
 import { mostOf } from "../model/numbers.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
-import { type TimeRange, wholeRange } from "../model/time_range.ts";
+import { wholeRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { wantedCompare, wantedTrace } from "../state/opened.ts";
 import {
@@ -103,33 +103,30 @@ function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
       <caption>Self time per layer</caption>
       <thead>
         <tr>
-          <th scope="col">Layer</th>
-          <th scope="col">A</th>
-          <th scope="col">B</th>
-          <th scope="col">B − A</th>
+          {["Layer", "A", "B", "B − A"].map((name) => (
+            <th scope="col" key={name}>{name}</th>
+          ))}
           <td />
         </tr>
       </thead>
       <tbody>
-        {layers.map((row) => (
-          <tr key={row.layer}>
+        {layers.map(({ layer, a, b }) => (
+          <tr key={layer}>
             <th scope="row">
-              <Swatch layer={row.layer} />
-              {row.layer}
+              <Swatch layer={layer} />
+              {layer}
             </th>
-            <td>{formatDuration(row.a)}</td>
-            <td>{formatDuration(row.b)}</td>
-            <td class={deltaClass(row.b - row.a, row.a)}>
-              {formatDelta(row.b - row.a)}
-            </td>
+            <td>{formatDuration(a)}</td>
+            <td>{formatDuration(b)}</td>
+            <td class={deltaClass(b - a, a)}>{formatDelta(b - a)}</td>
             <td class="pair">
-              {[row.a, row.b].map((time, i) => (
+              {Object.entries({ a, b }).map(([side, time]) => (
                 <span
-                  key={i}
-                  class={i === 0 ? "pair-a" : "pair-b"}
+                  key={side}
+                  class={`pair-${side}`}
                   style={{
                     width: `${(time / longest) * 100}%`,
-                    background: `var(--layer-${row.layer})`,
+                    background: `var(--layer-${layer})`,
                   }}
                 />
               ))}
@@ -180,7 +177,7 @@ export function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
 }
 
 function columnsOf(rows: readonly ComparedRow[]): Column<ComparedRow>[] {
-  const [a, b] = commonScale(rows);
+  const { a, b } = commonScale(rows);
   return [
     column("name", "Span", nameOf),
     timeColumn("a"),
@@ -252,15 +249,17 @@ function select(row: ComparedRow, event: MouseEvent): void {
 }
 
 /** The time that both sides have room for, from when each of them began. */
-function commonScale(
-  rows: readonly ComparedRow[],
-): readonly [a: TimeRange, b: TimeRange] {
-  const ranges = (["a", "b"] as const).map((side) => {
+function commonScale(rows: readonly ComparedRow[]) {
+  const rangeOf = (side: "a" | "b") => {
     const nodes = rows.flatMap(({ [side]: unit }) => unit?.members ?? []);
     const start = -mostOf(nodes, ({ span }) => -span.startTime, -Infinity);
     return { start, end: mostOf(nodes, ({ span }) => span.endTime) };
-  });
-  const length = mostOf(ranges, ({ start, end }) => end - start);
-  const [a, b] = ranges.map(({ start }) => wholeRange(start, start + length));
-  return [a!, b!];
+  };
+  const a = rangeOf("a");
+  const b = rangeOf("b");
+  const length = Math.max(a.end - a.start, b.end - b.start);
+  return {
+    a: wholeRange(a.start, a.start + length),
+    b: wholeRange(b.start, b.start + length),
+  };
 }

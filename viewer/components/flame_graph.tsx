@@ -214,15 +214,12 @@ function neighbour(frame: Frame, key: string): Frame | undefined {
 
 /** The widest frames as a table, for screen readers. */
 function Fallback({ frames }: { frames: readonly Frame[] }) {
-  const widest = frames.toSorted((a, b) => b.time - a.time).slice(
-    0,
-    MAX_LISTED,
-  );
+  const byTime = frames.toSorted((a, b) => b.time - a.time);
   return (
     <table>
       <caption>Time per span name, the most first</caption>
       <tbody>
-        {widest.map((frame) => (
+        {byTime.slice(0, MAX_LISTED).map((frame) => (
           <tr key={frame.index}>
             <th scope="row">{title(frame)}</th>
             <td>{formatDuration(frame.time)}</td>

@@ -171,26 +171,21 @@ interface HeadProps<Item> {
 }
 
 function Head<Item>({ column, order }: HeadProps<Item>) {
-  const { name, label, hint, head, fixed = false } = column;
+  const { name, label, hint, head, fixed } = column;
   if (head !== undefined) return head();
   if (order === undefined || fixed) {
     return <span role="columnheader" class={name} title={hint}>{label}</span>;
   }
   const { column: sorted, descending } = order.value;
   const direction = descending ? "descending" : "ascending";
+  const sort = () => order.value = nextOrder(order.value, name);
   return (
     <span
       role="columnheader"
       class={name}
       aria-sort={name === sorted ? direction : undefined}
     >
-      <Chip
-        class=""
-        tabIndex={-1}
-        onClick={() => order.value = nextOrder(order.value, name)}
-      >
-        {label}
-      </Chip>
+      <Chip class="" tabIndex={-1} onClick={sort}>{label}</Chip>
     </span>
   );
 }

@@ -11,10 +11,6 @@ const NAMES: Readonly<Record<string, string>> = {
   Escape: "Esc",
 };
 
-function nameOf(key: string): string {
-  return NAMES[key] ?? key;
-}
-
 /** Actions of the mouse. */
 const MOUSE = {
   Mouse: [
@@ -56,7 +52,8 @@ export function HelpDialog() {
               {uses.map(([keys, label]) => (
                 <div key={label}>
                   <dt>
-                    {keys.map(nameOf).map((key) => <kbd key={key}>{key}</kbd>)}
+                    {keys.map((key) => <kbd key={key}>{NAMES[key] ?? key}
+                    </kbd>)}
                   </dt>
                   <dd>{label}</dd>
                 </div>

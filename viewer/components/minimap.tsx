@@ -83,9 +83,7 @@ function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
       role="slider"
       tabIndex={0}
       data-own-keys
-      aria-label={edge === "start"
-        ? "Start of what is shown"
-        : "End of what is shown"}
+      aria-label={`${edge === "start" ? "Start" : "End"} of what is shown`}
       aria-valuemin={whole.start - origin.value}
       aria-valuemax={whole.end - origin.value}
       aria-valuenow={value}

@@ -7,7 +7,7 @@ import {
 } from "../../trace/export/attributes.ts";
 import { totalLength } from "../../trace/export/self_time.ts";
 import { isClientSpan } from "../../trace/export/semantics.ts";
-import type { AttributeValue, SpanData, SpanEvent } from "../../trace/types.ts";
+import type { SpanData } from "../../trace/types.ts";
 import { criticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
 import { isGroup, type Unit, unitTime } from "../model/rows.ts";
@@ -192,23 +192,23 @@ function Statement({ span }: { span: SpanData }) {
 }
 
 function Attributes({ span }: { span: SpanData }) {
-  const { attributes, droppedAttributes = 0 } = span;
+  const { droppedAttributes = 0 } = span;
+  const attributes = { ...span.attributes };
   // The statement has a section of its own.
-  const entries = Object.entries(attributes)
-    .filter(([name]) => !STATEMENT_ATTRIBUTES.includes(name));
-  if (entries.length === 0 && droppedAttributes === 0) return null;
+  for (const name of STATEMENT_ATTRIBUTES) delete attributes[name];
+  if (Object.keys(attributes).length + droppedAttributes === 0) return null;
   return (
     <Section label="Attributes" title="Attributes">
-      <AttributeList entries={entries} />
+      <AttributeList of={attributes} />
       <Dropped count={droppedAttributes} />
     </Section>
   );
 }
 
-function AttributeList(
-  { entries }: { entries: readonly [string, AttributeValue][] },
-) {
+function AttributeList({ of }: { of: SpanData["attributes"] }) {
   const full = useSignal(false);
+  const entries = Object.entries(of);
+  if (entries.length === 0) return null;
   const shown = full.value ? entries : entries.slice(0, SHOWN_ATTRIBUTES);
   return (
     <dl class="attributes">
@@ -267,21 +267,14 @@ function Events({ span, origin }: { span: SpanData; origin: number }) {
             </span>
             <span>
               <ValueText text={event.name} />
-              <EventAttributes event={event} />
+              {event.name !== "exception" && (
+                <AttributeList of={event.attributes ?? {}} />
+              )}
             </span>
           </li>
         ))}
       </ol>
       <Dropped count={droppedEvents} />
     </Section>
-  );
-}
-
-/** The attributes of an event. The section of the error has an exception's. */
-function EventAttributes(
-  { event: { name, attributes } }: { event: SpanEvent },
-) {
-  return attributes !== undefined && name !== "exception" && (
-    <AttributeList entries={Object.entries(attributes)} />
   );
 }

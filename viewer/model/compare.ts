@@ -14,7 +14,7 @@ import {
   unitOf,
   unitsOf,
 } from "./rows.ts";
-import type { SpanNode, TraceTree } from "./tree.ts";
+import type { TraceTree } from "./tree.ts";
 
 /** A row of the comparison. One of both sides may be missing. */
 export interface ComparedRow {
@@ -45,9 +45,7 @@ export function compareTrees(
   { grouped, expandedGroups }: Pick<RowOptions, "grouped" | "expandedGroups">,
 ): ComparedRow[] {
   const rows: ComparedRow[] = [];
-  const [top, otherTop] = comparableTops(a, b)
-    .map((node) => node && unitOf(node));
-  const stack = [{ pair: [top, otherTop] as Pair, depth: 0 }];
+  const stack = [{ pair: comparableTops(a, b), depth: 0 }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { pair: [a, b], depth } = next;
     const first = a ?? b;
@@ -58,14 +56,11 @@ export function compareTrees(
     const expanded = expandedGroups.has(id);
     rows.push({ id, a, b, depth, expandable, expanded });
     if (expandable && !expanded) continue;
-    const [left, right] = [a, b].map((unit) =>
-      unit === undefined
-        ? []
-        : expandable
-        ? unit.members.map(unitOf)
-        : unitsOf(unit.node.children, grouped)
-    );
-    for (const pair of pairUnits(left!, right!).toReversed()) {
+    const below = (unit: Unit | undefined) =>
+      expandable
+        ? unit?.members.map(unitOf) ?? []
+        : unitsOf(unit?.node.children ?? [], grouped);
+    for (const pair of pairUnits(below(a), below(b)).toReversed()) {
       stack.push({ pair, depth: depth + 1 });
     }
   }
@@ -76,26 +71,22 @@ export function compareTrees(
  * Returns the spans that the comparison begins with: the tops, unless only one
  * of the traces begins in a browser. Then both begin with the server's root.
  */
-function comparableTops(
-  a: TraceTree,
-  b: TraceTree,
-): readonly [SpanNode | undefined, SpanNode | undefined] {
-  const roots = [a, b].map(({ byId, trace }) => byId.get(trace.rootSpanId));
-  const [left, right] = roots;
-  if ((left?.depth === 0) !== (right?.depth === 0)) return [left, right];
-  return [a.nodes[0], b.nodes[0]];
+function comparableTops(a: TraceTree, b: TraceTree): Pair {
+  const rootOf = ({ byId, trace }: TraceTree) => byId.get(trace.rootSpanId);
+  const differ = (rootOf(a)?.depth === 0) !== (rootOf(b)?.depth === 0);
+  const [left, right] = [a, b].map((tree) =>
+    differ ? rootOf(tree) : tree.nodes[0]
+  );
+  return [left && unitOf(left), right && unitOf(right)];
 }
 
 function pairUnits(left: readonly Unit[], right: readonly Unit[]): Pair[] {
   const waiting = Map.groupBy(right.toReversed(), keyOf);
-  const pairs: Pair[] = left.map((
-    unit,
-  ) => [unit, waiting.get(keyOf(unit))?.pop()]);
+  const pairOf = (unit: Unit): Pair => [unit, waiting.get(keyOf(unit))?.pop()];
+  const pairs = left.map(pairOf);
   const paired = new Set(pairs.map(([, unit]) => unit));
-  for (const unit of right) {
-    if (!paired.has(unit)) pairs.push([undefined, unit]);
-  }
-  return pairs;
+  const others = right.filter((unit) => !paired.has(unit));
+  return [...pairs, ...others.map((unit): Pair => [undefined, unit])];
 }
 
 function keyOf({ node: { span } }: Unit): string {
@@ -109,11 +100,10 @@ export function compareLayers(
 ): { layer: LayerTime[0]; a: number; b: number }[] {
   const left = new Map(a);
   const right = new Map(b);
-  return LAYER_ORDER
-    .filter((layer) => left.has(layer) || right.has(layer))
-    .map((layer) => ({
-      layer,
-      a: left.get(layer) ?? 0,
-      b: right.get(layer) ?? 0,
-    }));
+  const layers = LAYER_ORDER.filter((name) =>
+    left.has(name) || right.has(name)
+  );
+  return layers.map((layer) => (
+    { layer, a: left.get(layer) ?? 0, b: right.get(layer) ?? 0 }
+  ));
 }

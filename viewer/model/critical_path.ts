@@ -28,11 +28,8 @@ export function criticalPath(tree: TraceTree): CriticalPath {
   const known = new Map<SpanNode, readonly Interval[]>();
   return (node) => {
     const unknown: SpanNode[] = [];
-    for (
-      let at: SpanNode | null = node;
-      at !== null && !known.has(at);
-      at = at.parent
-    ) unknown.push(at);
+    let at: SpanNode | null = node;
+    for (; at !== null && !known.has(at); at = at.parent) unknown.push(at);
     for (const above of unknown.reverse()) {
       if (!onPath.has(above)) return undefined;
       known.set(above, walkBack(above, onPath));
@@ -46,7 +43,9 @@ function walkBack(node: SpanNode, onPath: Set<SpanNode>): Interval[] {
   const { span, children } = node;
   const segments: Interval[] = [];
   let cursor = span.endTime;
-  for (const child of byLatestEnd(children)) {
+  const latestFirst = children
+    .toSorted((a, b) => b.span.endTime - a.span.endTime);
+  for (const child of latestFirst) {
     const { startTime, endTime } = child.span;
     // A child that outlives the moment its parent went on held nothing up.
     if (endTime > cursor || endTime <= startTime) continue;
@@ -58,8 +57,4 @@ function walkBack(node: SpanNode, onPath: Set<SpanNode>): Interval[] {
   }
   if (cursor > span.startTime) segments.push([span.startTime, cursor]);
   return segments.reverse();
-}
-
-function byLatestEnd(nodes: readonly SpanNode[]): SpanNode[] {
-  return nodes.toSorted((a, b) => b.span.endTime - a.span.endTime);
 }

@@ -117,9 +117,7 @@ export function revealSpan(index: number): void {
   batch(() => {
     collapsed.value = without(collapsed.value, path.spans);
     expandedGroups.value = new Set([...expandedGroups.value, ...path.groups]);
-    if (hiddenLayers.value.has(node.span.layer)) {
-      hiddenLayers.value = without(hiddenLayers.value, [node.span.layer]);
-    }
+    hiddenLayers.value = without(hiddenLayers.value, [node.span.layer]);
     selectedRow.value = node.span.id;
   });
 }

@@ -103,11 +103,7 @@ const takeToken = createTokenBucket(50, 200);
  * uses the address from before `pagehide`.
  */
 function writeChanges(): void {
-  if (currentHash() !== knownHash) writeSoon();
-}
-
-function writeSoon(): void {
-  if (waiting !== undefined) return;
+  if (currentHash() === knownHash || waiting !== undefined) return;
   const wait = takeToken(performance.now());
   if (wait > 0) waiting = setTimeout(writeHash, wait);
   else writeHash();
