@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import { LAYER_ORDER } from "../../viewer/model/layers.ts";
+import { LAYER_ORDER } from "../../viewer/model/summary.ts";
 
 type Triple = readonly [number, number, number];
 

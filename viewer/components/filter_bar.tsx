@@ -1,8 +1,7 @@
 import type { Layer } from "../../trace/types.ts";
 import { useSignal } from "@preact/signals";
-import { toggle } from "../state/toggle.ts";
+import { LAYER_ORDER } from "../model/summary.ts";
 import { countFilters } from "../model/listing.ts";
-import { LAYER_ORDER } from "../model/layers.ts";
 import {
   clearFilters,
   filters,
@@ -31,7 +30,7 @@ export function FilterBar() {
         class="filter-toggle"
         aria-expanded={open.value}
         aria-controls="filters"
-        onClick={() => toggle(open)}
+        onClick={() => open.value = !open.value}
       >
         <Icon name="filter" /> Filters{count > 0 ? ` (${count})` : ""}
       </Chip>

@@ -12,10 +12,13 @@ import {
   formatDuration,
   formatShare,
 } from "../model/format.ts";
-import { inLayerOrder } from "../model/layers.ts";
 import { mostOf, sumOf } from "../model/numbers.ts";
 import type { RouteStats } from "../model/listing.ts";
-import { isFailedTrace, type TraceEntry } from "../model/summary.ts";
+import {
+  inLayerOrder,
+  isFailedTrace,
+  type TraceEntry,
+} from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import * as listing from "../state/listing.ts";
 import * as opened from "../state/opened.ts";

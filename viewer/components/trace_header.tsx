@@ -6,9 +6,8 @@ import {
   formatShare,
 } from "../model/format.ts";
 import { unitTime } from "../model/rows.ts";
-import { inLayerOrder } from "../model/layers.ts";
 import { sumOf } from "../model/numbers.ts";
-import type { TraceEntry } from "../model/summary.ts";
+import { inLayerOrder, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";
 import type { TraceView } from "../model/url_state.ts";

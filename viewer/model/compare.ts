@@ -6,7 +6,6 @@
  * @module
  */
 
-import { LAYER_ORDER, type LayerTime } from "./layers.ts";
 import {
   isGroup,
   type RowOptions,
@@ -14,6 +13,7 @@ import {
   unitOf,
   unitsOf,
 } from "./rows.ts";
+import { LAYER_ORDER, type LayerTime } from "./summary.ts";
 import type { TraceTree } from "./tree.ts";
 
 /** A row of the comparison. One of both sides may be missing. */

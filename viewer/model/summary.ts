@@ -10,8 +10,10 @@ import {
   indexTrace,
   type TraceIndexEntry,
 } from "../../trace/export/trace_index.ts";
-import type { SerializedTrace } from "../../trace/types.ts";
-import type { LayerTime } from "./layers.ts";
+import type { Layer, SerializedTrace } from "../../trace/types.ts";
+
+/** A layer and its self time, in milliseconds. */
+export type LayerTime = readonly [layer: Layer, selfTime: number];
 
 /** A trace in the list. */
 export interface TraceEntry {
@@ -46,6 +48,31 @@ export interface TraceEntry {
 /** Whether a trace counts as failed: a failed span, or a 5xx answer. */
 export function isFailedTrace(entry: TraceEntry): boolean {
   return entry.errorCount > 0 || entry.statusCode >= 500;
+}
+
+/**
+ * All layers, from the edge of the application inwards. Each has a colour
+ * `--layer-<name>` in `styles.css`.
+ */
+export const LAYER_ORDER: readonly Layer[] = [
+  "request",
+  "routing",
+  "auth",
+  "data",
+  "database",
+  "rpc",
+  "forms",
+  "signals",
+  "islands",
+  "build",
+  "custom",
+  "errors",
+];
+
+/** Returns times in the order of {@linkcode LAYER_ORDER}. */
+export function inLayerOrder(times: readonly LayerTime[]): LayerTime[] {
+  const place = ([layer]: LayerTime) => LAYER_ORDER.indexOf(layer);
+  return times.toSorted((a, b) => place(a) - place(b));
 }
 
 /** Returns the list's entry of a trace. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import { clamp } from "../model/numbers.ts";
 import { copyCurl, copyJson } from "./copying.ts";
 import { chooseFiles } from "./files.ts";
@@ -37,7 +37,6 @@ import {
   view,
 } from "./selection.ts";
 import { nextTheme } from "./theme.ts";
-import { toggle } from "./toggle.ts";
 import { togglePaused } from "./traces.ts";
 import { panBy, range, resetZoom, zoom, zoomBy, zoomTo } from "./zoom.ts";
 
@@ -95,6 +94,10 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["Y"], "Copy the request as curl", copyCurl],
   ],
 };
+
+function toggle(option: Signal<boolean>): void {
+  option.value = !option.value;
+}
 
 function toggleTab(): void {
   listTab.value = listTab.value === "routes" ? "traces" : "routes";

@@ -4,12 +4,7 @@
  * @module
  */
 
-import {
-  computed,
-  type ReadonlySignal,
-  type Signal,
-  signal,
-} from "@preact/signals";
+import { computed, type Signal, signal } from "@preact/signals";
 import type { Layer, SpanData } from "../../trace/types.ts";
 import { type ComparedRow, compareTrees } from "../model/compare.ts";
 import { criticalPath } from "../model/critical_path.ts";
@@ -19,7 +14,6 @@ import type { TraceEntry } from "../model/summary.ts";
 import { messageOf } from "../model/text.ts";
 import { buildTree, isFailed, type TraceTree } from "../model/tree.ts";
 import { query } from "./listing.ts";
-import { toggled } from "./toggle.ts";
 import { dataState, findEntry } from "./traces.ts";
 
 /** The key of the trace to open; empty for none. */
@@ -108,9 +102,9 @@ interface Opened {
 }
 
 /** Opens the trace whose key a signal has, again when its record changes. */
-function openedOf(key: Signal<string>): ReadonlySignal<Opened | undefined> {
+function openedOf(key: Signal<string>) {
   const entry = computed(() => findEntry(key.value));
-  return computed(() => {
+  return computed((): Opened | undefined => {
     if (!entry.value || dataState.value.kind === "loading") return undefined;
     try {
       return { entry: entry.value, tree: buildTree(entry.value.load()) };
@@ -123,6 +117,20 @@ function openedOf(key: Signal<string>): ReadonlySignal<Opened | undefined> {
 /** Shows or hides a layer. */
 export function toggleLayer(layer: Layer): void {
   hiddenLayers.value = toggled(hiddenLayers.value, layer);
+}
+
+/** Returns the set with an item added, or removed if it was in there. */
+export function toggled<T>(set: ReadonlySet<T>, item: T): ReadonlySet<T> {
+  return set.has(item) ? without(set, [item]) : new Set(set).add(item);
+}
+
+/** Returns the set without some items; the same set if it has none of them. */
+export function without<T>(
+  set: ReadonlySet<T>,
+  items: readonly T[],
+): ReadonlySet<T> {
+  const rest = new Set([...set].filter((item) => !items.includes(item)));
+  return rest.size === set.size ? set : rest;
 }
 
 /** Shows one layer alone, or all again if it was alone. */

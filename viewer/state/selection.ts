@@ -20,11 +20,12 @@ import {
   hiddenLayers,
   rows,
   shownRows,
+  toggled,
   tree,
   wantedCompare,
   wantedTrace,
+  without,
 } from "./opened.ts";
-import { toggled, without } from "./toggle.ts";
 import { findEntry } from "./traces.ts";
 import { resetZoom } from "./zoom.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { computed, effect, signal } from "@preact/signals";
-import { LAYER_ORDER } from "../model/layers.ts";
+import { LAYER_ORDER } from "../model/summary.ts";
 
 const THEMES = ["system", "light", "dark"] as const;
 const KEY = "trace-viewer-theme";
