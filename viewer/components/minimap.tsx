@@ -100,33 +100,26 @@ function Handle({ edge, at }: { edge: "start" | "end"; at: number }) {
  *
  * @param when Whether it zooms as the pointer moves, or once it is up.
  */
-export function useZoomDrag(
-  { start, end }: TimeRange,
-  when: "moving" | "released",
-) {
-  const drag = useRef<{ from: number; to?: number }>(undefined);
-  const zoom = () => {
-    const { from, to } = drag.current!;
-    if (to !== undefined) zoomTo(from, to);
+export function useZoomDrag(whole: TimeRange, when: "moving" | "released") {
+  const from = useRef<number>(undefined);
+  const zoom = (event: TargetedPointerEvent<HTMLElement>) => {
+    if (from.current === undefined) return;
+    const to = momentAt(event, event.currentTarget, whole);
+    const least = (whole.end - whole.start) * 0.005;
+    if (Math.abs(to - from.current) > least) zoomTo(from.current, to);
   };
   return {
     onPointerDown(event: TargetedPointerEvent<HTMLElement>) {
       if (event.button !== 0) return;
-      drag.current = {
-        from: momentAt(event, event.currentTarget, { start, end }),
-      };
+      from.current = momentAt(event, event.currentTarget, whole);
       event.currentTarget.setPointerCapture(event.pointerId);
     },
     onPointerMove(event: TargetedPointerEvent<HTMLElement>) {
-      if (drag.current === undefined) return;
-      const to = momentAt(event, event.currentTarget, { start, end });
-      const isFar = Math.abs(to - drag.current.from) > (end - start) * 0.005;
-      if (isFar) drag.current.to = to;
-      if (isFar && when === "moving") zoom();
+      if (when === "moving") zoom(event);
     },
-    onPointerUp() {
-      if (drag.current !== undefined && when === "released") zoom();
-      drag.current = undefined;
+    onPointerUp(event: TargetedPointerEvent<HTMLElement>) {
+      if (when === "released") zoom(event);
+      from.current = undefined;
     },
   };
 }

@@ -92,6 +92,7 @@ function GroupFacts({ unit, whole }: { unit: Unit; whole: number }) {
   const durations = Float64Array.from(members, ({ span }) => span.duration)
     .sort();
   const total = unitTime(unit);
+  const share = `${formatShare(total, whole)} of the trace`;
   return (
     <Section label="Repeated spans">
       <p class="hint">
@@ -100,11 +101,7 @@ function GroupFacts({ unit, whole }: { unit: Unit; whole: number }) {
       </p>
       <Facts
         of={[
-          [
-            "Together",
-            formatDuration(total),
-            `${formatShare(total, whole)} of the trace`,
-          ],
+          ["Together", formatDuration(total), share],
           ["Shortest", formatDuration(durations[0] ?? 0)],
           ["Median", formatDuration(percentile(durations, 50))],
           ["Longest", formatDuration(durations.at(-1) ?? 0)],
@@ -118,6 +115,7 @@ function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
   const { id, startTime, duration } = node.span;
   const path = useMemo(() => criticalPath(tree)(node), [tree, node]);
   const onPath = totalLength(path ?? []);
+  const starts = formatDuration(startTime - tree.trace.startTime);
   const self = selfTimeOf(node);
   const spanId = <span class="mono">{cutText(id, 64)}</span>;
   const onItself = path ? "through its children" : "not on it";
@@ -125,11 +123,7 @@ function TimeFacts({ node, tree }: { node: SpanNode; tree: TraceTree }) {
     <Section label="Times">
       <Facts
         of={[
-          [
-            "Starts",
-            formatDuration(startTime - tree.trace.startTime),
-            formatMoment(startTime),
-          ],
+          ["Starts", starts, formatMoment(startTime)],
           ["Duration", formatDuration(duration)],
           ["Self time", formatDuration(self), formatShare(self, duration)],
           ["Critical path", onPath > 0 ? formatDuration(onPath) : onItself],

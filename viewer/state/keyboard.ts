@@ -19,23 +19,7 @@ import {
   wantedCompare,
   wantedTrace,
 } from "./opened.ts";
-import {
-  closeTrace,
-  cursorKey,
-  listHidden,
-  markOrCompare,
-  moveInList,
-  moveInRows,
-  openAtCursor,
-  selected,
-  selectedRow,
-  stepInto,
-  stepOut,
-  stepThrough,
-  toggleAll,
-  toggleSelected,
-  view,
-} from "./selection.ts";
+import * as selection from "./selection.ts";
 import { nextTheme } from "./theme.ts";
 import { togglePaused } from "./traces.ts";
 import { panBy, range, resetZoom, zoom, zoomBy, zoomTo } from "./zoom.ts";
@@ -72,14 +56,14 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["x"], "Mark, then compare with the mark", compare],
   ],
   Trace: [
-    [["l", "ArrowRight"], "Expand, or to the first child", stepInto],
-    [["h", "ArrowLeft"], "Collapse, or to the parent", stepOut],
-    [[" "], "Expand or collapse", toggleSelected],
-    [["a"], "Expand or collapse everything", toggleAll],
-    [["e"], "Next error", () => stepThrough(failures.value, 1)],
-    [["E"], "Error before", () => stepThrough(failures.value, -1)],
-    [["n"], "Next match", () => stepThrough(matches.value, 1)],
-    [["N"], "Match before", () => stepThrough(matches.value, -1)],
+    [["l", "ArrowRight"], "Expand, or to the first child", selection.stepInto],
+    [["h", "ArrowLeft"], "Collapse, or to the parent", selection.stepOut],
+    [[" "], "Expand or collapse", selection.toggleSelected],
+    [["a"], "Expand or collapse everything", selection.toggleAll],
+    [["e"], "Next error", () => selection.stepThrough(failures.value, 1)],
+    [["E"], "Error before", () => selection.stepThrough(failures.value, -1)],
+    [["n"], "Next match", () => selection.stepThrough(matches.value, 1)],
+    [["N"], "Match before", () => selection.stepThrough(matches.value, -1)],
     [["+", "="], "Zoom in", () => zoomAtSelected(0.6)],
     [["-"], "Zoom out", () => zoomAtSelected(1 / 0.6)],
     [[","], "Earlier", () => panBy(-0.25)],
@@ -89,7 +73,7 @@ export const BINDINGS: Readonly<Record<string, readonly Binding[]>> = {
     [["f"], "Waterfall or flame graph", toggleView],
     [["c"], "Critical path", () => toggle(showCritical)],
     [["u"], "Group repeated spans", () => toggle(grouped)],
-    [["\\"], "Hide or show the list", () => toggle(listHidden)],
+    [["\\"], "Hide or show the list", () => toggle(selection.listHidden)],
     [["y"], "Copy the span as JSON", copyJson],
     [["Y"], "Copy the request as curl", copyCurl],
   ],
@@ -105,7 +89,9 @@ function toggleTab(): void {
 }
 
 function toggleView(): void {
-  view.value = view.value === "flame" ? "waterfall" : "flame";
+  selection.view.value = selection.view.value === "flame"
+    ? "waterfall"
+    : "flame";
   focusDrawn("trace");
 }
 
@@ -181,47 +167,48 @@ function move(by: number): void {
   const place = focusedPlace();
   if (place === "details" && Math.abs(by) !== 1) return;
   const rows = inTrace();
-  if (rows) moveInRows(by);
-  else moveInList(by);
+  if (rows) selection.moveInRows(by);
+  else selection.moveInList(by);
   if (place === undefined) focusPlace(rows ? "trace" : "list");
 }
 
 function enter(): void {
   if (inTrace()) {
-    if (selectedRow.value === "") moveInRows(1);
+    if (selection.selectedRow.value === "") selection.moveInRows(1);
     focusPlace("details");
     return;
   }
-  openAtCursor();
+  selection.openAtCursor();
   focusDrawn(wantedTrace.value === "" ? "list" : "trace");
 }
 
 function escape(): void {
   if (focusedPlace() === "details") focusPlace("trace");
-  else if (selectedRow.value !== "" && inTrace()) selectedRow.value = "";
-  else if (wantedCompare.value !== "") wantedCompare.value = "";
+  else if (selection.selectedRow.value !== "" && inTrace()) {
+    selection.selectedRow.value = "";
+  } else if (wantedCompare.value !== "") wantedCompare.value = "";
   else if (zoom.value !== undefined && inTrace()) resetZoom();
   else if (wantedTrace.value !== "") {
-    closeTrace();
+    selection.closeTrace();
     focusDrawn("list");
   }
 }
 
 function compare(): void {
-  const key = inTrace() ? wantedTrace.value : cursorKey.value;
-  if (key !== "") markOrCompare(key);
+  const key = inTrace() ? wantedTrace.value : selection.cursorKey.value;
+  if (key !== "") selection.markOrCompare(key);
 }
 
 /** Zooms about the selected span, else about the middle of what is drawn. */
 function zoomAtSelected(factor: number): void {
   const { start, end } = range.value;
-  const { startTime, endTime } = selected.value?.unit.node.span ??
+  const { startTime, endTime } = selection.selected.value?.unit.node.span ??
     { startTime: start, endTime: end };
   zoomBy(factor, clamp((startTime + endTime) / 2, start, end));
 }
 
 function zoomToSelected(): void {
-  const span = selected.value?.unit.node.span;
+  const span = selection.selected.value?.unit.node.span;
   if (span === undefined) return;
   const margin = (span.endTime - span.startTime) * 0.05;
   zoomTo(span.startTime - margin, span.endTime + margin);
