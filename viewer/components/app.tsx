@@ -1,4 +1,3 @@
-import { Fragment } from "preact";
 import { helpOpen } from "../state/keyboard.ts";
 import { listTab } from "../state/listing.ts";
 import { dismiss, notices } from "../state/notices.ts";
@@ -29,7 +28,7 @@ export function App() {
       {nothing && !(open && dataState.value.kind === "ready")
         ? <EmptyState />
         : (
-          <Fragment>
+          <>
             <FilterBar />
             <main class="panes">
               <section class="list-pane" aria-label="List">
@@ -37,7 +36,7 @@ export function App() {
               </section>
               {open && <TracePane />}
             </main>
-          </Fragment>
+          </>
         )}
       <Notices />
       {helpOpen.value && <HelpDialog />}

@@ -232,14 +232,14 @@ function AttributeList({ of }: { of: SpanData["attributes"] }) {
 }
 
 function CopyButton({ text, what }: { text: string; what: string }) {
+  const copy = () => copyText(text, what);
   return (
-    <Chip
+    <Tool
       class="copy"
-      aria-label={`Copy ${what}`}
-      onClick={() => copyText(text, what)}
-    >
-      <Icon name="copy" />
-    </Chip>
+      icon="copy"
+      label={`Copy ${what}`}
+      onClick={copy}
+    />
   );
 }
 

@@ -122,7 +122,7 @@ function SearchBox() {
 }
 
 /** Saves the open trace, or all that are listed. */
-export function ExportMenu() {
+function ExportMenu() {
   const ref = useRef<HTMLDivElement>(null);
   const entry = opened.openedTrace.value?.entry;
   const all = {
@@ -137,16 +137,13 @@ export function ExportMenu() {
   }, all];
   return (
     <>
-      <Chip
-        class="tool"
+      <Tool
+        icon="save"
+        label="Export"
         id="export"
         popovertarget="export-menu"
         aria-haspopup="menu"
-        aria-label="Export"
-        title="Export"
-      >
-        <Icon name="save" />
-      </Chip>
+      />
       <div
         popover="auto"
         id="export-menu"
@@ -155,9 +152,9 @@ export function ExportMenu() {
         aria-label="Export"
         ref={ref}
         onKeyDown={moveInMenu}
-        onToggle={({ newState }) => {
+        onToggle={({ newState, currentTarget }) => {
           if (newState === "open") {
-            ref.current!.querySelector("button")?.focus();
+            currentTarget.querySelector("button")?.focus();
           }
         }}
       >

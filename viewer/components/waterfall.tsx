@@ -174,7 +174,7 @@ function zoomWithWheel(event: WheelEvent): void {
 const MAX_MARKS = 12;
 
 /** The name of a span or group, with its badges. */
-export function UnitName({ row }: { row: Row }) {
+function UnitName({ row }: { row: Row }) {
   const { span } = row.node;
   const detail = detailOf(span);
   const below = sumOf(row.members, ({ errorsBelow }) => errorsBelow);
@@ -204,7 +204,7 @@ interface UnitProps {
 }
 
 /** Events of a span as marks on its bar. Groups have none. */
-export function EventMarks({ unit, visible }: UnitProps) {
+function EventMarks({ unit, visible }: UnitProps) {
   if (isGroup(unit)) return null;
   const { start, end } = visible;
   return unit.node.span.events.slice(0, MAX_MARKS).map((event, i) => {

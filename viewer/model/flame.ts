@@ -10,6 +10,7 @@
  */
 
 import type { Layer } from "../../trace/types.ts";
+import { sumOf } from "./numbers.ts";
 import { isFailed, selfTimeOf, type SpanNode, type TraceTree } from "./tree.ts";
 
 /** A box of the flame graph. */
@@ -21,30 +22,37 @@ export interface Frame {
   /** The layer of its spans. */
   readonly layer: Layer;
   /** Its spans by start time. */
-  readonly nodes: SpanNode[];
+  readonly nodes: readonly SpanNode[];
   /** How many frames are above it. */
   readonly depth: number;
   /** The frame above it; `undefined` for the first one. */
   readonly parent: Frame | undefined;
   /** The frames right below it, widest first. */
-  children: Frame[];
+  readonly children: Frame[];
   /** Self time of its own spans, in milliseconds. */
-  selfTime: number;
+  readonly selfTime: number;
   /** Its width: self time of its spans and of all below, in milliseconds. */
   time: number;
   /** Its left edge, in milliseconds of width. */
   x: number;
   /** How many of its spans failed. */
-  failures: number;
+  readonly failures: number;
 }
 
 /** Lists the frames of a trace, parents before children. */
 export function flameFrames(tree: TraceTree): Frame[] {
   const top = tree.nodes[0];
   if (top === undefined) return [];
-  const frames = [createFrame(top, undefined, 0)];
-  for (let i = 0; i < frames.length; i++) addChildren(frames, frames[i]!);
-
+  const frames = [createFrame([top], undefined, 0)];
+  for (let i = 0; i < frames.length; i++) {
+    const frame = frames[i]!;
+    const below = frame.nodes.flatMap(({ children }) => children);
+    for (const nodes of Map.groupBy(below, keyOf).values()) {
+      const child = createFrame(nodes, frame, frames.length);
+      frames.push(child);
+      frame.children.push(child);
+    }
+  }
   for (const frame of frames.toReversed()) {
     frame.time += frame.selfTime;
     if (frame.parent !== undefined) frame.parent.time += frame.time;
@@ -60,43 +68,28 @@ export function flameFrames(tree: TraceTree): Frame[] {
   return frames;
 }
 
-function addChildren(frames: Frame[], frame: Frame): void {
-  const byKey = new Map<string, Frame>();
-  for (const node of frame.nodes) {
-    frame.selfTime += selfTimeOf(node);
-    if (isFailed(node.span)) frame.failures++;
-    for (const child of node.children) {
-      const key = `${child.span.layer}\n${child.span.name}`;
-      const known = byKey.get(key);
-      if (known !== undefined) {
-        known.nodes.push(child);
-        continue;
-      }
-      const created = createFrame(child, frame, frames.length);
-      byKey.set(key, created);
-      frames.push(created);
-      frame.children.push(created);
-    }
-  }
+function keyOf({ span }: SpanNode): string {
+  return `${span.layer}\n${span.name}`;
 }
 
 function createFrame(
-  node: SpanNode,
+  nodes: readonly SpanNode[],
   parent: Frame | undefined,
   index: number,
 ): Frame {
+  const { name, layer } = nodes[0]!.span;
   return {
     index,
-    name: node.span.name,
-    layer: node.span.layer,
-    nodes: [node],
+    name,
+    layer,
+    nodes,
     depth: parent === undefined ? 0 : parent.depth + 1,
     parent,
     children: [],
-    selfTime: 0,
+    selfTime: sumOf(nodes, selfTimeOf),
     time: 0,
     x: 0,
-    failures: 0,
+    failures: nodes.filter(({ span }) => isFailed(span)).length,
   };
 }
 

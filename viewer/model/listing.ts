@@ -7,34 +7,26 @@
 import type { Layer } from "../../trace/types.ts";
 import { isFailedTrace, type TraceEntry } from "./summary.ts";
 
-/** The conditions that a shown trace meets. */
-export interface Filters {
-  /** The HTTP method; empty for any. */
-  readonly method: string;
-  /** First digits of the status; empty for any. */
-  readonly statusClasses: readonly number[];
-  /** A part of the path, in any case; empty for any. */
-  readonly path: string;
-  /** A layer that at least one span has; empty for any. */
-  readonly layer: Layer | "";
-  /** The least duration in milliseconds. */
-  readonly minDuration: number;
-  /** Whether only failed traces are shown. */
-  readonly errorsOnly: boolean;
-  /** A route, as `routeKey()` gives it; empty for any. */
-  readonly route: string;
-}
-
 /** Filters that let everything through. */
-export const NO_FILTERS: Filters = {
+export const NO_FILTERS = {
+  /** The HTTP method; empty for any. */
   method: "",
-  statusClasses: [],
+  /** First digits of the status; empty for any. */
+  statusClasses: [] as readonly number[],
+  /** A part of the path, in any case; empty for any. */
   path: "",
-  layer: "",
+  /** A layer that at least one span has; empty for any. */
+  layer: "" as Layer | "",
+  /** The least duration in milliseconds. */
   minDuration: 0,
+  /** Whether only failed traces are shown. */
   errorsOnly: false,
+  /** A route, as `routeKey()` gives it; empty for any. */
   route: "",
 };
+
+/** The conditions that a shown trace meets. */
+export type Filters = Readonly<typeof NO_FILTERS>;
 
 /** Returns how many filters are in use. */
 export function countFilters(filters: Filters): number {

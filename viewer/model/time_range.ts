@@ -61,28 +61,15 @@ export function panRange(
   return clampRange(start + by, end + by, bounds);
 }
 
-/** A place on the axis. */
-export interface Tick {
-  /** Milliseconds since the zero of the axis. */
-  readonly value: number;
-  /** Its position, from 0 to 1. */
-  readonly at: number;
-  /** Its label. */
-  readonly label: string;
-}
-
 /**
  * Returns round places on the axis: 1, 2 or 5 times a power of ten apart, all in
- * the same unit with the same number of digits.
+ * the same unit with the same number of digits. `value` is in milliseconds since
+ * the zero of the axis, `at` the position from 0 to 1.
  *
  * @param origin The zero of the axis, in epoch milliseconds.
  * @param wanted About how many there should be.
  */
-export function axisTicks(
-  range: TimeRange,
-  origin: number,
-  wanted: number,
-): Tick[] {
+export function axisTicks(range: TimeRange, origin: number, wanted: number) {
   const length = range.end - range.start;
   const raw = length / Math.max(wanted, 1);
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -94,12 +81,11 @@ export function axisTicks(
     step,
     Math.max(Math.abs(from), Math.abs(from + length)),
   );
-  const ticks: Tick[] = [];
-  for (let i = first; i <= last && ticks.length < 100; i++) {
-    const value = i * step;
-    ticks.push({ value, at: (value - from) / length, label: label(value) });
-  }
-  return ticks;
+  const count = clamp(last - first + 1, 0, 100);
+  return Array.from({ length: count }, (_, i) => {
+    const value = (first + i) * step;
+    return { value, at: (value - from) / length, label: label(value) };
+  });
 }
 
 function labeller(step: number, largest: number): (ms: number) => string {
@@ -112,25 +98,16 @@ function labeller(step: number, largest: number): (ms: number) => string {
   return (ms) => `${(ms / size).toFixed(digits)} ${unit}`;
 }
 
-/** The place of a bar, in percent of the visible range. */
-export interface BarBox {
-  /** Its left edge, not far outside of 0 to 100. */
-  readonly left: number;
-  /** Its width. */
-  readonly width: number;
-  /** The part of time that the box stands for. */
-  readonly range: TimeRange;
-}
-
 /** How far a bar is drawn past the edge, to hide its end there. */
 const OVERHANG = 0.02;
 
-/** Returns the place of a bar, or `undefined` if it is out of the range. */
-export function barBox(
-  start: number,
-  end: number,
-  visible: TimeRange,
-): BarBox | undefined {
+/**
+ * Returns the place of a bar in percent of the visible range, and the part of time
+ * that it stands for there. The edges aren't far outside of 0 to 100.
+ *
+ * @returns `undefined` if it is out of the range.
+ */
+export function barBox(start: number, end: number, visible: TimeRange) {
   const length = visible.end - visible.start;
   const from = Math.max(start, visible.start - length * OVERHANG);
   const to = Math.min(end, visible.end + length * OVERHANG);

@@ -6,27 +6,19 @@
 
 import { clamp } from "./numbers.ts";
 
-/** A stretch of a list: `first` is in it, `end` is not. */
-export interface Window {
-  /** The index of the first row. */
-  readonly first: number;
-  /** The index after the last row. */
-  readonly end: number;
-}
-
 /** Rows that are drawn above the view, and below it. */
 const OVERSCAN = 6;
 
 /**
- * Returns the rows to draw. Both ends move in steps, so that scrolling by a row
- * doesn't draw again each time.
+ * Returns the rows to draw: `first` is one of them, `end` is not. Both move in
+ * steps, so that scrolling by a row doesn't draw again each time.
  */
 export function visibleWindow(
   scrollTop: number,
   viewHeight: number,
   rowHeight: number,
   rowCount: number,
-): Window {
+) {
   const first = Math.floor(scrollTop / rowHeight) - OVERSCAN;
   const end = Math.ceil((scrollTop + viewHeight) / rowHeight) + OVERSCAN;
   const step = OVERSCAN / 2;

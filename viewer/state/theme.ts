@@ -4,7 +4,7 @@
  * @module
  */
 
-import { computed, effect, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { LAYER_ORDER } from "../model/summary.ts";
 
 const THEMES = ["system", "light", "dark"] as const;
@@ -13,12 +13,13 @@ const KEY = "trace-viewer-theme";
 /** The chosen theme. */
 export const theme = signal(load());
 
-/** Counts the changes of colours. */
-const colorsVersion = signal(0);
+/** Counts the changes of the system's theme. */
+const systemChanges = signal(0);
 
 /** Goes on to the next theme. */
 export function nextTheme(): void {
   const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
+  document.documentElement.dataset.theme = next;
   theme.value = next;
   try {
     localStorage.setItem(KEY, next);
@@ -36,14 +37,11 @@ function load(): typeof THEMES[number] {
   }
 }
 
-/** Applies the theme, also when it changes. */
+/** Applies the theme, also when the system's changes. */
 export function startTheme(): void {
-  effect(() => {
-    document.documentElement.dataset.theme = theme.value;
-    colorsVersion.value = colorsVersion.peek() + 1;
-  });
+  document.documentElement.dataset.theme = theme.value;
   matchMedia("(prefers-color-scheme: dark)")
-    .addEventListener("change", () => colorsVersion.value++);
+    .addEventListener("change", () => systemChanges.value++);
   // Resolved while the page is small. With a trace in it, it takes ten times as
   // long.
   colors.value;
@@ -61,7 +59,8 @@ export type Colors = Readonly<Record<typeof NAMES[number], string>>;
 
 /** The colours of the page and of the layers. */
 export const colors = computed((): Colors => {
-  colorsVersion.value;
+  theme.value;
+  systemChanges.value;
   // All at once: each `getComputedStyle()` after a change restyles the page.
   const probes = document.createElement("div");
   for (const name of NAMES) {
