@@ -1,9 +1,9 @@
 import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
-import { readDuration } from "../core/check/duration.ts";
 import {
   aBoolean,
   aFunction,
   aString,
+  aTimeout,
   rule,
   withMethods,
 } from "../core/check/rules.ts";
@@ -65,8 +65,8 @@ const OPTIONS: OptionRules<ServeOptions> = {
   reusePort: aBoolean,
   signal: withMethods("an AbortSignal", "addEventListener"),
   signals: aBoolean,
-  drain: true,
-  shutdownTimeout: true,
+  drain: aTimeout("seconds", { zero: true }),
+  shutdownTimeout: aTimeout("seconds", { zero: true, endless: true }),
   onListen: aFunction,
 };
 
@@ -117,9 +117,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
   checkRuntime();
   checkFetcher(fetcher, "serve");
   checkOptions(options, OPTIONS, "serve");
-  const { signal, signals = true } = options;
-  const drain = readSeconds(options, "drain", 0);
-  const shutdownTimeout = readSeconds(options, "shutdownTimeout", 10);
+  const { signal, signals = true, drain = 0, shutdownTimeout = 10 } = options;
   const tls = readTLS(options);
   const requests = new PendingRequests();
   const drainEnd = new Deadline();
@@ -165,12 +163,12 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
     try {
       fetcher.drain?.();
       if (drain > 0) {
-        drainEnd.start(drain);
+        drainEnd.start(drain * 1_000);
         await drainEnd.limits(server.finished.catch(() => {}));
         drainEnd.pass();
       }
       phase = "stopping";
-      deadline.start(shutdownTimeout);
+      deadline.start(shutdownTimeout * 1_000);
       // Handlers may need what the fetcher holds. Its streams and sockets, in
       // turn, would keep their responses from ever being sent.
       await deadline.limits(requests.handled());
@@ -211,19 +209,6 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
     shutdown,
     [Symbol.asyncDispose]: shutdown,
   };
-}
-
-/** Returns a duration of the options in milliseconds. */
-function readSeconds(
-  options: ServeOptions,
-  name: "drain" | "shutdownTimeout",
-  otherwise: number,
-): number {
-  return readDuration(options[name] ?? otherwise, name, "serve", {
-    unit: "seconds",
-    zero: true,
-    endless: name === "shutdownTimeout",
-  });
 }
 
 /** Refuses what comes while the last requests finish. */

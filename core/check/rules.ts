@@ -4,8 +4,14 @@
  * @module
  */
 
-import { MAX_DELAY } from "./duration.ts";
 import { show } from "./show.ts";
+
+/**
+ * The longest time that a timer can wait, in milliseconds: almost 25 days. One
+ * that is told to wait longer fires after 1 ms (Node and Deno), or after what
+ * is left of the number in 32 bits (browsers).
+ */
+export const MAX_DELAY = 2 ** 31 - 1;
 
 /** What a value must be. */
 export interface Rule {

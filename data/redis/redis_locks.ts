@@ -1,4 +1,4 @@
-import { MAX_DELAY } from "../../core/check/duration.ts";
+import { MAX_DELAY } from "../../core/check/rules.ts";
 import { pause } from "../../core/runtime/pause.ts";
 import type { ReleaseLock } from "../shared/backend.ts";
 import type { Run } from "./redis_link.ts";

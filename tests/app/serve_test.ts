@@ -343,16 +343,14 @@ Deno.test("shutdown() without a shutdownTimeout waits for a request for good", a
 });
 
 Deno.test("serve() refuses a shutdownTimeout that no timer can wait", () => {
-  const MUST = "shutdownTimeout must be a number of seconds, 0 or more";
+  const MUST =
+    "shutdownTimeout must be a number of seconds, 0 or more, or Infinity, and at most 2147483, as long as a timer can wait";
   for (
     const [shutdownTimeout, problem] of [
       [-1, `${MUST}, received -1`],
       [NaN, `${MUST}, received NaN`],
       ["1", `${MUST}, received "1"`],
-      [
-        2_147_484,
-        "shutdownTimeout must be at most 2147483 seconds, which is as long as a timer can wait, or Infinity, received 2147484",
-      ],
+      [2_147_484, `${MUST}, received 2147484`],
     ] as const
   ) {
     const error = assertThrows(

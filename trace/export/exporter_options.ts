@@ -13,10 +13,10 @@ import {
   aFunction,
   aPositiveInteger,
   aString,
+  MAX_DELAY,
   rule,
   withMethods,
 } from "../../core/check/rules.ts";
-import { MAX_DELAY } from "../../core/check/duration.ts";
 import { kindOf, show } from "../../core/check/show.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
 import type { AttributeValue } from "../types.ts";
