@@ -1,11 +1,7 @@
 import type { RequestContext } from "../core/context.ts";
 import { keepPrivate, readCacheControl } from "../core/http/cache_control.ts";
-import {
-  checkOptions,
-  checkValue,
-  type OptionRules,
-} from "../core/check/check_options.ts";
-import { aDuration } from "../core/check/rules.ts";
+import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
+import { aDuration, required } from "../core/check/rules.ts";
 import { isResponse } from "../core/http/is_response.ts";
 import {
   claimedCookies,
@@ -76,7 +72,7 @@ export interface CacheResponseOptions {
 const someSeconds = aDuration("seconds", { zero: true });
 
 const CACHE_RESPONSE: OptionRules<CacheResponseOptions> = {
-  maxAge: someSeconds,
+  maxAge: required(someSeconds),
   tags: true,
   vary: true,
   ignoreCookies: true,
@@ -103,7 +99,6 @@ export function createResponseCache(
   const operation = "create response cache";
   checkOptions(options, CACHE_RESPONSE, operation);
   const { maxAge, clientMaxAge = maxAge, ignoreCookies = [] } = options;
-  checkValue(maxAge, "maxAge", someSeconds, operation);
   const policy = toPolicy(options, maxAge, operation);
   const { vary: given = [] } = options;
   checkStrings(given, "vary", operation);

@@ -131,8 +131,7 @@ export class MemoryStore implements CacheStore {
   }
 
   set(key: string, record: CacheRecord): void {
-    const { value, scopeKey, tags, paths, keys } = record;
-    const { began, freshUntil, keepUntil, checked } = record;
+    const { value, tags, paths, keys } = record;
     const limit = Math.min(this.maxEntryBytes, this.#maxBytes);
     // Records without parts share the tags and paths of their function.
     const scopes = keys === undefined
@@ -142,21 +141,12 @@ export class MemoryStore implements CacheStore {
       scopes;
     this.delete(key);
     if (bytes > limit) return;
-    // A literal of its own, so that all entries have the same hidden class.
     const entry: Entry = {
-      newer: undefined,
-      older: undefined,
+      ...record,
       key,
       bytes,
-      value,
-      scopeKey,
-      tags,
-      paths,
-      keys,
-      began,
-      freshUntil,
-      keepUntil,
-      checked,
+      newer: undefined,
+      older: undefined,
     };
     this.#map.set(key, entry);
     this.#recency.add(entry);

@@ -6,34 +6,20 @@
 
 import {
   checkOptions,
-  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import {
-  aFunction,
-  aNonEmptyString,
-  aTimeout,
-  withMethods,
-} from "../../core/check/rules.ts";
-import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
-import { MEMORY_STORE, type MemoryStoreOptions } from "../memory_store.ts";
-import { SharedStore } from "../shared/shared_store.ts";
-import type { CacheRecord, CacheStore } from "../store.ts";
+import { aTimeout, required, withMethods } from "../../core/check/rules.ts";
+import type { MemoryStoreOptions } from "../memory_store.ts";
+import { SHARED_STORE, SharedStore } from "../shared/shared_store.ts";
+import type { CacheStore } from "../store.ts";
 import { toDelay } from "../timeouts.ts";
-import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
+import type { Kv } from "./kv.ts";
 import { KvBackend } from "./kv_backend.ts";
 
-export type {
-  CacheRecord,
-  CacheStore,
-  Invalidation,
-  InvalidationLog,
-  Kv,
-  KvAtomicOperation,
-  KvEntry,
-  KvKey,
-  MemoryStoreOptions,
-};
+export type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
+export type { CacheRecord } from "../store.ts";
+export type { CacheStore, Kv, MemoryStoreOptions };
+export type { KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
 
 /** Options of a store in Deno KV. The limits apply to the memory in front. */
 export interface KvStoreOptions extends MemoryStoreOptions {
@@ -60,15 +46,10 @@ export interface KvStoreOptions extends MemoryStoreOptions {
 }
 
 const KV_STORE: OptionRules<KvStoreOptions> = {
-  ...MEMORY_STORE,
-  kv: true,
-  name: aNonEmptyString,
+  ...SHARED_STORE,
+  kv: required(withMethods("what Deno.openKv() gives", "atomic")),
   interval: aTimeout("seconds"),
-  lockTime: aTimeout("seconds"),
-  now: aFunction,
 };
-
-const aKv = withMethods("what Deno.openKv() gives", "atomic");
 
 /** A store in Deno KV. */
 export interface KvStore extends CacheStore, AsyncDisposable {
@@ -112,9 +93,7 @@ export interface KvStore extends CacheStore, AsyncDisposable {
  * ```
  */
 export function createKvStore(options: KvStoreOptions): KvStore {
-  const operation = "create KV store";
-  checkOptions(options, KV_STORE, operation);
-  checkValue(options.kv, "kv", aKv, operation);
+  checkOptions(options, KV_STORE, "create KV store");
   const {
     kv,
     name = "cache",

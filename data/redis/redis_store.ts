@@ -7,19 +7,12 @@
 
 import {
   checkOptions,
-  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import {
-  aFunction,
-  aNonEmptyString,
-  aTimeout,
-  withMethods,
-} from "../../core/check/rules.ts";
-import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
-import { MEMORY_STORE, type MemoryStoreOptions } from "../memory_store.ts";
-import { SharedStore } from "../shared/shared_store.ts";
-import type { CacheRecord, CacheStore } from "../store.ts";
+import { aTimeout, required, withMethods } from "../../core/check/rules.ts";
+import type { MemoryStoreOptions } from "../memory_store.ts";
+import { SHARED_STORE, SharedStore } from "../shared/shared_store.ts";
+import type { CacheStore } from "../store.ts";
 import { toDelay } from "../timeouts.ts";
 import { RedisBackend } from "./redis_backend.ts";
 import type { CacheRedisClient } from "./redis_client.ts";
@@ -27,14 +20,9 @@ import { RedisLink, type Run } from "./redis_link.ts";
 import { RedisLocks } from "./redis_locks.ts";
 import { keysOf } from "./redis_scripts.ts";
 
-export type {
-  CacheRecord,
-  CacheRedisClient,
-  CacheStore,
-  Invalidation,
-  InvalidationLog,
-  MemoryStoreOptions,
-};
+export type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
+export type { CacheRecord } from "../store.ts";
+export type { CacheRedisClient, CacheStore, MemoryStoreOptions };
 
 /** Options of a store in Redis. The limits apply to the memory in front. */
 export interface RedisStoreOptions extends MemoryStoreOptions {
@@ -64,15 +52,10 @@ export interface RedisStoreOptions extends MemoryStoreOptions {
 }
 
 const REDIS_STORE: OptionRules<RedisStoreOptions> = {
-  ...MEMORY_STORE,
-  client: true,
-  name: aNonEmptyString,
-  lockTime: aTimeout("seconds"),
+  ...SHARED_STORE,
+  client: required(withMethods("one of npm:redis", "duplicate")),
   timeout: aTimeout("seconds"),
-  now: aFunction,
 };
-
-const aClient = withMethods("one of npm:redis", "duplicate");
 
 /** A store in Redis. */
 export interface RedisStore extends CacheStore, AsyncDisposable {
@@ -110,9 +93,7 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
  * ```
  */
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
-  const operation = "create Redis store";
-  checkOptions(options, REDIS_STORE, operation);
-  checkValue(options.client, "client", aClient, operation);
+  checkOptions(options, REDIS_STORE, "create Redis store");
   const {
     client,
     name = "cache",

@@ -1,5 +1,15 @@
-import { MemoryStore, type MemoryStoreOptions } from "../memory_store.ts";
+import type { Rules } from "../../core/check/check_options.ts";
+import {
+  aFunction,
+  aNonEmptyString,
+  aTimeout,
+} from "../../core/check/rules.ts";
 import type { Invalidation } from "../invalidation_log.ts";
+import {
+  MEMORY_STORE,
+  MemoryStore,
+  type MemoryStoreOptions,
+} from "../memory_store.ts";
 import type { CacheRecord } from "../store.ts";
 import type {
   Backend,
@@ -20,6 +30,14 @@ const MAX_KEPT = 30 * 24 * 3_600_000;
 
 /** Maximum scopes to send. More become everything. */
 const MAX_UNSENT = 10_000;
+
+/** The rules of the options that all shared stores have. */
+export const SHARED_STORE = {
+  ...MEMORY_STORE,
+  name: aNonEmptyString,
+  lockTime: aTimeout("seconds"),
+  now: aFunction,
+} satisfies Rules;
 
 /** The exchange of invalidations with the others. */
 type Exchange = Pick<Backend, "ask" | "invalidate">;
