@@ -6,43 +6,68 @@ import type {
   ReleaseLock,
   SharedEntry,
 } from "../shared/backend.ts";
-import type { Run } from "./redis_link.ts";
+import type { SharedStore } from "../shared/shared_store.ts";
+import type { CacheRedisClient } from "./redis_client.ts";
+import { RedisLink } from "./redis_link.ts";
+import { RedisLocks } from "./redis_locks.ts";
 import {
   ASK,
   DELETE,
   GET,
   HELLO,
   INVALIDATE,
+  keysOf,
   PAGE,
   type RedisKeys,
   SET,
 } from "./redis_scripts.ts";
-import type { RedisLocks } from "./redis_locks.ts";
 
-/** Parts of a {@linkcode RedisBackend}. */
-export interface RedisBackendParts {
-  readonly keys: RedisKeys;
-  /** Maximum scopes in Redis. */
-  readonly maxScopes: number;
-  readonly locks: RedisLocks;
-  readonly run: Run;
-  /** Closes the connections. */
-  readonly close: () => Promise<void>;
+/** Settings of a {@linkcode RedisBackend}. Times are in milliseconds. */
+export interface RedisBackendOptions {
+  readonly client: CacheRedisClient;
+  /** The start of all keys. */
+  readonly name: string;
+  /** How long a lock is held at most. */
+  readonly lockTime: number;
+  /** How long to wait for an answer. */
+  readonly timeout: number;
 }
 
 /** The backend in Redis. */
 export class RedisBackend implements Backend {
-  readonly #parts: RedisBackendParts;
+  readonly #keys: RedisKeys;
+  readonly #maxScopes: number;
+  readonly #link: RedisLink;
+  readonly #locks: RedisLocks;
   /** Names epochs that this process begins. */
   readonly #id = crypto.randomUUID();
 
-  constructor(parts: RedisBackendParts) {
-    this.#parts = parts;
-  }
-
-  /** The first command on a connection. */
-  async greet(since: Position): Promise<Changes> {
-    return readChanges(await this.#ask(HELLO, since));
+  /** Creates a backend that connects at its first use. */
+  constructor(
+    store: SharedStore,
+    { client, name, lockTime, timeout }: RedisBackendOptions,
+  ) {
+    this.#keys = keysOf(name);
+    this.#maxScopes = store.maxScopes;
+    this.#link = new RedisLink({
+      client,
+      channel: this.#keys.channel,
+      timeout,
+      onMessage: (message) => {
+        // Without a connection now, the store asks when there is one.
+        if (!this.#locks.hear(message)) store.sync().catch(() => {});
+      },
+      onConnect: async (run) => {
+        const reply = await this.#ask(HELLO, store.position, [], [], run);
+        store.learn(readChanges(reply));
+      },
+      onLost: () => this.#locks.wakeAll(),
+      onBeat: async () => {
+        await store.sync();
+        await this.#locks.releaseLeft();
+      },
+    });
+    this.#locks = new RedisLocks(this.#keys, lockTime, this.#link.run);
   }
 
   async ask(since: Position): Promise<Changes> {
@@ -53,9 +78,7 @@ export class RedisBackend implements Backend {
     key: string,
     since: Position,
   ): Promise<{ changes: Changes; entry: FoundEntry | undefined }> {
-    const reply = await this.#ask(GET, since, [
-      this.#parts.keys.value(key),
-    ]) as [
+    const reply = await this.#ask(GET, since, [this.#keys.value(key)]) as [
       ...ChangesReply,
       entry: [epoch: string, began: string, text: string, ms: string] | null[],
       left: number,
@@ -75,29 +98,28 @@ export class RedisBackend implements Backend {
     { epoch, began, text }: SharedEntry,
     ms: number,
   ): Promise<void> {
-    const keys = [this.#parts.keys.meta, this.#parts.keys.value(key)];
-    await this.#parts.run(SET, keys, [epoch, `${began}`, text, `${ms}`]);
+    const keys = [this.#keys.meta, this.#keys.value(key)];
+    await this.#link.run(SET, keys, [epoch, `${began}`, text, `${ms}`]);
   }
 
   async delete(key: string): Promise<void> {
-    await this.#parts.run(DELETE, [this.#parts.keys.value(key)], []);
+    await this.#link.run(DELETE, [this.#keys.value(key)], []);
   }
 
   async invalidate(
     scopes: readonly string[],
     since: Position,
   ): Promise<Changes> {
-    const { maxScopes, keys: { channel } } = this.#parts;
-    const args = [`${maxScopes}`, channel, ...scopes];
+    const args = [`${this.#maxScopes}`, this.#keys.channel, ...scopes];
     return readChanges(await this.#ask(INVALIDATE, since, [], args));
   }
 
   lock(key: string): Promise<ReleaseLock | undefined> {
-    return this.#parts.locks.lock(key);
+    return this.#locks.lock(key);
   }
 
   close(): Promise<void> {
-    return this.#parts.close();
+    return this.#link.close();
   }
 
   /** Runs a script that begins with the epoch. */
@@ -106,13 +128,11 @@ export class RedisBackend implements Backend {
     { epoch, number }: Position,
     more: readonly string[] = [],
     args: readonly string[] = [],
+    run = this.#link.run,
   ): Promise<unknown> {
-    const { run, keys: { meta, scopes } } = this.#parts;
-    return run(
-      script,
-      [meta, scopes, ...more],
-      [epoch, `${number}`, this.#id, ...args],
-    );
+    const { meta, scopes } = this.#keys;
+    const known = [epoch, `${number}`, this.#id];
+    return run(script, [meta, scopes, ...more], [...known, ...args]);
   }
 }
 
@@ -124,6 +144,10 @@ function readChanges(reply: unknown): Changes {
   for (let i = 0; i < list.length; i += 2) {
     scopes.push([list[i]!, Number(list[i + 1])]);
   }
-  const more = scopes.length === PAGE;
-  return { epoch, number: Number(number), scopes, more };
+  return {
+    epoch,
+    number: Number(number),
+    scopes,
+    more: scopes.length === PAGE,
+  };
 }

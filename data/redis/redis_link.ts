@@ -21,11 +21,11 @@ export interface RedisLinkOptions {
   readonly timeout: number;
   /** Called with each message. */
   readonly onMessage: (message: string) => void;
-  /** Called before anyone else may run scripts. */
+  /** Called with each new connection, before anyone else may use it. */
   readonly onConnect: (run: Run) => Promise<void>;
   /** Called when the connection is lost. */
   readonly onLost: () => void;
-  /** Called at intervals. */
+  /** Called when a connection may be used, and at intervals from then on. */
   readonly onBeat: () => Promise<void>;
 }
 
@@ -106,7 +106,8 @@ export class RedisLink {
 
   /** Connects, and rejects when one of the connections is lost. */
   async #connect(connected: () => void): Promise<void> {
-    const { client, channel, timeout, onMessage, onConnect } = this.#options;
+    const { client, channel, timeout, onMessage, onConnect, onBeat } =
+      this.#options;
     const { signal } = this.#stop;
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => {});
@@ -144,9 +145,10 @@ export class RedisLink {
       await onConnect(run);
       this.#run = run;
       connected();
+      onBeat().catch(() => {});
       beat = setInterval(() => {
         inTime(listener.ping()).catch(() => {});
-        this.#options.onBeat().catch(() => {});
+        onBeat().catch(() => {});
       }, Math.min(BEAT * timeout, MAX_DELAY));
       await lost.promise;
     } finally {

@@ -42,7 +42,7 @@ export class RedisLocks {
         [lock(key), meta],
         [token, `${this.#lockTime}`],
       ) as number;
-      if (left === -1) return () => this.#release(key, token, this.#run);
+      if (left === -1) return () => this.#release(key, token);
       await pause(Math.min(left + 1, MAX_DELAY), waiter.signal);
       return undefined;
     } catch (error) {
@@ -71,18 +71,16 @@ export class RedisLocks {
   }
 
   /** Releases what couldn't be released while Redis was away. */
-  async releaseLeft(run: Run): Promise<void> {
+  async releaseLeft(): Promise<void> {
     const left = this.#left;
     this.#left = [];
-    await Promise.all(
-      left.map(({ key, token }) => this.#release(key, token, run)),
-    );
+    await Promise.all(left.map(({ key, token }) => this.#release(key, token)));
   }
 
-  async #release(key: string, token: string, run: Run): Promise<void> {
+  async #release(key: string, token: string): Promise<void> {
     const { channel, lock } = this.#keys;
     try {
-      await run(RELEASE, [lock(key)], [token, channel, `u${key}`]);
+      await this.#run(RELEASE, [lock(key)], [token, channel, `u${key}`]);
     } catch (error) {
       this.#leave(key, token);
       throw error;

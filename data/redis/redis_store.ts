@@ -16,9 +16,6 @@ import type { CacheStore } from "../store.ts";
 import { toDelay } from "../timeouts.ts";
 import { RedisBackend } from "./redis_backend.ts";
 import type { CacheRedisClient } from "./redis_client.ts";
-import { RedisLink, type Run } from "./redis_link.ts";
-import { RedisLocks } from "./redis_locks.ts";
-import { keysOf } from "./redis_scripts.ts";
 
 export type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
 export type { CacheRecord } from "../store.ts";
@@ -94,38 +91,12 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
  */
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
   checkOptions(options, REDIS_STORE, "create Redis store");
-  const {
-    client,
-    name = "cache",
-    lockTime = 10,
-    timeout = 2,
-  } = options;
-  const keys = keysOf(name);
-  return new SharedStore(options, (store) => {
-    const link = new RedisLink({
+  const { client, name = "cache", lockTime = 10, timeout = 2 } = options;
+  return new SharedStore(options, (store) =>
+    new RedisBackend(store, {
       client,
-      channel: keys.channel,
+      name,
+      lockTime: toDelay(lockTime),
       timeout: toDelay(timeout),
-      onMessage(message) {
-        // Without a connection now, it asks when there is one.
-        if (!locks.hear(message)) store.sync().catch(() => {});
-      },
-      async onConnect(run) {
-        await store.greet(backendOf(run));
-        await locks.releaseLeft(run);
-      },
-      onLost: () => locks.wakeAll(),
-      onBeat: () => store.sync(),
-    });
-    const locks = new RedisLocks(keys, toDelay(lockTime), link.run);
-    const backendOf = (run: Run) =>
-      new RedisBackend({
-        keys,
-        maxScopes: store.maxScopes,
-        locks,
-        run,
-        close: () => link.close(),
-      });
-    return backendOf(link.run);
-  });
+    }));
 }

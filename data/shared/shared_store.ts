@@ -39,9 +39,6 @@ export const SHARED_STORE = {
   now: aFunction,
 } satisfies Rules;
 
-/** The exchange of invalidations with the others. */
-type Exchange = Pick<Backend, "ask" | "invalidate">;
-
 /**
  * A store that processes share: memory in front, a backend behind.
  *
@@ -76,13 +73,18 @@ export class SharedStore extends MemoryStore {
     this.#backend = open(this);
   }
 
+  /** How much of what the others did is known here. */
+  get position(): Position {
+    return this.#numbers.position;
+  }
+
   async get(key: string): Promise<CacheRecord | undefined> {
     await this.#beforeReading();
     const { changes, entry } = await this.#backend.get(
       placeOf(key),
-      this.#numbers.position,
+      this.position,
     );
-    this.#learn(changes);
+    this.learn(changes);
     if (changes.more) await this.sync();
     // Something was invalidated here while the backend was asked.
     if (this.#unsent.size > 0 || this.#sending.size > 0) return undefined;
@@ -91,7 +93,7 @@ export class SharedStore extends MemoryStore {
 
   /** Moves a record of the backend to memory. */
   #take(key: string, entry: FoundEntry): CacheRecord | undefined {
-    if (entry.epoch !== this.#numbers.position.epoch) return undefined;
+    if (entry.epoch !== this.position.epoch) return undefined;
     const record: CacheRecord = {
       ...readRecord(entry.text, this.#now() - entry.age),
       began: this.#numbers.toLocal(entry.began),
@@ -115,7 +117,7 @@ export class SharedStore extends MemoryStore {
     if (text.length > this.maxEntryBytes) {
       return this.#backend.delete(placeOf(key));
     }
-    const { epoch } = this.#numbers.position;
+    const { epoch } = this.position;
     return this.#backend.set(placeOf(key), { epoch, began, text }, ms);
   }
 
@@ -123,7 +125,7 @@ export class SharedStore extends MemoryStore {
     this.#numbers.note(what);
     if (what.all === true) this.clear();
     for (const name of namesOf(what)) this.#unsent.add(name);
-    await this.#send(this.#backend);
+    await this.#send();
   }
 
   lock(key: string): Promise<ReleaseLock | undefined> {
@@ -138,38 +140,30 @@ export class SharedStore extends MemoryStore {
     return this.close();
   }
 
-  /** Exchanges all invalidations over a new connection. */
-  async greet(
-    backend: Exchange & { greet(since: Position): Promise<Changes> },
-  ): Promise<void> {
-    this.#learn(await backend.greet(this.#numbers.position));
-    // Not `sync()`: one may be waiting for this connection.
-    await this.#ask(backend);
-  }
-
   /**
    * Exchanges invalidations with the others. Calls during an exchange share one
    * more.
    */
   sync(): Promise<void> {
     this.#syncAgain = true;
-    return this.#syncing ??= this.#ask(this.#backend).finally(() =>
+    return this.#syncing ??= this.#exchange().finally(() =>
       this.#syncing = undefined
     );
   }
 
-  async #ask(backend: Exchange): Promise<void> {
-    await this.#send(backend);
+  async #exchange(): Promise<void> {
+    await this.#send();
     let more: boolean;
     do {
       this.#syncAgain = false;
-      const changes = await backend.ask(this.#numbers.position);
-      this.#learn(changes);
+      const changes = await this.#backend.ask(this.position);
+      this.learn(changes);
       more = changes.more;
     } while (more || this.#syncAgain);
   }
 
-  #learn(changes: Changes): void {
+  /** Notes what the others have invalidated. */
+  learn(changes: Changes): void {
     if (this.#numbers.learn(changes)) this.clear();
   }
 
@@ -178,19 +172,19 @@ export class SharedStore extends MemoryStore {
    * may hold records from before an invalidation of this process.
    */
   async #beforeReading(): Promise<void> {
-    if (this.#numbers.position.number === 0) await this.sync();
-    if (this.#unsent.size > 0) await this.#send(this.#backend);
+    if (this.position.number === 0) await this.sync();
+    if (this.#unsent.size > 0) await this.#send();
     if (this.#sending.size > 0) await Promise.all(this.#sending);
   }
 
-  async #send(backend: Exchange): Promise<void> {
+  async #send(): Promise<void> {
     const names = this.#unsent;
     if (names.size === 0) return;
     this.#unsent = new Set();
     const isAll = names.size > MAX_UNSENT || names.has(EVERYTHING);
     const scopes = isAll ? [EVERYTHING] : [...names];
-    const sent = backend.invalidate(scopes, this.#numbers.position)
-      .then((changes) => this.#learn(changes));
+    const sent = this.#backend.invalidate(scopes, this.position)
+      .then((changes) => this.learn(changes));
     this.#sending.add(sent);
     try {
       await sent;
