@@ -8,19 +8,23 @@ import type {
   ReleaseLock,
   SharedEntry,
 } from "../shared/backend.ts";
-import type { KvEntry, KvKey } from "./kv.ts";
-import { commit, keyPart, type KvParts } from "./kv_keys.ts";
+import type { SharedStore } from "../shared/shared_store.ts";
+import type { Kv, KvEntry, KvKey } from "./kv.ts";
 import { KvLog } from "./kv_log.ts";
 import { KvRecords } from "./kv_records.ts";
+import { commit, KvSpace } from "./kv_space.ts";
 
-/** Parts of a {@linkcode KvBackend}. Times are in milliseconds. */
-export interface KvBackendParts extends KvParts {
+/** Settings of a {@linkcode KvBackend}. Times are in milliseconds. */
+export interface KvBackendOptions {
+  readonly kv: Kv;
+  /** The first part of all keys. */
+  readonly name: string;
   /** How long a lock is held at most. */
   readonly lockTime: number;
   /** How often to ask for changes. */
   readonly interval: number;
-  /** Asks for changes. */
-  readonly onTick: () => Promise<void>;
+  /** The clock. */
+  readonly now: () => number;
 }
 
 /** The holder of a lock, and when the lock ends. */
@@ -36,7 +40,9 @@ interface Held {
  * asks for changes in intervals, from its first use on.
  */
 export class KvBackend implements Backend {
-  readonly #parts: KvBackendParts;
+  readonly #store: SharedStore;
+  readonly #options: KvBackendOptions;
+  readonly #space: KvSpace;
   readonly #log: KvLog;
   readonly #records: KvRecords;
   readonly #stop = new AbortController();
@@ -44,14 +50,16 @@ export class KvBackend implements Backend {
   #ticking: Promise<void> | undefined;
 
   /** Creates a backend that does nothing before its first use. */
-  constructor(parts: KvBackendParts) {
-    this.#parts = parts;
-    this.#log = new KvLog(parts);
-    this.#records = new KvRecords(parts);
+  constructor(store: SharedStore, options: KvBackendOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#space = new KvSpace(options.kv, options.name);
+    this.#log = new KvLog(this.#space, store.maxScopes);
+    this.#records = new KvRecords(this.#space, options.now);
   }
 
   async ask(since: Position): Promise<Changes> {
-    const [meta] = await this.#read([this.#log.metaKey]);
+    const [meta] = await this.#read(this.#log.metaKey);
     return await this.#log.changesSince(since, meta!);
   }
 
@@ -60,7 +68,7 @@ export class KvBackend implements Backend {
     since: Position,
   ): Promise<{ changes: Changes; entry: FoundEntry | undefined }> {
     const head = await this.#records.keyOf(key);
-    const [meta, value] = await this.#read([this.#log.metaKey, head]);
+    const [meta, value] = await this.#read(this.#log.metaKey, head);
     return {
       changes: await this.#log.changesSince(since, meta!),
       entry: await this.#records.read(value!),
@@ -87,21 +95,19 @@ export class KvBackend implements Backend {
   }
 
   async lock(key: string): Promise<ReleaseLock | undefined> {
-    const { kv, name, lockTime, now } = this.#parts;
-    const lock: KvKey = [name, "lock", await keyPart(key)];
-    const held: Held = {
-      token: crypto.randomUUID(),
-      until: now() + lockTime,
-    };
+    const { lockTime, now } = this.#options;
+    const lock = await this.#space.keyOf("lock", key);
+    const token = crypto.randomUUID();
+    const held: Held = { token, until: now() + lockTime };
     for (;;) {
-      const [entry] = await this.#read([lock]);
+      const [entry] = await this.#read(lock);
       const other = entry!.value as Held | null;
       if (other !== null && other.until > now()) {
         await this.#waitFor(lock, other);
         return undefined;
       }
       const { versionstamp } = entry!;
-      const change = kv.atomic().check({ key: lock, versionstamp })
+      const change = this.#space.change().check({ key: lock, versionstamp })
         .set(lock, held, { expireIn: lockTime });
       if (await commit(change)) return () => this.#release(lock, held);
     }
@@ -115,26 +121,24 @@ export class KvBackend implements Backend {
 
   /** Waits until a lock is released or has ended. */
   async #waitFor(lock: KvKey, { token, until }: Held): Promise<void> {
-    const { interval, now } = this.#parts;
+    const { interval, now } = this.#options;
     for (let left = until - now(); left > 0; left = until - now()) {
       await pause(Math.min(interval, left), this.#stop.signal);
-      const [entry] = await this.#read([lock]);
+      const [entry] = await this.#read(lock);
       if ((entry!.value as Held | null)?.token !== token) return;
     }
   }
 
   async #release(lock: KvKey, { token }: Held): Promise<void> {
-    const { kv } = this.#parts;
-    const [{ value, versionstamp }] = await kv.getMany([lock]) as [KvEntry];
+    const { value, versionstamp } = await this.#space.readOne(lock);
     if ((value as Held | null)?.token !== token) return;
-    await commit(
-      kv.atomic().check({ key: lock, versionstamp }).delete(lock),
-    );
+    const change = this.#space.change().check({ key: lock, versionstamp });
+    await commit(change.delete(lock));
   }
 
-  #read(keys: KvKey[]): Promise<KvEntry[]> {
+  #read(...keys: KvKey[]): Promise<KvEntry[]> {
     this.#open();
-    return this.#parts.kv.getMany(keys);
+    return this.#space.read(...keys);
   }
 
   #open(): void {
@@ -142,15 +146,14 @@ export class KvBackend implements Backend {
       throw new Error("Cannot use the cache's store: it is closed");
     }
     if (this.#timer !== undefined) return;
-    const tick = () => this.#tick();
-    this.#timer = setInterval(tick, this.#parts.interval);
+    this.#timer = setInterval(() => this.#tick(), this.#options.interval);
     // Doesn't keep the process alive.
     this.#timer.unref();
   }
 
   #tick(): void {
     // After a failure, the next tick asks again.
-    this.#ticking ??= this.#parts.onTick().catch(() => {}).finally(() =>
+    this.#ticking ??= this.#store.sync().catch(() => {}).finally(() =>
       this.#ticking = undefined
     );
   }

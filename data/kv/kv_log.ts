@@ -18,7 +18,7 @@
 import type { Changes, Position } from "../shared/backend.ts";
 import { EVERYTHING } from "../shared/invalidation_names.ts";
 import type { KvEntry, KvKey } from "./kv.ts";
-import { commit, keyPart, type KvParts, PAGE, page } from "./kv_keys.ts";
+import { commit, type KvSpace, PAGE } from "./kv_space.ts";
 
 /** The numbers that count for all. */
 interface Meta extends Position {
@@ -35,16 +35,18 @@ const MAX_SCOPE = 10_000;
 
 /** The invalidations of a store. */
 export class KvLog {
-  readonly #parts: KvParts;
+  readonly #space: KvSpace;
+  readonly #maxScopes: number;
+  /** The key of the numbers. */
+  readonly metaKey: KvKey;
+  readonly #logKey: KvKey;
 
   /** Creates a log that keeps at most `maxScopes` scopes. */
-  constructor(parts: KvParts) {
-    this.#parts = parts;
-  }
-
-  /** The key of the numbers. */
-  get metaKey(): KvKey {
-    return [this.#parts.name, "meta"];
+  constructor(space: KvSpace, maxScopes: number) {
+    this.#space = space;
+    this.#maxScopes = maxScopes;
+    this.metaKey = space.key("meta");
+    this.#logKey = space.key("log");
   }
 
   /** Returns the invalidations since a position, up to that of `entry`. */
@@ -52,11 +54,8 @@ export class KvLog {
     const { epoch, number, floor } = await this.#metaOf(entry);
     const known = epoch === since.epoch ? since.number : 0;
     if (known === number) return { epoch, number, scopes: [], more: false };
-    const entries = await page(
-      this.#parts.kv,
-      this.#key("log"),
-      Math.max(known, floor) + 1,
-    );
+    const next = Math.max(known, floor) + 1;
+    const entries = await this.#space.page(this.#logKey, next);
     const scopes = entries.map(({ key, value }) =>
       [value as string, key.at(-1) as number] as const
     );
@@ -78,23 +77,19 @@ export class KvLog {
   }
 
   async #tryAppend(scopes: readonly string[]): Promise<boolean> {
+    const space = this.#space;
+    const key = this.metaKey;
     const keys = await Promise.all(
-      scopes.map(async (scope) => this.#key("scope", await keyPart(scope))),
+      scopes.map((scope) => space.keyOf("scope", scope)),
     );
-    const [entry, ...last] = await this.#parts.kv.getMany([
-      this.metaKey,
-      ...keys,
-    ]);
+    const [entry, ...last] = await space.read(key, ...keys);
     const meta = await this.#metaOf(entry!);
     // Where the epoch has just begun, nobody has seen it yet.
     const { versionstamp } = entry!.value === null
-      ? (await this.#parts.kv.getMany([this.metaKey]))[0]!
+      ? await space.readOne(key)
       : entry!;
     let { number, floor, count } = meta;
-    const change = this.#parts.kv.atomic().check({
-      key: this.metaKey,
-      versionstamp,
-    });
+    const change = space.change().check({ key, versionstamp });
     for (const [i, scope] of scopes.entries()) {
       number++;
       if (scope === EVERYTHING || scope.length > MAX_SCOPE) {
@@ -103,24 +98,23 @@ export class KvLog {
       }
       const old = last[i]!.value as number | null;
       if (old === null) count++;
-      else change.delete(this.#key("log", old));
-      change.set(this.#key("log", number), scope).set(keys[i]!, number);
+      else change.delete([...this.#logKey, old]);
+      change.set([...this.#logKey, number], scope).set(keys[i]!, number);
     }
-    const extra = count - this.#parts.maxScopes;
-    if (extra > 0) {
+    if (count > this.#maxScopes) {
       // Read from the log before this change, so these scopes may be among them,
       // at the place that they leave.
-      const oldest = await page(this.#parts.kv, this.#key("log"), 0, 2 * BATCH);
+      const oldest = await space.page(this.#logKey, 0, 2 * BATCH);
       for (const { key, value } of oldest) {
-        if (count <= this.#parts.maxScopes) break;
+        if (count <= this.#maxScopes) break;
         if (scopes.includes(value as string)) continue;
         change.delete(key as KvKey)
-          .delete(this.#key("scope", await keyPart(value as string)));
+          .delete(await space.keyOf("scope", value as string));
         floor = Math.max(floor, key.at(-1) as number);
         count--;
       }
     }
-    change.set(this.metaKey, { ...meta, number, floor, count });
+    change.set(key, { ...meta, number, floor, count });
     return await commit(change);
   }
 
@@ -128,18 +122,10 @@ export class KvLog {
   async #metaOf({ value, versionstamp }: KvEntry): Promise<Meta> {
     if (value !== null) return value as Meta;
     const key = this.metaKey;
-    const meta = {
-      epoch: crypto.randomUUID(),
-      number: 1,
-      floor: 1,
-      count: 0,
-    } satisfies Meta;
-    const change = this.#parts.kv.atomic().check({ key, versionstamp });
+    const epoch = crypto.randomUUID();
+    const meta: Meta = { epoch, number: 1, floor: 1, count: 0 };
+    const change = this.#space.change().check({ key, versionstamp });
     if (await commit(change.set(key, meta))) return meta;
-    return await this.#metaOf((await this.#parts.kv.getMany([key]))[0]!);
-  }
-
-  #key(...parts: KvKey): KvKey {
-    return [this.#parts.name, ...parts];
+    return await this.#metaOf(await this.#space.readOne(key));
   }
 }

@@ -18,7 +18,7 @@
 import { concatBytes } from "../../core/bytes/concat.ts";
 import type { FoundEntry, SharedEntry } from "../shared/backend.ts";
 import type { KvEntry, KvKey } from "./kv.ts";
-import { commit, keyPart, type KvParts, PAGE, page } from "./kv_keys.ts";
+import { commit, type KvSpace, PAGE } from "./kv_space.ts";
 
 /** The value under a record's key. */
 interface Head extends Pick<SharedEntry, "epoch" | "began"> {
@@ -38,15 +38,17 @@ const decoder = new TextDecoder();
 
 /** The records of a store. */
 export class KvRecords {
-  readonly #parts: KvParts;
+  readonly #space: KvSpace;
+  readonly #now: () => number;
 
-  constructor(parts: KvParts) {
-    this.#parts = parts;
+  constructor(space: KvSpace, now: () => number) {
+    this.#space = space;
+    this.#now = now;
   }
 
   /** Returns the key of a record. */
-  async keyOf(key: string): Promise<KvKey> {
-    return [this.#parts.name, "value", await keyPart(key)];
+  keyOf(key: string): Promise<KvKey> {
+    return this.#space.keyOf("value", key);
   }
 
   /** Reads the record under a key, with its parts. */
@@ -60,7 +62,7 @@ export class KvRecords {
       epoch,
       began,
       text: decoder.decode(bytes),
-      age: Math.max(0, this.#parts.now() - kept),
+      age: Math.max(0, this.#now() - kept),
     };
   }
 
@@ -73,15 +75,14 @@ export class KvRecords {
     const head = await this.keyOf(key);
     const bytes = encoder.encode(text);
     const placed = bytes.length <= PART ? bytes : await this.#split(bytes, ms);
-    const value: Head = { epoch, began, kept: this.#parts.now(), text: placed };
+    const value: Head = { epoch, began, kept: this.#now(), text: placed };
     for (;;) {
-      const [old] = await this.#parts.kv.getMany([head]);
-      const { versionstamp } = old!;
-      const other = old!.value as Head | null;
+      const { value: old, versionstamp } = await this.#space.readOne(head);
+      const other = old as Head | null;
       if (other?.epoch === epoch && other.began > began) {
         return await this.#drop(value);
       }
-      const change = this.#parts.kv.atomic().check({ key: head, versionstamp })
+      const change = this.#space.change().check({ key: head, versionstamp })
         .set(head, value, { expireIn: ms });
       if (await commit(change)) return await this.#drop(other);
     }
@@ -90,19 +91,19 @@ export class KvRecords {
   /** Deletes a record. */
   async delete(key: string): Promise<void> {
     const head = await this.keyOf(key);
-    const [old] = await this.#parts.kv.getMany([head]);
-    await commit(this.#parts.kv.atomic().delete(head));
-    await this.#drop(old!.value as Head | null);
+    const { value } = await this.#space.readOne(head);
+    await commit(this.#space.change().delete(head));
+    await this.#drop(value as Head | null);
   }
 
   async #split(bytes: Uint8Array, expireIn: number): Promise<Head["text"]> {
     const id = crypto.randomUUID();
     const count = Math.ceil(bytes.length / PART);
     for (let from = 0; from < count; from += BATCH) {
-      const change = this.#parts.kv.atomic();
+      const change = this.#space.change();
       for (let i = from; i < Math.min(count, from + BATCH); i++) {
         const part = bytes.slice(i * PART, (i + 1) * PART);
-        change.set(this.#partKey(id, i), part, { expireIn });
+        change.set(this.#space.key("part", id, i), part, { expireIn });
       }
       await commit(change);
     }
@@ -113,8 +114,8 @@ export class KvRecords {
   async #join(id: string, count: number): Promise<Uint8Array | undefined> {
     const parts: Uint8Array[] = [];
     while (parts.length < count) {
-      const prefix = [this.#parts.name, "part", id];
-      const entries = await page(this.#parts.kv, prefix, parts.length, BATCH);
+      const prefix = this.#space.key("part", id);
+      const entries = await this.#space.page(prefix, parts.length, BATCH);
       if (entries.length === 0) return undefined;
       for (const { value } of entries) parts.push(value as Uint8Array);
     }
@@ -126,15 +127,11 @@ export class KvRecords {
     if (head === null || head.text instanceof Uint8Array) return;
     const { id, count } = head.text;
     for (let from = 0; from < count; from += PAGE) {
-      const change = this.#parts.kv.atomic();
+      const change = this.#space.change();
       for (let i = from; i < Math.min(count, from + PAGE); i++) {
-        change.delete(this.#partKey(id, i));
+        change.delete(this.#space.key("part", id, i));
       }
       await commit(change);
     }
-  }
-
-  #partKey(id: string, i: number): KvKey {
-    return [this.#parts.name, "part", id, i];
   }
 }

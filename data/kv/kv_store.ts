@@ -101,17 +101,12 @@ export function createKvStore(options: KvStoreOptions): KvStore {
     lockTime = 10,
     now = Date.now,
   } = options;
-  return new SharedStore(
-    options,
-    (store) =>
-      new KvBackend({
-        kv,
-        name,
-        maxScopes: store.maxScopes,
-        lockTime: toDelay(lockTime),
-        interval: toDelay(interval),
-        now,
-        onTick: () => store.sync(),
-      }),
-  );
+  return new SharedStore(options, (store) =>
+    new KvBackend(store, {
+      kv,
+      name,
+      lockTime: toDelay(lockTime),
+      interval: toDelay(interval),
+      now,
+    }));
 }

@@ -1,0 +1,79 @@
+import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
+
+/** The longest text that is a part of a key as it is, in UTF-16 code units. */
+const MAX_PART = 300;
+
+/** How long a change is tried again while others write, in ms. */
+const PATIENCE = 10_000;
+
+/** How many values are read, or changed, at a time. */
+export const PAGE = 500;
+
+const encoder = new TextEncoder();
+
+/** The keys of one store in Deno KV. They begin with its name. */
+export class KvSpace {
+  readonly #kv: Kv;
+  readonly #name: string;
+
+  constructor(kv: Kv, name: string) {
+    this.#kv = kv;
+    this.#name = name;
+  }
+
+  /** Returns a key. */
+  key(...parts: KvKey): KvKey {
+    return [this.#name, ...parts];
+  }
+
+  /** Returns the key of a text of any length; a key may have 2,048 bytes. */
+  async keyOf(kind: string, text: string): Promise<KvKey> {
+    if (text.length <= MAX_PART) return this.key(kind, text);
+    const bytes = encoder.encode(text);
+    const digest = await crypto.subtle.digest("SHA-256", bytes);
+    return this.key(kind, new Uint8Array(digest));
+  }
+
+  /** Reads the values under some keys at the same moment. */
+  read(...keys: KvKey[]): Promise<KvEntry[]> {
+    return this.#kv.getMany(keys);
+  }
+
+  /** Reads the value under a key. */
+  async readOne(key: KvKey): Promise<KvEntry> {
+    return (await this.read(key))[0]!;
+  }
+
+  /** Reads the first values whose keys begin so, after those before `start`. */
+  async page(prefix: KvKey, start: number, limit = PAGE): Promise<KvEntry[]> {
+    const selector = { prefix, start: [...prefix, start] };
+    return await Array.fromAsync(
+      this.#kv.list(selector, { limit, batchSize: limit }),
+    );
+  }
+
+  /** Begins changes, for {@linkcode commit}. */
+  change(): KvAtomicOperation {
+    return this.#kv.atomic();
+  }
+}
+
+/**
+ * Makes changes. Only one process at a time can write to a file, and Deno KV
+ * doesn't wait for its turn but throws.
+ *
+ * @returns Whether the checks allowed it.
+ */
+export async function commit(change: KvAtomicOperation): Promise<boolean> {
+  const end = performance.now() + PATIENCE;
+  for (let ms = 1;; ms = Math.min(2 * ms, 50)) {
+    try {
+      return (await change.commit()).ok;
+    } catch (error) {
+      const isBusy = /database is (locked|busy)/.test(String(error));
+      if (!isBusy || performance.now() > end) throw error;
+    }
+    const pause = ms * Math.random();
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
