@@ -182,20 +182,13 @@ function checkOriginal(rule: AuthRule, name: string, operation: string): void {
 
 function combineRules(rules: readonly AuthRule[]): AuthRule {
   if (rules.length === 1) return rules[0]!;
-  const groups = new Map<Combine<unknown>, unknown[]>();
-  const others: AuthRule["check"][] = [];
+  const own = rules.flatMap((rule) => combinables.get(rule.check) ?? []);
+  const checks = [...Map.groupBy(own, ({ combine }) => combine)]
+    .map(([combine, group]) => combine(group.map(({ part }) => part)));
   for (const rule of rules) {
-    const known = combinables.get(rule.check);
-    if (known === undefined) {
-      others.push((request, context) => rule.check(request, context));
-    } else {
-      const parts = groups.get(known.combine);
-      if (parts === undefined) groups.set(known.combine, [known.part]);
-      else parts.push(known.part);
-    }
+    if (combinables.has(rule.check)) continue;
+    checks.push((request, context) => rule.check(request, context));
   }
-  const checks = [...groups].map(([combine, parts]) => combine(parts));
-  checks.push(...others);
   return {
     required: rules.some((rule) => rule.required),
     check: checks.length === 1 ? checks[0]! : inOrder(checks),

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { concatBytes } from "../bytes/concat.ts";
+
 /** The reason that a body couldn't be read. */
 export class BodyError extends Error {
   /** Always `BodyError`. */
@@ -83,12 +85,8 @@ const strictDecoder = new TextDecoder("utf-8", { fatal: true });
 function decode(bytes: Uint8Array): string {
   const text = decoder.decode(bytes);
   if (!text.includes("\uFFFD")) return text;
-  return expectUTF8(() => strictDecoder.decode(bytes));
-}
-
-function expectUTF8(decode: () => string): string {
   try {
-    return decode();
+    return strictDecoder.decode(bytes);
   } catch {
     throw new BodyError("NOT_UTF8", "Cannot read the body: it must be UTF-8");
   }
@@ -105,17 +103,16 @@ export async function readStream(
   limit: number,
 ): Promise<string> {
   if (body === null) return "";
-  const decoder = new TextDecoder("utf-8", { fatal: true });
   const reader = body.getReader();
-  let text = "";
+  const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return text + expectUTF8(() => decoder.decode());
+      if (done) return decode(concatBytes(chunks));
       size += value.length;
       if (size > limit) throw tooLarge(limit);
-      text += expectUTF8(() => decoder.decode(value, { stream: true }));
+      chunks.push(value);
     }
   } catch (error) {
     // Not `for await`, which would wait for the source to be cancelled.

@@ -33,8 +33,8 @@ const SUSPECT_RUN = /[=@#%]|eyJ|:\/\/[^/]/;
 /** Text without white space and quotation marks, such as a URL. */
 const RUN = /'[^\s"'`<>]+'|[^\s"`<>]+/g;
 
-/** HTTP authentication schemes that send a secret. */
-const SCHEME = /\b(?:bearer|basic)[ ,:]/gi;
+/** What follows an HTTP authentication scheme: `Bearer abc`, `bearer, abc`. */
+const AFTER_SCHEME = /(?=[\w.~+/=-])(?<=\b(?:bearer|basic)[ ,:]+)[\w.~+/=-]+/gi;
 
 /**
  * Redacts a text.
@@ -65,21 +65,12 @@ function redactDecoded(text: string, depth: number): string {
     : redacted;
 }
 
-/** Redacts credentials after a scheme: `Bearer abc`, `bearer, abc`. */
 function redactCredentials(text: string): string {
   if (!/bearer|basic/i.test(text)) return text;
-  let result = "";
-  let rest = 0;
-  for (const { 0: { length }, index } of text.matchAll(SCHEME)) {
-    let start = index + length;
-    while (" ,:".includes(text[start] ?? "-")) start++;
-    let end = start;
-    while (/[\w.~+/=-]/.test(text[end] ?? " ")) end++;
-    if (start < rest || !isCredential(text.slice(start, end))) continue;
-    result += text.slice(rest, start) + REDACTED;
-    rest = end;
-  }
-  return result + text.slice(rest);
+  return text.replace(
+    AFTER_SCHEME,
+    (word) => isCredential(word) ? REDACTED : word,
+  );
 }
 
 /** Whether it is a credential, unlike a word as in `basic authentication`. */
