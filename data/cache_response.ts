@@ -171,7 +171,7 @@ export function createResponseCache(
       policy,
       compute: makePage,
       mayAsk: true,
-      lifetime,
+      lifetime: (page) => (page as Page | undefined)?.maxAge ?? 0,
     }).catch((error) => {
       // Nobody else's failure is that of this request.
       const isOwn = isMaker || error instanceof CacheError;
@@ -203,11 +203,16 @@ export function createResponseCache(
         if (response.status >= 500) throw new FailedPage(response.status);
         return undefined;
       }
-      const page = await readPage(response, now(), vary, claimedCookies);
+      const page = await readPage(
+        response,
+        now(),
+        lifetime,
+        vary,
+        claimedCookies,
+      );
       if (isResponse(page)) return pass(page);
       // Whoever writes a body may ask late who it is for.
       if (!isForAll()) return pass(new Response(page.body, page));
-      lifetimes.set(page, lifetime * 1_000);
       return page;
     }
 
@@ -249,13 +254,6 @@ function discard(response: Response | undefined): void {
 function thrownResponse(error: unknown): Response {
   if (isResponse(error)) return error;
   throw error;
-}
-
-/** How long each new page is fresh, in milliseconds; what is no page, never. */
-const lifetimes = new WeakMap<Page, number>();
-
-function lifetime(value: unknown): number {
-  return lifetimes.get(value as Page) ?? 0;
 }
 
 /** Begins with `{`, which keys of functions don't. */

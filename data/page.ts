@@ -18,6 +18,8 @@ export interface Page {
   readonly body: Uint8Array<ArrayBuffer>;
   /** When it was made, in milliseconds of the Unix epoch. */
   readonly time: number;
+  /** How long it is fresh from then on, in milliseconds. */
+  readonly maxAge: number;
   /** How old it was then, in seconds, if another cache had it before. */
   readonly age: number;
   /**
@@ -47,7 +49,7 @@ const MAX_BODY = 4 * 1024 * 1024;
  *
  * @param maxAge The option of the middleware, in seconds.
  * @param vary The names of request headers that the key holds.
- * @returns Seconds; `undefined` if it may not be kept.
+ * @returns Milliseconds, or `undefined` if it may not be kept.
  */
 export function lifetimeOf(
   request: Request,
@@ -71,13 +73,13 @@ export function lifetimeOf(
   // Section 4.2.1: the first of these counts.
   for (const name of ["s-maxage", "max-age"]) {
     const value = control.get(name);
-    if (value !== undefined) return /^\d+$/.test(value) ? Number(value) : 0;
+    if (value !== undefined) return /^\d+$/.test(value) ? +value * 1_000 : 0;
   }
   const expires = headers.get("expires");
-  if (expires === null) return maxAge;
-  const seconds = (Date.parse(expires) -
-    Date.parse(headers.get("date") ?? new Date().toUTCString())) / 1_000;
-  return seconds > 0 ? seconds : 0;
+  if (expires === null) return maxAge * 1_000;
+  const ms = Date.parse(expires) -
+    Date.parse(headers.get("date") ?? new Date().toUTCString());
+  return ms > 0 ? ms : 0;
 }
 
 /** Whether a request with `Authorization` may be cached (RFC 9111, 3.5). */
@@ -114,6 +116,7 @@ export function mayShare(
 export async function readPage(
   response: Response,
   time: number,
+  maxAge: number,
   vary: readonly string[],
   ownCookies: () => readonly string[],
 ): Promise<Page | Response> {
@@ -135,6 +138,7 @@ export async function readPage(
     headers: [...kept],
     body,
     time,
+    maxAge,
     age: age > 0 ? age : 0,
     // The code that writes the body may read cookies that late.
     ownCookies: ownCookies(),

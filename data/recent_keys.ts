@@ -24,13 +24,14 @@ const ROUND = 1_024;
 /** For how many rounds nobody looks if it was not. */
 const REST = 16;
 
+/** Numbers, booleans and short strings, by name. */
 type Properties = Readonly<Record<string, unknown>>;
 
 /** A flat object and its key, for one function. */
 interface Slot {
   readonly owner: RecentKeys;
-  readonly names: readonly string[];
-  readonly values: readonly unknown[];
+  readonly properties: Properties;
+  readonly size: number;
   readonly key: string;
 }
 
@@ -42,7 +43,6 @@ let functions = 0;
 export class RecentKeys {
   readonly #encode: (value: unknown) => string;
   readonly #seed = Math.imul(++functions, 0x9E3779B1);
-  #names: readonly string[] = [];
   #calls = 0;
   #found = 0;
 
@@ -77,25 +77,15 @@ export class RecentKeys {
     return false;
   }
 
-  /** The names of its properties: one list for all that have the same. */
-  #namesOf(value: Properties): readonly string[] {
-    const names = Object.keys(value);
-    const last = this.#names;
-    const isLast = names.length === last.length &&
-      names.every((name, i) => name === last[i]);
-    return isLast ? last : this.#names = names;
-  }
-
   #remember(value: Properties): string {
     // A copy: a getter may return another value at each read.
-    const copy = { ...value };
-    const key = this.#encode(copy);
-    const place = placeOf(copy, this.#seed);
+    const properties = { ...value };
+    const key = this.#encode(properties);
+    const place = placeOf(properties, this.#seed);
     if (place === -1) return key;
     if (slots.length === 0) slots.length = 2 ** BITS;
-    const names = this.#namesOf(copy);
-    const values = names.map((name) => copy[name]);
-    slots[place] = { owner: this, names, values, key };
+    const size = Object.keys(properties).length;
+    slots[place] = { owner: this, properties, size, key };
     return key;
   }
 }
@@ -135,11 +125,11 @@ function placeOf(value: unknown, seed: number): number {
   return Math.imul(hash, 0x9E3779B1) >>> (32 - BITS);
 }
 
-function isSame({ names, values }: Slot, value: Properties): boolean {
-  let i = 0;
+function isSame({ properties, size }: Slot, value: Properties): boolean {
+  let count = 0;
   for (const name in value) {
-    if (name !== names[i] || value[name] !== values[i]) return false;
-    i++;
+    if (value[name] !== properties[name]) return false;
+    count++;
   }
-  return i === names.length && Object.getOwnPropertySymbols(value).length === 0;
+  return count === size && Object.getOwnPropertySymbols(value).length === 0;
 }
