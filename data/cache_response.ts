@@ -14,7 +14,7 @@ import { WatchScope } from "../core/watch_scope.ts";
 import type { Middleware, Next } from "../core/middleware.ts";
 import { pathOf } from "../core/path.ts";
 import type { CacheAccess } from "./cached_function.ts";
-import { cookieNames, matchCookies, readCookieNames } from "./cookie_rule.ts";
+import { aCookieName, cookieNames, matchCookies } from "./cookie_rule.ts";
 import { CacheError } from "./error.ts";
 import { aPeriod, checkStrings, toPolicy } from "./options.ts";
 import {
@@ -103,7 +103,8 @@ export function createResponseCache(
   const { vary: given = [] } = options;
   checkStrings(given, "vary", operation);
   const vary = given.map((name) => name.toLowerCase()).sort();
-  const ignores = matchCookies(readCookieNames(ignoreCookies, operation));
+  checkStrings(ignoreCookies, "ignoreCookies", operation, aCookieName);
+  const ignores = matchCookies([...ignoreCookies]);
   const cacheControl = clientMaxAge > 0
     ? `public, max-age=${Math.min(Math.floor(clientMaxAge), MAX_AGE)}`
     : "public, no-cache";

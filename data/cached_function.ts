@@ -12,9 +12,9 @@ import type { Engine } from "./engine.ts";
 import type { Invalidation } from "./invalidation_log.ts";
 import {
   type CachedOptions,
+  checkStrings,
   lifetime,
   readPolicy,
-  someStrings,
   type UnstableCacheOptions,
 } from "./options.ts";
 import { RecentKeys } from "./recent_keys.ts";
@@ -94,10 +94,7 @@ export function createCachedFunction<F extends AsyncFunction>(
 ): CachedFunction<F> {
   const operation = "create cached function";
   checkValue(fn, "fn", aFunction, operation);
-  checkValue(keyParts, "keyParts", someStrings, operation);
-  for (const [i, part] of keyParts.entries()) {
-    checkValue(part, `keyParts[${i}]`, aString, operation);
-  }
+  checkStrings(keyParts, "keyParts", operation, aString);
   const policy = readPolicy(options, "revalidate", DEFAULT_LIFETIME, operation);
   // A function without a name of its own shares with no other.
   const name = keyParts.length === 0

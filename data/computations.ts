@@ -6,7 +6,7 @@
  */
 
 import { runSpan } from "../core/observe.ts";
-import type { RequestScope } from "../core/request_scope.ts";
+import { currentScope } from "../core/request_scope.ts";
 import { CacheError } from "./error.ts";
 import { type Call, InFlight } from "./in_flight.ts";
 import {
@@ -49,43 +49,43 @@ export class Computations {
   }
 
   /** Returns the key's computation. Begins one if there is none to join. */
-  join(call: Call, scope: RequestScope | undefined): InFlight {
-    return this.#find(call.key, scope) ?? this.#begin(call, scope);
+  join(call: Call): InFlight {
+    return this.#find(call.key) ?? this.#begin(call);
   }
 
   /** Computes in the background, after a caller was given a stale value. */
-  refresh(call: Call, scope: RequestScope | undefined): void {
-    if (this.#find(call.key, scope) !== undefined) return;
+  refresh(call: Call): void {
+    if (this.#find(call.key) !== undefined) return;
     const { compute, key } = call;
     // The request may end before the computation, and its trace with it.
-    const open = scope?.span?.root.continuation();
+    const open = currentScope()?.span?.root.continuation();
     const traced = () =>
       runSpan(
         open!("cache.refresh", "data", { "app.cache.key": key }),
         () => compute(),
       );
-    this.#begin(open === undefined ? call : { ...call, compute: traced }, scope)
+    this.#begin(open === undefined ? call : { ...call, compute: traced })
       .promise.catch((error) => this.#parts.onError(error, "refresh a value"));
   }
 
   /** Returns the key's computation, unless its result is already invalid. */
-  #find(key: string, scope: RequestScope | undefined): InFlight | undefined {
+  #find(key: string): InFlight | undefined {
     const found = this.#byKey.get(key);
     return found !== undefined &&
         this.#parts.now() - found.since <= JOIN_LIMIT &&
-        this.#isValid(found, scope)
+        this.#isValid(found)
       ? found
       : undefined;
   }
 
-  #isValid(value: Dependencies, scope?: RequestScope): boolean {
+  #isValid(value: Dependencies): boolean {
     return this.#log.isValid(value) &&
-      isValidForPath(this.#log, value.began, scope);
+      isValidForPath(this.#log, value.began, currentScope());
   }
 
-  #begin(call: Call, scope: RequestScope | undefined): InFlight {
+  #begin(call: Call): InFlight {
     const { key, scopeKey, policy: { tags, paths } } = call;
-    const path = pathOfScope(scope);
+    const path = pathOfScope(currentScope());
     const isNew = path !== undefined && !paths.includes(path);
     const began = this.#log.sequence;
     const inFlight = new InFlight(
@@ -104,24 +104,20 @@ export class Computations {
     resolve(limitTime(
       call,
       this.#store.isShared
-        ? this.#fetch(inFlight, call, scope)
+        ? this.#fetch(inFlight, call)
         : this.#compute(inFlight, call),
     ));
     return inFlight;
   }
 
   /** Asks the shared store, then computes while no other process does. */
-  async #fetch(
-    inFlight: InFlight,
-    call: Call,
-    scope: RequestScope | undefined,
-  ): Promise<unknown> {
+  async #fetch(inFlight: InFlight, call: Call): Promise<unknown> {
     const { key } = call;
     let release: (() => Promise<void>) | undefined;
     for (let waits = 0, isLast = false;; waits++) {
       const record = await this.#store.get(key);
       if (
-        record !== undefined && this.#isValid(record, scope) &&
+        record !== undefined && this.#isValid(record) &&
         this.#parts.now() < record.freshUntil
       ) {
         release?.();

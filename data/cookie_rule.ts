@@ -7,14 +7,13 @@
  * @module
  */
 
-import { checkValue } from "../core/check/check_options.ts";
 import { rule } from "../core/check/rules.ts";
-import { checkStrings } from "./options.ts";
 
 /** A token (RFC 6265, section 4.1.1), in which only the last `*` is special. */
-const aCookieName = rule(
+export const aCookieName = rule(
   'the name of a cookie, such as "theme" or "_ga*"',
-  (value) => /^[!#$%&'+\-.^_`|~\w]*\*?$/.test(String(value)),
+  (value) =>
+    typeof value === "string" && /^(?=.)[!#$%&'+\-.^_`|~\w]*\*?$/.test(value),
 );
 
 /** Matches values of the kit's own cookies: tokens and ids. */
@@ -22,22 +21,6 @@ const VALUE = /^[\w.-]*$/;
 
 /** Matches names of cookies. */
 export type CookieMatcher = (name: string) => boolean;
-
-/**
- * Reads `ignoreCookies`.
- *
- * @throws {TypeError} If one of the names isn't a valid cookie name.
- */
-export function readCookieNames(
-  names: unknown,
-  operation: string,
-): readonly string[] {
-  checkStrings(names, "ignoreCookies", operation);
-  for (const [i, name] of names.entries()) {
-    checkValue(name, `ignoreCookies[${i}]`, aCookieName, operation);
-  }
-  return [...names];
-}
 
 const matchers = new WeakMap<readonly string[], CookieMatcher>();
 

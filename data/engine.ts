@@ -17,7 +17,7 @@
 
 import { observe } from "../core/observe.ts";
 import type { ObservedSpan } from "../core/observed_span.ts";
-import { currentScope, type RequestScope } from "../core/request_scope.ts";
+import { currentScope } from "../core/request_scope.ts";
 import { Computations, limitTime, type Parts } from "./computations.ts";
 import { CacheError } from "./error.ts";
 import {
@@ -64,7 +64,7 @@ export class Engine {
 
   /** Returns the value if it is in memory and fresh. Counts as a hit. */
   peek(key: string): unknown {
-    const record = this.#find(key, currentScope());
+    const record = this.#find(key);
     if (record === undefined || !this.#isFresh(record)) return undefined;
     this.counts.hit++;
     return record.value;
@@ -72,7 +72,7 @@ export class Engine {
 
   /** Returns the value if it is in memory, even if it is stale. */
   find(key: string): unknown {
-    return this.#find(key, currentScope())?.value;
+    return this.#find(key)?.value;
   }
 
   /** Whether the calling code is part of computing the value. */
@@ -85,11 +85,9 @@ export class Engine {
 
   /** Resolves a call that {@linkcode hit} couldn't. */
   call(call: Call): Promise<unknown> {
-    const scope = currentScope();
-    if (scope?.span === undefined) return this.#resolve(call, scope, undefined);
     return observe("cache.get", "data", (span) => {
       span?.setAttribute("app.cache.key", call.key);
-      return this.#resolve(call, scope, span);
+      return this.#resolve(call, span);
     });
   }
 
@@ -107,7 +105,7 @@ export class Engine {
     });
   }
 
-  #find(key: string, scope: RequestScope | undefined): CacheRecord | undefined {
+  #find(key: string, scope = currentScope()): CacheRecord | undefined {
     const record = this.#store.peek(key);
     return record !== undefined &&
         isRecordValid(this.#store.invalidations, record, scope)
@@ -120,13 +118,9 @@ export class Engine {
     return freshUntil === Infinity || this.#now() < freshUntil;
   }
 
-  #resolve(
-    call: Call,
-    scope: RequestScope | undefined,
-    span: ObservedSpan | undefined,
-  ): Promise<unknown> {
+  #resolve(call: Call, span: ObservedSpan | undefined): Promise<unknown> {
     const { key, policy } = call;
-    const record = this.#find(key, scope);
+    const record = this.#find(key);
     const age = record === undefined
       ? Infinity
       : this.#now() - record.freshUntil;
@@ -134,11 +128,11 @@ export class Engine {
       return this.#give(record!.value, record!, "hit", policy, span);
     }
     if (age < policy.staleWhileRevalidate) {
-      this.#computations.refresh(call, scope);
+      this.#computations.refresh(call);
       return this.#give(record!.value, record!, "stale", policy, span);
     }
-    const inFlight = this.#computations.join(call, scope);
-    return this.#await(inFlight, call, scope, span, record);
+    const inFlight = this.#computations.join(call);
+    return this.#await(inFlight, call, span, record);
   }
 
   #give(
@@ -161,16 +155,15 @@ export class Engine {
   async #await(
     inFlight: InFlight,
     call: Call,
-    scope: RequestScope | undefined,
     span: ObservedSpan | undefined,
     old: CacheRecord | undefined,
   ): Promise<unknown> {
     const { key, policy } = call;
     const isUsable = () => {
       // A shared store may have had a stale value that memory didn't.
-      old ??= this.#find(key, scope);
+      old ??= this.#find(key);
       return old !== undefined &&
-        isRecordValid(this.#store.invalidations, old, scope) &&
+        isRecordValid(this.#store.invalidations, old, currentScope()) &&
         this.#now() < old.freshUntil + policy.staleIfError;
     };
     const giveOld = () => this.#give(old!.value, old!, "stale", policy, span);

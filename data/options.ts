@@ -8,6 +8,7 @@ import {
   aDuration,
   aNonEmptyString,
   aTimeout,
+  type Rule,
   rule,
 } from "../core/check/rules.ts";
 import { show } from "../core/check/show.ts";
@@ -180,20 +181,21 @@ export function lifetime(value: unknown, policy: Policy): number {
     : policy.maxAge;
 }
 
-/** Checks an array of strings, none of them empty. */
+/** Checks an array of strings. The default rule refuses empty ones. */
 export function checkStrings(
   value: unknown,
   name: string,
   operation: string,
+  element: Rule = aNonEmptyString,
 ): asserts value is readonly string[] {
   checkValue(value, name, someStrings, operation);
   for (const [i, item] of (value as unknown[]).entries()) {
-    checkValue(item, `${name}[${i}]`, aNonEmptyString, operation);
+    checkValue(item, `${name}[${i}]`, element, operation);
   }
 }
 
 /** Any array. The elements are checked one by one, for errors with an index. */
-export const someStrings = rule("an array of strings", Array.isArray);
+const someStrings = rule("an array of strings", Array.isArray);
 
 /** Shared by all records without tags or paths. */
 const NONE: readonly string[] = Object.freeze([]);
