@@ -94,8 +94,10 @@ export class MemoryStore implements CacheStore {
   readonly maxScopes: number;
   #map = new Map<string, Entry>();
   readonly #recency = new LRUList<Entry>();
-  #bytes = 0;
-  #evictions = 0;
+  /** See {@linkcode CacheStore}. */
+  bytes = 0;
+  /** See {@linkcode CacheStore}. */
+  evictions = 0;
 
   constructor(
     {
@@ -114,14 +116,6 @@ export class MemoryStore implements CacheStore {
 
   get entries(): number {
     return this.#map.size;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  get evictions(): number {
-    return this.#evictions;
   }
 
   peek(key: string): CacheRecord | undefined {
@@ -150,10 +144,10 @@ export class MemoryStore implements CacheStore {
     };
     this.#map.set(key, entry);
     this.#recency.add(entry);
-    this.#bytes += bytes;
-    while (this.#map.size > this.#maxEntries || this.#bytes > this.#maxBytes) {
+    this.bytes += bytes;
+    while (this.#map.size > this.#maxEntries || this.bytes > this.#maxBytes) {
       this.delete(this.#recency.oldest!.key);
-      this.#evictions++;
+      this.evictions++;
     }
   }
 
@@ -162,7 +156,7 @@ export class MemoryStore implements CacheStore {
     if (entry === undefined) return;
     this.#map.delete(key);
     this.#recency.delete(entry);
-    this.#bytes -= entry.bytes;
+    this.bytes -= entry.bytes;
   }
 
   invalidate(what: Invalidation): void {
@@ -175,6 +169,6 @@ export class MemoryStore implements CacheStore {
     // Not `Map.clear()`: that would visit all of them.
     this.#map = new Map();
     this.#recency.clear();
-    this.#bytes = 0;
+    this.bytes = 0;
   }
 }

@@ -355,14 +355,14 @@ const DATA: Case[] = [
     what: "createKvStore()",
     options: { kv, name: "a" },
     cannot: "Cannot create KV store: ",
-    names: `${MEMORY}, kv, name, interval, lockTime, now`,
+    names: `${MEMORY}, name, lockTime, now, kv, interval`,
     call: createKvStore,
   },
   {
     what: "createRedisStore()",
     options: { client, name: "a" },
     cannot: "Cannot create Redis store: ",
-    names: `${MEMORY}, client, name, lockTime, timeout, now`,
+    names: `${MEMORY}, name, lockTime, now, client, timeout`,
     call: createRedisStore,
   },
   {

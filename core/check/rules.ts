@@ -35,21 +35,15 @@ export function rule(
   return { expected, test };
 }
 
+// deno-lint-ignore valid-typeof -- a type that is passed below
+const ofType = (type: string) => (value: unknown) => typeof value === type;
+
 /** `true` or `false`. */
-export const aBoolean: Rule = rule(
-  "true or false",
-  (value) => typeof value === "boolean",
-);
+export const aBoolean: Rule = rule("true or false", ofType("boolean"));
 /** Any function. */
-export const aFunction: Rule = rule(
-  "a function",
-  (value) => typeof value === "function",
-);
+export const aFunction: Rule = rule("a function", ofType("function"));
 /** Any string. */
-export const aString: Rule = rule(
-  "a string",
-  (value) => typeof value === "string",
-);
+export const aString: Rule = rule("a string", ofType("string"));
 /** A string with at least one character. */
 export const aNonEmptyString: Rule = rule(
   "a non-empty string",

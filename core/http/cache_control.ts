@@ -6,6 +6,7 @@
  */
 
 import type { RequestScope } from "../request_scope.ts";
+import { editHeaders } from "./edit_headers.ts";
 
 /** Parses the directives of a `Cache-Control` header (RFC 9111, section 5.2). */
 export function readCacheControl(
@@ -77,13 +78,8 @@ export function keepPrivate(
   const isStated = stated !== null && stated !== given;
   // A used body can't be copied below, nor be sent.
   if (status === 101 || isStated || response.bodyUsed) return response;
-  try {
-    headers.set("cache-control", "private");
-    return response;
-  } catch {
-    // The headers of a response from `fetch` are immutable.
-    const copy = new Response(response.body, response);
-    copy.headers.set("cache-control", "private");
-    return copy;
-  }
+  return editHeaders(
+    response,
+    (headers) => headers.set("cache-control", "private"),
+  );
 }

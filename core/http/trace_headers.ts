@@ -4,6 +4,8 @@
  * @module
  */
 
+import { editHeaders } from "./edit_headers.ts";
+
 /** The header with the trace's id. */
 export const TRACE_ID = "x-app-trace-id";
 
@@ -30,13 +32,5 @@ export function dropTraceHeaders(headers: Headers): void {
 /** Returns a response without the headers that tracing has added. */
 export function withoutTraceHeaders(response: Response): Response {
   if (!response.headers.has(TRACE_ID)) return response;
-  try {
-    dropTraceHeaders(response.headers);
-    return response;
-  } catch {
-    // The headers of a response from `fetch` are immutable.
-    const copy = new Response(response.body, response);
-    dropTraceHeaders(copy.headers);
-    return copy;
-  }
+  return editHeaders(response, dropTraceHeaders);
 }

@@ -44,21 +44,23 @@ export class SocketCounts {
 
   /** Whether an owner has reached the maximum. */
   isFull(owner: string | undefined): boolean {
-    return owner !== undefined && (this.#counts.get(owner) ?? 0) >= this.max;
+    return owner !== undefined && this.#countOf(owner) >= this.max;
   }
 
   /** Counts an opened socket. */
   add(owner: string | undefined): void {
-    if (owner !== undefined) {
-      this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
-    }
+    if (owner !== undefined) this.#counts.set(owner, this.#countOf(owner) + 1);
   }
 
   /** Uncounts a closed socket. */
   remove(owner: string | undefined): void {
     if (owner === undefined) return;
-    const left = (this.#counts.get(owner) ?? 0) - 1;
+    const left = this.#countOf(owner) - 1;
     if (left > 0) this.#counts.set(owner, left);
     else this.#counts.delete(owner);
+  }
+
+  #countOf(owner: string): number {
+    return this.#counts.get(owner) ?? 0;
   }
 }
