@@ -9,6 +9,7 @@ import { show } from "../core/check/show.ts";
 import type { RequestContext } from "../core/context.ts";
 import { pathOf } from "../core/path.ts";
 import type { RequestScope } from "../core/request_scope.ts";
+import { trimEnd } from "../core/trim_end.ts";
 
 /** Paths that are normalized already: no dots, no escapes, no query. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,;=:@-]+)+$/;
@@ -25,9 +26,7 @@ export function normalizePath(path: string): string {
     const char = String.fromCharCode(parseInt(escape.slice(1), 16));
     return /[\w.~-]/.test(char) ? char : escape.toUpperCase();
   });
-  let end = spelled.length;
-  while (end > 1 && spelled.charCodeAt(end - 1) === 47 /* / */) end--;
-  return spelled.slice(0, end);
+  return trimEnd(spelled, "/") || "/";
 }
 
 /** The scopes `/`, `/posts/`, … of everything that has `path` below it. */

@@ -48,9 +48,10 @@ export class RedisLink {
   readonly #stop = new AbortController();
   /** Runs scripts, while it works. */
   #run: Run | undefined;
-  /** The first attempt to connect, and all that comes after it. */
-  #first: Promise<void> | undefined;
+  /** Resolves after the first attempt to connect. */
+  readonly #tried = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
+  #pause = MIN_PAUSE;
   #failure: unknown;
 
   /** Creates a link that connects at its first use. */
@@ -60,8 +61,8 @@ export class RedisLink {
 
   /** Runs a script. Rejects at once while there is no connection. */
   readonly run: Run = async (script, keys, args) => {
-    if (this.#first === undefined) this.#open();
-    await this.#first;
+    this.#running ??= this.#keepOpen();
+    await this.#tried.promise;
     if (this.#run !== undefined) return await this.#run(script, keys, args);
     throw new Error(
       this.#stop.signal.aborted
@@ -77,35 +78,21 @@ export class RedisLink {
     await this.#running;
   }
 
-  #open(): void {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#first = promise;
-    this.#running = this.#keepOpen(resolve);
-  }
-
-  async #keepOpen(tried: () => void): Promise<void> {
+  async #keepOpen(): Promise<void> {
     const { signal } = this.#stop;
-    let ms = MIN_PAUSE;
     while (!signal.aborted) {
-      try {
-        await this.#connect(() => {
-          ms = MIN_PAUSE;
-          tried();
-        });
-      } catch (error) {
-        this.#failure = error;
-      }
-      tried();
+      this.#failure = await this.#connect().catch((error) => error);
+      this.#tried.resolve();
       this.#options.onLost();
       // Out of step with the other processes, which lost theirs too.
-      await pause(ms * (0.5 + Math.random() / 2), signal);
-      ms = Math.min(2 * ms, MAX_PAUSE);
+      await pause(this.#pause * (0.5 + Math.random() / 2), signal);
+      this.#pause = Math.min(2 * this.#pause, MAX_PAUSE);
     }
-    tried();
+    this.#tried.resolve();
   }
 
   /** Connects, and rejects when one of the connections is lost. */
-  async #connect(connected: () => void): Promise<void> {
+  async #connect(): Promise<void> {
     const { client, channel, timeout, onMessage, onConnect, onBeat } =
       this.#options;
     const { signal } = this.#stop;
@@ -144,7 +131,8 @@ export class RedisLink {
       await inTime(listener.subscribe(channel, onMessage));
       await onConnect(run);
       this.#run = run;
-      connected();
+      this.#pause = MIN_PAUSE;
+      this.#tried.resolve();
       onBeat().catch(() => {});
       beat = setInterval(() => {
         inTime(listener.ping()).catch(() => {});
