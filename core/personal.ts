@@ -128,14 +128,13 @@ export function markRefused(
   for (let scope = currentScope(); scope; scope = scope.outer) {
     scope.refusal = refusal;
     undecided.push(scope);
-    if (scope.ownContext === undefined) continue;
-    const { request } = scope.ownContext as { request?: Request };
+    if (scope.ownContext === undefined && scope.outer !== undefined) continue;
+    const { request } = Object(scope.ownContext) as { request?: Request };
     isSame &&= request === undefined ||
       request.method === method && request.url === url;
     if (isSame) { for (const one of undecided) one.isRefused = true; }
     undecided = [];
   }
-  if (isSame) { for (const one of undecided) one.isRefused = true; }
 }
 
 /** Whether a response is a guard's refusal, or belongs to a refused request. */

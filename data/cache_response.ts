@@ -18,12 +18,12 @@ import { aCookieName, cookieNames, matchCookies } from "./cookie_rule.ts";
 import { CacheError } from "./error.ts";
 import { aPeriod, checkStrings, toPolicy } from "./options.ts";
 import {
+  controlOf,
   lifetimeOf,
   mayShare,
   type Page,
   readPage,
   respond,
-  statesControl,
 } from "./page.ts";
 import { normalizePath } from "./paths.ts";
 
@@ -151,7 +151,7 @@ export function createResponseCache(
       }
     }
     const give = (page: Page) => {
-      if (!statesControl(page)) noteCacheControl(cacheControl);
+      if (controlOf(page) === undefined) noteCacheControl(cacheControl);
       return respond(request, page, now(), cacheControl);
     };
     if (method === "HEAD") {

@@ -22,24 +22,14 @@ const VALUE = /^[\w.-]*$/;
 /** Matches names of cookies. */
 export type CookieMatcher = (name: string) => boolean;
 
-const matchers = new WeakMap<readonly string[], CookieMatcher>();
-
 /** Returns a matcher. `_ga*` matches all names that begin with `_ga`. */
 export function matchCookies(names: readonly string[]): CookieMatcher {
-  let matcher = matchers.get(names);
-  if (matcher === undefined) matchers.set(names, matcher = compile(names));
-  return matcher;
-}
-
-function compile(names: readonly string[]): CookieMatcher {
-  const exact = new Set<string>();
-  const prefixes: string[] = [];
-  for (const name of names) {
-    if (name.endsWith("*")) prefixes.push(name.slice(0, -1));
-    else exact.add(name);
-  }
-  return (name) =>
-    exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+  return (cookie) =>
+    names.some((name) =>
+      name.endsWith("*")
+        ? cookie.startsWith(name.slice(0, -1))
+        : cookie === name
+    );
 }
 
 /**

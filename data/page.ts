@@ -30,15 +30,7 @@ export interface Page {
 }
 
 /** Statuses whose meaning doesn't depend on the one request (RFC 9110, 15.1). */
-const STATUSES: ReadonlySet<number> = new Set([
-  200,
-  203,
-  300,
-  301,
-  308,
-  404,
-  410,
-]);
+const STATUSES: readonly number[] = [200, 203, 300, 301, 308, 404, 410];
 
 /** The largest body that is kept, in bytes. */
 const MAX_BODY = 4 * 1024 * 1024;
@@ -59,7 +51,7 @@ export function lifetimeOf(
 ): number | undefined {
   const { headers } = response;
   const control = readCacheControl(headers.get("cache-control"));
-  const isFit = STATUSES.has(response.status) &&
+  const isFit = STATUSES.includes(response.status) &&
     !["no-store", "no-cache", "private"].some((name) => control.has(name)) &&
     // Not forbidden, but it would hand one visitor's session to all others.
     !headers.has("set-cookie") &&
@@ -88,9 +80,9 @@ function allowsAuthorization(control: ReadonlyMap<string, string>): boolean {
     control.has("must-revalidate");
 }
 
-/** Whether a page has its own `Cache-Control`. */
-export function statesControl({ headers }: Page): boolean {
-  return headers.some(([name]) => name === "cache-control");
+/** Returns the `Cache-Control` that a page was made with. */
+export function controlOf({ headers }: Page): string | undefined {
+  return headers.find(([name]) => name === "cache-control")?.[1];
 }
 
 /**
@@ -105,9 +97,8 @@ export function mayShare(
 ): boolean {
   if (!cookies.every(matchCookies(page.ownCookies))) return false;
   if (!headers.has("authorization")) return true;
-  const control = page.headers.find(([name]) => name === "cache-control");
-  return control !== undefined &&
-    allowsAuthorization(readCacheControl(control[1]));
+  const control = controlOf(page) ?? null;
+  return allowsAuthorization(readCacheControl(control));
 }
 
 /**
@@ -196,15 +187,10 @@ export function respond(
     }
     return new Response(null, { status: 304, headers });
   }
-  if (request.method === "HEAD") {
-    headers.set("content-length", `${body.length}`);
-    return new Response(null, { status, statusText, headers });
-  }
-  return new Response(body.length > 0 ? body : null, {
-    status,
-    statusText,
-    headers,
-  });
+  const isHead = request.method === "HEAD";
+  if (isHead) headers.set("content-length", `${body.length}`);
+  const content = isHead || body.length === 0 ? null : body;
+  return new Response(content, { status, statusText, headers });
 }
 
 /** Preconditions in their order (RFC 9110, section 13.2.2). */
