@@ -31,10 +31,8 @@ async function readPageData(): Promise<void> {
       draw();
       return;
     }
-    const { entries, complete } = await readDataBlock(
-      encoding,
-      textParts(block),
-    );
+    const pieces = textParts(block);
+    const { entries, complete } = await readDataBlock(encoding, pieces);
     addEntries(entries);
     draw();
     // The list is painted before the rest is read.

@@ -20,7 +20,7 @@ import {
   type SpanNode,
   type TraceTree,
 } from "../model/tree.ts";
-import { currentCurl } from "../state/copying.ts";
+import { currentRequest } from "../state/copying.ts";
 import { copyText } from "../state/files.ts";
 import { selectedRow } from "../state/selection.ts";
 import { Chip, Facts, Icon, Section, Swatch, Tool } from "./controls.tsx";
@@ -60,7 +60,7 @@ export function SpanPanel({ unit, tree }: { unit: Unit; tree: TraceTree }) {
           <Chip title="Copy as JSON" hotkey="y">
             <Icon name="copy" /> JSON
           </Chip>
-          {currentCurl() !== undefined && (
+          {currentRequest() !== undefined && (
             <Chip title="Copy the request as curl" hotkey="Y">
               <Icon name="copy" /> curl
             </Chip>

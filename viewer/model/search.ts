@@ -62,10 +62,7 @@ export function haystackOf(trace: SerializedTrace): string {
 export function spanMatches(span: SpanData, query: string): boolean {
   const parts = new Set<string>();
   collectText(span, parts);
-  for (const part of parts) {
-    if (part.toLowerCase().includes(query)) return true;
-  }
-  return false;
+  return [...parts].some((part) => part.toLowerCase().includes(query));
 }
 
 function collectText(span: SpanData, parts: Set<string>): void {

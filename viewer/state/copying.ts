@@ -17,11 +17,7 @@ function defaultOrigin(): string {
 }
 
 /** Returns the `curl` command of the selected span, or else of the request. */
-export function currentCurl(): string | undefined {
-  return currentRequest()?.command;
-}
-
-function currentRequest() {
+export function currentRequest() {
   const open = selected.value?.tree ?? tree.value;
   const root = open?.byId.get(open.trace.rootSpanId);
   for (const node of [selected.value?.unit.node, root]) {

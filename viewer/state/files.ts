@@ -108,6 +108,10 @@ export async function exportTraces(
   }
 }
 
+/** Elements that the build didn't write. */
+const ADDED_LATER =
+  ":is(head, body) > :not(meta, title, #viewer-style, #app, #trace-data, #viewer-code)";
+
 /**
  * Returns this page with packed traces, which are safe in any element. It has the
  * elements that the build wrote, and none that were added later.
@@ -117,13 +121,7 @@ function pageWith(packed: string): string {
   for (const name of page.getAttributeNames()) {
     if (name !== "lang") page.removeAttribute(name);
   }
-  for (
-    const element of page.querySelectorAll(
-      ":is(head, body) > :not(meta, title, #viewer-style, #app, #trace-data, #viewer-code)",
-    )
-  ) {
-    element.remove();
-  }
+  for (const element of page.querySelectorAll(ADDED_LATER)) element.remove();
   page.querySelector("#app")!.replaceChildren();
   const data = page.querySelector<HTMLElement>("#trace-data")!;
   data.textContent = packed;

@@ -77,23 +77,22 @@ export function reconnect(): void {
 /** Asks the server for one trace by its id, and adds it if it is there. */
 export async function fetchTrace(id: string): Promise<void> {
   // A missing trace by `id` would be a 404 in the browser's console.
-  const found = await ask(`traceId=${encodeURIComponent(id)}`);
-  if (found !== undefined) traces.addEntries(readEntries(found));
+  traces.addEntries(await ask(`traceId=${encodeURIComponent(id)}`) ?? []);
 }
 
 /** Returns traces of the server, or `undefined` without an answer. */
-async function ask(query: string): Promise<unknown> {
+async function ask(query: string): Promise<TraceEntry[] | undefined> {
   try {
     const response = await fetch(`${base()}/api?${query}`);
-    return response.ok ? (await response.json()).traces : undefined;
+    return response.ok ? readEntries(await response.json()) : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Returns entries, the oldest first. */
-function readEntries(traces: unknown): TraceEntry[] {
-  return readTraces(traces).map(summarize)
+function readEntries(answer: unknown): TraceEntry[] {
+  return readTraces(answer).map(summarize)
     .sort((a, b) => a.startTime - b.startTime);
 }
 
@@ -180,7 +179,7 @@ function readMessage(
 /** Lists the traces of a server that has no stream. */
 async function fetchRecent(): Promise<void> {
   const found = await ask(`limit=${traces.MAX_TRACES}`);
-  if (found !== undefined) show(readEntries(found));
+  if (found !== undefined) show(found);
 }
 
 function show(entries: readonly TraceEntry[]): void {

@@ -24,24 +24,19 @@ export const notices = signal<readonly Notice[]>([]);
 
 let nextId = 1;
 
-/** Shows a message for a few seconds. */
-export function notify(text: string): void {
-  const id = add(text, false);
-  setTimeout(() => dismiss(id), SHOWN_FOR);
+/** Shows a message, for a few seconds unless it is a failure. */
+export function notify(text: string, failed = false): void {
+  const id = nextId++;
+  notices.value = [...notices.value, { id, text, failed }].slice(-4);
+  if (!failed) setTimeout(() => dismiss(id), SHOWN_FOR);
 }
 
 /** Shows a failure until it is closed. */
 export function notifyFailure(text: string): void {
-  add(text, true);
+  notify(text, true);
 }
 
 /** Removes a message. */
 export function dismiss(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id);
-}
-
-function add(text: string, failed: boolean): number {
-  const id = nextId++;
-  notices.value = [...notices.value, { id, text, failed }].slice(-4);
-  return id;
 }
