@@ -117,27 +117,8 @@ export function comparison<
   return ({ [column]: x }, { [column]: y }) => x < y ? -sign : x > y ? sign : 0;
 }
 
-/** Statistics of one route. Times are in milliseconds. */
-export interface RouteStats {
-  /** Method and pattern, as {@linkcode routeKey} gives it. */
-  readonly key: string;
-  /** The HTTP method; empty if it wasn't a request. */
-  readonly method: string;
-  /** The pattern of the route; the path if none matched. */
-  readonly route: string;
-  /** How many requests there were. */
-  readonly count: number;
-  /** The median. */
-  readonly p50: number;
-  /** 95 of 100 were at most this long. */
-  readonly p95: number;
-  /** 99 of 100 were at most this long. */
-  readonly p99: number;
-  /** The longest. */
-  readonly max: number;
-  /** The share that failed, from 0 to 1. */
-  readonly errorRate: number;
-}
+/** Statistics of one route. */
+export type RouteStats = ReturnType<typeof statsOf>;
 
 /** The columns that order the table of routes. */
 export type RouteColumn = Exclude<keyof RouteStats, "key" | "method">;
@@ -151,22 +132,33 @@ export function routeKey(entry: TraceEntry): string {
 /** Computes the statistics of each route. Running requests don't count. */
 export function routeStats(entries: readonly TraceEntry[]): RouteStats[] {
   const ended = entries.filter(({ pending }) => !pending);
-  const byRoute = Map.groupBy(ended, routeKey);
-  return [...byRoute].map(([key, list]) => {
-    const first = list[0]!;
-    const durations = Float64Array.from(list, (entry) => entry.duration).sort();
-    return {
-      key,
-      method: first.method,
-      route: first.route === "" ? first.path : first.route,
-      count: list.length,
-      p50: percentile(durations, 50),
-      p95: percentile(durations, 95),
-      p99: percentile(durations, 99),
-      max: durations.at(-1) ?? 0,
-      errorRate: list.filter(isFailedTrace).length / list.length,
-    };
-  });
+  return [...Map.groupBy(ended, routeKey)].map(statsOf);
+}
+
+/** Returns the statistics of the traces of a route. Times are in milliseconds. */
+function statsOf([key, list]: [key: string, list: TraceEntry[]]) {
+  const { method, route, path } = list[0]!;
+  const durations = Float64Array.from(list, ({ duration }) => duration).sort();
+  return {
+    /** Method and pattern, as {@linkcode routeKey} gives it. */
+    key,
+    /** The HTTP method; empty if it wasn't a request. */
+    method,
+    /** The pattern of the route; the path if none matched. */
+    route: route === "" ? path : route,
+    /** How many requests there were. */
+    count: list.length,
+    /** The median. */
+    p50: percentile(durations, 50),
+    /** 95 of 100 were at most this long. */
+    p95: percentile(durations, 95),
+    /** 99 of 100 were at most this long. */
+    p99: percentile(durations, 99),
+    /** The longest. */
+    max: durations.at(-1) ?? 0,
+    /** The share that failed, from 0 to 1. */
+    errorRate: list.filter(isFailedTrace).length / list.length,
+  };
 }
 
 /**

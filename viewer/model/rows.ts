@@ -62,10 +62,7 @@ export function listRows(tree: TraceTree, options: RowOptions): Row[] {
  * Returns the spans and groups to expand for a span to have a row: the spans
  * above it, and the groups that it or they are members of.
  */
-export function pathTo(node: SpanNode): {
-  spans: string[];
-  groups: string[];
-} {
+export function pathTo(node: SpanNode) {
   const spans: string[] = [];
   const groups: string[] = [];
   for (let at = node; at.parent !== null; at = at.parent) {

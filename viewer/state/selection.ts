@@ -147,16 +147,12 @@ export function toggleRow({ id, expandable }: Row | ComparedRow): void {
 
 /** Collapses everything below the top, or opens everything. */
 export function toggleAll(): void {
-  const nodes = tree.value?.nodes ?? [];
-  const open = collapsed.value.size === 0;
+  const below = tree.value?.nodes.slice(1) ?? [];
+  const parents = below.filter(({ children }) => children.length > 0);
+  const isOpen = collapsed.value.size === 0;
   batch(() => {
     expandedGroups.value = new Set();
-    collapsed.value = new Set(
-      open
-        ? nodes.filter((node) => node.depth > 0 && node.children.length > 0)
-          .map((node) => node.span.id)
-        : [],
-    );
+    collapsed.value = new Set(isOpen ? parents.map(({ span }) => span.id) : []);
   });
 }
 

@@ -49,11 +49,8 @@ function applyHash(): void {
   knownHash = location.hash;
   if (knownHash === currentHash()) return;
   const state = parseUrlState(knownHash);
+  if (state.trace === "") return selection.closeTrace();
   batch(() => {
-    if (state.trace === "") {
-      selection.closeTrace();
-      return;
-    }
     selection.openTrace(keyOf(state.trace));
     selection.view.value = state.view;
     opened.wantedCompare.value = keyOf(state.compare);
