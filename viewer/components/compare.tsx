@@ -21,13 +21,7 @@ import { cutText } from "../model/text.ts";
 import { wholeRange } from "../model/time_range.ts";
 import type { TraceTree } from "../model/tree.ts";
 import { wantedCompare, wantedTrace } from "../state/opened.ts";
-import {
-  openTrace,
-  selectedIndex,
-  selectedRow,
-  selectRow,
-  toggleRow,
-} from "../state/selection.ts";
+import * as selection from "../state/selection.ts";
 import {
   Chip,
   classes,
@@ -81,7 +75,7 @@ function Side({ mark, entry }: { mark: "A" | "B"; entry: TraceEntry }) {
     <Chip
       class="side"
       title="Open this trace alone"
-      onClick={() => openTrace(entry.key)}
+      onClick={() => selection.openTrace(entry.key)}
     >
       <span class="side-mark">{mark}</span>
       <span class="side-path">
@@ -147,7 +141,7 @@ export function deltaClass(delta: number, before: number): string {
 /** Two traces, span by span. */
 export function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
   const columns = useMemo(() => columnsOf(rows), [rows]);
-  const at = selectedIndex.value;
+  const at = selection.selectedIndex.value;
   return (
     <Grid
       id="compare-spans"
@@ -170,7 +164,7 @@ export function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
         "aria-selected": index === at,
         "aria-expanded": row.expandable ? row.expanded : undefined,
       })}
-      reveal={[selectedRow.value]}
+      reveal={[selection.selectedRow.value]}
       onPick={select}
     />
   );
@@ -241,11 +235,11 @@ function deltaOf({ a, b }: ComparedRow): number {
 
 /** Selects what was clicked on. A bar or a time selects its own side. */
 function select(row: ComparedRow, event: MouseEvent): void {
-  const target = event.target as Element;
-  if (clicked(event, "twist")) toggleRow(row);
-  else if (row.b && target.closest(".pair-b")) selectedRow.value = row.b.id;
-  else if (row.a && target.closest(".pair-a")) selectedRow.value = row.a.id;
-  else selectRow(row);
+  const isIn = (part: string) => (event.target as Element).closest(part);
+  const side = isIn(".pair-a") ? row.a : isIn(".pair-b") ? row.b : undefined;
+  if (clicked(event, "twist")) selection.toggleRow(row);
+  else if (side !== undefined) selection.selectedRow.value = side.id;
+  else selection.selectRow(row);
 }
 
 /** The time that both sides have room for, from when each of them began. */

@@ -91,6 +91,7 @@ function TraceActions({ entry }: { entry: TraceEntry }) {
         aria-pressed={marked === entry.key}
         title="Mark this trace, then compare it with another"
         hotkey="x"
+        onClick={() => selection.markOrCompare(entry.key)}
       >
         {label}
       </Chip>

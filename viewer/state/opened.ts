@@ -47,9 +47,7 @@ const compared = openedOf(wantedCompare);
 export const tree = computed(() => openedTrace.value?.tree);
 
 /** The critical path of the open trace. */
-export const critical = computed(() =>
-  tree.value === undefined ? undefined : criticalPath(tree.value)
-);
+export const critical = computed(() => tree.value && criticalPath(tree.value));
 
 /** The group of the open trace with the longest summed duration. */
 export const repeated = computed(() => tree.value && longestGroup(tree.value));
