@@ -70,11 +70,9 @@ export class RecentKeys {
 
   /** Whether it is time to look no more for a while. */
   #rests(): boolean {
-    if (this.#calls > REST * ROUND) this.#calls = 0;
-    else if (this.#found > ROUND / 2) this.#calls = 0;
-    else return true;
-    this.#found = 0;
-    return false;
+    const isOver = this.#calls > REST * ROUND || this.#found > ROUND / 2;
+    if (isOver) this.#calls = this.#found = 0;
+    return !isOver;
   }
 
   #remember(value: Properties): string {

@@ -3,8 +3,8 @@ import { pause } from "../../core/runtime/pause.ts";
 import type {
   Backend,
   Changes,
-  FoundEntry,
   Position,
+  Reading,
   ReleaseLock,
   SharedEntry,
 } from "../shared/backend.ts";
@@ -63,10 +63,7 @@ export class KvBackend implements Backend {
     return await this.#log.changesSince(since, meta!);
   }
 
-  async get(
-    key: string,
-    since: Position,
-  ): Promise<{ changes: Changes; entry: FoundEntry | undefined }> {
+  async get(key: string, since: Position): Promise<Reading> {
     const head = await this.#records.keyOf(key);
     const [meta, value] = await this.#read(this.#log.metaKey, head);
     return {

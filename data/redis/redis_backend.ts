@@ -1,8 +1,8 @@
 import type {
   Backend,
   Changes,
-  FoundEntry,
   Position,
+  Reading,
   ReleaseLock,
   SharedEntry,
 } from "../shared/backend.ts";
@@ -74,10 +74,7 @@ export class RedisBackend implements Backend {
     return readChanges(await this.#ask(ASK, since));
   }
 
-  async get(
-    key: string,
-    since: Position,
-  ): Promise<{ changes: Changes; entry: FoundEntry | undefined }> {
+  async get(key: string, since: Position): Promise<Reading> {
     const reply = await this.#ask(GET, since, [this.#keys.value(key)]) as [
       ...ChangesReply,
       entry: [epoch: string, began: string, text: string, ms: string] | null[],

@@ -43,6 +43,12 @@ export interface FoundEntry extends SharedEntry {
   readonly age: number;
 }
 
+/** A record, if there is one, and the invalidations before it was read. */
+export interface Reading {
+  readonly changes: Changes;
+  readonly entry: FoundEntry | undefined;
+}
+
 /**
  * The records and invalidation numbers that several processes share. Methods
  * reject if they can't reach them.
@@ -50,13 +56,8 @@ export interface FoundEntry extends SharedEntry {
 export interface Backend {
   /** Returns the invalidations since a position. */
   ask(since: Position): Promise<Changes>;
-  /** Returns a record, and the invalidations before it was read. */
-  get(
-    key: string,
-    since: Position,
-  ): Promise<
-    { readonly changes: Changes; readonly entry: FoundEntry | undefined }
-  >;
+  /** Reads a record, and the invalidations since a position. */
+  get(key: string, since: Position): Promise<Reading>;
   /**
    * Stores a record for some milliseconds, unless there is one that began later.
    * It may be invalid already, if its process doesn't know all invalidations yet.
