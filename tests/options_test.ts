@@ -403,7 +403,7 @@ const RPC: Case[] = [
     what: "rpcPlugin()",
     options: { router, endpoint: "/rpc" },
     cannot: "Cannot create RPC plugin: ",
-    names: "router, endpoint, allowedOrigins, maxSocketsPerAddress",
+    names: "router, endpoint, trustedOrigins, maxSocketsPerAddress",
     call: rpc.rpcPlugin,
   },
   {
@@ -561,9 +561,9 @@ const TRACE: Case[] = [
   },
   {
     what: "tracedFetch()",
-    options: { origins: "*" },
+    options: { trustedOrigins: "*" },
     cannot: "Cannot trace fetch: ",
-    names: "origins, fetch",
+    names: "trustedOrigins, fetch",
     call: trace.tracedFetch,
   },
 ];
@@ -669,7 +669,7 @@ Deno.test("initClientTracing() refuses unknown options, and lists the known ones
   assertThrows(
     () => initClientTracing({ endpont: "/traces" } as never),
     TypeError,
-    'Cannot trace page: unknown option "endpont". Known options: endpoint, origins',
+    'Cannot trace page: unknown option "endpont". Known options: endpoint, trustedOrigins',
   );
 });
 

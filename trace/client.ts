@@ -53,7 +53,7 @@ let current: ClientTracer | undefined;
  * ```ts
  * import { getClientTracer, initClientTracing } from "@quartet/kit/trace/client";
  *
- * const tracer = initClientTracing({ origins: ["https://api.example.com"] });
+ * const tracer = initClientTracing({ trustedOrigins: ["https://api.example.com"] });
  * console.assert(initClientTracing() === tracer);
  * console.assert(getClientTracer() === tracer);
  * ```

@@ -50,7 +50,7 @@ export function createAuth(
         scope: ["read:user"],
         ...hillside.registration,
         // Its spans join the trace of whoever signs in.
-        fetch: tracedFetch({ origins: [hillside.origin] }),
+        fetch: tracedFetch({ trustedOrigins: [hillside.origin] }),
         profile: (person) => rememberHillsideUser(database, person),
       }),
     ],

@@ -7,7 +7,7 @@
 
 import type { ClientOptions, PlainOptions, ReconnectOptions } from "./types.ts";
 
-const SOCKET = ["wsEndpoint", "reconnect", "heartbeat"] as const;
+const SOCKET = ["wsEndpoint", "reconnect", "heartbeatMs"] as const;
 const HTTP = [
   "httpEndpoint",
   "fetch",
@@ -15,7 +15,7 @@ const HTTP = [
   "batch",
   "transformer",
 ] as const;
-const RECONNECT = ["attempts", "delay", "maxDelay"] as const;
+const RECONNECT = ["attempts", "delayMs", "maxDelayMs"] as const;
 
 /** Fails to compile if one of the lists above is not complete. */
 type Lists<T, Names> = [keyof T, Names] extends [Names, keyof T] ? true : never;

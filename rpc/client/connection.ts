@@ -73,7 +73,7 @@ export class Connection {
   }
 
   async #connect(): Promise<void> {
-    const { httpEndpoint, wsEndpoint = httpEndpoint, heartbeat = 30_000 } =
+    const { httpEndpoint, wsEndpoint = httpEndpoint, heartbeatMs = 30_000 } =
       this.#options;
     const attempt = ++this.#attempt;
     const isCurrent = () => attempt === this.#attempt;
@@ -82,10 +82,10 @@ export class Connection {
     };
 
     let unanswered = 0;
-    if (heartbeat && heartbeat < MAX_DELAY) {
+    if (heartbeatMs && heartbeatMs < MAX_DELAY) {
       this.#timer = setInterval(() => {
         if (unanswered++ || !this.send({ type: "ping" })) lost();
-      }, heartbeat);
+      }, heartbeatMs);
     }
 
     let url: string | URL;
@@ -130,13 +130,14 @@ export class Connection {
   #lost(cause: unknown): void {
     this.#drop();
     const { reconnect = {} } = this.#options;
-    const { attempts = Infinity, delay = 500, maxDelay = 30_000 } = reconnect ||
+    const { attempts = Infinity, delayMs = 500, maxDelayMs = 30_000 } =
+      reconnect ||
       { attempts: 0 };
     if (this.#failures < attempts) {
       const longest = Math.min(
         MAX_DELAY,
-        maxDelay,
-        delay * 2 ** this.#failures++,
+        maxDelayMs,
+        delayMs * 2 ** this.#failures++,
       );
       // At random between half of it and all of it: the clients of a server
       // that was restarted must not come back all at once.

@@ -34,7 +34,7 @@ export interface ClientOptions extends HTTPClientOptions {
    * `false` or `Infinity` none are sent, and the client waits for as long as it
    * takes. Default 30,000.
    */
-  readonly heartbeat?: number | false;
+  readonly heartbeatMs?: number | false;
 }
 
 /** Any client's options, when the transformer has been seen to fit. */
@@ -51,9 +51,9 @@ export interface ReconnectOptions {
    * How long the first wait may be, in milliseconds; each further one may be
    * twice as long. Default 500.
    */
-  readonly delay?: number;
+  readonly delayMs?: number;
   /** The longest wait, in milliseconds. Default 30,000. */
-  readonly maxDelay?: number;
+  readonly maxDelayMs?: number;
 }
 
 /** The transformer: required if the router has one, and only then. */

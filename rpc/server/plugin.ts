@@ -28,7 +28,7 @@ export interface RPCPluginOptions {
    * The server's own always may. For unsafe requests to guarded routes, see
    * `trustedOrigins` of the auth plugin.
    */
-  readonly allowedOrigins?: readonly string[];
+  readonly trustedOrigins?: readonly string[];
   /**
    * The maximum of open sockets per address. An IPv6 network of 64 bits counts as
    * one address. Default: 100 for public addresses, and `Infinity` for private
@@ -41,7 +41,7 @@ const OPTIONS: OptionRules<RPCPluginOptions> = {
   router: true,
   endpoint: anEndpoint,
   // readOrigins() and createUpgrader() check these.
-  allowedOrigins: true,
+  trustedOrigins: true,
   maxSocketsPerAddress: aLimit,
 };
 
@@ -122,11 +122,11 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
     );
   }
   checkOptions(options, OPTIONS, operation);
-  const { router, endpoint = DEFAULT_ENDPOINT, allowedOrigins = [] } = options;
+  const { router, endpoint = DEFAULT_ENDPOINT, trustedOrigins = [] } = options;
   const { maxSocketsPerAddress } = options;
   checkValue(router, "router", aRouterWith("handler", "websocket"), operation);
   const respond = httpHandlerOf(router);
-  const allowed = readOrigins(allowedOrigins, operation, "allowedOrigins");
+  const allowed = readOrigins(trustedOrigins, operation, "trustedOrigins");
   const isForeign = (request: Request) => isCrossOrigin(request, allowed);
   const connections = new Set<WSConnectionData>();
   const { websocket } = router;

@@ -295,7 +295,7 @@ Deno.test("tracing in a browser: other origins are not told, unless listed", asy
   await view.page.reload();
   await run(
     view,
-    `kit.initClientTracing({ origins: ["${origin}"] });
+    `kit.initClientTracing({ trustedOrigins: ["${origin}"] });
      await fetch("${origin}/told");`,
   );
   assert(seen.at(-1)!.has("traceparent"));

@@ -47,7 +47,7 @@ for (const garbage of ["<html>", "null", "{}", "5", new Uint8Array([1])]) {
     await using server = serveMessages(garbage);
     const failure = await failureOf({
       httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
-      reconnect: { attempts: 2, delay: 1 },
+      reconnect: { attempts: 2, delayMs: 1 },
     }) as RPCClientError;
     assertEquals(failure.code, "CONNECTION_LOST");
   });

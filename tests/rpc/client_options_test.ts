@@ -62,7 +62,7 @@ for (const [name, create] of Object.entries(FACTORIES)) {
   Deno.test(`${name}() refuses an unknown option, and lists the known ones`, () => {
     const known = "httpEndpoint,fetch,headers,batch,transformer";
     const all = name === "createClient"
-      ? `${known},wsEndpoint,reconnect,heartbeat`
+      ? `${known},wsEndpoint,reconnect,heartbeatMs`
       : known;
     const httpEndpoint = "/api/rpc";
     for (const key of ["fecth", "url", "toString", "__proto__"]) {
@@ -91,9 +91,13 @@ Deno.test("createClient() checks the options of reconnecting as well", () => {
   assertThrows(
     () => FACTORIES.createClient({ httpEndpoint, reconnect: { delays: 1 } }),
     TypeError,
-    "Cannot create client: unknown option delays, known: attempts,delay,maxDelay",
+    "Cannot create client: unknown option delays, known: attempts,delayMs,maxDelayMs",
   );
-  const reconnect = { attempts: 1, delay: 1, maxDelay: 2 };
+  const reconnect = { attempts: 1, delayMs: 1, maxDelayMs: 2 };
   FACTORIES.createClient({ httpEndpoint, wsEndpoint: "ws://a/", reconnect });
-  FACTORIES.createClient({ httpEndpoint, reconnect: false, heartbeat: false });
+  FACTORIES.createClient({
+    httpEndpoint,
+    reconnect: false,
+    heartbeatMs: false,
+  });
 });

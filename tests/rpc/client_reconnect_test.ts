@@ -78,8 +78,8 @@ Deno.test("A client waits longer after each failure, at random, up to a limit", 
     using _random = fixedRandom(random);
     const rpc = createClient<Counting>({
       httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
-      reconnect: { delay: 100, maxDelay: 1_000 },
-      heartbeat: false,
+      reconnect: { delayMs: 100, maxDelayMs: 1_000 },
+      heartbeatMs: false,
     });
     const unsubscribe = rpc.count.subscribe(undefined, { onData() {} });
     const waits: number[] = [];
@@ -99,7 +99,7 @@ Deno.test("A client gives up as it is told, with an error for each subscription"
   const rpc = createClient<Counting>({
     httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
     reconnect: { attempts: 3 },
-    heartbeat: false,
+    heartbeatMs: false,
   });
   const errors: Error[] = [];
   rpc.count.subscribe(undefined, {
@@ -143,7 +143,7 @@ Deno.test("A server that is silent for two pings counts as gone", async () => {
   });
   const rpc = createClient<Counting>({
     httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
-    heartbeat: 10_000,
+    heartbeatMs: 10_000,
   });
   const unsubscribe = rpc.count.subscribe(undefined, { onData() {} });
   await until(() => subscribed === 1);
@@ -164,7 +164,7 @@ Deno.test("A server that answers pings is kept", async () => {
   await using _server = child;
   const rpc = createClient<Counting>({
     httpEndpoint: `http://127.0.0.1:${port}/api/rpc`,
-    heartbeat: 10_000,
+    heartbeatMs: 10_000,
   });
   const seen: number[] = [];
   const unsubscribe = rpc.count.subscribe(undefined, {
@@ -185,7 +185,7 @@ Deno.test("A handshake that nobody answers is given up after the time of a ping"
   const accepted = listener.accept();
   const rpc = createClient<Counting>({
     httpEndpoint: `http://127.0.0.1:${listener.addr.port}/`,
-    heartbeat: 10_000,
+    heartbeatMs: 10_000,
   });
   const unsubscribe = rpc.count.subscribe(undefined, { onData() {} });
   using _first = await accepted;
@@ -210,7 +210,7 @@ Deno.test("A wsEndpoint that never answers is given up after the time of a ping"
       asked++;
       return new Promise<never>(() => {});
     },
-    heartbeat: 10_000,
+    heartbeatMs: 10_000,
     reconnect: { attempts: 1 },
   });
   const reading = assertRejects(async () => {

@@ -24,12 +24,12 @@ function closedPort(): number {
 }
 
 Deno.test("A heartbeat of Infinity is none, and no wait is longer than a timer can be set to", async () => {
-  for (const heartbeat of [Infinity, 2 ** 31, false] as const) {
+  for (const heartbeatMs of [Infinity, 2 ** 31, false] as const) {
     using timers = fakeTimers();
     const rpc = createClient<typeof router>({
       httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
-      reconnect: { delay: Infinity, maxDelay: Infinity },
-      heartbeat,
+      reconnect: { delayMs: Infinity, maxDelayMs: Infinity },
+      heartbeatMs,
     });
     const unsubscribe = rpc.stream.subscribe(undefined, { onData() {} });
     await until(() => timers.waits.length > 0);

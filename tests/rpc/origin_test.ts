@@ -46,7 +46,7 @@ Deno.test("Pages of the same origin may open sockets, and programs that have non
 
 Deno.test("Pages of other origins may not open sockets", async () => {
   await using server = await serveRouter(router, {
-    allowedOrigins: ["https://friend.example"],
+    trustedOrigins: ["https://friend.example"],
   });
   const host = `127.0.0.1:${server.port}`;
   for (
@@ -121,7 +121,7 @@ Deno.test("A handshake beside the endpoint opens no socket", async () => {
   }
 });
 
-Deno.test("allowedOrigins must hold origins", () => {
+Deno.test("trustedOrigins must hold origins", () => {
   for (
     const origin of [
       "*",
@@ -134,9 +134,9 @@ Deno.test("allowedOrigins must hold origins", () => {
     ]
   ) {
     assertThrows(
-      () => rpcPlugin({ router, allowedOrigins: [origin] }),
+      () => rpcPlugin({ router, trustedOrigins: [origin] }),
       TypeError,
-      "Cannot create RPC plugin: allowedOrigins must hold origins",
+      "Cannot create RPC plugin: trustedOrigins must hold origins",
     );
   }
 });

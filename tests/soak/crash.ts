@@ -235,7 +235,7 @@ function watch(
       await signedIn.opened;
       return sockets.withCookie(url, visitor.cookie);
     },
-    reconnect: { delay: 20, maxDelay: 200 },
+    reconnect: { delayMs: 20, maxDelayMs: 200 },
   });
   const stop = rpc.favourites.live.subscribe(undefined, {
     onData(list) {

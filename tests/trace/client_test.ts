@@ -50,7 +50,10 @@ Deno.test("the client is at most 2.5 KB, minified and compressed", async () => {
 Deno.test("where there is no page the client can be called and does nothing", async () => {
   const { fetch } = globalThis;
   assertEquals(getClientTracer(), undefined);
-  const tracer = initClientTracing({ endpoint: "/elsewhere", origins: [] });
+  const tracer = initClientTracing({
+    endpoint: "/elsewhere",
+    trustedOrigins: [],
+  });
   assertEquals(globalThis.fetch, fetch);
   assertEquals(tracer instanceof ClientTracer, true);
   assertEquals(initClientTracing(), tracer);

@@ -113,7 +113,10 @@ Deno.test("functions of the no-op entry that wrap work still do it", async () =>
   assertStrictEquals(noop.tracedAdapter(adapter, { system: "x" }), adapter);
   const send: typeof fetch = (input) =>
     Promise.resolve(new Response(String(input)));
-  assertStrictEquals(noop.tracedFetch({ fetch: send, origins: "*" }), send);
+  assertStrictEquals(
+    noop.tracedFetch({ fetch: send, trustedOrigins: "*" }),
+    send,
+  );
   const response = await noop.tracedFetch()("data:text/plain,hello");
   assertEquals(await response.text(), "hello");
 });

@@ -134,10 +134,10 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     ],
     [
       tracedFetch,
-      { origins: "https://api.example.com" },
-      'trace fetch: origins must be an array of origins or "*", received "https://api.example.com"',
+      { trustedOrigins: "https://api.example.com" },
+      'trace fetch: trustedOrigins must be an array of origins or "*", received "https://api.example.com"',
     ],
-    [tracedFetch, { origins: [7n] }, "at the end, received 7"],
+    [tracedFetch, { trustedOrigins: [7n] }, "at the end, received 7"],
     [tracedFetch, { fetch: {} }, "fetch must be a function, received"],
   ];
 

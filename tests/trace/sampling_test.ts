@@ -189,7 +189,7 @@ Deno.test("sample: other services are told the trace, and that it isn't kept", a
   });
   const server = await back.app.serve(LOCAL);
   const told = `http://127.0.0.1:${server.address.port}`;
-  const fetch = tracedFetch({ origins: [told] });
+  const fetch = tracedFetch({ trustedOrigins: [told] });
   const front = sampled(0, async () => {
     // Under the other name it is another origin, which isn't listed.
     for (const url of [told, told.replace("127.0.0.1", "localhost")]) {

@@ -20,7 +20,7 @@ export interface ClientTracingOptions {
    * `https://api.example.com`. They have to allow the header `traceparent` in
    * requests of other origins, and to expose `X-App-Trace-Id`. Default: none.
    */
-  readonly origins?: readonly string[];
+  readonly trustedOrigins?: readonly string[];
 }
 
 /** Records spans in a browser and sends them to the server. */
@@ -37,17 +37,21 @@ export class ClientTracer {
    * @throws {TypeError} If an option is unknown.
    */
   constructor(options: ClientTracingOptions = {}) {
-    const { endpoint = "/__app/traces", origins = [], ...unknown } = options;
+    const { endpoint = "/__app/traces", trustedOrigins = [], ...unknown } =
+      options;
     for (const name in unknown) {
       throw new TypeError(
-        `Cannot trace page: unknown option "${name}". Known options: endpoint, origins`,
+        `Cannot trace page: unknown option "${name}". Known options: endpoint, trustedOrigins`,
       );
     }
     if (typeof document === "undefined") return;
     const sender = createSender(new URL(endpoint, location.origin).href);
     const traceId = findPageTrace();
     this.#sender = sender;
-    this.#restoreFetch = patchFetch([location.origin, ...origins], sender);
+    this.#restoreFetch = patchFetch(
+      [location.origin, ...trustedOrigins],
+      sender,
+    );
     // On a phone, the page may only learn that it is hidden.
     for (const type of ["pagehide", "visibilitychange"]) {
       addEventListener(type, sender.flush);

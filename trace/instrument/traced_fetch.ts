@@ -20,13 +20,13 @@ export interface TracedFetchOptions {
    * `https://api.example.com`: they are sent `traceparent`. `"*"` is all of
    * them. Default: none.
    */
-  readonly origins?: readonly string[] | "*";
+  readonly trustedOrigins?: readonly string[] | "*";
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
 const OPTIONS: OptionRules<TracedFetchOptions> = {
-  origins: rule(
+  trustedOrigins: rule(
     'an array of origins or "*"',
     (value) => value === "*" || Array.isArray(value),
   ),
@@ -76,7 +76,7 @@ type Init = Parameters<typeof fetch>[1];
  *   new Response(request.headers.get("traceparent")));
  * const origin = `http://127.0.0.1:${server.addr.port}`;
  *
- * const fetch = tracedFetch({ origins: [origin] });
+ * const fetch = tracedFetch({ trustedOrigins: [origin] });
  * const tracer = createTracer();
  * const told = await tracer.withSpan("job", "custom", async () => {
  *   const response = await fetch(`${origin}/users/7`);
@@ -91,7 +91,7 @@ type Init = Parameters<typeof fetch>[1];
  */
 export function tracedFetch(options: TracedFetchOptions = {}): typeof fetch {
   checkOptions(options, OPTIONS, TRACE);
-  const isTold = originFilter(options.origins ?? []);
+  const isTold = originFilter(options.trustedOrigins ?? []);
   // Looked up late: tests and other libraries put theirs in its place.
   const send: typeof fetch = options.fetch ??
     ((input, init) => globalThis.fetch(input, init));
@@ -135,7 +135,7 @@ function originFilter(
 ): (origin: string) => boolean {
   if (origins === "*") return () => true;
   for (const origin of origins) {
-    checkValue(origin, "origins", anOrigin, TRACE);
+    checkValue(origin, "trustedOrigins", anOrigin, TRACE);
   }
   return (origin) => origins.includes(origin);
 }

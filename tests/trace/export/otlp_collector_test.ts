@@ -195,7 +195,7 @@ Deno.test("a collector makes one tree of what two servers export of one request"
   });
   const stockServer = await stockApp.serve(LOCAL);
   const origin = `http://127.0.0.1:${stockServer.address.port}`;
-  const fetch = tracedFetch({ origins: [origin] });
+  const fetch = tracedFetch({ trustedOrigins: [origin] });
   const shopApp = createApp({
     trace: tracePlugin(shop.tracer),
     routes: [{

@@ -87,8 +87,8 @@ Deno.test("tracedFetch() tells the trace to listed origins, and to no other", as
   await using listed = echo();
   await using other = echo();
   const { value, spans } = await traced(async () => {
-    const some = tracedFetch({ origins: [listed.origin] });
-    const all = tracedFetch({ origins: "*" });
+    const some = tracedFetch({ trustedOrigins: [listed.origin] });
+    const all = tracedFetch({ trustedOrigins: "*" });
     const none = tracedFetch();
     const responses = [
       await some(listed.origin),
@@ -119,7 +119,7 @@ Deno.test("tracedFetch() refuses what isn't an origin", () => {
     ]
   ) {
     assertThrows(
-      () => tracedFetch({ origins: [wrong] }),
+      () => tracedFetch({ trustedOrigins: [wrong] }),
       TypeError,
       `without a path or a slash at the end, received ${JSON.stringify(wrong)}`,
     );
@@ -134,7 +134,7 @@ Deno.test("tracedFetch() makes one tree of the traces of two servers", async () 
   });
   const backServer = await back.serve({ port: 0, hostname: "127.0.0.1" });
   const origin = `http://127.0.0.1:${backServer.address.port}`;
-  const fetch = tracedFetch({ origins: [origin] });
+  const fetch = tracedFetch({ trustedOrigins: [origin] });
   const front = createApp({
     trace: tracePlugin(tracers.front),
     routes: [{
@@ -190,7 +190,7 @@ Deno.test("tracedFetch() leaves a traceparent alone that the caller has set", as
   await using server = echo();
   const { origin } = server;
   const own = `00-${"1".repeat(32)}-${"2".repeat(16)}-00`;
-  const fetch = tracedFetch({ origins: "*" });
+  const fetch = tracedFetch({ trustedOrigins: "*" });
   const headers = { traceparent: own };
   const { value } = await traced(async () => [
     await read(await fetch(origin, { headers })),
@@ -206,7 +206,7 @@ Deno.test("tracedFetch() leaves a traceparent alone that the caller has set", as
 Deno.test("tracedFetch() sends what it was given, and leaves that as it is", async () => {
   await using server = echo();
   const { origin } = server;
-  const fetch = tracedFetch({ origins: "*" });
+  const fetch = tracedFetch({ trustedOrigins: "*" });
   const bytes = () => ReadableStream.from([new TextEncoder().encode("body")]);
   const settings = { method: "PUT", headers: { "x-own": "1" } };
   const streamed = new Request(origin, { ...settings, body: bytes() });
@@ -244,7 +244,7 @@ Deno.test("tracedFetch() sends what it was given, and leaves that as it is", asy
 Deno.test("tracedFetch() only calls fetch where nothing is traced, or where it isn't HTTP", async () => {
   const calls: unknown[][] = [];
   const fetch = tracedFetch({
-    origins: "*",
+    trustedOrigins: "*",
     fetch: (...args) => {
       calls.push(args);
       return Promise.resolve(new Response());
@@ -314,7 +314,7 @@ Deno.test("tracedFetch() tells a request that was given up from one that took to
   const { promise: never, resolve } = Promise.withResolvers<Response>();
   await using server = echo(() => never);
   const { origin } = server;
-  const fetch = tracedFetch({ origins: "*" });
+  const fetch = tracedFetch({ trustedOrigins: "*" });
   const reasons = [
     undefined,
     "changed my mind",
@@ -369,7 +369,7 @@ Deno.test("tracedFetch() keeps secrets of the address out of the trace", async (
 Deno.test("tracedFetch() tells nothing when the trace has ended, and the caller's span when its own isn't recorded", async () => {
   await using server = echo();
   const { origin } = server;
-  const fetch = tracedFetch({ origins: "*" });
+  const fetch = tracedFetch({ trustedOrigins: "*" });
   const tracer = createTracer();
   const root = tracer.startTrace("job", "custom");
   const late = await tracer.withSpan("slow", "custom", async () => {
@@ -390,7 +390,7 @@ Deno.test("tracedFetch() tells nothing when the trace has ended, and the caller'
 Deno.test("tracedFetch() hands an incoming tracestate on with the trace it came with", async () => {
   await using server = echo();
   const { origin } = server;
-  const fetch = tracedFetch({ origins: [origin] });
+  const fetch = tracedFetch({ trustedOrigins: [origin] });
   const app = createApp({
     trace: tracePlugin(createTracer()),
     routes: [{ path: "/", loader: () => fetch(origin).then(read) }],
@@ -417,7 +417,7 @@ Deno.test("tracedFetch() hands an incoming tracestate on with the trace it came 
 Deno.test("a redirect takes traceparent along, as any header, unless it isn't followed", async () => {
   await using target = echo();
   await using server = echo(() => Response.redirect(`${target.origin}/`));
-  const fetch = tracedFetch({ origins: [server.origin] });
+  const fetch = tracedFetch({ trustedOrigins: [server.origin] });
   const { value, spans } = await traced(async () => {
     const followed = await read(await fetch(server.origin));
     const { status, body } = await fetch(server.origin, { redirect: "manual" });
