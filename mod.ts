@@ -1,25 +1,25 @@
 /**
  * Auth, request tracing, typed RPC and cache revalidation for Deno servers.
  *
- * This entry point has everything that a server needs. The others are for who
- * wants one module, or needs what only some do:
+ * This entry point exports what most servers need. Each module's entry point
+ * exports all of its names:
  *
- * | entry point                 | what                                                |
+ * | entry point                 | content                                             |
  * | --------------------------- | --------------------------------------------------- |
- * | `@quartet/kit/app`          | the host, and the adapters for other servers        |
+ * | `@quartet/kit/app`          | the host, and adapters for other servers            |
  * | `@quartet/kit/auth`         | sign-in, sessions, guards                           |
  * | `@quartet/kit/auth/kv`      | sessions in Deno KV                                 |
  * | `@quartet/kit/auth/redis`   | sessions in Redis                                   |
  * | `@quartet/kit/data`         | the cache                                           |
- * | `@quartet/kit/data/kv`      | the cache of several processes, in Deno KV          |
- * | `@quartet/kit/data/redis`   | the cache of several machines, in Redis             |
+ * | `@quartet/kit/data/kv`      | a cache for several processes, in Deno KV           |
+ * | `@quartet/kit/data/redis`   | a cache for several machines, in Redis              |
  * | `@quartet/kit/rpc`          | procedures and routers                              |
- * | `@quartet/kit/rpc/client`   | their client, for pages and programs                |
- * | `@quartet/kit/rpc/redis`    | channels of several machines                        |
- * | `@quartet/kit/rpc/tanstack` | calls as options for TanStack Query                 |
+ * | `@quartet/kit/rpc/client`   | the client, for pages and programs                  |
+ * | `@quartet/kit/rpc/redis`    | channels for several machines                       |
+ * | `@quartet/kit/rpc/tanstack` | options for TanStack Query                          |
  * | `@quartet/kit/trace`        | request tracing                                     |
- * | `@quartet/kit/trace/client` | the browser's half of it                            |
- * | `@quartet/kit/trace/noop`   | all its names, to put in its place; they do nothing |
+ * | `@quartet/kit/trace/client` | tracing in browsers                                 |
+ * | `@quartet/kit/trace/noop`   | the same names without tracing, for production      |
  * | `@quartet/kit/dev`          | the dev command                                     |
  *
  * @example
