@@ -11,11 +11,11 @@ import { reportError } from "../core/report_error.ts";
  */
 export type HealthCheck = () => unknown;
 
-/** What readiness depends on, and who sees the details. */
+/** The checks of readiness, and who may see their results. */
 export interface HealthOptions {
   /** The path of readiness. Liveness is below it. Default: `/__app/health`. */
   readonly path?: string;
-  /** What the app needs, by name. Default: nothing. */
+  /** Checks of what the app needs, by name. Default: none. */
   readonly checks?: Readonly<Record<string, HealthCheck>>;
   /** How long a check may take, in seconds. Default: 2. */
   readonly checkTimeout?: number;
@@ -57,7 +57,7 @@ const OPTIONS: OptionRules<HealthOptions> = {
 type Results = Readonly<Record<string, "ok" | "failed">>;
 
 /**
- * Creates a plugin that tells load balancers and orchestrators about the server:
+ * Creates a plugin that answers the health checks of load balancers:
  *
  * - `GET /__app/health` is 200 while the server is ready for requests. It is 503
  *   if a check fails, and from the beginning of a shutdown.

@@ -142,7 +142,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
       phase === "stopping" ? refuse() : requests.handle(request, info, handler),
   );
   // It fails when it can't accept connections any more, for example without file
-  // descriptors. That must not look like the end of its work.
+  // descriptors. `finished` must reject then.
   let broken: { readonly error: unknown } | undefined;
   server.finished.catch((error) => broken = { error }).then(begin);
 
@@ -176,7 +176,7 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
       const isLate = await deadline.limits(
         Promise.all([closed, requests.sent()]),
       );
-      // A server that was told to shut down can't cut off anything any more.
+      // After `shutdown()` the server can't cut off requests any more.
       if (isLate) abort.abort();
       await deadline.limits(isLate ? server.finished : server.shutdown());
       server.unref();

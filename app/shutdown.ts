@@ -71,7 +71,7 @@ export class PendingRequests {
   }
 }
 
-/** A point in time up to which a shutdown waits. */
+/** The end of the time that a shutdown waits. */
 export class Deadline {
   readonly #passed = Promise.withResolvers<true>();
   #timer: ReturnType<typeof setTimeout> | undefined;
