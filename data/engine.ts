@@ -17,7 +17,7 @@
 
 import { observe } from "../core/observe.ts";
 import type { ObservedSpan } from "../core/observed_span.ts";
-import { currentScope } from "../core/request_scope.ts";
+import { currentScope, type RequestScope } from "../core/request_scope.ts";
 import { Computations, limitTime, type Parts } from "./computations.ts";
 import { CacheError } from "./error.ts";
 import {
@@ -64,7 +64,7 @@ export class Engine {
 
   /** Returns the value if it is in memory and fresh. Counts as a hit. */
   peek(key: string): unknown {
-    const record = this.#find(key);
+    const record = this.#find(key, currentScope());
     if (record === undefined || !this.#isFresh(record)) return undefined;
     this.counts.hit++;
     return record.value;
@@ -72,7 +72,7 @@ export class Engine {
 
   /** Returns the value if it is in memory, even if it is stale. */
   find(key: string): unknown {
-    return this.#find(key)?.value;
+    return this.#find(key, currentScope())?.value;
   }
 
   /** Whether the calling code is part of computing the value. */
@@ -105,7 +105,7 @@ export class Engine {
     });
   }
 
-  #find(key: string, scope = currentScope()): CacheRecord | undefined {
+  #find(key: string, scope: RequestScope | undefined): CacheRecord | undefined {
     const record = this.#store.peek(key);
     return record !== undefined &&
         isRecordValid(this.#store.invalidations, record, scope)
@@ -120,7 +120,7 @@ export class Engine {
 
   #resolve(call: Call, span: ObservedSpan | undefined): Promise<unknown> {
     const { key, policy } = call;
-    const record = this.#find(key);
+    const record = this.#find(key, currentScope());
     const age = record === undefined
       ? Infinity
       : this.#now() - record.freshUntil;
@@ -161,7 +161,7 @@ export class Engine {
     const { key, policy } = call;
     const isUsable = () => {
       // A shared store may have had a stale value that memory didn't.
-      old ??= this.#find(key);
+      old ??= this.#find(key, currentScope());
       return old !== undefined &&
         isRecordValid(this.#store.invalidations, old, currentScope()) &&
         this.#now() < old.freshUntil + policy.staleIfError;
