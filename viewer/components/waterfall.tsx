@@ -87,30 +87,23 @@ function columnsOf(
     {
       name: "lane",
       head: () => <Axis />,
-      cell: (row) => {
-        const parts = criticalParts(path, row);
-        return (
-          <>
-            <UnitBar
-              class={parts.length > 0 ? "bar critical" : "bar"}
-              unit={row}
-              visible={visible}
-              critical={parts}
-            />
-            <EventMarks unit={row} visible={visible} />
-          </>
-        );
-      },
+      cell: (row) => (
+        <>
+          <UnitBar
+            class="bar"
+            unit={row}
+            visible={visible}
+            critical={row.members.flatMap((member) => path?.(member) ?? [])}
+          />
+          <EventMarks unit={row} visible={visible} />
+        </>
+      ),
     },
   ];
 }
 
 function selfTimeText({ members }: Row): string {
   return formatDuration(sumOf(members, selfTimeOf));
-}
-
-function criticalParts(path: CriticalPath | undefined, row: Row): Interval[] {
-  return row.members.flatMap((member) => path?.(member) ?? []);
 }
 
 function ticks() {
@@ -247,7 +240,7 @@ export function UnitBar(props: UnitBarProps) {
   }
   return (
     <span
-      class={props.class}
+      class={classes(props.class, critical.length > 0 && "critical")}
       style={{
         left: `${box.left}%`,
         width: `${box.width}%`,

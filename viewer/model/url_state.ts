@@ -9,24 +9,22 @@
 export type TraceView = "waterfall" | "flame";
 
 /** The part of the page's state that a link carries. */
-export interface UrlState {
-  /** A trace id or the id of its root span; empty for the list. */
-  readonly trace: string;
-  /** The selected span's id; empty for none. */
-  readonly span: string;
-  /** How the trace is drawn. */
-  readonly view: TraceView;
-  /** The trace to compare with; empty for none. */
-  readonly compare: string;
-}
+export type UrlState = Readonly<ReturnType<typeof parseUrlState>>;
 
 /** Reads the fragment of an address. Invalid parts are left out. */
-export function parseUrlState(hash: string): UrlState {
+export function parseUrlState(hash: string) {
   const params = new URLSearchParams(hash.replace(/^#/, ""));
+  const view: TraceView = params.get("view") === "flame"
+    ? "flame"
+    : "waterfall";
   return {
+    /** A trace id or the id of its root span; empty for the list. */
     trace: params.get("trace") ?? "",
+    /** The selected span's id; empty for none. */
     span: params.get("span") ?? "",
-    view: params.get("view") === "flame" ? "flame" : "waterfall",
+    /** How the trace is drawn. */
+    view,
+    /** The trace to compare with; empty for none. */
     compare: params.get("compare") ?? "",
   };
 }
