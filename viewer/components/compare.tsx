@@ -146,7 +146,6 @@ export function CompareGrid({ rows }: { rows: readonly ComparedRow[] }) {
     <Grid
       id="compare-spans"
       label="Compared spans"
-      role="treegrid"
       place="trace"
       items={rows}
       columns={columns}

@@ -48,8 +48,7 @@ export type RowAttributes = HTMLAttributes<HTMLDivElement>;
 interface GridProps<Item> {
   readonly id: string;
   readonly label: string;
-  readonly role: "grid" | "treegrid";
-  /** Which part of the page it is, for the keyboard. */
+  /** Which part of the page it is, for the keyboard. A trace's rows are a tree. */
   readonly place: "list" | "trace";
   readonly items: readonly Item[];
   /** The same list as before lets the cells of known items stay. */
@@ -91,7 +90,7 @@ export function Grid<Item>(props: GridProps<Item>) {
   return (
     <div
       class={`grid ${id}`}
-      role={props.role}
+      role={props.place === "list" ? "grid" : "treegrid"}
       id={id}
       aria-label={props.label}
       aria-rowcount={items.length + 1}

@@ -57,7 +57,6 @@ export function TraceList() {
     <Grid
       id="trace-list"
       label="Traces"
-      role="grid"
       place="list"
       items={list}
       columns={TRACE_COLUMNS}
@@ -166,7 +165,6 @@ export function RouteTable() {
     <Grid
       id="route-table"
       label="Routes"
-      role="grid"
       place="list"
       items={list}
       columns={ROUTE_COLUMNS}

@@ -45,7 +45,6 @@ export function Waterfall() {
     <Grid
       id="waterfall"
       label="Spans"
-      role="treegrid"
       place="trace"
       items={rows.value}
       columns={columns}
