@@ -4,19 +4,19 @@ import { compareTrees } from "../../viewer/model/compare.ts";
 import { criticalPath } from "../../viewer/model/critical_path.ts";
 import { curlCommand } from "../../viewer/model/curl.ts";
 import { quote } from "../../viewer/model/curl_quote.ts";
+import { flameFrames } from "../../viewer/model/flame.ts";
+import { importText } from "../../viewer/model/import_file.ts";
 import {
   createFilter,
   NO_FILTERS,
   routeStats,
 } from "../../viewer/model/listing.ts";
-import { flameFrames } from "../../viewer/model/flame.ts";
 import {
   groupedUnits,
   listRows,
   longestGroup,
   statementShape,
 } from "../../viewer/model/rows.ts";
-import { importText } from "../../viewer/model/import_file.ts";
 import {
   createSearch,
   haystackOf,

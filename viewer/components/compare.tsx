@@ -14,8 +14,8 @@ import {
   formatDuration,
   formatMoment,
 } from "../model/format.ts";
-import { isFailedUnit, type Unit, unitTime } from "../model/rows.ts";
 import { mostOf } from "../model/numbers.ts";
+import { isFailedUnit, type Unit, unitTime } from "../model/rows.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import { wholeRange } from "../model/time_range.ts";
@@ -133,7 +133,7 @@ function LayerComparison({ a, b }: { a: TraceEntry; b: TraceEntry }) {
 }
 
 /** Returns the class of a difference, from a fifth and a millisecond on coloured. */
-export function deltaClass(delta: number, before: number): string {
+function deltaClass(delta: number, before: number): string {
   if (Math.abs(delta) < Math.max(1, before / 5)) return "muted";
   return delta > 0 ? "slower" : "faster";
 }

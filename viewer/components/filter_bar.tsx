@@ -1,7 +1,8 @@
-import type { Layer } from "../../trace/types.ts";
 import { useSignal } from "@preact/signals";
-import { LAYER_ORDER } from "../model/summary.ts";
+import type { Layer } from "../../trace/types.ts";
 import { countFilters } from "../model/listing.ts";
+import { LAYER_ORDER } from "../model/summary.ts";
+import { cutText } from "../model/text.ts";
 import {
   clearFilters,
   filters,
@@ -10,7 +11,6 @@ import {
   setFilters,
 } from "../state/listing.ts";
 import { methods } from "../state/traces.ts";
-import { cutText } from "../model/text.ts";
 import { Chip, Icon } from "./controls.tsx";
 
 /** The filters of the list. */

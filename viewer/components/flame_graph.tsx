@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { type Surface, useCanvas } from "../dom.ts";
 import {
   flameFrames,
   type Frame,
@@ -11,10 +12,9 @@ import { formatCount, formatDuration, formatShare } from "../model/format.ts";
 import { mostOf } from "../model/numbers.ts";
 import { cutText } from "../model/text.ts";
 import type { SpanNode, TraceTree } from "../model/tree.ts";
-import { type Colors, colors, inkOn } from "../state/theme.ts";
 import { revealSpan, selected } from "../state/selection.ts";
+import { type Colors, colors, inkOn } from "../state/theme.ts";
 import { Chip, Icon } from "./controls.tsx";
-import { type Surface, useCanvas } from "../dom.ts";
 
 const ROW = 22;
 

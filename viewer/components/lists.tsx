@@ -12,8 +12,8 @@ import {
   formatDuration,
   formatShare,
 } from "../model/format.ts";
-import { mostOf, sumOf } from "../model/numbers.ts";
 import type { RouteStats } from "../model/listing.ts";
+import { mostOf, sumOf } from "../model/numbers.ts";
 import {
   inLayerOrder,
   isFailedTrace,

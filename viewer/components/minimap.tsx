@@ -1,5 +1,6 @@
 import type { TargetedPointerEvent } from "preact";
 import { useRef } from "preact/hooks";
+import { type Surface, useCanvas } from "../dom.ts";
 import { formatDuration } from "../model/format.ts";
 import { clamp } from "../model/numbers.ts";
 import type { TimeRange } from "../model/time_range.ts";
@@ -13,7 +14,6 @@ import {
   zoom,
   zoomTo,
 } from "../state/zoom.ts";
-import { type Surface, useCanvas } from "../dom.ts";
 
 /** The whole trace, small. Dragging over a part zooms to it. */
 export function Minimap({ tree }: { tree: TraceTree }) {

@@ -10,8 +10,8 @@ import { isClientSpan } from "../../trace/export/semantics.ts";
 import type { SpanData } from "../../trace/types.ts";
 import { criticalPath } from "../model/critical_path.ts";
 import { formatDuration, formatMoment, formatShare } from "../model/format.ts";
-import { isGroup, type Unit, unitTime } from "../model/rows.ts";
 import { percentile } from "../model/listing.ts";
+import { isGroup, type Unit, unitTime } from "../model/rows.ts";
 import { formatSql } from "../model/sql.ts";
 import { cutText } from "../model/text.ts";
 import {

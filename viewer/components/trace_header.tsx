@@ -5,8 +5,8 @@ import {
   formatPlural,
   formatShare,
 } from "../model/format.ts";
-import { unitTime } from "../model/rows.ts";
 import { sumOf } from "../model/numbers.ts";
+import { unitTime } from "../model/rows.ts";
 import { inLayerOrder, type TraceEntry } from "../model/summary.ts";
 import { cutText } from "../model/text.ts";
 import type { TraceTree } from "../model/tree.ts";

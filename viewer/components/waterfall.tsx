@@ -11,6 +11,7 @@ import { isClientSpan } from "../../trace/export/semantics.ts";
 import { clicked } from "../dom.ts";
 import type { CriticalPath } from "../model/critical_path.ts";
 import { formatCount, formatDuration } from "../model/format.ts";
+import { mostOf, sumOf } from "../model/numbers.ts";
 import {
   isFailedUnit,
   isGroup,
@@ -18,14 +19,13 @@ import {
   type Unit,
   unitTime,
 } from "../model/rows.ts";
-import { mostOf, sumOf } from "../model/numbers.ts";
+import { cutText } from "../model/text.ts";
 import {
   axisTicks,
   barBox,
   stripes,
   type TimeRange,
 } from "../model/time_range.ts";
-import { cutText } from "../model/text.ts";
 import { selfOf, selfTimeOf } from "../model/tree.ts";
 import { critical, matches, rows, showCritical } from "../state/opened.ts";
 import { selectedIndex, selectedRow, toggleRow } from "../state/selection.ts";

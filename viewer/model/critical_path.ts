@@ -9,8 +9,8 @@
  * @module
  */
 
-import { waitsFor } from "../../trace/export/semantics.ts";
 import type { Interval } from "../../trace/export/self_time.ts";
+import { waitsFor } from "../../trace/export/semantics.ts";
 import type { SpanNode, TraceTree } from "./tree.ts";
 
 /**

@@ -5,10 +5,10 @@
  */
 
 import { kindOf, show } from "../../core/check/show.ts";
-import type { SerializedTrace } from "../../trace/types.ts";
 import { fromOTLP } from "../../trace/export/otlp.ts";
 import { openTraces, type Pieces } from "../../trace/export/pack.ts";
 import { deserializeTrace, serializeTrace } from "../../trace/serialize.ts";
+import type { SerializedTrace } from "../../trace/types.ts";
 import { summarize, summarizePacked, type TraceEntry } from "./summary.ts";
 import { messageOf } from "./text.ts";
 

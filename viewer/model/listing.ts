@@ -109,7 +109,7 @@ export function sortEntries(
 }
 
 /** Returns a comparison of items by a column, for `sort()`. */
-export function comparison<
+function comparison<
   Column extends string,
   Item extends Readonly<Record<Column, string | number>>,
 >({ column, descending }: Order<Column>): (a: Item, b: Item) => number {

@@ -1,6 +1,6 @@
 /**
- * The rows of the waterfall: the tree after collapsing, grouping and hiding
- * layers.
+ * The rows of the waterfall: the tree after collapsing, hiding layers, and giving
+ * repeated siblings, such as the queries of a loop, one row.
  *
  * @module
  */

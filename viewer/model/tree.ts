@@ -7,12 +7,12 @@
  * @module
  */
 
-import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import {
   type Interval,
   selfSegments,
   selfTime,
 } from "../../trace/export/self_time.ts";
+import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 
 /** A span with its place in the tree. */
 export interface SpanNode {

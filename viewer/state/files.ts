@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { SerializedTrace } from "../../trace/types.ts";
 import { toChromeTrace } from "../../trace/export/chrome.ts";
 import { toOTLP } from "../../trace/export/otlp.ts";
 import { packTraces } from "../../trace/export/pack.ts";
+import type { SerializedTrace } from "../../trace/types.ts";
 import { formatPlural } from "../model/format.ts";
 import { importText } from "../model/import_file.ts";
 import type { TraceEntry } from "../model/summary.ts";

@@ -9,8 +9,8 @@
 
 import { batch, signal } from "@preact/signals";
 import { trimEnd } from "../../core/trim_end.ts";
-import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import { metadataOf } from "../../trace/export/semantics.ts";
+import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 import { readTraces } from "../model/import_file.ts";
 import { summarize, type TraceEntry } from "../model/summary.ts";
 import * as traces from "./traces.ts";
