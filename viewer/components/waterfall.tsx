@@ -1,5 +1,5 @@
 /**
- * Cells of a span, or of a group of spans.
+ * The spans of a trace against time, and the cells that a comparison shares.
  *
  * @module
  */
