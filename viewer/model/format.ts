@@ -35,10 +35,14 @@ function significant(value: number): string {
 
 /** Formats a whole number with separators, such as `10,000`. */
 export function formatCount(value: number): string {
-  // `Intl` takes 10 ms the first time.
-  return Number.isInteger(value)
-    ? String(value).replace(/\B(?=(\d{3})+$)/g, ",")
-    : String(value);
+  let text = String(value);
+  if (!Number.isSafeInteger(value)) return text;
+  // By hand, because `Intl` takes 10 ms the first time.
+  const first = value < 0 ? 1 : 0;
+  for (let i = text.length - 3; i > first; i -= 3) {
+    text = `${text.slice(0, i)},${text.slice(i)}`;
+  }
+  return text;
 }
 
 /** Formats a number with its noun, such as `1 span` or `2,400 spans`. */
