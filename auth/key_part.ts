@@ -1,4 +1,4 @@
-import { nodeCrypto } from "../core/runtime/node_crypto.ts";
+import { nodeCrypto } from "../core/runtime/node_builtins.ts";
 
 /** The longest text that is kept as it is. Deno KV's keys end at 2 KiB. */
 const MAX_LENGTH = 128;

@@ -5,7 +5,7 @@
  */
 
 import { kindOf } from "../../core/check/show.ts";
-import { nodeCrypto } from "../../core/runtime/node_crypto.ts";
+import { nodeCrypto } from "../../core/runtime/node_builtins.ts";
 import { AuthError } from "../error.ts";
 import { callerNetwork } from "../sign_in/client_network.ts";
 import {

@@ -5,11 +5,11 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
 import { decodeBase64url, encodeBase64url } from "../../core/bytes/base64.ts";
 import { kindOf } from "../../core/check/show.ts";
 import { isProduction } from "../../core/runtime/environment.ts";
-import { nodeCrypto } from "../../core/runtime/node_crypto.ts";
+import { concatBytes } from "../../core/bytes/concat.ts";
+import { nodeCrypto } from "../../core/runtime/node_builtins.ts";
 import { configError } from "../error.ts";
 
 /** Minimum bytes for HS256 (RFC 7518, section 3.2). */
@@ -89,7 +89,7 @@ export function createKeyRing(secret: string | readonly string[]): KeyRing {
       const key = sealingKey(0, purpose);
       const cipher = nodeCrypto().createCipheriv(CIPHER, key, nonce);
       const parts = [nonce, cipher.update(text, "utf8"), cipher.final()];
-      return encodeBase64url(Buffer.concat([...parts, cipher.getAuthTag()]));
+      return encodeBase64url(concatBytes([...parts, cipher.getAuthTag()]));
     },
     open(purpose, sealed) {
       const bytes = decodeBase64url(sealed);
@@ -111,7 +111,8 @@ function decrypt(key: Uint8Array, bytes: Uint8Array): string | undefined {
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   try {
     const start = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
-    return Buffer.concat([start, decipher.final()]).toString();
+    const opened = concatBytes([start, decipher.final()]);
+    return new TextDecoder().decode(opened);
   } catch {
     return undefined;
   }

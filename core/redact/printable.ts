@@ -17,7 +17,7 @@
  * @module
  */
 
-import { inspect } from "node:util";
+import { nodeUtil } from "../runtime/node_builtins.ts";
 import { clip } from "./clip.ts";
 import { errorText } from "./error_text.ts";
 import { isLarge } from "./is_large.ts";
@@ -59,7 +59,9 @@ const DEPTH = 10;
 export function printableError(error: unknown): unknown {
   try {
     if (typeof error === "string") return indented(redactMessage(error));
-    const text = isLarge(error) ? undefined : inspect(error, { depth: DEPTH });
+    const text = isLarge(error)
+      ? undefined
+      : nodeUtil().inspect(error, { depth: DEPTH });
     if (text === undefined || text.length > MAX_ERROR_TEXT) {
       return indented(errorText(error));
     }
