@@ -1,3 +1,26 @@
+/**
+ * Typed RPC: queries and mutations over HTTP, subscriptions over WebSocket,
+ * and a client whose types come from the router.
+ *
+ * @example
+ * ```ts
+ * import { createCaller, createRouter, procedure } from "@quartet/kit/rpc";
+ * import { z } from "zod";
+ *
+ * const api = createRouter({
+ *   greet: procedure.query(
+ *     z.object({ name: z.string() }),
+ *     ({ input }) => `hello ${input.name}`,
+ *   ),
+ * });
+ *
+ * const caller = createCaller(api);
+ * console.assert(await caller.greet.query({ name: "ada" }) === "hello ada");
+ * ```
+ *
+ * @module
+ */
+
 // Procedures
 export { procedure } from "./procedure/procedure.ts";
 export type {

@@ -16,7 +16,7 @@ import type {
   Tracer,
 } from "@quartet/kit/trace";
 import { insertTraceData } from "../../trace/export/html.ts";
-import { toOTLP } from "../../trace/export/otlp.ts";
+import { toOTLP } from "../../trace/export/otlp_writer.ts";
 import { makeFolder } from "../dev/dev_command.ts";
 import type { Page } from "./browser.ts";
 import { startBrowser } from "./browser.ts";

@@ -3,7 +3,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { serializeTrace } from "@quartet/kit/trace";
-import { toOTLP } from "../../trace/export/otlp.ts";
+import { toOTLP } from "../../trace/export/otlp_writer.ts";
 import { makeFolder } from "../dev/dev_command.ts";
 import { sampleTraces } from "../viewer/sample_traces.ts";
 import { type Page, shareBrowser } from "./browser.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { insertTraceData } from "../../trace/export/html.ts";
-import { toOTLP } from "../../trace/export/otlp.ts";
+import { toOTLP } from "../../trace/export/otlp_writer.ts";
 import { packTraces } from "../../trace/export/pack.ts";
 import { importText } from "../../viewer/model/import_file.ts";
 import { sampleTraces } from "./sample_traces.ts";

@@ -5,7 +5,7 @@
  */
 
 import { kindOf, show } from "../../core/check/show.ts";
-import { fromOTLP } from "../../trace/export/otlp.ts";
+import { fromOTLP } from "../../trace/export/otlp_reader.ts";
 import { openTraces, type Pieces } from "../../trace/export/pack.ts";
 import { deserializeTrace, serializeTrace } from "../../trace/serialize.ts";
 import type { SerializedTrace } from "../../trace/types.ts";

@@ -5,7 +5,7 @@
  */
 
 import { toChromeTrace } from "../../trace/export/chrome.ts";
-import { toOTLP } from "../../trace/export/otlp.ts";
+import { toOTLP } from "../../trace/export/otlp_writer.ts";
 import { packTraces } from "../../trace/export/pack.ts";
 import type { SerializedTrace } from "../../trace/types.ts";
 import { formatPlural } from "../model/format.ts";

@@ -6,7 +6,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { createTracer } from "../../../trace/mod.ts";
-import { fromOTLP } from "../../../trace/export/otlp.ts";
+import { fromOTLP } from "../../../trace/export/otlp_reader.ts";
 import type {
   OTLPExporter,
   OTLPExporterOptions,

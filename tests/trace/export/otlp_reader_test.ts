@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { SerializedTrace, SpanData } from "../../../trace/types.ts";
-import { fromOTLP, toOTLP } from "../../../trace/export/otlp.ts";
+import { fromOTLP } from "../../../trace/export/otlp_reader.ts";
+import { toOTLP } from "../../../trace/export/otlp_writer.ts";
 import { makeTrace } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";
 import { realisticTraces } from "./realistic.ts";

@@ -4,7 +4,8 @@ import type {
   SerializedTrace,
   SpanData,
 } from "../../../trace/types.ts";
-import { fromOTLP, toOTLP } from "../../../trace/export/otlp.ts";
+import { fromOTLP } from "../../../trace/export/otlp_reader.ts";
+import { toOTLP } from "../../../trace/export/otlp_writer.ts";
 import { toWellFormed } from "../../../trace/export/otlp_value.ts";
 import { anyTrace } from "./any_trace.ts";
 import { makeTrace } from "./make_trace.ts";

@@ -4,7 +4,7 @@ import type {
   Layer,
   SerializedTrace,
 } from "../../../trace/types.ts";
-import { toOTLP } from "../../../trace/export/otlp.ts";
+import { toOTLP } from "../../../trace/export/otlp_writer.ts";
 import type { OTLPSpan } from "@quartet/kit/trace";
 import { toUnixNano } from "../../../trace/export/otlp_value.ts";
 import { makeTrace, type SpanSketch, START } from "./make_trace.ts";
