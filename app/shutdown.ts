@@ -52,9 +52,7 @@ export class PendingRequests {
     try {
       const response = handler(request, info);
       isWaiting = isThenable(response);
-      return isWaiting
-        ? (response as Promise<Response>).finally(end)
-        : response;
+      return isWaiting ? Promise.resolve(response).finally(end) : response;
     } finally {
       if (!isWaiting) end();
     }

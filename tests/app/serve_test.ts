@@ -213,6 +213,21 @@ Deno.test("serve() calls fetch and close as methods", async () => {
   assert(counter.closed);
 });
 
+Deno.test("serve() awaits a lazy promise that only has then()", async () => {
+  let isClosed = false;
+  const lazy = {
+    then: (resolve: (response: Response) => void) =>
+      resolve(new Response("lazy")),
+  };
+  const server = serve({
+    fetch: () => lazy as unknown as Promise<Response>,
+    close: () => void (isClosed = true),
+  }, { ...QUIET, shutdownTimeout: Infinity });
+  assertEquals(await bodyOf(urlOf(server)), "lazy");
+  await server.shutdown();
+  assert(isClosed);
+});
+
 Deno.test("shutdown() finishes a running request, then closes the fetcher, then resolves", async () => {
   const order: string[] = [];
   const { server, running, finish } = slowServer({
