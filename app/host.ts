@@ -40,7 +40,7 @@ import {
 } from "../core/request_scope.ts";
 import type { App, AppOptions } from "./app.ts";
 import { aBodySize } from "./body_limit.ts";
-import { closePlugins, readPlugins } from "./plugins.ts";
+import { closePlugins, drainPlugins, readPlugins } from "./plugins.ts";
 import { createRouter, type Otherwise } from "./router.ts";
 import { serve } from "./serve.ts";
 
@@ -137,9 +137,7 @@ export function createHost(options: HostOptions): Host {
       await getReady();
       return serve(app, serveOptions);
     },
-    drain() {
-      for (const plugin of plugins) plugin.drain?.();
-    },
+    drain: () => drainPlugins(plugins),
     close,
     [Symbol.asyncDispose]: close,
   };

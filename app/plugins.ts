@@ -1,12 +1,14 @@
 /**
- * Checks the plugins of an app, and closes them.
+ * Checks the plugins of an app, drains and closes them.
  *
  * @module
  */
 
 import { kindOf } from "../core/check/show.ts";
 import { holdsGuard, misplaced } from "../core/guard_fragment.ts";
+import { attempt } from "../core/maybe_async.ts";
 import type { Plugin } from "../core/plugin.ts";
+import { printableError } from "../core/redact/printable.ts";
 import type { AppOptions } from "./app.ts";
 
 /** Returns the plugins of an app, the outermost first. */
@@ -43,6 +45,19 @@ function checkPlugin(plugin: unknown, what: string): void {
   throw new TypeError(
     `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${received}`,
   );
+}
+
+/** Tells all plugins of a shutdown, which goes on even if some of them fail. */
+export function drainPlugins(plugins: readonly Plugin[]): void {
+  for (const plugin of plugins) {
+    attempt(() => plugin.drain?.(), (error) => {
+      console.error(
+        "Plugin %s failed to drain:",
+        plugin.name,
+        printableError(error),
+      );
+    });
+  }
 }
 
 /** Closes all plugins, the last one first, even if some of them fail to. */

@@ -9,6 +9,8 @@ import {
 } from "../core/check/rules.ts";
 import type { NetAddress } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
+import { attempt } from "../core/maybe_async.ts";
+import { printableError } from "../core/redact/printable.ts";
 import { checkFetcher, type Fetcher } from "./fetcher.ts";
 import { listen, readTLS } from "./listen.ts";
 import { serverURL } from "./server_url.ts";
@@ -161,7 +163,9 @@ export function serve(fetcher: Fetcher, options: ServeOptions = {}): Server {
 
   async function stop(): Promise<void> {
     try {
-      fetcher.drain?.();
+      attempt(() => fetcher.drain?.(), (error) => {
+        console.error("drain() failed:", printableError(error));
+      });
       if (drain > 0) {
         drainEnd.start(drain * 1_000);
         await drainEnd.limits(server.finished.catch(() => {}));

@@ -441,6 +441,42 @@ Deno.test("A draining server answers requests, and is stopped when drain is over
   await assertRejects(() => fetch(urlOf(server)), TypeError);
 });
 
+for (
+  const [how, fail] of [
+    ["throws", () => {
+      throw new Error("no broker");
+    }],
+    ["rejects", () => Promise.reject(new Error("no broker"))],
+  ] as const
+) {
+  Deno.test(`A drain() that ${how} is logged, and the server shuts down`, async () => {
+    const { error } = console;
+    const printed: unknown[][] = [];
+    console.error = (...args) => printed.push(args);
+    const order: string[] = [];
+    const drain = fail as () => void;
+    const close = () => void order.push("close");
+    try {
+      const app = createApp({
+        plugins: [
+          { name: "broken", drain, close },
+          { name: "other", drain: () => void order.push("drain"), close },
+        ],
+      });
+      await (await app.serve(QUIET)).shutdown();
+      const fetcher = { fetch: () => new Response(), drain, close };
+      await serve(fetcher, QUIET).shutdown();
+    } finally {
+      console.error = error;
+    }
+    assertEquals(order, ["drain", "close", "close", "close"]);
+    assertEquals(printed.map(([text]) => text), [
+      "Plugin %s failed to drain:",
+      "drain() failed:",
+    ]);
+  });
+}
+
 Deno.test("serve() refuses a drain that no timer can wait", () => {
   for (const drain of [-1, Infinity, "5"]) {
     assertThrows(
