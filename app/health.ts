@@ -139,7 +139,9 @@ export function healthPlugin(options: HealthOptions = {}): Plugin {
     const status = isDraining ? "draining" : isFailing ? "failing" : "ready";
     return answer(status === "ready" ? 200 : 503, {
       status,
-      ...(showDetails(request, context.info) ? { checks: details } : {}),
+      // Untyped code may return a promise, which is truthy whatever it holds.
+      ...(await showDetails(request, context.info) === true &&
+        { checks: details }),
     });
   }
 

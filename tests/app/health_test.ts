@@ -86,6 +86,25 @@ Deno.test("healthPlugin() shows the state of each check to those who may see it"
   }]);
 });
 
+Deno.test("healthPlugin() shows no details unless showDetails() returns true", async () => {
+  for (const answer of [Promise.resolve(false), "no", 1, {}, undefined]) {
+    const { app } = createApps({
+      checks: { database: () => true },
+      showDetails: () => answer as boolean,
+    });
+    assertEquals(await ask(app), [200, { status: "ready" }]);
+  }
+  const app = createApp({
+    plugins: [healthPlugin({
+      showDetails: () => Promise.reject(new Error("x")) as unknown as boolean,
+    })],
+    onError: () => {},
+  });
+  const response = await app.fetch(new Request(`http://localhost${PATH}`));
+  assertEquals(response.status, 500, "a rejection doesn't end the process");
+  await response.body?.cancel();
+});
+
 Deno.test("A health check that takes too long fails", async () => {
   const { app, errors } = createApps({
     checkTimeout: 0.001,
