@@ -95,15 +95,15 @@ export function healthPlugin(options: HealthOptions = {}): Plugin {
   const failing = new Set<string>();
   let isDraining = false;
   let latest: Promise<Results> | undefined;
-  let latestAt = -Infinity;
+  let expiresAt = -Infinity;
 
-  /** Requests that come at the same time share the checks. */
+  /** Requests that come while the checks run share them. */
   function results(): Promise<Results> {
-    if (
-      latest === undefined || performance.now() - latestAt >= maxAge * 1_000
-    ) {
-      latest = checkAll();
-      latestAt = performance.now();
+    if (latest === undefined || performance.now() >= expiresAt) {
+      expiresAt = Infinity;
+      latest = checkAll().finally(() =>
+        expiresAt = performance.now() + maxAge * 1_000
+      );
     }
     return latest;
   }

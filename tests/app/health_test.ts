@@ -128,6 +128,26 @@ Deno.test("Many who ask at once, or within maxAge, share the checks", async () =
   assertEquals(checks, 1);
 });
 
+Deno.test("Who asks while the checks run shares them, without maxAge too", async () => {
+  let checks = 0;
+  const gate = Promise.withResolvers<void>();
+  const { app } = createApps({
+    checks: {
+      database() {
+        checks++;
+        return gate.promise;
+      },
+    },
+  });
+  const answers = Array.from({ length: 20 }, () => ask(app));
+  await Promise.resolve();
+  gate.resolve();
+  assert((await Promise.all(answers)).every(([status]) => status === 200));
+  assertEquals(checks, 1);
+  await ask(app);
+  assertEquals(checks, 2);
+});
+
 Deno.test("An onError of healthPlugin() that throws costs nobody an answer", async () => {
   const { error } = console;
   const printed: unknown[][] = [];
