@@ -10,10 +10,13 @@
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Whether something is a promise, or a lazy one that starts when awaited. */
+/**
+ * Whether something is a promise, or a lazy one that starts when awaited. Those
+ * of some remote objects are functions.
+ */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null &&
-    typeof (value as { then?: unknown }).then === "function";
+  return (typeof value === "object" || typeof value === "function") &&
+    value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
 /** Calls `fn` with a value, at once or when its promise is fulfilled. */

@@ -290,6 +290,24 @@ for (
   });
 }
 
+Deno.test("What can be awaited is awaited, also if it can be called", async () => {
+  // As the promises of some remote objects, whose calls can be chained.
+  const callable = <T>(value: T) =>
+    Object.assign(() => {}, {
+      then: (resolve: (value: T) => void) => resolve(value),
+    }) as unknown as Promise<T>;
+  const route: Route = {
+    path: "/",
+    config: {
+      auth: { required: false, check: () => callable(undefined) },
+    },
+    loader: () => callable({ a: 1 }),
+  };
+  assertEquals((await ask([route], "/")).text, '{"a":1}');
+  const handler = () => callable(new Response("hi"));
+  assertEquals((await ask([{ path: "/", handler }], "/")).text, "hi");
+});
+
 Deno.test("A loader's value that JSON can't hold is a 500", async () => {
   const circular: { self?: unknown } = {};
   circular.self = circular;
