@@ -179,19 +179,25 @@ export function createHost(options: HostOptions): Host {
     otherwise: Otherwise | undefined,
   ): MaybePromise<Response> {
     const { request } = context;
-    let response: MaybePromise<Response>;
     try {
-      response = isReady
+      const response = isReady
         ? handle(request, context, otherwise)
         : getReady().then(() => handle(request, context, otherwise));
+      if (isResponse(response)) return guardCaches(response, request, scope);
+      return response.then((response) => guardCaches(response, request, scope))
+        .catch((error) => fail(error, context, scope));
     } catch (error) {
-      response = recover(error, request, context);
+      return fail(error, context, scope);
     }
-    if (isResponse(response)) return guardCaches(response, request, scope);
-    return response.then(
-      (response) => guardCaches(response, request, scope),
-      (error) => guardCaches(recover(error, request, context), request, scope),
-    );
+  }
+
+  function fail(
+    error: unknown,
+    context: Context,
+    scope: RequestScope,
+  ): Response {
+    const { request } = context;
+    return guardCaches(recover(error, request, context), request, scope);
   }
 
   function handle(

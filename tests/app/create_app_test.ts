@@ -529,6 +529,33 @@ Deno.test("A thrown Response whose body was read is a 500 that says so in the lo
   }
 });
 
+for (
+  const [how, handler] of [
+    ["at once", () => Response.error()],
+    ["later", () => Promise.resolve(Response.error())],
+  ] as const
+) {
+  Deno.test(`A guarded request whose response can't be sent is a 500: ${how}`, async () => {
+    const errors: unknown[] = [];
+    const app = createApp({
+      onError: (error) => errors.push(error),
+      routes: [{
+        path: "/",
+        handler,
+        config: { auth: { required: false, check: () => undefined } },
+      }],
+    });
+    // The second one is answered without waiting for setup().
+    for (let i = 0; i < 2; i++) {
+      const response = await app.fetch(get());
+      assertEquals(response.status, 500);
+      assertEquals(response.headers.get("cache-control"), "private");
+      assertEquals((await response.json()).error.code, "INTERNAL_ERROR");
+    }
+    assertEquals(errors.length, 2);
+  });
+}
+
 Deno.test("a guarded request whose response was read before doesn't make fetch() fail", async () => {
   const app = createApp({
     routes: [{
