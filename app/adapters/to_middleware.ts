@@ -1,4 +1,5 @@
 import { type ConnectionInfo, Context } from "../../core/context.ts";
+import { checkResponse } from "../../core/http/is_response.ts";
 import type { MaybePromise } from "../../core/maybe_async.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { createHost } from "../host.ts";
@@ -62,7 +63,11 @@ export function toMiddleware(...parts: Mountable[]): WebMiddleware {
     next: () => MaybePromise<Response>,
   ): Promise<Response> => {
     const context = knownContext(request) ?? new Context(request, info);
-    return visit(host, context, async () => await next());
+    return visit(
+      host,
+      context,
+      async () => checkResponse(await next(), request, "next() must return"),
+    );
   };
   const { drain, close } = host.app;
   return Object.assign(answer, { drain, close });

@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertThrows,
+} from "@std/assert";
 import {
   currentContext,
   errorResponse,
@@ -118,6 +124,18 @@ Deno.test("toMiddleware() throws on what it has no answer for", async () => {
   }
   assert(thrown === failure);
   assertEquals(kit.tracer.getTraces()[0]?.metadata.statusCode, 500);
+});
+
+Deno.test("toMiddleware() throws if next() gives no response, also where no part runs", async () => {
+  const next = () => undefined as unknown as Response;
+  const passing: Mountable = (_request, _context, next) => next();
+  for (const parts of [[], [passing]]) {
+    await assertRejects(
+      () => toMiddleware(...parts)(get(), undefined, next),
+      TypeError,
+      "must return a Response, received undefined",
+    );
+  }
 });
 
 Deno.test("toMiddleware() waits for a server that was told to go on", async () => {
