@@ -73,14 +73,17 @@ export class PendingRequests {
 export class Deadline {
   readonly #passed = Promise.withResolvers<true>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
 
-  /** Starts the time. `Infinity` never ends it. */
+  /** Starts the time, unless it was ended before. `Infinity` never ends it. */
   start(ms: number): void {
-    if (ms !== Infinity) this.#timer = setTimeout(() => this.pass(), ms);
+    if (this.#isOver || ms === Infinity) return;
+    this.#timer = setTimeout(() => this.pass(), ms);
   }
 
   /** Ends the time early. */
   pass(): void {
+    this.#isOver = true;
     clearTimeout(this.#timer);
     this.#passed.resolve(true);
   }

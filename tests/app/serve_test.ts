@@ -660,6 +660,21 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name:
+    "A second signal while it drains doesn't wait for a plugin that never closes",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using child = startDeno([...PROGRAM, "3600", "stuck"]);
+    await child.printed(/Listening on (\S+)/);
+    child.kill("SIGTERM");
+    await child.printed(/signalled/);
+    child.kill("SIGINT");
+    assertEquals(await child.code, 0);
+    assert(child.stdout.endsWith("closed\n"), child.stdout);
+  },
+});
+
 Deno.test("shutdown() does not wait for an upload that nobody reads", async () => {
   const server = serve({ fetch: () => new Response("no") }, {
     ...QUIET,

@@ -1,6 +1,7 @@
 /**
  * A server for tests of shutdown by a signal: `/slow` is answered only after
- * one has arrived, `/hang` never.
+ * one has arrived, `/hang` never. Arguments: the seconds of `drain`, and `stuck`
+ * for a plugin that never closes.
  *
  * @module
  */
@@ -16,6 +17,7 @@ const onSignal = () => {
 };
 for (const name of SIGNALS) Deno.addSignalListener(name, onSignal);
 
+const [drain = "0", stuck] = Deno.args;
 let closed = false;
 const app = createApp({
   plugins: [{
@@ -23,6 +25,7 @@ const app = createApp({
     close() {
       closed = true;
       console.log("closed");
+      if (stuck !== undefined) return new Promise(() => {});
     },
   }],
   routes: [
@@ -48,5 +51,4 @@ const app = createApp({
   ],
 });
 
-const [drain = "0"] = Deno.args;
 await app.serve({ port: 0, drain: Number(drain), shutdownTimeout: 3_600 });
