@@ -645,6 +645,57 @@ for (
   });
 }
 
+Deno.test("Inherited options are checked like own ones", () => {
+  const secret = "a secret of at least thirty-two bytes";
+  const wrong: [name: string, create: () => unknown][] = [
+    ["session.strategy", () =>
+      auth.createAuthPlugin({
+        session: Object.create({ secret, strategy: "hybird" }),
+        providers: [],
+      })],
+    ["session.absoluteMaxAge", () =>
+      auth.createAuthPlugin({
+        session: Object.create({ secret, absoluteMaxAge: NaN }),
+        providers: [],
+      })],
+    [
+      "perAccount",
+      () => auth.rateLimitSignIn(Object.create({ perAccount: NaN })),
+    ],
+    ["maxEntries", () => data.createCache(Object.create({ maxEntries: NaN }))],
+    [
+      "redirectUri",
+      () =>
+        auth.github(Object.assign(Object.create({ redirectUri: "/back" }), {
+          clientId: "id",
+          clientSecret: "secret",
+        })),
+    ],
+  ];
+  for (const [name, create] of wrong) {
+    assertThrows(create, TypeError, `${name} must be `);
+  }
+});
+
+Deno.test("Providers use inherited options", () => {
+  class Settings {
+    readonly clientId = "id";
+    readonly clientSecret = "secret";
+    get redirectUri() {
+      return "https://shop.example/back";
+    }
+  }
+  const settings = new Settings();
+  const providers = [
+    auth.github(settings),
+    auth.google(settings),
+    auth.discord(settings),
+  ];
+  for (const { redirectUri } of providers) {
+    assertEquals(redirectUri, settings.redirectUri);
+  }
+});
+
 Deno.test("Clients in a page refuse unknown options, and list the known ones", () => {
   for (const create of [createClient, createHTTPClient]) {
     assertThrows(

@@ -8,8 +8,8 @@ export function providerError(label: string, problem: string): TypeError {
 }
 
 /**
- * Returns the checked options of a provider with their defaults. Only own
- * properties are checked, so no others are returned.
+ * Returns the checked options of a provider with their defaults, as own
+ * properties.
  *
  * @param label The provider's name in error messages, such as `GitHub`.
  * @param name The options' name in error messages.
@@ -23,8 +23,13 @@ export function readOptions<T extends object, D extends Partial<T>>(
   name = "options",
 ): T & D {
   const complete = { ...options } as Record<string, unknown>;
-  for (const [key, value] of Object.entries(defaults)) {
-    if (complete[key] === undefined) complete[key] = value;
+  for (const key of Object.keys(rules)) {
+    // Read by name, because options may inherit some.
+    const value = (options as typeof complete | undefined)?.[key];
+    if (value !== undefined) complete[key] = value;
+    else if (Object.hasOwn(defaults, key)) {
+      complete[key] = defaults[key as keyof D];
+    }
   }
   const given: unknown = isObject(options) ? complete : options;
   const problem = findProblem(given, rules, name);

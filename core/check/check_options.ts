@@ -18,7 +18,8 @@ export type OptionRules<T> = Readonly<Record<keyof T, Rule | true>>;
 
 /**
  * Checks that options are an object without unknown names, and that their values
- * meet the rules. Only own enumerable properties count.
+ * meet the rules. Unknown names that are inherited or hidden don't count. Known
+ * ones do: code that reads options gets them too.
  *
  * @param rules The rules of the known options.
  * @param operation The operation in error messages, such as `create cache`.
@@ -66,18 +67,15 @@ export function findProblem(
     return `${name} must be an object, received ${show(options)}`;
   }
   const prefix = name === "options" ? "" : `${name}.`;
-  for (const [key, value] of Object.entries(options)) {
+  for (const key of Object.keys(options)) {
     if (!Object.hasOwn(rules, key)) {
       return unknownOption(key, prefix, Object.keys(rules));
     }
-    const rule = rules[key]!;
-    if (rule !== true && value !== undefined && !rule.test(value)) {
-      return violation(value, prefix + key, rule);
-    }
   }
   for (const [key, rule] of Object.entries(rules)) {
+    if (rule === true) continue;
     const value = (options as Record<string, unknown>)[key];
-    if (rule !== true && rule.isRequired && value === undefined) {
+    if (value === undefined ? rule.isRequired : !rule.test(value)) {
       return violation(value, prefix + key, rule);
     }
   }
