@@ -50,8 +50,12 @@ export async function requestJSON(
   { fetch, timeout }: Transport,
 ): Promise<unknown> {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), timeout);
-  try {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    controller.abort();
+    reject(controller.signal.reason);
+  }, timeout);
+  const answer = async () => {
     // A redirect would carry the code, the secret or the token elsewhere.
     const response = await fetch(url, {
       ...init,
@@ -59,6 +63,10 @@ export async function requestJSON(
       signal: controller.signal,
     });
     return await readJSON(what, response, secrets);
+  };
+  try {
+    // An application's own `fetch` may ignore the signal.
+    return await Promise.race([answer(), late]);
   } catch (cause) {
     if (cause instanceof ProviderError) throw cause;
     if (controller.signal.aborted) {

@@ -330,3 +330,33 @@ Deno.test("A provider that has recovered signs in again", async () => {
   local.server.faults.clear();
   assertEquals((await signIn(provider, "ada")).id, "1815");
 });
+
+Deno.test("A provider's time is over even if its fetch ignores the signal", async () => {
+  const endless = () =>
+    new Response(new ReadableStream(), {
+      headers: { "content-type": "application/json" },
+    });
+  const fetches = [
+    () => Promise.resolve(endless()),
+    () => new Promise<Response>(() => {}),
+  ];
+  for (const fetch of fetches) {
+    const provider = presetCodeHost({
+      clientId: CLIENT.id,
+      clientSecret: CLIENT.secret,
+      timeout: 0.001,
+      fetch,
+    });
+    const error = await assertRejects(() =>
+      provider.handleCallback!({
+        code: "code",
+        state: "state",
+        redirectUri: CALLBACK,
+      })
+    );
+    assertEquals(
+      (error as Error).message,
+      "the token endpoint took more than 1 ms",
+    );
+  }
+});
