@@ -37,6 +37,7 @@ import {
   currentScope,
   RequestScope,
   runInScope,
+  scopeAround,
 } from "../core/request_scope.ts";
 import type { App, AppOptions } from "./app.ts";
 import { aBodySize } from "./body_limit.ts";
@@ -169,7 +170,7 @@ export function createHost(options: HostOptions): Host {
     context: Context,
     otherwise = options.otherwise,
   ): MaybePromise<Response> {
-    const scope = new RequestScope(context, undefined);
+    const scope = new RequestScope(context, undefined, scopeAround(context));
     return runInScope(scope, answer, context, scope, otherwise);
   }
 

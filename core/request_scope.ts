@@ -157,6 +157,32 @@ export function currentContext(): RequestContext {
   );
 }
 
+/**
+ * Returns the scope around a request that a host is given.
+ *
+ * In Deno, `import()` in the code of a request leaves the async context of that
+ * request to all that the server gets afterwards. Only a request that a server
+ * has handed over has a promise of its completion, and code around it has the
+ * same one. Any other request is a call from within the current scope.
+ */
+export function scopeAround(
+  { info }: RequestContext,
+): RequestScope | undefined {
+  const current = currentScope();
+  const completed = current && info?.completed;
+  if (completed === undefined) return current;
+  for (let scope = current; scope !== undefined; scope = scope.outer) {
+    if (scope.ownContext?.info?.completed === completed) return current;
+  }
+  return undefined;
+}
+
+/**
+ * Runs `fn` outside of all requests. The kit's own `import()` does, see
+ * {@linkcode scopeAround}.
+ */
+export const runOutside: <T>(fn: () => T) => T = AsyncLocalStorage.snapshot();
+
 /** Runs `fn` in `scope`, with everything it starts and awaits. */
 export function runInScope<T, A extends unknown[]>(
   scope: RequestScope,

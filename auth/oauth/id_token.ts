@@ -1,3 +1,4 @@
+import { runOutside } from "../../core/request_scope.ts";
 import { ProviderError, requestJSON, type Transport } from "./http.ts";
 import type { IdTokenRules } from "./authorization_server.ts";
 
@@ -36,10 +37,9 @@ export function createIdTokenVerifier(
       throw new ProviderError("the token endpoint gave no id_token");
     }
     // Loaded when first used: importing jose takes 5 ms of a cold start.
-    const [{ jwtVerify }, jwks] = await Promise.all([
-      import("jose/jwt/verify"),
-      import("jose/jwks/remote"),
-    ]);
+    const [{ jwtVerify }, jwks] = await runOutside(() =>
+      Promise.all([import("jose/jwt/verify"), import("jose/jwks/remote")])
+    );
     if (keySet?.url !== jwksUrl) {
       keySet = { url: jwksUrl, getKey: remoteKeys(jwks, jwksUrl, transport) };
     }

@@ -1,3 +1,4 @@
+import { runOutside } from "../../core/request_scope.ts";
 import {
   checkOptions,
   type OptionRules,
@@ -9,7 +10,7 @@ import type { TraceData, Tracer } from "../types.ts";
 import { type Authorize, refuse, ruleOf } from "./access.ts";
 
 /** The page takes 11 ms to load, so it is loaded when it is asked for. */
-const loadPage = () => import("./viewer_page.ts");
+const loadPage = () => runOutside(() => import("./viewer_page.ts"));
 
 /** Options of the viewer. */
 export interface ViewerOptions {

@@ -1,3 +1,4 @@
+import { runOutside } from "../../core/request_scope.ts";
 import type { ConnectionInfo } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
 import {
@@ -26,7 +27,7 @@ const OPTIONS: OptionRules<TracesAPIOptions> = {
 };
 
 /** Most processes never answer, so that code is loaded when it is needed. */
-const loadAnswers = () => import("./answers.ts");
+const loadAnswers = () => runOutside(() => import("./answers.ts"));
 
 /**
  * Creates the handler of the traces API. Mount it at `/__app/traces/api`, or use

@@ -1,3 +1,4 @@
+import { runOutside } from "../../core/request_scope.ts";
 import {
   checkOptions,
   type OptionRules,
@@ -121,7 +122,7 @@ export function createTraceWebSocket(
       if (refusal !== undefined) return refusal;
       const writes = !reads || await allows(rule, request, info, "write");
       // Most processes never have a client, so this is loaded with the first.
-      const { openStream } = await import("./stream.ts");
+      const { openStream } = await runOutside(() => import("./stream.ts"));
       stream ??= openStream(tracer, collector, now, maxSocketsPerAddress);
       return stream.upgrade(request, info, { reads, writes, missed: 0 });
     },

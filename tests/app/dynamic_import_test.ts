@@ -1,0 +1,91 @@
+/**
+ * In Deno, `import()` in a request leaves its async context to all requests that
+ * the server gets afterwards. They must not count as part of that request.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { createApp } from "@quartet/kit/app";
+import { apiKey, createAuthPlugin, getAuth } from "@quartet/kit/auth";
+import { createCache } from "@quartet/kit/data";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
+
+/** A module that no other test has imported. */
+const moduleOf = (text: string) =>
+  `data:text/javascript,export default ${JSON.stringify(text)}`;
+
+Deno.test("a request that imports a module doesn't become the outer one of later requests", async () => {
+  const tracer = createTracer();
+  const cache = createCache();
+  const app = createApp({
+    trace: tracePlugin(tracer, { authorize: () => true }),
+    plugins: [
+      createAuthPlugin({
+        session: { secret: "a secret of at least thirty-two bytes" },
+        providers: [apiKey({ validate: () => ({ id: "ada" }) })],
+      }),
+    ],
+    routes: [{
+      path: "/mine",
+      async loader({ context }) {
+        await import(moduleOf("mine"));
+        return getAuth(context).getUser()?.id;
+      },
+    }, { path: "/page", loader: () => "for all" }],
+  });
+  app.use(cache.cacheResponse({ maxAge: 60 }));
+  await using server = Deno.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    onListen() {},
+  }, app.fetch);
+  const base = `http://127.0.0.1:${server.addr.port}`;
+
+  const mine = await fetch(`${base}/mine`, { headers: { "x-api-key": "k" } });
+  assertEquals(await mine.json(), "ada");
+  for (let i = 0; i < 2; i++) {
+    const page = await fetch(`${base}/page`);
+    assertEquals(await page.json(), "for all");
+    assertEquals(page.headers.get("cache-control"), "public, max-age=60");
+  }
+  assertEquals(tracer.getTraces().length, 3);
+  await app.close();
+});
+
+Deno.test("what the viewer, its API and its socket load is no part of later requests", async () => {
+  const auth = createAuthPlugin({
+    session: { secret: "a secret of at least thirty-two bytes" },
+    providers: [apiKey({ validate: () => ({ id: "ada" }) })],
+  });
+  const cache = createCache();
+  const app = createApp({
+    trace: tracePlugin(createTracer(), {
+      async authorize(request, info) {
+        await auth.authenticate(request, info);
+        return true;
+      },
+    }),
+    routes: [{ path: "/page", loader: () => "for all" }],
+  });
+  app.use(cache.cacheResponse({ maxAge: 60 }));
+  await using server = await app.serve({
+    port: 0,
+    signals: false,
+    onListen() {},
+  });
+  const base = `127.0.0.1:${server.address.port}`;
+  const socket = new WebSocket(`ws://${base}/__app/traces/ws`);
+  await new Promise((resolve) => socket.onopen = resolve);
+  for (const path of ["/__app/traces", "/__app/traces/api"]) {
+    await (await fetch(`http://${base}${path}`)).body?.cancel();
+  }
+  for (let i = 0; i < 2; i++) {
+    const page = await fetch(`http://${base}/page`);
+    assertEquals(await page.json(), "for all");
+    assertEquals(page.headers.get("cache-control"), "public, max-age=60");
+  }
+  const closed = new Promise((resolve) => socket.onclose = resolve);
+  socket.close();
+  await closed;
+});
