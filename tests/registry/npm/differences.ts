@@ -72,6 +72,7 @@ export const ON_BUN: Differences = {
   "its Response has no type of a text before it is sent": [
     "A page is made once for its lifetime, with ETag, Age and Cache-Control",
     "a body that was made of text ends the trace with its headers, where no host tells more",
+    "traceMiddleware() answers at once if the rest of the chain does",
   ],
   "it sends headers with the first bytes of a body, not before": [
     "over a real server the trace ends when the whole body has been sent",
