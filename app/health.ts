@@ -31,7 +31,7 @@ export interface HealthOptions {
   readonly showDetails?: (
     request: Request,
     info: ConnectionInfo | undefined,
-  ) => boolean;
+  ) => boolean | Promise<boolean>;
   /** Called when a check begins to fail. Default: `console.error`. */
   readonly onError?: (error: unknown, name: string) => unknown;
 }

@@ -88,7 +88,7 @@ export class Deadline {
     this.#passed.resolve(true);
   }
 
-  /** Waits for some work, at most until the deadline. Returns whether it came. */
+  /** Waits for some work. Returns whether the deadline came first. */
   async limits(work: Promise<unknown>): Promise<boolean> {
     return await Promise.race([work.then(() => false), this.#passed.promise]);
   }
