@@ -38,9 +38,10 @@ const BEFORE_NAME = `{,([<>\n\\${QUOTES}`;
 
 /** Redacts the values of secret fields and headers. */
 export function redactFields(text: string): string {
+  const fields = redactValues(text, text.matchAll(SEPARATOR), fieldAt);
   return redactValues(
-    redactValues(text, SEPARATOR, fieldAt),
-    HEADER_END,
+    fields,
+    fields.matchAll(HEADER_END),
     headerAt,
   );
 }
@@ -57,12 +58,12 @@ type Field = readonly [
 
 function redactValues(
   text: string,
-  separator: RegExp,
+  separators: Iterable<RegExpExecArray>,
   fieldAt: (text: string, match: RegExpExecArray) => Field,
 ): string {
   let result = "";
   let rest = 0;
-  for (const match of text.matchAll(separator)) {
+  for (const match of separators) {
     // The match is inside a redacted value.
     if (match.index < rest) continue;
     const [nameEnd, start, findEnd] = fieldAt(text, match);
@@ -86,7 +87,9 @@ function fieldAt(text: string, { 0: match, index }: RegExpExecArray): Field {
   const start = after - 1;
   // A count isn't secret: `{ total_tokens: 512 }`.
   const findEnd = (name: string) =>
-    /tokens$/i.test(name) ? start : endBefore(text, after, /[^\w.]/);
+    /tokens$/i.test(name)
+      ? start
+      : endOf(text, after, text.slice(after).search(/[^\w.]/));
   return [index, start, findEnd];
 }
 
@@ -95,7 +98,9 @@ function headerAt(text: string, { 0: match, index }: RegExpExecArray): Field {
   // Quoted values were redacted above.
   const isQuoted = QUOTES.includes(text[start] ?? " ");
   const findEnd = (name: string) =>
-    !isQuoted && HEADER.test(name) ? endBefore(text, start, /\n/) : start;
+    !isQuoted && HEADER.test(name)
+      ? endOf(text, start, text.slice(start).search(/\n/))
+      : start;
   return [index + 1, start, findEnd];
 }
 
@@ -128,8 +133,8 @@ function back(text: string, index: number, over: string, max: number): number {
   return at;
 }
 
-function endBefore(text: string, start: number, pattern: RegExp): number {
-  const length = text.slice(start).search(pattern);
+/** Returns the index after `length` characters, or the end of the text for -1. */
+function endOf(text: string, start: number, length: number): number {
   return length === -1 ? text.length : start + length;
 }
 
