@@ -35,15 +35,21 @@ export function rule(
   return { expected, test };
 }
 
-// deno-lint-ignore valid-typeof -- a type that is passed below
-const ofType = (type: string) => (value: unknown) => typeof value === type;
-
 /** `true` or `false`. */
-export const aBoolean: Rule = rule("true or false", ofType("boolean"));
+export const aBoolean: Rule = rule(
+  "true or false",
+  (value) => typeof value === "boolean",
+);
 /** Any function. */
-export const aFunction: Rule = rule("a function", ofType("function"));
+export const aFunction: Rule = rule(
+  "a function",
+  (value) => typeof value === "function",
+);
 /** Any string. */
-export const aString: Rule = rule("a string", ofType("string"));
+export const aString: Rule = rule(
+  "a string",
+  (value) => typeof value === "string",
+);
 /** A string with at least one character. */
 export const aNonEmptyString: Rule = rule(
   "a non-empty string",

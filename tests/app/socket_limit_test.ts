@@ -190,17 +190,20 @@ Deno.test("an invalid maxSocketsPerAddress is refused where it is passed", () =>
   for (const value of [0, -1, 1.5, NaN, "5", null]) {
     const options = { maxSocketsPerAddress: value as number };
     for (
-      const make of [
-        () => createUpgrader({ message() {} }, options),
-        () => rpcPlugin({ router, ...options }),
-        () => tracePlugin(createTracer(), options),
-        () => createTraceWebSocket(createTracer(), options),
-      ]
+      const [operation, make] of [
+        ["create upgrader", () => createUpgrader({ message() {} }, options)],
+        ["create RPC plugin", () => rpcPlugin({ router, ...options })],
+        ["create trace plugin", () => tracePlugin(createTracer(), options)],
+        [
+          "create trace socket",
+          () => createTraceWebSocket(createTracer(), options),
+        ],
+      ] as const
     ) {
       assertThrows(
         make,
         TypeError,
-        ": maxSocketsPerAddress must be a positive integer or Infinity, received ",
+        `Cannot ${operation}: maxSocketsPerAddress must be a positive integer or Infinity, received `,
       );
     }
   }

@@ -86,7 +86,9 @@ Deno.test("Bodies are refused beyond the limit that the page says", async () => 
       const response = await send(`"${"x".repeat(length - 2 + excess)}"`);
       const text = await response.text();
       assertEquals(response.status, excess ? 413 : 400, limit);
-      assertEquals(text.includes("PAYLOAD_TOO_LARGE"), excess === 1, limit);
+      // The app's own 400 has no body.
+      const code = text === "" ? undefined : JSON.parse(text).error.code;
+      assertEquals(code === "PAYLOAD_TOO_LARGE", excess === 1, limit);
     }
   }
 });
