@@ -40,7 +40,7 @@ export interface RequireAuthOptions {
     /** The HTTP status, 400 to 599. */
     readonly status: number;
     /** The body. */
-    // deno-lint-ignore no-explicit-any -- the contract has it so
+    // deno-lint-ignore no-explicit-any -- anything that JSON can hold, or a string
     readonly body: any;
   };
 }

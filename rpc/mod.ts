@@ -25,6 +25,7 @@
 export { procedure } from "./procedure/procedure.ts";
 export type {
   CallInfo,
+  DefineProcedure,
   HandlerArgs,
   MiddlewareArgs,
   NextResult,

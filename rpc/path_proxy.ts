@@ -11,7 +11,7 @@ export type Methods = {
       procedure: readonly string[],
       // deno-lint-ignore no-explicit-any -- the types of a client say what fits
       input: any,
-      // deno-lint-ignore no-explicit-any -- as above
+      // deno-lint-ignore no-explicit-any -- the types of a client say what fits
       options: any,
     ) => unknown)
     | null

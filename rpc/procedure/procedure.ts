@@ -88,9 +88,9 @@ export interface NextResult<Added> {
 /** Code around a procedure: it returns what `next()` gives, or throws. */
 export type ProcedureMiddleware<
   Context = RequestContext,
-  // deno-lint-ignore ban-types -- no fields; any other type would forbid some
+  // deno-lint-ignore ban-types -- {} adds no fields; any other type would forbid some
   Added = {},
-  // deno-lint-ignore ban-types -- as above
+  // deno-lint-ignore ban-types -- {} adds no fields; any other type would forbid some
   Before = {},
 > = (args: MiddlewareArgs<Context> & Before) => Promise<NextResult<Added>>;
 
@@ -116,6 +116,28 @@ export interface Procedure<
   readonly handler: (args: any) => unknown;
   /** Only for the compiler. */
   readonly "~types"?: { readonly output: Output };
+}
+
+/** Defines a query or a mutation, with or without input. */
+export interface DefineProcedure<
+  Kind extends ProcedureKind,
+  Context,
+  Added,
+  Out,
+> {
+  /** Without input. */
+  <Output extends SchemaInput<Out, unknown>>(
+    handler: (
+      args: HandlerArgs<undefined, Context> & Added,
+    ) => Output | PromiseLike<Output>,
+  ): Procedure<Kind, undefined, SchemaOutput<Out, Output>>;
+  /** With input, which the schema checks. */
+  <S extends Schema, Output extends SchemaInput<Out, unknown>>(
+    input: S,
+    handler: (
+      args: HandlerArgs<SchemaOutput<S>, Context> & Added,
+    ) => Output | PromiseLike<Output>,
+  ): Procedure<Kind, S, SchemaOutput<Out, Output>>;
 }
 
 /**
@@ -149,32 +171,9 @@ export interface ProcedureBuilder<Context, Added, Out = undefined> {
   output<S extends Schema>(schema: S): ProcedureBuilder<Context, Added, S>;
 
   /** A procedure that reads. Clients call it with GET, so it must not write. */
-  query<Output extends SchemaInput<Out, unknown>>(
-    handler: (
-      args: HandlerArgs<undefined, Context> & Added,
-    ) => Output | PromiseLike<Output>,
-  ): Procedure<"query", undefined, SchemaOutput<Out, Output>>;
-  /** A procedure that reads, with input. */
-  query<S extends Schema, Output extends SchemaInput<Out, unknown>>(
-    input: S,
-    handler: (
-      args: HandlerArgs<SchemaOutput<S>, Context> & Added,
-    ) => Output | PromiseLike<Output>,
-  ): Procedure<"query", S, SchemaOutput<Out, Output>>;
-
+  readonly query: DefineProcedure<"query", Context, Added, Out>;
   /** A procedure that writes. */
-  mutation<Output extends SchemaInput<Out, unknown>>(
-    handler: (
-      args: HandlerArgs<undefined, Context> & Added,
-    ) => Output | PromiseLike<Output>,
-  ): Procedure<"mutation", undefined, SchemaOutput<Out, Output>>;
-  /** A procedure that writes, with input. */
-  mutation<S extends Schema, Output extends SchemaInput<Out, unknown>>(
-    input: S,
-    handler: (
-      args: HandlerArgs<SchemaOutput<S>, Context> & Added,
-    ) => Output | PromiseLike<Output>,
-  ): Procedure<"mutation", S, SchemaOutput<Out, Output>>;
+  readonly mutation: DefineProcedure<"mutation", Context, Added, Out>;
 
   /** A procedure that streams what its async generator yields. */
   subscription<
@@ -230,7 +229,7 @@ export interface ProcedureBuilder<Context, Added, Out = undefined> {
  * console.assert(api._def.greet.kind === "query");
  * ```
  */
-// deno-lint-ignore ban-types -- no fields; any other type would forbid some
+// deno-lint-ignore ban-types -- {} adds no fields; any other type would forbid some
 export const procedure: ProcedureBuilder<RequestContext, {}> = createBuilder(
   [],
   undefined,
@@ -239,7 +238,7 @@ export const procedure: ProcedureBuilder<RequestContext, {}> = createBuilder(
 function createBuilder(
   middlewares: Procedure["middlewares"],
   output: Schema | undefined,
-  // deno-lint-ignore ban-types -- as above
+  // deno-lint-ignore ban-types -- {} adds no fields; any other type would forbid some
 ): ProcedureBuilder<RequestContext, {}> {
   const finish = (kind: ProcedureKind) => (...args: unknown[]): Procedure => {
     const [input, handler] = args.length > 1 ? args : [undefined, args[0]];
@@ -272,7 +271,7 @@ function checkFunction(
   value: unknown,
   name: string,
   operation: string,
-  // deno-lint-ignore no-explicit-any -- any function is
+  // deno-lint-ignore no-explicit-any -- the check says nothing of its types
 ): asserts value is (args: any) => any {
   checkValue(value, name, aFunction, operation);
 }
