@@ -43,7 +43,7 @@ interface Info {
 const MODULES = ["auth", "trace", "rpc", "data"];
 /** What imports modules, and is imported by nothing. */
 const TOPS = ["mod.ts", "dev.ts"];
-/** What the viewer is built from, and what of it the server serves. */
+/** The entry of the viewer, and the built page that the server serves. */
 const VIEWER_ENTRY = "viewer/main.tsx";
 const VIEWER_PAGE = "viewer/dist/page.ts";
 

@@ -51,7 +51,7 @@ export class MessageRing<T> {
     return this.#messages[position % this.capacity]!;
   }
 
-  /** Adds a message and tells those who wait. */
+  /** Adds a message and wakes the waiting readers. */
   push(message: Tracked<T>): void {
     this.#messages[this.#end % this.capacity] = message;
     this.#end++;

@@ -65,7 +65,7 @@ export interface RedisStream {
   readonly name: string;
   /** How many entries Redis keeps at least. */
   readonly history: number;
-  /** How long it waits for news before it says that there are none, in ms. */
+  /** How long one read waits for messages, in milliseconds. */
   readonly block: number;
 }
 

@@ -28,7 +28,7 @@ import { createSchemaComponents } from "./schema_components.ts";
 export interface OpenAPIOptions {
   /** The name of the API. */
   readonly title: string;
-  /** Its version, not that of OpenAPI. */
+  /** The version of the API. The version of OpenAPI is fixed. */
   readonly version: string;
   /** What it is for; may be CommonMark. */
   readonly description?: string;

@@ -18,9 +18,9 @@ export interface RateLimitOptions<Context = RequestContext> {
   /** How long a window lasts from its first call on, in milliseconds. */
   readonly windowMs: number;
   /**
-   * Names who calls, such as a user's id. Default: the address of the client,
-   * as the host tells it in `ctx.info`; behind a proxy that is the proxy's.
-   * Where the host doesn't tell, everybody shares one window.
+   * Returns the caller's key, such as a user's id. Default: the client's address
+   * in `ctx.info`, which behind a proxy is the proxy's address. Callers without
+   * an address share one window.
    *
    * By default, all addresses of an IPv6 network of 64 bits share one window, and
    * an IPv4-mapped IPv6 address counts as its IPv4 address.

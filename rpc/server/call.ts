@@ -64,8 +64,8 @@ export class Call implements CallInfo<unknown> {
   }
 
   /**
-   * A signal of its own, made when first asked for: that of a request costs
-   * more to make than the call, and Deno aborts it after success as well.
+   * The call's own signal, created when first read. The request's signal costs
+   * more than the call, and Deno aborts it after success as well.
    */
   get signal(): AbortSignal {
     return (this.#controller ??= this.#follow(this.#source.signal)).signal;

@@ -183,7 +183,7 @@ export function createHTTPHandler(
       } catch (error) {
         if (!isA(error, RPCError)) throw error;
         if (!source.arrived) recordRefusedCall(error);
-        // The batch has one status; that of the call goes with its envelope.
+        // The batch has one HTTP status, so each envelope has its own.
         return `{"ok":false,"status":${error.status},"error":${
           stringifyError(error)
         }}`;

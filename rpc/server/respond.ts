@@ -34,8 +34,8 @@ export function respond(
 }
 
 /**
- * The response that tells of an error. Its own headers go before those that
- * the procedures have set.
+ * Returns the response for an error. Its headers take precedence over those
+ * that the procedures have set.
  */
 export function respondError(
   error: RPCError,

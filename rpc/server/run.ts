@@ -23,7 +23,7 @@ import { inSpan, spanAttributes } from "./tracing.ts";
 /**
  * Runs a procedure, in a span of its own if the caller is traced.
  *
- * @param input What the caller sent, unchecked.
+ * @param input The unchecked input of the caller.
  * @param finish Makes the answer of the output; if it fails, the call has.
  * @returns The answer; a promise of it if anything had to be waited for.
  * @throws What a middleware, the handler or `finish` throws, or

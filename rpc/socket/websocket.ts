@@ -53,8 +53,8 @@ const MAX_UNREAD = 4_194_304;
 const MIN_SIZE = 128;
 
 /**
- * How many times longer than allowed a message may be before its sender is cut
- * off. Who sends a little too much by mistake is answered and goes on.
+ * How many times longer than allowed a message may be before its socket is
+ * closed. A message that is a little too long gets an error instead.
  */
 const MAX_EXCESS = 16;
 

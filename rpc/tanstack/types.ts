@@ -1,5 +1,5 @@
 /**
- * What the helpers share. The types say only as much of TanStack Query's as it
+ * Types that the helpers share. They declare only as much of TanStack Query's as it
  * takes for it to infer the rest.
  *
  * @module

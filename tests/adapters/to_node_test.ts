@@ -153,7 +153,7 @@ Deno.test("On Node what offers another protocol is refused, and the app is not a
   assertEquals(asked, 0);
 });
 
-Deno.test("On Node a POST that would rather have HTTP/2 is answered in HTTP/1.1, where the server is told to", async () => {
+Deno.test("On Node a POST that asks for HTTP/2 is answered in HTTP/1.1 if the server allows it", async () => {
   const upgrader = createGreeter();
   const greeter = serving(upgrader);
   const { fetch, upgrade } = toNode({

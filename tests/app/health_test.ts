@@ -128,7 +128,7 @@ Deno.test("Many who ask at once, or within maxAge, share the checks", async () =
   assertEquals(checks, 1);
 });
 
-Deno.test("Who asks while the checks run shares them, without maxAge too", async () => {
+Deno.test("Requests during the checks share them, also with maxAge 0", async () => {
   let checks = 0;
   const gate = Promise.withResolvers<void>();
   const { app } = createApps({

@@ -295,7 +295,7 @@ Deno.test("A session of more than 4 KB is cut into cookies that browsers take, a
   }
 });
 
-Deno.test("Chunks that are forged, missing, doubled or too many are no session", async () => {
+Deno.test("Forged, missing, doubled or too many chunks give no session", async () => {
   await using server = await startAuth(large());
   const browser = await server.signIn();
   const [first, second] = [...browser.cookies.values()].map(({ value }) =>

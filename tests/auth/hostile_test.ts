@@ -1,6 +1,5 @@
 /**
- * Whatever else is sent: nothing of it gets anybody in, breaks the server, or
- * stays in its memory.
+ * Hostile requests sign nobody in, break no server, and stay in no memory.
  *
  * @module
  */

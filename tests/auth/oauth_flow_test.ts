@@ -104,7 +104,7 @@ Deno.test("State, verifier and nonce are random, and bound to each other", async
   assert(again.parameters.get("nonce") !== nonce);
 });
 
-Deno.test("The cookie tells nothing of what is in it", () => {
+Deno.test("The flow cookie doesn't reveal its content", () => {
   const { cookies, parameters } = begun();
   const value = /=([^;]*)/.exec(cookies[0]!)![1]!;
   const bytes = atob(value.replace(/-/g, "+").replace(/_/g, "/"));

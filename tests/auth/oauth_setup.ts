@@ -81,7 +81,7 @@ export function startProvider(): LocalProvider {
   };
 }
 
-/** What a provider sends back to the application. */
+/** The parameters that a provider sends to the callback. */
 export interface Answer {
   readonly code: string;
   readonly state: string;
