@@ -10,7 +10,7 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { RequestContext } from "./context.ts";
+import type { ConnectionInfo, RequestContext } from "./context.ts";
 import type { ObservedSpan } from "./observed_span.ts";
 
 const NO_COOKIES: readonly string[] = Object.freeze([]);
@@ -51,6 +51,8 @@ export class RequestScope {
   ownCookies: readonly string[] = NO_COOKIES;
   /** The request that `span` was opened for, if it is one of a request. */
   tracedRequest: Request | undefined;
+  /** The connection of the request that begins here without a context. */
+  info: ConnectionInfo | undefined;
   readonly #context: RequestContext | undefined;
   #span: ObservedSpan | undefined;
 
@@ -172,7 +174,8 @@ export function scopeAround(
   const completed = current && info?.completed;
   if (completed === undefined) return current;
   for (let scope = current; scope !== undefined; scope = scope.outer) {
-    if (scope.ownContext?.info?.completed === completed) return current;
+    const { info = scope.ownContext?.info } = scope;
+    if (info?.completed === completed) return current;
   }
   return undefined;
 }

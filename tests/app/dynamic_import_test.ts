@@ -6,10 +6,10 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { createApp } from "@quartet/kit/app";
+import { Context, createApp } from "@quartet/kit/app";
 import { apiKey, createAuthPlugin, getAuth } from "@quartet/kit/auth";
 import { createCache } from "@quartet/kit/data";
-import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import { createTracer, traceMiddleware, tracePlugin } from "@quartet/kit/trace";
 
 /** A module that no other test has imported. */
 const moduleOf = (text: string) =>
@@ -88,4 +88,30 @@ Deno.test("what the viewer, its API and its socket load is no part of later requ
   const closed = new Promise((resolve) => socket.onclose = resolve);
   socket.close();
   await closed;
+});
+
+Deno.test("traceMiddleware() without a host keeps later requests apart, and nested ones together", async () => {
+  const tracer = createTracer();
+  const trace = traceMiddleware(tracer);
+  const app = createApp({ routes: [{ path: "/app", loader: () => "app" }] });
+  app.use(traceMiddleware(tracer));
+  await using server = Deno.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    onListen() {},
+  }, (request, info) =>
+    trace(request, new Context(request, info), async () => {
+      if (request.url.endsWith("/app")) return await app.fetch(request, info);
+      await import(moduleOf("bare"));
+      return new Response("bare");
+    }));
+  const base = `http://127.0.0.1:${server.addr.port}`;
+  for (const path of ["/bare", "/bare", "/app"]) {
+    await (await fetch(base + path)).text();
+  }
+  const traces = tracer.getTraces();
+  assertEquals(traces.length, 3);
+  const layers = [...traces[2]!.spans.values()].map(({ layer }) => layer);
+  assertEquals(layers.sort(), ["data", "request", "routing"]);
+  await app.close();
 });

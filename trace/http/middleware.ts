@@ -4,9 +4,9 @@ import type { Middleware, Next } from "../../core/middleware.ts";
 import { isThenable } from "../../core/maybe_async.ts";
 import { pathOf } from "../../core/path.ts";
 import {
-  currentScope,
   RequestScope,
   runInScope,
+  scopeAround,
 } from "../../core/request_scope.ts";
 import { getTracer } from "../record/context.ts";
 import { UnsampledSpan } from "../record/unrecorded_spans.ts";
@@ -71,7 +71,7 @@ export function traceMiddleware(
   ): Response | Promise<Response> {
     const path = pathOf(request.url);
     if (isExcluded(path)) return next();
-    const around = currentScope();
+    const around = scopeAround(context);
     const outer = around?.span as Span | undefined;
     const isOwnScope = around?.ownContext === context;
     if (outer !== undefined && isTraced(request, around)) {
@@ -85,6 +85,7 @@ export function traceMiddleware(
     const scope = isOwnScope
       ? around!
       : new RequestScope(undefined, span, around);
+    if (!isOwnScope) scope.info = info;
     scope.span = span;
     scope.tracedRequest = request;
     return isOwnScope
