@@ -1,0 +1,82 @@
+import { checkValue } from "./check/check_options.ts";
+import { aDuration } from "./check/rules.ts";
+import { errorResponse } from "./error_response.ts";
+
+const aWait = aDuration("seconds", { zero: true });
+
+/**
+ * A service that the app needs can't be reached, such as the store of sessions.
+ *
+ * Hosts and routers answer with 503 `UNAVAILABLE` and `Retry-After`, and don't
+ * report it: the code that throws it reports each outage once. The message is
+ * for the log only.
+ *
+ * @example
+ * ```ts
+ * import { createApp, UnavailableError } from "@quartet/kit/app";
+ *
+ * const app = createApp({
+ *   routes: [{
+ *     path: "/orders",
+ *     loader: () => {
+ *       throw new UnavailableError("Cannot reach database", { retryAfter: 5 });
+ *     },
+ *   }],
+ * });
+ * const response = await app.fetch(new Request("http://localhost/orders"));
+ * console.assert(response.status === 503);
+ * console.assert(response.headers.get("retry-after") === "5");
+ * ```
+ */
+export class UnavailableError extends Error {
+  /** Always `UnavailableError`. */
+  override readonly name = "UnavailableError";
+  /** Always `UNAVAILABLE`. */
+  readonly code = "UNAVAILABLE";
+  /** Always 503. */
+  readonly status = 503;
+  /** The time after which another attempt may succeed, in seconds. */
+  readonly retryAfter: number;
+  /**
+   * The same as `toResponse`, under the name that Hono looks for. Otherwise
+   * Hono would log each request.
+   */
+  declare readonly getResponse: () => Response;
+
+  /**
+   * Creates an error.
+   *
+   * @param message The service and the failure, for the log, as in
+   * `Cannot reach session store: Redis has not answered for 1000 ms`.
+   * @param options `cause` is for the log. `retryAfter` is the time after which
+   * another attempt may succeed, in seconds. Default 2.
+   * @throws {TypeError} If `retryAfter` isn't a number of seconds.
+   */
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly retryAfter?: number } = {},
+  ) {
+    super(message, options);
+    const { retryAfter = 2 } = options;
+    checkValue(retryAfter, "retryAfter", aWait, "create UnavailableError");
+    this.retryAfter = retryAfter;
+    // Not enumerable, so that logs don't show it.
+    const value = () => this.toResponse();
+    Object.defineProperty(this, "getResponse", { value });
+  }
+
+  /** The value of `Retry-After`: whole seconds, at least 1. */
+  get retryAfterHeader(): string {
+    return String(Math.max(1, Math.ceil(this.retryAfter)));
+  }
+
+  /** Returns the response to the failed request. It says nothing of the cause. */
+  toResponse(): Response {
+    return errorResponse(
+      this.status,
+      this.code,
+      "The service is temporarily unavailable",
+      { "cache-control": "no-store", "retry-after": this.retryAfterHeader },
+    );
+  }
+}
