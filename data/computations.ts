@@ -16,7 +16,7 @@ import {
 } from "./invalidation_log.ts";
 import { pathOfScope } from "./paths.ts";
 import type { ErrorListener, StoreGuard } from "./store_guard.ts";
-import { withTimeout } from "./timeouts.ts";
+import { withTimeout } from "../core/runtime/timeouts.ts";
 
 /** How long callers join a computation that began before, in milliseconds. */
 const JOIN_LIMIT = 30_000;

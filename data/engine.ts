@@ -31,7 +31,7 @@ import type { Policy } from "./options.ts";
 import { SharedScope } from "./shared_scope.ts";
 import type { CacheRecord } from "./store.ts";
 import type { StoreGuard } from "./store_guard.ts";
-import { settlesWithin } from "./timeouts.ts";
+import { settlesWithin } from "../core/runtime/timeouts.ts";
 
 /** The calls of one cache. */
 export class Engine {

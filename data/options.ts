@@ -13,7 +13,7 @@ import {
 } from "../core/check/rules.ts";
 import { show } from "../core/check/show.ts";
 import { readPattern } from "./paths.ts";
-import { toDelay } from "./timeouts.ts";
+import { toDelay } from "../core/runtime/timeouts.ts";
 
 /** Options that all cached functions share. All times are in seconds. */
 export interface FreshnessOptions {

@@ -1,7 +1,7 @@
 import { CacheError } from "./error.ts";
 import type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
 import type { CacheRecord, CacheStore } from "./store.ts";
-import { withTimeout } from "./timeouts.ts";
+import { withTimeout } from "../core/runtime/timeouts.ts";
 
 /** Called with errors that no caller sees. */
 export type ErrorListener = (error: unknown, operation: string) => void;

@@ -12,7 +12,7 @@ import { aTimeout, required, withMethods } from "../../core/check/rules.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import { SHARED_STORE, SharedStore } from "../shared/shared_store.ts";
 import type { CacheStore } from "../store.ts";
-import { toDelay } from "../timeouts.ts";
+import { toDelay } from "../../core/runtime/timeouts.ts";
 import type { Kv } from "./kv.ts";
 import { KvBackend } from "./kv_backend.ts";
 

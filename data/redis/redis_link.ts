@@ -1,7 +1,7 @@
 import { MAX_DELAY } from "../../core/check/rules.ts";
 import { pause } from "../../core/runtime/pause.ts";
 import { destroy, isTransient } from "../../core/runtime/redis.ts";
-import { withTimeout } from "../timeouts.ts";
+import { withTimeout } from "../../core/runtime/timeouts.ts";
 import type { CacheRedisClient } from "./redis_client.ts";
 
 /** Runs a Lua script. */

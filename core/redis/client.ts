@@ -1,0 +1,62 @@
+import { type Rule, rule } from "../check/rules.ts";
+
+/**
+ * A client of `npm:redis` 5 or 6 (`createClient()`, `createSentinel()`,
+ * `createCluster()`) or of `npm:ioredis` (`Redis`, `Cluster`).
+ *
+ * The kit never sends commands through it. It opens connections of its own with
+ * the same settings, so the client needn't be connected. The exception is
+ * `createSentinel()` of `npm:redis` 5: it must be connected, because only then
+ * does it tell the address of the master.
+ */
+export interface RedisClient {
+  /** Opens the connection. */
+  connect(): Promise<unknown>;
+  /** Listens to failures of the connection. */
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** The kinds of clients, which differ in how commands are sent. */
+export type ClientKind =
+  | "single"
+  | "sentinel"
+  | "sentinel5"
+  | "cluster"
+  | "ioredis"
+  | "ioredis cluster";
+
+/** Methods by which a client is recognised. */
+const METHODS = {
+  ioredis: ["connect", "on", "duplicate", "call", "subscribe", "disconnect"],
+  redis: ["connect", "on", "sendCommand", "subscribe", "destroy"],
+} as const;
+
+/** Returns the kind of a client, or `undefined` if it isn't supported. */
+export function kindOfClient(client: unknown): ClientKind | undefined {
+  const found = Object(client) as Record<string, unknown>;
+  const has = (name: string) => typeof found[name] === "function";
+  if (METHODS.ioredis.every(has)) {
+    return found["isCluster"] === true ? "ioredis cluster" : "ioredis";
+  }
+  if (!METHODS.redis.every(has)) return undefined;
+  if (has("getMasterNode")) return has("duplicate") ? "sentinel" : "sentinel5";
+  if (!has("duplicate")) return undefined;
+  return "slots" in found ? "cluster" : has("watch") ? "single" : undefined;
+}
+
+/** A supported client. Its settings may hold a password: it is never shown. */
+export const aRedisClient: Rule = {
+  ...rule(
+    "a client of npm:redis 5 or 6 (createClient, createSentinel, createCluster) or of npm:ioredis (Redis, Cluster)",
+    (value) => kindOfClient(value) !== undefined,
+  ),
+  describe: describeClient,
+};
+
+function describeClient(value: unknown): string {
+  if (typeof value !== "object" || value === null) {
+    return value === null ? "null" : `a ${typeof value}`;
+  }
+  const isPool = "execute" in value && "totalClients" in value;
+  return isPool ? "a pool" : "another object";
+}

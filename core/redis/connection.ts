@@ -1,0 +1,201 @@
+/**
+ * One connection, whatever client it is made of.
+ *
+ * A client would reconnect by itself and send commands again that may have been
+ * executed. So a connection is closed at its first failure, and never reopened.
+ *
+ * @module
+ */
+
+import { kindOfClient, type RedisClient } from "./client.ts";
+
+/** A connection of the kit's own. */
+export interface RedisConnection {
+  /** Opens it. */
+  connect(): Promise<unknown>;
+  /**
+   * Sends a command. Maps of RESP3 become arrays of pairs.
+   *
+   * @param key A key on the shard that the command is for.
+   */
+  send(args: readonly string[], key: string): Promise<unknown>;
+  /** Subscribes to a channel. */
+  subscribe(
+    channel: string,
+    onMessage: (message: string) => void,
+  ): Promise<unknown>;
+  /** Closes it at once, in any state. */
+  close(): void;
+}
+
+type Args = readonly string[];
+type OnMessage = (message: string) => void;
+type OnError = (error: Error) => void;
+
+/** The used part of clients of `npm:redis`. */
+interface NodeRedis extends RedisClient {
+  duplicate?(options?: Record<string, unknown>): NodeRedis;
+  destroy(): void | Promise<void>;
+  // deno-lint-ignore no-explicit-any -- each kind has other parameters
+  sendCommand(...args: any[]): Promise<unknown>;
+  subscribe(channel: string, onMessage: OnMessage): Promise<unknown>;
+  /** Of a Sentinel client: runs a function with the master's client. */
+  _execute?<T>(
+    isReadonly: boolean,
+    fn: (master: NodeRedis) => Promise<T>,
+  ): Promise<T>;
+}
+
+/** The used part of clients of `npm:ioredis`. */
+interface IoRedis extends Omit<RedisClient, "on"> {
+  duplicate(...options: unknown[]): IoRedis;
+  disconnect(): void;
+  call(...args: string[]): Promise<unknown>;
+  subscribe(channel: string): Promise<unknown>;
+  on(
+    event: "error" | "end" | "message",
+    // deno-lint-ignore no-explicit-any -- each event has other parameters
+    listener: (...args: any[]) => void,
+  ): unknown;
+}
+
+/**
+ * Creates a connection with the settings of a client.
+ *
+ * @param onError Called when it fails, also after it was closed.
+ */
+export function createConnection(
+  client: RedisClient,
+  onError: OnError,
+): RedisConnection {
+  const nodeRedis = client as NodeRedis;
+  const ioRedis = client as unknown as IoRedis;
+  switch (kindOfClient(client)!) {
+    case "single":
+      return ofNodeRedis(
+        nodeRedis.duplicate!(),
+        onError,
+        (copy, args) => copy.sendCommand(args),
+      );
+    case "sentinel":
+      return ofNodeRedis(
+        nodeRedis.duplicate!(SENTINEL),
+        onError,
+        (copy, args) => copy.sendCommand(false, args),
+      );
+    case "sentinel5":
+      return ofMaster(nodeRedis, onError);
+    case "cluster":
+      return ofNodeRedis(
+        nodeRedis.duplicate!({ minimizeConnections: true, useReplicas: false }),
+        onError,
+        (copy, args, key) => copy.sendCommand(key, false, args),
+      );
+    case "ioredis":
+      return ofIoRedis(ioRedis.duplicate(IOREDIS), onError);
+    case "ioredis cluster":
+      return ofIoRedis(ioRedis.duplicate([], IOREDIS_CLUSTER), onError);
+  }
+}
+
+/** No command is sent a second time, and all go to the master. */
+const SENTINEL = {
+  maxCommandRediscovers: 0,
+  passthroughClientErrorEvents: true,
+  masterPoolSize: 1,
+  replicaPoolSize: 0,
+  reserveClient: false,
+};
+
+const giveUp = () => null;
+
+const IOREDIS = {
+  lazyConnect: true,
+  protocol: 2,
+  retryStrategy: giveUp,
+  sentinelRetryStrategy: giveUp,
+  reconnectOnError: null,
+  maxRetriesPerRequest: null,
+  autoResubscribe: false,
+  autoResendUnfulfilledCommands: false,
+  // Scripts publish on channels whose names the client couldn't prefix.
+  keyPrefix: "",
+};
+
+const IOREDIS_CLUSTER = {
+  lazyConnect: true,
+  clusterRetryStrategy: giveUp,
+  // 0: a command whose connection broke isn't sent again.
+  retryDelayOnFailover: 0,
+  scaleReads: "master",
+  keyPrefix: "",
+};
+
+function ofNodeRedis(
+  copy: NodeRedis,
+  onError: OnError,
+  send: (copy: NodeRedis, args: Args, key: string) => Promise<unknown>,
+): RedisConnection {
+  copy.on("error", onError);
+  return {
+    connect: () => copy.connect(),
+    send: async (args, key) => withoutMaps(await send(copy, args, key)),
+    subscribe: (channel, onMessage) => copy.subscribe(channel, onMessage),
+    close: () => destroy(copy),
+  };
+}
+
+/** Connects to the master that a Sentinel client knows at that time. */
+function ofMaster(client: NodeRedis, onError: OnError): RedisConnection {
+  let copy: NodeRedis | undefined;
+  let isClosed = false;
+  return {
+    async connect() {
+      const found = await client._execute!(
+        false,
+        (master) => Promise.resolve(master.duplicate!()),
+      );
+      if (isClosed) return;
+      copy = found;
+      copy.on("error", onError);
+      await copy.connect();
+    },
+    send: async (args) => withoutMaps(await copy!.sendCommand(args)),
+    subscribe: (channel, onMessage) => copy!.subscribe(channel, onMessage),
+    close() {
+      isClosed = true;
+      if (copy !== undefined) destroy(copy);
+    },
+  };
+}
+
+async function destroy(copy: NodeRedis): Promise<void> {
+  try {
+    await copy.destroy();
+  } catch {
+    // Clients of version 5 throw if the connection is closed already.
+  }
+}
+
+function ofIoRedis(copy: IoRedis, onError: OnError): RedisConnection {
+  copy.on("error", onError);
+  copy.on("end", () => onError(new Error("The connection was closed")));
+  return {
+    connect: () => copy.connect(),
+    send: async (args) => withoutMaps(await copy.call(...args)),
+    subscribe(channel, onMessage) {
+      copy.on("message", (from: string, message: string) => {
+        if (from === channel) onMessage(message);
+      });
+      return copy.subscribe(channel);
+    },
+    close: () => copy.disconnect(),
+  };
+}
+
+function withoutMaps(reply: unknown): unknown {
+  if (typeof reply !== "object" || reply === null || Array.isArray(reply)) {
+    return reply;
+  }
+  return reply instanceof Map ? [...reply] : Object.entries(reply);
+}

@@ -1,0 +1,168 @@
+import { StoreLink } from "../store_link.ts";
+import type { RedisClient } from "./client.ts";
+import { createConnection, type RedisConnection } from "./connection.ts";
+import { isConnectionLost, isFull } from "./replies.ts";
+import type { RedisScript } from "./script.ts";
+
+/** Sends commands and scripts. */
+export interface RedisCommands {
+  /**
+   * Sends a command.
+   *
+   * @param key A key on the shard that the command is for. Default: the link's.
+   */
+  send(args: readonly string[], key?: string): Promise<unknown>;
+  /** Runs a script. Its keys are all on one shard. */
+  run(
+    script: RedisScript,
+    keys: readonly [string, ...string[]],
+    args?: readonly string[],
+  ): Promise<unknown>;
+}
+
+/** Options of a {@linkcode RedisLink}. */
+export interface RedisLinkOptions {
+  /** The client whose settings the connections have. */
+  readonly client: RedisClient;
+  /** The link's user in errors and logs, such as `session store`. */
+  readonly what: string;
+  /** How long to wait for a connection or an answer, in milliseconds. */
+  readonly timeout: number;
+  /** A key on the shard that is used. */
+  readonly key: string;
+  /** Called once for each outage. Default: `console.error`. */
+  readonly onError?: ((error: Error) => unknown) | undefined;
+  /** A channel to listen to, over a connection of its own. */
+  readonly listen?: {
+    readonly channel: string;
+    readonly onMessage: (message: string) => void;
+  };
+  /** Called with each new connection, before anyone else may use it. */
+  readonly onConnect?: (commands: RedisCommands) => Promise<void>;
+  /** Called at intervals, while there is a connection. */
+  readonly onBeat?: () => Promise<void>;
+  /** Called when the connection is lost, and after each vain attempt. */
+  readonly onLost?: () => void;
+}
+
+/**
+ * A connection to Redis that opens itself anew. See {@linkcode StoreLink}.
+ *
+ * With `listen` there is a second connection, for messages. Either both are used
+ * or none, so silence means that there were no messages. The beat goes through
+ * both: it is published by one, and must arrive at the other.
+ */
+export class RedisLink implements RedisCommands {
+  readonly #link: StoreLink<RedisCommands>;
+
+  /** Creates a link that connects at its first use. */
+  constructor(options: RedisLinkOptions) {
+    const { key, onBeat } = options;
+    const pulse = options.listen && new Pulse(options.listen.channel);
+    this.#link = new StoreLink({
+      ...options,
+      server: "Redis",
+      connect: (lose) => connect(options, pulse, lose),
+      beat: async (commands) => {
+        await (pulse?.beat(commands) ?? commands.send(["PTTL", key]));
+        await onBeat?.();
+      },
+      isLost: isConnectionLost,
+      isPassing: isFull,
+    });
+  }
+
+  /** Whether there is a connection now. */
+  get isOpen(): boolean {
+    return this.#link.isOpen;
+  }
+
+  /** Connects without waiting. */
+  open(): void {
+    this.#link.open();
+  }
+
+  send(args: readonly string[], key?: string): Promise<unknown> {
+    return this.#link.use((commands) => commands.send(args, key));
+  }
+
+  run(
+    script: RedisScript,
+    keys: readonly [string, ...string[]],
+    args?: readonly string[],
+  ): Promise<unknown> {
+    return this.#link.use((commands) => commands.run(script, keys, args));
+  }
+
+  /** Closes the connections. Later calls reject. */
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+}
+
+function connect(
+  { client, key, listen, onConnect }: RedisLinkOptions,
+  pulse: Pulse | undefined,
+  lose: (error: Error) => void,
+) {
+  const connection = createConnection(client, lose);
+  const listener = listen && createConnection(client, lose);
+  const commands: RedisCommands = {
+    send: (args, shard = key) => connection.send(args, shard),
+    run: (script, keys, args = []) => run(connection, script, keys, args),
+  };
+  const ready = (async () => {
+    await Promise.all([connection.connect(), listener?.connect()]);
+    if (listener !== undefined) {
+      await listener.subscribe(pulse!.channel, () => pulse!.arrive());
+      // From here on, messages arrive; onConnect() learns what came before.
+      await listener.subscribe(listen!.channel, listen!.onMessage);
+    }
+    await onConnect?.(commands);
+    return commands;
+  })();
+  return {
+    ready,
+    close() {
+      connection.close();
+      listener?.close();
+    },
+  };
+}
+
+async function run(
+  connection: RedisConnection,
+  { sha, text }: RedisScript,
+  keys: readonly [string, ...string[]],
+  args: readonly string[],
+): Promise<unknown> {
+  const rest = [`${keys.length}`, ...keys, ...args];
+  try {
+    return await connection.send(["EVALSHA", sha, ...rest], keys[0]);
+  } catch (error) {
+    // A server that was restarted, or a new master, doesn't know the script.
+    if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
+    return await connection.send(["EVAL", text, ...rest], keys[0]);
+  }
+}
+
+/** A message to oneself, which shows that messages arrive. */
+class Pulse {
+  readonly channel: string;
+  #waiting: (() => void)[] = [];
+
+  constructor(channel: string) {
+    this.channel = `${channel}:${crypto.randomUUID()}`;
+  }
+
+  arrive(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Publishes a message, and waits until it arrives. */
+  async beat(commands: RedisCommands): Promise<void> {
+    const arrived = new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await commands.send(["PUBLISH", this.channel, ""]);
+    await arrived;
+  }
+}
