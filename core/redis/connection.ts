@@ -14,7 +14,7 @@ export interface RedisConnection {
   /** Opens it. */
   connect(): Promise<unknown>;
   /**
-   * Sends a command. Maps of RESP3 become arrays of pairs.
+   * Sends a command. Replies have the shapes of RESP2.
    *
    * @param key A key on the shard that the command is for.
    */
@@ -128,6 +128,7 @@ const IOREDIS_CLUSTER = {
   // 0: a command whose connection broke isn't sent again.
   retryDelayOnFailover: 0,
   scaleReads: "master",
+  redisOptions: { protocol: 2 },
   keyPrefix: "",
 };
 
