@@ -53,6 +53,21 @@ export interface SessionStore {
   listByUser(
     userId: string,
   ): readonly SessionRecord[] | Promise<readonly SessionRecord[]>;
+  /**
+   * Calls `listener` when sessions end or change, whichever process did it: by
+   * `delete`, `deleteByUser` or `touch`, also if the store drops a session to
+   * make room. Expiry needs no call. Without this method, the plugin asks for
+   * the watched sessions twice a second.
+   *
+   * @param listener Called with the ids of the sessions. `undefined` means that
+   * some may have been missed, such as while the connection was lost.
+   * @returns A function that stops the calls.
+   */
+  onEnded?(
+    listener: (ids: readonly string[] | undefined) => void,
+  ): () => void;
+  /** Rejects or throws if the store can't be reached. */
+  ping?(): void | Promise<void>;
   /** Closes what the store has opened itself. */
   close?(): void | Promise<void>;
 }
