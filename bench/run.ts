@@ -20,6 +20,7 @@ const BENCHES = [
   "viewer/speed",
   "rpc/http",
   "rpc/subscriptions",
+  "rpc/broadcast",
   "rpc/size",
   "types/instantiations",
 ];
