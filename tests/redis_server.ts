@@ -5,10 +5,15 @@
  * @module
  */
 
+import { createClient } from "redis";
+
 /** A server that ends with the block that it was started in. */
 export interface RedisServer extends AsyncDisposable {
+  readonly port: number;
   /** Where it listens: `redis://127.0.0.1:<port>`. */
   readonly url: string;
+  /** Sends it a command on a connection of its own. */
+  send(...command: string[]): Promise<unknown>;
   /** Ends it at once, as a crash or `kill -9` would, and waits for its end. */
   crash(): Promise<void>;
   /** Stops or continues it, as `kill -STOP` and `kill -CONT` do. */
@@ -57,20 +62,47 @@ export async function startRedis(
 ): Promise<RedisServer> {
   const port = freePort();
   const dir = await Deno.makeTempDir();
+  // deno-fmt-ignore
+  return await startIn(dir, port, [
+    "--port", `${port}`, "--dir", dir, "--save", "", ...settings,
+  ], "Ready to accept connections");
+}
+
+/**
+ * Starts a sentinel.
+ *
+ * @param settings The lines of its configuration.
+ */
+export async function startSentinel(
+  settings: readonly string[],
+): Promise<RedisServer> {
+  const port = freePort();
+  const dir = await Deno.makeTempDir();
+  // It keeps what it finds out in there.
+  const file = `${dir}/sentinel.conf`;
+  await Deno.writeTextFile(
+    file,
+    [`port ${port}`, `dir ${dir}`, ...settings, ""].join("\n"),
+  );
+  return await startIn(dir, port, [file, "--sentinel"], "Sentinel ID is");
+}
+
+async function startIn(
+  dir: string,
+  port: number,
+  args: readonly string[],
+  announcement: string,
+): Promise<RedisServer> {
   let process = await start();
 
   async function start(): Promise<Deno.ChildProcess> {
     const child = new Deno.Command("redis-server", {
-      // deno-fmt-ignore
-      args: [
-        "--port", `${port}`, "--bind", "127.0.0.1", "--dir", dir,
-        "--save", "", "--daemonize", "no", ...settings,
-      ],
+      args: [...args, "--bind", "127.0.0.1", "--daemonize", "no"],
       stdin: "null",
       stdout: "piped",
       stderr: "null",
     }).spawn();
-    await ready(child.stdout);
+    await ready(child.stdout, announcement);
     return child;
   }
 
@@ -83,8 +115,25 @@ export async function startRedis(
     await process.status;
   }
 
+  const url = `redis://127.0.0.1:${port}`;
+
   return {
-    url: `redis://127.0.0.1:${port}`,
+    port,
+    url,
+    async send(...command) {
+      const socket = {
+        reconnectStrategy: false,
+        connectTimeout: 5_000,
+      } as const;
+      const client = createClient({ url, socket, RESP: 2 });
+      client.on("error", () => {});
+      await client.connect();
+      try {
+        return await client.sendCommand(command);
+      } finally {
+        client.destroy();
+      }
+    },
     crash,
     signal: (signal) => process.kill(signal),
     async restart() {
@@ -100,17 +149,19 @@ export async function startRedis(
 /** Waits until the server says that it is ready, then lets it talk. */
 async function ready(
   stdout: ReadableStream<Uint8Array<ArrayBuffer>>,
+  announcement: string,
 ): Promise<void> {
   let text = "";
   for await (const part of stdout.pipeThrough(new TextDecoderStream())) {
     text += part;
     // Leaving the loop closes the pipe; Redis doesn't mind.
-    if (text.includes("Ready to accept connections")) return;
+    if (text.includes(announcement)) return;
   }
   throw new Error(`redis-server did not start:\n${text}`);
 }
 
-function freePort(): number {
+/** A port that nothing listens on. */
+export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return (listener.addr as Deno.NetAddr).port;
 }

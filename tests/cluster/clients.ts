@@ -1,0 +1,85 @@
+/**
+ * The clients of Redis that the kit works with, made for any place.
+ *
+ * @module
+ */
+
+import { Cluster, Redis } from "ioredis";
+import * as redis6 from "redis";
+import * as redis5 from "redis5";
+import type { RedisPlace } from "./redis_topology.ts";
+
+/** The names of the clients. */
+export const CLIENTS = ["redis 6", "redis 5", "ioredis"] as const;
+
+/** The name of a client. */
+export type ClientName = typeof CLIENTS[number];
+
+/** A client as users make it, which the test that made it has to close. */
+export interface TestClient extends AsyncDisposable {
+  /** What users pass as `client`. */
+  readonly client: RedisClientOfUsers;
+  /** What the client has told its `error` listeners. */
+  readonly errors: readonly unknown[];
+  /** Opens the client's own connection. The kit never needs that. */
+  connect(): Promise<void>;
+}
+
+/** Any of the clients. */
+export type RedisClientOfUsers =
+  | ReturnType<typeof redis6.createClient>
+  | ReturnType<typeof redis6.createSentinel>
+  | ReturnType<typeof redis6.createCluster>
+  | ReturnType<typeof redis5.createClient>
+  | ReturnType<typeof redis5.createSentinel>
+  | ReturnType<typeof redis5.createCluster>
+  | Redis
+  | Cluster;
+
+/** Makes a client. It isn't connected. */
+export function makeClient(name: ClientName, place: RedisPlace): TestClient {
+  const client = name === "ioredis"
+    ? makeIoredis(place)
+    : makeNodeRedis(name === "redis 6" ? redis6 : redis5 as never, place);
+  const errors: unknown[] = [];
+  (client as Redis).on("error", (error) => errors.push(error));
+  let isConnected = false;
+  return {
+    client,
+    errors,
+    async connect() {
+      await client.connect();
+      isConnected = true;
+    },
+    [Symbol.asyncDispose]() {
+      if (isConnected) {
+        if ("destroy" in client) client.destroy();
+        else (client as Redis).disconnect();
+      }
+      return Promise.resolve();
+    },
+  };
+}
+
+function makeNodeRedis(
+  { createClient, createSentinel, createCluster }: typeof redis6,
+  place: RedisPlace,
+): RedisClientOfUsers {
+  if ("url" in place) return createClient({ url: place.url });
+  if ("nodes" in place) {
+    const rootNodes = place.nodes.map(({ host, port }) => ({
+      url: `redis://${host}:${port}`,
+    }));
+    return createCluster({ rootNodes });
+  }
+  const { name, sentinels } = place;
+  return createSentinel({ name, sentinelRootNodes: [...sentinels] });
+}
+
+function makeIoredis(place: RedisPlace): Redis | Cluster {
+  const lazyConnect = true;
+  if ("url" in place) return new Redis(place.url, { lazyConnect });
+  if ("nodes" in place) return new Cluster([...place.nodes], { lazyConnect });
+  const { name, sentinels } = place;
+  return new Redis({ name, sentinels: [...sentinels], lazyConnect });
+}

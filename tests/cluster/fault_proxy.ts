@@ -1,0 +1,192 @@
+/**
+ * A TCP proxy on 127.0.0.1 whose faults are switched while it runs.
+ *
+ * ```
+ * mode          connections that are open       new connections
+ * forward       work                            work
+ * silent        carry nothing, for ever         work
+ * black hole    carry nothing until it changes  are accepted, carry nothing
+ * refuse        are closed                      are refused
+ * { delay: n }  work, n ms later per direction  the same
+ * ```
+ *
+ * @module
+ */
+
+/** What becomes of the bytes. */
+export type FaultMode =
+  | "forward"
+  | "silent"
+  | "black hole"
+  | "refuse"
+  | { readonly delay: number };
+
+/** A proxy. Ends with the block that it was started in. */
+export interface FaultProxy extends AsyncDisposable {
+  readonly port: number;
+  /** Where a Redis client connects: `redis://127.0.0.1:<port>`. */
+  readonly url: string;
+  /** How many connections are open. */
+  readonly connections: number;
+  /** The port that new connections are forwarded to. */
+  target: number;
+  /**
+   * Switches the fault. What a black hole has held back arrives when the mode
+   * changes, as TCP sends again what was lost.
+   */
+  set(mode: FaultMode): void;
+  /** Closes all connections. New ones work as the mode says. */
+  cut(): void;
+}
+
+/** Two connections, and what happens between them. */
+interface Pair {
+  readonly near: Deno.TcpConn;
+  far?: Deno.TcpConn;
+  isSilent: boolean;
+  isClosed: boolean;
+}
+
+/**
+ * Starts a proxy in the mode `forward`.
+ *
+ * @param target The port that it forwards to.
+ */
+export function startFaultProxy(target: number): FaultProxy {
+  const hostname = "127.0.0.1";
+  let listener = Deno.listen({ hostname, port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  const pairs = new Set<Pair>();
+  const running = new Set<Promise<void>>();
+  const sleeping = new Set<() => void>();
+  let mode: FaultMode = "forward";
+  let changed = Promise.withResolvers<void>();
+  let isListening = true;
+  run(accept(listener));
+
+  function run(task: Promise<void>): void {
+    const done = task.finally(() => running.delete(done));
+    running.add(done);
+  }
+
+  async function accept(source: Deno.TcpListener): Promise<void> {
+    try {
+      for await (const near of source) {
+        near.setNoDelay();
+        run(serve({ near, isSilent: false, isClosed: false }));
+      }
+    } catch {
+      // The listener was closed while a connection was being accepted.
+    }
+  }
+
+  async function serve(pair: Pair): Promise<void> {
+    pairs.add(pair);
+    try {
+      await unlessHeld(pair);
+      if (pair.isClosed) return;
+      const far = await Deno.connect({ hostname, port: proxy.target });
+      far.setNoDelay();
+      if (pair.isClosed) return far.close();
+      pair.far = far;
+      await Promise.all([
+        pass(pair, pair.near, far),
+        pass(pair, far, pair.near),
+      ]);
+    } catch {
+      // There is nothing at the target.
+    } finally {
+      close(pair);
+    }
+  }
+
+  async function pass(
+    pair: Pair,
+    from: Deno.TcpConn,
+    to: Deno.TcpConn,
+  ): Promise<void> {
+    const buffer = new Uint8Array(65_536);
+    try {
+      for (;;) {
+        const size = await from.read(buffer);
+        if (size === null) break;
+        if (typeof mode === "object") await sleep(mode.delay);
+        await unlessHeld(pair);
+        for (let sent = 0; sent < size && !pair.isSilent;) {
+          sent += await to.write(buffer.subarray(sent, size));
+        }
+      }
+    } catch {
+      // One of the two was closed.
+    }
+    // The end of a connection is lost as well as its bytes are.
+    await unlessHeld(pair);
+    if (!pair.isSilent) close(pair);
+  }
+
+  async function unlessHeld(pair: Pair): Promise<void> {
+    while (mode === "black hole" && !pair.isClosed) await changed.promise;
+  }
+
+  function sleep(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        sleeping.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, milliseconds);
+      sleeping.add(wake);
+    });
+  }
+
+  function close(pair: Pair): void {
+    if (!pairs.delete(pair)) return;
+    pair.isClosed = true;
+    pair.near.close();
+    pair.far?.close();
+  }
+
+  function wakeAll(): void {
+    changed.resolve();
+    changed = Promise.withResolvers();
+    for (const wake of sleeping) wake();
+  }
+
+  function cut(): void {
+    for (const pair of pairs) close(pair);
+    wakeAll();
+  }
+
+  function set(next: FaultMode): void {
+    mode = next;
+    if (next === "refuse") {
+      if (isListening) listener.close();
+      isListening = false;
+      return cut();
+    }
+    if (!isListening) {
+      listener = Deno.listen({ hostname, port });
+      isListening = true;
+      run(accept(listener));
+    }
+    if (next === "silent") { for (const pair of pairs) pair.isSilent = true; }
+    wakeAll();
+  }
+
+  const proxy: FaultProxy = {
+    port,
+    url: `redis://${hostname}:${port}`,
+    target,
+    get connections() {
+      return pairs.size;
+    },
+    set,
+    cut,
+    async [Symbol.asyncDispose]() {
+      set("refuse");
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+  return proxy;
+}

@@ -1,0 +1,82 @@
+import { assertEquals } from "@std/assert";
+import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { CLIENTS, makeClient } from "./clients.ts";
+import {
+  eventually,
+  type RedisPlace,
+  startCluster,
+  startReplicated,
+  startSentinels,
+} from "./redis_topology.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  const ignore = !hasRedisServer;
+  Deno.test({ name: needsRedis(name, hasRedisServer), ignore, fn });
+}
+
+async function assertClientsWork(place: RedisPlace): Promise<void> {
+  for (const name of CLIENTS) {
+    await using made = makeClient(name, place);
+    await made.connect();
+    const client = made.client as unknown as {
+      set(key: string, value: string): Promise<unknown>;
+      get(key: string): Promise<unknown>;
+    };
+    await client.set("key", name);
+    assertEquals(await client.get("key"), name);
+    assertEquals(made.errors, []);
+  }
+}
+
+test("Each client finds its Redis: a server, a master that its replica replaces", async () => {
+  await using redis = await startReplicated();
+  await assertClientsWork({ url: redis.master.url });
+  const { master, replica } = redis;
+  await redis.switch();
+  assertEquals(redis.master, replica);
+  assertEquals(redis.replica, master);
+  assertEquals(await replica.send("GET", "key"), "ioredis");
+  await assertClientsWork({ url: replica.url });
+});
+
+test("Each client finds its Redis through sentinels, which replace a master that is killed", async () => {
+  await using redis = await startSentinels();
+  await assertClientsWork(redis.place);
+  const old = await redis.master();
+  await old.crash();
+  await eventually(
+    "there is another master",
+    async () => await redis.master() !== old,
+  );
+  await assertClientsWork(redis.place);
+  await old.restart();
+  await redis.settled();
+});
+
+test("Each client finds its Redis in a cluster, also when a replica has become master", async () => {
+  await using cluster = await startCluster({ replicas: true });
+  await assertClientsWork(cluster.place);
+  const master = await cluster.masterOf("key");
+  const replica = await cluster.replicaOf("key");
+  await replica.send("CLUSTER", "FAILOVER");
+  await eventually(
+    "the replica is the master",
+    async () => await cluster.masterOf("key") === replica,
+  );
+  await assertClientsWork(cluster.place);
+  await eventually(
+    "the master is its replica",
+    async () => await cluster.replicaOf("key") === master,
+  );
+});
+
+test("A server can be stopped, killed and started again", async () => {
+  await using redis = await startRedis();
+  redis.signal("SIGSTOP");
+  const answer = redis.send("PING");
+  redis.signal("SIGCONT");
+  assertEquals(await answer, "PONG");
+  await redis.crash();
+  await redis.restart();
+  assertEquals(await redis.send("PING"), "PONG");
+});
