@@ -18,9 +18,9 @@ export interface AppOptions {
    */
   readonly maxBodySize?: number;
   /**
-   * Called once for each error that a handler or middleware throws. The response
-   * doesn't wait for it and contains nothing of the error. Default:
-   * `console.error`.
+   * Called once for each error that a handler or middleware throws, except for an
+   * `UnavailableError`. The response doesn't wait for it and contains nothing of
+   * the error. Default: `console.error`.
    */
   readonly onError?: (error: unknown, request: Request) => unknown;
 }
@@ -33,7 +33,7 @@ export interface App extends PluginHost {
   route(route: Route): App;
   /**
    * Answers a request. It never rejects: a thrown `Response` is the response,
-   * and any other error becomes a 500. Pass it to `Deno.serve`, or call it in a
+   * an `UnavailableError` becomes a 503, and any other error a 500. Pass it to `Deno.serve`, or call it in a
    * test.
    */
   readonly fetch: (

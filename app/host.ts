@@ -27,6 +27,7 @@ import { errorResponse } from "../core/error_response.ts";
 import { guardCaches } from "../core/http/cache_control.ts";
 import { readHost, refuseHost } from "../core/http/host_header.ts";
 import { isResponse } from "../core/http/is_response.ts";
+import { isA } from "../core/is_a.ts";
 import { attempt, type MaybePromise } from "../core/maybe_async.ts";
 import { type Chain, compose, type Middleware } from "../core/middleware.ts";
 import { pathOf } from "../core/path.ts";
@@ -39,6 +40,7 @@ import {
   runInScope,
   scopeAround,
 } from "../core/request_scope.ts";
+import { UnavailableError } from "../core/unavailable.ts";
 import type { App, AppOptions } from "./app.ts";
 import { aBodySize } from "./body_limit.ts";
 import { closePlugins, drainPlugins, readPlugins } from "./plugins.ts";
@@ -82,7 +84,7 @@ export interface HostOptions extends AppOptions {
   /**
    * Makes a response of an error, or throws it on. Called inside the outermost
    * middlewares, and once more outside of them. Default: a 500, reported to
-   * `onError`.
+   * `onError`, or the 503 of an `UnavailableError`.
    */
   readonly recover?: (
     error: unknown,
@@ -225,6 +227,8 @@ export function createHost(options: HostOptions): Host {
     if (isResponse(thrown) && !thrown.bodyUsed) return thrown;
     const error = isResponse(thrown) ? bodyUsedError(request) : thrown;
     currentScope()?.span?.error(error);
+    // The code that threw it has reported the outage.
+    if (isA(error, UnavailableError)) return error.toResponse();
     reportError(onError, error, request);
     return errorResponse(
       500,

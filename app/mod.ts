@@ -50,6 +50,7 @@ export type {
 } from "../core/route.ts";
 export { createGuard } from "../core/guard_fragment.ts";
 export { errorResponse } from "../core/error_response.ts";
+export { UnavailableError } from "../core/unavailable.ts";
 
 // The request.
 export { Context } from "../core/context.ts";

@@ -65,18 +65,17 @@ export class UnavailableError extends Error {
     Object.defineProperty(this, "getResponse", { value });
   }
 
-  /** The value of `Retry-After`: whole seconds, at least 1. */
-  get retryAfterHeader(): string {
-    return String(Math.max(1, Math.ceil(this.retryAfter)));
-  }
-
   /** Returns the response to the failed request. It says nothing of the cause. */
   toResponse(): Response {
+    const { code, status, retryAfter } = this;
     return errorResponse(
-      this.status,
-      this.code,
+      status,
+      code,
       "The service is temporarily unavailable",
-      { "cache-control": "no-store", "retry-after": this.retryAfterHeader },
+      {
+        "cache-control": "no-store",
+        "retry-after": String(Math.max(1, Math.ceil(retryAfter))),
+      },
     );
   }
 }

@@ -15,6 +15,7 @@ export type RPCErrorCode =
   | "RATE_LIMITED"
   | "PAYLOAD_TOO_LARGE"
   | "SUBSCRIPTION_ERROR"
+  | "UNAVAILABLE"
   | "DUPLICATE_ID";
 
 /** Options of an {@linkcode RPCError}. */
@@ -171,16 +172,4 @@ function copyHeaders(init: HeadersInit): Readonly<Record<string, string>> {
     );
   }
   return Object.freeze(Object.fromEntries(headers));
-}
-
-/** `instanceof`, also for a thrown proxy that throws when it is asked. */
-export function isA<T>(
-  value: unknown,
-  type: abstract new (...args: never) => T,
-): value is T {
-  try {
-    return value instanceof type;
-  } catch {
-    return false;
-  }
 }

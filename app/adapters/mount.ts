@@ -9,9 +9,11 @@ import type { Context } from "../../core/context.ts";
 import { holdsGuard, readGuards } from "../../core/guard_fragment.ts";
 import { readHost, refuseHost } from "../../core/http/host_header.ts";
 import { isResponse } from "../../core/http/is_response.ts";
+import { isA } from "../../core/is_a.ts";
 import type { Middleware, Next } from "../../core/middleware.ts";
 import type { Plugin } from "../../core/plugin.ts";
 import type { AuthFragment } from "../../core/route.ts";
+import { UnavailableError } from "../../core/unavailable.ts";
 import { guard } from "../guard.ts";
 import type { Host } from "../host.ts";
 
@@ -80,8 +82,12 @@ export async function visit(
   }
 }
 
-/** Makes a thrown response the answer. Other errors are for the server. */
+/**
+ * Makes a thrown response the answer, and the 503 of an `UnavailableError`. Other
+ * errors are for the server.
+ */
 export function recoverResponse(error: unknown): Response {
   if (isResponse(error)) return error;
+  if (isA(error, UnavailableError)) return error.toResponse();
   throw error;
 }

@@ -3,7 +3,9 @@ import {
   Context,
   type RequestContext,
 } from "../../core/context.ts";
+import { isA } from "../../core/is_a.ts";
 import { currentScope } from "../../core/request_scope.ts";
+import { UnavailableError } from "../../core/unavailable.ts";
 import { createHost } from "../host.ts";
 import { type Mountable, recoverResponse, toPlugins, visit } from "./mount.ts";
 
@@ -53,8 +55,9 @@ const visits = new WeakMap<RequestContext, HonoVisit>();
  * together or one by one: they share the request's context, and keep their values
  * in Hono's `c`, as for `getAuth(c)`.
  *
- * Hono's error pages stay, except for an `AuthError` that would be a 500. It has
- * its own response. A thrown `Response` is the response.
+ * Hono's error pages stay, except for an `AuthError` or `UnavailableError` that
+ * would be a 500. These have their own responses. A thrown `Response` is the
+ * response.
  *
  * @param parts Plugins, middlewares and guards, the outermost first; tracing
  * wraps the others wherever it stands.
@@ -159,5 +162,8 @@ function recover(error: unknown, _request: Request, context: Context) {
     return recoverResponse(error);
   }
   currentScope()?.span?.error(error);
-  return context.c.res;
+  const { res } = context.c;
+  return res.status === 500 && isA(error, UnavailableError)
+    ? error.toResponse()
+    : res;
 }

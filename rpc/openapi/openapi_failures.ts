@@ -37,7 +37,7 @@ export const FAILURE_RESPONSES: OpenAPIDocument["components"]["responses"] = {
     "INTERNAL_ERROR: something went wrong on the server, and nothing more is said",
   ),
   Failure: failure(
-    "Any other failure, such as UNAUTHORIZED (401), FORBIDDEN (403), NOT_FOUND (404), PAYLOAD_TOO_LARGE (413), RATE_LIMITED (429), or a code of the procedure's own",
+    "Any other failure, such as UNAUTHORIZED (401), FORBIDDEN (403), NOT_FOUND (404), PAYLOAD_TOO_LARGE (413), RATE_LIMITED (429), UNAVAILABLE (503), or a code of the procedure's own",
   ),
 };
 

@@ -6,7 +6,8 @@
  */
 
 import { readBodyText } from "../../core/http/read_body.ts";
-import { isA, RPCError, stringifyError } from "../error.ts";
+import { isA } from "../../core/is_a.ts";
+import { RPCError, stringifyError } from "../error.ts";
 import type { Transformer } from "../protocol.ts";
 import { Call, type CallSource, type Endpoint } from "./call.ts";
 import type { Endpoints } from "./endpoints.ts";

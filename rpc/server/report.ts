@@ -1,7 +1,9 @@
+import { isA } from "../../core/is_a.ts";
 import { isResponse } from "../../core/http/is_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import { reportError } from "../../core/report_error.ts";
-import { errors, isA, RPCError } from "../error.ts";
+import { UnavailableError } from "../../core/unavailable.ts";
+import { errors, RPCError, type RPCErrorCode } from "../error.ts";
 import type { CallInfo } from "../procedure/procedure.ts";
 import type { Call } from "./call.ts";
 
@@ -18,6 +20,11 @@ export type Reporter = (error: unknown, call: Call) => RPCError;
 export function createReporter(onError: ErrorReport = logError): Reporter {
   return (error, call) => {
     if (isA(error, RPCError)) return error;
+    // The code that threw it has reported the outage.
+    if (isA(error, UnavailableError)) {
+      const message = "The service is temporarily unavailable";
+      return retryLater("UNAVAILABLE", message, error.toResponse(), error);
+    }
     // Others, such as a redirection, mean nothing to who calls a procedure.
     if (isResponse(error) && error.status >= 400) return fromResponse(error);
     // A procedure that gives up because its caller did has done right.
@@ -41,18 +48,30 @@ function internalError(cause?: unknown, status = 500): RPCError {
  * A thrown `Response` of 400 or more refuses a request everywhere in the kit,
  * guards throw them. Callers of procedures get its status in their envelope.
  */
-function fromResponse({ status, headers }: Response): RPCError {
+function fromResponse(response: Response): RPCError {
+  const { status } = response;
   if (status === 401) return errors.unauthorized();
   if (status === 403) return errors.forbidden();
   if (status === 404) return errors.notFound();
   if (status === 429) {
-    const retryAfter = headers.get("retry-after");
-    return new RPCError("RATE_LIMITED", "Too many requests", 429, {
-      ...(retryAfter ? { headers: { "retry-after": retryAfter } } : {}),
-    });
+    return retryLater("RATE_LIMITED", "Too many requests", response);
   }
   if (status >= 400 && status < 500) {
     return new RPCError("BAD_REQUEST", "The request was refused", status);
   }
   return internalError(undefined, status);
+}
+
+/** Returns an error with the status and the `Retry-After` of a response. */
+function retryLater(
+  code: RPCErrorCode,
+  message: string,
+  { status, headers }: Response,
+  cause?: unknown,
+): RPCError {
+  const retryAfter = headers.get("retry-after");
+  return new RPCError(code, message, status, {
+    ...(retryAfter ? { headers: { "retry-after": retryAfter } } : {}),
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

@@ -65,9 +65,8 @@ export interface RouterOptions {
   readonly transformer?: Transformer;
   /**
    * Gets what procedures and the code of schemas throw that is neither an
-   * `RPCError` nor a `Response`;
-   * the caller sees `INTERNAL_ERROR` and nothing else of it. Default:
-   * `console.error`.
+   * `RPCError`, an `UnavailableError` nor a `Response`. The caller sees
+   * `INTERNAL_ERROR` and nothing else of it. Default: `console.error`.
    */
   readonly onError?: ErrorReport;
   /** How long the body of a POST may be, in bytes. Default 1 MiB. */

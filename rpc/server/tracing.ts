@@ -11,7 +11,9 @@ import { isResponse } from "../../core/http/is_response.ts";
 import { runSpan } from "../../core/observe.ts";
 import type { Attributes, ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
-import { isA, RPCError } from "../error.ts";
+import { isA } from "../../core/is_a.ts";
+import { UnavailableError } from "../../core/unavailable.ts";
+import { RPCError } from "../error.ts";
 import type { Call } from "./call.ts";
 
 /** The endpoint of a request and its number of calls, by its root span. */
@@ -74,7 +76,7 @@ export async function inSpan<T>(
       return await fn();
     } catch (error) {
       thrown = { error };
-      if (isA(error, RPCError)) {
+      if (isA(error, RPCError) || isA(error, UnavailableError)) {
         span.setAttribute("rpc.status_code", error.code);
         if (error.status >= 500) span.error(error);
       } else if (!isResponse(error)) span.error(error);
