@@ -535,7 +535,7 @@ const TRACE: Case[] = [
     options: { url: "http://localhost:4318", batch: { maxSize: 1 } },
     at: "batch",
     cannot: "Cannot create OTLP exporter: ",
-    names: "maxSize, maxDelayMs, maxQueue",
+    names: "maxSize, maxDelayMs, maxQueue, maxQueueSpans, maxInFlight",
     call: trace.createOTLPExporter,
   },
   {

@@ -103,8 +103,8 @@ export {
   createOTLPExporter,
   type OTLPDeadline,
   type OTLPExporter,
-  type OTLPExporterStats,
 } from "./export/otlp_exporter.ts";
+export type { OTLPExporterStats } from "./export/export_counts.ts";
 export type {
   OTLPBatchOptions,
   OTLPExporterOptions,

@@ -30,8 +30,15 @@ export interface OTLPBatchOptions {
   readonly maxSize?: number;
   /** How long a trace waits for others, in milliseconds. Default: 5000. */
   readonly maxDelayMs?: number;
-  /** Maximum waiting traces; further ones are dropped. Default: 1000. */
+  /** Maximum traces kept until taken; further ones are dropped. Default: 5000. */
   readonly maxQueue?: number;
+  /**
+   * Maximum spans of these traces, since traces differ in size; further traces
+   * are dropped. Default: 50,000.
+   */
+  readonly maxQueueSpans?: number;
+  /** Maximum requests at a time. Default: 8. */
+  readonly maxInFlight?: number;
 }
 
 /** Options of an exporter. */
@@ -96,6 +103,8 @@ const BATCH: OptionRules<OTLPBatchOptions> = {
       Number(value) <= MAX_DELAY,
   ),
   maxQueue: aPositiveInteger,
+  maxQueueSpans: aPositiveInteger,
+  maxInFlight: aPositiveInteger,
 };
 
 const REAL_TIMERS: OTLPExporterTimers = {
@@ -110,7 +119,8 @@ const REAL_TIMERS: OTLPExporterTimers = {
 const CREATE = "create OTLP exporter";
 
 /** An exporter's options, checked and complete. */
-export interface ExporterSettings extends Required<OTLPBatchOptions> {
+export interface ExporterSettings
+  extends Required<Omit<OTLPBatchOptions, "maxInFlight">> {
   readonly format: BatchFormat;
   readonly sender: SenderOptions;
   readonly timers: OTLPExporterTimers;
@@ -123,7 +133,13 @@ export function readExporterOptions(
   checkOptions(options, OPTIONS, CREATE);
   const { batch = {}, timers = REAL_TIMERS, gzip = false } = options;
   checkOptions(batch, BATCH, CREATE, "batch");
-  const { maxSize = 100, maxDelayMs = 5000, maxQueue = 1000 } = batch;
+  const {
+    maxSize = 100,
+    maxDelayMs = 5000,
+    maxQueue = 5000,
+    maxQueueSpans = 50_000,
+    maxInFlight = 8,
+  } = batch;
   const headers = readHeaders(options.headers ?? {});
   headers.set("content-type", "application/json");
   if (gzip) headers.set("content-encoding", "gzip");
@@ -138,10 +154,12 @@ export function readExporterOptions(
       timers,
       onError: options.onError ??
         ((error) => console.warn(redactMessage(error.message))),
+      maxInFlight,
     },
     maxSize,
     maxDelayMs,
     maxQueue,
+    maxQueueSpans,
     timers,
   };
 }

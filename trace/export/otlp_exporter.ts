@@ -5,26 +5,19 @@
  */
 
 import { serializeTrace } from "../serialize.ts";
-import type { SerializedTrace, TraceData, Tracer } from "../types.ts";
+import type { TraceData, Tracer } from "../types.ts";
 import {
   type ExporterSettings,
   type OTLPExporterOptions,
   readExporterOptions,
 } from "./exporter_options.ts";
 import { encodeBatches } from "./otlp_batches.ts";
+import {
+  ExportCounts,
+  type OTLPExporterStats,
+  type Outcome,
+} from "./export_counts.ts";
 import { Sender } from "./otlp_sender.ts";
-
-/** Numbers of traces. */
-export interface OTLPExporterStats {
-  /** Taken by the collector. */
-  readonly exported: number;
-  /** Given up: the queue was full, or the exporter closed. */
-  readonly dropped: number;
-  /** Sent in vain: refused, or not taken at the last attempt. */
-  readonly failed: number;
-  /** Waiting, or being sent. */
-  readonly queued: number;
-}
 
 /** The deadline of `flush` and `close`. */
 export interface OTLPDeadline {
@@ -62,10 +55,11 @@ export interface OTLPExporter {
  * anything else that takes OTLP/HTTP JSON: Jaeger, Tempo, a vendor.
  *
  * It never makes a request wait: a finished trace is put in a queue and sent
- * later, with others. The queue is bounded; what doesn't fit is dropped and
- * counted. A batch that the collector can't take now (429, 502, 503, 504, or
- * no connection) is sent again, up to six times, after one second and then
- * twice as long each time, or after what `Retry-After` says.
+ * later, with others, several requests at a time. The queue is bounded; what
+ * doesn't fit is dropped and counted. A batch that the collector can't take now
+ * (429, 502, 503, 504, or no connection) is sent again, up to six times, after
+ * one second and then twice as long each time, or after what `Retry-After`
+ * says. Other batches are sent meanwhile.
  *
  * @param options Where and how to send.
  * @returns The exporter. Close it before the process ends.
@@ -94,15 +88,17 @@ export function createOTLPExporter(
 const DEADLINE = 5000;
 
 /**
- * Batches traces and sends one batch after the other.
+ * Batches traces and sends several batches at a time.
  *
  * ```text
- *  trace:end → queue ─ timer, or maxSize reached, or flush ─→ batch → send
- *                ↑ full: dropped                                  ↺ retry
+ *  trace:end → queue ─ timer, or maxSize reached, or flush ─→ slot → batch → send
+ *                ↑ full: dropped                                ↑               │
+ *                                                               └── wait ← retry
  * ```
  *
- * One batch is on its way at a time, so that a collector in trouble isn't met
- * with more at once. While it is, the queue fills up.
+ * A batch holds a slot while it is written and sent, so that a collector isn't
+ * met with more than `maxInFlight` requests. One that waits to be sent again
+ * gives its slot to others. It still counts as queued, which bounds memory.
  */
 class BatchExporter implements OTLPExporter {
   readonly #settings: ExporterSettings;
@@ -111,11 +107,15 @@ class BatchExporter implements OTLPExporter {
   readonly #detachers = new Set<() => void>();
   readonly #sender: Sender;
   #closing: Promise<void> | undefined;
-  readonly #done = { exported: 0, dropped: 0, failed: 0 };
+  readonly #counts = new ExportCounts();
+  /** The traces of all batches that aren't done. */
   #inFlight = 0;
+  /** The spans of all traces that are waiting or in flight. */
+  #spans = 0;
   /** How many calls of `flush` are waiting. */
   #flushing = 0;
   #running: Promise<void> | undefined;
+  readonly #exports = new Set<Promise<void>>();
   /** Calls off the next run. */
   #cancelTimer: (() => void) | undefined;
   #timerIsUrgent = false;
@@ -126,7 +126,11 @@ class BatchExporter implements OTLPExporter {
   }
 
   get stats(): OTLPExporterStats {
-    return { ...this.#done, queued: this.#queue.size + this.#inFlight };
+    return this.#counts.read(this.#queued, this.#sender.rejectedSpans);
+  }
+
+  get #queued(): number {
+    return this.#queue.size + this.#inFlight;
   }
 
   attach(tracer: Pick<Tracer, "subscribe">): () => void {
@@ -158,12 +162,13 @@ class BatchExporter implements OTLPExporter {
     });
     this.#flushing++;
     this.#sender.hurry();
-    while (this.stats.queued > 0 && !isOver) {
-      await Promise.race([this.#start(), deadline]);
+    while (this.#queued > 0 && !isOver) {
+      if (this.#queue.size > 0) this.#start();
+      await Promise.race([this.#settled(), deadline]);
     }
     this.#flushing--;
     cancel();
-    return this.stats.queued === 0;
+    return this.#queued === 0;
   }
 
   close(deadline?: OTLPDeadline): Promise<void> {
@@ -179,15 +184,24 @@ class BatchExporter implements OTLPExporter {
     for (const detach of this.#detachers) detach();
     await this.flush(deadline);
     this.#sender.close();
-    await this.#running;
+    await this.#settled();
     this.#clearTimer();
-    this.#done.dropped += this.#queue.size;
+    this.#counts.add("closed", this.#queue.size);
     this.#queue.clear();
   }
 
+  /** Waits for the batches that are being sent. */
+  async #settled(): Promise<void> {
+    await Promise.all([this.#running, ...this.#exports]);
+  }
+
   #add(trace: TraceData): void {
-    if (this.stats.queued >= this.#settings.maxQueue) {
-      this.#done.dropped++;
+    const { maxQueue, maxQueueSpans } = this.#settings;
+    const queued = this.#queued;
+    const hasRoom = queued === 0 ||
+      queued < maxQueue && this.#spans + trace.spans.size <= maxQueueSpans;
+    if (!hasRoom) {
+      this.#counts.add("queueFull", 1);
       this.#sender.report(
         "queue",
         "more traces end than are taken; some are dropped",
@@ -195,12 +209,16 @@ class BatchExporter implements OTLPExporter {
       return;
     }
     this.#queue.set(keyOf(trace), trace);
+    this.#spans += trace.spans.size;
     this.#schedule();
   }
 
   #update(trace: TraceData): void {
     const key = keyOf(trace);
-    if (this.#queue.has(key)) this.#queue.set(key, trace);
+    const former = this.#queue.get(key);
+    if (former === undefined) return;
+    this.#spans += trace.spans.size - former.spans.size;
+    this.#queue.set(key, trace);
   }
 
   /** Sends later, never now: the caller is a request that is about to end. */
@@ -226,22 +244,24 @@ class BatchExporter implements OTLPExporter {
   }
 
   /** Sends batches until the next can wait. One run at a time. */
-  #start(): Promise<void> {
+  #start(): void {
     this.#clearTimer();
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
       if (!this.#sender.isClosed) this.#schedule();
     });
-    return this.#running;
   }
 
   async #run(): Promise<void> {
     const { maxSize } = this.#settings;
+    const { slots } = this.#sender;
     do {
-      const batch = [...this.#queue.entries().take(maxSize)];
-      for (const [key] of batch) this.#queue.delete(key);
-      this.#inFlight = batch.length;
-      await this.#export(batch.map(([, trace]) => serializeTrace(trace)));
+      await slots.acquire();
+      const sending = this.#exportNext().finally(() => {
+        slots.release();
+        this.#exports.delete(sending);
+      });
+      this.#exports.add(sending);
       if (this.#queue.size === 0) this.#sender.recovered("queue");
     } while (
       !this.#sender.isClosed &&
@@ -249,21 +269,28 @@ class BatchExporter implements OTLPExporter {
     );
   }
 
-  async #export(traces: readonly SerializedTrace[]): Promise<void> {
+  async #exportNext(): Promise<void> {
+    if (this.#sender.isClosed) return;
+    const batch = [...this.#queue.entries().take(this.#settings.maxSize)];
+    for (const [key] of batch) this.#queue.delete(key);
+    const traces = batch.map(([, trace]) => serializeTrace(trace));
+    let left = traces.length;
+    this.#inFlight += left;
+    const done = (outcome: Outcome, count: number) => {
+      left -= count;
+      this.#inFlight -= count;
+      this.#counts.add(outcome, count);
+    };
     try {
       for await (
         const { body, count } of encodeBatches(traces, this.#settings.format)
-      ) {
-        const outcome = await this.#sender.deliver(body);
-        this.#inFlight -= count;
-        this.#done[outcome] += count;
-      }
+      ) done(await this.#sender.deliver(body), count);
     } catch (error) {
       // The traces of somebody else's tracer may have ids that aren't any.
       this.#sender.report("collector", String(error));
-      this.#done.failed += this.#inFlight;
-      this.#inFlight = 0;
+      done("invalid", left);
     }
+    for (const { spans } of traces) this.#spans -= spans.length;
   }
 }
 

@@ -6,6 +6,7 @@
 
 import { reportError } from "../../core/report_error.ts";
 import { backoff, isRetryable, MAX_ATTEMPTS, retryAfter } from "./retry.ts";
+import { Slots } from "./slots.ts";
 
 /** How much of an answer is read, in bytes. */
 const MAX_ANSWER = 16 * 1024;
@@ -33,29 +34,45 @@ export interface SenderOptions {
   readonly fetch: typeof fetch;
   readonly timers: OTLPExporterTimers;
   readonly onError: (error: Error) => void;
+  /** Maximum requests at a time. */
+  readonly maxInFlight: number;
 }
+
+/** Why a body was given up. */
+export type DeliveryFailure = "rejected" | "timeout" | "unavailable" | "closed";
 
 /** The result of an attempt; `problem` is safe to log. */
 type SendResult =
-  | { readonly type: "sent"; readonly problem?: string }
+  | {
+    readonly type: "sent";
+    readonly problem?: string;
+    /** The spans that the collector refused for good. */
+    readonly rejectedSpans?: number;
+  }
   | {
     readonly type: "retry";
     readonly problem: string;
+    readonly reason: "timeout" | "unavailable";
     /** How long the collector asks to be left alone, in milliseconds. */
     readonly after?: number;
   }
   | { readonly type: "failed"; readonly problem: string };
 
-/** Delivers one body at a time, and reports each problem once. */
+/** Delivers a bounded number of bodies at a time, and reports problems once. */
 export class Sender {
+  /** Those of the requests. A delivery that waits to try again holds none. */
+  readonly slots: Slots;
+  /** Spans of delivered bodies that the collector refused. */
+  rejectedSpans = 0;
   readonly #options: SenderOptions;
   readonly #troubles = new Set<Trouble>();
   readonly #closed = new AbortController();
-  /** Ends the wait before the next attempt, if that is allowed. */
-  #wake: ((isClosing: boolean) => void) | undefined;
+  /** End the waits before further attempts, if that is allowed. */
+  readonly #wakers = new Set<(isClosing: boolean) => void>();
 
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.slots = new Slots(options.maxInFlight);
   }
 
   /** Whether {@linkcode close} was called. */
@@ -63,28 +80,37 @@ export class Sender {
     return this.#closed.signal.aborted;
   }
 
-  /** Sends a body until it is taken, refused, or not worth another attempt. */
+  /**
+   * Sends a body until it is taken, refused, or not worth another attempt. The
+   * caller holds a slot, which others use while this waits to try again.
+   */
   async deliver(
     body: Uint8Array<ArrayBuffer>,
-  ): Promise<"exported" | "failed" | "dropped"> {
+  ): Promise<"exported" | DeliveryFailure> {
     const { timers } = this.#options;
     const { signal } = this.#closed;
     for (let attempt = 1; !signal.aborted; attempt++) {
       const result = await this.#attempt(body);
       if (result.type === "sent") {
-        if (result.problem === undefined) this.recovered("collector");
-        else this.report("collector", result.problem);
+        this.rejectedSpans += result.rejectedSpans ?? 0;
+        // Those that wait to try again are still in trouble.
+        if (result.problem !== undefined) {
+          this.report("collector", result.problem);
+        } else if (this.#wakers.size === 0) this.recovered("collector");
         return "exported";
       }
       if (signal.aborted) break;
       this.report("collector", result.problem);
-      if (result.type === "failed" || attempt === MAX_ATTEMPTS) return "failed";
+      if (result.type === "failed") return "rejected";
+      if (attempt === MAX_ATTEMPTS) return result.reason;
+      this.slots.release();
       await this.#wait(
         result.after ?? backoff(attempt, timers.random()),
         result.after === undefined,
       );
+      await this.slots.acquire();
     }
-    return "dropped";
+    return "closed";
   }
 
   async #attempt(body: Uint8Array<ArrayBuffer>): Promise<SendResult> {
@@ -101,11 +127,12 @@ export class Sender {
     const { timers } = this.#options;
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = timers.after(delay, resolve);
-    this.#wake = (isClosing) => {
+    const wake = (isClosing: boolean) => {
       if (isClosing || isOurChoice) resolve();
     };
+    this.#wakers.add(wake);
     await promise;
-    this.#wake = undefined;
+    this.#wakers.delete(wake);
     cancel();
   }
 
@@ -127,15 +154,15 @@ export class Sender {
     this.#troubles.delete(trouble);
   }
 
-  /** Ends a wait that the sender chose itself, not one of the collector. */
+  /** Ends the waits that the sender chose itself, not those of the collector. */
   hurry(): void {
-    this.#wake?.(false);
+    for (const wake of this.#wakers) wake(false);
   }
 
-  /** Ends the delivery that is going on. */
+  /** Ends the deliveries that are going on. */
   close(): void {
     this.#closed.abort();
-    this.#wake?.(true);
+    for (const wake of this.#wakers) wake(true);
   }
 }
 
@@ -156,7 +183,11 @@ async function send(
       redirect: "manual",
     });
   } catch (error) {
-    return { type: "retry", problem: problemOf(error, signal, options) };
+    return {
+      type: "retry",
+      problem: problemOf(error, signal, options),
+      reason: signal.aborted ? "timeout" : "unavailable",
+    };
   }
   const { status } = response;
   const answer = await readStart(response);
@@ -167,7 +198,12 @@ async function send(
     response.headers.get("retry-after"),
     options.timers.now(),
   );
-  return { type: "retry", problem, ...(after !== undefined && { after }) };
+  return {
+    type: "retry",
+    problem,
+    reason: "unavailable",
+    ...(after !== undefined && { after }),
+  };
 }
 
 /** A 200 may still say that some spans were refused, for good. */
@@ -179,9 +215,12 @@ function acceptance(answer: string): SendResult {
     // An answer without a body is fine.
   }
   const count = Number(rejected);
-  return count > 0
-    ? { type: "sent", problem: `the collector refused ${count} spans` }
-    : { type: "sent" };
+  if (!(count > 0)) return { type: "sent" };
+  return {
+    type: "sent",
+    problem: `the collector refused ${count} spans`,
+    rejectedSpans: count,
+  };
 }
 
 /** Returns the problem, without secrets that the message may repeat. */

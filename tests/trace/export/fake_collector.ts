@@ -37,6 +37,13 @@ export class FakeCollector implements AsyncDisposable {
     );
   }
 
+  /** The names of the first spans of all traces it got, in order. */
+  get traceNames(): string[] {
+    return this.received.flatMap(({ body }) =>
+      body.resourceSpans.map(({ scopeSpans }) => scopeSpans[0]!.spans[0]!.name)
+    );
+  }
+
   /** Waits until it has got so many requests. */
   async requests(count: number): Promise<void> {
     while (this.received.length < count) {

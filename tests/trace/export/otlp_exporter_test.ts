@@ -10,6 +10,7 @@ import { fromOTLP } from "../../../trace/export/otlp_reader.ts";
 import type {
   OTLPExporter,
   OTLPExporterOptions,
+  OTLPExporterStats,
   OTLPExporterTimers,
 } from "@quartet/kit/trace";
 import { createOTLPExporter } from "../../../trace/export/otlp_exporter.ts";
@@ -63,6 +64,24 @@ function setUp(options: Partial<OTLPExporterOptions> = {}): Bench {
   };
 }
 
+/** The numbers of traces: those that are given, and else none. */
+function stats(
+  { queued = 0, exported = 0, ...lost }:
+    & Partial<OTLPExporterStats["lost"]>
+    & { queued?: number; exported?: number },
+): OTLPExporterStats {
+  const { queueFull = 0, closed = 0 } = lost;
+  const { rejected = 0, timeout = 0, unavailable = 0, invalid = 0 } = lost;
+  return {
+    exported,
+    dropped: queueFull + closed,
+    failed: rejected + timeout + unavailable + invalid,
+    queued,
+    lost: { queueFull, closed, rejected, timeout, unavailable, invalid },
+    rejectedSpans: 0,
+  };
+}
+
 /** A port that nobody listens on. */
 function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -80,12 +99,7 @@ Deno.test("exporter sends ended traces together, after a while", async () => {
   const { collector, timers, exporter, tracer } = bench;
   bench.end(2);
   assertEquals(timers.delays, [5000]);
-  assertEquals(exporter.stats, {
-    exported: 0,
-    dropped: 0,
-    failed: 0,
-    queued: 2,
-  });
+  assertEquals(exporter.stats, stats({ queued: 2 }));
   timers.advance(5000);
   await collector.requests(1);
   assert(await exporter.flush());
@@ -101,12 +115,7 @@ Deno.test("exporter sends ended traces together, after a while", async () => {
     fromOTLP(body).map(({ id }) => id),
     tracer.getTraces().map(({ id }) => id),
   );
-  assertEquals(exporter.stats, {
-    exported: 2,
-    dropped: 0,
-    failed: 0,
-    queued: 0,
-  });
+  assertEquals(exporter.stats, stats({ exported: 2 }));
   assertEquals(collector.received.length, 1);
 });
 
@@ -120,6 +129,9 @@ Deno.test("exporter sends as soon as a batch is full, but not while a trace ends
   await collector.requests(2);
   // The seventh waits for others.
   await timers.timer(5000);
+  while (exporter.stats.exported < 6) {
+    await new Promise((resolve) => setTimeout(resolve));
+  }
   assertEquals(collector.traceCount, 6);
   assertEquals(exporter.stats.queued, 1);
 });
@@ -186,28 +198,29 @@ Deno.test("exporter doesn't repeat what the collector refuses for good", async (
     bench.end(2);
     assert(await bench.exporter.flush());
     assertEquals(bench.collector.received.length, 1);
-    assertEquals(bench.exporter.stats.failed, 2);
+    assertEquals(bench.exporter.stats, stats({ rejected: 2 }));
     assertStringIncludes(bench.errors[0] ?? "", `answered ${status}`);
   }
 });
 
 Deno.test("exporter gives up after the sixth attempt and goes on with the next batch", async () => {
-  await using bench = setUp({ batch: { maxSize: 1 } });
+  await using bench = setUp({ batch: { maxSize: 1, maxInFlight: 1 } });
   const { collector, timers, exporter } = bench;
-  for (let i = 0; i < 6; i++) collector.answers.push(answer(503));
+  const bad = () => new Response(null, { status: 503 });
+  collector.answers.push(bad);
   bench.end(2);
   timers.advance(0);
+  // The second is sent while the first waits.
+  await collector.requests(2);
+  assertEquals(collector.traceNames, ["job 0", "job 1"]);
+  collector.answers.push(bad, bad, bad, bad, bad);
   for (const delay of [1000, 2000, 4000, 8000, 16_000]) {
     await timers.pass(delay);
   }
   await collector.requests(7);
   assert(await exporter.flush());
-  assertEquals(exporter.stats, {
-    exported: 1,
-    dropped: 0,
-    failed: 1,
-    queued: 0,
-  });
+  assertEquals(collector.traceNames.slice(2), Array(5).fill("job 0"));
+  assertEquals(exporter.stats, stats({ exported: 1, unavailable: 1 }));
 });
 
 Deno.test("exporter tries again when nobody listens, and tells no secret", async () => {
@@ -275,8 +288,7 @@ Deno.test("exporter survives a reporter that throws", async () => {
 Deno.test("exporter drops and counts what doesn't fit the queue", async () => {
   await using bench = setUp({ batch: { maxQueue: 3 } });
   bench.end(5);
-  assertEquals(bench.exporter.stats.dropped, 2);
-  assertEquals(bench.exporter.stats.queued, 3);
+  assertEquals(bench.exporter.stats, stats({ queued: 3, queueFull: 2 }));
   assertEquals(bench.errors.length, 1);
   assert(await bench.exporter.flush());
   assertEquals(bench.collector.traceCount, 3);
@@ -299,6 +311,44 @@ Deno.test("exporter gives a collector ten seconds to answer", async () => {
   resolve(new Response());
 });
 
+Deno.test("exporter counts traces that got no answer six times", async () => {
+  await using bench = setUp();
+  const { collector, timers, exporter } = bench;
+  const { promise: never, resolve } = Promise.withResolvers<Response>();
+  for (let i = 0; i < 6; i++) collector.answers.push(() => never);
+  bench.end(3);
+  timers.advance(5000);
+  for (const [i, wait] of [1000, 2000, 4000, 8000, 16_000, 0].entries()) {
+    await collector.requests(i + 1);
+    await timers.pass(ANSWER_TIMEOUT);
+    if (wait > 0) await timers.pass(wait);
+  }
+  assert(await exporter.flush());
+  assertEquals(exporter.stats, stats({ timeout: 3 }));
+  resolve(new Response());
+});
+
+Deno.test("exporter bounds the spans of the traces that wait", async () => {
+  await using bench = setUp({ batch: { maxQueueSpans: 10 } });
+  const { exporter, tracer, collector } = bench;
+  const end = (name: string, spans: number) =>
+    tracer.withSpan(name, "custom", (span) => {
+      for (let i = 1; i < spans; i++) span.child("step", "custom").end();
+    });
+  // One that is larger than the bound goes alone.
+  end("large", 12);
+  end("second", 1);
+  assert(await exporter.flush());
+  end("six", 6);
+  end("five", 5);
+  end("four", 4);
+  assert(await exporter.flush());
+  end("six again", 6);
+  assert(await exporter.flush());
+  assertEquals(collector.traceNames, ["large", "six", "four", "six again"]);
+  assertEquals(exporter.stats, stats({ exported: 4, queueFull: 2 }));
+});
+
 Deno.test("exporter tells what a collector took only in part, and doesn't repeat it", async () => {
   await using bench = setUp();
   bench.collector.answers.push(() =>
@@ -308,6 +358,8 @@ Deno.test("exporter tells what a collector took only in part, and doesn't repeat
   assert(await bench.exporter.flush());
   assertEquals(bench.collector.received.length, 1);
   assertStringIncludes(bench.errors[0] ?? "", "the collector refused 3 spans");
+  const { exported, rejectedSpans } = bench.exporter.stats;
+  assertEquals([exported, rejectedSpans], [1, 3]);
 });
 
 Deno.test("exporter doesn't follow redirects, which would pass its headers on", async () => {
@@ -390,19 +442,14 @@ Deno.test("close() drops and counts what is left at its deadline, also on its wa
   await using bench = setUp({ batch: { maxSize: 2 } });
   const { collector, timers, exporter } = bench;
   const { promise: never, resolve } = Promise.withResolvers<Response>();
-  collector.answers.push(() => never);
+  for (let i = 0; i < 3; i++) collector.answers.push(() => never);
   bench.end(5);
   timers.advance(0);
-  await collector.requests(1);
+  await collector.requests(2);
   const closed = exporter.close({ timeoutMs: 300 });
   await timers.pass(300);
   await closed;
-  assertEquals(exporter.stats, {
-    exported: 0,
-    dropped: 5,
-    failed: 0,
-    queued: 0,
-  });
+  assertEquals(exporter.stats, stats({ closed: 5 }));
   assertEquals(bench.errors, []);
   resolve(new Response());
 });
@@ -458,6 +505,14 @@ Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () =
       "batch.maxQueue must be a positive integer, received Infinity",
     ],
     [
+      { url, batch: { maxQueueSpans: 0 } },
+      "batch.maxQueueSpans must be a positive integer, received 0",
+    ],
+    [
+      { url, batch: { maxInFlight: 1.5 } },
+      "batch.maxInFlight must be a positive integer, received 1.5",
+    ],
+    [
       { url, resource: { "service.version": NaN } },
       'resource "service.version" must be a text, a finite number or a boolean, received NaN',
     ],
@@ -510,7 +565,7 @@ Deno.test("exporter survives a trace that can't be written, and long answers", a
     },
   });
   assert(await exporter.flush());
-  assertEquals(exporter.stats.failed, 1);
+  assertEquals(exporter.stats, stats({ invalid: 1 }));
   assertStringIncludes(errors[0] ?? "", "Cannot write OTLP: a span id must be");
   bench.end();
   assert(await exporter.flush());

@@ -1,0 +1,108 @@
+import { assert, assertEquals } from "@std/assert";
+import { createOTLPExporter, createTracer } from "@quartet/kit/trace";
+
+/** A collector in a process of its own, which answers late. */
+interface SlowCollector extends AsyncDisposable {
+  readonly url: string;
+  /** What it has got, and how many requests it had at a time at most. */
+  counts(): Promise<{ traces: number; distinct: number; atOnce: number }>;
+}
+
+const COLLECTOR = new URL("./slow_collector.ts", import.meta.url).pathname;
+
+async function startCollector(
+  ...args: readonly string[]
+): Promise<SlowCollector> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-config", "--allow-net", COLLECTOR, ...args],
+    stdin: "null",
+    stdout: "piped",
+  }).spawn();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value } = await lines.read();
+  const url = value!.trim();
+  return {
+    url,
+    counts: async () => await (await fetch(`${url}/counts`)).json(),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await lines.cancel();
+      await child.status;
+    },
+  };
+}
+
+/** Ends so many traces a second, each of three spans. */
+async function endTraces(
+  tracer: ReturnType<typeof createTracer>,
+  perSecond: number,
+  seconds: number,
+): Promise<void> {
+  const start = performance.now();
+  for (let ended = 0; ended < perSecond * seconds;) {
+    const elapsed = (performance.now() - start) / 1000;
+    const due = Math.min(perSecond * seconds, Math.floor(elapsed * perSecond));
+    for (; ended < due; ended++) {
+      tracer.withSpan("GET /orders/:id", "request", (span) => {
+        span.setAttribute("http.route", "/orders/:id");
+        span.child("db.query", "database").end();
+        span.child("render", "custom").end();
+      });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+Deno.test("exporter loses none of 2,000 traces a second to a collector that answers in 100 ms", async () => {
+  await using collector = await startCollector("100");
+  const tracer = createTracer({ maxTraces: 10 });
+  const exporter = createOTLPExporter({ url: collector.url });
+  exporter.attach(tracer);
+  await endTraces(tracer, 2_000, 4);
+  await exporter.close({ timeoutMs: 20_000 });
+
+  const { exported, dropped, failed, queued } = exporter.stats;
+  assertEquals([exported, dropped, failed, queued], [8_000, 0, 0, 0]);
+  const { traces, distinct, atOnce } = await collector.counts();
+  assertEquals([traces, distinct], [8_000, 8_000]);
+  assert(atOnce <= 8, `${atOnce} requests at a time`);
+});
+
+Deno.test("exporter sends other batches while some are refused for a while, and loses none", async () => {
+  // Refuses every fourth request, and takes it when it comes again.
+  await using collector = await startCollector("20", "4");
+  const tracer = createTracer({ maxTraces: 10 });
+  const errors: string[] = [];
+  const exporter = createOTLPExporter({
+    url: collector.url,
+    onError: ({ message }) => errors.push(message),
+  });
+  exporter.attach(tracer);
+  await endTraces(tracer, 1_000, 2);
+  await exporter.close({ timeoutMs: 20_000 });
+
+  const { exported, dropped, failed, queued } = exporter.stats;
+  assertEquals([exported, dropped, failed, queued], [2_000, 0, 0, 0]);
+  assertEquals((await collector.counts()).distinct, 2_000);
+  assert(errors.length > 0);
+});
+
+Deno.test("exporter counts every trace once while a collector is overrun", async () => {
+  await using collector = await startCollector("100");
+  const tracer = createTracer({ maxTraces: 10 });
+  const exporter = createOTLPExporter({
+    url: collector.url,
+    batch: { maxSize: 10, maxQueue: 200, maxInFlight: 2 },
+    onError: () => {},
+  });
+  exporter.attach(tracer);
+  await endTraces(tracer, 2_000, 1);
+  await exporter.close({ timeoutMs: 20_000 });
+
+  const { exported, failed, queued, lost } = exporter.stats;
+  assertEquals([failed, queued, lost.closed], [0, 0, 0]);
+  assertEquals(exported + lost.queueFull, 2_000);
+  assert(lost.queueFull > 0);
+  const { traces, atOnce } = await collector.counts();
+  assertEquals([traces, atOnce], [exported, 2]);
+});

@@ -1,0 +1,68 @@
+/**
+ * Counts what becomes of traces that are exported.
+ *
+ * @module
+ */
+
+/** Numbers of traces, and of spans where the name says so. */
+export interface OTLPExporterStats {
+  /** Taken by the collector. */
+  readonly exported: number;
+  /** Given up: the queue was full, or the exporter closed. */
+  readonly dropped: number;
+  /** Sent in vain: refused, or not taken at the last attempt. */
+  readonly failed: number;
+  /** Waiting, or being sent. */
+  readonly queued: number;
+  /** The traces of `dropped` and `failed`, by reason. */
+  readonly lost: {
+    /** The queue was full: more traces end than the collector takes. */
+    readonly queueFull: number;
+    /** The exporter closed before they were taken. */
+    readonly closed: number;
+    /** The collector refused them for good, such as with 400 or 401. */
+    readonly rejected: number;
+    /** The collector hadn't answered at the last attempt. */
+    readonly timeout: number;
+    /** The collector was busy or unreachable at the last attempt. */
+    readonly unavailable: number;
+    /** They can't be written as OTLP. */
+    readonly invalid: number;
+  };
+  /** Spans that the collector refused of traces that it took. */
+  readonly rejectedSpans: number;
+}
+
+/** What became of a trace. */
+export type Outcome = "exported" | keyof OTLPExporterStats["lost"];
+
+/** Counts outcomes. */
+export class ExportCounts {
+  readonly #counts: Record<Outcome, number> = {
+    exported: 0,
+    queueFull: 0,
+    closed: 0,
+    rejected: 0,
+    timeout: 0,
+    unavailable: 0,
+    invalid: 0,
+  };
+
+  /** Adds traces with the same outcome. */
+  add(outcome: Outcome, count: number): void {
+    this.#counts[outcome] += count;
+  }
+
+  /** Returns the numbers so far, with those that aren't counted here. */
+  read(queued: number, rejectedSpans: number): OTLPExporterStats {
+    const { exported, ...lost } = this.#counts;
+    return {
+      exported,
+      dropped: lost.queueFull + lost.closed,
+      failed: lost.rejected + lost.timeout + lost.unavailable + lost.invalid,
+      queued,
+      lost,
+      rejectedSpans,
+    };
+  }
+}
