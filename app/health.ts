@@ -1,22 +1,21 @@
 import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
 import { aDuration, aFunction, aTimeout, rule } from "../core/check/rules.ts";
 import type { ConnectionInfo, Context } from "../core/context.ts";
-import type { Plugin } from "../core/plugin.ts";
+import type { HealthCheck, Plugin } from "../core/plugin.ts";
 import { printableError } from "../core/redact/printable.ts";
 import { reportError } from "../core/report_error.ts";
-
-/**
- * Finds out whether something that the app needs works, such as a database.
- * Fails by throwing, rejecting or returning `false`.
- */
-export type HealthCheck = () => unknown;
+import { UnavailableError } from "../core/unavailable.ts";
 
 /** The checks of readiness, and who may see their results. */
 export interface HealthOptions {
   /** The path of readiness. Liveness is below it. Default: `/__app/health`. */
   readonly path?: string;
-  /** Checks of what the app needs, by name. Default: none. */
-  readonly checks?: Readonly<Record<string, HealthCheck>>;
+  /**
+   * Checks of what the app needs, by name, beside those of the other plugins.
+   * One of the same name replaces a plugin's, and `false` leaves it out. Default:
+   * those of the plugins, such as `session store`.
+   */
+  readonly checks?: Readonly<Record<string, HealthCheck | false>>;
   /** How long a check may take, in seconds. Default: 2. */
   readonly checkTimeout?: number;
   /**
@@ -32,7 +31,10 @@ export interface HealthOptions {
     request: Request,
     info: ConnectionInfo | undefined,
   ) => boolean | Promise<boolean>;
-  /** Called when a check begins to fail. Default: `console.error`. */
+  /**
+   * Called when a check begins to fail. Default: `console.error`, except for an
+   * `UnavailableError`, which its store reports itself.
+   */
   readonly onError?: (error: unknown, name: string) => unknown;
 }
 
@@ -45,7 +47,9 @@ const OPTIONS: OptionRules<HealthOptions> = {
     "an object of functions",
     (value) =>
       typeof value === "object" && value !== null && !Array.isArray(value) &&
-      Object.values(value).every((check) => typeof check === "function"),
+      Object.values(value).every((check) =>
+        check === false || typeof check === "function"
+      ),
   ),
   checkTimeout: aTimeout("seconds"),
   maxAge: aDuration("seconds", { zero: true }),
@@ -60,7 +64,8 @@ type Results = Readonly<Record<string, "ok" | "failed">>;
  * Creates a plugin that answers the health checks of load balancers:
  *
  * - `GET /__app/health` is 200 while the server is ready for requests. It is 503
- *   if a check fails, and from the beginning of a shutdown.
+ *   if a check fails, and from the beginning of a shutdown. Checks are yours,
+ *   and those of the plugins that are mounted together with this one.
  * - `GET /__app/health/live` is 200 as long as the process answers.
  *
  * Responses have a JSON body with `status`: `ready`, `failing`, `draining` or
@@ -92,6 +97,7 @@ export function healthPlugin(options: HealthOptions = {}): Plugin {
     showDetails = () => false,
     onError = logFailure,
   } = options;
+  let allChecks = checks;
   const failing = new Set<string>();
   let isDraining = false;
   let latest: Promise<Results> | undefined;
@@ -110,11 +116,12 @@ export function healthPlugin(options: HealthOptions = {}): Plugin {
 
   async function checkAll(): Promise<Results> {
     const states = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) =>
+      Object.entries(allChecks).map(async ([name, check]) =>
+        check !== false &&
         [name, await isHealthy(name, check) ? "ok" : "failed"] as const
       ),
     );
-    return Object.fromEntries(states);
+    return Object.fromEntries(states.filter((state) => state !== false));
   }
 
   async function isHealthy(name: string, check: HealthCheck): Promise<boolean> {
@@ -154,8 +161,15 @@ export function healthPlugin(options: HealthOptions = {}): Plugin {
         handler: () => answer(200, { status: "alive" }),
       },
     ],
+    setup(_app, plugins) {
+      allChecks = Object.assign({}, ...plugins.map(healthOf), checks);
+    },
     drain: () => void (isDraining = true),
   };
+}
+
+function healthOf({ health }: Plugin): Plugin["health"] {
+  return health;
 }
 
 /** Runs a check, and fails if it takes too long or returns `false`. */
@@ -186,5 +200,7 @@ function answer(status: number, body: unknown): Response {
 }
 
 function logFailure(error: unknown, name: string): void {
+  // Already reported by the store that threw it.
+  if (error instanceof UnavailableError) return;
   console.error("Health check %s failed:", name, printableError(error));
 }

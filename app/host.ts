@@ -160,7 +160,7 @@ export function createHost(options: HostOptions): Host {
   async function setUp(): Promise<void> {
     // Only once `ready` holds this promise, whatever a setup does at once.
     await undefined;
-    for (const plugin of plugins) await plugin.setup?.(app);
+    for (const plugin of plugins) await plugin.setup?.(app, plugins);
     isReady = true;
   }
 

@@ -23,7 +23,7 @@ export { serve } from "./serve.ts";
 export type { ServeOptions, Server } from "./serve.ts";
 
 export { healthPlugin } from "./health.ts";
-export type { HealthCheck, HealthOptions } from "./health.ts";
+export type { HealthOptions } from "./health.ts";
 
 // On other servers.
 export { toBun } from "./adapters/to_bun.ts";
@@ -40,7 +40,7 @@ export type { Mountable } from "./adapters/mount.ts";
 
 // Routes, middlewares and plugins.
 export type { Handler, Middleware, Next } from "../core/middleware.ts";
-export type { Plugin, PluginHost } from "../core/plugin.ts";
+export type { HealthCheck, Plugin, PluginHost } from "../core/plugin.ts";
 export type {
   AuthFragment,
   AuthRule,

@@ -1,4 +1,5 @@
 import type { ConnectionInfo } from "../core/context.ts";
+import type { Plugin } from "../core/plugin.ts";
 import { readOrigins } from "../core/http/origin.ts";
 import { namesOfCookies } from "./cookies/cookies.ts";
 import { createEmit, type Emit } from "./events.ts";
@@ -24,6 +25,8 @@ export interface AuthCore<U extends BaseUser = User> {
   /** Returns the address of a client, if known. */
   readonly addressOf: NonNullable<AuthConfig["address"]>;
   readonly trustedOrigins: ReadonlySet<string>;
+  /** The checks of readiness. */
+  readonly health: NonNullable<Plugin["health"]>;
   /** The cookies that only the plugin reads, for `claimCookies()`. */
   readonly cookieNames: readonly string[];
   /** The clock, in milliseconds. */
@@ -57,6 +60,9 @@ export function createCore(config: AuthConfig): AuthCore {
       "create auth plugin",
       "trustedOrigins",
     ),
+    health: store?.ping === undefined
+      ? {}
+      : { "session store": () => store.ping!() },
     cookieNames: namesOfCookies(settings.cookie),
     now,
   };

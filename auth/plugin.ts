@@ -169,6 +169,7 @@ export function createAuthPlugin<U extends BaseUser = User>(
 
   return {
     name: "auth",
+    health: core.health,
     async middleware(request, context, next) {
       const begun = authFor(request, context.info, context);
       const auth = begun instanceof Promise ? await begun : begun;

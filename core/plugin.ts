@@ -10,6 +10,12 @@ export interface PluginHost {
   route(route: Route): PluginHost;
 }
 
+/**
+ * Finds out whether something that the app needs works, such as a database.
+ * Fails by throwing, rejecting or returning `false`.
+ */
+export type HealthCheck = () => unknown;
+
 /** A part that an app is built of: what a module of the kit hands over. */
 export interface Plugin {
   /** Names the plugin in errors. No two plugins of an app share one. */
@@ -18,8 +24,18 @@ export interface Plugin {
   readonly middleware?: Middleware<Context> | readonly Middleware<Context>[];
   /** Routes to add. */
   readonly routes?: readonly Route[];
-  /** Runs once, before the app answers its first request. */
-  setup?(app: PluginHost): void | Promise<void>;
+  /**
+   * Checks of what the plugin needs, such as a store, by name. Readiness runs
+   * them, see `healthPlugin()`.
+   */
+  readonly health?: Readonly<Record<string, HealthCheck>>;
+  /**
+   * Runs once, before the app answers its first request.
+   *
+   * @param app The app.
+   * @param plugins All plugins of the app, the outermost first.
+   */
+  setup?(app: PluginHost, plugins: readonly Plugin[]): void | Promise<void>;
   /** Called when the app is about to close, while requests are still answered. */
   drain?(): void;
   /** Runs once when the app closes, in reverse order of the plugins. */

@@ -7,6 +7,7 @@ import {
   withPlugins,
 } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import { UnavailableError } from "../../core/unavailable.ts";
 
 const PATH = "/__app/health";
 
@@ -103,6 +104,71 @@ Deno.test("healthPlugin() shows no details unless showDetails() returns true", a
   const response = await app.fetch(new Request(`http://localhost${PATH}`));
   assertEquals(response.status, 500, "a rejection doesn't end the process");
   await response.body?.cancel();
+});
+
+Deno.test("healthPlugin() runs the checks of the plugins mounted with it", async () => {
+  let isUp = false;
+  const store = { name: "store", health: { "session store": () => isUp } };
+  const queue = { name: "queue", health: { queue: () => false } };
+  const health = () =>
+    healthPlugin({
+      maxAge: 0,
+      showDetails: () => true,
+      onError: () => {},
+      // Left out, replaced and added.
+      checks: { queue: false, mail: () => true },
+    });
+  const apps = [
+    createApp({ plugins: [health(), store, queue] }),
+    createApp({ plugins: [store, queue, health()] }),
+    withPlugins([store, health(), queue], () => new Response("other")),
+  ];
+  for (const app of apps) {
+    isUp = false;
+    assertEquals(await ask(app), [503, {
+      status: "failing",
+      checks: { "session store": "failed", mail: "ok" },
+    }]);
+    isUp = true;
+    assertEquals(await ask(app), [200, {
+      status: "ready",
+      checks: { "session store": "ok", mail: "ok" },
+    }]);
+    await app.close();
+  }
+  const { app } = createApps({ checks: { mail: () => true } });
+  assertEquals(await ask(app), [200, { status: "ready" }]);
+});
+
+Deno.test("healthPlugin() prefers a check of the app's to one of a plugin", async () => {
+  const app = createApp({
+    plugins: [
+      healthPlugin({ checks: { store: () => true } }),
+      { name: "store", health: { store: () => false } },
+    ],
+  });
+  assertEquals(await ask(app), [200, { status: "ready" }]);
+});
+
+Deno.test("healthPlugin() doesn't log again what a store has reported", async () => {
+  const { error } = console;
+  const printed: unknown[][] = [];
+  console.error = (...args) => printed.push(args);
+  try {
+    const app = createApp({
+      plugins: [healthPlugin({
+        checks: {
+          store: () =>
+            Promise.reject(new UnavailableError("Cannot reach session store")),
+          mail: () => Promise.reject(new Error("Cannot reach mail")),
+        },
+      })],
+    });
+    assertEquals(await ask(app), [503, { status: "failing" }]);
+  } finally {
+    console.error = error;
+  }
+  assertEquals(printed.map(([, name]) => name), ["mail"]);
 });
 
 Deno.test("A health check that takes too long fails", async () => {
