@@ -15,15 +15,11 @@ import { observe } from "../core/observe.ts";
 import { findCookie } from "./cookies/cookies.ts";
 import type { AuthCore } from "./core.ts";
 import type { AuthProvider } from "./provider.ts";
-import { callSession } from "./sessions/callbacks.ts";
+import { runCallbacks } from "./sessions/callbacks.ts";
 import { toPayload } from "./sessions/session_claims.ts";
-import { copySession } from "./sessions/session_copy.ts";
 import { sessionFromUser } from "./sessions/session_user.ts";
-import { Rejection, type VerifiedSession } from "./sessions/verify_session.ts";
+import { type AuthResult, Rejection } from "./sessions/verify_session.ts";
 import type { User } from "./user.ts";
-
-/** The result of checking a request's credentials. `undefined`: it has none. */
-export type AuthResult = VerifiedSession | Rejection | undefined;
 
 const BEARER = /^bearer(?: +|$)/i;
 
@@ -60,12 +56,15 @@ function checkCredentials(
   const authorization = headers.get("authorization");
   if (authorization !== null && BEARER.test(authorization)) {
     const token = authorization.replace(BEARER, "").trimEnd();
-    return runCallbacks(core, core.sessions.verify(token, "bearer"));
+    return runCallbacks(core.callbacks, core.sessions.verify(token, "bearer"));
   }
   for (const provider of core.providers.values()) {
     const user = provider.authenticate?.(request);
     if (user === undefined) continue;
-    return runCallbacks(core, verifyUser(core, provider, request, user));
+    return runCallbacks(
+      core.callbacks,
+      verifyUser(core, provider, request, user),
+    );
   }
   const cookies = headers.get("cookie");
   if (cookies === null) return undefined;
@@ -75,28 +74,7 @@ function checkCredentials(
   if (value === undefined) {
     return new Rejection(isAmbiguous ? "ambiguous" : "malformed", "cookie");
   }
-  return runCallbacks(core, core.sessions.verify(value, "cookie"));
-}
-
-/** In all strategies: the `session` callback, then `onSessionValidate`. */
-function runCallbacks(
-  { callbacks }: AuthCore,
-  result: AuthResult | Promise<AuthResult>,
-): AuthResult | Promise<AuthResult> {
-  const { onSessionValidate } = callbacks;
-  if (callbacks.session === undefined && onSessionValidate === undefined) {
-    return result;
-  }
-  return (async () => {
-    const checked = await result;
-    if (checked === undefined || checked instanceof Rejection) return checked;
-    const verified = await callSession(callbacks, checked);
-    const session = verified.custom ?? copySession(verified.session);
-    // Only a truthy answer means yes.
-    return onSessionValidate === undefined || await onSessionValidate(session)
-      ? verified
-      : new Rejection("refused", verified.credentialSource);
-  })();
+  return runCallbacks(core.callbacks, core.sessions.verify(value, "cookie"));
 }
 
 /** Returns the session of a user whom a provider has found by the request. */

@@ -8,6 +8,7 @@ import type { AuthCallbacks, AuthConfig, SignInLimiter } from "./options.ts";
 import type { AuthProvider } from "./provider.ts";
 import { type AuthSettings, readOptions } from "./read_options.ts";
 import { readProviders } from "./read_providers.ts";
+import { SessionWatcher } from "./sessions/session_watcher.ts";
 import { createSessions, type Sessions } from "./sessions/sessions.ts";
 import { createMemorySessionStore } from "./stores/memory_session_store.ts";
 import { createKeyRing } from "./tokens/key_ring.ts";
@@ -17,6 +18,8 @@ import type { BaseUser, User } from "./user.ts";
 export interface AuthCore<U extends BaseUser = User> {
   readonly settings: AuthSettings;
   readonly sessions: Sessions;
+  /** Notices when sessions end. */
+  readonly watcher: SessionWatcher;
   readonly providers: ReadonlyMap<string, AuthProvider<U>>;
   readonly callbacks: AuthCallbacks<U>;
   readonly flow: OAuthFlow;
@@ -46,9 +49,13 @@ export function createCore(config: AuthConfig): AuthCore {
   const store = settings.strategy === "jwt"
     ? undefined
     : config.session?.store ?? createMemorySessionStore({ now });
+  const sessions = createSessions(
+    { settings, keys, store, callbacks, emit, now },
+  );
   return {
     settings,
-    sessions: createSessions({ settings, keys, store, callbacks, emit, now }),
+    sessions,
+    watcher: new SessionWatcher({ store, sessions, callbacks, now }),
     providers: readProviders(config.providers ?? []),
     callbacks,
     flow: new OAuthFlow({ keys, cookie: settings.cookie, now }),

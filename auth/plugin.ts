@@ -1,15 +1,18 @@
 import type { ConnectionInfo, RequestContext } from "../core/context.ts";
+import { whenDone } from "../core/maybe_async.ts";
 import type { Middleware } from "../core/middleware.ts";
 import { claimCookies, markPersonal } from "../core/personal.ts";
 import type { Plugin } from "../core/plugin.ts";
 import type { RouteArgs } from "../core/route.ts";
+import { noteSessionOf } from "../core/session_end.ts";
 import { authOf } from "./access.ts";
 import type { AuthContext } from "./auth_context.ts";
-import { authenticate, type AuthResult } from "./authenticate.ts";
+import { authenticate } from "./authenticate.ts";
 import { withCookies } from "./cookies/response_cookies.ts";
 import { createCore } from "./core.ts";
 import type { AuthConfig } from "./options.ts";
 import { RequestAuth } from "./request_auth.ts";
+import type { AuthResult } from "./sessions/verify_session.ts";
 import type { BaseUser, Session, User } from "./user.ts";
 import {
   type AuthorizedArgs,
@@ -179,7 +182,11 @@ export function createAuthPlugin<U extends BaseUser = User>(
     authenticate(request, info) {
       // The caller gets the user, so the response is personal from here on.
       markPersonal();
-      return authFor(request, info) as unknown as AuthContext<U>;
+      return whenDone(authFor(request, info), (auth) => {
+        auth.ask();
+        noteSessionOf(request, auth);
+        return auth as unknown as AuthContext<U>;
+      });
     },
     getAuth: (context) => authOf<U>(context),
     getSession: (context) => authOf<U>(context).session,
@@ -200,6 +207,9 @@ export function createAuthPlugin<U extends BaseUser = User>(
     async setup() {
       await Promise.all(Array.from(providers.values(), (it) => it.setup?.()));
     },
-    close: () => sessions.close(),
+    close() {
+      core.watcher.close();
+      return sessions.close();
+    },
   };
 }

@@ -6,42 +6,35 @@
 
 import type { ConnectionInfo, RequestContext } from "../core/context.ts";
 import { observe } from "../core/observe.ts";
-import { markPersonal } from "../core/personal.ts";
 import { printableError } from "../core/redact/printable.ts";
-import { currentScope } from "../core/request_scope.ts";
+import { noteSession } from "../core/session_end.ts";
 import type { AuthContext } from "./auth_context.ts";
-import type { AuthResult } from "./authenticate.ts";
 import { PendingCookies } from "./cookies/pending_cookies.ts";
 import type { AuthCore } from "./core.ts";
 import { isCrossSite } from "./csrf.ts";
 import type { DenialReason } from "./events.ts";
+import { HeldSession } from "./held_session.ts";
 import type { OAuthCallbackParameters } from "./oauth/callback.ts";
 import type { AuthProvider } from "./provider.ts";
 import { findProvider, MAX_ID } from "./read_providers.ts";
 import { callSession } from "./sessions/callbacks.ts";
-import { copySession } from "./sessions/session_copy.ts";
 import { userFromSession } from "./sessions/session_user.ts";
-import { Rejection, type VerifiedSession } from "./sessions/verify_session.ts";
+import {
+  type AuthResult,
+  Rejection,
+  type VerifiedSession,
+} from "./sessions/verify_session.ts";
 import { authorize } from "./sign_in/authorize.ts";
 import { networkOfAddress } from "./sign_in/client_network.ts";
 import { reportFailure } from "./sign_in/report_failure.ts";
 import type { Session, User } from "./user.ts";
 
-const NO_ROLES: readonly string[] = [];
-
 /** The {@linkcode AuthContext} of a request, and what the plugin does with it. */
-export class RequestAuth implements AuthContext {
+export class RequestAuth extends HeldSession implements AuthContext {
   readonly #core: AuthCore;
   readonly #request: Request;
   readonly #info: ConnectionInfo | undefined;
-  /** The context of the request, unless it was passed without one. */
-  readonly #context: RequestContext | undefined;
-  readonly #scope = currentScope();
   readonly #cookies: PendingCookies;
-  #verified: VerifiedSession | undefined;
-  #session: Session | undefined;
-  /** Guards check these, whatever a handler does to `session.roles`. */
-  #roles: readonly string[] = NO_ROLES;
 
   constructor(
     core: AuthCore,
@@ -50,28 +43,23 @@ export class RequestAuth implements AuthContext {
     result: AuthResult,
     context: RequestContext | undefined,
   ) {
+    super(core, context);
     this.#core = core;
     this.#request = request;
     this.#info = info;
-    this.#context = context;
     this.#cookies = new PendingCookies(core.settings.cookie, request);
     if (!(result instanceof Rejection)) {
-      this.#become(result);
+      this.become(result);
+      // authenticate() notes it by the request.
+      if (result !== undefined && context !== undefined) noteSession(this);
     } else {
       core.emit({ type: "session_rejected", reason: result.reason });
       if (result.credentialSource === "cookie") this.#cookies.clearSession();
     }
   }
 
-  get session(): Session | null {
-    const verified = this.#ask();
-    if (verified === undefined) return null;
-    // Copied when first asked for: many requests never ask.
-    return this.#session ??= copySession(verified.session);
-  }
-
   isAuthenticated(): boolean {
-    return this.#ask() !== undefined;
+    return this.ask() !== undefined;
   }
 
   hasRole(role: string): boolean {
@@ -79,13 +67,13 @@ export class RequestAuth implements AuthContext {
   }
 
   hasAnyRole(roles: readonly string[]): boolean {
-    this.#ask();
-    return roles.some((role) => this.#roles.includes(role));
+    this.ask();
+    return roles.some((role) => this.roles.includes(role));
   }
 
   hasAllRoles(roles: readonly string[]): boolean {
     return this.isAuthenticated() &&
-      roles.every((role) => this.#roles.includes(role));
+      roles.every((role) => this.roles.includes(role));
   }
 
   getUser(): User | null {
@@ -94,7 +82,7 @@ export class RequestAuth implements AuthContext {
   }
 
   async getToken(): Promise<string | null> {
-    const verified = this.#ask();
+    const verified = this.ask();
     return verified === undefined || verified.credentialSource === "request"
       ? null
       : await this.#core.sessions.token(verified);
@@ -105,7 +93,7 @@ export class RequestAuth implements AuthContext {
   }
 
   getCookieHeaders(): string[] {
-    this.#ask();
+    this.ask();
     return this.pendingCookies();
   }
 
@@ -130,7 +118,7 @@ export class RequestAuth implements AuthContext {
   oauthUrl(provider: string, redirectUri: string | undefined): string {
     const { flow, emit, providers } = this.#core;
     // The state in it belongs to this browser only.
-    this.#ask();
+    this.ask();
     const found = findProvider(providers, provider);
     const { received } = this.#cookies;
     const { url, cookies } = flow.begin(found, redirectUri, received);
@@ -161,7 +149,7 @@ export class RequestAuth implements AuthContext {
   ): Promise<Session> {
     const { sessions, emit, providers } = this.#core;
     return observe(spanName, "auth", async (span) => {
-      this.#ask();
+      this.ask();
       try {
         const provider = findProvider(providers, id);
         span?.setAttribute("app.auth.provider", provider.id);
@@ -190,11 +178,11 @@ export class RequestAuth implements AuthContext {
     const verified = await callSession(this.#core.callbacks, begun);
     let old: VerifiedSession | undefined;
     do {
-      old = this.#verified;
+      old = this.verified;
       await this.#end(old);
       // Meanwhile the same request may have signed in another time.
-    } while (this.#verified !== old);
-    this.#become(verified);
+    } while (this.verified !== old);
+    this.become(verified);
   }
 
   /** Ends a session in the store. Users of API keys have none. */
@@ -208,8 +196,8 @@ export class RequestAuth implements AuthContext {
     return observe("auth:signOut", "auth", async () => {
       const { callbacks, emit } = this.#core;
       const { session } = this;
-      const verified = this.#verified;
-      this.#become(undefined);
+      const verified = this.verified;
+      this.become(undefined);
       this.#cookies.clearSession();
       if (session === null) return;
       await this.#end(verified);
@@ -228,16 +216,16 @@ export class RequestAuth implements AuthContext {
 
   async refreshSession(): Promise<Session | null> {
     const { sessions, callbacks } = this.#core;
-    const old = this.#verified;
+    const old = this.verified;
     if (old === undefined || old.credentialSource === "request") {
       return this.session;
     }
     const renewed = await sessions.refresh(old);
-    if (renewed === old || this.#verified !== old) return this.session;
+    if (renewed === old || this.verified !== old) return this.session;
     const verified = renewed && await callSession(callbacks, renewed);
     // Meanwhile the request may have signed out, or in as somebody else.
-    if (this.#verified !== old) return this.session;
-    this.#become(verified);
+    if (this.verified !== old) return this.session;
+    this.become(verified);
     if (old.credentialSource === "cookie") {
       if (verified === undefined) this.#cookies.clearSession();
       else this.#setSessionCookie(verified);
@@ -255,7 +243,8 @@ export class RequestAuth implements AuthContext {
    * Browsers send cookies by themselves, and bearer tokens never.
    */
   isCrossSite(request: Request): boolean {
-    const verified = this.#ask();
+    const { verified } = this;
+    this.markPersonal();
     return verified?.credentialSource !== "bearer" &&
       verified?.isSentByBrowsers !== false &&
       isCrossSite(request, this.#core.trustedOrigins);
@@ -263,29 +252,15 @@ export class RequestAuth implements AuthContext {
 
   /** Emits `access_denied`. */
   deny(reason: DenialReason): void {
-    const user = this.#verified && { userId: this.#verified.payload.sub };
+    const user = this.verified && { userId: this.verified.payload.sub };
     this.#core.emit({ type: "access_denied", reason, ...user });
   }
 
   /** Whether the response should carry the session's cookie anew. */
   isRefreshDue(): boolean {
-    const verified = this.#verified;
+    const verified = this.verified;
     return verified?.credentialSource === "cookie" && this.#cookies.isEmpty &&
       this.#core.sessions.isDue(verified);
-  }
-
-  /** Marks the response as personal. */
-  #ask(): VerifiedSession | undefined {
-    markPersonal(this.#context, this.#verified === undefined, this.#scope);
-    return this.#verified;
-  }
-
-  #become(verified: VerifiedSession | undefined): void {
-    this.#verified = verified;
-    this.#session = verified?.custom;
-    this.#roles = verified?.custom === undefined
-      ? verified?.session.roles ?? NO_ROLES
-      : [...verified.custom.roles ?? NO_ROLES];
   }
 
   #setSessionCookie(verified: VerifiedSession): void {

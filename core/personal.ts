@@ -21,6 +21,7 @@
 import type { RequestContext } from "./context.ts";
 import { currentScope } from "./request_scope.ts";
 import type { RequestScope } from "./request_scope.ts";
+import type { RequestSession } from "./session_end.ts";
 
 const KEY = "quartet:personal";
 
@@ -31,6 +32,7 @@ const KEY = "quartet:personal";
  * @param isAnonymous Whether that request is known to be anonymous.
  * @param begun The scope in which the request was first seen: marked as well,
  * in case the code that asks runs elsewhere.
+ * @param session The session that the code gets, if known.
  * @throws If the code is part of a shared computation that the request did not
  * begin in, or was given a user's credentials.
  */
@@ -38,11 +40,12 @@ export function markPersonal(
   context?: RequestContext,
   isAnonymous = false,
   begun?: RequestScope,
+  session?: RequestSession,
 ): void {
-  const isFound = mark(currentScope(), context, isAnonymous);
+  const isFound = mark(currentScope(), context, isAnonymous, session);
   if (context === undefined || isFound) return;
   // Without a scope for the context, the context itself is the only place.
-  if (begun === undefined || !mark(begun, context, isAnonymous)) {
+  if (begun === undefined || !mark(begun, context, isAnonymous, session)) {
     context.set(KEY, true);
   }
   for (let scope = begun; scope !== undefined; scope = scope.outer) {
@@ -55,10 +58,11 @@ function mark(
   innermost: RequestScope | undefined,
   context: RequestContext | undefined,
   isAnonymous: boolean,
+  session: RequestSession | undefined,
 ): boolean {
   let isInside = false;
   for (let scope = innermost; scope !== undefined; scope = scope.outer) {
-    if (!scope.asked(isInside && isAnonymous)) return isInside;
+    if (!scope.asked(isInside && isAnonymous, session)) return isInside;
     isInside ||= context !== undefined && scope.ownContext === context;
   }
   return isInside;

@@ -12,6 +12,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ConnectionInfo, RequestContext } from "./context.ts";
 import type { ObservedSpan } from "./observed_span.ts";
+import type { RequestSession } from "./session_end.ts";
 
 const NO_COOKIES: readonly string[] = Object.freeze([]);
 
@@ -49,6 +50,8 @@ export class RequestScope {
    * once code asks for the user.
    */
   ownCookies: readonly string[] = NO_COOKIES;
+  /** The sessions that the request has brought. */
+  sessions: RequestSession[] | undefined;
   /** The request that `span` was opened for, if it is one of a request. */
   tracedRequest: Request | undefined;
   /** The connection of the request that begins here without a context. */
@@ -115,9 +118,10 @@ export class RequestScope {
    *
    * @param _isOwn Whether the request is anonymous, and began in this scope or
    * an inner one.
+   * @param _session The session that the code got, if known.
    * @returns Whether the scopes around depend on the answer as well.
    */
-  asked(_isOwn: boolean): boolean {
+  asked(_isOwn: boolean, _session?: RequestSession): boolean {
     this.isPersonal = true;
     return true;
   }

@@ -1,21 +1,33 @@
 import { currentScope, RequestScope, runInScope } from "./request_scope.ts";
+import type { RequestSession } from "./session_end.ts";
+
+/**
+ * Called when code in a scope asks for the user. See
+ * {@linkcode RequestScope.asked}.
+ *
+ * @returns Whether the scopes around depend on the answer as well. `undefined`:
+ * as in any scope.
+ */
+export type OnAsked = (
+  isOwn: boolean,
+  session?: RequestSession,
+) => boolean | undefined;
 
 /**
  * A scope that observes the code inside it: whether it asks for the user,
  * refuses the request, or reads cookies.
  */
 export class WatchScope extends RequestScope {
-  readonly #onAsked: ((isOwn: boolean) => boolean) | undefined;
+  readonly #onAsked: OnAsked | undefined;
   #isOver = false;
 
   /**
    * Creates a scope inside the current one.
    *
-   * @param onAsked Called instead of marking the scope as personal. See
-   * {@linkcode RequestScope.asked}.
+   * @param onAsked Called before the scope is marked as personal.
    * @param computation The computation that this scope starts, if any.
    */
-  constructor(onAsked?: (isOwn: boolean) => boolean, computation?: object) {
+  constructor(onAsked?: OnAsked, computation?: object) {
     super(undefined, undefined, currentScope(), computation);
     this.#onAsked = onAsked;
   }
@@ -24,9 +36,9 @@ export class WatchScope extends RequestScope {
     return this.#isOver;
   }
 
-  override asked(isOwn: boolean): boolean {
+  override asked(isOwn: boolean, session?: RequestSession): boolean {
     if (this.#isOver) return true;
-    return this.#onAsked?.(isOwn) ?? super.asked(isOwn);
+    return this.#onAsked?.(isOwn, session) ?? super.asked(isOwn, session);
   }
 
   /** Runs `fn` in the scope. */

@@ -1,5 +1,6 @@
 /**
- * Calls the callbacks that shape sessions: `jwt` and `session`.
+ * Calls the callbacks that shape and check sessions: `jwt`, `session` and
+ * `onSessionValidate`.
  *
  * @module
  */
@@ -14,7 +15,11 @@ import { isCustomClaim, PROTECTED_CLAIMS } from "./claim_names.ts";
 import { definedFields, keep } from "./json_copy.ts";
 import { copySession } from "./session_copy.ts";
 import { checkUser } from "./session_user.ts";
-import type { VerifiedSession } from "./verify_session.ts";
+import {
+  type AuthResult,
+  Rejection,
+  type VerifiedSession,
+} from "./verify_session.ts";
 
 /**
  * Calls the `jwt` callback, which builds a session's payload from the default.
@@ -93,4 +98,25 @@ export async function callSession(
     "of what the session callback returned",
   );
   return { ...verified, custom };
+}
+
+/** In all strategies: the `session` callback, then `onSessionValidate`. */
+export function runCallbacks(
+  callbacks: AuthCallbacks,
+  result: AuthResult | Promise<AuthResult>,
+): AuthResult | Promise<AuthResult> {
+  const { onSessionValidate } = callbacks;
+  if (callbacks.session === undefined && onSessionValidate === undefined) {
+    return result;
+  }
+  return (async () => {
+    const checked = await result;
+    if (checked === undefined || checked instanceof Rejection) return checked;
+    const verified = await callSession(callbacks, checked);
+    const session = verified.custom ?? copySession(verified.session);
+    // Only a truthy answer means yes.
+    return onSessionValidate === undefined || await onSessionValidate(session)
+      ? verified
+      : new Rejection("refused", verified.credentialSource);
+  })();
 }

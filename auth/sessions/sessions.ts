@@ -190,7 +190,7 @@ export function createSessions(options: SessionsOptions) {
   }
 
   return {
-    verify: createVerifySession(settings, keys, store, now),
+    ...createVerifySession(settings, keys, store, now),
     begin,
     isDue,
     refresh,

@@ -54,13 +54,16 @@ export class Rejection {
   }
 }
 
+/** The result of checking a request's credentials. `undefined`: it has none. */
+export type AuthResult = VerifiedSession | Rejection | undefined;
+
 type SignedSource = Exclude<CredentialSource, "request">;
 type Verification = VerifiedSession | Rejection;
 
 /** The meaning of a genuine value: a session, or the id of one. */
 type Meaning = VerifiedSession | string;
 
-/** Creates the function that verifies cookies and bearer tokens. */
+/** Creates the functions that verify cookies, bearer tokens and records. */
 export function createVerifySession(
   settings: AuthSettings,
   keys: KeyRing,
@@ -117,28 +120,65 @@ export function createVerifySession(
     const id = token === undefined ? meaning as string : token.payload.sid;
     // Nobody could revoke the session of a token without an id.
     if (id === undefined) return new Rejection("malformed", source);
-    // A store without types may give `null`.
-    const judge = (record: SessionRecord | null | undefined) => {
-      if (
-        !record || record.payload.sid !== id ||
-        record.payload.sub !== record.userId ||
-        token !== undefined && token.payload.sub !== record.userId
-      ) {
-        return new Rejection("revoked", source);
-      }
-      if (record.expiresAt <= now()) return new Rejection("expired", source);
+    const judge = (found: SessionRecord | null | undefined) => {
+      const record = checkRecord(id, found, token?.payload.sub);
+      if (typeof record === "string") return new Rejection(record, source);
       // With the strategy `cookie`, only the store knows the present claims.
-      if (strategy !== "cookie") return { ...token!, record };
-      const { payload } = record;
-      const reason = problemOf(payload);
-      if (reason !== undefined) return new Rejection(reason, source);
-      const session = fromPayload(payload);
-      return { payload, session, record, value, credentialSource: source };
+      return strategy === "cookie"
+        ? readRecord(record, value, source)
+        : { ...token!, record };
     };
     const found = store.get(id);
     return isThenable(found)
       ? Promise.resolve(found).then(judge)
       : judge(found);
+  }
+
+  /** Returns the record of a session, or the reason why it can't be used. */
+  function checkRecord(
+    id: string,
+    // A store without types may give `null`.
+    record: SessionRecord | null | undefined,
+    owner: string | undefined,
+  ): SessionRecord | RejectionReason {
+    if (
+      !record || record.payload.sid !== id ||
+      record.payload.sub !== record.userId ||
+      owner !== undefined && owner !== record.userId
+    ) {
+      return "revoked";
+    }
+    return record.expiresAt <= now() ? "expired" : record;
+  }
+
+  function readRecord(
+    record: SessionRecord,
+    value: string,
+    source: SignedSource,
+  ): Verification {
+    const { payload } = record;
+    const reason = problemOf(payload);
+    if (reason !== undefined) return new Rejection(reason, source);
+    const session = fromPayload(payload);
+    return { payload, session, record, value, credentialSource: source };
+  }
+
+  /** Verifies a session again, by the record that is in the store now. */
+  function verifyRecord(
+    { payload, value, credentialSource }: VerifiedSession,
+    found: SessionRecord | null | undefined,
+  ): Verification {
+    const source = credentialSource as SignedSource;
+    const record = checkRecord(payload.sid!, found, payload.sub);
+    return typeof record === "string"
+      ? new Rejection(record, source)
+      : readRecord(record, value, source);
+  }
+
+  /** Returns when claims cease to hold, in milliseconds of the Unix epoch. */
+  function endOf(payload: JWTPayload): number {
+    const end = payload.exp + settings.clockTolerance;
+    return 1000 * Math.min(end, beginOf(payload) + absoluteMaxAge);
   }
 
   /** Returns the reason why claims don't hold now, if they don't. */
@@ -150,7 +190,7 @@ export function createVerifySession(
     return beginOf(payload) + absoluteMaxAge <= seconds ? "expired" : undefined;
   }
 
-  return verify;
+  return { verify, verifyRecord, endOf };
 }
 
 /** Returns when the user has signed in, in seconds of the Unix epoch. */

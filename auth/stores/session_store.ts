@@ -59,8 +59,10 @@ export interface SessionStore {
    * make room. Expiry needs no call. Without this method, the plugin asks for
    * the watched sessions twice a second.
    *
-   * @param listener Called with the ids of the sessions. `undefined` means that
-   * some may have been missed, such as while the connection was lost.
+   * @param listener Called with the ids of the sessions. It never throws, and may
+   * call methods of the store. `undefined` means that some may have been missed.
+   * A store calls it so after each loss of its connection, and once it has begun
+   * to listen, unless it does so at once.
    * @returns A function that stops the calls.
    */
   onEnded?(

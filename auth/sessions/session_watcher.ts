@@ -1,0 +1,255 @@
+/**
+ * Notices when sessions end that code goes on with after their requests.
+ *
+ * ```
+ *   store.onEnded(ids) ──┐
+ *   expiry ──────────────┼─► read the record ─► callbacks ─► roles
+ *   every 500 ms ¹ ──────┘
+ *
+ *   ¹ if the store can't tell, or has just failed
+ * ```
+ *
+ * While the store fails, sessions go on until the expiry that is known.
+ *
+ * @module
+ */
+
+import type { SessionWatch } from "../../core/session_end.ts";
+import type { AuthCallbacks } from "../options.ts";
+import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
+import { runCallbacks } from "./callbacks.ts";
+import type { Sessions } from "./sessions.ts";
+import { Rejection, type VerifiedSession } from "./verify_session.ts";
+
+/** The parts that a watcher needs. */
+export interface SessionWatcherOptions {
+  /** Absent with the strategy `jwt`. Then sessions end only by expiry. */
+  readonly store: SessionStore | undefined;
+  readonly sessions: Pick<Sessions, "verifyRecord" | "endOf">;
+  readonly callbacks: AuthCallbacks;
+  /** The clock, in milliseconds. */
+  readonly now: () => number;
+}
+
+/** Time between two looks at the clock, and at what has to be asked again. */
+const INTERVAL = 500;
+/** Maximum reads at a time, so that requests don't wait behind thousands. */
+const MAX_READS = 64;
+/** Time after which a read has failed, in ms. Stores usually fail earlier. */
+const READ_TIMEOUT = 2_000;
+
+interface Watcher {
+  /** The roles that the session must keep. */
+  readonly roles: readonly string[];
+  readonly onEnd: () => void;
+}
+
+interface Watched {
+  /** The session as it was last found. */
+  session: VerifiedSession;
+  /** When it ends unless it is refreshed, in milliseconds. */
+  end: number;
+  readonly watchers: Set<Watcher>;
+  readonly isRead: PromiseWithResolvers<void>;
+  isReading: boolean;
+  hasFailed: boolean;
+}
+
+/**
+ * Returns a name that all requests of a session share. `undefined`: it lasts no
+ * longer than the request.
+ */
+export function sessionKeyOf(
+  { payload, value, credentialSource }: VerifiedSession,
+): string | undefined {
+  return credentialSource === "request" ? undefined : payload.sid ?? value;
+}
+
+/** Watches any number of sessions with one look at each. */
+export class SessionWatcher {
+  readonly #options: SessionWatcherOptions;
+  readonly #watched = new Map<string, Watched>();
+  readonly #waiting = new Set<Watched>();
+  #reads = 0;
+  #isClosed = false;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #stopListening: (() => void) | undefined;
+
+  /** Creates a watcher that does nothing before it has a session to watch. */
+  constructor(options: SessionWatcherOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Watches a session that has just been verified.
+   *
+   * @param roles The roles that it must keep.
+   * @param onEnd Called once, when it ends or loses one of the roles.
+   */
+  watch(
+    session: VerifiedSession,
+    roles: readonly string[],
+    onEnd: () => void,
+  ): SessionWatch {
+    const { store, sessions } = this.#options;
+    const key = sessionKeyOf(session)!;
+    let watched = this.#watched.get(key);
+    const isKnown = watched !== undefined;
+    watched ??= {
+      session,
+      end: 0,
+      watchers: new Set(),
+      isRead: Promise.withResolvers(),
+      isReading: false,
+      hasFailed: false,
+    };
+    // A token may have been refreshed, which no store knows with `jwt`.
+    const { payload } = session.record ?? session;
+    watched.end = Math.max(watched.end, sessions.endOf(payload));
+    const watcher = { roles, onEnd };
+    watched.watchers.add(watcher);
+    if (this.#isClosed) watched.isRead.resolve();
+    else if (!isKnown) {
+      this.#watched.set(key, watched);
+      this.#start();
+      if (store !== undefined) this.#read(watched);
+    }
+    return {
+      ready: store && watched.isRead.promise,
+      stop: () => this.#drop(watched, watcher),
+    };
+  }
+
+  /** Stops watching all sessions. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { isRead } of this.#watched.values()) isRead.resolve();
+    this.#watched.clear();
+    this.#waiting.clear();
+    this.#stop();
+  }
+
+  #start(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setInterval(() => this.#tick(), INTERVAL);
+    this.#stopListening = this.#options.store?.onEnded?.((ids) => {
+      for (const id of ids ?? this.#watched.keys()) {
+        const watched = this.#watched.get(id);
+        if (watched !== undefined) this.#read(watched);
+      }
+    });
+  }
+
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+
+  #tick(): void {
+    const { store, now } = this.#options;
+    const isAsking = store !== undefined && store.onEnded === undefined;
+    const time = now();
+    for (const watched of this.#watched.values()) {
+      const isOver = watched.end <= time;
+      if (store === undefined) {
+        if (isOver) this.#end(watched);
+      } else if (isAsking || isOver || watched.hasFailed) this.#read(watched);
+    }
+  }
+
+  /** Reads a session's record as soon as it is its turn. */
+  #read(watched: Watched): void {
+    this.#waiting.add(watched);
+    this.#startReads();
+  }
+
+  #startReads(): void {
+    for (const watched of this.#waiting) {
+      if (this.#reads >= MAX_READS) return;
+      if (watched.isReading) continue;
+      this.#waiting.delete(watched);
+      this.#reads++;
+      watched.isReading = true;
+      this.#check(watched).finally(() => {
+        this.#reads--;
+        watched.isReading = false;
+        watched.isRead.resolve();
+        this.#startReads();
+      });
+    }
+  }
+
+  /** Ends a session unless its record says that it goes on. */
+  async #check(watched: Watched): Promise<void> {
+    const { store, sessions, callbacks, now } = this.#options;
+    const { session } = watched;
+    try {
+      const found = await inTime(store!.get(session.payload.sid!));
+      let verified = sessions.verifyRecord(session, found);
+      if (verified instanceof Rejection) return this.#end(watched);
+      const { record } = verified;
+      if (!isSame(record, session.record)) {
+        const checked = await inTime(runCallbacks(callbacks, verified));
+        if (checked === undefined || checked instanceof Rejection) {
+          return this.#end(watched);
+        }
+        verified = checked;
+        const { roles = [] } = verified.custom ?? verified.session;
+        this.#endWithout(watched, roles);
+      }
+      watched.session = verified;
+      watched.end = Math.min(
+        sessions.endOf(record!.payload),
+        record!.expiresAt,
+      );
+      watched.hasFailed = false;
+    } catch {
+      // The request that the callback or the store failed for has its error.
+      watched.hasFailed = true;
+      if (watched.end <= now()) this.#end(watched);
+    }
+  }
+
+  /** Ends a session for those who need a role that it has lost. */
+  #endWithout(watched: Watched, roles: readonly string[]): void {
+    for (const watcher of watched.watchers) {
+      if (watcher.roles.every((role) => roles.includes(role))) continue;
+      this.#drop(watched, watcher);
+      watcher.onEnd();
+    }
+  }
+
+  #end(watched: Watched): void {
+    for (const watcher of watched.watchers) {
+      this.#drop(watched, watcher);
+      watcher.onEnd();
+    }
+  }
+
+  #drop(watched: Watched, watcher: Watcher): void {
+    watched.watchers.delete(watcher);
+    const key = sessionKeyOf(watched.session)!;
+    if (watched.watchers.size > 0 || this.#watched.get(key) !== watched) return;
+    this.#watched.delete(key);
+    this.#waiting.delete(watched);
+    watched.isRead.resolve();
+    if (this.#watched.size === 0) this.#stop();
+  }
+}
+
+function isSame(a?: SessionRecord, b?: SessionRecord): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Rejects if a promise isn't settled in time. */
+async function inTime<T>(promise: T | Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(late.reject, READ_TIMEOUT);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Tells code that outlives its request when the session of the request ends.
+ * The module that knows the sessions and the one that needs to hear of their end
+ * know only this file:
+ *
+ * ```
+ *   request that opens a socket
+ *     auth: a session was verified ──► noteSession(), noteSessionOf()
+ *     rpc:  sessionsOf() ──► the sessions of the socket
+ *
+ *   subscription on the socket, in a WatchScope
+ *     getUser() ──► markPersonal() ──► the session, for as long as it lasts
+ * ```
+ *
+ * @module
+ */
+
+import { currentScope } from "./request_scope.ts";
+
+/** The session of a request, for code that goes on after the request. */
+export interface RequestSession {
+  /**
+   * Names the session: requests of the same session have the same key.
+   * `undefined` if there is none that could end, as with an API key.
+   */
+  readonly sessionKey: string | undefined;
+  /** Whether code has asked for the user of the request. */
+  readonly isAsked: boolean;
+  /**
+   * Watches the session.
+   *
+   * @param onEnd Called once, when the session ends or loses a role.
+   */
+  watchSession(onEnd: () => void): SessionWatch;
+}
+
+/** A session that is being watched. */
+export interface SessionWatch {
+  /**
+   * Resolves once an end before the watch began has been noticed. It never
+   * rejects. `undefined` if there can be none.
+   */
+  readonly ready: Promise<void> | undefined;
+  /** Stops watching. `onEnd` isn't called any more. */
+  stop(): void;
+}
+
+/** Sessions by the request that opens a socket. */
+const byRequest = new WeakMap<Request, RequestSession[]>();
+
+/** Notes the session of the request that begins in the current scope. */
+export function noteSession(session: RequestSession): void {
+  const scope = currentScope();
+  if (scope !== undefined) (scope.sessions ??= []).push(session);
+}
+
+/**
+ * Notes the session of a request that passes no middleware, if the request opens
+ * a socket. There may be no scope, or only one that ends before the upgrade.
+ *
+ * @param session A session that code has asked for.
+ */
+export function noteSessionOf(request: Request, session: RequestSession): void {
+  if (session.sessionKey === undefined || !request.headers.has("upgrade")) {
+    return;
+  }
+  const known = byRequest.get(request);
+  if (known === undefined) byRequest.set(request, [session]);
+  else addAsked(known, session);
+  for (let scope = currentScope(); scope !== undefined; scope = scope.outer) {
+    addAsked(scope.sessions ??= [], session);
+  }
+}
+
+/** A subscription may ask again and again, so each session is kept once. */
+function addAsked(sessions: RequestSession[], session: RequestSession): void {
+  const isKnown = sessions.some(({ sessionKey, isAsked }) =>
+    isAsked && sessionKey === session.sessionKey
+  );
+  if (!isKnown) sessions.push(session);
+}
+
+/** Returns the sessions that a request to open a socket has brought. */
+export function sessionsOf(request: Request): RequestSession[] {
+  const sessions = new Set(byRequest.get(request));
+  for (let scope = currentScope(); scope !== undefined; scope = scope.outer) {
+    for (const session of scope.sessions ?? []) sessions.add(session);
+  }
+  return [...sessions];
+}
