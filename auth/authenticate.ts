@@ -11,14 +11,22 @@
  * @module
  */
 
+import { isA } from "../core/is_a.ts";
+import { attempt } from "../core/maybe_async.ts";
 import { observe } from "../core/observe.ts";
+import { UnavailableError } from "../core/unavailable.ts";
 import { findCookie } from "./cookies/cookies.ts";
 import type { AuthCore } from "./core.ts";
 import type { AuthProvider } from "./provider.ts";
 import { runCallbacks } from "./sessions/callbacks.ts";
 import { toPayload } from "./sessions/session_claims.ts";
 import { sessionFromUser } from "./sessions/session_user.ts";
-import { type AuthResult, Rejection } from "./sessions/verify_session.ts";
+import {
+  type AuthResult,
+  Rejection,
+  type SignedSource,
+  Unverified,
+} from "./sessions/verify_session.ts";
 import type { User } from "./user.ts";
 
 const BEARER = /^bearer(?: +|$)/i;
@@ -41,6 +49,7 @@ export function authenticate(
 
 function nameOf(result: AuthResult): string {
   if (result === undefined) return "anonymous";
+  if (result instanceof Unverified) return "unavailable";
   return result instanceof Rejection ? result.reason : result.credentialSource;
 }
 
@@ -56,7 +65,7 @@ function checkCredentials(
   const authorization = headers.get("authorization");
   if (authorization !== null && BEARER.test(authorization)) {
     const token = authorization.replace(BEARER, "").trimEnd();
-    return runCallbacks(core.callbacks, core.sessions.verify(token, "bearer"));
+    return runCallbacks(core.callbacks, verifySigned(core, token, "bearer"));
   }
   for (const provider of core.providers.values()) {
     const user = provider.authenticate?.(request);
@@ -74,7 +83,21 @@ function checkCredentials(
   if (value === undefined) {
     return new Rejection(isAmbiguous ? "ambiguous" : "malformed", "cookie");
   }
-  return runCallbacks(core.callbacks, core.sessions.verify(value, "cookie"));
+  return runCallbacks(core.callbacks, verifySigned(core, value, "cookie"));
+}
+
+/** Verifies a cookie or a token, and decides what happens if that is impossible. */
+function verifySigned(
+  { sessions, settings }: AuthCore,
+  value: string,
+  source: SignedSource,
+): AuthResult | Promise<AuthResult> {
+  return attempt<AuthResult>(() => sessions.verify(value, source), (error) => {
+    if (settings.fallback === "refuse" || !isA(error, UnavailableError)) {
+      throw error;
+    }
+    return new Unverified(error, source);
+  });
 }
 
 /** Returns the session of a user whom a provider has found by the request. */

@@ -10,6 +10,7 @@ import { type AuthSettings, readOptions } from "./read_options.ts";
 import { readProviders } from "./read_providers.ts";
 import { SessionWatcher } from "./sessions/session_watcher.ts";
 import { createSessions, type Sessions } from "./sessions/sessions.ts";
+import { guardStore } from "./stores/store_guard.ts";
 import { createMemorySessionStore } from "./stores/memory_session_store.ts";
 import { createKeyRing } from "./tokens/key_ring.ts";
 import type { BaseUser, User } from "./user.ts";
@@ -48,7 +49,7 @@ export function createCore(config: AuthConfig): AuthCore {
   const keys = createKeyRing(settings.secret);
   const store = settings.strategy === "jwt"
     ? undefined
-    : config.session?.store ?? createMemorySessionStore({ now });
+    : guardStore(config.session?.store ?? createMemorySessionStore({ now }));
   const sessions = createSessions(
     { settings, keys, store, callbacks, emit, now },
   );

@@ -49,6 +49,15 @@ export interface SessionConfig {
    * `createRedisSessionStore()` or `createKvSessionStore()`.
    */
   readonly store?: SessionStore;
+  /**
+   * The answer to a request with a session while the store can't be reached.
+   *
+   * - `refuse` (default): 503 `UNAVAILABLE` with `Retry-After`, on every path.
+   * - `anonymous`: public routes answer as to anonymous requests, and the cookie
+   *   stays. Guards, sign-in and sign-out still answer 503. Code that checks for
+   *   a user itself sees none.
+   */
+  readonly fallback?: "refuse" | "anonymous";
 }
 
 /** Callbacks of a session's life. */

@@ -72,6 +72,7 @@ const SESSION: OptionRules<SessionConfig> = {
     "delete",
     "deleteByUser",
   ),
+  fallback: oneOf("refuse", "anonymous"),
 };
 
 const CALLBACKS: OptionRules<AuthCallbacks> = {
@@ -103,6 +104,7 @@ export function readOptions(config: AuthConfig): AuthSettings {
     issuer,
     audience,
     store,
+    fallback = "refuse",
   } = session;
   if (secret === undefined) {
     throw configError(
@@ -114,6 +116,11 @@ export function readOptions(config: AuthConfig): AuthSettings {
       'session.store must be absent with the strategy "jwt", which keeps nothing on the server; use "hybrid" or "cookie"',
     );
   }
+  if (strategy === "jwt" && session.fallback !== undefined) {
+    throw configError(
+      'session.fallback must be absent with the strategy "jwt", which asks no store',
+    );
+  }
   return {
     secret,
     strategy,
@@ -123,6 +130,7 @@ export function readOptions(config: AuthConfig): AuthSettings {
     clockTolerance,
     issuer,
     audience,
+    fallback,
     cookie: resolveCookie(config.cookie),
   };
 }

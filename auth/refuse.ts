@@ -72,7 +72,11 @@ export function refuse(
   });
 }
 
-/** Returns the first reason to refuse a request, in order of precedence. */
+/**
+ * Returns the first reason to refuse a request, in order of precedence.
+ *
+ * @throws {UnavailableError} If the request's session couldn't be looked up.
+ */
 function reasonToRefuse(
   { required, demands }: Guard,
   auth: RequestAuth,
@@ -80,6 +84,7 @@ function reasonToRefuse(
 ): DenialReason | undefined {
   if (auth.isCrossSite(request)) return "cross_origin";
   if (!required) return undefined;
+  auth.demandVerified();
   if (!auth.isAuthenticated()) return "anonymous";
   const isAllowed = demands.every(({ roles, requireAll }) =>
     requireAll ? auth.hasAllRoles(roles) : auth.hasAnyRole(roles)

@@ -13,14 +13,14 @@ import { PendingCookies } from "./cookies/pending_cookies.ts";
 import type { AuthCore } from "./core.ts";
 import { isCrossSite } from "./csrf.ts";
 import type { DenialReason } from "./events.ts";
-import { HeldSession } from "./held_session.ts";
 import type { OAuthCallbackParameters } from "./oauth/callback.ts";
 import type { AuthProvider } from "./provider.ts";
 import { findProvider, MAX_ID } from "./read_providers.ts";
+import { RequestUser } from "./request_user.ts";
 import { callSession } from "./sessions/callbacks.ts";
-import { userFromSession } from "./sessions/session_user.ts";
 import {
   type AuthResult,
+  isVerified,
   Rejection,
   type VerifiedSession,
 } from "./sessions/verify_session.ts";
@@ -30,7 +30,7 @@ import { reportFailure } from "./sign_in/report_failure.ts";
 import type { Session, User } from "./user.ts";
 
 /** The {@linkcode AuthContext} of a request, and what the plugin does with it. */
-export class RequestAuth extends HeldSession implements AuthContext {
+export class RequestAuth extends RequestUser implements AuthContext {
   readonly #core: AuthCore;
   readonly #request: Request;
   readonly #info: ConnectionInfo | undefined;
@@ -43,42 +43,18 @@ export class RequestAuth extends HeldSession implements AuthContext {
     result: AuthResult,
     context: RequestContext | undefined,
   ) {
-    super(core, context);
+    super(core, result, context);
     this.#core = core;
     this.#request = request;
     this.#info = info;
     this.#cookies = new PendingCookies(core.settings.cookie, request);
-    if (!(result instanceof Rejection)) {
-      this.become(result);
-      // authenticate() notes it by the request.
-      if (result !== undefined && context !== undefined) noteSession(this);
-    } else {
+    if (result instanceof Rejection) {
       core.emit({ type: "session_rejected", reason: result.reason });
       if (result.credentialSource === "cookie") this.#cookies.clearSession();
+    } else if (isVerified(result) && context !== undefined) {
+      // authenticate() notes it by the request.
+      noteSession(this);
     }
-  }
-
-  isAuthenticated(): boolean {
-    return this.ask() !== undefined;
-  }
-
-  hasRole(role: string): boolean {
-    return this.hasAnyRole([role]);
-  }
-
-  hasAnyRole(roles: readonly string[]): boolean {
-    this.ask();
-    return roles.some((role) => this.roles.includes(role));
-  }
-
-  hasAllRoles(roles: readonly string[]): boolean {
-    return this.isAuthenticated() &&
-      roles.every((role) => this.roles.includes(role));
-  }
-
-  getUser(): User | null {
-    const { session } = this;
-    return session && userFromSession(session);
   }
 
   async getToken(): Promise<string | null> {
@@ -151,6 +127,8 @@ export class RequestAuth extends HeldSession implements AuthContext {
     return observe(spanName, "auth", async (span) => {
       this.ask();
       try {
+        // Otherwise the old session would go on.
+        this.demandVerified();
         const provider = findProvider(providers, id);
         span?.setAttribute("app.auth.provider", provider.id);
         const user = await authenticateBy(provider);
@@ -195,6 +173,7 @@ export class RequestAuth extends HeldSession implements AuthContext {
   signOut(): Promise<void> {
     return observe("auth:signOut", "auth", async () => {
       const { callbacks, emit } = this.#core;
+      this.demandVerified();
       const { session } = this;
       const verified = this.verified;
       this.become(undefined);
@@ -216,6 +195,7 @@ export class RequestAuth extends HeldSession implements AuthContext {
 
   async refreshSession(): Promise<Session | null> {
     const { sessions, callbacks } = this.#core;
+    this.demandVerified();
     const old = this.verified;
     if (old === undefined || old.credentialSource === "request") {
       return this.session;
@@ -243,10 +223,8 @@ export class RequestAuth extends HeldSession implements AuthContext {
    * Browsers send cookies by themselves, and bearer tokens never.
    */
   isCrossSite(request: Request): boolean {
-    const { verified } = this;
     this.markPersonal();
-    return verified?.credentialSource !== "bearer" &&
-      verified?.isSentByBrowsers !== false &&
+    return this.isSentByBrowsers &&
       isCrossSite(request, this.#core.trustedOrigins);
   }
 

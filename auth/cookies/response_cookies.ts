@@ -3,9 +3,11 @@ import {
   isShared,
   sharedCacheHeaders,
 } from "../../core/http/cache_control.ts";
+import { isA } from "../../core/is_a.ts";
 import { isResponse } from "../../core/http/is_response.ts";
 import { printableError } from "../../core/redact/printable.ts";
 import type { Next } from "../../core/middleware.ts";
+import { UnavailableError } from "../../core/unavailable.ts";
 import { AuthError } from "../error.ts";
 import type { RequestAuth } from "../request_auth.ts";
 
@@ -23,6 +25,8 @@ export async function withCookies(
   if (auth.isRefreshDue() && !isShared(response.headers)) {
     // The old session is still valid, so a failure is only logged.
     await auth.refreshSession().catch((error) => {
+      // The store has reported its outage.
+      if (isA(error, UnavailableError)) return;
       console.error("A session could not be refreshed:", printableError(error));
     });
   }

@@ -17,6 +17,7 @@ import { copySession } from "./session_copy.ts";
 import { checkUser } from "./session_user.ts";
 import {
   type AuthResult,
+  isVerified,
   Rejection,
   type VerifiedSession,
 } from "./verify_session.ts";
@@ -111,7 +112,7 @@ export function runCallbacks(
   }
   return (async () => {
     const checked = await result;
-    if (checked === undefined || checked instanceof Rejection) return checked;
+    if (!isVerified(checked)) return checked;
     const verified = await callSession(callbacks, checked);
     const session = verified.custom ?? copySession(verified.session);
     // Only a truthy answer means yes.

@@ -19,7 +19,11 @@ import type { AuthCallbacks } from "../options.ts";
 import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
 import { runCallbacks } from "./callbacks.ts";
 import type { Sessions } from "./sessions.ts";
-import { Rejection, type VerifiedSession } from "./verify_session.ts";
+import {
+  isVerified,
+  Rejection,
+  type VerifiedSession,
+} from "./verify_session.ts";
 
 /** The parts that a watcher needs. */
 export interface SessionWatcherOptions {
@@ -192,9 +196,7 @@ export class SessionWatcher {
       const { record } = verified;
       if (!isSame(record, session.record)) {
         const checked = await inTime(runCallbacks(callbacks, verified));
-        if (checked === undefined || checked instanceof Rejection) {
-          return this.#end(watched);
-        }
+        if (!isVerified(checked)) return this.#end(watched);
         verified = checked;
         const { roles = [] } = verified.custom ?? verified.session;
         this.#endWithout(watched, roles);

@@ -8,6 +8,7 @@
  */
 
 import { isThenable } from "../../core/maybe_async.ts";
+import type { UnavailableError } from "../../core/unavailable.ts";
 import type { RejectionReason } from "../events.ts";
 import type { AuthSettings } from "../read_options.ts";
 import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
@@ -54,10 +55,28 @@ export class Rejection {
   }
 }
 
-/** The result of checking a request's credentials. `undefined`: it has none. */
-export type AuthResult = VerifiedSession | Rejection | undefined;
+/** A credential whose session couldn't be looked up. */
+export class Unverified {
+  readonly error: UnavailableError;
+  readonly credentialSource: CredentialSource;
 
-type SignedSource = Exclude<CredentialSource, "request">;
+  constructor(error: UnavailableError, credentialSource: CredentialSource) {
+    this.error = error;
+    this.credentialSource = credentialSource;
+  }
+}
+
+/** The result of checking a request's credentials. `undefined`: it has none. */
+export type AuthResult = VerifiedSession | Rejection | Unverified | undefined;
+
+/** Whether a request has a session that holds. */
+export function isVerified(result: AuthResult): result is VerifiedSession {
+  return result !== undefined && !(result instanceof Rejection) &&
+    !(result instanceof Unverified);
+}
+
+/** The places of the plugin's own cookies and tokens. */
+export type SignedSource = Exclude<CredentialSource, "request">;
 type Verification = VerifiedSession | Rejection;
 
 /** The meaning of a genuine value: a session, or the id of one. */

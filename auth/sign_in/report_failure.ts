@@ -1,5 +1,7 @@
+import { isA } from "../../core/is_a.ts";
 import { printable, printableError } from "../../core/redact/printable.ts";
 import { redactMessage } from "../../core/redact/redact_message.ts";
+import { UnavailableError } from "../../core/unavailable.ts";
 import { AuthError, SignInReason } from "../error.ts";
 import type { Emit } from "../events.ts";
 
@@ -14,9 +16,10 @@ export function reportFailure(
   provider: string,
   error: unknown,
 ): void {
-  const { code, cause } = error instanceof AuthError
-    ? error
-    : { code: "INTERNAL_ERROR", cause: undefined };
+  const { code, cause } =
+    error instanceof AuthError || isA(error, UnavailableError)
+      ? error
+      : { code: "INTERNAL_ERROR", cause: undefined };
   // Other causes may contain secrets.
   const reason = cause instanceof SignInReason ? cause.message : undefined;
   emit({

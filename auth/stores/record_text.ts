@@ -17,14 +17,17 @@ const MAX_LENGTH = 16 * 1024;
 /** Maximum lifetime in a database: 34 years, in milliseconds. */
 const MAX_TIME_LEFT = 2 ** 40;
 
+/** A record that can't be kept. That is no failure of the store. */
+export class RecordError extends TypeError {}
+
 /**
  * Returns the text of a record.
  *
- * @throws {TypeError} If it isn't a record, or is too long.
+ * @throws {RecordError} If it isn't a record, or is too long.
  */
 export function writeRecord(record: SessionRecord): string {
   if (!isRecord(record)) {
-    throw new TypeError(
+    throw new RecordError(
       "Cannot keep session: a record must have id, userId, payload, and finite createdAt, refreshedAt and expiresAt",
     );
   }
@@ -33,7 +36,7 @@ export function writeRecord(record: SessionRecord): string {
     { id, userId, payload, createdAt, refreshedAt, expiresAt },
   );
   if (text.length <= MAX_LENGTH) return text;
-  throw new TypeError(
+  throw new RecordError(
     `Cannot keep session: its JSON must be at most ${MAX_LENGTH} characters long, received ${text.length}; keep less of the user in the session`,
   );
 }

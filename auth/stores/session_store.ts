@@ -23,8 +23,10 @@ export interface SessionRecord {
  * A store of sessions, which can be revoked.
  *
  * The plugin checks expiry and owner of each record itself. Methods may return
- * a value or a promise. If one throws, the request fails: a session that can't
- * be looked up isn't valid.
+ * a value or a promise. If one throws, the request gets 503, because a session
+ * that can't be looked up isn't valid. `session.fallback` can change that. The
+ * plugin logs the first error of each outage, except for an `UnavailableError`:
+ * a store that throws these logs its outages itself.
  */
 export interface SessionStore {
   /** Returns the session of this id, if it is kept and not expired. */

@@ -1,0 +1,137 @@
+/**
+ * The user of one request.
+ *
+ * @module
+ */
+
+import type { RequestContext } from "../core/context.ts";
+import { markPersonal } from "../core/personal.ts";
+import { currentScope } from "../core/request_scope.ts";
+import type { RequestSession, SessionWatch } from "../core/session_end.ts";
+import type { AuthCore } from "./core.ts";
+import { copySession } from "./sessions/session_copy.ts";
+import { userFromSession } from "./sessions/session_user.ts";
+import { sessionKeyOf } from "./sessions/session_watcher.ts";
+import {
+  type AuthResult,
+  isVerified,
+  Unverified,
+  type VerifiedSession,
+} from "./sessions/verify_session.ts";
+import type { Session, User } from "./user.ts";
+
+const NO_ROLES: readonly string[] = [];
+
+/** Tells the user of a request, and that its response is personal. */
+export class RequestUser implements RequestSession {
+  readonly #core: AuthCore;
+  /** The context of the request, unless it was passed without one. */
+  readonly #context: RequestContext | undefined;
+  readonly #scope = currentScope();
+  readonly #unverified: Unverified | undefined;
+  #isAsked = false;
+  #verified: VerifiedSession | undefined;
+  #session: Session | undefined;
+  /** Guards check these, whatever a handler does to `session.roles`. */
+  #roles: readonly string[] = NO_ROLES;
+
+  constructor(
+    core: AuthCore,
+    result: AuthResult,
+    context: RequestContext | undefined,
+  ) {
+    this.#core = core;
+    this.#context = context;
+    if (result instanceof Unverified) this.#unverified = result;
+    else if (isVerified(result)) this.become(result);
+  }
+
+  get session(): Session | null {
+    const verified = this.ask();
+    if (verified === undefined) return null;
+    // Copied when first asked for: many requests never ask.
+    return this.#session ??= copySession(verified.session);
+  }
+
+  isAuthenticated(): boolean {
+    return this.ask() !== undefined;
+  }
+
+  hasRole(role: string): boolean {
+    return this.hasAnyRole([role]);
+  }
+
+  hasAnyRole(roles: readonly string[]): boolean {
+    this.ask();
+    return roles.some((role) => this.#roles.includes(role));
+  }
+
+  hasAllRoles(roles: readonly string[]): boolean {
+    return this.isAuthenticated() &&
+      roles.every((role) => this.#roles.includes(role));
+  }
+
+  getUser(): User | null {
+    const { session } = this;
+    return session && userFromSession(session);
+  }
+
+  /**
+   * Checks that it is known whether the request is anonymous.
+   *
+   * @throws {UnavailableError} If its session couldn't be looked up.
+   */
+  demandVerified(): void {
+    if (this.#unverified !== undefined) throw this.#unverified.error;
+  }
+
+  /** Whether browsers send the credential of the request by themselves. */
+  protected get isSentByBrowsers(): boolean {
+    const { credentialSource } = this.#verified ?? this.#unverified ?? {};
+    return credentialSource !== "bearer" &&
+      this.#verified?.isSentByBrowsers !== false;
+  }
+
+  /** The session, without marking the response as personal. */
+  protected get verified(): VerifiedSession | undefined {
+    return this.#verified;
+  }
+
+  get isAsked(): boolean {
+    return this.#isAsked;
+  }
+
+  get sessionKey(): string | undefined {
+    return this.#verified && sessionKeyOf(this.#verified);
+  }
+
+  watchSession(onEnd: () => void): SessionWatch {
+    return this.#core.watcher.watch(this.#verified!, this.#roles, onEnd);
+  }
+
+  /**
+   * Returns the session for code that asks for the user. That marks the response
+   * as personal.
+   */
+  ask(): VerifiedSession | undefined {
+    this.#isAsked = true;
+    this.markPersonal(this.sessionKey === undefined ? undefined : this);
+    return this.#verified;
+  }
+
+  /** Marks the response as personal for code that doesn't learn the user. */
+  protected markPersonal(session?: RequestSession): void {
+    // A request whose session wasn't looked up isn't anonymous.
+    const isAnonymous = (this.#verified ?? this.#unverified) === undefined;
+    markPersonal(this.#context, isAnonymous, this.#scope, session);
+  }
+
+  /** Replaces the session. */
+  protected become(verified: VerifiedSession | undefined): void {
+    this.#verified = verified;
+    this.#session = verified?.custom;
+    this.#roles = verified?.custom === undefined
+      ? verified?.session.roles ?? NO_ROLES
+      : [...verified.custom.roles ?? NO_ROLES];
+  }
+}
