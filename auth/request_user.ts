@@ -7,7 +7,7 @@
 import type { RequestContext } from "../core/context.ts";
 import { markPersonal } from "../core/personal.ts";
 import { currentScope } from "../core/request_scope.ts";
-import type { RequestSession, SessionWatch } from "../core/session_end.ts";
+import type { RequestSession, SessionWatch } from "../core/request_session.ts";
 import type { AuthCore } from "./core.ts";
 import { copySession } from "./sessions/session_copy.ts";
 import { userFromSession } from "./sessions/session_user.ts";

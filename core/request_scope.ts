@@ -12,7 +12,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ConnectionInfo, RequestContext } from "./context.ts";
 import type { ObservedSpan } from "./observed_span.ts";
-import type { RequestSession } from "./session_end.ts";
+import type { RequestSession } from "./request_session.ts";
 
 const NO_COOKIES: readonly string[] = Object.freeze([]);
 

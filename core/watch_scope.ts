@@ -1,5 +1,5 @@
 import { currentScope, RequestScope, runInScope } from "./request_scope.ts";
-import type { RequestSession } from "./session_end.ts";
+import type { RequestSession } from "./request_session.ts";
 
 /**
  * Called when code in a scope asks for the user. See

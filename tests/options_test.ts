@@ -403,7 +403,8 @@ const RPC: Case[] = [
     what: "rpcPlugin()",
     options: { router, endpoint: "/rpc" },
     cannot: "Cannot create RPC plugin: ",
-    names: "router, endpoint, trustedOrigins, maxSocketsPerAddress",
+    names:
+      "router, endpoint, trustedOrigins, maxSocketsPerAddress, endWithSession",
     call: rpc.rpcPlugin,
   },
   {

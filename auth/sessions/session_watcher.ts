@@ -14,7 +14,8 @@
  * @module
  */
 
-import type { SessionWatch } from "../../core/session_end.ts";
+import { withTimeout } from "../../core/runtime/timeouts.ts";
+import type { SessionWatch } from "../../core/request_session.ts";
 import type { AuthCallbacks } from "../options.ts";
 import type { SessionRecord, SessionStore } from "../stores/session_store.ts";
 import { runCallbacks } from "./callbacks.ts";
@@ -245,13 +246,9 @@ function isSame(a?: SessionRecord, b?: SessionRecord): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Rejects if a promise isn't settled in time. */
-async function inTime<T>(promise: T | Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(late.reject, READ_TIMEOUT);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Waits for a value, but not for ever. */
+function inTime<T>(value: T | Promise<T>): T | Promise<T> {
+  return value instanceof Promise
+    ? withTimeout(value, READ_TIMEOUT, () => new Error("It takes too long"))
+    : value;
 }

@@ -61,6 +61,8 @@ export interface MemorySessionStore extends SessionStore {
   deleteByUser(userId: string): number;
   /** The sessions of a user that are not expired, the oldest first. */
   listByUser(userId: string): readonly SessionRecord[];
+  /** Calls `listener` at once when sessions end or change. */
+  onEnded(listener: (ids: readonly string[] | undefined) => void): () => void;
 }
 
 interface Entry extends LRUEntry<Entry> {
@@ -104,20 +106,33 @@ export function createMemorySessionStore(
   const entries = new Map<string, Entry>();
   const users = new Map<string, Set<Entry>>();
   const recency = new LRUList<Entry>();
+  const listeners = new Set<(ids: readonly string[]) => void>();
   let uses = 0;
 
-  function drop(entry: Entry): void {
+  /** Called last, because a listener may call methods of the store. */
+  function tell(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    for (const listener of listeners) listener(ids);
+  }
+
+  function drop(entry: Entry): string {
     const { id, userId } = entry.record;
     entries.delete(id);
     recency.delete(entry);
     const ofUser = users.get(userId)!;
     ofUser.delete(entry);
     if (ofUser.size === 0) users.delete(userId);
+    return id;
   }
 
-  /** Makes room for another session of this user. */
-  function makeRoom(userId: string): void {
+  /**
+   * Makes room for another session of this user.
+   *
+   * @returns The ids of sessions that weren't expired.
+   */
+  function makeRoom(userId: string): string[] {
     const time = now();
+    const ended: string[] = [];
     let oldest: Entry | undefined;
     while ((oldest = recency.oldest) && isOver(oldest, time)) drop(oldest);
     const ofUser = users.get(userId);
@@ -129,9 +144,10 @@ export function createMemorySessionStore(
           idlest = entry;
         }
       }
-      if (ofUser.size >= maxSessionsPerUser) drop(idlest!);
+      if (ofUser.size >= maxSessionsPerUser) ended.push(drop(idlest!));
     }
-    if (entries.size >= maxSessions) drop(recency.oldest!);
+    if (entries.size >= maxSessions) ended.push(drop(recency.oldest!));
+    return ended;
   }
 
   const store: MemorySessionStore = {
@@ -154,8 +170,10 @@ export function createMemorySessionStore(
     set(given) {
       const record = copyOf(given);
       const { id, userId } = record;
-      store.delete(id);
-      makeRoom(userId);
+      const old = entries.get(id);
+      if (old !== undefined) drop(old);
+      const ended = makeRoom(userId);
+      if (old !== undefined) ended.push(id);
       const entry: Entry = {
         record,
         used: ++uses,
@@ -167,23 +185,25 @@ export function createMemorySessionStore(
       if (ofUser === undefined) users.set(userId, new Set([entry]));
       else ofUser.add(entry);
       recency.add(entry);
+      tell(ended);
     },
 
     touch(record) {
       const kept = store.get(record.id);
       if (kept === undefined || kept.userId !== record.userId) return false;
       entries.get(record.id)!.record = copyOf(record);
+      tell([record.id]);
       return true;
     },
 
     delete(id) {
       const entry = entries.get(id);
-      if (entry !== undefined) drop(entry);
+      if (entry !== undefined) tell([drop(entry)]);
     },
 
     deleteByUser(userId) {
       const count = store.listByUser(userId).length;
-      for (const entry of users.get(userId) ?? []) drop(entry);
+      tell(Array.from(users.get(userId) ?? [], drop));
       return count;
     },
 
@@ -193,6 +213,13 @@ export function createMemorySessionStore(
         [...users.get(userId) ?? []].filter((entry) => !isOver(entry, time))
           .map(({ record }) => record),
       );
+    },
+
+    onEnded(listener) {
+      // A function of its own, so that a listener can be added twice.
+      const tellOnly = (ids: readonly string[]) => listener(ids);
+      listeners.add(tellOnly);
+      return () => void listeners.delete(tellOnly);
     },
   };
   return store;

@@ -1,4 +1,4 @@
-import { aLimit } from "../../core/check/rules.ts";
+import { aBoolean, aLimit } from "../../core/check/rules.ts";
 import {
   checkOptions,
   checkValue,
@@ -11,6 +11,7 @@ import type { Plugin } from "../../core/plugin.ts";
 import { createUpgrader } from "../../core/socket/websocket.ts";
 import { errors, RPCError } from "../error.ts";
 import { rememberSpan, type WSConnectionData } from "../socket/connection.ts";
+import { rememberSessions } from "../socket/sessions.ts";
 import { abortAll, type RouterWebSocketHandler } from "../socket/websocket.ts";
 import { anEndpoint, aRouterWith, DEFAULT_ENDPOINT } from "./option_rules.ts";
 import { respondError } from "./respond.ts";
@@ -35,6 +36,12 @@ export interface RPCPluginOptions {
    * ones, which often belong to proxies.
    */
   readonly maxSocketsPerAddress?: number;
+  /**
+   * Whether subscriptions end with the session whose user they asked for: by
+   * sign-out, revocation, expiry or a lost role. They get `UNAUTHORIZED`. With
+   * the strategy `jwt` of the auth plugin, only expiry ends them. Default `true`.
+   */
+  readonly endWithSession?: boolean;
 }
 
 const OPTIONS: OptionRules<RPCPluginOptions> = {
@@ -43,6 +50,7 @@ const OPTIONS: OptionRules<RPCPluginOptions> = {
   // readOrigins() and createUpgrader() check these.
   trustedOrigins: true,
   maxSocketsPerAddress: aLimit,
+  endWithSession: aBoolean,
 };
 
 /** Something that turns a request into a socket: an upgrader, or Bun's server. */
@@ -123,7 +131,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
   }
   checkOptions(options, OPTIONS, operation);
   const { router, endpoint = DEFAULT_ENDPOINT, trustedOrigins = [] } = options;
-  const { maxSocketsPerAddress } = options;
+  const { maxSocketsPerAddress, endWithSession = true } = options;
   checkValue(router, "router", aRouterWith("handler", "websocket"), operation);
   const respond = httpHandlerOf(router);
   const allowed = readOrigins(trustedOrigins, operation, "trustedOrigins");
@@ -159,6 +167,7 @@ export function rpcPlugin(options: RPCPluginOptions): RPCPlugin {
       originalRequest,
     };
     rememberSpan(data);
+    rememberSessions(data, request, endWithSession);
     return server.upgrade(request, { data });
   }
 

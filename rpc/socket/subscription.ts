@@ -6,6 +6,7 @@
  */
 
 import { pause, yieldToEventLoop } from "../../core/runtime/pause.ts";
+import { WatchScope } from "../../core/watch_scope.ts";
 import { type RPCError, stringifyError } from "../error.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
@@ -14,6 +15,7 @@ import type { RouterParts } from "../server/http.ts";
 import { checkOutput, run, toIterator } from "../server/run.ts";
 import { inSpan, spanAttributes } from "../server/tracing.ts";
 import { type Socket, spanOpenerOf, unsent } from "./connection.ts";
+import type { ConnectionSessions, SessionMember } from "./sessions.ts";
 
 /** Bytes waiting to be sent at which a generator is not asked for more. */
 const HIGH_WATER = 1_048_576;
@@ -38,11 +40,16 @@ export interface Subscription {
   readonly controller: AbortController;
 }
 
-/** Runs a subscription to its end. It never rejects. */
+/**
+ * Runs a subscription to its end. It never rejects.
+ *
+ * @param sessions The sessions of the connection, if they end subscriptions.
+ */
 export async function streamTo(
   ws: Socket,
   subscription: Subscription,
   { transformer, report }: RouterParts,
+  sessions: ConnectionSessions | undefined,
 ): Promise<void> {
   const { endpoint, id, input, lastEventId, controller } = subscription;
   const { signal } = controller;
@@ -58,22 +65,48 @@ export async function streamTo(
     signal,
     lastEventId,
   });
+  let ending: RPCError | undefined;
+  const member: SessionMember = {
+    end(error) {
+      if (signal.aborted) return;
+      ending = error;
+      data.subscriptions.delete(id);
+      ws.send(errorMessage(id, error));
+      controller.abort(new DOMException(error.message, "AbortError"));
+    },
+  };
   const work = async () => {
+    const ready = sessions?.begin();
+    if (ready !== undefined) await ready;
+    if (signal.aborted) return;
+    sessions?.add(member);
     const stream = toIterator(await run(endpoint, call, input), endpoint.path);
     const encode = encoder(id, transformer);
     await pump(ws, endpoint, stream, signal, encode);
+    if (ending !== undefined) throw ending;
+  };
+  const scope = sessions && new WatchScope((_isOwn, session) => {
+    // A `finally` that asks must not be cut short.
+    if (session !== undefined && !signal.aborted) {
+      sessions.join(session, member);
+    }
+    return undefined;
+  });
+  const traced = () => {
+    const open = spanOpenerOf(data);
+    if (open === undefined) return work();
+    const span = open(`rpc:${call.path}`, "rpc", spanAttributes(call));
+    return inSpan(span, call, work);
   };
   try {
-    const open = spanOpenerOf(data);
-    if (open === undefined) await work();
-    else {
-      const span = open(`rpc:${call.path}`, "rpc", spanAttributes(call));
-      await inSpan(span, call, work);
-    }
+    await (scope === undefined ? traced() : scope.run(traced));
     if (!signal.aborted) ws.send(JSON.stringify({ type: "complete", id }));
   } catch (error) {
     const failure = report(error, call);
     if (!signal.aborted) ws.send(errorMessage(id, failure));
+  } finally {
+    scope?.end();
+    sessions?.leave(member);
   }
 }
 

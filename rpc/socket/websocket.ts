@@ -27,6 +27,7 @@ import {
   type SocketMessage,
   textAtStart,
 } from "./message_text.ts";
+import { type ConnectionSessions, connectionSessions } from "./sessions.ts";
 import { errorMessage, streamTo } from "./subscription.ts";
 
 /**
@@ -67,6 +68,8 @@ interface State {
   generators: number;
   /** Bytes of answers since there was nothing to read for the client. */
   unread: number;
+  /** The sessions that end subscriptions, unless that is turned off. */
+  readonly sessions: ConnectionSessions | undefined;
 }
 
 /** Creates the WebSocket handler of a router. */
@@ -100,6 +103,7 @@ export function createWebSocketHandler(
     },
     close({ data }) {
       abortAll(data, "The connection is closed");
+      states.get(data)?.sessions?.close();
     },
   };
 
@@ -107,7 +111,8 @@ export function createWebSocketHandler(
     let state = states.get(data);
     if (state === undefined) {
       checkData(data);
-      state = { generators: 0, unread: 0 };
+      const sessions = connectionSessions(data);
+      state = { generators: 0, unread: 0, sessions };
       states.set(data, state);
     }
     return state;
@@ -161,11 +166,11 @@ export function createWebSocketHandler(
     const controller = new AbortController();
     subscriptions.set(id, controller);
     state.generators++;
-    streamTo(ws, { endpoint, id, input, lastEventId, controller }, parts)
-      .finally(() => {
-        state.generators--;
-        if (subscriptions.get(id) === controller) subscriptions.delete(id);
-      });
+    const subscription = { endpoint, id, input, lastEventId, controller };
+    streamTo(ws, subscription, parts, state.sessions).finally(() => {
+      state.generators--;
+      if (subscriptions.get(id) === controller) subscriptions.delete(id);
+    });
   }
 }
 

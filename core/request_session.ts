@@ -1,0 +1,27 @@
+/** The session of a request, for code that goes on after the request. */
+export interface RequestSession {
+  /**
+   * Names the session: requests of the same session have the same key.
+   * `undefined` if there is none that could end, as with an API key.
+   */
+  readonly sessionKey: string | undefined;
+  /** Whether code has asked for the user of the request. */
+  readonly isAsked: boolean;
+  /**
+   * Watches the session.
+   *
+   * @param onEnd Called once, when the session ends or loses a role.
+   */
+  watchSession(onEnd: () => void): SessionWatch;
+}
+
+/** A session that is being watched. */
+export interface SessionWatch {
+  /**
+   * Resolves once an end before the watch began has been noticed. It never
+   * rejects. `undefined` if there can be none.
+   */
+  readonly ready: Promise<void> | undefined;
+  /** Stops watching. `onEnd` isn't called any more. */
+  stop(): void;
+}

@@ -1,0 +1,158 @@
+/**
+ * Ends the subscriptions of a connection with the sessions that they need:
+ *
+ * - All subscriptions need a session that code asked for at the upgrade, such as
+ *   a guard.
+ * - A single one needs each session that its own code asks for, however late.
+ *
+ * @module
+ */
+
+import type {
+  RequestSession,
+  SessionWatch,
+} from "../../core/request_session.ts";
+import { sessionsOf } from "../../core/session_end.ts";
+import { errors, type RPCError } from "../error.ts";
+import type { WSConnectionData } from "./connection.ts";
+
+/** A running subscription. */
+export interface SessionMember {
+  /** Ends it, unless it has ended. */
+  end(error: RPCError): void;
+}
+
+interface Watched {
+  readonly members: Set<SessionMember>;
+  /** Whether the request that opened the connection brought it. */
+  readonly isFirst: boolean;
+  watch?: SessionWatch;
+  hasEnded: boolean;
+}
+
+/** The sessions that the subscriptions of a connection need. */
+export class ConnectionSessions {
+  /** What the upgrade brought, and whether code had asked for it. */
+  readonly #brought: { session: RequestSession; isAsked: boolean }[];
+  readonly #watched = new Map<string, Watched>();
+  #ready: Promise<unknown> | undefined;
+  #isClosed = false;
+
+  /** Remembers the sessions of a request. None is watched yet. */
+  constructor(request: Request | undefined) {
+    const sessions = request === undefined ? [] : sessionsOf(request);
+    this.#brought = sessions.map((session) => ({
+      session,
+      isAsked: session.isAsked,
+    }));
+  }
+
+  /**
+   * Begins to watch the sessions of the upgrade.
+   *
+   * @returns A promise that resolves once it is known which have ended since.
+   */
+  begin(): Promise<unknown> | undefined {
+    if (this.#ready === undefined && this.#brought.length > 0) {
+      const watches = this.#brought.map(({ session }) => {
+        const { sessionKey } = session;
+        if (sessionKey === undefined) return undefined;
+        return this.#watch(sessionKey, session, true).watch?.ready;
+      });
+      this.#ready = Promise.all(watches);
+    }
+    return this.#ready;
+  }
+
+  /**
+   * Adds a subscription that is about to run.
+   *
+   * @throws {RPCError} If a session that all subscriptions need has ended.
+   */
+  add(member: SessionMember): void {
+    for (const { session, isAsked } of this.#brought) {
+      if (isAsked) this.join(session, member);
+    }
+  }
+
+  /**
+   * Makes a subscription need a session.
+   *
+   * @throws {RPCError} If the session has ended. The subscription has, too.
+   */
+  join(session: RequestSession, member: SessionMember): void {
+    const { sessionKey } = session;
+    if (sessionKey === undefined || this.#isClosed) return;
+    const watched = this.#watch(sessionKey, session, false);
+    if (watched.hasEnded) {
+      const error = sessionEnded();
+      member.end(error);
+      throw error;
+    }
+    watched.members.add(member);
+  }
+
+  /** Removes a subscription that has ended. */
+  leave(member: SessionMember): void {
+    for (const [key, { members, isFirst, watch }] of this.#watched) {
+      if (!members.delete(member) || members.size > 0 || isFirst) continue;
+      watch?.stop();
+      this.#watched.delete(key);
+    }
+  }
+
+  /** Stops watching. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { watch } of this.#watched.values()) watch?.stop();
+    this.#watched.clear();
+  }
+
+  #watch(key: string, session: RequestSession, isFirst: boolean): Watched {
+    const known = this.#watched.get(key);
+    if (known !== undefined) return known;
+    const members = new Set<SessionMember>();
+    const watched: Watched = { members, isFirst, hasEnded: false };
+    this.#watched.set(key, watched);
+    watched.watch = session.watchSession(() => {
+      watched.hasEnded = true;
+      // Code that asks for another session has verified it just now.
+      if (!isFirst) this.#watched.delete(key);
+      for (const member of members) member.end(sessionEnded());
+      members.clear();
+    });
+    return watched;
+  }
+}
+
+/** By connection. `undefined`: the end of a session ends nothing. */
+const byConnection = new WeakMap<
+  WSConnectionData,
+  ConnectionSessions | undefined
+>();
+
+/**
+ * Remembers the sessions of the request that opens a connection.
+ *
+ * @param isOn Whether subscriptions end with their sessions.
+ */
+export function rememberSessions(
+  data: WSConnectionData,
+  request: Request,
+  isOn: boolean,
+): void {
+  byConnection.set(data, isOn ? new ConnectionSessions(request) : undefined);
+}
+
+/** Returns the sessions of a connection, also of one without the plugin. */
+export function connectionSessions(
+  data: WSConnectionData,
+): ConnectionSessions | undefined {
+  return byConnection.has(data)
+    ? byConnection.get(data)
+    : new ConnectionSessions(data.originalRequest);
+}
+
+function sessionEnded(): RPCError {
+  return errors.unauthorized("The session has ended");
+}
