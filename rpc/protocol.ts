@@ -32,27 +32,37 @@ export interface BatchMessage {
   readonly batch: readonly CallMessage[];
 }
 
+/** A message that opens a subscription. */
+export interface SubscribeMessage {
+  readonly type: "subscribe";
+  /** Names the subscription, on this connection only. */
+  readonly id: string;
+  readonly path: readonly string[];
+  readonly input?: unknown;
+  /** The last position that was known before a break. */
+  readonly lastEventId?: string | undefined;
+}
+
 /** A message of a client over a socket. */
 export type ClientMessage =
-  | {
-    readonly type: "subscribe";
-    /** Names the subscription, on this connection only. */
-    readonly id: string;
-    readonly path: readonly string[];
-    readonly input?: unknown;
-    /** The id of the last tracked value that was seen before a break. */
-    readonly lastEventId?: string;
-  }
+  | SubscribeMessage
   | { readonly type: "unsubscribe"; readonly id: string }
   | { readonly type: "ping" };
 
 /** A message of a server over a socket. */
 export type ServerMessage =
   | {
+    /** Comes before the first `data`, if the position is known by then. */
+    readonly type: "started";
+    readonly id: string;
+    /** The position at which the subscription begins. */
+    readonly eventId: string;
+  }
+  | {
     readonly type: "data";
     readonly id: string;
     readonly data?: unknown;
-    /** The id of a tracked value. */
+    /** The position after a tracked value: its id. */
     readonly eventId?: string;
   }
   | {

@@ -18,6 +18,7 @@ import { toHex } from "../../core/bytes/hex.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import { DEFAULT_HISTORY, LOST, MessageRing } from "./message_ring.ts";
 import { RingReader } from "./ring_reader.ts";
+import { startOf } from "./starting_position.ts";
 
 /** Where a subscriber of a channel begins. */
 export interface ChannelSubscribeOptions {
@@ -130,6 +131,8 @@ export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
   random(epoch);
   // Tells the ids of this process from those of an earlier one.
   const prefix = `${toHex(epoch)}-`;
+  // The position before the first message.
+  const beginning = `${prefix}start`;
   let subscribers = 0;
 
   return {
@@ -141,9 +144,11 @@ export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
     subscribe(signal, options = {}) {
       checkOptions(options, SUBSCRIBE, "subscribe to channel");
       const { lastEventId } = options;
+      const start = startOf(options);
       const position = lastEventId === undefined
         ? ring.end
         : positionAfter(lastEventId);
+      if (lastEventId === undefined) start?.(idBefore(position));
       subscribers++;
       return new RingReader(ring, position, signal, () => subscribers--);
     },
@@ -152,8 +157,13 @@ export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
     },
   };
 
+  function idBefore(position: number): string {
+    return position === 0 ? beginning : prefix + (position - 1);
+  }
+
   /** Ids come from clients, so only the exact spelling of one that was given. */
   function positionAfter(id: string): number {
+    if (id === beginning) return 0;
     const position = Number(id.slice(prefix.length));
     const exists = Number.isInteger(position) && position >= 0 &&
       position < ring.end && id === prefix + position;

@@ -24,6 +24,15 @@ export interface ConnectionEvents {
 /** No timer waits as long as 2^31 ms: it would fire at once. */
 const MAX_DELAY = 2e9;
 
+/** Returns how long to wait after so many failures before, in ms. */
+export function backoff({ reconnect }: ClientOptions, failures: number) {
+  const { delayMs = 500, maxDelayMs = 30_000 } = reconnect || {};
+  const longest = Math.min(MAX_DELAY, maxDelayMs, delayMs * 2 ** failures);
+  // At random between half of it and all of it: the clients of a server that
+  // was restarted must not come back all at once.
+  return longest * (1 + Math.random()) / 2;
+}
+
 /**
  * A WebSocket that is opened again when it breaks.
  *
@@ -52,9 +61,14 @@ export class Connection {
     this.#events = events;
   }
 
+  /** Whether messages can be sent. */
+  get isOpen(): boolean {
+    return this.#socket?.readyState === 1;
+  }
+
   /** Sends a message if the connection is open. Returns whether it is. */
   send(message: ClientMessage): boolean {
-    const isOpen = this.#socket?.readyState === 1;
+    const { isOpen } = this;
     if (isOpen) this.#socket!.send(JSON.stringify(message));
     return isOpen;
   }
@@ -130,19 +144,12 @@ export class Connection {
   #lost(cause: unknown): void {
     this.#drop();
     const { reconnect = {} } = this.#options;
-    const { attempts = Infinity, delayMs = 500, maxDelayMs = 30_000 } =
-      reconnect ||
-      { attempts: 0 };
+    const { attempts = Infinity } = reconnect || { attempts: 0 };
     if (this.#failures < attempts) {
-      const longest = Math.min(
-        MAX_DELAY,
-        maxDelayMs,
-        delayMs * 2 ** this.#failures++,
+      this.#timer = setTimeout(
+        () => this.#connect(),
+        backoff(this.#options, this.#failures++),
       );
-      // At random between half of it and all of it: the clients of a server
-      // that was restarted must not come back all at once.
-      const wait = longest * (1 + Math.random()) / 2;
-      this.#timer = setTimeout(() => this.#connect(), wait);
     } else {
       this.#failures = 0;
       this.#isClosed = true;

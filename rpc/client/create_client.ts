@@ -51,11 +51,10 @@ export function createClient<R>(
     query: send("query"),
     mutate: send("mutation"),
     subscribe: (path, input, more?: Partial<Handlers>) =>
-      more?.onData
-        ? subscribe(path, input, more as Handlers)
-        : iterate((handlers) =>
-          subscribe(path, input, { ...more, ...handlers })
-        ),
+      more?.onData ? subscribe(path, input, more as Handlers) : iterate(
+        (handlers) => subscribe(path, input, { ...more, ...handlers }),
+        more?.onGap,
+      ),
   } as Methods) as Client<R>;
 }
 

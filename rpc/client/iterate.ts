@@ -1,12 +1,17 @@
 import type { Handlers } from "./subscribe.ts";
 
+const GAP = {};
+
 /**
  * Returns an iterator of a subscription. It begins when the first value is asked
  * for and ends with the iterator. Values that nobody has asked for yet are
  * kept.
+ *
+ * @param onGap Called when the values before the gap have been taken.
  */
 export function iterate(
   subscribe: (handlers: Handlers) => () => void,
+  onGap?: () => void,
 ): AsyncIterableIterator<unknown> {
   const values: unknown[] = [];
   /** Empty, or with what failed. */
@@ -19,11 +24,14 @@ export function iterate(
   };
 
   const iterator = (async function* () {
+    const onData = (value: unknown) => {
+      values.push(value);
+      wake?.(true);
+    };
     const stop = subscribe({
-      onData(value) {
-        values.push(value);
-        wake?.(true);
-      },
+      onData,
+      // It stands in its place among the values.
+      onGap: onGap && (() => onData(GAP)),
       onError: end,
       onComplete: end,
       onStop: end,
@@ -32,7 +40,10 @@ export function iterate(
       do {
         // All that have come so far: taking them off one by one would move
         // the others each time.
-        yield* values.splice(0);
+        for (const value of values.splice(0)) {
+          if (value === GAP) onGap!();
+          else yield value;
+        }
       } while (
         values.length ||
         !ended && await new Promise<boolean>((resolve) => wake = resolve)

@@ -1,13 +1,16 @@
 /**
  * Subscriptions: all of a client's share one connection, which is open while
- * there are any. After a break each resumes after the last tracked value that
- * it has seen.
+ * there are any. After a break each resumes from the last position that it
+ * knows.
+ *
+ * A subscription whose session has ended moves to a new connection, because a
+ * socket keeps the cookies of its handshake. The others stay where they are.
  *
  * @module
  */
 
-import type { ClientMessage } from "../protocol.ts";
-import { Connection, type Received } from "./connection.ts";
+import type { SubscribeMessage } from "../protocol.ts";
+import { backoff, Connection, type Received } from "./connection.ts";
 import { RPCClientError } from "./error.ts";
 import type { SubscriptionHandlers } from "../procedure/calls.ts";
 import type { PlainOptions, SubscribeOptions } from "./types.ts";
@@ -27,50 +30,140 @@ export type Subscribe = (
 ) => () => void;
 
 /** The message that opens a subscription on each new socket. */
-type Request = ClientMessage & { readonly type: "subscribe" };
+interface Request extends Omit<SubscribeMessage, "lastEventId"> {
+  /** The last known position. */
+  lastEventId?: string | undefined;
+}
+
+type Timer = ReturnType<typeof setTimeout> | undefined;
 
 interface Subscription {
-  request: Request | undefined;
+  open(): void;
   receive(message: Received): void;
   fail(failure: Received["error"], cause: unknown): void;
 }
 
+/** A connection and the subscriptions on it, by id. */
+interface Line {
+  readonly connection: Connection;
+  readonly subscriptions: Map<string, Subscription>;
+}
+
+/**
+ * A subscription that has run for this long, in ms, has recovered from its last
+ * failure.
+ */
+const RECOVERED = 10_000;
+/**
+ * How long a client waits for the first message after a gap, in ms. Servers that
+ * know the position answer at once.
+ */
+const BEGIN = 1_000;
+
 /** Creates the function that subscribes. */
 export function createSubscribe(options: PlainOptions): Subscribe {
   const { transformer } = options;
-  const subscriptions = new Map<string, Subscription>();
-  const connection = new Connection(options, {
-    onOpen() {
-      for (const { request } of subscriptions.values()) {
-        if (request) connection.send(request);
-      }
-    },
-    onMessage: (message) => subscriptions.get(message.id!)?.receive(message),
-    onGiveUp(cause) {
-      for (const { fail } of subscriptions.values()) {
-        // Each on its own: a handler that throws must not stop the others.
-        queueMicrotask(() => fail({ code: "CONNECTION_LOST" }, cause));
-      }
-    },
-  });
+  let newest = createLine();
   let count = 0;
+
+  function createLine(): Line {
+    const subscriptions: Line["subscriptions"] = new Map();
+    const connection = new Connection(options, {
+      onOpen() {
+        for (const { open } of subscriptions.values()) open();
+      },
+      onMessage: (message) => subscriptions.get(message.id!)?.receive(message),
+      onGiveUp(cause) {
+        for (const { fail } of subscriptions.values()) {
+          // Each on its own: a handler that throws must not stop the others.
+          queueMicrotask(() => fail({ code: "CONNECTION_LOST" }, cause));
+        }
+      },
+    });
+    return { connection, subscriptions };
+  }
 
   return (path, input, handlers) => {
     const id = `${++count}`;
-    const { signal, lastEventId, onError = console.error } = handlers;
-    const subscription: Subscription = { request: undefined, receive, fail };
+    const name = path.join(".");
+    const {
+      signal,
+      lastEventId,
+      onError = console.error,
+      onGap = () => console.warn(`Messages of ${name} are lost`),
+    } = handlers;
+    const subscription: Subscription = { open, receive, fail };
+    let line = newest;
+    let request: Request | undefined;
+    /** Whether the last known position is where the subscription began. */
+    let isAtStart: boolean | undefined;
+    /** Whether the server has accepted the subscription before. */
+    let hasBegun: boolean | undefined;
+    /** Whether `onGap` is to be called. */
+    let hasGap: boolean | undefined;
+    /** Failures since it last ran well. */
+    let gaps = 0;
+    let refusals = 0;
+    let openedAt = 0;
+    /** The next attempt, while it waits for one. */
+    let retrying: Timer;
+    let fillingGap: Timer;
+
+    /** Sends the request now, or as soon as there is a socket. */
+    function open(): void {
+      if (retrying || !request) return;
+      const { connection } = line;
+      openedAt = Date.now();
+      if (!connection.send(request)) connection.open();
+      else if (hasGap) {
+        clearTimeout(fillingGap);
+        fillingGap = setTimeout(() => {
+          if (connection.isOpen) fillGap();
+        }, BEGIN);
+      }
+    }
+
+    /** Calls `onGap`: from now on no message can be missed. */
+    function fillGap(): void {
+      if (hasGap) {
+        hasGap = false;
+        onGap();
+      }
+    }
+
+    /** Subscribes again, after some milliseconds. */
+    function retry(wait: number, needsNewSocket?: boolean): void {
+      const old = newest;
+      retrying = setTimeout(() => {
+        retrying = undefined;
+        if (needsNewSocket) {
+          leave();
+          // Another subscription may have made a new one meanwhile.
+          if (newest === old && old.subscriptions.size) newest = createLine();
+          line = newest;
+          line.subscriptions.set(id, subscription);
+        }
+        open();
+      }, wait);
+    }
+
+    /** Leaves the connection. Returns whether it was on it. */
+    function leave(): boolean {
+      const { connection, subscriptions } = line;
+      const wasThere = subscriptions.delete(id);
+      if (wasThere && !subscriptions.size) connection.close();
+      return wasThere;
+    }
 
     /** Ends the subscription. Returns whether it was running. */
     function end(unsubscribe?: boolean): boolean {
-      const isRunning = subscriptions.delete(id);
-      if (isRunning) {
-        signal?.removeEventListener("abort", stop);
-        if (unsubscribe && subscription.request) {
-          connection.send({ type: "unsubscribe", id });
-        }
-        if (!subscriptions.size) connection.close();
+      if (unsubscribe && request && !retrying && line.subscriptions.has(id)) {
+        line.connection.send({ type: "unsubscribe", id });
       }
-      return isRunning;
+      clearTimeout(retrying);
+      clearTimeout(fillingGap);
+      signal?.removeEventListener("abort", stop);
+      return leave();
     }
 
     function stop(): void {
@@ -83,37 +176,54 @@ export function createSubscribe(options: PlainOptions): Subscribe {
       unsubscribe?: boolean,
     ): void {
       if (end(unsubscribe)) {
-        onError(new RPCClientError(failure, 0, path.join("."), cause));
+        onError(new RPCClientError(failure, 0, name, cause));
       }
     }
 
-    function receive({ type, data, eventId, error }: Received): void {
-      if (type === "data") {
-        if (eventId) {
-          const request = subscription.request!;
-          subscription.request = { ...request, lastEventId: eventId };
-        }
-        try {
-          if (transformer && data) data = transformer.parse(data as string);
-        } catch (cause) {
-          return fail(undefined, cause, true);
-        }
-        handlers.onData(data);
-      } else if (type === "error") fail(error);
-      else if (type === "complete" && end()) handlers.onComplete?.();
+    function refuse(failure: Received["error"]): void {
+      if (Date.now() - openedAt > RECOVERED) gaps = refusals = 0;
+      const { code, details } = failure || {};
+      if ((details as { reason?: unknown })?.reason === "MESSAGES_LOST") {
+        request!.lastEventId = undefined;
+        hasGap = true;
+        retry(gaps++ && backoff(options, gaps));
+      } else if (code === "UNAUTHORIZED" && hasBegun && !refusals++) {
+        // A sign-in ends the old session before the browser has the new cookie.
+        retry(backoff(options, 1), true);
+      } else fail(failure);
     }
 
-    subscriptions.set(id, subscription);
+    function receive({ type, data, eventId, error }: Received): void {
+      if (retrying) return;
+      if (type === "error") return refuse(error);
+      hasBegun = true;
+      fillGap();
+      if (type === "complete" && end()) handlers.onComplete?.();
+      if (eventId || isAtStart) {
+        request!.lastEventId = eventId;
+        isAtStart = type === "started";
+      }
+      // The handler of the gap may have ended the subscription.
+      if (type !== "data" || !line.subscriptions.has(id)) return;
+      try {
+        if (transformer && data) data = transformer.parse(data as string);
+      } catch (cause) {
+        return fail(undefined, cause, true);
+      }
+      handlers.onData(data);
+    }
+
+    line.subscriptions.set(id, subscription);
     if (signal?.aborted) stop();
     else {
       try {
         if (transformer) input = transformer.stringify(input);
         // A copy of the input as it is at this moment, to send it again later.
-        const request: Request = subscription.request = JSON.parse(
+        request = JSON.parse(
           JSON.stringify({ type: "subscribe", id, path, input, lastEventId }),
         );
         signal?.addEventListener("abort", stop);
-        if (!connection.send(request)) connection.open();
+        open();
       } catch (error) {
         // The caller gets the function that unsubscribes before the error.
         queueMicrotask(() => {

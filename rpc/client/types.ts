@@ -69,6 +69,12 @@ export interface SubscribeOptions {
   readonly signal?: AbortSignal | undefined;
   /** The id of the last tracked value that was seen, to go on after it. */
   readonly lastEventId?: string | undefined;
+  /**
+   * Called when messages are lost, because the server's history no longer
+   * reaches back to the last one seen. The subscription goes on by itself with
+   * new messages: load the state anew here. Default: logs a warning.
+   */
+  readonly onGap?: (() => void) | undefined;
 }
 
 /** The procedures of a router, as its client calls them. */

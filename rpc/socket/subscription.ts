@@ -5,8 +5,10 @@
  * @module
  */
 
+import { runInScope } from "../../core/request_scope.ts";
 import { pause, yieldToEventLoop } from "../../core/runtime/pause.ts";
 import { WatchScope } from "../../core/watch_scope.ts";
+import { SubscriptionScope } from "../channel/starting_position.ts";
 import { type RPCError, stringifyError } from "../error.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
@@ -48,7 +50,23 @@ export interface Subscription {
 export async function streamTo(
   ws: Socket,
   subscription: Subscription,
+  parts: RouterParts,
+  sessions: ConnectionSessions | undefined,
+): Promise<void> {
+  const { id, controller: { signal } } = subscription;
+  const scope = new SubscriptionScope((eventId) => {
+    if (signal.aborted) return;
+    ws.send(JSON.stringify({ type: "started", id, eventId }));
+  });
+  await runInScope(scope, stream, ws, subscription, parts, scope, sessions);
+  scope.end();
+}
+
+async function stream(
+  ws: Socket,
+  subscription: Subscription,
   { transformer, report }: RouterParts,
+  start: SubscriptionScope,
   sessions: ConnectionSessions | undefined,
 ): Promise<void> {
   const { endpoint, id, input, lastEventId, controller } = subscription;
@@ -82,7 +100,11 @@ export async function streamTo(
     sessions?.add(member);
     const stream = toIterator(await run(endpoint, call, input), endpoint.path);
     const encode = encoder(id, transformer);
-    await pump(ws, endpoint, stream, signal, encode);
+    await pump(ws, endpoint, stream, signal, (value) => {
+      // The client's position is that of the values from now on.
+      start.end();
+      return encode(value);
+    });
     if (ending !== undefined) throw ending;
   };
   const scope = sessions && new WatchScope((_isOwn, session) => {
