@@ -116,6 +116,7 @@ export function createSubscribe(options: PlainOptions): Subscribe {
       openedAt = Date.now();
       if (!connection.send(request)) connection.open();
       else if (hasGap) {
+        // The last one stands if the socket broke meanwhile.
         clearTimeout(fillingGap);
         fillingGap = setTimeout(() => {
           if (connection.isOpen) fillGap();
@@ -125,6 +126,7 @@ export function createSubscribe(options: PlainOptions): Subscribe {
 
     /** Calls `onGap`: from now on no message can be missed. */
     function fillGap(): void {
+      clearTimeout(fillingGap);
       if (hasGap) {
         hasGap = false;
         onGap();

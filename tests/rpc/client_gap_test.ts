@@ -1,0 +1,220 @@
+import { assertEquals } from "@std/assert";
+import {
+  type Channel,
+  createChannel,
+  createRouter,
+  procedure,
+  RPCError,
+} from "@quartet/kit/rpc";
+import { createClient } from "@quartet/kit/rpc/client";
+import { serveBreakable } from "./breakable_server.ts";
+import { fakeTimers } from "./fake_timers.ts";
+import { until } from "./helpers.ts";
+
+/** A server of a live list, which forgets its channel when it is restarted. */
+async function serveList(history = 100) {
+  let channel!: Channel<number>;
+  let list: number[] = [];
+  const restart = () => {
+    channel = createChannel<number>({ history });
+  };
+  restart();
+  const add = (n: number) => {
+    list = [...list, n];
+    return channel.publish(n);
+  };
+  const api = createRouter({
+    all: procedure.query(() => list),
+    added: procedure.subscription(({ signal, lastEventId }) =>
+      channel.subscribe(signal, { lastEventId })
+    ),
+  });
+  const server = await serveBreakable(api);
+  const rpc = createClient<typeof api>({
+    httpEndpoint: server.url,
+    reconnect: { delayMs: 1 },
+  });
+  return {
+    rpc,
+    add,
+    restart() {
+      restart();
+      server.breakSockets();
+    },
+    get subscribers() {
+      return channel.subscribers;
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+Deno.test("onGap is called when the subscription goes on, so that a list stays complete", async () => {
+  await using live = await serveList();
+  let shown: number[] = [];
+  let gaps = 0;
+  const load = async () => {
+    shown = await live.rpc.all.query();
+  };
+  const unsubscribe = live.rpc.added.subscribe(undefined, {
+    onData: (n) => shown = [...shown, n],
+    onGap() {
+      gaps++;
+      // What comes from now on is not missed.
+      assertEquals(live.subscribers, 1);
+      load();
+    },
+  });
+  await until(() => live.subscribers === 1);
+  await live.add(1);
+  await until(() => shown.length === 1);
+
+  for (const n of [2, 4]) {
+    live.restart();
+    await live.add(n);
+    await until(() => shown.length === n);
+    await live.add(n + 1);
+    await until(() => shown.length === n + 1);
+  }
+  assertEquals(shown, [1, 2, 3, 4, 5]);
+  assertEquals(gaps, 2);
+  unsubscribe();
+});
+
+Deno.test("A gap without onGap is logged, and the subscription goes on", async () => {
+  await using live = await serveList();
+  const { warn } = console;
+  const logged: unknown[] = [];
+  console.warn = (...args: unknown[]) => logged.push(...args);
+  try {
+    const reading = (async () => {
+      for await (const n of live.rpc.added.subscribe()) if (n === 3) return n;
+    })();
+    await until(() => live.subscribers === 1);
+    await live.add(1);
+    live.restart();
+    await live.add(2);
+    await until(() => logged.length > 0);
+    await live.add(3);
+    assertEquals(await reading, 3);
+    assertEquals(logged, ["Messages of added are lost"]);
+  } finally {
+    console.warn = warn;
+  }
+});
+
+Deno.test("A loop hears of a gap at its place among the values", async () => {
+  await using live = await serveList();
+  const seen: (number | string)[] = [];
+  const stream = live.rpc.added.subscribe(undefined, {
+    onGap: () => seen.push("gap"),
+  });
+  const next = async () => seen.push((await stream.next()).value);
+  const first = next();
+  await until(() => live.subscribers === 1);
+  await live.add(1);
+  await first;
+  // Two values that nobody asks for before the gap.
+  await live.add(2);
+  await live.add(3);
+  const ready = Promise.withResolvers<void>();
+  const other = live.rpc.added.subscribe(undefined, {
+    onData() {},
+    onGap: () => ready.resolve(),
+  });
+  await until(() => live.subscribers === 2);
+  live.restart();
+  await live.add(4);
+  await ready.promise;
+  await until(() => live.subscribers === 2);
+  await live.add(5);
+  for (let i = 0; i < 3; i++) await next();
+  assertEquals(seen, [1, 2, 3, "gap", 5]);
+  other();
+  await stream.return!();
+});
+
+Deno.test("Unsubscribing in onGap ends the subscription", async () => {
+  await using live = await serveList();
+  const seen: number[] = [];
+  let gaps = 0;
+  const unsubscribe = live.rpc.added.subscribe(undefined, {
+    lastEventId: "from another life",
+    onData: (n) => seen.push(n),
+    onGap() {
+      gaps++;
+      unsubscribe();
+    },
+  });
+  await until(() => gaps === 1 && live.subscribers === 0);
+  await live.add(1);
+  assertEquals(seen, []);
+});
+
+Deno.test("Gap after gap is answered ever more slowly", async () => {
+  using timers = fakeTimers();
+  let begun = 0;
+  const api = createRouter({
+    lossy: procedure.subscription(async function* () {
+      begun++;
+      yield begun;
+      throw new RPCError("SUBSCRIPTION_ERROR", "Lost", 400, {
+        details: { reason: "MESSAGES_LOST" },
+      });
+    }),
+  });
+  await using server = await serveBreakable(api);
+  const rpc = createClient<typeof api>({
+    httpEndpoint: server.url,
+    heartbeatMs: false,
+  });
+  let gaps = 0;
+  const unsubscribe = rpc.lossy.subscribe(undefined, {
+    onData() {},
+    onGap: () => gaps++,
+  });
+  let least = 0;
+  for (let round = 2; round < 6; round++) {
+    // The first is at once, and so is not among the waits.
+    await until(() => begun === round && timers.waits.length === 1);
+    const [wait] = timers.waits;
+    assertEquals(wait! > least, true, `${wait} ms after ${least} ms`);
+    least = wait!;
+    assertEquals(gaps, round - 1);
+    timers.advance(wait!);
+  }
+  await until(() => begun === 6);
+  unsubscribe();
+  await until(() => timers.waits.length === 0);
+});
+
+Deno.test("onGap is called though the server knows no position", async () => {
+  using timers = fakeTimers();
+  let begun = 0;
+  const api = createRouter({
+    own: procedure.subscription(async function* ({ signal }) {
+      if (begun++ === 0) {
+        throw new RPCError("SUBSCRIPTION_ERROR", "Lost", 400, {
+          details: { reason: "MESSAGES_LOST" },
+        });
+      }
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      yield 1;
+    }),
+  });
+  await using server = await serveBreakable(api);
+  const rpc = createClient<typeof api>({
+    httpEndpoint: server.url,
+    heartbeatMs: false,
+  });
+  let gaps = 0;
+  const unsubscribe = rpc.own.subscribe(undefined, {
+    onData() {},
+    onGap: () => gaps++,
+  });
+  await until(() => begun === 2 && timers.waits.length === 1);
+  assertEquals([gaps, timers.waits], [0, [1_000]]);
+  timers.advance(1_000);
+  assertEquals(gaps, 1);
+  unsubscribe();
+  assertEquals(timers.waits, []);
+});
