@@ -1,0 +1,155 @@
+/**
+ * Three processes behind a proxy, which are restarted one after the other while
+ * requests come.
+ *
+ * @module
+ */
+
+import { type Child, startDeno } from "../helpers.ts";
+
+/** What came of the requests. */
+export interface Outcome {
+  readonly requests: number;
+  /** Failed reads, such as `GET / 502`. */
+  readonly failedReads: readonly string[];
+  /** Failed writes, with the code of the kit. */
+  readonly failedWrites: readonly string[];
+  /** The writes that were answered with 200, and those that ran. */
+  readonly writes: { readonly answered: number; readonly ran: number };
+}
+
+/** Three processes on ports of their own. */
+export interface Processes extends AsyncDisposable {
+  readonly ports: readonly number[];
+  /** Ends a process by SIGTERM, waits for its end, and starts it anew. */
+  restart(index: number): Promise<void>;
+  /** The writes of all processes, those that have ended included. */
+  readonly ran: Promise<number>;
+}
+
+const PROGRAM = new URL("server.ts", import.meta.url).pathname;
+
+/** Starts three processes. */
+export async function startProcesses(drain: number): Promise<Processes> {
+  const ports = [freePort(), freePort(), freePort()];
+  const all: Child[] = [];
+  async function run(port: number): Promise<Child> {
+    const child = startDeno(["run", "-A", PROGRAM, `${port}`, `${drain}`]);
+    all.push(child);
+    await child.printed(/ready/);
+    return child;
+  }
+  async function end(child: Child): Promise<number> {
+    child.kill("SIGTERM");
+    const code = await child.code;
+    if (code !== 0) throw new Error(`Ended with ${code}:\n${child.stderr}`);
+    return Number(/writes: (\d+)/.exec(child.stdout)![1]);
+  }
+  const children = await Promise.all(ports.map(run));
+  let ran = 0;
+  return {
+    ports,
+    async restart(index) {
+      ran += await end(children[index]!);
+      children[index] = await run(ports[index]!);
+    },
+    get ran() {
+      return Promise.all(children.map(end)).then((counts) =>
+        counts.reduce((sum, count) => sum + count, ran)
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of all) await child[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Requests that come all the time, until they are stopped. */
+export function startLoad(origin: string) {
+  const failedReads: string[] = [];
+  const failedWrites: string[] = [];
+  const pids = new Set<number>();
+  let isOver = false;
+  let requests = 0;
+  let answered = 0;
+
+  async function ask(
+    method: string,
+    path: string,
+  ): Promise<string | undefined> {
+    requests++;
+    try {
+      const response = await fetch(origin + path, { method });
+      const text = await response.text();
+      if (response.status === 200) {
+        pids.add(JSON.parse(text).pid);
+        return undefined;
+      }
+      const code = /"code":"(\w+)"/.exec(text)?.[1] ?? "";
+      return `${method} ${path} ${response.status} ${code}`.trim();
+    } catch (error) {
+      return `${method} ${path} ${error}`;
+    }
+  }
+  async function read(path: string): Promise<void> {
+    while (!isOver) {
+      const failure = await ask("GET", path);
+      if (failure !== undefined) failedReads.push(failure);
+    }
+  }
+  async function write(): Promise<void> {
+    while (!isOver) {
+      const failure = await ask("POST", "/write");
+      if (failure === undefined) answered++;
+      else failedWrites.push(failure);
+    }
+  }
+  const loops = [
+    ...["/", "/", "/slow", "/slow"].map(read),
+    write(),
+    write(),
+  ];
+  return {
+    /** Waits until so many processes have answered since the start. */
+    async answeredBy(count: number): Promise<void> {
+      while (pids.size < count) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    async stop(): Promise<Omit<Outcome, "writes"> & { answered: number }> {
+      isOver = true;
+      await Promise.all(loops);
+      return { requests, failedReads, failedWrites, answered };
+    },
+  };
+}
+
+/**
+ * Restarts three processes behind a proxy under load.
+ *
+ * @param around Called with what restarts a process, for each of them.
+ */
+export async function restartAll(
+  processes: Processes,
+  origin: string,
+  around: (index: number, restart: () => Promise<void>) => Promise<void> = (
+    _index,
+    restart,
+  ) => restart(),
+): Promise<Outcome> {
+  const load = startLoad(origin);
+  await load.answeredBy(3);
+  for (let index = 0; index < 3; index++) {
+    await around(index, () => processes.restart(index));
+    // Once the proxy uses the new process, the next one may go.
+    await load.answeredBy(4 + index);
+  }
+  const { answered, ...outcome } = await load.stop();
+  return { ...outcome, writes: { answered, ran: await processes.ran } };
+}
+
+/** A port that nobody listens on. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}

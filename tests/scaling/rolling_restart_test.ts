@@ -1,0 +1,158 @@
+/**
+ * The rolling restarts of `docs/scaling.md`, behind real proxies.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { findProgram, type Proxy, start } from "../trace/proxies.ts";
+import { type Outcome, restartAll, startProcesses } from "./rolling.ts";
+import { haproxy, nginx, shown } from "./scaling_page.ts";
+
+const HAPROXY = findProgram("haproxy");
+const NGINX = findProgram("nginx");
+
+function test(
+  name: string,
+  program: string | undefined,
+  fn: (program: string) => Promise<void>,
+): void {
+  const ignore = program === undefined;
+  Deno.test({
+    name: name + (ignore ? " (the proxy isn't installed)" : ""),
+    ignore,
+    fn: () => fn(program!),
+  });
+}
+
+function originOf({ target }: Proxy): string {
+  return `http://127.0.0.1:${target.port}`;
+}
+
+function assertNoneFailed(outcome: Outcome): void {
+  const { failedReads, failedWrites, writes, requests } = outcome;
+  assertEquals({ failedReads, failedWrites }, {
+    failedReads: [],
+    failedWrites: [],
+  });
+  assertEquals(writes.ran, writes.answered, "each write ran once");
+  assert(requests > 100 && writes.ran > 10, "there was load");
+}
+
+const [checks = "", retries = ""] = shown("haproxy");
+
+test(
+  "Behind HAProxy that asks for readiness, a rolling restart costs no request, without retries",
+  HAPROXY,
+  async (program) => {
+    await using processes = await startProcesses(2);
+    await using proxy = await start(program, haproxy(checks, processes.ports));
+    assertNoneFailed(await restartAll(processes, originOf(proxy)));
+  },
+);
+
+test(
+  "Behind HAProxy that tries again, a rolling restart costs no request, without drain",
+  HAPROXY,
+  async (program) => {
+    const file = checks.replace("  retries 0", retries);
+    assert(file.includes("retry-on"));
+    await using processes = await startProcesses(0);
+    await using proxy = await start(program, haproxy(file, processes.ports));
+    assertNoneFailed(await restartAll(processes, originOf(proxy)));
+  },
+);
+
+const [nginxPage = ""] = shown("nginx");
+
+test(
+  "Behind nginx that tries again, a rolling restart costs no GET, and no POST runs in vain or twice",
+  NGINX,
+  async (program) => {
+    await using processes = await startProcesses(0);
+    await using proxy = await start(program, nginx(nginxPage, processes.ports));
+    const outcome = await restartAll(processes, originOf(proxy));
+    const { failedReads, failedWrites, writes } = outcome;
+    assertEquals(failedReads, []);
+    const refused = "POST /write 503 SHUTTING_DOWN";
+    assertEquals(failedWrites.filter((failure) => failure !== refused), []);
+    assertEquals(writes.ran, writes.answered);
+    assert(outcome.requests > 100 && writes.ran > 10);
+  },
+);
+
+const OFF = nginxPage.replace(
+  /proxy_next_upstream .*;/,
+  "proxy_next_upstream off;",
+);
+
+test(
+  "Behind nginx, a rolling restart costs no request without retries if each server is taken out first",
+  NGINX,
+  async (program) => {
+    await using processes = await startProcesses(0);
+    const { ports } = processes;
+    let folder = "";
+    let listen = 0;
+    // One connection a request, as idle ones are closed by a reload.
+    const page = OFF.replace("listen 80;", "listen 80; keepalive_timeout 0;");
+    await using proxy = await start(program, (...place) => {
+      [folder, , listen] = place;
+      return nginx(page, ports)(...place);
+    });
+
+    /** Writes the file anew, and waits until only new workers accept. */
+    async function reload(down: number | undefined): Promise<void> {
+      const file = down === undefined ? page : page.replace(
+        `10.0.0.1${down + 1}:8000 fail_timeout=1s`,
+        `10.0.0.1${down + 1}:8000 down`,
+      );
+      const path = `${folder}/proxy.conf`;
+      const version = `v${crypto.randomUUID()}`;
+      const { text, args } = nginx(
+        file.replace(
+          "location / {",
+          `location = /version { return 200 ${version}; }\n  location / {`,
+        ),
+        ports,
+      )(folder, path, listen);
+      await Deno.writeTextFile(path, text);
+      const { success } = await new Deno.Command(program, {
+        args: [...args, "-s", "reload"],
+      }).output();
+      assert(success);
+      const ask = async () =>
+        await (await fetch(`${originOf(proxy)}/version`)).text();
+      // Requests of old workers may still be under way: they take 300 ms.
+      for (
+        let seen = 0;
+        seen < 50;
+        seen = await ask() === version ? seen + 1 : 0
+      ) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    }
+    const outcome = await restartAll(
+      processes,
+      originOf(proxy),
+      async (index, restart) => {
+        await reload(index);
+        await restart();
+        await reload(undefined);
+      },
+    );
+    assertNoneFailed(outcome);
+  },
+);
+
+test(
+  "Behind nginx with neither, a rolling restart costs requests even with drain",
+  NGINX,
+  async (program) => {
+    await using processes = await startProcesses(0.2);
+    const file = OFF.replaceAll("fail_timeout=1s", "max_fails=0");
+    await using proxy = await start(program, nginx(file, processes.ports));
+    const { failedReads } = await restartAll(processes, originOf(proxy));
+    assert(failedReads.length > 0, "otherwise the page may promise more");
+  },
+);

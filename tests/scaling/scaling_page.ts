@@ -1,0 +1,49 @@
+/**
+ * The files that `docs/scaling.md` shows, with other addresses.
+ *
+ * @module
+ */
+
+import { ROOT } from "../helpers.ts";
+import { readPage } from "../docs/pages.ts";
+import { nginxFile } from "../trace/proxies.ts";
+
+const PATH = "docs/scaling.md";
+const text = await Deno.readTextFile(new URL(PATH, ROOT));
+const { blocks } = readPage(PATH, text);
+
+/** The blocks of a language, in order. */
+export function shown(language: string): string[] {
+  return blocks.filter((block) => block.language === language)
+    .map(({ text }) => text);
+}
+
+/** Puts ports of this machine in place of the addresses of the page. */
+export function withPorts(
+  file: string,
+  listen: number,
+  ports: readonly number[],
+): string {
+  return ports.reduce(
+    (text, port, i) =>
+      text.replaceAll(`10.0.0.1${i + 1}:8000`, `127.0.0.1:${port}`),
+    file.replace("bind :80", `bind 127.0.0.1:${listen}`)
+      .replace("listen 80;", `listen 127.0.0.1:${listen};`),
+  ) + "\n";
+}
+
+/** The command line and file of HAProxy, for `start()`. */
+export function haproxy(file: string, ports: readonly number[]) {
+  return (_folder: string, path: string, listen: number) => ({
+    args: ["-db", "-q", "-f", path],
+    text: withPorts(file, listen, ports),
+  });
+}
+
+/** The command line and file of nginx, for `start()`. */
+export function nginx(file: string, ports: readonly number[]) {
+  return (folder: string, path: string, listen: number) => ({
+    args: ["-e", "stderr", "-p", folder, "-c", path],
+    text: nginxFile(folder, withPorts(file, listen, ports)),
+  });
+}
