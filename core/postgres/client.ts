@@ -1,0 +1,59 @@
+import type { Rule } from "../check/rules.ts";
+import { kindOf } from "../check/show.ts";
+
+/** A method whose parameters don't matter here. */
+type Method = (...args: never[]) => unknown;
+
+/** A client of `npm:pg`, as `new pg.Client()` creates it. */
+export interface PgClient {
+  /** Opens the connection. */
+  readonly connect: Method;
+  /** Runs a query. */
+  readonly query: Method;
+  /** Listens to events. */
+  readonly on: Method;
+  /** Closes the connection. */
+  readonly end: Method;
+  /** Quotes a name. A pool, which isn't supported, lacks it. */
+  readonly escapeIdentifier: Method;
+}
+
+/** A client of `npm:postgres`, as `postgres()` creates it. */
+export interface PostgresJsClient {
+  /** Runs a query. */
+  readonly unsafe: Method;
+  /** Listens to notifications. */
+  readonly listen: Method;
+  /** Closes the connections. */
+  readonly end: Method;
+}
+
+/** A client of `npm:pg` or `npm:postgres` that isn't connected yet. */
+export type PostgresClient = PgClient | PostgresJsClient;
+
+const METHODS = {
+  pg: ["connect", "query", "on", "end", "escapeIdentifier"],
+  postgres: ["unsafe", "listen", "end"],
+} as const;
+
+/** Returns the driver of a client, or `undefined` if it isn't supported. */
+export function driverOf(client: unknown): keyof typeof METHODS | undefined {
+  const found = Object(client) as Record<string, unknown>;
+  const has = (name: string) => typeof found[name] === "function";
+  if (METHODS.pg.every(has)) return "pg";
+  return METHODS.postgres.every(has) ? "postgres" : undefined;
+}
+
+/**
+ * A result of `connect()`. The settings of a client may hold a password: it is
+ * never shown.
+ */
+export const aPostgresClient: Rule = {
+  expected:
+    "a new client of npm:pg or npm:postgres, as in () => new pg.Client(url) or () => postgres(url, { max: 1 })",
+  test: (value) => driverOf(value) !== undefined,
+  describe(value) {
+    const isPool = typeof Object(value).totalCount === "number";
+    return isPool ? "a pool" : kindOf(value);
+  },
+};

@@ -1,0 +1,162 @@
+/**
+ * One connection, whatever driver it is made of.
+ *
+ * `npm:postgres` would reconnect by itself. So a connection is closed at its
+ * first failure, and never reopened.
+ *
+ * @module
+ */
+
+import { driverOf, type PostgresClient } from "./client.ts";
+
+/** A row of a result. All columns are text. */
+export type PostgresRow = readonly (string | null)[];
+
+/** A connection of the kit's own, for one query at a time. */
+export interface PostgresConnection {
+  /** Opens it. */
+  connect(): Promise<unknown>;
+  /**
+   * Runs a statement. Without `values`, several statements run as a transaction.
+   */
+  query(
+    text: string,
+    values?: readonly (string | null)[],
+  ): Promise<readonly PostgresRow[]>;
+  /** Listens to a notification channel. */
+  listen(
+    channel: string,
+    onMessage: (payload: string) => void,
+  ): Promise<unknown>;
+  /** Waits for an answer on the connection that listens. */
+  beat(): Promise<unknown>;
+  /** Closes it at once, in any state. */
+  close(): void;
+}
+
+type OnError = (error: Error) => void;
+
+/** The used part of clients of `npm:pg`. */
+interface Pg {
+  connect(): Promise<unknown>;
+  query(config: {
+    text: string;
+    values?: (string | null)[] | undefined;
+    rowMode: "array";
+    types: unknown;
+  }): Promise<{ rows: PostgresRow[] }>;
+  on(
+    event: "error" | "end" | "notification",
+    // deno-lint-ignore no-explicit-any -- each event has other parameters
+    listener: (...args: any[]) => void,
+  ): unknown;
+  end(): Promise<unknown>;
+  readonly connection?: {
+    readonly stream?: { destroy?(): void; destroySoon?(): void };
+  };
+}
+
+/** The used part of clients of `npm:postgres`. */
+interface PostgresJs {
+  unsafe(
+    text: string,
+    values?: (string | null)[],
+    options?: { prepare: boolean },
+  ): { values(): Promise<PostgresRow[]> };
+  listen(
+    channel: string,
+    onMessage: (payload: string) => void,
+    onListen?: () => void,
+  ): Promise<{ unlisten(): Promise<unknown> }>;
+  end(options: { timeout: number }): Promise<unknown>;
+}
+
+/**
+ * Creates a connection of a client that nobody else uses.
+ *
+ * @param onError Called when it fails, also after it was closed.
+ */
+export function createConnection(
+  client: PostgresClient,
+  onError: OnError,
+): PostgresConnection {
+  return driverOf(client) === "pg"
+    ? ofPg(client as unknown as Pg, onError)
+    : ofPostgresJs(client as unknown as PostgresJs, onError);
+}
+
+/** Columns are text, in either format. */
+const TYPES = { getTypeParser: () => String };
+
+function ofPg(client: Pg, onError: OnError): PostgresConnection {
+  let isOpen = false;
+  client.on("error", onError);
+  client.on("end", () => onError(new Error("The connection was closed")));
+  const query: PostgresConnection["query"] = async (text, values) => {
+    const { rows } = await client.query({
+      text,
+      values: values && [...values],
+      rowMode: "array",
+      types: TYPES,
+    });
+    return rows;
+  };
+  return {
+    async connect() {
+      await client.connect();
+      isOpen = true;
+    },
+    query,
+    listen(channel, onMessage) {
+      client.on(
+        "notification",
+        (message: { channel: string; payload?: string }) => {
+          if (message.channel === channel) onMessage(message.payload ?? "");
+        },
+      );
+      return query(`LISTEN "${channel}"`);
+    },
+    beat: () => query("SELECT 1"),
+    close() {
+      client.end().catch(() => {});
+      // A server that is gone never closes its side.
+      const stream = client.connection?.stream;
+      if (isOpen) stream?.destroySoon?.();
+      else stream?.destroy?.();
+    },
+  };
+}
+
+function ofPostgresJs(
+  client: PostgresJs,
+  onError: OnError,
+): PostgresConnection {
+  /** Ends the pending beat. */
+  let unlisten: (() => Promise<unknown>) | undefined;
+  let isListening = false;
+  return {
+    connect: () => client.unsafe("SELECT 1").values(),
+    query: (text, values) =>
+      values === undefined
+        ? client.unsafe(text).values()
+        : client.unsafe(text, [...values], { prepare: true }).values(),
+    listen: (channel, onMessage) =>
+      client.listen(channel, onMessage, () => {
+        // The client has opened another connection: messages may be missing.
+        if (isListening) onError(new Error("The connection was closed"));
+        isListening = true;
+      }),
+    /** The only queries that the client sends over that connection. */
+    async beat() {
+      if (unlisten !== undefined) {
+        const end = unlisten;
+        unlisten = undefined;
+        return await end();
+      }
+      ({ unlisten } = await client.listen("kit_beat", () => {}));
+    },
+    close() {
+      client.end({ timeout: 0 }).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { checkValue } from "../check/check_options.ts";
+import { StoreLink } from "../store_link.ts";
+import { aPostgresClient, type PostgresClient } from "./client.ts";
+import {
+  createConnection,
+  type PostgresConnection,
+  type PostgresRow,
+} from "./connection.ts";
+import { isConnectionLost, isPassing } from "./errors.ts";
+import { ConnectionPool } from "./pool.ts";
+import { createTables, type Query, type Tables } from "./tables.ts";
+
+/** Options of a {@linkcode PostgresLink}. */
+export interface PostgresLinkOptions {
+  /** Creates a client for each connection. */
+  readonly connect: () => PostgresClient;
+  /** The operation in errors of a wrong client, such as `create channel`. */
+  readonly operation: string;
+  /** The link's user in errors and logs, such as `session store`. */
+  readonly what: string;
+  /** How long to wait for a connection or an answer, in milliseconds. */
+  readonly timeout: number;
+  /** Maximum connections for statements. */
+  readonly maxConnections: number;
+  /** The tables, which are created when they are missing. */
+  readonly tables: Tables;
+  /** Called once for each outage. Default: `console.error`. */
+  readonly onError?: ((error: Error) => unknown) | undefined;
+  /** Notifications to listen to, over a connection of their own. */
+  readonly listen?: {
+    readonly channel: string;
+    readonly onMessage: (payload: string) => void;
+    /** Called when it listens. What was sent before is missed. */
+    readonly onListen: () => void;
+  };
+  /** Called when the connections are lost, and after each vain attempt. */
+  readonly onLost?: () => void;
+}
+
+/**
+ * Connections to Postgres that open themselves anew. See {@linkcode StoreLink}.
+ * Either all of them are used or none.
+ */
+export class PostgresLink {
+  readonly #options: PostgresLinkOptions;
+  readonly #link: StoreLink<Connections>;
+  /** The client that showed that `connect` is right, for the first connection. */
+  #first: PostgresClient | undefined;
+  #isListening = false;
+
+  /**
+   * Creates a link that connects at its first use.
+   *
+   * @throws {TypeError} If `connect` doesn't create a supported client.
+   */
+  constructor(options: PostgresLinkOptions) {
+    this.#options = options;
+    this.#first = this.#createClient();
+    this.#link = new StoreLink({
+      ...options,
+      server: "Postgres",
+      connect: (lose) => {
+        const connections = new Connections(
+          options,
+          (onError) => createConnection(this.#takeClient(), onError),
+          lose,
+        );
+        return {
+          ready: connections.open(this.#isListening),
+          close: () => connections.close(),
+        };
+      },
+      beat: (connections) => connections.beat(),
+      isLost: isConnectionLost,
+      isPassing,
+    });
+  }
+
+  /** Runs a statement. See {@linkcode StoreLink.use} for errors. */
+  query(
+    text: string,
+    values: readonly (string | null)[],
+  ): Promise<readonly PostgresRow[]> {
+    return this.#link.use(({ pool }) => pool.query(text, values));
+  }
+
+  /** Listens from now on, also after the connection was lost. */
+  listen(): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    // If it fails, the next connection listens.
+    this.#link.use((connections) => connections.listen()).catch(() => {});
+  }
+
+  /** Closes the connections. Later calls reject. */
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+
+  #createClient(): PostgresClient {
+    const { connect, operation } = this.#options;
+    const client = connect();
+    checkValue(client, "the result of connect()", aPostgresClient, operation);
+    return client;
+  }
+
+  #takeClient(): PostgresClient {
+    const client = this.#first ?? this.#createClient();
+    this.#first = undefined;
+    return client;
+  }
+}
+
+/** The connections of a link, from the attempt to open them to their end. */
+class Connections {
+  readonly pool: ConnectionPool;
+  readonly #options: PostgresLinkOptions;
+  readonly #createListener: () => PostgresConnection;
+  #listener: PostgresConnection | undefined;
+  #isListening = false;
+  #beat: Promise<unknown> | undefined;
+
+  constructor(
+    options: PostgresLinkOptions,
+    create: (onError: (error: Error) => void) => PostgresConnection,
+    lose: (error: Error) => void,
+  ) {
+    this.#options = options;
+    this.#createListener = () => create(lose);
+    const { maxConnections: max } = options;
+    this.pool = new ConnectionPool({ create, onError: lose, max });
+  }
+
+  async open(isListening: boolean): Promise<this> {
+    const query: Query = (text, values) => this.pool.query(text, values);
+    await this.pool.open();
+    await createTables(query, this.#options.tables);
+    if (isListening) await this.listen();
+    return this;
+  }
+
+  async listen(): Promise<void> {
+    if (this.#listener !== undefined) return;
+    const { channel, onMessage, onListen } = this.#options.listen!;
+    const listener = this.#listener = this.#createListener();
+    const pulse = PULSE + crypto.randomUUID();
+    const arrived = Promise.withResolvers<void>();
+    await listener.connect();
+    await listener.listen(channel, (payload) => {
+      if (payload === pulse) arrived.resolve();
+      else if (!payload.startsWith(PULSE)) onMessage(payload);
+    });
+    // Fails with a pooler that gives each transaction another connection.
+    await this.pool.query(NOTIFY, [channel, pulse]);
+    await arrived.promise;
+    this.#isListening = true;
+    onListen();
+  }
+
+  beat(): Promise<unknown> {
+    const listener = this.#isListening ? this.#listener : undefined;
+    return this.#beat ??= Promise.all([this.pool.beat(), listener?.beat()])
+      .finally(() => this.#beat = undefined);
+  }
+
+  close(): void {
+    this.pool.close();
+    this.#listener?.close();
+  }
+}
+
+const NOTIFY = "SELECT pg_notify($1::text, $2::text)::text";
+/** Begins a notification to oneself, which shows that they arrive. */
+const PULSE = "pulse ";

@@ -1,0 +1,113 @@
+import type { PostgresConnection, PostgresRow } from "./connection.ts";
+
+/** A connection, and for how many beats nobody has used it. */
+interface Member {
+  readonly connection: PostgresConnection;
+  idleBeats: number;
+}
+
+/** After so many beats without use, a connection beside the first is closed. */
+const MAX_IDLE_BEATS = 20;
+
+/** Options of a {@linkcode ConnectionPool}. */
+export interface ConnectionPoolOptions {
+  /** Creates a connection. It calls `onError` when it has failed. */
+  readonly create: (onError: (error: Error) => void) => PostgresConnection;
+  /** Called when a connection that was open has failed. */
+  readonly onError: (error: Error) => void;
+  /** Maximum connections. */
+  readonly max: number;
+}
+
+/**
+ * Connections that open when all others are busy. Queries begin in the order of
+ * the calls. If an open connection fails, the whole pool is of no more use.
+ */
+export class ConnectionPool {
+  readonly #options: ConnectionPoolOptions;
+  readonly #open = new Set<PostgresConnection>();
+  readonly #idle: Member[] = [];
+  readonly #waiting: ((member: Member) => void)[] = [];
+  /** The connection that is being opened. */
+  #opening: PostgresConnection | undefined;
+  #mayGrow = true;
+
+  /** Creates a pool without connections. */
+  constructor(options: ConnectionPoolOptions) {
+    this.#options = options;
+  }
+
+  /** Opens a connection. */
+  async open(): Promise<void> {
+    const { create, onError } = this.#options;
+    const connection = this.#opening = create((error) => {
+      if (this.#open.has(connection)) onError(error);
+    });
+    try {
+      await connection.connect();
+      this.#open.add(connection);
+    } finally {
+      this.#opening = undefined;
+      if (!this.#open.has(connection)) connection.close();
+    }
+    this.#release({ connection, idleBeats: 0 });
+  }
+
+  /** Runs a statement on the next connection that is free. */
+  async query(
+    text: string,
+    values?: readonly (string | null)[],
+  ): Promise<readonly PostgresRow[]> {
+    const member = this.#idle.pop() ?? await this.#free();
+    member.idleBeats = 0;
+    try {
+      return await member.connection.query(text, values);
+    } finally {
+      this.#release(member);
+    }
+  }
+
+  /** Waits for an answer on each idle connection, unless it is closed. */
+  async beat(): Promise<void> {
+    this.#mayGrow = true;
+    await Promise.all(
+      this.#idle.splice(0).map(async (member) => {
+        const { connection } = member;
+        if (++member.idleBeats > MAX_IDLE_BEATS && this.#open.size > 1) {
+          this.#open.delete(connection);
+          return connection.close();
+        }
+        await connection.query("SELECT 1");
+        this.#release(member);
+      }),
+    );
+  }
+
+  /** Closes all connections at once. */
+  close(): void {
+    this.#opening?.close();
+    for (const connection of this.#open) connection.close();
+  }
+
+  #free(): Promise<Member> {
+    this.#grow();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #grow(): void {
+    if (!this.#mayGrow || this.#opening !== undefined) return;
+    if (this.#open.size >= this.#options.max) return;
+    this.open().then(() => {
+      if (this.#waiting.length > 0) this.#grow();
+    }, () => {
+      // Such as too many connections: go on with those that there are.
+      this.#mayGrow = false;
+    });
+  }
+
+  #release(member: Member): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) next(member);
+    else this.#idle.push(member);
+  }
+}
