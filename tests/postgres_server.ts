@@ -153,6 +153,24 @@ export async function startPostgres(
   };
 }
 
+/**
+ * Starts a server before the first test of a file, and ends it after the last.
+ *
+ * @returns Gives its address.
+ */
+export function sharedPostgres(): () => string {
+  let server: PostgresServer | undefined;
+  if (hasPostgres) {
+    Deno.test.beforeAll(async () => {
+      server = await startPostgres();
+    });
+    Deno.test.afterAll(async () => {
+      await server?.[Symbol.asyncDispose]();
+    });
+  }
+  return () => server!.url;
+}
+
 /** Returns the schema of a test: no other test has the same. */
 export function newSchema(): string {
   return `test_${crypto.randomUUID().replaceAll("-", "")}`;

@@ -30,8 +30,8 @@ export interface PostgresConnection {
   ): Promise<unknown>;
   /** Waits for an answer on the connection that listens. */
   beat(): Promise<unknown>;
-  /** Closes it at once, in any state. */
-  close(): void;
+  /** Closes it at once, in any state. Resolves when it is closed. */
+  close(): Promise<unknown>;
 }
 
 type OnError = (error: Error) => void;
@@ -118,14 +118,18 @@ function ofPg(client: Pg, onError: OnError): PostgresConnection {
     },
     beat: () => query("SELECT 1"),
     close() {
-      client.end().catch(() => {});
+      const ended = client.end().catch(() => {});
       // A server that is gone never closes its side.
       const stream = client.connection?.stream;
       if (isOpen) stream?.destroySoon?.();
       else stream?.destroy?.();
+      return ended;
     },
   };
 }
+
+/** How long the client waits for a connection to close itself, in seconds. */
+const CLOSE_TIMEOUT = 0.5;
 
 function ofPostgresJs(
   client: PostgresJs,
@@ -155,8 +159,6 @@ function ofPostgresJs(
       }
       ({ unlisten } = await client.listen("kit_beat", () => {}));
     },
-    close() {
-      client.end({ timeout: 0 }).catch(() => {});
-    },
+    close: () => client.end({ timeout: CLOSE_TIMEOUT }).catch(() => {}),
   };
 }

@@ -1,4 +1,5 @@
 import { checkValue } from "../check/check_options.ts";
+import { pause } from "../runtime/pause.ts";
 import { StoreLink } from "../store_link.ts";
 import { aPostgresClient, type PostgresClient } from "./client.ts";
 import {
@@ -47,6 +48,7 @@ export class PostgresLink {
   /** The client that showed that `connect` is right, for the first connection. */
   #first: PostgresClient | undefined;
   #isListening = false;
+  readonly #closing = new Set<Promise<unknown>>();
 
   /**
    * Creates a link that connects at its first use.
@@ -67,7 +69,11 @@ export class PostgresLink {
         );
         return {
           ready: connections.open(this.#isListening),
-          close: () => connections.close(),
+          close: () => {
+            const closed = connections.close();
+            this.#closing.add(closed);
+            closed.finally(() => this.#closing.delete(closed));
+          },
         };
       },
       beat: (connections) => connections.beat(),
@@ -93,8 +99,12 @@ export class PostgresLink {
   }
 
   /** Closes the connections. Later calls reject. */
-  close(): Promise<void> {
-    return this.#link.close();
+  async close(): Promise<void> {
+    await this.#link.close();
+    // A connection to a server that is gone may never close properly.
+    const limit = new AbortController();
+    const closed = Promise.all(this.#closing).then(() => limit.abort());
+    await Promise.race([closed, pause(this.#options.timeout, limit.signal)]);
   }
 
   #createClient(): PostgresClient {
@@ -163,9 +173,8 @@ class Connections {
       .finally(() => this.#beat = undefined);
   }
 
-  close(): void {
-    this.pool.close();
-    this.#listener?.close();
+  close(): Promise<unknown> {
+    return Promise.all([this.pool.close(), this.#listener?.close()]);
   }
 }
 

@@ -83,10 +83,10 @@ export class ConnectionPool {
     );
   }
 
-  /** Closes all connections at once. */
-  close(): void {
-    this.#opening?.close();
-    for (const connection of this.#open) connection.close();
+  /** Closes all connections at once. Resolves when they are closed. */
+  close(): Promise<unknown> {
+    const all = [this.#opening, ...this.#open];
+    return Promise.all(all.map((connection) => connection?.close()));
   }
 
   #free(): Promise<Member> {

@@ -35,13 +35,17 @@ export async function createTables(
   { schema, last, create }: Tables,
 ): Promise<void> {
   const name = last.endsWith(")") ? "to_regprocedure" : "to_regclass";
-  const [row] = await query(`SELECT ${name}($1::text)::text`, [last]);
-  if (row?.[0] !== null) return;
+  const [row] = await query(
+    `SELECT ${name}($1::text)::text, to_regnamespace($2::text)::text`,
+    [last, schema],
+  );
+  const [found, existing] = row!;
+  if (found !== null) return;
   try {
     await query(`
 SET LOCAL client_min_messages = warning;
 SELECT pg_advisory_xact_lock(${LOCK});
-${schema === "public" ? "" : `CREATE SCHEMA IF NOT EXISTS ${schema};`}
+${existing === null ? `CREATE SCHEMA IF NOT EXISTS ${schema};` : ""}
 ${create}`);
   } catch (error) {
     const { message } = error as Error;

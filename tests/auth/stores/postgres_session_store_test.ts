@@ -1,0 +1,297 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  createPostgresSessionStore,
+  type PostgresSessionStore,
+  type PostgresSessionStoreOptions,
+} from "@quartet/kit/auth/postgres";
+import pg from "pg";
+import postgres from "postgres";
+import {
+  type Driver,
+  driverNames,
+  DRIVERS,
+  hasPostgres,
+  needsPostgres,
+  newSchema,
+  sharedPostgres,
+} from "../../postgres_server.ts";
+import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
+
+const url = sharedPostgres();
+
+for (const driver of driverNames) {
+  testSessionStore({
+    name: `createPostgresSessionStore() with ${driver}`,
+    title: needsPostgres,
+    ignore: !hasPostgres,
+    async make() {
+      const world = await openWorld(driver);
+      return { ...world, open: world.store };
+    },
+  });
+}
+
+/** A schema, and stores in it that stand for several processes. */
+async function openWorld(driver: Driver) {
+  const schema = newSchema();
+  const clock = { time: START };
+  const stores: PostgresSessionStore[] = [];
+  const admin = new pg.Client(url());
+  admin.on("error", () => {});
+  await admin.connect();
+  return {
+    schema,
+    clock,
+    /** Runs a statement as an administrator, on a connection of its own. */
+    async run(text: string): Promise<unknown[][]> {
+      return (await admin.query({ text, rowMode: "array" })).rows;
+    },
+    store(options: Partial<PostgresSessionStoreOptions> = {}) {
+      const store = createPostgresSessionStore({
+        connect: DRIVERS[driver](url()),
+        schema,
+        now: () => clock.time,
+        ...options,
+      });
+      stores.push(store);
+      return store;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const store of stores) await store.close();
+      await admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await admin.end();
+    },
+  };
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+function test(
+  name: string,
+  fn: (world: World) => Promise<void>,
+  drivers = driverNames,
+): void {
+  for (const driver of drivers) {
+    Deno.test({
+      name: needsPostgres(`${name} (${driver})`),
+      ignore: !hasPostgres,
+      async fn() {
+        await using world = await openWorld(driver);
+        await fn(world);
+      },
+    });
+  }
+}
+
+test("A Postgres store keeps to its table", async (world) => {
+  const store = world.store();
+  const other = world.store({ name: "other_sessions" });
+  await store.set(recordOf("a"));
+  assertEquals(await other.get("a"), undefined);
+  await other.set(recordOf("b"));
+  assertEquals(await idsOf(store), ["a"]);
+  assertEquals(await other.deleteByUser("ada"), 1);
+  assertEquals(await idsOf(store), ["a"]);
+});
+
+test("A Postgres store is created by many processes at once", async (world) => {
+  const stores = Array.from({ length: 8 }, () => world.store());
+  await Promise.all(
+    stores.map((store, i) => store.set(recordOf(`session ${i}`))),
+  );
+  assertEquals((await idsOf(stores[0]!)).length, 8);
+});
+
+test("New sessions remove expired ones, a few at a time", async (world) => {
+  const store = world.store();
+  const count = async () => {
+    const [row] = await world.run(
+      `SELECT count(*)::int FROM ${world.schema}.kit_sessions`,
+    );
+    return row![0];
+  };
+  for (let i = 0; i < 15; i++) await store.set(recordOf(`old ${i}`));
+  await world.run(
+    `UPDATE ${world.schema}.kit_sessions SET expires_at = now() - interval '1 s'`,
+  );
+  await store.set(recordOf("new 1"));
+  assertEquals(await count(), 6);
+  await store.set(recordOf("new 2"));
+  assertEquals(await count(), 2);
+  assertEquals(await idsOf(store), ["new 1", "new 2"]);
+});
+
+test("A process with a fast clock removes no valid session", async (world) => {
+  const store = world.store();
+  await store.set(recordOf("a"));
+  world.clock.time += 1e12;
+  assertEquals(await store.get("a"), undefined);
+  await store.set(recordOf("b", "ada", { expiresAt: START + 2e12 }));
+  world.clock.time = START;
+  assertEquals(await idsOf(store), ["a", "b"]);
+});
+
+test("onEnded() tells of ends and changes in other processes", async (world) => {
+  const here = world.store();
+  const there = world.store();
+  const told: (readonly string[] | undefined)[] = [];
+  let next = Promise.withResolvers<void>();
+  const stop = here.onEnded((ids) => {
+    told.push(ids);
+    next.resolve();
+  });
+  const wait = async () => {
+    await next.promise;
+    next = Promise.withResolvers();
+    return told.splice(0);
+  };
+  // From the beginning on: something may have ended before it listened.
+  assertEquals(await wait(), [undefined]);
+  for (const id of ["a", "b", "c"]) await there.set(recordOf(id));
+  await there.touch(recordOf("a"));
+  assertEquals(await wait(), [["a"]]);
+  await there.delete("b");
+  assertEquals(await wait(), [["b"]]);
+  await there.delete("b");
+  await there.touch(recordOf("b"));
+  await there.deleteByUser("ada");
+  assertEquals((await wait()).map((ids) => ids?.toSorted()), [["a", "c"]]);
+
+  // More than a notification can hold.
+  const ids = Array.from({ length: 250 }, (_, i) => `s${i}`.padEnd(43, "_"));
+  await Promise.all(ids.map((id) => there.set(recordOf(id, "bob"))));
+  assertEquals(await here.deleteByUser("bob"), 250);
+  const found: string[] = [];
+  while (found.length < 250) {
+    for (const part of await wait()) found.push(...part!);
+  }
+  assertEquals(found.toSorted(), ids.toSorted());
+
+  // Ids that a notification can't hold.
+  await there.set(recordOf("a b"));
+  await there.delete("a b");
+  assertEquals(await wait(), [undefined]);
+  stop();
+  await there.set(recordOf("d"));
+  await there.delete("d");
+  await here.ping();
+  assertEquals(told, []);
+});
+
+test(
+  "A Postgres store needs no right to create tables that exist",
+  async (world) => {
+    const { schema } = world;
+    await world.store().ping();
+    const role = `role_${schema.slice(-12)}`;
+    await world.run(`CREATE ROLE ${role} LOGIN`);
+    try {
+      await world.run(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`);
+      const limited = new URL(url());
+      limited.username = role;
+      const errors: Error[] = [];
+      const store = world.store({
+        connect: () => new pg.Client(limited.href),
+        onError: (error) => errors.push(error),
+      });
+      await assertRejects(
+        async () => await store.set(recordOf("a")),
+        Error,
+        "permission denied for table kit_sessions",
+      );
+      await world.run(
+        `GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema}.kit_sessions TO ${role}`,
+      );
+      await store.set(recordOf("a"));
+      assertEquals(await idsOf(store), ["a"]);
+      assertEquals(errors, []);
+
+      const none = world.store({
+        connect: () => new pg.Client(limited.href),
+        name: "another",
+        onError: (error) => errors.push(error),
+      });
+      const message =
+        `Cannot reach session store: its tables can't be created: permission denied for schema ${schema}`;
+      await assertRejects(
+        async () => await none.set(recordOf("a")),
+        Error,
+        message,
+      );
+      assertEquals(errors.map((error) => error.message), [message]);
+      await none.close();
+      await store.close();
+    } finally {
+      await world.run(`DROP OWNED BY ${role}`);
+      await world.run(`DROP ROLE ${role}`);
+    }
+  },
+  ["npm:pg"],
+);
+
+test("A Postgres store creates its table anew when it is gone", async (world) => {
+  const store = world.store({ onError: () => {} });
+  await store.set(recordOf("a"));
+  await world.run(`DROP SCHEMA ${world.schema} CASCADE`);
+  await assertRejects(
+    async () => await store.get("a"),
+    Error,
+    "does not exist",
+  );
+  assertEquals(await store.get("a"), undefined);
+  await store.set(recordOf("a"));
+  assertEquals(await idsOf(store), ["a"]);
+});
+
+test("A Postgres store opens no more connections than maxConnections", async (world) => {
+  const store = world.store({ maxConnections: 2 });
+  await store.set(recordOf("a"));
+  const gets = Array.from({ length: 200 }, () => store.get("a"));
+  for (const record of await Promise.all(gets)) assert(record !== undefined);
+  const [row] = await world.run(
+    `SELECT count(*)::int FROM pg_stat_activity WHERE query LIKE '%${world.schema}%' AND pid <> pg_backend_pid()`,
+  );
+  assertEquals(row, [2]);
+});
+
+Deno.test("createPostgresSessionStore() refuses what isn't a client of pg or postgres", async () => {
+  const pool = new pg.Pool();
+  const expected =
+    "Cannot create session store: the result of connect() must be a new client of npm:pg or npm:postgres, as in () => new pg.Client(url) or () => postgres(url, { max: 1 }), received ";
+  const wrong: [unknown, string][] = [
+    [pool, "a pool"],
+    [{ query: () => {} }, "an object"],
+    [Promise.resolve(new pg.Client()), "an object"],
+    [undefined, "undefined"],
+  ];
+  for (const [client, kind] of wrong) {
+    assertThrows(
+      () => createPostgresSessionStore({ connect: () => client as never }),
+      TypeError,
+      expected + kind,
+    );
+  }
+  await pool.end();
+  for (const connect of [new pg.Client(), undefined]) {
+    assertThrows(
+      () => createPostgresSessionStore({ connect: connect as never }),
+      TypeError,
+      "connect must be a function",
+    );
+  }
+  assertThrows(
+    () => createPostgresSessionStore({ connect: postgres() as never }),
+    TypeError,
+    "the result of connect() must be a new client",
+  );
+  for (const name of ["", "a-b", "A", "a; DROP TABLE users", "x".repeat(41)]) {
+    for (const options of [{ name }, { schema: name }]) {
+      const connect = () => new pg.Client();
+      assertThrows(
+        () => createPostgresSessionStore({ connect, ...options }),
+        TypeError,
+        `${Object.keys(options)[0]} must be 1 to 40 lower-case letters`,
+      );
+    }
+  }
+});
