@@ -116,12 +116,18 @@ export interface SignInLimiter {
   /**
    * Counts an attempt before its outcome is known.
    *
-   * @returns Seconds until the next attempt, or `undefined` to allow this one.
+   * @returns Seconds until the next attempt, or `undefined` to allow this one. A
+   * limiter that asks a store returns a promise of that.
    */
-  check(attempt: SignInAttempt): number | undefined;
+  check(
+    attempt: SignInAttempt,
+  ): number | undefined | Promise<number | undefined>;
   /** Removes an attempt from the count, because it has succeeded. */
-  succeeded(attempt: SignInAttempt): void;
-  /** The maximum of pending sign-ins per address. Default: no limit. */
+  succeeded(attempt: SignInAttempt): void | Promise<void>;
+  /**
+   * The maximum of pending sign-ins per address, in this process. Default: no
+   * limit.
+   */
   readonly maxPendingPerAddress?: number;
 }
 

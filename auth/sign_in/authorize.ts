@@ -1,4 +1,5 @@
 import type { ConnectionInfo } from "../../core/context.ts";
+import { isThenable } from "../../core/maybe_async.ts";
 import type { AuthCore } from "../core.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
@@ -37,7 +38,8 @@ export async function authorize<U extends BaseUser>(
   const network = networkOfAddress(attempt.address);
   const end = beginSignIn(signInLimiter, network);
   try {
-    const retryAfter = signInLimiter?.check(attempt);
+    const checking = signInLimiter?.check(attempt);
+    const retryAfter = isThenable(checking) ? await checking : checking;
     if (retryAfter !== undefined) throw tooMany(retryAfter);
     if (provider.type === "oauth") {
       throw refused(
@@ -47,7 +49,7 @@ export async function authorize<U extends BaseUser>(
     const user = await runFor(network, () => provider.authorize(credentials));
     // Untyped code may return `undefined` instead of `null`.
     if (user === null || user === undefined) throw invalidCredentials();
-    signInLimiter?.succeeded(attempt);
+    await signInLimiter?.succeeded(attempt);
     return user;
   } finally {
     end();

@@ -21,18 +21,24 @@ import {
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import { aFunction, aPositiveNumber } from "../../core/check/rules.ts";
+import { keyPart } from "../../core/key_part.ts";
 import {
-  FixedWindowCounter,
-  type Window,
-} from "../../core/collections/fixed_window_counter.ts";
-import { GenerationMap } from "../../core/collections/generation_map.ts";
-import { keyPart } from "../key_part.ts";
+  LimitCounter,
+  SHARED_RATE_LIMIT_OPTIONS,
+  type SharedRateLimitOptions,
+  type Taken,
+} from "../../core/limits/limit_counter.ts";
+import type {
+  RateLimitKey,
+  RateLimitRule,
+} from "../../core/limits/rate_limit_store.ts";
+import { whenDone } from "../../core/maybe_async.ts";
 import type { SignInAttempt, SignInLimiter } from "../options.ts";
 import { accountName, accountsOf } from "./accounts_of.ts";
 import { networkOfAddress } from "./client_network.ts";
 
 /** The options of {@linkcode rateLimitSignIn}. */
-export interface RateLimitSignInOptions {
+export interface RateLimitSignInOptions extends SharedRateLimitOptions {
   /**
    * Maximum failures of an account from one address in a window. Success clears
    * them. Default: 10.
@@ -51,9 +57,9 @@ export interface RateLimitSignInOptions {
    */
   readonly perAddress?: number;
   /**
-   * Maximum pending sign-ins of an address. Further ones are refused, and don't
-   * count as failures. So a flood from one address doesn't delay others.
-   * Default: 20.
+   * Maximum pending sign-ins of an address in this process. Further ones are
+   * refused, and don't count as failures. So a flood from one address doesn't
+   * delay others. Default: 20.
    */
   readonly maxPendingPerAddress?: number;
   /** The length of a window from its first attempt on. Default: 15 minutes. */
@@ -73,13 +79,6 @@ export interface RateLimitSignInOptions {
   readonly account?: (
     credentials: Readonly<Record<string, unknown>>,
   ) => string | undefined;
-  /**
-   * Maximum accounts, addresses, and pairs of them that are remembered, each.
-   * The least recently used are forgotten first. Default: 100,000.
-   */
-  readonly maxKeys?: number;
-  /** Returns the time in milliseconds. Default: `performance.now`. */
-  readonly now?: () => number;
 }
 
 const OPTIONS: OptionRules<RateLimitSignInOptions> = {
@@ -89,27 +88,19 @@ const OPTIONS: OptionRules<RateLimitSignInOptions> = {
   maxPendingPerAddress: aPositiveNumber,
   windowMs: aPositiveNumber,
   account: aFunction,
-  maxKeys: aPositiveNumber,
-  now: aFunction,
+  ...SHARED_RATE_LIMIT_OPTIONS,
 };
 
 const MINUTE = 60_000;
 /** How long an address stays familiar to an account after a sign-in. */
 const FAMILIAR_MS = 30 * 24 * 60 * MINUTE;
 
-/** A key of an attempt, and how many failures it may have in a window. */
-interface Limit {
-  readonly counter: FixedWindowCounter;
-  readonly key: string;
-  readonly max: number;
-}
-
 /** An attempt that was counted. */
 interface Counted {
-  /** The windows that it was counted in. Later windows of the keys differ. */
-  readonly windows: readonly Window[];
-  /** The key of its account and address, if it names exactly one account. */
-  readonly pair: string | undefined;
+  readonly keys: readonly RateLimitKey[];
+  readonly taken: Taken;
+  /** Its account and address, if it names exactly one account. */
+  readonly pair: RateLimitKey | undefined;
 }
 
 /**
@@ -160,23 +151,27 @@ interface Counted {
 export function rateLimitSignIn(
   options: RateLimitSignInOptions = {},
 ): SignInLimiter {
-  checkOptions(options, OPTIONS, "create sign-in limiter");
+  const operation = "create sign-in limiter";
+  checkOptions(options, OPTIONS, operation);
   const {
     perAccountAndAddress = 10,
     perAccount = 100,
     perAddress = 100,
     maxPendingPerAddress = 20,
     windowMs = 15 * MINUTE,
-    maxKeys = 100_000,
     account,
-    now = () => performance.now(),
   } = options;
-  const newCounter = () => new FixedWindowCounter({ windowMs, maxKeys, now });
-  const addresses = newCounter();
-  const pairs = newCounter();
-  const accounts = newCounter();
-  /** When an address stops being familiar to an account. */
-  const familiarUntil = new GenerationMap<string, number>({ maxSize: maxKeys });
+  const counter = new LimitCounter(options, operation);
+  const ruleOf = (what: string, max: number): RateLimitRule => ({
+    name: `sign-in-${what}:${counter.name}`,
+    max,
+    windowMs,
+  });
+  const address = ruleOf("address", perAddress);
+  const accountAndAddress = ruleOf("pair", perAccountAndAddress);
+  const eachAccount = ruleOf("account", perAccount);
+  /** The name of the mark that an address is familiar to an account. */
+  const familiar = (pair: string) => `sign-in:${counter.name}\n${pair}`;
   const counted = new WeakMap<SignInAttempt, Counted>();
 
   const namesOf = account === undefined
@@ -189,67 +184,51 @@ export function rateLimitSignIn(
   return {
     maxPendingPerAddress,
     check(attempt) {
-      const time = accounts.time();
       const network = networkOfAddress(attempt.address);
-      const limits: Limit[] = [];
+      const keys: RateLimitKey[] = [];
       if (network !== undefined) {
-        limits.push({ counter: addresses, key: network, max: perAddress });
+        const key = { rule: address, key: network };
         // Before the names are read, which takes longest.
-        const seconds = secondsLeft(limits, time);
-        if (seconds !== undefined) return seconds;
+        const wait = counter.peek(key);
+        if (wait > 0) return secondsOf(wait);
+        keys.push(key);
       }
-      const pairKeys: string[] = [];
+      const pairs: RateLimitKey[] = [];
       for (const name of namesOf(attempt.credentials)) {
         const key = `${attempt.provider}\n${keyPart(name)}`;
         const pair = `${key}\n${network ?? ""}`;
-        pairKeys.push(pair);
-        limits.push({ counter: pairs, key: pair, max: perAccountAndAddress });
-        const isFamiliar = time < (familiarUntil.peek(pair) ?? 0);
-        if (!isFamiliar) {
-          limits.push({ counter: accounts, key, max: perAccount });
-        }
+        pairs.push({ rule: accountAndAddress, key: pair });
+        keys.push({ rule: eachAccount, key, unless: familiar(pair) });
       }
-      const seconds = secondsLeft(limits, time);
-      if (seconds !== undefined) return seconds;
-      const windows = limits.map(({ counter, key }) => counter.open(key, time));
-      for (const window of windows) window.count++;
+      keys.push(...pairs);
+      if (keys.length === 0) return undefined;
       // With several names, one may be somebody else's, sent to clear it.
-      const pair = pairKeys.length === 1 ? pairKeys[0] : undefined;
-      counted.set(attempt, { windows, pair });
-      return undefined;
+      const pair = pairs.length === 1 ? pairs[0] : undefined;
+      return whenDone(counter.take(keys), (taken) => {
+        if (taken.wait > 0) return secondsOf(taken.wait);
+        counted.set(attempt, { keys, taken, pair });
+        return undefined;
+      });
     },
 
     succeeded(attempt) {
       const found = counted.get(attempt);
       if (found === undefined) return;
       counted.delete(attempt);
-      for (const window of found.windows) {
-        if (window.count > 0) window.count--;
-      }
-      const { pair } = found;
-      if (pair === undefined) return;
-      const time = accounts.time();
-      const window = pairs.find(pair, time);
-      if (window !== undefined) window.count = 0;
-      if (attempt.address) familiarUntil.set(pair, time + FAMILIAR_MS);
+      const { keys, taken, pair } = found;
+      const { windows } = taken;
+      return counter.settle(taken, {
+        keys,
+        windows,
+        ...(pair === undefined ? {} : { clear: pair }),
+        ...(pair === undefined || !attempt.address ? {} : {
+          mark: { name: familiar(pair.key), ms: FAMILIAR_MS },
+        }),
+      });
     },
   };
 }
 
-/**
- * Returns the seconds until no limit is reached, or `undefined` if none is.
- *
- * Refused attempts leave nothing in memory, so they can't displace other keys.
- * Keys whose limit is reached stay in memory.
- */
-function secondsLeft(
-  limits: readonly Limit[],
-  time: number,
-): number | undefined {
-  const reached = limits.filter(({ counter, key, max }) =>
-    (counter.peek(key, time)?.count ?? 0) >= max
-  );
-  if (reached.length === 0) return undefined;
-  const ends = reached.map(({ counter, key }) => counter.open(key, time).end);
-  return Math.max(1, Math.ceil((Math.max(...ends) - time) / 1_000));
+function secondsOf(ms: number): number {
+  return Math.ceil(ms / 1_000);
 }

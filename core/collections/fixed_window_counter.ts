@@ -14,32 +14,20 @@ export interface FixedWindowOptions {
   readonly windowMs: number;
   /** Maximum keys. Beyond, the least recently used are forgotten. */
   readonly maxKeys: number;
-  /** The clock, in milliseconds. */
-  readonly now: () => number;
 }
 
-/** Fixed-window counters by key, for limits on how often something happens. */
+/**
+ * Fixed-window counters by key, for limits on how often something happens. The
+ * caller's times must not move backwards.
+ */
 export class FixedWindowCounter {
   readonly #windowMs: number;
-  readonly #now: () => number;
   readonly #windows: GenerationMap<string, Window>;
-  #last: number;
-  #ahead = 0;
 
   /** Creates counters without windows. */
-  constructor({ windowMs, maxKeys, now }: FixedWindowOptions) {
+  constructor({ windowMs, maxKeys }: FixedWindowOptions) {
     this.#windowMs = windowMs;
-    this.#now = now;
-    this.#last = now();
     this.#windows = new GenerationMap({ maxSize: maxKeys, lifetime: windowMs });
-  }
-
-  /** Returns the time. Never moves backwards, even when the clock does. */
-  time(): number {
-    const read = this.#now() + this.#ahead;
-    if (read > this.#last) this.#last = read;
-    else if (read < this.#last) this.#ahead += this.#last - read;
-    return this.#last;
   }
 
   /** Returns the key's window at a time, and opens one if there is none. */

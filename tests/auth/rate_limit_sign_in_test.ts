@@ -5,7 +5,11 @@ import {
   getAuth,
   rateLimitSignIn,
 } from "@quartet/kit/auth";
-import type { RateLimitSignInOptions } from "@quartet/kit/auth";
+import type {
+  RateLimitSignInOptions,
+  SignInAttempt,
+  SignInLimiter,
+} from "@quartet/kit/auth";
 import { startServer } from "./browser.ts";
 
 const MINUTE = 60_000;
@@ -19,10 +23,18 @@ interface Try {
   readonly more?: Record<string, unknown>;
 }
 
+/** A limiter that counts in memory, and so answers at once. */
+interface MemoryLimiter extends SignInLimiter {
+  check(attempt: SignInAttempt): number | undefined;
+}
+
 /** A limiter on a clock that only moves when it is told to. */
 function limited(options: RateLimitSignInOptions = {}) {
   const clock = { time: 0 };
-  const limiter = rateLimitSignIn({ now: () => clock.time, ...options });
+  const limiter = rateLimitSignIn({
+    now: () => clock.time,
+    ...options,
+  }) as MemoryLimiter;
   const attemptOf = (
     { email = "ada@example.com", provider = "credentials", more, ...rest }: Try,
   ) => ({

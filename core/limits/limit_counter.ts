@@ -1,0 +1,148 @@
+import type { OptionRules } from "../check/check_options.ts";
+import {
+  aFunction,
+  aNonEmptyString,
+  aPositiveNumber,
+  oneOf,
+  withMethods,
+} from "../check/rules.ts";
+import { attempt, type MaybePromise, whenDone } from "../maybe_async.ts";
+import { UnavailableError } from "../unavailable.ts";
+import { MemoryRateLimitStore } from "./memory_rate_limit_store.ts";
+import type {
+  RateLimitKey,
+  RateLimitResult,
+  RateLimitSettlement,
+  RateLimitStore,
+} from "./rate_limit_store.ts";
+
+/** What a limit does while its store can't be reached. */
+export type RateLimitFallback = "memory" | "allow" | "refuse";
+
+/** Options of limits that several processes can share. */
+export interface SharedRateLimitOptions {
+  /**
+   * The store that counts, for all processes that use it. Default: the memory of
+   * this process.
+   */
+  readonly store?: RateLimitStore;
+  /**
+   * The limit's name in the store. Required with `store`. Limits of the same
+   * kind with one name share their counts, in all processes.
+   */
+  readonly name?: string;
+  /**
+   * What happens while the store can't be reached:
+   *
+   * - `memory` (default): this process counts by itself, from zero on.
+   * - `allow`: nothing is limited.
+   * - `refuse`: nothing is allowed. The answer is 503 `UNAVAILABLE` with
+   *   `Retry-After`.
+   */
+  readonly fallback?: RateLimitFallback;
+  /**
+   * Maximum keys that this process remembers, without a store or while it can't
+   * be reached. Beyond, the least recently used are forgotten, even those at
+   * their limit. So name callers by something that they can't make up.
+   * Default: 100,000.
+   */
+  readonly maxKeys?: number;
+  /**
+   * Returns the time of this process's counts, in milliseconds. Stores have
+   * their own clock. Default: `performance.now`.
+   */
+  readonly now?: () => number;
+}
+
+/** The rules of {@linkcode SharedRateLimitOptions}. */
+export const SHARED_RATE_LIMIT_OPTIONS: OptionRules<SharedRateLimitOptions> = {
+  store: withMethods("a store of rate limits", "take", "settle"),
+  name: aNonEmptyString,
+  fallback: oneOf("memory", "allow", "refuse"),
+  maxKeys: aPositiveNumber,
+  now: aFunction,
+};
+
+/** The answer to an event, and who gave it. */
+export interface Taken extends RateLimitResult {
+  /** The store that counted the event. `undefined` for this process's memory. */
+  readonly store?: RateLimitStore;
+}
+
+/** Counts in a store, or in memory, for one limit. */
+export class LimitCounter {
+  /** The limit's name. Empty without a store. */
+  readonly name: string;
+  readonly #store: RateLimitStore | undefined;
+  readonly #fallback: RateLimitFallback;
+  readonly #memory: MemoryRateLimitStore;
+
+  /**
+   * Creates a counter. The options' values have been checked.
+   *
+   * @param operation The operation in error messages.
+   * @throws {TypeError} If there is a store, but no name.
+   */
+  constructor(options: SharedRateLimitOptions, operation: string) {
+    const { store, name, fallback = "memory", maxKeys = 100_000 } = options;
+    const { now = () => performance.now() } = options;
+    if (store !== undefined && name === undefined) {
+      throw new TypeError(
+        `Cannot ${operation}: name must be a non-empty string, received undefined; limits with a store need one, so that they don't share their counts`,
+      );
+    }
+    this.name = name ?? "";
+    this.#store = store;
+    this.#fallback = fallback;
+    this.#memory = new MemoryRateLimitStore({ maxKeys, now });
+  }
+
+  /**
+   * Returns the milliseconds until a key isn't at its maximum, if that can be
+   * known without a round trip. Otherwise returns 0.
+   */
+  peek(key: RateLimitKey): number {
+    return this.#store === undefined ? this.#memory.wait(key) : 0;
+  }
+
+  /**
+   * Counts an event for its keys, unless one of them is at its maximum.
+   *
+   * @throws {UnavailableError} If the store can't be reached, and `fallback` is
+   * `refuse`.
+   */
+  take(keys: readonly RateLimitKey[]): MaybePromise<Taken> {
+    const store = this.#store;
+    if (store === undefined) return this.#memory.take(keys);
+    return attempt<Taken>(
+      () => whenDone(store.take(keys), (result) => ({ ...result, store })),
+      (error) => this.#withoutStore(keys, error),
+    );
+  }
+
+  /** Settles an event with the store that has counted it. */
+  settle(
+    { store }: Taken,
+    settlement: RateLimitSettlement,
+  ): MaybePromise<void> {
+    if (store === undefined) return this.#memory.settle(settlement);
+    const { mark } = settlement;
+    // For the time in which the store can't be reached.
+    if (mark !== undefined) {
+      this.#memory.settle({ keys: [], windows: [], mark });
+    }
+    // The event then stays counted, which is the safe side.
+    return attempt(() => store.settle(settlement), ignoreOutage);
+  }
+
+  #withoutStore(keys: readonly RateLimitKey[], error: unknown): Taken {
+    const isOutage = error instanceof UnavailableError;
+    if (!isOutage || this.#fallback === "refuse") throw error;
+    if (this.#fallback === "allow") return { wait: 0, windows: [] };
+    return this.#memory.take(keys);
+  }
+}
+
+function ignoreOutage(error: unknown): void {
+  if (!(error instanceof UnavailableError)) throw error;
+}
