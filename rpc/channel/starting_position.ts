@@ -12,7 +12,6 @@
  */
 
 import { currentScope, RequestScope } from "../../core/request_scope.ts";
-import type { ChannelSubscribeOptions } from "./channel.ts";
 
 /** The scope that a socket's subscription runs in. */
 export class SubscriptionScope extends RequestScope {
@@ -59,7 +58,7 @@ export class SubscriptionScope extends RequestScope {
  * `lastEventId` on. Must be called in the handler's own call.
  */
 export function startOf(
-  options: ChannelSubscribeOptions,
+  options: object,
 ): ((eventId: string) => void) | undefined {
   if (!("lastEventId" in options)) return undefined;
   let scope = currentScope();
