@@ -317,7 +317,7 @@ const AUTH: Case[] = [
     what: "createKvSessionStore()",
     options: { kv, prefix: ["a"] },
     cannot: "Cannot create session store: ",
-    names: "kv, prefix, now",
+    names: "kv, prefix, interval, now",
     call: createKvSessionStore,
   },
   {

@@ -4,6 +4,7 @@
  * ```
  *   [...prefix, "id", id]              the record, as text
  *   [...prefix, "user", userId, id]    that the user has, or had, this session
+ *   [...prefix, "ended", …]            what has ended lately
  * ```
  *
  * @module
@@ -15,11 +16,14 @@ import {
 } from "../../core/check/check_options.ts";
 import {
   aFunction,
+  aTimeout,
   required,
   rule,
   withMethods,
 } from "../../core/check/rules.ts";
+import { toDelay } from "../../core/runtime/timeouts.ts";
 import { keyPart } from "../key_part.ts";
+import { KvEndings } from "./kv_endings.ts";
 import {
   readRecord,
   sortRecords,
@@ -62,10 +66,14 @@ export interface KvDatabase {
   get(
     key: KvKey,
   ): Promise<{ readonly value: unknown; readonly versionstamp: string | null }>;
-  /** Reads the entries whose keys begin with a prefix. */
+  /** Reads the entries whose keys begin with a prefix, in order. */
   list(
-    selector: { prefix: KvKey },
-  ): AsyncIterable<{ readonly key: readonly unknown[] }>;
+    selector: { prefix: KvKey } | { prefix: KvKey; start: KvKey },
+  ): AsyncIterable<{
+    readonly key: readonly unknown[];
+    readonly value: unknown;
+    readonly versionstamp: string;
+  }>;
   /** Begins a transaction. */
   atomic(): KvTransaction;
 }
@@ -76,6 +84,12 @@ export interface KvSessionStoreOptions {
   readonly kv: KvDatabase;
   /** The prefix of all keys. Default `["sessions"]`. */
   readonly prefix?: KvKey;
+  /**
+   * The time between two looks at which sessions other processes have ended, in
+   * seconds, 24 days at most. The store looks only while something listens, such
+   * as an open subscription. Default 0.25.
+   */
+  readonly interval?: number;
   /** The clock, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
@@ -83,6 +97,7 @@ export interface KvSessionStoreOptions {
 const OPTIONS: OptionRules<KvSessionStoreOptions> = {
   kv: required(withMethods("what Deno.openKv() gives", "atomic")),
   prefix: rule("a key of Deno KV", Array.isArray),
+  interval: aTimeout("seconds"),
   now: aFunction,
 };
 
@@ -120,7 +135,14 @@ export function createKvSessionStore(
   options: KvSessionStoreOptions,
 ): SessionStore {
   checkOptions(options, OPTIONS, "create session store");
-  const { kv, prefix = ["sessions"], now = Date.now } = options;
+  const { kv, prefix = ["sessions"], interval = 0.25, now = Date.now } =
+    options;
+  const endings = new KvEndings({
+    kv,
+    prefix,
+    interval: toDelay(interval),
+    now,
+  });
   const recordKey = (part: string): KvKey => [...prefix, "id", part];
   const userKey = (id: string): KvKey => [...prefix, "user", keyPart(id)];
   const isValid = (record?: SessionRecord): record is SessionRecord =>
@@ -158,6 +180,7 @@ export function createKvSessionStore(
     // The id may have another user by now. Then only the note is dropped.
     const isTheirs = record !== undefined && record.userId !== userId;
     if (!isTheirs) transaction.delete(recordKey(part));
+    if (record?.userId === userId) endings.note(transaction, record.id);
     await transaction.commit();
     return isTheirs ? undefined : record;
   }
@@ -191,7 +214,7 @@ export function createKvSessionStore(
     async touch(record) {
       const part = keyPart(record.id);
       for (;;) {
-        const transaction = keep(record);
+        const transaction = endings.note(keep(record), record.id);
         const { record: kept, versionstamp } = await read(part);
         if (!isValid(kept) || kept.userId !== record.userId) return false;
         transaction.check({ key: recordKey(part), versionstamp });
@@ -216,5 +239,7 @@ export function createKvSessionStore(
       const records = found.map(({ record }) => record).filter(isValid);
       return sortRecords(records.filter((record) => record.userId === userId));
     },
+
+    onEnded: (listener) => endings.listen(listener),
   };
 }

@@ -3,7 +3,10 @@ import { createKvSessionStore } from "@quartet/kit/auth/kv";
 import type {
   KvSessionStoreOptions,
   KvTransaction,
+  SessionStore,
 } from "@quartet/kit/auth/kv";
+import { startDeno } from "../../helpers.ts";
+import { until } from "../../rpc/helpers.ts";
 import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
 
 testSessionStore({
@@ -26,8 +29,10 @@ async function openStore(options: Partial<KvSessionStoreOptions> = {}) {
   return { kv, store, [Symbol.dispose]: () => kv.close() };
 }
 
+/** The keys that stay: what has ended lately goes by itself. */
 async function keysOf(kv: Deno.Kv): Promise<Deno.KvKey[]> {
-  return (await Array.fromAsync(kv.list({ prefix: [] }))).map(({ key }) => key);
+  const entries = await Array.fromAsync(kv.list({ prefix: [] }));
+  return entries.map(({ key }) => key).filter((key) => !key.includes("ended"));
 }
 
 Deno.test("A KV store keeps to its prefix, and leaves nothing behind", async () => {
@@ -72,7 +77,7 @@ Deno.test("KV is told for how long to keep a session and the note of it", async 
           check: (entry) => (transaction.check(entry), spy),
           delete: (key) => (transaction.delete(key), spy),
           set(key, value, options) {
-            told.push([key, options.expireIn]);
+            if (!key.includes("ended")) told.push([key, options.expireIn]);
             transaction.set(key, value, options);
             return spy;
           },
@@ -202,4 +207,89 @@ Deno.test("A KV store that can't read fails the request", async () => {
   kv.close();
   await assertRejects(async () => await store.get("a"));
   await assertRejects(async () => await store.listByUser("ada"));
+});
+
+/** What a listener was told. `undefined`: some may be missing. */
+function listenTo(store: SessionStore) {
+  const told: (readonly string[] | undefined)[] = [];
+  const stop = store.onEnded!((ids) => void told.push(ids));
+  return { told, has: (id: string) => told.flat().includes(id), stop };
+}
+
+Deno.test("A KV store tells of sessions that end or change through another handle", async () => {
+  const path = await Deno.makeTempFile();
+  const [here, there] = await Promise.all(
+    [0, 1].map(async () => {
+      const kv = await Deno.openKv(path);
+      return { kv, store: createKvSessionStore({ kv, interval: 0.01 }) };
+    }),
+  );
+  const expiresAt = Date.now() + 60_000;
+  for (const id of ["a", "b", "c", "d"]) {
+    await here!.store.set(recordOf(id, id === "d" ? "bob" : "ada", {
+      expiresAt,
+    }));
+  }
+  const { told, has, stop } = listenTo(here!.store);
+  await until(() => told.length === 1);
+  assertEquals(told, [undefined]);
+
+  const { store } = there!;
+  assertEquals(await store.touch!(recordOf("a", "ada", { expiresAt })), true);
+  await until(() => has("a"));
+  assertEquals(told, [undefined, ["a"]]);
+  await store.delete("b");
+  await until(() => has("b"));
+  assertEquals(await store.deleteByUser("ada"), 2);
+  await until(() => has("c"));
+  // Ids that nobody has, and sessions that only begin, are nothing to tell of.
+  await store.delete("x");
+  await store.set(recordOf("e", "ada", { expiresAt }));
+  await store.delete("d");
+  await until(() => has("d"));
+  assertEquals(told.flat().toSorted(), ["a", "a", "b", "c", "d", undefined]);
+
+  // Nobody hears of this. Then all may have changed.
+  stop();
+  await store.delete("e");
+  const again = listenTo(here!.store);
+  await until(() => again.told.length === 1);
+  assertEquals(again.told, [undefined]);
+  assertEquals(told.length, 5);
+  again.stop();
+  for (const { kv } of [here!, there!]) kv.close();
+  await Deno.remove(path);
+});
+
+Deno.test("A KV store tells of a session that another process has ended", async () => {
+  const path = await Deno.makeTempFile();
+  using kv = await Deno.openKv(path);
+  const store = createKvSessionStore({ kv, interval: 0.01 });
+  const expiresAt = Date.now() + 60_000;
+  await store.set(recordOf("a", "ada", { expiresAt }));
+  await store.set(recordOf("b", "ada", { expiresAt }));
+  const { told, has, stop } = listenTo(store);
+  await until(() => told.length === 1);
+  const script = new URL("end_kv_session.ts", import.meta.url).pathname;
+  await using child = startDeno(["run", "-A", script, path, "a"]);
+  assertEquals(await child.code, 0, child.stderr);
+  await until(() => has("a"));
+  assertEquals(told, [undefined, ["a"]]);
+  stop();
+});
+
+Deno.test("A KV store that could not look for long says that some may be missing", async () => {
+  const clock = { time: START };
+  using opened = await openStore({ now: () => clock.time, interval: 0.01 });
+  const { store } = opened;
+  for (const id of ["a", "b"]) await store.set(recordOf(id));
+  const { told, stop } = listenTo(store);
+  await until(() => told.length === 1);
+  clock.time += 20_000;
+  await store.delete("a");
+  await until(() => told.length === 2);
+  clock.time += 40_000;
+  await until(() => told.length === 3);
+  assertEquals(told, [undefined, ["a"], undefined]);
+  stop();
 });

@@ -141,6 +141,44 @@ Deno.test("A memory store's use, drop and eviction agree on the order", () => {
   }
 });
 
+Deno.test("A memory store tells at once which sessions end or change", () => {
+  const { store, clock } = timed({ maxSessions: 4, maxSessionsPerUser: 3 });
+  const told: string[] = [];
+  const listener = (ids: readonly string[] | undefined) => {
+    // The session is already gone, or changed.
+    told.push(...ids!.map((id) => `${id} ${store.get(id)?.refreshedAt}`));
+  };
+  const stop = store.onEnded(listener);
+  const stopTwin = store.onEnded(listener);
+  stopTwin();
+  store.set(recordOf("a"));
+  store.touch(recordOf("a", "ada", { refreshedAt: 5 }));
+  store.touch(recordOf("b"));
+  store.delete("b");
+  assertEquals(told.splice(0), ["a 5"]);
+  store.set(recordOf("b"));
+  store.set(recordOf("c"));
+  store.get("a");
+  store.set(recordOf("d"));
+  assertEquals(told.splice(0), ["b undefined"]);
+  store.set(recordOf("e", "bob"));
+  store.set(recordOf("f", "eve"));
+  assertEquals(told.splice(0), ["c undefined"]);
+  store.delete("e");
+  store.deleteByUser("ada");
+  store.deleteByUser("ada");
+  assertEquals(told.splice(0), ["e undefined", "a undefined", "d undefined"]);
+  store.set(recordOf("f", "ada", { refreshedAt: 7 }));
+  assertEquals(told.splice(0), ["f 7"]);
+  // Who listens knows when a session expires.
+  clock.time = recordOf("f").expiresAt;
+  assertEquals(store.get("f"), undefined);
+  stop();
+  store.set(recordOf("g", "ada", { expiresAt: clock.time + 1 }));
+  store.delete("g");
+  assertEquals(told, []);
+});
+
 Deno.test("createMemorySessionStore() wants positive integers", () => {
   for (const name of ["maxSessions", "maxSessionsPerUser"]) {
     for (const value of [0, -1, 1.5, NaN, Infinity]) {
