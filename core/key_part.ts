@@ -8,7 +8,8 @@ import { nodeCrypto } from "./runtime/node_builtins.ts";
 
 /** The longest text that is kept as it is. Deno KV's keys end at 2 KiB. */
 const MAX_LENGTH = 128;
-const HASHED = "sha256:";
+/** The start of hashed text. */
+export const HASHED = "sha256:";
 
 /**
  * Returns untrusted text as a part of a key. Databases store keys as UTF-8 of

@@ -16,6 +16,7 @@ import { createClient, createHTTPClient } from "@quartet/kit/rpc/client";
 import { createRedisChannel } from "@quartet/kit/rpc/redis";
 import * as trace from "@quartet/kit/trace";
 import { initClientTracing } from "@quartet/kit/trace/client";
+import { createClient as createRedisClient } from "redis";
 
 interface Case {
   readonly what: string;
@@ -146,7 +147,7 @@ const AUTH: Case[] = [
     options: { session: { ...session, maxAge: 60, strategy: "jwt" } },
     at: "session",
     names:
-      "secret, strategy, maxAge, updateAge, absoluteMaxAge, clockTolerance, issuer, audience, store",
+      "secret, strategy, maxAge, updateAge, absoluteMaxAge, clockTolerance, issuer, audience, store, fallback",
   },
   {
     ...plugin,
@@ -322,9 +323,9 @@ const AUTH: Case[] = [
   },
   {
     what: "createRedisSessionStore()",
-    options: { client, prefix: "a:" },
+    options: { client: createRedisClient(), prefix: "a:" },
     cannot: "Cannot create session store: ",
-    names: "client, prefix, now",
+    names: "client, name, prefix, timeout, onError, now",
     call: createRedisSessionStore,
   },
 ];

@@ -1,10 +1,17 @@
 /**
- * Sessions in Redis. Needs Redis 5 or later and a client of `npm:redis`.
+ * Sessions in Redis. Needs Redis 5 or later, and a client of `npm:redis` or
+ * `npm:ioredis`.
  *
  * ```
- *   <prefix>id:<id>            the record, as text, as long as it is valid
- *   <prefix>user:<user's id>   sorted set: the ids, by when they expire
+ *   {session}:id:<id>            a session, as long as it is valid:
+ *                                when it expires, in milliseconds
+ *                                the user's id
+ *                                the record, as JSON
+ *   {session}:user:<user's id>   sorted set: the ids, by when they expire
+ *   {session}:ended              channel: JSON arrays of ids
  * ```
+ *
+ * Ids are as in JSON, so that each is on one line.
  *
  * @module
  */
@@ -15,100 +22,93 @@ import {
 } from "../../core/check/check_options.ts";
 import {
   aFunction,
-  aString,
+  aNonEmptyString,
+  aTimeout,
   required,
-  withMethods,
 } from "../../core/check/rules.ts";
-import { keyPart } from "../key_part.ts";
+import { aRedisClient, type RedisClient } from "../../core/redis/client.ts";
+import { RedisLink } from "../../core/redis/link.ts";
+import { HASHED, keyPart } from "../../core/key_part.ts";
 import {
   readRecord,
   sortRecords,
   timeLeft,
   writeRecord,
 } from "./record_text.ts";
+import { type EndListener, SessionNotices } from "./redis_session_notices.ts";
+import { DROP, DROP_ALL, KEEP, LIST } from "./redis_session_scripts.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
+export type { RedisClient } from "../../core/redis/client.ts";
 export type { JWTPayload } from "../tokens/jwt.ts";
 export type { SessionRecord, SessionStore };
-
-/**
- * The part of a client of `npm:redis`, version 4 or later, that the store uses.
- */
-export interface SessionRedisClient {
-  /** The command GET. */
-  get(key: string): Promise<unknown>;
-  /** The command ZRANGE. */
-  zRange(key: string, start: number, stop: number): Promise<unknown>;
-  /** The command EVAL. */
-  eval(
-    script: string,
-    options: { keys: string[]; arguments: string[] },
-  ): Promise<unknown>;
-}
 
 /** Settings of a session store in Redis. */
 export interface RedisSessionStoreOptions {
   /**
-   * A client of `npm:redis`. Unlike the cache, the session store doesn't
-   * connect or close it. Call `connect()` yourself.
+   * A client of `npm:redis` 5 or 6 (`createClient()`, `createSentinel()`,
+   * `createCluster()`) or of `npm:ioredis` (`Redis`, `Cluster`). It needn't be
+   * connected: the store opens connections of its own with the same settings.
    */
-  readonly client: SessionRedisClient;
-  /** The prefix of all keys. Default `session:`. */
+  readonly client: RedisClient;
+  /**
+   * The name of the store. Processes with the same name share their sessions.
+   * Applications on one Redis need different names. All keys begin with
+   * `{name}:`. Default: `session`.
+   */
+  readonly name?: string;
+  /**
+   * The start of all keys, in place of `name`. If it has no hash tag, all of it
+   * becomes one: `shop:` is written `{shop:}`. Default: none.
+   */
   readonly prefix?: string;
+  /** How long to wait for Redis, in seconds. Default 1. */
+  readonly timeout?: number;
+  /**
+   * Called once for each outage, with an `UnavailableError`. Default:
+   * `console.error` with its message.
+   */
+  readonly onError?: (error: Error) => unknown;
   /** The clock, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
 const OPTIONS: OptionRules<RedisSessionStoreOptions> = {
-  client: required(withMethods("one of npm:redis", "eval")),
-  prefix: aString,
+  client: required(aRedisClient),
+  name: aNonEmptyString,
+  prefix: aNonEmptyString,
+  timeout: aTimeout("seconds"),
+  onError: aFunction,
   now: aFunction,
 };
 
-// KEYS: record, user. ARGV: text, time left, id. By the clock of Redis, which
-// is the same for all processes. A process with a fast clock would otherwise
-// drop ids of sessions that must be revocable.
-const KEEP = `
-local time = redis.call("TIME")
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local left = tonumber(ARGV[2])
-redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
-redis.call("ZREMRANGEBYSCORE", KEYS[2], "-inf", now)
-redis.call("ZADD", KEYS[2], now + left, ARGV[3])
-if redis.call("PTTL", KEYS[2]) < left then
-  redis.call("PEXPIRE", KEYS[2], ARGV[2])
-end
-return 1`;
+/** A {@linkcode SessionStore} in Redis. It connects at its first use. */
+export interface RedisSessionStore extends SessionStore, AsyncDisposable {
+  /** Calls `listener` when sessions end or change. */
+  onEnded(listener: EndListener): () => void;
+  /** Rejects if Redis can't be reached. */
+  ping(): Promise<void>;
+  /** Closes the store's connections. Later calls reject. */
+  close(): Promise<void>;
+}
 
-// The same, if there is such a session of this user.
-const KEEP_IF_KNOWN = `
-if redis.call("EXISTS", KEYS[1]) == 0 then return 0 end
-if not redis.call("ZSCORE", KEYS[2], ARGV[3]) then return 0 end
-${KEEP}`;
-
-// KEYS: user, records. ARGV: ids.
-const DROP = `
-for i = 2, #KEYS do redis.call("DEL", KEYS[i]) end
-for i = 1, #ARGV do redis.call("ZREM", KEYS[1], ARGV[i]) end`;
-
-/**
- * Maximum sessions that one script drops. Redis does nothing else meanwhile.
- */
+/** Maximum sessions that one script drops or reads. */
 const BATCH = 500;
 
 /**
- * Creates a store in Redis, which any number of processes share. Scripts make
- * each change in one step. If Redis can't be reached, calls of the store
- * reject, and the request fails: a session that can't be looked up isn't valid.
+ * Creates a store in Redis, which any number of processes share. Each operation
+ * is one round trip and one step.
+ *
+ * No call waits longer than `timeout`. While Redis can't be reached, calls reject
+ * with an `UnavailableError`, and the plugin answers 503. The store connects
+ * anew by itself.
  *
  * Redis must not evict (`maxmemory-policy noeviction`, the default): if it drops
  * the list of a user's sessions and keeps the sessions, they can't be revoked.
  *
- * In a cluster all keys have to be on one shard: put a hash tag into the prefix,
- * as in `{session}:`.
- *
- * @param options The client and the prefix of keys.
- * @throws {TypeError} If `client` isn't a client, or an option is unknown.
+ * @param options The client and the name.
+ * @throws {TypeError} If `client` isn't a supported client, or another option is
+ * wrong or unknown.
  *
  * @example
  * ```ts
@@ -117,13 +117,11 @@ const BATCH = 500;
  * import { createClient } from "redis";
  *
  * const client = createClient({ url: "redis://127.0.0.1:6379" });
- * client.on("error", console.error);
- * // At the start of the server: await client.connect();
  * const auth = createAuthPlugin({
  *   session: {
  *     secret: "a secret of at least thirty-two bytes",
  *     strategy: "hybrid",
- *     store: createRedisSessionStore({ client }),
+ *     store: createRedisSessionStore({ client, name: "shop" }),
  *   },
  * });
  *
@@ -132,89 +130,141 @@ const BATCH = 500;
  */
 export function createRedisSessionStore(
   options: RedisSessionStoreOptions,
-): SessionStore {
+): RedisSessionStore {
   checkOptions(options, OPTIONS, "create session store");
-  const { client, prefix = "session:", now = Date.now } = options;
-  const recordKey = (part: string) => `${prefix}id:${part}`;
-  const userKey = (userId: string) => `${prefix}user:${keyPart(userId)}`;
+  const { client, onError, now = Date.now } = options;
+  const base = baseOf(options);
+  const timeout = (options.timeout ?? 1) * 1_000;
+  const sessionKey = (id: string) => `${base}id:${id}`;
+  const listKey = (user: string) => `${base}user:${user}`;
+  const link = new RedisLink({
+    client,
+    what: "session store",
+    timeout,
+    key: base,
+    onError,
+  });
+  const notices = new SessionNotices({
+    client,
+    channel: `${base}ended`,
+    timeout,
+    commands: link,
+    onError,
+    read: readMessage,
+  });
   const isValid = (record?: SessionRecord): record is SessionRecord =>
     record !== undefined && record.expiresAt > now();
 
-  /** Returns the record under a key, even if it has expired by this clock. */
-  async function read(part: string): Promise<SessionRecord | undefined> {
-    return readRecord(await client.get(recordKey(part)), part);
-  }
-
-  async function get(id: string): Promise<SessionRecord | undefined> {
-    const record = await read(keyPart(id));
-    return isValid(record) ? record : undefined;
-  }
-
-  async function keep(script: string, record: SessionRecord): Promise<boolean> {
-    const text = writeRecord(record);
-    const part = keyPart(record.id);
-    const reply = await client.eval(script, {
-      keys: [recordKey(part), userKey(record.userId)],
-      arguments: [text, `${timeLeft(record, now())}`, part],
-    });
+  async function keep(record: SessionRecord, ...only: string[]) {
+    const json = writeRecord(record);
+    const id = toLine(record.id);
+    const user = toLine(record.userId);
+    const text = `${record.expiresAt}\n${user}\n${json}`;
+    const left = `${timeLeft(record, now())}`;
+    const keys = [sessionKey(id), listKey(user)] as const;
+    const reply = await link.run(
+      KEEP,
+      [...keys],
+      [base, id, user, text, left, ...only],
+    );
     return reply === 1;
   }
 
-  /**
-   * Returns all noted sessions of a user. The client pipelines the requests.
-   */
-  async function entriesOf(
-    userId: string,
-  ): Promise<{ part: string; record: SessionRecord | undefined }[]> {
-    const parts = await client.zRange(userKey(userId), 0, -1) as string[];
-    return await Promise.all(
-      parts.map(async (part) => ({ part, record: await read(part) })),
-    );
+  async function close(): Promise<void> {
+    await notices.close();
+    await link.close();
   }
 
   return {
-    get,
+    async get(id) {
+      const key = sessionKey(toLine(id));
+      const record = readText(await link.send(["GET", key], key), keyPart(id));
+      return isValid(record) ? record : undefined;
+    },
 
     async set(record) {
-      await keep(KEEP, record);
+      await keep(record);
     },
 
-    async touch(record) {
-      const kept = await get(record.id);
-      return kept?.userId === record.userId &&
-        await keep(KEEP_IF_KNOWN, record);
-    },
+    touch: (record) => keep(record, `${now()}`),
 
     async delete(id) {
-      const part = keyPart(id);
-      const record = await read(part);
-      if (record === undefined) return;
-      const keys = [userKey(record.userId), recordKey(part)];
-      await client.eval(DROP, { keys, arguments: [part] });
+      const line = toLine(id);
+      await link.run(DROP, [sessionKey(line)], [base, line]);
     },
 
     async deleteByUser(userId) {
-      const entries = await entriesOf(userId);
-      let count = 0;
-      for (let i = 0; i < entries.length; i += BATCH) {
-        const keys = [userKey(userId)];
-        const parts: string[] = [];
-        for (const { part, record } of entries.slice(i, i + BATCH)) {
-          parts.push(part);
-          // The id may have another user by now. Then only the note is dropped.
-          if (record?.userId !== userId) continue;
-          keys.push(recordKey(part));
-          if (isValid(record)) count++;
-        }
-        await client.eval(DROP, { keys, arguments: parts });
+      const user = toLine(userId);
+      const args = [base, user, `${now()}`, `${BATCH}`];
+      for (let total = 0;;) {
+        const reply = await link.run(DROP_ALL, [listKey(user)], args);
+        const [count, left] = reply as [number, number];
+        total += count;
+        if (left === 0) return total;
       }
-      return count;
     },
 
     async listByUser(userId) {
-      const entries = await entriesOf(userId);
-      const records = entries.map(({ record }) => record).filter(isValid);
+      const key = listKey(toLine(userId));
+      const reply = await link.run(LIST, [key], [base, `${BATCH}`]);
+      const [ids, texts] = reply as [string[], unknown[]];
+      for (let i = BATCH; i < ids.length; i += BATCH) {
+        const keys = ids.slice(i, i + BATCH).map(sessionKey);
+        texts.push(...await link.send(["MGET", ...keys], key) as unknown[]);
+      }
+      const records = texts.map((text, i) => readText(text, fromLine(ids[i]!)))
+        .filter(isValid);
       return sortRecords(records.filter((record) => record.userId === userId));
     },
+
+    onEnded: (listener) => notices.add(listener),
+
+    async ping() {
+      await link.send(["PING"]);
+    },
+
+    close,
+    [Symbol.asyncDispose]: close,
   };
+}
+
+/** A hash tag as Redis finds it: the text between the first braces. */
+const HASH_TAG = /^[^{]*\{[^}]+\}/;
+
+/** Returns the start of all keys. Its hash tag keeps them on one shard. */
+function baseOf({ name, prefix }: RedisSessionStoreOptions): string {
+  if (prefix === undefined) return `{${name ?? "session"}}:`;
+  if (name === undefined) {
+    return HASH_TAG.test(prefix) ? prefix : `{${prefix}}`;
+  }
+  throw new TypeError(
+    "Cannot create session store: prefix must be absent if name is given",
+  );
+}
+
+/** Returns an id as it is in keys and lists. */
+function toLine(id: string): string {
+  return JSON.stringify(keyPart(id)).slice(1, -1);
+}
+
+/** Returns the key part of an id in a list. */
+function fromLine(line: string): string {
+  return line.includes("\\") ? JSON.parse(`"${line}"`) : line;
+}
+
+/** Reads the last line of a session. */
+function readText(text: unknown, part: string): SessionRecord | undefined {
+  return typeof text === "string"
+    ? readRecord(text.slice(text.lastIndexOf("\n") + 1), part)
+    : undefined;
+}
+
+/** Returns the ids in a message, or `undefined` if it doesn't tell them. */
+function readMessage(message: string): readonly string[] | undefined {
+  try {
+    const ids = JSON.parse(message) as string[];
+    return ids.some((id) => id.startsWith(HASHED)) ? undefined : ids;
+  } catch {
+    return undefined;
+  }
 }

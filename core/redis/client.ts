@@ -1,4 +1,5 @@
 import { type Rule, rule } from "../check/rules.ts";
+import { kindOf } from "../check/show.ts";
 
 /**
  * A client of `npm:redis` 5 or 6 (`createClient()`, `createSentinel()`,
@@ -54,9 +55,7 @@ export const aRedisClient: Rule = {
 };
 
 function describeClient(value: unknown): string {
-  if (typeof value !== "object" || value === null) {
-    return value === null ? "null" : `a ${typeof value}`;
-  }
+  if (typeof value !== "object" || value === null) return kindOf(value);
   const isPool = "execute" in value && "totalClients" in value;
   return isPool ? "a pool" : "another object";
 }

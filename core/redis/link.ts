@@ -147,7 +147,7 @@ async function run(
 }
 
 /** A message to oneself, which shows that messages arrive. */
-class Pulse {
+export class Pulse {
   readonly channel: string;
   #waiting: (() => void)[] = [];
 

@@ -122,7 +122,7 @@ Deno.test("A store without a database is an error where it is made", () => {
   assertThrows(
     () => createRedisSessionStore({ client: undefined as never }),
     TypeError,
-    "Cannot create session store: client must be one of npm:redis, received undefined",
+    "Cannot create session store: client must be a client of npm:redis 5 or 6 (createClient, createSentinel, createCluster) or of npm:ioredis (Redis, Cluster), received undefined",
   );
   assertThrows(
     () => createKvSessionStore({ kv: {} as never }),

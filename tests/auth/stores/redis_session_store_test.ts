@@ -1,43 +1,65 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { UnavailableError } from "@quartet/kit/app";
 import { createRedisSessionStore } from "@quartet/kit/auth/redis";
+import type { RedisSessionStoreOptions } from "@quartet/kit/auth/redis";
 import { createClient } from "redis";
+import { CLIENTS, makeClient } from "../../cluster/clients.ts";
 import { anyRedis, hasRedis, needsRedis } from "../../redis_server.ts";
 import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
 
 const title = (name: string) => needsRedis(name, hasRedis);
 const ignore = !hasRedis;
 
-testSessionStore({
-  name: "createRedisSessionStore()",
-  title,
-  ignore,
-  async make() {
-    const redis = await openRedis();
-    return { ...redis, open: redis.store };
-  },
-});
+for (const name of CLIENTS) {
+  testSessionStore({
+    name: `createRedisSessionStore() with ${name}`,
+    title,
+    ignore,
+    hasConnection: true,
+    async make() {
+      const redis = await openRedis();
+      const { client } = redis.stack.use(
+        makeClient(name, { url: redis.url }),
+      );
+      return { ...redis, open: () => redis.store({ client }) };
+    },
+  });
+}
 
 /** A Redis, and stores in it that stand for several processes. */
 async function openRedis() {
-  const redis = await anyRedis();
-  const connect = () => createClient({ url: redis.url }).connect();
-  const client = await connect();
-  const prefix = `test:${crypto.randomUUID()}:`;
+  await using opening = new AsyncDisposableStack();
+  const { url } = opening.use(await anyRedis());
+  const client = opening.adopt(
+    await createClient({ url }).connect(),
+    (client) => client.close(),
+  );
+  const name = `test ${crypto.randomUUID()}`;
+  const base = `{${name}}:`;
   const clock = { time: START };
-  const keys = async () => (await client.keys(`${prefix}*`)).toSorted();
+  const keys = async () =>
+    (await client.keys(`${base}*`)).map((key) => key.slice(base.length))
+      .toSorted();
+  opening.defer(async () => {
+    for (const key of await keys()) await client.del(base + key);
+  });
+  const stack = opening.move();
   return {
+    url,
     client,
-    prefix,
+    name,
+    base,
     clock,
     keys,
-    connect,
-    store: () =>
-      createRedisSessionStore({ client, prefix, now: () => clock.time }),
-    async [Symbol.asyncDispose]() {
-      for (const key of await keys()) await client.del(key);
-      await client.close();
-      await redis[Symbol.asyncDispose]();
-    },
+    stack,
+    store: (options: Partial<RedisSessionStoreOptions> = {}) =>
+      stack.use(createRedisSessionStore({
+        client,
+        ...(options.prefix === undefined ? { name } : {}),
+        now: () => clock.time,
+        ...options,
+      })),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
 
@@ -54,21 +76,12 @@ function test(name: string, fn: (redis: TestRedis) => Promise<void>): void {
   });
 }
 
-test("A Redis store keeps to its prefix, and leaves nothing behind", async (redis) => {
-  const { client, prefix } = redis;
+test("A Redis store keeps to its name, and leaves nothing behind", async (redis) => {
   const store = redis.store();
-  const other = createRedisSessionStore({
-    client,
-    prefix: `${prefix}x`,
-    now: () => START,
-  });
+  const other = redis.store({ name: `${redis.name}x` });
   await store.set(recordOf("a"));
   await store.set(recordOf("b"));
-  assertEquals(await redis.keys(), [
-    `${prefix}id:a`,
-    `${prefix}id:b`,
-    `${prefix}user:ada`,
-  ]);
+  assertEquals(await redis.keys(), ["id:a", "id:b", "user:ada"]);
   assertEquals(await other.get("a"), undefined);
   assertEquals(await other.deleteByUser("ada"), 0);
   await store.delete("a");
@@ -76,12 +89,32 @@ test("A Redis store keeps to its prefix, and leaves nothing behind", async (redi
   assertEquals(await redis.keys(), []);
 });
 
+test("All keys of a Redis store have one hash tag, whatever its prefix", async (redis) => {
+  const { client } = redis;
+  const own = crypto.randomUUID();
+  for (
+    const [prefix, start] of [
+      [`${own}:`, `{${own}:}`],
+      [`a{${own}}:`, `a{${own}}:`],
+      [`{}${own}`, `{{}${own}}`],
+      [`${own}{`, `{${own}{}`],
+    ] as const
+  ) {
+    const store = redis.store({ prefix });
+    await store.set(recordOf("a"));
+    const found = [`${start}id:a`, `${start}user:ada`];
+    assertEquals(await client.exists(found), 2, prefix);
+    await store.deleteByUser("ada");
+    assertEquals(await client.exists(found), 0, prefix);
+  }
+});
+
 test("Redis drops a session when it is over, and the list with the last", async (redis) => {
-  const { client, prefix } = redis;
+  const { client, base } = redis;
   const store = redis.store();
   const MINUTE = 60_000;
   const isAbout = async (key: string, ms: number) => {
-    const left = await client.pTTL(prefix + key);
+    const left = await client.pTTL(base + key);
     assert(left > ms - MINUTE / 2 && left <= ms, `${left}`);
   };
   const record = (id: string, ms: number) =>
@@ -99,10 +132,10 @@ test("Redis drops a session when it is over, and the list with the last", async 
 });
 
 test("A user's list forgets what is over when a session comes, by the clock of Redis", async (redis) => {
-  const { client, prefix } = redis;
+  const { client, base } = redis;
   const store = redis.store();
   await store.set(recordOf("a"));
-  await client.zAdd(`${prefix}user:ada`, [
+  await client.zAdd(`${base}user:ada`, [
     { score: 1, value: "old" },
     { score: Date.now() + 60_000, value: "new" },
   ]);
@@ -110,7 +143,7 @@ test("A user's list forgets what is over when a session comes, by the clock of R
   redis.clock.time = START + 365 * 86_400_000;
   await store.set(recordOf("b", "ada", { expiresAt: redis.clock.time + 1e6 }));
   assertEquals(
-    (await client.zRange(`${prefix}user:ada`, 0, -1)).toSorted(),
+    (await client.zRange(`${base}user:ada`, 0, -1)).toSorted(),
     ["a", "b", "new"],
   );
 });
@@ -125,90 +158,120 @@ test("A Redis store of very many sessions of one user revokes all of them", asyn
 });
 
 test("Processes with connections of their own revoke and refresh at once", async (redis) => {
-  const { prefix } = redis;
-  const clients = [await redis.connect(), await redis.connect()];
-  try {
-    const [here, there] = clients.map((client) =>
-      createRedisSessionStore({ client, prefix, now: () => START })
-    );
-    for (let round = 0; round < 100; round++) {
-      await here!.set(recordOf("a"));
-      await Promise.all([
-        here!.touch!(recordOf("a")),
-        here!.touch!(recordOf("a")),
-        round % 2 === 0 ? there!.deleteByUser("ada") : there!.delete("a"),
-        here!.touch!(recordOf("a")),
-      ]);
-      assertEquals(await there!.get("a"), undefined);
-      assertEquals(await redis.keys(), []);
-    }
-  } finally {
-    for (const client of clients) await client.close();
+  const [here, there] = [redis.store(), redis.store()];
+  for (let round = 0; round < 100; round++) {
+    await here.set(recordOf("a"));
+    await Promise.all([
+      here.touch!(recordOf("a")),
+      here.touch!(recordOf("a")),
+      round % 2 === 0 ? there.deleteByUser("ada") : there.delete("a"),
+      here.touch!(recordOf("a")),
+    ]);
+    assertEquals(await there.get("a"), undefined);
+    assertEquals(await redis.keys(), []);
   }
 });
 
-test("A refresh that has read a session writes nothing if it is gone before that", async (redis) => {
-  const { client, prefix } = redis;
+test("A session that Redis has dropped is not refreshed", async (redis) => {
+  const { client, base } = redis;
   const store = redis.store();
-  const ends = [
-    () => store.delete("a"),
-    () => store.deleteByUser("ada"),
-    // As when it expires.
-    () => client.del(`${prefix}id:a`),
-  ];
-  for (const end of ends) {
-    await store.set(recordOf("a"));
-    const late = createRedisSessionStore({
-      client: {
-        async get(key) {
-          const text = await client.get(key);
-          await end();
-          return text;
-        },
-        zRange: (key, start, stop) => client.zRange(key, start, stop),
-        eval: (script, options) => client.eval(script, options),
-      },
-      prefix,
-      now: () => START,
-    });
-    assertEquals(await late.touch!(recordOf("a")), false);
-    assertEquals(await store.get("a"), undefined);
-    assertEquals(await idsOf(store), []);
-  }
+  await store.set(recordOf("a"));
+  // As when it expires.
+  await client.del(`${base}id:a`);
+  assertEquals(await store.touch!(recordOf("a")), false);
+  assertEquals(await store.get("a"), undefined);
+  assertEquals(await idsOf(store), []);
 });
 
 test("A session whose user's list is lost is not refreshed", async (redis) => {
   const store = redis.store();
   await store.set(recordOf("a"));
-  await redis.client.del(`${redis.prefix}user:ada`);
+  await redis.client.del(`${redis.base}user:ada`);
   assertEquals(await store.touch!(recordOf("a")), false);
 });
 
 test("What is in Redis under a session's key and is none is nobody's session", async (redis) => {
-  const { client, prefix } = redis;
+  const { client, base } = redis;
   const store = redis.store();
   await store.set(recordOf("a"));
-  const good = await client.get(`${prefix}id:a`) ?? "";
+  const good = await client.get(`${base}id:a`) ?? "";
+  const [ends, user, json] = good.split("\n");
   for (
-    const text of ["", "{", "null", "[]", "{}", good.replace('"a"', '"b"')]
+    const text of [
+      "",
+      "{",
+      "null",
+      "[]",
+      "{}",
+      json!,
+      `soon\n${user}\n${json}`,
+      `${ends}\n${json}`,
+      `\n\n\n`,
+    ]
   ) {
-    await client.set(`${prefix}id:a`, text);
-    assertEquals(await store.get("a"), undefined);
-    assertEquals(await idsOf(store), []);
-    assertEquals(await store.touch!(recordOf("a")), false);
+    await client.set(`${base}id:a`, text);
+    assertEquals(await store.touch!(recordOf("a")), false, text);
+    assertEquals(await store.deleteByUser("ada"), 0, text);
     await store.delete("a");
-    assertEquals(await store.deleteByUser("ada"), 0);
+    assertEquals(await redis.keys(), [], text);
     await store.set(recordOf("a"));
     assert(await store.get("a") !== undefined);
   }
+  for (const record of ["{", "null", "{}", json!.replace('"a"', '"b"')]) {
+    await client.set(`${base}id:a`, `${ends}\n${user}\n${record}`);
+    assertEquals(await store.get("a"), undefined, record);
+    assertEquals(await idsOf(store), [], record);
+  }
 });
 
-test("A Redis store that can't reach Redis fails the request", async (redis) => {
-  const client = await redis.connect();
-  const store = createRedisSessionStore({ client });
-  await client.close();
-  await assertRejects(async () => await store.get("a"));
-  await assertRejects(async () => await store.set(recordOf("a")));
-  await assertRejects(async () => await store.touch!(recordOf("a")));
-  await assertRejects(async () => await store.deleteByUser("ada"));
+test("Each operation of a Redis store is one command", async (redis) => {
+  const { client } = redis;
+  const store = redis.store();
+  const id = crypto.randomUUID();
+  const operations = {
+    set: () => store.set(recordOf(id)),
+    get: () => store.get(id),
+    touch: () => store.touch!(recordOf(id)),
+    listByUser: () => store.listByUser("ada"),
+    delete: () => store.delete(id),
+    deleteByUser: () => store.deleteByUser("ada"),
+  };
+  // From now on Redis knows the scripts.
+  for (const run of Object.values(operations)) await run();
+  for (const [name, run] of Object.entries(operations)) {
+    const before = await countCommands(client);
+    await run();
+    const after = await countCommands(client);
+    const sent = after.map((calls, i) => calls - before[i]!);
+    // A script may get sessions, too.
+    if (name === "get") assertEquals(sent, [1, 0, 0]);
+    else assertEquals(sent.slice(1), [1, 0], name);
+  }
+});
+
+/** How often GET, EVALSHA and EVAL were called. */
+async function countCommands(client: TestRedis["client"]): Promise<number[]> {
+  const text = await client.info("commandstats");
+  return ["get", "evalsha", "eval"].map((name) =>
+    Number(text.match(`cmdstat_${name}:calls=(\\d+)`)?.[1] ?? 0)
+  );
+}
+
+test("A Redis store uses no connection of the client, and closes its own alone", async (redis) => {
+  const { url } = redis;
+  for (const name of CLIENTS) {
+    const { client } = redis.stack.use(makeClient(name, { url }));
+    const store = redis.store({ client });
+    await store.set(recordOf("a"));
+    assertEquals((await store.get("a"))?.id, "a");
+    const idle = client as { isOpen?: boolean; status?: string };
+    assertEquals(idle.isOpen ?? idle.status === "ready", false);
+    await store.close();
+    const error = await assertRejects(
+      async () => await store.get("a"),
+      UnavailableError,
+    );
+    assertEquals(error.message, "Cannot reach session store: it is closed");
+  }
+  assertEquals(await redis.client.ping(), "PONG");
 });

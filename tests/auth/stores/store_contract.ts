@@ -6,6 +6,7 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { UnavailableError } from "@quartet/kit/app";
 import type { SessionRecord, SessionStore } from "@quartet/kit/auth";
 
 /** A store under test, on a clock that only moves when it is told to. */
@@ -29,6 +30,11 @@ export interface StoreContract {
   readonly ignore?: boolean;
   /** The title of a test. */
   readonly title?: (name: string) => string;
+  /**
+   * Whether it has `ping` and `close` of a connection of its own. Default:
+   * `false`.
+   */
+  readonly hasConnection?: boolean;
 }
 
 const HOUR = 60 * 60 * 1000;
@@ -100,7 +106,8 @@ export async function idsOf(
 
 /** Registers the tests of a store. */
 export function testSessionStore(
-  { name, make, ignore = false, title = (text) => text }: StoreContract,
+  { name, make, ignore = false, title = (text) => text, hasConnection = false }:
+    StoreContract,
 ): void {
   const test = (
     what: string,
@@ -413,4 +420,139 @@ export function testSessionStore(
     assertEquals(await store.get("a"), undefined);
     assertEquals(await store.listByUser("ada"), []);
   });
+
+  if (!hasConnection) return;
+
+  test(
+    "tells every process which sessions end or change",
+    async (store, _, other) => {
+      await using here = await listen(store, other);
+      await using there = await listen(other, store);
+      for (const id of ["a", "b", "c", "d"]) await store.set(recordOf(id));
+      await store.get("a");
+      await store.delete("a");
+      await store.delete("a");
+      assertEquals(await other.touch!(recordOf("b")), true);
+      assertEquals(await other.touch!(recordOf("b", "bob")), false);
+      assertEquals(await other.touch!(recordOf("a")), false);
+      assertEquals(await store.deleteByUser("ada"), 3);
+      await store.set(recordOf("last"));
+      await store.delete("last");
+      for (const { heard } of [here, there]) {
+        await until(() => heard.includes("last"));
+        assertEquals(heard.slice(0, 2), ["a", "b"]);
+        assertEquals(heard.slice(2, -1).toSorted(), ["b", "c", "d"]);
+      }
+    },
+  );
+
+  test(
+    "tells nothing to a listener that was stopped",
+    async (store, _, other) => {
+      const stopped = await listen(store, other);
+      await using here = await listen(store, other);
+      await stopped[Symbol.asyncDispose]();
+      for (const id of ["a", "b"]) await other.set(recordOf(id));
+      await other.delete("a");
+      await until(() => here.heard.includes("a"));
+      await here[Symbol.asyncDispose]();
+      await using again = await listen(store, other);
+      await other.delete("b");
+      await until(() => again.heard.includes("b"));
+      assertEquals([stopped.heard, here.heard, again.heard], [[], ["a"], [
+        "b",
+      ]]);
+    },
+  );
+
+  test(
+    "tells the end of each id, or that some may be missed",
+    async (store, _, other) => {
+      await using listener = await listen(store, other);
+      const { heard } = listener;
+      for (const id of HOSTILE_IDS) {
+        heard.length = 0;
+        await other.set(recordOf(id));
+        await other.delete(id);
+        await until(() => heard.length > 0);
+        assert(
+          heard[0] === id || heard[0] === undefined,
+          JSON.stringify(heard),
+        );
+        if (id.length < 100 && id.isWellFormed() && !id.startsWith("sha256:")) {
+          assertEquals(heard, [id]);
+        }
+      }
+    },
+  );
+
+  test(
+    "answers ping() until it is closed, and closes alone",
+    async (store, _, other) => {
+      await store.set(recordOf("a"));
+      await store.ping!();
+      await other.ping!();
+      let told = 0;
+      store.onEnded!(() => told++);
+      await until(() => told > 0);
+      told = 0;
+      await store.close!();
+      await store.close!();
+      for (
+        const call of [
+          () => store.ping!(),
+          () => store.get("a"),
+          () => store.set(recordOf("b")),
+          () => store.touch!(recordOf("a")),
+          () => store.delete("a"),
+          () => store.deleteByUser("ada"),
+          () => store.listByUser("ada"),
+        ]
+      ) await assertRejects(async () => await call(), UnavailableError);
+      await other.ping!();
+      assertEquals(await idsOf(other), ["a"]);
+      await other.delete("a");
+      assertEquals(told, 0);
+    },
+  );
+}
+
+/** A listener of a store, and the ids that it has heard. */
+interface TestListener extends AsyncDisposable {
+  readonly heard: (string | undefined)[];
+}
+
+/** Listens to a store. Resolves once it hears what another process does. */
+async function listen(
+  store: SessionStore,
+  other: SessionStore,
+): Promise<TestListener> {
+  const heard: (string | undefined)[] = [];
+  const marks = new Set<string>();
+  const stop = store.onEnded!((ids) => {
+    for (const id of ids ?? [undefined]) {
+      if (id?.startsWith("mark ")) marks.add(id);
+      else heard.push(id);
+    }
+  });
+  const isHeard = async (mark: string) => {
+    await other.set(recordOf(mark, "nobody"));
+    await other.delete(mark);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    return marks.has(mark);
+  };
+  const mark = `mark ${crypto.randomUUID()}`;
+  while (!await isHeard(mark));
+  heard.length = 0;
+  return {
+    heard,
+    [Symbol.asyncDispose]() {
+      stop();
+      return Promise.resolve();
+    },
+  };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }

@@ -1,0 +1,105 @@
+import type { RedisClient } from "../../core/redis/client.ts";
+import {
+  createConnection,
+  type RedisConnection,
+} from "../../core/redis/connection.ts";
+import { Pulse, type RedisLink } from "../../core/redis/link.ts";
+import { StoreLink } from "../../core/store_link.ts";
+
+/** Called with the ids of sessions, or `undefined` if some were missed. */
+export type EndListener = (ids: readonly string[] | undefined) => void;
+
+/** Options of {@linkcode SessionNotices}. */
+export interface SessionNoticesOptions {
+  readonly client: RedisClient;
+  readonly channel: string;
+  /** How long to wait for Redis, in milliseconds. */
+  readonly timeout: number;
+  /** The connection for commands, which reports its own outages. */
+  readonly commands: RedisLink;
+  readonly onError?: ((error: Error) => unknown) | undefined;
+  /** Reads a message. */
+  readonly read: (message: string) => readonly string[] | undefined;
+}
+
+/**
+ * Hears which sessions have ended, over a connection of its own. It is open while
+ * somebody listens.
+ */
+export class SessionNotices {
+  readonly #options: SessionNoticesOptions;
+  readonly #listeners = new Set<EndListener>();
+  #link: StoreLink<RedisConnection> | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** Creates it without a connection. */
+  constructor(options: SessionNoticesOptions) {
+    this.#options = options;
+  }
+
+  /** Adds a listener, and returns a function that removes it. */
+  add(listener: EndListener): () => void {
+    // The same function may be added twice.
+    const own: EndListener = (ids) => listener(ids);
+    this.#listeners.add(own);
+    this.#link ??= this.#createLink();
+    this.#link.open();
+    return () => {
+      if (this.#listeners.delete(own) && this.#listeners.size === 0) {
+        this.#closeLink();
+      }
+    };
+  }
+
+  /** Removes all listeners, and closes the connection. */
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    this.#closeLink();
+    await this.#closing;
+  }
+
+  #closeLink(): void {
+    const closing = this.#link?.close();
+    this.#link = undefined;
+    this.#closing = Promise.all([this.#closing, closing]).then(() => {});
+  }
+
+  #tell(ids: readonly string[] | undefined): void {
+    for (const listener of this.#listeners) listener(ids);
+  }
+
+  #createLink(): StoreLink<RedisConnection> {
+    const { client, channel, timeout, commands, onError = logError, read } =
+      this.#options;
+    const pulse = new Pulse(channel);
+    return new StoreLink({
+      what: "session store, to hear of sessions that end",
+      server: "Redis",
+      timeout,
+      // If no connection works, the one for commands says so.
+      onError: (error) => commands.isOpen ? onError(error) : undefined,
+      connect: (lose) => {
+        const connection = createConnection(client, lose);
+        const open = async () => {
+          await connection.connect();
+          await connection.subscribe(pulse.channel, () => pulse.arrive());
+          await connection.subscribe(
+            channel,
+            (message) => this.#tell(read(message)),
+          );
+          // From here on, messages arrive. Earlier ones were missed.
+          this.#tell(undefined);
+          return connection;
+        };
+        return { ready: open(), close: () => connection.close() };
+      },
+      beat: () => pulse.beat(commands),
+      isLost: () => true,
+      isPassing: () => false,
+    });
+  }
+}
+
+function logError({ message }: Error): void {
+  console.error(message);
+}
