@@ -42,6 +42,11 @@ export interface KitAppOptions {
 
 /** How many calls of `limited` a name may make in ten minutes. */
 export const LIMIT = 10;
+/**
+ * How long a process that is out of touch with Redis trusts its memory, in
+ * seconds.
+ */
+export const MAX_STALENESS = 1;
 /** What a process tells of itself. Sizes are in bytes. */
 export interface Figures {
   readonly rss: number;
@@ -105,7 +110,18 @@ function createKitApp(options: KitAppOptions) {
   });
 
   const app = createApp({
-    plugins: [healthPlugin(), auth, rpcPlugin({ router })],
+    plugins: [
+      {
+        name: "stores",
+        async close() {
+          await Promise.all([channel.close(), cache.close()]);
+          await made[Symbol.asyncDispose]();
+        },
+      },
+      healthPlugin(),
+      auth,
+      rpcPlugin({ router }),
+    ],
     routes: [
       {
         path: "/sign-in",

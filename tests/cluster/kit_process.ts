@@ -136,7 +136,11 @@ export function visit(
     origin: target.origin,
     get: (path) => ask(path),
     post: (path, body) =>
-      ask(path, { method: "POST", body: JSON.stringify(body ?? {}) }),
+      ask(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body ?? {}),
+      }),
     rpc: createClient<Api>({
       httpEndpoint: `${target.origin}/api/rpc`,
       fetch: (url, init) =>

@@ -1,0 +1,74 @@
+/**
+ * What users see when a process of the app is killed, or restarted as a new
+ * version is rolled out.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { pause, SeveralKits, show } from "./several_kits.ts";
+
+const ignore = !hasRedisServer;
+const title = (name: string) => needsRedis(name, hasRedisServer);
+
+Deno.test({
+  name: title(
+    "A process that is killed loses nobody's session and no message; the others go on",
+  ),
+  ignore,
+  async fn() {
+    await using redis = await startRedis();
+    await using kits = await SeveralKits.start({ url: redis.url });
+    const [killed, other] = kits.kits as [
+      typeof kits.kits[0],
+      typeof kits.kits[0],
+    ];
+    kits.use();
+    await pause(200);
+    const from = performance.now();
+    killed.process.kill("SIGKILL");
+    await killed.process.ended;
+    // As a load balancer would.
+    for (const visitor of [killed.user, killed.guest]) {
+      visitor.origin = other.process.origin;
+    }
+    const until = await kits.works();
+    await pause(200);
+    await kits.rest();
+    show("kill -9 of a process", { ...kits.summary(from), until });
+    for (const asked of ["session", "publish", "cache", "limit"] as const) {
+      assertEquals(kits.statuses(asked, { from, kit: 1 }), [200]);
+    }
+    await kits.check();
+  },
+});
+
+Deno.test({
+  name: title(
+    "Processes that are restarted one after the other lose nobody's session and no message",
+  ),
+  ignore,
+  async fn() {
+    await using redis = await startRedis();
+    await using kits = await SeveralKits.start({ url: redis.url });
+    kits.use();
+    await pause(200);
+    const from = performance.now();
+    for (const [i] of kits.kits.entries()) {
+      await kits.restart(i, "SIGTERM");
+      await kits.works();
+    }
+    await kits.rest();
+    show("rolling restart", kits.summary(from));
+    // 0: nothing listened; 503: it was about to end. A proxy in front asks
+    // another process then.
+    for (const asked of ["session", "publish", "cache", "limit"] as const) {
+      const statuses = kits.statuses(asked, { from });
+      assertEquals(statuses.filter((each) => each !== 0 && each !== 503), [
+        200,
+      ]);
+    }
+    await kits.check();
+  },
+});

@@ -1,0 +1,339 @@
+/**
+ * Several processes of the app over one Redis, with a fault proxy before it for
+ * each of them, users who do everything all the time, and what they have seen.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import {
+  type CookieSockets,
+  useCookieSockets,
+} from "../soak/cookie_sockets.ts";
+import { type FaultProxy, startFaultProxy } from "./fault_proxy.ts";
+import type { KitAppOptions } from "./kit_app.ts";
+import {
+  type Answer,
+  type Follower,
+  type KitProcess,
+  type Origin,
+  startKit,
+  startOrigin,
+  visit,
+  type Visitor,
+} from "./kit_process.ts";
+import { eventually, type RedisPlace } from "./redis_topology.ts";
+
+/** A process, and who uses it. */
+export interface KitInUse {
+  readonly process: KitProcess;
+  /** Between the process and Redis, if that is a single server. */
+  readonly proxy: FaultProxy;
+  /** Signed in as `user<n>` at the beginning. */
+  readonly user: Visitor;
+  /** Has no session. */
+  readonly guest: Visitor;
+  /** The guest's subscription. */
+  readonly follower: Follower;
+}
+
+/** What one answer was asked for. */
+export type Asked = "session" | "publish" | "cache" | "limit";
+
+/** The answers of some time, maybe of one process. */
+export interface During {
+  /** The first moment at which they were asked for. */
+  readonly from: number;
+  /** When the last one had been answered. Default: now. */
+  readonly until?: number;
+  readonly kit?: number;
+}
+
+/** An answer that a user got while the processes were in use. */
+export interface UsedAnswer extends Answer {
+  readonly kit: number;
+  readonly asked: Asked;
+  /** When it was asked for, as of `performance.now()`. */
+  readonly at: number;
+}
+
+/**
+ * Prints what a test has seen, for the table of failures in the docs, if
+ * `SHOW_FIGURES` is set.
+ */
+export function show(row: string, figures: Record<string, unknown>): void {
+  if (Deno.env.has("SHOW_FIGURES")) console.log(row, JSON.stringify(figures));
+}
+
+/** Waits. */
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Longer than any call may take, in milliseconds; the timeout is 1,000. */
+const TOO_LONG = 5_000;
+
+/** Some processes. Ends with the block that they were started in. */
+export class SeveralKits implements AsyncDisposable {
+  readonly kits: KitInUse[] = [];
+  readonly origin: Origin;
+  /** All answers so far. */
+  readonly answers: UsedAnswer[] = [];
+  /** The numbers that were published and acknowledged. */
+  readonly published = new Set<number>();
+  readonly #stack: AsyncDisposableStack;
+  readonly #optionsOf: (number: number) => KitAppOptions;
+  #sockets: CookieSockets;
+  #count = 0;
+  #stop = new AbortController();
+  #using: Promise<void>[] = [];
+
+  private constructor(
+    stack: AsyncDisposableStack,
+    origin: Origin,
+    optionsOf: (number: number) => KitAppOptions,
+  ) {
+    this.#stack = stack;
+    this.#sockets = stack.use(useCookieSockets());
+    this.origin = origin;
+    this.#optionsOf = optionsOf;
+  }
+
+  /**
+   * Starts them.
+   *
+   * @param place Where Redis is. Before a single server there are proxies.
+   * @param optionsOf More options of each process.
+   */
+  static async start(
+    place: RedisPlace,
+    count = 2,
+    optionsOf: (number: number) => Partial<KitAppOptions> = () => ({}),
+  ): Promise<SeveralKits> {
+    const stack = new AsyncDisposableStack();
+    try {
+      const origin = stack.use(startOrigin());
+      const kits = new SeveralKits(stack, origin, (number) => ({
+        place,
+        origin: origin.origin,
+        ...optionsOf(number),
+      }));
+      await Promise.all(Array.from({ length: count }, (_, i) => kits.#add(i)));
+      await kits.#ready();
+      return kits;
+    } catch (error) {
+      await stack.disposeAsync();
+      throw error;
+    }
+  }
+
+  async #add(number: number): Promise<void> {
+    const { place } = this.#optionsOf(number);
+    const stack = this.#stack;
+    const port = "url" in place ? Number(new URL(place.url).port) : 0;
+    const proxy = stack.use(startFaultProxy(port));
+    const process = stack.use(await this.#startProcess(number, proxy));
+    const user = stack.use(this.visit(number, process));
+    const guest = stack.use(this.visit(number, process));
+    await eventually(
+      "the sign-in works",
+      async () =>
+        (await user.post("/sign-in", { name: `user${number}` })).status === 200,
+    );
+    const follower = stack.use(guest.follow());
+    this.kits[number] = { process, proxy, user, guest, follower };
+  }
+
+  #startProcess(
+    number: number,
+    proxy: FaultProxy,
+    port = 0,
+  ): Promise<KitProcess> {
+    const options = this.#optionsOf(number);
+    const place = "url" in options.place ? { url: proxy.url } : options.place;
+    return startKit({ ...options, place, port });
+  }
+
+  /** Opens another client of a process. */
+  visit(number: number, process = this.kits[number]!.process): Visitor {
+    return visit(process, this.#sockets, { "x-name": `user${number}` });
+  }
+
+  async #ready(): Promise<void> {
+    await eventually("all are subscribed", async () => {
+      for (const { guest } of this.kits) {
+        if ((await guest.figures()).subscribers < 1) return false;
+      }
+      return true;
+    });
+    await this.works();
+  }
+
+  /** Ends a process at once or gently, and starts it again on its port. */
+  async restart(number: number, signal: Deno.Signal): Promise<void> {
+    const kit = this.kits[number]!;
+    kit.process.kill(signal);
+    await kit.process.ended;
+    const process = this.#stack.use(
+      await this.#startProcess(number, kit.proxy, kit.process.port),
+    );
+    this.kits[number] = { ...kit, process };
+  }
+
+  /** Lets the users do everything all the time, until `rest()`. */
+  use(): void {
+    const kinds: Asked[] = ["session", "publish", "cache", "limit"];
+    for (const [i] of this.kits.entries()) {
+      for (const asked of kinds) this.#using.push(this.#useOne(i, asked));
+    }
+  }
+
+  async #useOne(kit: number, asked: Asked): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.ask(kit, asked);
+      await pause(20);
+    }
+  }
+
+  /** Lets the users do nothing any more. */
+  async rest(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#using);
+    this.#using = [];
+    this.#stop = new AbortController();
+  }
+
+  /** Asks a process for one thing. */
+  async ask(kit: number, asked: Asked): Promise<UsedAnswer> {
+    const at = performance.now();
+    const answer = await this.#send(this.kits[kit]!, asked);
+    const used = { ...answer, kit, asked, at };
+    this.answers.push(used);
+    return used;
+  }
+
+  async #send({ user, guest }: KitInUse, asked: Asked): Promise<Answer> {
+    switch (asked) {
+      case "session":
+        return await user.get("/me");
+      case "cache":
+        return await guest.get("/api/rpc/read?input=%22key%22");
+      case "limit":
+        return await guest.get("/api/rpc/limited");
+      case "publish": {
+        const number = ++this.#count;
+        const answer = await guest.post("/api/rpc/publish", number);
+        if (answer.status === 200) this.published.add(number);
+        return answer;
+      }
+    }
+  }
+
+  /** Resolves when everything works in all processes. Returns the time. */
+  async works({ sessions = true } = {}): Promise<number> {
+    const start = performance.now();
+    const kinds: Asked[] = ["publish", "cache", "limit"];
+    if (sessions) kinds.push("session");
+    for (const [i] of this.kits.entries()) {
+      for (const asked of kinds) {
+        await eventually(`${asked} works in process ${i}`, async () => {
+          const answer = await this.ask(i, asked);
+          return answer.status === 200 || answer.status === 429;
+        });
+      }
+      const last = this.#count;
+      await eventually(
+        "the last message arrives",
+        () =>
+          this.kits.every(({ follower: { values, errors } }) =>
+            values.includes(last) || errors.length > 0
+          ),
+      );
+    }
+    return performance.now() - start;
+  }
+
+  /** The statuses of answers, each once, in order. 429 counts as 200. */
+  statuses(asked: Asked, during: During): number[] {
+    const statuses = this.#during(during)
+      .filter((answer) => answer.asked === asked)
+      .map(({ status }) => status === 429 ? 200 : status);
+    return [...new Set(statuses)].toSorted();
+  }
+
+  #during({ from, until = Infinity, kit }: During): UsedAnswer[] {
+    return this.answers.filter((answer) =>
+      answer.at >= from && answer.at + answer.ms < until &&
+      (kit === undefined || answer.kit === kit)
+    );
+  }
+
+  /**
+   * The statuses since some moment, by what was asked for, and the longest time
+   * that an answer took.
+   */
+  summary(start: number): Record<Asked | "longest", unknown> {
+    const statuses = (asked: Asked) => {
+      const counts: Record<number, number> = {};
+      for (const answer of this.#during({ from: start })) {
+        if (answer.asked !== asked) continue;
+        counts[answer.status] = (counts[answer.status] ?? 0) + 1;
+      }
+      return counts;
+    };
+    return {
+      session: statuses("session"),
+      publish: statuses("publish"),
+      cache: statuses("cache"),
+      limit: statuses("limit"),
+      longest: Math.round(
+        Math.max(...this.#during({ from: start }).map(({ ms }) => ms)),
+      ),
+    };
+  }
+
+  /**
+   * Checks what holds in every fault: no answer took too long, each 503 says
+   * when to try again, and messages came once, in one order, and all, except
+   * where the subscription was told of a gap.
+   *
+   * @param gaps How many gaps each subscription may be told of.
+   */
+  async check({ gaps = 0 } = {}): Promise<void> {
+    await this.rest();
+    for (const { asked, status, ms, headers, body } of this.answers) {
+      assert(ms < TOO_LONG, `${asked} took ${ms} ms: ${status}`);
+      // A process that is about to end says nothing of when.
+      if (status !== 503 || body.error?.code === "SHUTTING_DOWN") continue;
+      const retryAfter = Number(headers.get("retry-after"));
+      assert(retryAfter >= 1, `${asked}: ${JSON.stringify(body)}`);
+    }
+    const place = new Map<number, number>();
+    for (const { follower } of this.kits) {
+      const { values, errors } = follower;
+      assertEquals(errors, []);
+      assert(follower.gaps.length <= gaps, `gaps: ${follower.gaps}`);
+      assertEquals(values.length, new Set(values).size, "one came twice");
+      if (follower.gaps.length === 0) {
+        const lost = [...this.published].filter((each) =>
+          !values.includes(each)
+        );
+        assertEquals(lost, [], "acknowledged messages that did not come");
+      }
+      // What several received they received in the same order.
+      const known = values.filter((value) => place.has(value));
+      const places = known.map((value) => place.get(value)!);
+      assertEquals(places, places.toSorted((a, b) => a - b), "the order");
+      for (const [i, value] of values.entries()) {
+        if (!place.has(value)) place.set(value, i);
+      }
+    }
+  }
+
+  /** Ends all. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.rest();
+    await this.#stack.disposeAsync();
+  }
+}
