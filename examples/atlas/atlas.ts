@@ -1,6 +1,6 @@
 // Atlas, the countries of the world: the app itself. Start reading here.
 
-import { createApp } from "@quartet/kit/app";
+import { createApp, healthPlugin } from "@quartet/kit/app";
 import type { App } from "@quartet/kit/app";
 import {
   createChannel,
@@ -21,6 +21,7 @@ import { randomSecret } from "./secret.ts";
 import { signInRoutes } from "./sign_in.tsx";
 import { hillsideRoutes } from "./sign_in_with_hillside.tsx";
 import { signUpRoutes } from "./sign_up.tsx";
+import type { SharedStores } from "./stores.ts";
 
 /** Settings of the demo. */
 export interface AtlasOptions {
@@ -33,18 +34,21 @@ export interface AtlasOptions {
    * so that nobody can use it.
    */
   readonly revalidateSecret?: string | undefined;
+  /** What several processes share. Default: everything is in this process. */
+  readonly stores?: SharedStores | undefined;
 }
 
 /** Makes the demo app. */
 export function createAtlas(options: AtlasOptions): App {
-  const { sessionSecret, revalidateSecret } = options;
+  const { sessionSecret, revalidateSecret, stores } = options;
   const database = openDatabase(options.database);
-  const cache = createCountryCache(database);
+  const cache = createCountryCache(database, stores?.cache);
   const hillside = startHillside();
-  const changes = createChannel<string>();
+  const changes = stores?.changes ?? createChannel<string>();
   const auth = createAuth(database, {
     secret: sessionSecret ?? randomSecret(),
     hillside,
+    sessions: stores?.sessions,
     onSignedOut: (userId) => changes.publish(userId),
   });
   const router = createApi(database, auth, changes);
@@ -56,6 +60,8 @@ export function createAtlas(options: AtlasOptions): App {
   return createApp({
     plugins: [
       { name: "database", close: () => database.close() },
+      { name: "stores", close: () => stores?.close() },
+      healthPlugin(),
       hillside,
       auth,
       rpcPlugin({ router }),

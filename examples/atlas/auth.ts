@@ -8,7 +8,7 @@ import {
   rateLimitSignIn,
   verifyPassword,
 } from "@quartet/kit/auth";
-import type { AuthPlugin } from "@quartet/kit/auth";
+import type { AuthPlugin, SessionStore } from "@quartet/kit/auth";
 import { traceAuthCheck, tracedFetch } from "@quartet/kit/trace";
 import type { Hillside } from "./hillside.ts";
 import { findByEmail, rememberHillsideUser } from "./user.ts";
@@ -20,6 +20,8 @@ export interface AuthOptions {
   readonly secret: string;
   /** Where else people have accounts. */
   readonly hillside: Hillside;
+  /** Who has signed in. Default: this process knows it, until it ends. */
+  readonly sessions?: SessionStore | undefined;
   /** Is told whose sessions have ended before their time. */
   readonly onSignedOut: (userId: string) => unknown;
 }
@@ -27,7 +29,7 @@ export interface AuthOptions {
 /** Makes the auth of Atlas. */
 export function createAuth(
   database: DatabaseSync,
-  { secret, hillside, onSignedOut }: AuthOptions,
+  { secret, hillside, sessions, onSignedOut }: AuthOptions,
 ): AuthPlugin<AtlasUser> {
   const password = credentials({
     id: "password",
@@ -38,9 +40,9 @@ export function createAuth(
     session: {
       secret,
       // A signed cookie that is good as long as the server knows the session,
-      // so that one can sign out everywhere. The memory of this process knows
-      // them: another store would outlast it.
+      // so that one can sign out everywhere.
       strategy: "hybrid",
+      ...sessions && { store: sessions },
     },
     providers: [
       password,

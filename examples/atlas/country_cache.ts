@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { createCache, tags } from "@quartet/kit/data";
-import type { RevalidateResult } from "@quartet/kit/data";
+import type { CacheStore, RevalidateResult } from "@quartet/kit/data";
 import { findBorders, findCountry } from "./countries.ts";
 import type { Country, CountryName } from "./countries.ts";
 
@@ -22,9 +22,16 @@ export interface CountryCache {
   webhook(secret: string): (request: Request) => Promise<Response>;
 }
 
-/** Makes a cache in front of a database. */
-export function createCountryCache(database: DatabaseSync): CountryCache {
-  const cache = createCache();
+/**
+ * Makes a cache in front of a database.
+ *
+ * @param store Where several processes keep it. Default: in this one.
+ */
+export function createCountryCache(
+  database: DatabaseSync,
+  store?: CacheStore,
+): CountryCache {
+  const cache = createCache(store && { store });
   const tagOf = (code: string) => tags.resource("country", code);
   const pathOf = (code: string) => `/countries/${code}`;
   return {

@@ -48,7 +48,8 @@ const USERS = `
 
 /** Opens the database. Its queries show in the traces of the requests. */
 export function openDatabase(path: string): DatabaseSync {
-  const database = new DatabaseSync(path);
+  // Another process may be writing, in milliseconds.
+  const database = new DatabaseSync(path, { timeout: 5_000 });
   try {
     migrate(database);
   } catch (error) {
@@ -63,15 +64,19 @@ export function rows<T>(result: readonly unknown[]): T[] {
   return result as T[];
 }
 
-/** In one transaction each: a step is made whole or not at all. */
+/** In one transaction: all steps that are missing are made, or none. */
 function migrate(database: DatabaseSync): void {
+  if (versionOf(database) >= MIGRATIONS.length) return;
+  database.exec("BEGIN IMMEDIATE");
+  // Another process may have made them while this one waited.
+  for (const step of MIGRATIONS.slice(versionOf(database))) step(database);
+  database.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
+}
+
+function versionOf(database: DatabaseSync): number {
   const { user_version: version } = database.prepare("PRAGMA user_version")
     .get() as { user_version: number };
-  for (let step = version; step < MIGRATIONS.length; step++) {
-    database.exec("BEGIN");
-    MIGRATIONS[step]!(database);
-    database.exec(`PRAGMA user_version = ${step + 1}; COMMIT`);
-  }
+  return version;
 }
 
 function createFavourites(database: DatabaseSync): void {

@@ -4,10 +4,15 @@ import { createAtlas } from "./atlas.ts";
 import { keptSecret } from "./secret.ts";
 
 const folder = import.meta.dirname;
+const redis = Deno.env.get("ATLAS_REDIS");
 
 export default createAtlas({
-  database: `${folder}/atlas.db`,
+  database: Deno.env.get("ATLAS_DATABASE") ?? `${folder}/atlas.db`,
   sessionSecret: Deno.env.get("ATLAS_SECRET") ??
     keptSecret(`${folder}/atlas.secret`),
   revalidateSecret: Deno.env.get("ATLAS_REVALIDATE_SECRET"),
+  // Loaded only with several processes: it needs a client of Redis.
+  stores: redis === undefined
+    ? undefined
+    : await (await import("./redis.ts")).openStores(redis),
 });

@@ -10,9 +10,17 @@ export function keptSecret(path: string): string {
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
-  const secret = randomSecret();
-  Deno.writeTextFileSync(path, secret, { createNew: true, mode: 0o600 });
-  return secret;
+  // In one step: several processes may start at once.
+  const draft = `${path}.${crypto.randomUUID()}`;
+  Deno.writeTextFileSync(draft, randomSecret(), { mode: 0o600 });
+  try {
+    Deno.linkSync(draft, path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  } finally {
+    Deno.removeSync(draft);
+  }
+  return Deno.readTextFileSync(path);
 }
 
 /** 32 random bytes, which nobody guesses. */

@@ -122,6 +122,7 @@ const OF_THE_READER = ["main.ts"];
 /** What a reader would stumble over, if anything. */
 async function findProblem(line: string): Promise<string | undefined> {
   const words = line.replace(/^\$ /, "").replace(/(^|\s)#.*/, "")
+    .replace(/^([A-Z_]+=\S+ )+/, "")
     .replace(/^npx -y (?=deno )/, "").split(/\s+/).filter(Boolean);
   const [program, command, ...rest] = words;
   if (program === undefined || OTHERS.includes(program)) return;

@@ -27,14 +27,16 @@ export interface Processes extends AsyncDisposable {
   readonly ran: Promise<number>;
 }
 
-const PROGRAM = new URL("server.ts", import.meta.url).pathname;
-
-/** Starts three processes. */
-export async function startProcesses(drain: number): Promise<Processes> {
+/** Starts three processes of a program in this folder. */
+export async function startProcesses(
+  drain: number,
+  program = "server.ts",
+): Promise<Processes> {
+  const path = new URL(program, import.meta.url).pathname;
   const ports = [freePort(), freePort(), freePort()];
   const all: Child[] = [];
   async function run(port: number): Promise<Child> {
-    const child = startDeno(["run", "-A", PROGRAM, `${port}`, `${drain}`]);
+    const child = startDeno(["run", "-A", path, `${port}`, `${drain}`]);
     all.push(child);
     await child.printed(/ready/);
     return child;

@@ -1,0 +1,143 @@
+/**
+ * Atlas on two processes with one Redis, as its README shows.
+ *
+ * @module
+ */
+
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { addressOf, type Folder, makeFolder } from "../dev/dev_command.ts";
+import { type Child, ROOT, startDeno } from "../helpers.ts";
+import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { connect, subscribe } from "../rpc/helpers.ts";
+import {
+  createVisitor,
+  emailOf,
+  PASSWORD,
+  type Visitor,
+} from "./serve_atlas.ts";
+
+const MAIN = new URL("examples/atlas/main.ts", ROOT).pathname;
+const DEV = new URL("dev.ts", ROOT).pathname;
+
+/** Two processes of Atlas, which start at the same time. */
+async function startTwo(redis: string, folder: Folder) {
+  const env = {
+    ATLAS_REDIS: redis,
+    ATLAS_DATABASE: `${folder.path}/atlas.db`,
+    ATLAS_SECRET: "the secret of both processes, 32 bytes",
+  };
+  const run = () =>
+    startDeno(["run", "-A", "--no-check", DEV, MAIN, "--port", "0"], ROOT, {
+      env,
+    });
+  const children: readonly [Child, Child] = [run(), run()];
+  const [a, b] = await Promise.all(children.map(addressOf));
+  return {
+    a: a!.origin,
+    b: b!.origin,
+    async [Symbol.asyncDispose]() {
+      for (const child of children) await child[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A browser whose requests go wherever a proxy would send them. */
+function createRoamer(first: string) {
+  let origin = first;
+  const visitor: Visitor = createVisitor(first, (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    return fetch(origin + url.pathname + url.search, init);
+  });
+  return { visitor, goTo: (other: string) => void (origin = other) };
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!await isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+Deno.test({
+  name: needsRedis(
+    "Atlas on two processes shares sessions, kept pages and live favourites",
+    hasRedisServer,
+  ),
+  ignore: !hasRedisServer,
+  async fn() {
+    await using redis = await startRedis();
+    await using folder = await makeFolder();
+    await using atlas = await startTwo(redis.url, folder);
+    const { a, b } = atlas;
+    const { visitor, goTo } = createRoamer(a);
+    const { status } = await visitor.submit("/sign-up", {
+      name: "Ada",
+      email: emailOf("Ada"),
+      password: PASSWORD,
+    });
+    assertEquals(status, 303);
+
+    // The session.
+    goTo(b);
+    assertEquals((await visitor.open("/account")).status, 200);
+
+    // Live favourites: subscribed at one process, changed at the other.
+    await using socket = await connect({
+      url: `${b}/api/rpc`,
+      headers: { cookie: visitor.cookie },
+    });
+    socket.send(subscribe("1", "favourites.live"));
+    assertEquals((await socket.next()).data, []);
+    goTo(a);
+    await visitor.rpc.favourites.add.mutate({ code: "ISL" });
+    const { data } = await socket.next();
+    assertEquals(data.map(({ name }: { name: string }) => name), ["Iceland"]);
+
+    // Kept pages: both have one, and one process edits.
+    const capitalAt = async (origin: string) => {
+      const response = await fetch(`${origin}/countries/CHE`);
+      return /<dt>Capital<\/dt><dd>(.*?)<\/dd>/.exec(await response.text())![1];
+    };
+    assertEquals([await capitalAt(a), await capitalAt(b)], ["Bern", "Bern"]);
+    await visitor.submit("/admin/countries/CHE", { capital: "Zürich" });
+    assertEquals(await capitalAt(a), "Zürich");
+    await until(async () => await capitalAt(b) === "Zürich");
+
+    // Readiness knows the shared store.
+    const health = await fetch(`${b}/__app/health`);
+    assertEquals([health.status, await health.json()], [200, {
+      status: "ready",
+    }]);
+
+    // Signed out at one process, nobody at the other, and told so.
+    await visitor.submit("/sign-out-everywhere");
+    assertEquals((await socket.next()).error?.code, "UNAUTHORIZED");
+    goTo(b);
+    const { location } = await visitor.open("/account");
+    assertStringIncludes(location!, "/sign-in");
+  },
+});
+
+Deno.test("Atlas on one process loads no client of Redis", async () => {
+  await using folder = await makeFolder();
+  await folder.write(
+    "start.ts",
+    `import { createRequire } from "node:module";
+     await import(${JSON.stringify(MAIN)});
+     const { cache } = createRequire(import.meta.url);
+     const isRedis = (path) => /\\/@?redis\\//.test(path);
+     console.log(Object.keys(cache).filter(isRedis).length);
+     Deno.exit();`,
+  );
+  await using child = startDeno(
+    [
+      "run",
+      "-A",
+      "--no-check",
+      "--config",
+      new URL("deno.json", ROOT).pathname,
+      `${folder.path}/start.ts`,
+    ],
+    ROOT,
+    { env: { ATLAS_DATABASE: ":memory:", ATLAS_SECRET: "x".repeat(40) } },
+  );
+  assertEquals(await child.code, 0, child.stderr);
+  assertEquals(child.stdout.trim(), "0");
+});
