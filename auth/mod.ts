@@ -95,6 +95,18 @@ export type {
 export { safeRedirect } from "./safe_redirect.ts";
 export { rateLimitSignIn } from "./sign_in/rate_limit_sign_in.ts";
 export type { RateLimitSignInOptions } from "./sign_in/rate_limit_sign_in.ts";
+export type {
+  RateLimitFallback,
+  SharedRateLimitOptions,
+} from "../core/limits/limit_counter.ts";
+export type {
+  RateLimitKey,
+  RateLimitResult,
+  RateLimitRule,
+  RateLimitSettlement,
+  RateLimitStore,
+  RateLimitWindow,
+} from "../core/limits/rate_limit_store.ts";
 export {
   createMemorySessionStore,
   type MemorySessionStore,

@@ -48,6 +48,18 @@ export type {
   ValidationIssue,
 } from "./procedure/validate.ts";
 export { rateLimit, type RateLimitOptions } from "./procedure/rate_limit.ts";
+export type {
+  RateLimitFallback,
+  SharedRateLimitOptions,
+} from "../core/limits/limit_counter.ts";
+export type {
+  RateLimitKey,
+  RateLimitResult,
+  RateLimitRule,
+  RateLimitSettlement,
+  RateLimitStore,
+  RateLimitWindow,
+} from "../core/limits/rate_limit_store.ts";
 export { Tracked, tracked } from "./procedure/tracked.ts";
 
 // Errors

@@ -4,6 +4,7 @@
  */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { Redis } from "ioredis";
 import * as app from "@quartet/kit/app";
 import * as auth from "@quartet/kit/auth";
 import { createKvSessionStore } from "@quartet/kit/auth/kv";
@@ -13,7 +14,11 @@ import { createKvStore } from "@quartet/kit/data/kv";
 import { createRedisStore } from "@quartet/kit/data/redis";
 import * as rpc from "@quartet/kit/rpc";
 import { createClient, createHTTPClient } from "@quartet/kit/rpc/client";
-import { createRedisChannel } from "@quartet/kit/rpc/redis";
+import { createKvRateLimitStore } from "@quartet/kit/rpc/kv";
+import {
+  createRedisChannel,
+  createRedisRateLimitStore,
+} from "@quartet/kit/rpc/redis";
 import * as trace from "@quartet/kit/trace";
 import { initClientTracing } from "@quartet/kit/trace/client";
 import { createClient as createRedisClient } from "redis";
@@ -38,7 +43,7 @@ const SECRET = "a secret of at least thirty-two bytes";
 const session = { secret: SECRET };
 const handler = () => new Response("hello");
 const later = () => Promise.resolve(null);
-const kv = { atomic: later } as never;
+const kv = { getMany: later, atomic: later } as never;
 const client = { eval: later, duplicate: later } as never;
 const router = rpc.createRouter({ ping: rpc.procedure.query(() => "pong") });
 const tracer = trace.createTracer();
@@ -279,7 +284,7 @@ const AUTH: Case[] = [
     options: { perAccount: 1 },
     cannot: "Cannot create sign-in limiter: ",
     names:
-      "perAccountAndAddress, perAccount, perAddress, maxPendingPerAddress, windowMs, account, maxKeys, now",
+      "perAccountAndAddress, perAccount, perAddress, maxPendingPerAddress, windowMs, account, store, name, fallback, maxKeys, now",
     call: auth.rateLimitSignIn,
   },
   {
@@ -412,8 +417,22 @@ const RPC: Case[] = [
     what: "rateLimit()",
     options: { limit: 1, windowMs: 1 },
     cannot: "Cannot create rate limit: ",
-    names: "limit, windowMs, key, maxKeys, now",
+    names: "limit, windowMs, key, store, name, fallback, maxKeys, now",
     call: rpc.rateLimit,
+  },
+  {
+    what: "createKvRateLimitStore()",
+    options: { kv, name: "a" },
+    cannot: "Cannot create rate limit store: ",
+    names: "kv, name, timeout, onError, now",
+    call: createKvRateLimitStore,
+  },
+  {
+    what: "createRedisRateLimitStore()",
+    options: { client: new Redis({ lazyConnect: true }), name: "a" },
+    cannot: "Cannot create rate limit store: ",
+    names: "client, name, timeout, onError",
+    call: createRedisRateLimitStore,
   },
   {
     what: "createCaller()",

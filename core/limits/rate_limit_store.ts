@@ -15,8 +15,6 @@
  * @module
  */
 
-import type { MaybePromise } from "../maybe_async.ts";
-
 /** How many events of a key are allowed in a window. */
 export interface RateLimitRule {
   /**
@@ -83,9 +81,9 @@ export interface RateLimitSettlement {
 /**
  * A store of rate limits.
  *
- * While a store can't be reached, its methods reject with `UnavailableError`,
- * soon and not before it has reported the outage once. The limit's `fallback`
- * says what happens then. Other errors fail the request.
+ * While it can't be reached, its methods reject with `UnavailableError`, within
+ * the store's time limit. The limit's `fallback` says what happens then. The
+ * store itself reports each outage once. Other errors fail the request.
  */
 export interface RateLimitStore {
   /**
@@ -94,11 +92,13 @@ export interface RateLimitStore {
    *
    * @param keys The keys, at least one, each once.
    */
-  take(keys: readonly RateLimitKey[]): MaybePromise<RateLimitResult>;
+  take(
+    keys: readonly RateLimitKey[],
+  ): RateLimitResult | Promise<RateLimitResult>;
   /**
    * Takes an event back: one from the count of each window that it was counted
    * in, if that window still is the key's and its count isn't 0. Then sets the
    * count of `clear` to 0, and sets `mark`.
    */
-  settle(settlement: RateLimitSettlement): MaybePromise<void>;
+  settle(settlement: RateLimitSettlement): void | Promise<void>;
 }

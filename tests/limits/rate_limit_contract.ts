@@ -1,0 +1,347 @@
+/**
+ * What limits do with every store, as tests. Each store's test file runs them.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import {
+  rateLimitSignIn,
+  type RateLimitSignInOptions,
+  type SignInAttempt,
+} from "@quartet/kit/auth";
+import {
+  createCaller,
+  createRouter,
+  procedure,
+  rateLimit,
+  type RateLimitOptions,
+  type RateLimitStore,
+  RPCError,
+} from "@quartet/kit/rpc";
+
+/** A store under test. */
+export interface LimitsUnderTest extends AsyncDisposable {
+  /** How many processes share it. 1 for the memory of a process. */
+  readonly processes: number;
+  /**
+   * Opens the store as one process would. Returns the options of a limit that
+   * uses it.
+   */
+  open(): { readonly store?: RateLimitStore; readonly now?: () => number };
+  /** Lets time pass for the store. */
+  pass(ms: number): Promise<void>;
+}
+
+/** How a store is tested. */
+export interface LimitsContract {
+  /** Names the store. */
+  readonly name: string;
+  /** Makes one that is empty. */
+  readonly make: () => Promise<LimitsUnderTest>;
+  /** Whether what it needs is missing. */
+  readonly ignore?: boolean;
+  /** The title of a test. */
+  readonly title?: (name: string) => string;
+}
+
+/** A window that a test waits for. Long enough for the calls before its end. */
+const SHORT = 2_000;
+const MINUTE = 60_000;
+
+/** Keys that could be taken for others, or for something of the store's own. */
+const HOSTILE_KEYS: readonly string[] = [
+  "",
+  " ",
+  "a",
+  "A",
+  ":",
+  "a:b",
+  "a\nb",
+  "\0",
+  "*",
+  "{a}",
+  "}{",
+  "mark",
+  "sha256:",
+  "sha256:a",
+  "__proto__",
+  "constructor",
+  "\u00e9",
+  "e\u0301",
+  "\ud800",
+  "\udc00",
+  "\ufffd",
+  "x".repeat(1_000_000),
+  `${"x".repeat(1_000_000)}y`,
+  "\ud800".repeat(1_000),
+  "\udc00".repeat(1_000),
+];
+
+/** Calls a limited procedure. Resolves to 0, or the seconds to wait. */
+export type Call = (key?: string) => Promise<number>;
+
+/** Makes a limited procedure. */
+export function limitedCall(options: Partial<RateLimitOptions>): Call {
+  const limited = procedure.use(rateLimit({
+    limit: 5,
+    windowMs: MINUTE,
+    name: "calls",
+    key: ({ ctx }) => ctx as unknown as string,
+    ...options,
+  }));
+  const router = createRouter({ call: limited.query(() => "done") });
+  return async (key = "ada") => {
+    try {
+      await createCaller(router, key).call.query();
+      return 0;
+    } catch (error) {
+      assert(error instanceof RPCError, String(error));
+      assertEquals(error.code, "RATE_LIMITED");
+      return (error.details as { retryAfter: number }).retryAfter;
+    }
+  };
+}
+
+/** Makes functions that try to sign in. They resolve as {@linkcode Call}. */
+export function limitedSignIn(options: RateLimitSignInOptions) {
+  const limiter = rateLimitSignIn({ name: "sign-in", ...options });
+  const begin = async (email: string, address?: string) => {
+    const attempt: SignInAttempt = {
+      provider: "credentials",
+      credentials: { email },
+      address,
+    };
+    const seconds = await limiter.check(attempt);
+    return { seconds: seconds ?? 0, attempt };
+  };
+  return {
+    limiter,
+    begin,
+    /** An attempt that fails. */
+    fail: async (email = "ada", address?: string) =>
+      (await begin(email, address)).seconds,
+    /** An attempt that succeeds. */
+    async succeed(email = "ada", address?: string): Promise<number> {
+      const { seconds, attempt } = await begin(email, address);
+      if (seconds === 0) await limiter.succeeded(attempt);
+      return seconds;
+    },
+  };
+}
+
+/** How many attempts pass until one is refused, up to a bound. */
+export async function passes(
+  attempt: (i: number) => Promise<number>,
+  bound = 300,
+): Promise<number> {
+  let count = 0;
+  while (count < bound && await attempt(count) === 0) count++;
+  return count;
+}
+
+/** How many attempts at once pass. */
+export async function passAtOnce(
+  count: number,
+  attempt: (i: number) => Promise<number>,
+): Promise<number> {
+  const answers = await Promise.all(
+    Array.from({ length: count }, (_, i) => attempt(i)),
+  );
+  return answers.filter((seconds) => seconds === 0).length;
+}
+
+/** Runs the tests against a store. */
+export function testLimits(
+  { name, make, ignore, title }: LimitsContract,
+): void {
+  function test(
+    what: string,
+    fn: (limits: LimitsUnderTest) => Promise<void>,
+  ): void {
+    const full = `${name}: ${what}`;
+    Deno.test({
+      name: title?.(full) ?? full,
+      ignore: ignore ?? false,
+      async fn() {
+        await using limits = await make();
+        await fn(limits);
+      },
+    });
+  }
+
+  /** One of each process. */
+  function each<T>(
+    { processes, open }: LimitsUnderTest,
+    fn: (options: ReturnType<LimitsUnderTest["open"]>) => T,
+  ): T[] {
+    return Array.from({ length: processes }, () => fn(open()));
+  }
+
+  test("all processes share one limit", async (limits) => {
+    const calls = each(limits, (options) => limitedCall(options));
+    const next = (i: number) => calls[i % calls.length]!();
+    assertEquals(await passes(next), 5);
+    for (const call of calls) {
+      const seconds = await call();
+      assert(seconds > 50 && seconds <= 60, `${seconds} s`);
+      assertEquals(await call("bob"), 0, "another key");
+    }
+  });
+
+  test("a thousand calls at once never exceed the limit", async (limits) => {
+    const calls = each(
+      limits,
+      (options) => limitedCall({ ...options, limit: 100 }),
+    );
+    const next = (i: number) => calls[i % calls.length]!();
+    assertEquals(await passAtOnce(1_000, next), 100);
+    assertEquals(await passAtOnce(100, next), 0);
+  });
+
+  test("a window ends, and refused calls don't lengthen it", async (limits) => {
+    const windowMs = SHORT;
+    const calls = each(
+      limits,
+      (options) => limitedCall({ ...options, windowMs }),
+    );
+    const next = (i: number) => calls[i % calls.length]!();
+    assertEquals(await passes(next), 5);
+    await limits.pass(SHORT / 2);
+    assertEquals(await passAtOnce(20, next), 0);
+    await limits.pass(SHORT / 2);
+    assertEquals(await passes(next), 5);
+  });
+
+  test("limits of different names, and of different kinds, are separate", async (limits) => {
+    const options = limits.open();
+    const calls = limitedCall({ ...options, name: "a" });
+    const others = limitedCall({ ...options, name: "b" });
+    assertEquals(await passes(() => calls()), 5);
+    assertEquals(await passes(() => others()), 5);
+    const { fail } = limitedSignIn({ ...options, name: "a", perAccount: 3 });
+    assertEquals(await passes(() => fail()), 3);
+    const other = limitedSignIn({ ...options, name: "b", perAccount: 3 });
+    assertEquals(await passes(() => other.fail()), 3);
+  });
+
+  test("keys of any text and length are kept apart", async (limits) => {
+    const call = limitedCall({ ...limits.open(), limit: 1 });
+    for (const key of HOSTILE_KEYS) {
+      assertEquals(await call(key), 0, JSON.stringify(key.slice(0, 20)));
+    }
+    for (const key of HOSTILE_KEYS) {
+      assert(await call(key) > 0, JSON.stringify(key.slice(0, 20)));
+    }
+  });
+
+  test("limits and windows may have fractions, and be huge", async (limits) => {
+    const options = limits.open();
+    const half = limitedCall({ ...options, name: "a", limit: 0.5 });
+    assertEquals(await passes(() => half()), 1);
+    const short = limitedCall({ ...options, name: "b", windowMs: 0.5 });
+    assertEquals(await short(), 0);
+    const huge = limitedCall({ ...options, name: "c", windowMs: 1e300 });
+    assertEquals(await passes(() => huge()), 5);
+    const many = limitedCall({ ...options, name: "d", limit: 1e300 });
+    assertEquals(await passes(() => many(), 20), 20);
+  });
+
+  test("sign-ins are limited by account and address, account, and address", async (limits) => {
+    const signIns = each(limits, (options) =>
+      limitedSignIn({
+        ...options,
+        perAccountAndAddress: 5,
+        perAccount: 8,
+        perAddress: 10,
+      }));
+    const fail = (i: number, email: string, address: string) =>
+      signIns[i % signIns.length]!.fail(email, address);
+    assertEquals(await passes((i) => fail(i, "ada", "10.0.0.1")), 5);
+    assertEquals(await passes((i) => fail(i, "ada", `10.0.1.${i}`)), 3);
+    assertEquals(await passes((i) => fail(i, `user${i}`, "10.0.0.1")), 5);
+    // A refused attempt counts for none of its keys.
+    assertEquals(await passes((i) => fail(i, "bob", "10.0.2.1")), 5);
+    assertEquals(await passes((i) => fail(i, "bob", `10.0.3.${i}`)), 3);
+    const seconds = await fail(0, "ada", "10.0.2.9");
+    assert(seconds > 14 * 60 && seconds <= 15 * 60, `${seconds} s`);
+  });
+
+  test("a thousand guesses at once are ten guesses", async (limits) => {
+    const signIns = each(limits, (options) => limitedSignIn(options));
+    const next = (i: number) =>
+      signIns[i % signIns.length]!.fail("ada", "10.0.0.1");
+    assertEquals(await passAtOnce(1_000, next), 10);
+  });
+
+  test("a thousand guesses at once from all over are a hundred guesses", async (limits) => {
+    const signIns = each(limits, (options) => limitedSignIn(options));
+    const next = (i: number) =>
+      signIns[i % signIns.length]!.fail("ada", `10.0.${i >> 8}.${i & 255}`);
+    assertEquals(await passAtOnce(1_000, next), 100);
+  });
+
+  test("success takes its attempt back, clears the pair and makes it familiar", async (limits) => {
+    const signIns = each(
+      limits,
+      (options) =>
+        limitedSignIn({ ...options, perAccount: 12, perAddress: 30 }),
+    );
+    const at = (i: number) => signIns[i % signIns.length]!;
+    for (let round = 0; round < 3; round++) {
+      assertEquals(await passes((i) => at(i).fail("ada", "10.0.0.1"), 9), 9);
+      assertEquals(await at(round).succeed("ada", "10.0.0.1"), 0);
+    }
+    // The address has failed 27 times, in whatever accounts.
+    assertEquals(await passes((i) => at(i).fail(`user${i}`, "10.0.0.1")), 3);
+    // Failures at a familiar address don't count for the account.
+    assertEquals(await passes((i) => at(i).fail("ada", `10.0.1.${i}`)), 3);
+  });
+
+  test("an owner signs in at a familiar address, whatever others do", async (limits) => {
+    const signIns = each(
+      limits,
+      (options) =>
+        limitedSignIn({ ...options, perAccount: 12, perAddress: 1e6 }),
+    );
+    const home = "10.0.0.1";
+    assertEquals(await signIns[0]!.succeed("ada", home), 0);
+    const attack = (i: number) =>
+      signIns[i % signIns.length]!.fail("ada", `10.0.1.${i}`);
+    assertEquals(await passes(attack), 12);
+    for (const { fail, succeed } of signIns) {
+      assert(await fail("ada", "10.0.9.9") > 0);
+      assertEquals(await succeed("ada", home), 0);
+    }
+    assertEquals(await passes(() => signIns[0]!.fail("ada", home)), 10);
+    assert(await signIns.at(-1)!.fail("ada", home) > 0);
+  });
+
+  test("each success takes its own attempt back, once", async (limits) => {
+    const { begin, limiter, fail } = limitedSignIn({
+      ...limits.open(),
+      perAccount: 12,
+    });
+    const attempts = await Promise.all(
+      [1, 2].map((i) => begin("ada", `10.0.0.${i}`)),
+    );
+    assertEquals(await passes((i) => fail("ada", `10.0.1.${i}`), 3), 3);
+    for (const { attempt } of [...attempts, ...attempts]) {
+      await limiter.succeeded(attempt);
+    }
+    assertEquals(await passes((i) => fail("ada", `10.0.2.${i}`)), 9);
+  });
+
+  test("a late success changes nothing in later windows", async (limits) => {
+    const { begin, limiter, fail } = limitedSignIn({
+      ...limits.open(),
+      windowMs: SHORT,
+      perAddress: 20,
+    });
+    const { attempt } = await begin("bob", "10.0.0.1");
+    await limits.pass(SHORT);
+    assertEquals(await fail("ada", "10.0.0.1"), 0);
+    await limiter.succeeded(attempt);
+    assertEquals(await passes((i) => fail(`${i}`, "10.0.0.1")), 19);
+  });
+}
