@@ -156,7 +156,7 @@ export function createResponseCache(
     };
     if (method === "HEAD") {
       // What it says is what GET would say, but it makes no page to keep.
-      const page = engine.peek(key) as Page | undefined;
+      const page = await engine.peek(key) as Page | undefined;
       return page !== undefined && mayShare(request, page, cookies)
         ? give(page)
         : seal(await next());

@@ -15,6 +15,7 @@ import {
   isValidForPath,
 } from "./invalidation_log.ts";
 import { pathOfScope } from "./paths.ts";
+import type { CacheRecord, Lock } from "./store.ts";
 import type { ErrorListener, StoreGuard } from "./store_guard.ts";
 import { withTimeout } from "../core/runtime/timeouts.ts";
 
@@ -25,7 +26,7 @@ const JOIN_LIMIT = 30_000;
  * How often in succession a process waits for others that take the lock and
  * then fail or die. One wait lasts at most as long as a lock is held.
  */
-const MAX_WAITS = 2;
+const MAX_WAITS = 3;
 
 /** What a cache computes with. */
 export interface Parts {
@@ -113,34 +114,28 @@ export class Computations {
   /** Asks the shared store, then computes while no other process does. */
   async #fetch(inFlight: InFlight, call: Call): Promise<unknown> {
     const { key } = call;
-    let release: (() => Promise<void>) | undefined;
-    for (let waits = 0, isLast = false;; waits++) {
-      const record = await this.#store.get(key);
-      if (
-        record !== undefined && this.#isValid(record) &&
-        this.#parts.now() < record.freshUntil
-      ) {
-        release?.();
+    const isUsable = (record: CacheRecord) =>
+      this.#isValid(record) && this.#parts.now() < record.freshUntil;
+    for (let waits = 0;; waits++) {
+      const { record, lock, released } = await this.#store.claim(key, isUsable);
+      if (record !== undefined) {
         inFlight.include(record, this);
         inFlight.end();
         inFlight.result = "hit";
         return record.value;
       }
-      // The second look is for what was stored just before the lock was taken.
       // After too many waits, a process computes beside the others.
-      if (isLast || waits > MAX_WAITS) break;
-      const lock = await this.#store.lock(key);
-      if (lock === "none") break;
-      release = lock;
-      isLast = lock !== undefined;
+      if (released === undefined || waits === MAX_WAITS) {
+        return await this.#compute(inFlight, call, lock);
+      }
+      await released;
     }
-    return await this.#compute(inFlight, call, release);
   }
 
   async #compute(
     inFlight: InFlight,
     call: Call,
-    release?: () => Promise<void>,
+    lock?: Lock,
   ): Promise<unknown> {
     // The function reads from here on. It may have read what is invalidated
     // later. See the drawing in invalidation_log.ts.
@@ -148,16 +143,12 @@ export class Computations {
     inFlight.before = this.#store.peek(call.key);
     try {
       const value = await inFlight.run(call);
-      const stored = this.#keep(inFlight, call, value);
-      // Callers don't wait for the store; the next process waits for the lock.
-      if (stored instanceof Promise && release !== undefined) {
-        stored.then(release);
-        release = undefined;
-      }
+      this.#keep(inFlight, call, value, lock);
       return value;
     } finally {
       inFlight.end();
-      release?.();
+      // Callers don't wait for the store. Storing the value has released it.
+      if (lock !== undefined) this.#store.release(lock);
     }
   }
 
@@ -165,7 +156,8 @@ export class Computations {
     inFlight: InFlight,
     { key, policy, lifetime }: Call,
     value: unknown,
-  ): void | Promise<unknown> {
+    lock: Lock | undefined,
+  ): void {
     const maxAge = lifetime(value, policy);
     if (maxAge === 0 || !this.#log.isValid(inFlight)) return;
     // A computation that timed out may end after a later one has begun or ended.
@@ -177,7 +169,7 @@ export class Computations {
     const { began, scopeKey, tags, paths, keys } = inFlight;
     const share = policy.jitter === 0 ? 1 : 1 - policy.jitter * random();
     const freshUntil = maxAge === Infinity ? Infinity : now() + maxAge * share;
-    return this.#store.set(key, {
+    this.#store.set(key, {
       value: policy.clone ? structuredClone(value) : value,
       scopeKey,
       tags: toArray(tags),
@@ -188,7 +180,7 @@ export class Computations {
       keepUntil: freshUntil +
         Math.max(policy.staleWhileRevalidate, policy.staleIfError),
       checked: this.#log.version,
-    });
+    }, lock);
   }
 }
 

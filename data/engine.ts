@@ -51,6 +51,7 @@ export class Engine {
    * Most calls end here.
    */
   hit(key: string): Promise<unknown> | undefined {
+    if (this.#store.isStrict) return undefined;
     const scope = currentScope();
     if (scope !== undefined && scope.span !== undefined) return undefined;
     const record = this.#find(key, scope);
@@ -63,7 +64,8 @@ export class Engine {
   }
 
   /** Returns the value if it is in memory and fresh. Counts as a hit. */
-  peek(key: string): unknown {
+  async peek(key: string): Promise<unknown> {
+    if (this.#store.isStrict) await this.#store.check();
     const record = this.#find(key, currentScope());
     if (record === undefined || !this.#isFresh(record)) return undefined;
     this.counts.hit++;
@@ -87,7 +89,9 @@ export class Engine {
   call(call: Call): Promise<unknown> {
     return observe("cache.get", "data", (span) => {
       span?.setAttribute("app.cache.key", call.key);
-      return this.#resolve(call, span);
+      return this.#store.isStrict
+        ? this.#store.check().then(() => this.#resolve(call, span))
+        : this.#resolve(call, span);
     });
   }
 

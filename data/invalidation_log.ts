@@ -63,6 +63,8 @@ export class InvalidationLog {
   #sequence = 0;
   #pathSequence = 0;
   #floor = 0;
+  /** Higher than the floor while memory isn't trusted. */
+  #trustedFrom = 0;
 
   /**
    * Creates a log without invalidations.
@@ -129,6 +131,16 @@ export class InvalidationLog {
     if (number > this.#sequence) this.#sequence = number;
   }
 
+  /**
+   * Treats everything that began before `number` as invalid, until this is called
+   * with another number.
+   */
+  trustFrom(number: number): void {
+    if (number === this.#trustedFrom) return;
+    this.#version++;
+    this.#trustedFrom = number;
+  }
+
   /** Whether no scope of a record was invalidated since it began. */
   isValid(
     { began, scopeKey, tags, paths, keys = [] }: {
@@ -139,7 +151,8 @@ export class InvalidationLog {
       readonly keys?: Iterable<string> | undefined;
     },
   ): boolean {
-    if (began < this.#floor || this.#keys.of(scopeKey) > began) return false;
+    if (began < this.#floor || began < this.#trustedFrom) return false;
+    if (this.#keys.of(scopeKey) > began) return false;
     for (const tag of tags) if (this.#tags.of(tag) > began) return false;
     for (const key of keys) if (this.#keys.of(key) > began) return false;
     if (this.#pathSequence <= began) return true;

@@ -53,5 +53,5 @@ export type {
   UnstableCacheOptions,
 } from "./options.ts";
 export type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
-export type { CacheRecord, CacheStore } from "./store.ts";
+export type { CacheRecord, CacheStore, Claim, Lock } from "./store.ts";
 export { type Tags, tags } from "./tags.ts";

@@ -26,6 +26,28 @@ export interface CacheRecord {
   checked: number;
 }
 
+/** The lock of a key among all processes that share a store. */
+export interface Lock {
+  /** Releases it. Does nothing if it was released already. */
+  release(): void | Promise<void>;
+}
+
+/**
+ * What a store found under a key: one of these. With none of them, the process
+ * computes without a lock.
+ */
+export interface Claim {
+  /** The record, if it is usable. */
+  readonly record?: CacheRecord | undefined;
+  /** The lock, if this process has got it: it computes. */
+  readonly lock?: Lock | undefined;
+  /**
+   * Resolves when the other process that holds the lock has released it or held
+   * it for too long. Then the cache asks again.
+   */
+  readonly released?: Promise<void> | undefined;
+}
+
 /**
  * Where a cache stores records: in the memory of this process, and possibly
  * behind it, shared with other processes.
@@ -56,11 +78,22 @@ export interface CacheStore {
    */
   get?(key: string): Promise<CacheRecord | undefined>;
   /**
-   * Stores a record in place of the key's present one. Behind memory, only if
-   * all invalidations before the record began are known there. So before its
-   * first request, a process stores in memory only.
+   * Returns the record from behind memory if it is usable, and otherwise locks
+   * the key, so that one process computes. Without it, all processes compute.
+   *
+   * @param isUsable Whether the cache can use a record.
    */
-  set(key: string, record: CacheRecord): void | Promise<void>;
+  claim?(
+    key: string,
+    isUsable: (record: CacheRecord) => boolean,
+  ): Promise<Claim>;
+  /**
+   * Stores a record in place of the key's present one, and releases the key's
+   * lock. Behind memory, it stores only if all invalidations before the record
+   * began are known there. So before its first request, a process stores in
+   * memory only.
+   */
+  set(key: string, record: CacheRecord, lock?: Lock): void | Promise<void>;
   /**
    * Invalidates: in {@linkcode CacheStore.invalidations} before it returns, for
    * other processes when its promise resolves. If it rejects, the store informs
@@ -68,13 +101,21 @@ export interface CacheStore {
    */
   invalidate(what: Invalidation): void | Promise<void>;
   /**
-   * Locks a key among all processes, so that one of them computes.
+   * Learns of all invalidations so far. A strict store has this method, and the
+   * cache awaits it before it uses memory. If it rejects, records in memory
+   * aren't valid.
    *
-   * @returns What releases the lock, or `undefined` after another process has
-   * released it or held it for too long. Then the cache asks for the record
-   * again. Never takes longer than a lock is held at most.
+   * @param timeout How long it may take, in milliseconds.
    */
-  lock?(key: string): Promise<(() => void | Promise<void>) | undefined>;
+  check?(timeout: number): Promise<void>;
+  /** Whether the store can be reached: rejects if it can't. For readiness. */
+  ping?(): void | Promise<void>;
+  /**
+   * Adds a listener that hears of an outage as soon as the store does, also while
+   * nobody uses the cache. It is called with the error, and with `undefined`
+   * whenever the store has answered.
+   */
+  onOutage?(listener: (error: unknown) => void): void;
   /** Closes connections. Operations in progress may reject. */
   close?(): void | Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { CacheError } from "./error.ts";
 import type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
-import type { CacheRecord, CacheStore } from "./store.ts";
+import type { CacheRecord, CacheStore, Claim, Lock } from "./store.ts";
 import { withTimeout } from "../core/runtime/timeouts.ts";
 
 /** Called with errors that no caller sees. */
@@ -17,6 +17,8 @@ export class StoreGuard {
   readonly invalidations: InvalidationLog;
   /** Whether the store has more than memory. */
   readonly isShared: boolean;
+  /** Whether memory may be used only after {@linkcode StoreGuard.check}. */
+  readonly isStrict: boolean;
   readonly #store: CacheStore;
   readonly #onError: ErrorListener;
   readonly #timeout: number;
@@ -35,6 +37,11 @@ export class StoreGuard {
     this.#onError = onError;
     this.invalidations = store.invalidations;
     this.isShared = store.get !== undefined;
+    this.isStrict = store.check !== undefined;
+    store.onOutage?.((error) => {
+      if (error === undefined) this.#isDown = false;
+      else this.#report(error);
+    });
   }
 
   peek(key: string): CacheRecord | undefined {
@@ -51,10 +58,43 @@ export class StoreGuard {
     return found === FAILED ? undefined : found;
   }
 
+  /** See {@linkcode CacheStore.claim}. An empty result: compute without a lock. */
+  async claim(
+    key: string,
+    isUsable: (record: CacheRecord) => boolean,
+  ): Promise<Claim> {
+    if (this.#store.claim === undefined) {
+      const record = await this.get(key);
+      return record !== undefined && isUsable(record) ? { record } : {};
+    }
+    let claim: Promise<Claim> | undefined;
+    const found = await this.#try(() =>
+      claim = this.#store.claim!(key, isUsable)
+    );
+    if (found !== FAILED) return found;
+    // Nobody waits for the lock any more.
+    claim?.then(({ lock }) => lock && this.release(lock), () => {});
+    return {};
+  }
+
+  /** Releases a lock in the background. */
+  async release(lock: Lock): Promise<void> {
+    await this.#inBackground(this.#try(() => lock.release()));
+  }
+
+  /** Learns of all invalidations. Otherwise, memory isn't valid afterwards. */
+  async check(): Promise<void> {
+    await this.#try(() => this.#store.check!(this.#timeout), Infinity);
+  }
+
   /** Returns a promise only if the store does. */
-  set(key: string, record: CacheRecord): void | Promise<unknown> {
+  set(
+    key: string,
+    record: CacheRecord,
+    lock?: Lock,
+  ): void | Promise<unknown> {
     try {
-      const stored = this.#store.set(key, record);
+      const stored = this.#store.set(key, record, lock);
       if (stored !== undefined) {
         return this.#inBackground(this.#try(() => stored));
       }
@@ -68,18 +108,6 @@ export class StoreGuard {
   /** Returns whether all processes that share the store know of it. */
   async invalidate(what: Invalidation): Promise<boolean> {
     return await this.#try(() => this.#store.invalidate(what)) !== FAILED;
-  }
-
-  /**
-   * Returns what releases the lock, `undefined` if another process had it, or
-   * `none` if there is no lock. The store limits the time that it takes.
-   */
-  async lock(key: string): Promise<"none" | (() => Promise<void>) | undefined> {
-    if (this.#store.lock === undefined) return "none";
-    const release = await this.#try(() => this.#store.lock!(key), Infinity);
-    if (release === FAILED) return "none";
-    return release &&
-      (async () => void await this.#inBackground(this.#try(release)));
   }
 
   /** Closes the store when all operations in the background have ended. */

@@ -361,14 +361,16 @@ const DATA: Case[] = [
     what: "createKvStore()",
     options: { kv, name: "a" },
     cannot: "Cannot create KV store: ",
-    names: `${MEMORY}, name, lockTime, now, kv, interval`,
+    names:
+      `${MEMORY}, name, lockTime, maxStaleness, strict, now, kv, interval, timeout`,
     call: createKvStore,
   },
   {
     what: "createRedisStore()",
-    options: { client, name: "a" },
+    options: { client: createRedisClient(), name: "a" },
     cannot: "Cannot create Redis store: ",
-    names: `${MEMORY}, name, lockTime, now, client, timeout`,
+    names:
+      `${MEMORY}, name, lockTime, maxStaleness, strict, now, client, timeout`,
     call: createRedisStore,
   },
   {

@@ -22,8 +22,8 @@ const now = () => performance.timeOrigin + performance.now();
 
 async function openStore(place: string) {
   return place.startsWith("redis:")
-    ? createRedisStore({ client: createClient({ url: place }) })
-    : createKvStore({ kv: await Deno.openKv(place) });
+    ? createRedisStore({ client: createClient({ url: place }), name: "bench" })
+    : createKvStore({ kv: await Deno.openKv(place), name: "bench" });
 }
 
 if (Deno.args[0] === "hear") await hear(Deno.args[1]!);

@@ -2,9 +2,9 @@
  * The numbers of invalidations in Deno KV.
  *
  * ```
- *   [name, "meta"]           epoch, number (the last one given), floor, count
- *   [name, "log", number]    the scope that has it
- *   [name, "scope", scope]   its number
+ *   [name, "cache", "meta"]           epoch, number (the last one given), floor, count
+ *   [name, "cache", "log", number]    the scope that has it
+ *   [name, "cache", "scope", scope]   its number
  * ```
  *
  * A scope is in the log once, at its latest number. When there are too many,
@@ -18,7 +18,7 @@
 import type { Changes, Position } from "../shared/backend.ts";
 import { EVERYTHING } from "../shared/invalidation_names.ts";
 import type { KvEntry, KvKey } from "./kv.ts";
-import { commit, type KvSpace, PAGE } from "./kv_space.ts";
+import { type KvSpace, PAGE } from "./kv_space.ts";
 
 /** The numbers that count for all. */
 interface Meta extends Position {
@@ -115,7 +115,7 @@ export class KvLog {
       }
     }
     change.set(key, { ...meta, number, floor, count });
-    return await commit(change);
+    return await space.commit(change);
   }
 
   /** Reads the numbers. Begins an epoch if there are none. */
@@ -125,7 +125,7 @@ export class KvLog {
     const epoch = crypto.randomUUID();
     const meta: Meta = { epoch, number: 1, floor: 1, count: 0 };
     const change = this.#space.change().check({ key, versionstamp });
-    if (await commit(change.set(key, meta))) return meta;
+    if (await this.#space.commit(change.set(key, meta))) return meta;
     return await this.#metaOf(await this.#space.readOne(key));
   }
 }

@@ -2,8 +2,8 @@
  * Records in Deno KV, where a value has at most 64 KiB.
  *
  * ```
- *   [name, "value", key]     epoch, began, kept, and bytes or the id of parts
- *   [name, "part", id, i]    bytes
+ *   [name, "cache", "value", key]     epoch, began, kept, and bytes or the id of parts
+ *   [name, "cache", "part", id, i]    bytes
  * ```
  *
  * The parts of a large one are written first, under an id that nobody else
@@ -16,12 +16,16 @@
  */
 
 import { concatBytes } from "../../core/bytes/concat.ts";
-import type { FoundEntry, SharedEntry } from "../shared/backend.ts";
+import {
+  type FoundEntry,
+  type SharedEntry,
+  storedFor,
+} from "../shared/backend.ts";
 import type { KvEntry, KvKey } from "./kv.ts";
-import { commit, type KvSpace, PAGE } from "./kv_space.ts";
+import { type KvSpace, PAGE } from "./kv_space.ts";
 
 /** The value under a record's key. */
-interface Head extends Pick<SharedEntry, "epoch" | "began"> {
+interface Head extends Omit<SharedEntry, "text"> {
   /** When it was kept, in milliseconds of the Unix epoch. */
   readonly kept: number;
   /** The text in UTF-8, or where its parts are and how many. */
@@ -54,28 +58,25 @@ export class KvRecords {
   /** Reads the record under a key, with its parts. */
   async read({ value }: KvEntry): Promise<FoundEntry | undefined> {
     if (value === null) return undefined;
-    const { epoch, began, kept, text } = value as Head;
+    const { kept, text, ...entry } = value as Head;
     const bytes = text instanceof Uint8Array
       ? text
       : await this.#join(text.id, text.count);
     return bytes && {
-      epoch,
-      began,
+      ...entry,
       text: decoder.decode(bytes),
       age: Math.max(0, this.#now() - kept),
     };
   }
 
   /** Stores a record, unless there is one that began later. */
-  async write(
-    key: string,
-    { epoch, began, text }: SharedEntry,
-    ms: number,
-  ): Promise<void> {
+  async write(key: string, entry: SharedEntry): Promise<void> {
+    const { epoch, began, text } = entry;
     const head = await this.keyOf(key);
+    const ms = storedFor(entry);
     const bytes = encoder.encode(text);
     const placed = bytes.length <= PART ? bytes : await this.#split(bytes, ms);
-    const value: Head = { epoch, began, kept: this.#now(), text: placed };
+    const value: Head = { ...entry, kept: this.#now(), text: placed };
     for (;;) {
       const { value: old, versionstamp } = await this.#space.readOne(head);
       const other = old as Head | null;
@@ -84,7 +85,7 @@ export class KvRecords {
       }
       const change = this.#space.change().check({ key: head, versionstamp })
         .set(head, value, { expireIn: ms });
-      if (await commit(change)) return await this.#drop(other);
+      if (await this.#space.commit(change)) return await this.#drop(other);
     }
   }
 
@@ -92,7 +93,7 @@ export class KvRecords {
   async delete(key: string): Promise<void> {
     const head = await this.keyOf(key);
     const { value } = await this.#space.readOne(head);
-    await commit(this.#space.change().delete(head));
+    await this.#space.commit(this.#space.change().delete(head));
     await this.#drop(value as Head | null);
   }
 
@@ -105,7 +106,7 @@ export class KvRecords {
         const part = bytes.slice(i * PART, (i + 1) * PART);
         change.set(this.#space.key("part", id, i), part, { expireIn });
       }
-      await commit(change);
+      await this.#space.commit(change);
     }
     return { id, count };
   }
@@ -131,7 +132,7 @@ export class KvRecords {
       for (let i = from; i < Math.min(count, from + PAGE); i++) {
         change.delete(this.#space.key("part", id, i));
       }
-      await commit(change);
+      await this.#space.commit(change);
     }
   }
 }

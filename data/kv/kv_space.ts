@@ -1,3 +1,5 @@
+import { UnavailableError } from "../../core/unavailable.ts";
+import { withTimeout } from "../../core/runtime/timeouts.ts";
 import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
 
 /** The longest text that is a part of a key as it is, in UTF-16 code units. */
@@ -11,19 +13,22 @@ export const PAGE = 500;
 
 const encoder = new TextEncoder();
 
-/** The keys of one store in Deno KV. They begin with its name. */
+/** The keys of one store in Deno KV. They begin with its name and `cache`. */
 export class KvSpace {
   readonly #kv: Kv;
   readonly #name: string;
+  readonly #timeout: number;
 
-  constructor(kv: Kv, name: string) {
+  /** Creates it. No operation takes longer than `timeout` milliseconds. */
+  constructor(kv: Kv, name: string, timeout: number) {
     this.#kv = kv;
     this.#name = name;
+    this.#timeout = timeout;
   }
 
   /** Returns a key. */
   key(...parts: KvKey): KvKey {
-    return [this.#name, ...parts];
+    return [this.#name, "cache", ...parts];
   }
 
   /** Returns the key of a text of any length; a key may have 2,048 bytes. */
@@ -36,7 +41,7 @@ export class KvSpace {
 
   /** Reads the values under some keys at the same moment. */
   read(...keys: KvKey[]): Promise<KvEntry[]> {
-    return this.#kv.getMany(keys);
+    return this.#inTime(this.#kv.getMany(keys));
   }
 
   /** Reads the value under a key. */
@@ -47,33 +52,42 @@ export class KvSpace {
   /** Reads the first values whose keys begin so, after those before `start`. */
   async page(prefix: KvKey, start: number, limit = PAGE): Promise<KvEntry[]> {
     const selector = { prefix, start: [...prefix, start] };
-    return await Array.fromAsync(
-      this.#kv.list(selector, { limit, batchSize: limit }),
-    );
+    const list = this.#kv.list(selector, { limit, batchSize: limit });
+    return await this.#inTime(Array.fromAsync(list));
   }
 
   /** Begins changes, for {@linkcode commit}. */
   change(): KvAtomicOperation {
     return this.#kv.atomic();
   }
-}
 
-/**
- * Makes changes. Only one process at a time can write to a file, and Deno KV
- * doesn't wait for its turn but throws.
- *
- * @returns Whether the checks allowed it.
- */
-export async function commit(change: KvAtomicOperation): Promise<boolean> {
-  const end = performance.now() + PATIENCE;
-  for (let ms = 1;; ms = Math.min(2 * ms, 50)) {
-    try {
-      return (await change.commit()).ok;
-    } catch (error) {
-      const isBusy = /database is (locked|busy)/.test(String(error));
-      if (!isBusy || performance.now() > end) throw error;
+  /**
+   * Makes changes. Only one process at a time can write to a file, and Deno KV
+   * doesn't wait for its turn but throws.
+   *
+   * @returns Whether the checks allowed it.
+   */
+  async commit(change: KvAtomicOperation): Promise<boolean> {
+    const end = performance.now() + PATIENCE;
+    for (let ms = 1;; ms = Math.min(2 * ms, 50)) {
+      try {
+        return (await this.#inTime(change.commit())).ok;
+      } catch (error) {
+        const isBusy = /database is (locked|busy)/.test(String(error));
+        if (!isBusy || performance.now() > end) throw error;
+      }
+      const pause = ms * Math.random();
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
-    const pause = ms * Math.random();
-    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+
+  #inTime<T>(work: Promise<T>): Promise<T> {
+    const late = () =>
+      new UnavailableError(
+        `Cannot reach cache store: Deno KV has not answered for ${
+          this.#timeout / 1_000
+        } s`,
+      );
+    return withTimeout(work, this.#timeout, late);
   }
 }

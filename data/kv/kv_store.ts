@@ -9,50 +9,50 @@ import {
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import { aTimeout, required, withMethods } from "../../core/check/rules.ts";
-import type { MemoryStoreOptions } from "../memory_store.ts";
-import { SHARED_STORE, SharedStore } from "../shared/shared_store.ts";
-import type { CacheStore } from "../store.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
+import type { MemoryStoreOptions } from "../memory_store.ts";
+import {
+  SHARED_STORE,
+  type SharedStoreOptions,
+} from "../shared/shared_options.ts";
+import { SharedStore } from "../shared/shared_store.ts";
+import type { CacheStore } from "../store.ts";
 import type { Kv } from "./kv.ts";
 import { KvBackend } from "./kv_backend.ts";
 
 export type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
-export type { CacheRecord } from "../store.ts";
-export type { CacheStore, Kv, MemoryStoreOptions };
+export type { CacheRecord, Claim, Lock } from "../store.ts";
+export type { CacheStore, Kv, MemoryStoreOptions, SharedStoreOptions };
 export type { KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
 
-/** Options of a store in Deno KV. The limits apply to the memory in front. */
-export interface KvStoreOptions extends MemoryStoreOptions {
+/** Options of a store in Deno KV. */
+export interface KvStoreOptions extends SharedStoreOptions {
   /** The database of `Deno.openKv(path)`. The store doesn't close it. */
   readonly kv: Kv;
   /**
-   * The first part of the store's keys. Stores of the same name share their
-   * records. Default `cache`.
-   */
-  readonly name?: string;
-  /**
    * How long to wait between two looks at what other processes have
-   * invalidated, in seconds, 24 days at most. This process may be
-   * that late to notice their invalidations. Default 0.05.
+   * invalidated, in seconds, 24 days at most. This process may be that late to
+   * notice their invalidations. It should be well below `maxStaleness`: after
+   * that, memory isn't used until the next look. Default: 0.05.
    */
   readonly interval?: number;
   /**
-   * How long one process may keep the others waiting that want the same value,
-   * in seconds, 24 days at most; then they compute it themselves. Default 10.
+   * How long Deno KV may take to answer, in seconds, 24 days at most. Default: 1.
    */
-  readonly lockTime?: number;
-  /** Where the time is read, as in the cache. Default: `Date.now`. */
-  readonly now?: () => number;
+  readonly timeout?: number;
 }
 
 const KV_STORE: OptionRules<KvStoreOptions> = {
   ...SHARED_STORE,
   kv: required(withMethods("what Deno.openKv() gives", "atomic")),
   interval: aTimeout("seconds"),
+  timeout: aTimeout("seconds"),
 };
 
 /** A store in Deno KV. */
 export interface KvStore extends CacheStore, AsyncDisposable {
+  /** Rejects if Deno KV can't be reached. For readiness. */
+  ping(): Promise<void>;
   /**
    * Stops asking for changes; the database stays open. The cache's `close()` does
    * it as well.
@@ -74,7 +74,10 @@ export interface KvStore extends CacheStore, AsyncDisposable {
  * `Deno.openKv` is there if the `deno.json` of the program has
  * `"unstable": ["kv"]`, or with the flag `--unstable-kv`.
  *
- * @param options The database, and how much to keep.
+ * If the database doesn't answer for `maxStaleness`, a process computes instead
+ * of using its memory, and keeps values for no longer than that.
+ *
+ * @param options The database, its part, and how much to keep.
  * @throws {TypeError} If an option is invalid or unknown.
  *
  * @example
@@ -83,7 +86,7 @@ export interface KvStore extends CacheStore, AsyncDisposable {
  * import { createKvStore } from "@quartet/kit/data/kv";
  *
  * const kv = await Deno.openKv(":memory:");
- * const cache = createCache({ store: createKvStore({ kv }) });
+ * const cache = createCache({ store: createKvStore({ kv, name: "shop" }) });
  * const load = () => cache.cached("answer", () => 42, { maxAge: 60 });
  * console.assert(await load() + await load() === 84);
  * console.assert(cache.stats().misses === 1);
@@ -94,19 +97,20 @@ export interface KvStore extends CacheStore, AsyncDisposable {
  */
 export function createKvStore(options: KvStoreOptions): KvStore {
   checkOptions(options, KV_STORE, "create KV store");
-  const {
-    kv,
-    name = "cache",
-    interval = 0.05,
-    lockTime = 10,
-    now = Date.now,
-  } = options;
-  return new SharedStore(options, (store) =>
-    new KvBackend(store, {
-      kv,
-      name,
-      lockTime: toDelay(lockTime),
-      interval: toDelay(interval),
-      now,
-    }));
+  const { kv, name, interval = 0.05, lockTime = 10, timeout = 1 } = options;
+  const { now = Date.now } = options;
+  return new SharedStore(
+    options,
+    toDelay(interval),
+    (_exchange, { maxScopes }) =>
+      new KvBackend({
+        kv,
+        name,
+        lockTime: toDelay(lockTime),
+        interval: toDelay(interval),
+        timeout: toDelay(timeout),
+        maxScopes,
+        now,
+      }),
+  );
 }

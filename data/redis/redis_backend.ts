@@ -1,20 +1,22 @@
-import type {
-  Backend,
-  Changes,
-  Position,
-  Reading,
-  ReleaseLock,
-  SharedEntry,
+import type { RedisClient } from "../../core/redis/client.ts";
+import { type RedisCommands, RedisLink } from "../../core/redis/link.ts";
+import type { RedisScript } from "../../core/redis/script.ts";
+import {
+  type Backend,
+  type Changes,
+  type FoundEntry,
+  type LockRequest,
+  type Position,
+  type Reading,
+  type SharedEntry,
+  storedFor,
 } from "../shared/backend.ts";
-import type { SharedStore } from "../shared/shared_store.ts";
-import type { CacheRedisClient } from "./redis_client.ts";
-import { RedisLink } from "./redis_link.ts";
+import type { Exchange } from "../shared/exchange.ts";
 import { RedisLocks } from "./redis_locks.ts";
 import {
   ASK,
   DELETE,
   GET,
-  HELLO,
   INVALIDATE,
   keysOf,
   PAGE,
@@ -24,83 +26,111 @@ import {
 
 /** Settings of a {@linkcode RedisBackend}. Times are in milliseconds. */
 export interface RedisBackendOptions {
-  readonly client: CacheRedisClient;
-  /** The start of all keys. */
+  readonly client: RedisClient;
+  /** The name of the store. */
   readonly name: string;
   /** How long a lock is held at most. */
   readonly lockTime: number;
   /** How long to wait for an answer. */
   readonly timeout: number;
+  /** Maximum scopes to remember exactly. */
+  readonly maxScopes: number;
+  /** The clock. */
+  readonly now: () => number;
 }
 
 /** The backend in Redis. */
 export class RedisBackend implements Backend {
   readonly #keys: RedisKeys;
+  readonly #lockTime: number;
   readonly #maxScopes: number;
   readonly #link: RedisLink;
   readonly #locks: RedisLocks;
-  /** Names epochs that this process begins. */
+  /** Identifies this process in epochs and messages. */
   readonly #id = crypto.randomUUID();
 
   /** Creates a backend that connects at its first use. */
-  constructor(
-    store: SharedStore,
-    { client, name, lockTime, timeout }: RedisBackendOptions,
-  ) {
-    this.#keys = keysOf(name);
-    this.#maxScopes = store.maxScopes;
+  constructor(exchange: Exchange, options: RedisBackendOptions) {
+    const { name, client, timeout, now } = options;
+    const { meta, channel } = this.#keys = keysOf(name);
+    this.#lockTime = options.lockTime;
+    this.#maxScopes = options.maxScopes;
     this.#link = new RedisLink({
       client,
-      channel: this.#keys.channel,
+      what: "cache store",
       timeout,
-      onMessage: (message) => {
-        // Without a connection now, the store asks when there is one.
-        if (!this.#locks.hear(message)) store.sync().catch(() => {});
+      key: meta,
+      listen: {
+        channel,
+        onMessage: (message) => {
+          if (this.#locks.hear(message) || message === this.#id) return;
+          // Without a connection now, the store asks when there is one.
+          exchange.sync().catch(() => {});
+        },
       },
-      onConnect: async (run) => {
-        const reply = await this.#ask(HELLO, store.position, [], [], run);
-        store.learn(readChanges(reply));
+      onConnect: async (commands) => {
+        const since = now();
+        const { position } = exchange;
+        exchange.learn(await this.#ask(position, commands), since);
       },
+      onError: (error) => exchange.report(error),
       onLost: () => this.#locks.wakeAll(),
-      onBeat: async () => {
-        await store.sync();
-        await this.#locks.releaseLeft();
-      },
     });
-    this.#locks = new RedisLocks(this.#keys, lockTime, this.#link.run);
+    this.#locks = new RedisLocks(this.#keys, this.#link);
   }
 
-  async ask(since: Position): Promise<Changes> {
-    return readChanges(await this.#ask(ASK, since));
+  ask(since: Position): Promise<Changes> {
+    return this.#ask(since, this.#link);
   }
 
-  async get(key: string, since: Position): Promise<Reading> {
-    const reply = await this.#ask(GET, since, [this.#keys.value(key)]) as [
-      ...ChangesReply,
-      entry: [epoch: string, began: string, text: string, ms: string] | null[],
-      left: number,
-    ];
-    const [, , , [epoch, began, text, ms], left] = reply;
-    const age = Math.max(0, Number(ms) - left);
-    return {
-      changes: readChanges(reply),
-      entry: typeof epoch === "string"
-        ? { epoch, began: Number(began), text: text!, age }
-        : undefined,
-    };
+  async get(
+    key: string,
+    since: Position,
+    request?: LockRequest,
+  ): Promise<Reading> {
+    const { value, lock } = this.#keys;
+    const keys = [value(key), lock(key)];
+    if (request === undefined) {
+      return toReading(await this.#run(GET, since, keys) as Found);
+    }
+    const { token, outdated } = request;
+    // Listens before it asks: the lock may be released before the answer comes.
+    const waiter = this.#locks.wait(key);
+    try {
+      const args = [token, `${this.#lockTime}`, `${outdated}`];
+      const found = await this.#run(GET, since, keys, args) as Found;
+      const left = found[5];
+      if (left === null || left === -1) waiter.end();
+      return {
+        ...toReading(found),
+        isLocked: left === -1,
+        released: left === null || left === -1
+          ? undefined
+          : waiter.released(left),
+      };
+    } catch (error) {
+      waiter.end();
+      this.#locks.leave(key, token);
+      throw error;
+    }
   }
 
   async set(
     key: string,
-    { epoch, began, text }: SharedEntry,
-    ms: number,
+    entry: SharedEntry | undefined,
+    token = "",
   ): Promise<void> {
-    const keys = [this.#keys.meta, this.#keys.value(key)];
-    await this.#link.run(SET, keys, [epoch, `${began}`, text, `${ms}`]);
-  }
-
-  async delete(key: string): Promise<void> {
-    await this.#link.run(DELETE, [this.#keys.value(key)], []);
+    const { value, lock, meta } = this.#keys;
+    await this.#locks.releaseWith(key, token, async (args) => {
+      if (entry === undefined) {
+        await this.#link.run(DELETE, [lock(key), value(key)], args);
+        return;
+      }
+      const { epoch, began } = entry;
+      const of = [epoch, `${began}`, `${storedFor(entry)}`, toText(entry)];
+      const keys = [lock(key), meta, value(key)] as const;
+      await this.#link.run(SET, keys, [...args, ...of]);
+    });
   }
 
   async invalidate(
@@ -108,43 +138,89 @@ export class RedisBackend implements Backend {
     since: Position,
   ): Promise<Changes> {
     const args = [`${this.#maxScopes}`, this.#keys.channel, ...scopes];
-    return readChanges(await this.#ask(INVALIDATE, since, [], args));
+    const reply = await this.#run(INVALIDATE, since, [], args);
+    const changes = toChanges(reply as ChangesReply);
+    // Its own are not next to what it knows: it learns of them with the others.
+    if (changes.more) return changes;
+    const [, , , before] = reply as [...ChangesReply, before: number];
+    const own = scopes.map((scope, i) => [scope, before + i + 1] as const);
+    return { ...changes, scopes: [...changes.scopes, ...own] };
   }
 
-  lock(key: string): Promise<ReleaseLock | undefined> {
-    return this.#locks.lock(key);
+  release(key: string, token: string): Promise<void> {
+    return this.#locks.release(key, token);
   }
 
-  close(): Promise<void> {
-    return this.#link.close();
+  tidy(): Promise<void> {
+    return this.#locks.releaseLeft();
+  }
+
+  async close(): Promise<void> {
+    await this.#link.close();
+    this.#locks.wakeAll();
+  }
+
+  async #ask(since: Position, commands: RedisCommands): Promise<Changes> {
+    const reply = await this.#run(ASK, since, [], [], commands);
+    return toChanges(reply as ChangesReply);
   }
 
   /** Runs a script that begins with the epoch. */
-  #ask(
-    script: string,
+  #run(
+    script: RedisScript,
     { epoch, number }: Position,
-    more: readonly string[] = [],
+    keys: readonly string[],
     args: readonly string[] = [],
-    run = this.#link.run,
+    commands: RedisCommands = this.#link,
   ): Promise<unknown> {
     const { meta, scopes } = this.#keys;
     const known = [epoch, `${number}`, this.#id];
-    return run(script, [meta, scopes, ...more], [...known, ...args]);
+    return commands.run(script, [meta, scopes, ...keys], [...known, ...args]);
   }
 }
 
 type ChangesReply = [epoch: string, number: string, scopes: string[]];
 
-function readChanges(reply: unknown): Changes {
-  const [epoch, number, list] = reply as ChangesReply;
+type Found = [
+  ...ChangesReply,
+  text: string | null,
+  ttl: number,
+  lock: number | null,
+];
+
+function toChanges([epoch, number, list]: ChangesReply | Found): Changes {
   const scopes: [string, number][] = [];
   for (let i = 0; i < list.length; i += 2) {
     scopes.push([list[i]!, Number(list[i + 1])]);
   }
-  return {
-    epoch,
-    number: Number(number),
-    scopes,
-    more: scopes.length === PAGE,
+  const more = scopes.length === PAGE;
+  return { epoch, number: Number(number), scopes, more };
+}
+
+/** Returns an entry as Redis has it. The scripts read its beginning. */
+function toText({ epoch, began, freshFor, keepFor, text }: SharedEntry) {
+  return `${epoch} ${began} ${toPeriod(freshFor)} ${toPeriod(keepFor)} ${text}`;
+}
+
+function toPeriod(ms: number): string {
+  return ms === Infinity ? "-" : `${Math.ceil(ms)}`;
+}
+
+const HEADER = /^(\w+) (\d+) (\S+) (\S+) /;
+
+function toReading(found: Found): Reading {
+  const [, , , text, left] = found;
+  const changes = toChanges(found);
+  const header = text === null ? null : HEADER.exec(text);
+  if (header === null) return { changes, entry: undefined };
+  const [, epoch, began, fresh, keep] = header as unknown as string[];
+  const entry: SharedEntry = {
+    epoch: epoch!,
+    began: Number(began),
+    freshFor: fresh === "-" ? Infinity : Number(fresh),
+    keepFor: keep === "-" ? Infinity : Number(keep),
+    text: text!.slice(header[0].length),
   };
+  const age = Math.max(0, storedFor(entry) - left);
+  return { changes, entry: { ...entry, age } satisfies FoundEntry };
 }

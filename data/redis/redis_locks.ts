@@ -1,57 +1,48 @@
 import { MAX_DELAY } from "../../core/check/rules.ts";
+import type { RedisLink } from "../../core/redis/link.ts";
 import { pause } from "../../core/runtime/pause.ts";
-import type { ReleaseLock } from "../shared/backend.ts";
-import type { Run } from "./redis_link.ts";
-import { LOCK, type RedisKeys, RELEASE } from "./redis_scripts.ts";
+import { type RedisKeys, RELEASE } from "./redis_scripts.ts";
 
 /** Maximum locks to remember that couldn't be released. */
 const MAX_LEFT = 10_000;
 
-/** The locks that this process holds, and those that it waits for. */
+/** Waits until a lock is released. */
+export interface Waiter {
+  /** Resolves when it is released, or after so many milliseconds. */
+  released(ms: number): Promise<void>;
+  /** Waits no longer. */
+  end(): void;
+}
+
+/** The locks that this process releases, and those that it waits for. */
 export class RedisLocks {
   readonly #keys: RedisKeys;
-  readonly #lockTime: number;
-  readonly #run: Run;
+  readonly #link: RedisLink;
   /** Calls that wait for a lock, by key. Aborting one wakes it. */
   readonly #waiting = new Map<string, Set<AbortController>>();
   /** Locks that may be held, because Redis was away at their release. */
   #left: { readonly key: string; readonly token: string }[] = [];
 
-  /**
-   * Creates an empty list of locks.
-   *
-   * @param lockTime How long a lock is held at most, in milliseconds.
-   */
-  constructor(keys: RedisKeys, lockTime: number, run: Run) {
+  /** Creates an empty list of locks. */
+  constructor(keys: RedisKeys, link: RedisLink) {
     this.#keys = keys;
-    this.#lockTime = lockTime;
-    this.#run = run;
+    this.#link = link;
   }
 
-  /** See {@linkcode CacheStore.lock}. */
-  async lock(key: string): Promise<ReleaseLock | undefined> {
-    const { lock, meta } = this.#keys;
-    const token = crypto.randomUUID();
-    // Listens before it asks: the lock may be released before the answer comes.
+  /** Begins to listen for the release of a lock. */
+  wait(key: string): Waiter {
     const waiter = new AbortController();
     const waiters = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, waiters.add(waiter));
-    try {
-      const left = await this.#run(
-        LOCK,
-        [lock(key), meta],
-        [token, `${this.#lockTime}`],
-      ) as number;
-      if (left === -1) return () => this.#release(key, token);
-      await pause(Math.min(left + 1, MAX_DELAY), waiter.signal);
-      return undefined;
-    } catch (error) {
-      this.#leave(key, token);
-      throw error;
-    } finally {
+    const end = () => {
       waiters.delete(waiter);
       if (waiters.size === 0) this.#waiting.delete(key);
-    }
+    };
+    return {
+      end,
+      released: (ms) =>
+        pause(Math.min(ms + 1, MAX_DELAY), waiter.signal).finally(end),
+    };
   }
 
   /** Handles a message. Returns whether it was about a lock. */
@@ -70,24 +61,36 @@ export class RedisLocks {
     }
   }
 
-  /** Releases what couldn't be released while Redis was away. */
-  async releaseLeft(): Promise<void> {
-    const left = this.#left;
-    this.#left = [];
-    await Promise.all(left.map(({ key, token }) => this.#release(key, token)));
+  /** Releases a lock. */
+  release(key: string, token: string): Promise<void> {
+    return this.releaseWith(key, token, async (args) => {
+      await this.#link.run(RELEASE, [this.#keys.lock(key)], args);
+    });
   }
 
-  async #release(key: string, token: string): Promise<void> {
-    const { channel, lock } = this.#keys;
+  /** Runs a script that also releases a lock; `args` are the first ones. */
+  async releaseWith(
+    key: string,
+    token: string,
+    run: (args: readonly string[]) => Promise<void>,
+  ): Promise<void> {
     try {
-      await this.#run(RELEASE, [lock(key)], [token, channel, `u${key}`]);
+      await run([token, this.#keys.channel, `u${key}`]);
     } catch (error) {
-      this.#leave(key, token);
+      if (token !== "") this.leave(key, token);
       throw error;
     }
   }
 
-  #leave(key: string, token: string): void {
+  /** Notes a lock that may be held, to be released later. */
+  leave(key: string, token: string): void {
     if (this.#left.length < MAX_LEFT) this.#left.push({ key, token });
+  }
+
+  /** Releases what couldn't be released while Redis was away. */
+  async releaseLeft(): Promise<void> {
+    const left = this.#left;
+    this.#left = [];
+    await Promise.all(left.map(({ key, token }) => this.release(key, token)));
   }
 }

@@ -2,11 +2,11 @@
  * The operations of the store in Redis, as scripts. Each runs atomically.
  *
  * ```
- *   <name>:meta        hash        epoch, number (the last one given), run
- *   <name>:scopes      sorted set  scope ▶ the number of its last invalidation
- *   <name>:value:<key> hash        epoch, began, text, ms (its lifetime)
- *   <name>:lock:<key>  hash        token, epoch, awaited
- *   <name>:news        channel     "" for changes, or "u" and an unlocked key
+ *   {<name>}:cache-meta        hash        epoch, number (the last one given), run
+ *   {<name>}:cache-scopes      sorted set  scope ▶ the number of its last invalidation
+ *   {<name>}:cache:<key>       string      epoch, began, freshFor, keepFor, text
+ *   {<name>}:cache-lock:<key>  hash        token, epoch, awaited
+ *   {<name>}:cache-news        channel     id of the sender, or "u" and an unlocked key
  * ```
  *
  * The sorted set is a log that has each scope once, at its latest
@@ -14,8 +14,13 @@
  * 17" is a range. When there are too many, the oldest go, and `*`, the scope of
  * everything, gets their number.
  *
+ * All keys of a store have one hash tag, so a cluster has them on one shard.
+ *
  * @module
  */
+
+import { RedisScript } from "../../core/redis/script.ts";
+import { MAX_KEPT } from "../shared/backend.ts";
 
 /** The names of a store's keys in Redis. */
 export type RedisKeys = ReturnType<typeof keysOf>;
@@ -23,126 +28,151 @@ export type RedisKeys = ReturnType<typeof keysOf>;
 /** Returns the names of a store's keys. */
 export function keysOf(name: string) {
   return {
-    meta: `${name}:meta`,
-    scopes: `${name}:scopes`,
-    channel: `${name}:news`,
-    value: (key: string) => `${name}:value:${key}`,
-    lock: (key: string) => `${name}:lock:${key}`,
+    meta: `{${name}}:cache-meta`,
+    scopes: `{${name}}:cache-scopes`,
+    channel: `{${name}}:cache-news`,
+    value: (key: string) => `{${name}}:cache:${key}`,
+    lock: (key: string) => `{${name}}:cache-lock:${key}`,
   } as const;
 }
 
 /** Maximum scopes in one answer. */
-export const PAGE = 1_000;
+export const PAGE = 5_000;
 
 /**
  * Begins an epoch if there is none, or if a part of it was lost: by FLUSHALL,
  * or by eviction, where Redis is set to evict what has no lifetime. KEYS are
- * meta and scopes, ARGV the epoch and number that the caller knows, and a name
- * that nobody has used.
+ * meta and scopes, ARGV the epoch and number that the caller knows, and the id
+ * of the caller. The name of an epoch is random enough: it is only compared with
+ * those of records from the last 30 days.
  */
 const EPOCH = `
 local meta, scopes = KEYS[1], KEYS[2]
-local epoch = redis.call("HGET", meta, "epoch")
-if not epoch or redis.call("EXISTS", scopes) == 0 then
+local known = redis.call("HMGET", meta, "epoch", "number", "run")
+local epoch, number, run = known[1], known[2], known[3]
+local isNew = false
+local function begin()
+  isNew = true
   local time = redis.call("TIME")
-  epoch = ARGV[3] .. ":" .. time[1] .. ":" .. time[2]
+  epoch = string.sub(
+    redis.sha1hex(ARGV[3] .. ":" .. time[1] .. ":" .. time[2]), 1, 12)
+  number = "1"
   redis.call("DEL", scopes)
-  redis.call("HSET", meta, "epoch", epoch, "number", 1)
-  redis.call("ZADD", scopes, 1, "*")
+  redis.call("HSET", meta, "epoch", epoch, "number", number)
+  redis.call("ZADD", scopes, number, "*")
 end
+if not epoch or redis.call("EXISTS", scopes) == 0 then begin() end
 local function changes()
-  local number = redis.call("HGET", meta, "number")
   local since = epoch == ARGV[1] and ARGV[2] or "0"
-  if since == number then return epoch, number, {} end
-  return epoch, number, redis.call("ZRANGEBYSCORE", scopes, "(" .. since,
-    "+inf", "WITHSCORES", "LIMIT", 0, ${PAGE})
+  if since == number then return {} end
+  return redis.call("ZRANGEBYSCORE", scopes, "(" .. since, "+inf",
+    "WITHSCORES", "LIMIT", 0, ${PAGE})
 end
 `;
 
 /**
- * The first script on a connection. A Redis that was started since, or another
- * one that took over, may have lost the last invalidations though it has the
- * values: that is what most settings of persistence and all of replication
- * allow. So it begins a new epoch.
+ * Returns the invalidations since a position. A Redis that was started since,
+ * or another one that took over, may have lost the last invalidations though it
+ * has the values: that is what most settings of persistence and all of
+ * replication allow. So it begins a new epoch.
  */
-export const HELLO = `
-local run = string.match(redis.call("INFO", "server"), "run_id:(%w+)")
-if redis.call("HGET", KEYS[1], "run") ~= run then
-  redis.call("DEL", KEYS[1])
+export const ASK = new RedisScript(`${EPOCH}
+local id = string.match(redis.call("INFO", "server"), "run_id:(%w+)")
+if run ~= id then
+  if not isNew then begin() end
+  redis.call("HSET", meta, "run", id)
 end
-${EPOCH}
-redis.call("HSET", meta, "run", run)
-return { changes() }`;
-
-/** Returns the invalidations since a position. */
-export const ASK = `${EPOCH} return { changes() }`;
-
-/** The same, and the record KEYS[3]. */
-export const GET = `${EPOCH}
-local entry = redis.call("HMGET", KEYS[3], "epoch", "began", "text", "ms")
-local epoch, number, list = changes()
-return { epoch, number, list, entry, redis.call("PTTL", KEYS[3]) }`;
+return { epoch, number, changes() }`);
 
 /**
- * Keeps the record KEYS[2] for ARGV[4] ms: ARGV[1] and [2] are its epoch and
- * the number that it began with, [3] is its text. KEYS[1] is meta.
+ * The same, and the record KEYS[3]. With a token ARGV[4], it takes the lock
+ * KEYS[4] for ARGV[5] ms unless the record may be of use: it is fresh and began
+ * after ARGV[6]. If another process has the lock, it returns for how many more
+ * milliseconds, and asks that one to say when it is free. A lock of another
+ * epoch can't be released any more.
  */
-export const SET = `
-if redis.call("HGET", KEYS[1], "epoch") ~= ARGV[1] then return 0 end
-local other = redis.call("HMGET", KEYS[2], "epoch", "began")
-if other[1] == ARGV[1] and tonumber(other[2]) > tonumber(ARGV[2]) then
-  return 0
+export const GET = new RedisScript(`${EPOCH}
+local text, left = redis.call("GET", KEYS[3]), redis.call("PTTL", KEYS[3])
+local list, lock, token = changes(), false, ARGV[4]
+if token then
+  local of, began, fresh, keep = string.match(text or "",
+    "^(%w+) (%d+) (%S+) (%S+) ")
+  local isLater = of == epoch and tonumber(began) > tonumber(ARGV[6])
+  if text and not isLater then text = false end
+  local age = math.min(tonumber(keep) or ${MAX_KEPT}, ${MAX_KEPT}) - left
+  if not isLater or fresh ~= "-" and age >= tonumber(fresh) then
+    if redis.call("HGET", KEYS[4], "epoch") == epoch then
+      redis.call("HSET", KEYS[4], "awaited", 1)
+      lock = redis.call("PTTL", KEYS[4])
+    else
+      redis.call("DEL", KEYS[4])
+      redis.call("HSET", KEYS[4], "token", token, "epoch", epoch)
+      redis.call("PEXPIRE", KEYS[4], ARGV[5])
+      lock = -1
+    end
+  end
 end
-redis.call("HSET", KEYS[2], "epoch", ARGV[1], "began", ARGV[2], "text", ARGV[3],
-  "ms", ARGV[4])
-redis.call("PEXPIRE", KEYS[2], ARGV[4])
+return { epoch, number, list, text, left, lock }`);
+
+/** Releases the lock \`lock\`, and publishes ARGV[3] on the channel ARGV[2]. */
+const UNLOCK = `
+local held = redis.call("HMGET", lock, "token", "awaited")
+if held[1] and held[1] == ARGV[1] then
+  redis.call("DEL", lock)
+  if held[2] then redis.call("PUBLISH", ARGV[2], ARGV[3]) end
+end
 return 1`;
 
-/** Drops the record KEYS[1]. */
-export const DELETE = `return redis.call("DEL", KEYS[1])`;
+/** Releases the lock KEYS[1] with the token ARGV[1]. */
+export const RELEASE = new RedisScript(`local lock = KEYS[1] ${UNLOCK}`);
+
+/**
+ * Stores ARGV[7] under KEYS[3] for ARGV[6] ms, unless there is a record that
+ * began later. ARGV[4] and [5] are the epoch and number of the new one. KEYS[2]
+ * is meta. Then it releases the lock KEYS[1].
+ */
+export const SET = new RedisScript(`
+local lock, meta, key = KEYS[1], KEYS[2], KEYS[3]
+if redis.call("HGET", meta, "epoch") == ARGV[4] then
+  local of, began = string.match(redis.call("GETRANGE", key, 0, 63),
+    "^(%w+) (%d+) ")
+  if of ~= ARGV[4] or tonumber(began) <= tonumber(ARGV[5]) then
+    redis.call("SET", key, ARGV[7], "PX", ARGV[6])
+  end
+end
+${UNLOCK}`);
+
+/** Drops the record KEYS[2], and releases the lock KEYS[1]. */
+export const DELETE = new RedisScript(`
+local lock = KEYS[1]
+redis.call("DEL", KEYS[2])
+${UNLOCK}`);
 
 /**
  * Assigns the next number to each scope, from ARGV[6] on. ARGV[4] is the maximum
- * of scopes, [5] the channel.
+ * of scopes, [5] the channel. Returns what the others had invalidated before,
+ * and the number before the first new one.
  */
-export const INVALIDATE = `${EPOCH}
-local max = tonumber(ARGV[4])
-for i = 6, #ARGV do
-  local number = redis.call("HINCRBY", meta, "number", 1)
-  if ARGV[i] == "*" then redis.call("DEL", scopes) end
-  redis.call("ZADD", scopes, number, ARGV[i])
+export const INVALIDATE = new RedisScript(`${EPOCH}
+local list, max, skip = changes(), tonumber(ARGV[4]), 5
+local last = redis.call("HINCRBY", meta, "number", #ARGV - skip)
+local before = last - (#ARGV - skip)
+if ARGV[skip + 1] == "*" then redis.call("DEL", scopes) end
+for from = skip + 1, #ARGV, 1000 do
+  local pairs = {}
+  for i = from, math.min(from + 999, #ARGV) do
+    pairs[#pairs + 1] = before + i - skip
+    pairs[#pairs + 1] = ARGV[i]
+  end
+  redis.call("ZADD", scopes, unpack(pairs))
 end
 local extra = redis.call("ZCARD", scopes) - max
 if extra > 0 then
-  local last = redis.call("ZRANGE", scopes, extra - 1, extra - 1, "WITHSCORES")
+  local oldest = redis.call("ZRANGE", scopes, extra - 1, extra - 1, "WITHSCORES")
   redis.call("ZREMRANGEBYRANK", scopes, 0, extra - 1)
   if not redis.call("ZSCORE", scopes, "*") then
-    redis.call("ZADD", scopes, last[2], "*")
+    redis.call("ZADD", scopes, oldest[2], "*")
   end
 end
-redis.call("PUBLISH", ARGV[5], "")
-return { changes() }`;
-
-/**
- * Takes the lock KEYS[1] with the token ARGV[1] for ARGV[2] ms, or gives for
- * how many more somebody else has it, who is asked to say when it is free. A
- * lock of another epoch than KEYS[2] has can't be released any more.
- */
-export const LOCK = `
-local epoch = redis.call("HGET", KEYS[2], "epoch") or ""
-if redis.call("HGET", KEYS[1], "epoch") == epoch then
-  redis.call("HSET", KEYS[1], "awaited", 1)
-  return redis.call("PTTL", KEYS[1])
-end
-redis.call("DEL", KEYS[1])
-redis.call("HSET", KEYS[1], "token", ARGV[1], "epoch", epoch)
-redis.call("PEXPIRE", KEYS[1], ARGV[2])
-return -1`;
-
-/** Releases the lock, and publishes ARGV[3] on the channel ARGV[2]. */
-export const RELEASE = `
-local lock = redis.call("HMGET", KEYS[1], "token", "awaited")
-if lock[1] ~= ARGV[1] then return 0 end
-redis.call("DEL", KEYS[1])
-if lock[2] then redis.call("PUBLISH", ARGV[2], ARGV[3]) end
-return 1`;
+redis.call("PUBLISH", ARGV[5], ARGV[3])
+return { epoch, tostring(last), list, before }`);

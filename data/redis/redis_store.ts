@@ -1,6 +1,6 @@
 /**
- * A store that several machines share, in Redis. Needs Redis 5 or later and a
- * client of `npm:redis`.
+ * A store that several machines share, in Redis. Needs Redis 5 or later, and a
+ * client of `npm:redis` or `npm:ioredis`.
  *
  * @module
  */
@@ -9,53 +9,48 @@ import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { aTimeout, required, withMethods } from "../../core/check/rules.ts";
-import type { MemoryStoreOptions } from "../memory_store.ts";
-import { SHARED_STORE, SharedStore } from "../shared/shared_store.ts";
-import type { CacheStore } from "../store.ts";
+import { aTimeout, required } from "../../core/check/rules.ts";
+import { aRedisClient, type RedisClient } from "../../core/redis/client.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
+import type { MemoryStoreOptions } from "../memory_store.ts";
+import {
+  SHARED_STORE,
+  type SharedStoreOptions,
+} from "../shared/shared_options.ts";
+import { SharedStore } from "../shared/shared_store.ts";
+import type { CacheStore } from "../store.ts";
 import { RedisBackend } from "./redis_backend.ts";
-import type { CacheRedisClient } from "./redis_client.ts";
 
 export type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
-export type { CacheRecord } from "../store.ts";
-export type { CacheRedisClient, CacheStore, MemoryStoreOptions };
+export type { CacheRecord, Claim, Lock } from "../store.ts";
+export type { CacheStore, MemoryStoreOptions, RedisClient, SharedStoreOptions };
 
-/** Options of a store in Redis. The limits apply to the memory in front. */
-export interface RedisStoreOptions extends MemoryStoreOptions {
+/** Options of a store in Redis. */
+export interface RedisStoreOptions extends SharedStoreOptions {
   /**
-   * A client of `npm:redis`. It stays the caller's, who need not connect it:
-   * the store makes two connections of its own with the same settings, when it
-   * is first used, and makes them anew itself when they break.
+   * A client of `npm:redis` 5 or 6 or of `npm:ioredis`, also for Sentinel or a
+   * cluster. The store opens two connections of its own with the same settings,
+   * when it is first used, and opens them anew when they break. So the client
+   * needn't be connected, except `createSentinel()` of `npm:redis` 5.
    */
-  readonly client: CacheRedisClient;
+  readonly client: RedisClient;
   /**
-   * The start of the store's keys in Redis. Stores of the same name share
-   * their records. Default `cache`.
-   */
-  readonly name?: string;
-  /**
-   * How long one process may keep the others waiting that want the same value,
-   * in seconds, 24 days at most; then they compute it themselves. Default 10.
-   */
-  readonly lockTime?: number;
-  /**
-   * How long Redis may take to answer, in seconds, 24 days at most. Then the
-   * connections count as lost. Default 2.
+   * How long Redis may take to answer, in seconds, 24 days at most. After that,
+   * the connections count as lost. Default: 1.
    */
   readonly timeout?: number;
-  /** Where the time is read, as in the cache. Default: `Date.now`. */
-  readonly now?: () => number;
 }
 
 const REDIS_STORE: OptionRules<RedisStoreOptions> = {
   ...SHARED_STORE,
-  client: required(withMethods("one of npm:redis", "duplicate")),
+  client: required(aRedisClient),
   timeout: aTimeout("seconds"),
 };
 
 /** A store in Redis. */
 export interface RedisStore extends CacheStore, AsyncDisposable {
+  /** Rejects if Redis can't be reached. For readiness. */
+  ping(): Promise<void>;
   /** Closes the connections. The cache's `close()` does it as well. */
   close(): Promise<void>;
 }
@@ -70,9 +65,13 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
  * that isn't is kept in memory only, and the cache's `onError` hears of it.
  *
  * While Redis is away, each process goes on with its memory and its own
- * invalidations. When it is back, they first exchange what they have
- * missed. If Redis was restarted meanwhile, or replaced, it may have lost
- * something, so everything from before is invalid.
+ * invalidations, for `maxStaleness` at most. After that, it computes, and keeps
+ * values for no longer than that. When Redis is back, the processes first
+ * exchange what they have missed. If Redis was restarted meanwhile, or replaced,
+ * it may have lost something, so everything from before is invalid.
+ *
+ * All keys of a store have one hash tag, `{name}`, so a cluster keeps each store
+ * on one shard.
  *
  * @param options The client, and how much to keep.
  * @throws {TypeError} If an option is invalid or unknown.
@@ -91,12 +90,21 @@ export interface RedisStore extends CacheStore, AsyncDisposable {
  */
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
   checkOptions(options, REDIS_STORE, "create Redis store");
-  const { client, name = "cache", lockTime = 10, timeout = 2 } = options;
-  return new SharedStore(options, (store) =>
-    new RedisBackend(store, {
-      client,
-      name,
-      lockTime: toDelay(lockTime),
-      timeout: toDelay(timeout),
-    }));
+  const { maxStaleness = 3, timeout = 1, lockTime = 10 } = options;
+  const { client, name, now = Date.now } = options;
+  // Often enough that one late answer doesn't matter.
+  const interval = Math.min(timeout / 2, maxStaleness / 3);
+  return new SharedStore(
+    options,
+    toDelay(interval),
+    (exchange, { maxScopes }) =>
+      new RedisBackend(exchange, {
+        client,
+        name,
+        lockTime: toDelay(lockTime),
+        timeout: toDelay(timeout),
+        maxScopes,
+        now,
+      }),
+  );
 }

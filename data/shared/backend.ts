@@ -1,6 +1,3 @@
-/** Releases a lock. */
-export type ReleaseLock = () => void | Promise<void>;
-
 /**
  * A place in the order of all invalidations.
  *
@@ -27,12 +24,16 @@ export interface Changes extends Position {
   readonly more: boolean;
 }
 
-/** A record, as it is kept beyond memory. */
+/** A record, as it is kept beyond memory. Times are in milliseconds. */
 export interface SharedEntry {
   /** The epoch that it began in. */
   readonly epoch: string;
   /** The number of the last invalidation when its computation began. */
   readonly began: number;
+  /** For how long after it was kept it is fresh. */
+  readonly freshFor: number;
+  /** For how long after it was kept it is of use. */
+  readonly keepFor: number;
   /** Everything else, as text. */
   readonly text: string;
 }
@@ -43,10 +44,36 @@ export interface FoundEntry extends SharedEntry {
   readonly age: number;
 }
 
+/** What a process asks for with a record. */
+export interface LockRequest {
+  /** Identifies the lock; nobody has used it. */
+  readonly token: string;
+  /**
+   * A record is of no use if it began with this number or before. If it is of no
+   * use, or isn't fresh, the key is locked.
+   */
+  readonly outdated: number;
+}
+
 /** A record, if there is one, and the invalidations before it was read. */
 export interface Reading {
   readonly changes: Changes;
   readonly entry: FoundEntry | undefined;
+  /** Whether the key was locked, with the token of the request. */
+  readonly isLocked?: boolean;
+  /** Resolves when another process has released the lock, if one holds it. */
+  readonly released?: Promise<void> | undefined;
+}
+
+/**
+ * How long a record is stored behind memory at most, in milliseconds. Records
+ * that nobody reads have to go some time.
+ */
+export const MAX_KEPT = 30 * 24 * 3_600_000;
+
+/** Returns for how many milliseconds a record is stored. */
+export function storedFor({ keepFor }: SharedEntry): number {
+  return Math.min(Math.ceil(keepFor), MAX_KEPT);
 }
 
 /**
@@ -56,20 +83,28 @@ export interface Reading {
 export interface Backend {
   /** Returns the invalidations since a position. */
   ask(since: Position): Promise<Changes>;
-  /** Reads a record, and the invalidations since a position. */
-  get(key: string, since: Position): Promise<Reading>;
   /**
-   * Stores a record for some milliseconds, unless there is one that began later.
-   * It may be invalid already, if its process doesn't know all invalidations yet.
-   * Readers see that by the number that it began with.
+   * Reads a record, and the invalidations since a position. With a request, it
+   * may also lock the key, all at one moment.
    */
-  set(key: string, entry: SharedEntry, ms: number): Promise<void>;
-  /** Deletes a record. */
-  delete(key: string): Promise<void>;
+  get(key: string, since: Position, request?: LockRequest): Promise<Reading>;
+  /**
+   * Stores a record, unless there is one that began later. It may be invalid
+   * already, if its process doesn't know all invalidations yet. Readers see that
+   * by the number that it began with. Without a record, the present one is
+   * deleted. Either way, the key's lock with this token is released.
+   */
+  set(
+    key: string,
+    entry: SharedEntry | undefined,
+    token: string | undefined,
+  ): Promise<void>;
   /** Assigns the next number to each scope, and notifies all processes. */
   invalidate(scopes: readonly string[], since: Position): Promise<Changes>;
-  /** See {@linkcode CacheStore.lock}. */
-  lock(key: string): Promise<ReleaseLock | undefined>;
+  /** Releases the lock with this token. */
+  release(key: string, token: string): Promise<void>;
+  /** Called at intervals, while the store can be reached. */
+  tidy?(): Promise<void>;
   /** Stops all work in the background. */
   close(): Promise<void>;
 }

@@ -9,38 +9,45 @@ import { CacheError } from "../error.ts";
 import type { CacheRecord } from "../store.ts";
 import { VIEWS } from "../views.ts";
 
-/** The content of a record as text. Times are in milliseconds. */
-interface Content extends Pick<CacheRecord, "value" | "scopeKey"> {
-  readonly tags: readonly string[];
-  readonly paths: readonly string[];
-  readonly keys: readonly string[] | undefined;
-  /** For how long after it was kept it is fresh, and of use. */
-  readonly freshFor: number;
-  readonly keepFor: number;
-}
+/** The content of a record as text. The end is left out where it is absent. */
+type Content = readonly [
+  value: unknown,
+  tags?: readonly string[] | undefined,
+  paths?: readonly string[] | undefined,
+  keys?: readonly string[] | undefined,
+  scopeKey?: string | undefined,
+];
+
+/** The part of a record that the text holds. */
+type Written = Pick<
+  CacheRecord,
+  "value" | "tags" | "paths" | "keys" | "scopeKey"
+>;
 
 /**
- * Returns a record that is stored now as text.
+ * Returns a record as text.
  *
+ * @param key The key of the record.
  * @throws {CacheError} `NOT_DATA` if its value isn't data.
  */
-export function writeRecord(record: CacheRecord, now: number): string {
-  const { value, scopeKey, tags, paths, keys } = record;
-  const content: Content = {
+export function writeRecord(
+  key: string,
+  { value, scopeKey, tags, paths, keys }: Written,
+): string {
+  const content = [
     value,
-    scopeKey,
-    tags,
-    paths,
+    tags.length > 0 ? tags : undefined,
+    paths.length > 0 ? paths : undefined,
     keys,
-    freshFor: record.freshUntil - now,
-    keepFor: record.keepUntil - now,
-  };
+    scopeKey === key ? undefined : scopeKey,
+  ];
+  while (content.length > 1 && content.at(-1) === undefined) content.pop();
   try {
     return stringify(content, { Part: cutOut });
   } catch (cause) {
     // Any other error is a stack overflow.
     const [where, what] = cause instanceof DevalueError
-      ? [cause.path.slice(1), describe(cause.value)]
+      ? [cause.path.replace("[0]", "value"), describe(cause.value)]
       : ["value", "something nested too deeply"];
     throw new CacheError(
       "NOT_DATA",
@@ -51,21 +58,12 @@ export function writeRecord(record: CacheRecord, now: number): string {
   }
 }
 
-/** Returns the record of a text. Its number is stored elsewhere. */
-export function readRecord(
-  text: string,
-  kept: number,
-): Omit<CacheRecord, "began"> {
-  const { freshFor, keepFor, keys, ...rest } = parse(text, {
+/** Returns the record of a text. Its number and times are stored elsewhere. */
+export function readRecord(key: string, text: string): Written {
+  const [value, tags = [], paths = [], keys, scopeKey = key] = parse(text, {
     Part: ([type, bytes]: [string, ArrayBuffer]) => new VIEWS[type]!(bytes),
   }) as Content;
-  return {
-    ...rest,
-    ...keys && { keys },
-    freshUntil: kept + freshFor,
-    keepUntil: kept + keepFor,
-    checked: -1,
-  };
+  return { value, tags, paths, scopeKey, ...keys && { keys } };
 }
 
 /**

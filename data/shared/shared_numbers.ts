@@ -1,4 +1,8 @@
-import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
+import type {
+  Dependencies,
+  Invalidation,
+  InvalidationLog,
+} from "../invalidation_log.ts";
 import type { Changes, Position } from "./backend.ts";
 import { EVERYTHING, invalidationOf } from "./invalidation_names.ts";
 
@@ -31,6 +35,7 @@ export class SharedNumbers {
   #base = 0;
   #epoch = "";
   #known = 0;
+  #isDoubtful = false;
 
   /** Begins without an epoch: nothing is known of the others. */
   constructor(log: InvalidationLog) {
@@ -87,6 +92,25 @@ export class SharedNumbers {
   /** A number of the others, as this process knows it. */
   toLocal(number: number): number {
     return this.#base + number;
+  }
+
+  /** Whether a record is known to be invalid. Not if memory is only in doubt. */
+  isInvalid(record: Dependencies): boolean {
+    return !this.#isDoubtful && !this.#log.isValid(record);
+  }
+
+  /** Treats everything that began so far as invalid until {@linkcode trust}. */
+  doubt(): void {
+    // What begins now is newer.
+    this.note({});
+    this.#log.trustFrom(this.#log.sequence);
+    this.#isDoubtful = true;
+  }
+
+  /** Ends the doubt: what this process knows is all there is to know. */
+  trust(): void {
+    this.#log.trustFrom(0);
+    this.#isDoubtful = false;
   }
 
   /**

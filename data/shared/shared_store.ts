@@ -1,200 +1,177 @@
-import type { Rules } from "../../core/check/check_options.ts";
-import {
-  aFunction,
-  aNonEmptyString,
-  aTimeout,
-} from "../../core/check/rules.ts";
 import type { Invalidation } from "../invalidation_log.ts";
-import {
-  MEMORY_STORE,
-  MemoryStore,
-  type MemoryStoreOptions,
-} from "../memory_store.ts";
-import type { CacheRecord } from "../store.ts";
-import type {
-  Backend,
-  Changes,
-  FoundEntry,
-  Position,
-  ReleaseLock,
-} from "./backend.ts";
+import { MemoryStore } from "../memory_store.ts";
+import type { CacheRecord, Claim, Lock } from "../store.ts";
+import type { Backend, FoundEntry, LockRequest, Reading } from "./backend.ts";
+import { Exchange } from "./exchange.ts";
 import { readRecord, writeRecord } from "./record_text.ts";
-import { EVERYTHING, namesOf } from "./invalidation_names.ts";
-import { SharedNumbers } from "./shared_numbers.ts";
-
-/**
- * How long a record is stored behind memory at most, in milliseconds. Records
- * that nobody reads have to go some time.
- */
-const MAX_KEPT = 30 * 24 * 3_600_000;
-
-/** Maximum scopes to send. More become everything. */
-const MAX_UNSENT = 10_000;
-
-/** The rules of the options that all shared stores have. */
-export const SHARED_STORE = {
-  ...MEMORY_STORE,
-  name: aNonEmptyString,
-  lockTime: aTimeout("seconds"),
-  now: aFunction,
-} satisfies Rules;
+import { SharedLock } from "./shared_lock.ts";
+import type { SharedStoreOptions } from "./shared_options.ts";
 
 /**
  * A store that processes share: memory in front, a backend behind.
  *
  * A record from the backend comes with all that was invalidated before it was
  * looked for, so that it can be judged. A record in memory is judged by what
- * this process has heard so far. As long as the backend can't be reached, the
- * process goes on with what it has; then it first learns all that it missed.
+ * this process has heard so far. If it has heard nothing for `maxStaleness`, no
+ * record in memory is valid that began before. Once the backend can be reached
+ * again, the process first learns all that it missed, and memory is valid again.
  */
 export class SharedStore extends MemoryStore {
   readonly #now: () => number;
-  readonly #numbers: SharedNumbers;
-  readonly #backend: Backend;
-  /** Invalidated scopes that the others don't know of yet. */
-  #unsent = new Set<string>();
-  readonly #sending = new Set<Promise<void>>();
-  #syncing: Promise<void> | undefined;
-  #syncAgain = false;
+  readonly #exchange: Exchange;
+  /** See {@linkcode CacheStore}. */
+  readonly check?: (timeout: number) => Promise<void>;
 
   /**
    * Creates a store.
    *
-   * @param options The limits of its memory.
+   * @param interval How often to ask for invalidations, in milliseconds.
    * @param open Creates its backend.
    */
   constructor(
-    options: MemoryStoreOptions & { readonly now?: () => number },
-    open: (store: SharedStore) => Backend,
+    options: SharedStoreOptions,
+    interval: number,
+    open: (exchange: Exchange, store: SharedStore) => Backend,
   ) {
     super(options);
-    this.#now = options.now ?? Date.now;
-    this.#numbers = new SharedNumbers(this.invalidations);
-    this.#backend = open(this);
+    const { now = Date.now, maxStaleness = 3, strict = false } = options;
+    this.#now = now;
+    this.#exchange = new Exchange({
+      log: this.invalidations,
+      interval,
+      maxStaleness: maxStaleness * 1_000,
+      now,
+      onAll: () => this.clear(),
+      open: (exchange) => open(exchange, this),
+    });
+    if (strict) this.check = (timeout) => this.#exchange.check(timeout);
   }
 
-  /** How much of what the others did is known here. */
-  get position(): Position {
-    return this.#numbers.position;
+  override peek(key: string): CacheRecord | undefined {
+    this.#exchange.checkTrust();
+    return super.peek(key);
   }
 
   async get(key: string): Promise<CacheRecord | undefined> {
-    await this.#beforeReading();
-    const { changes, entry } = await this.#backend.get(
-      placeOf(key),
-      this.position,
-    );
-    this.learn(changes);
-    if (changes.more) await this.sync();
-    // Something was invalidated here while the backend was asked.
-    if (this.#unsent.size > 0 || this.#sending.size > 0) return undefined;
-    return entry && this.#take(key, entry);
+    return this.#take(key, await this.#read(key));
   }
 
-  /** Moves a record of the backend to memory. */
-  #take(key: string, entry: FoundEntry): CacheRecord | undefined {
-    if (entry.epoch !== this.position.epoch) return undefined;
-    const record: CacheRecord = {
-      ...readRecord(entry.text, this.#now() - entry.age),
-      began: this.#numbers.toLocal(entry.began),
-    };
-    // One of this process may have been kept while the backend was asked.
-    const own = this.peek(key);
-    if (own === undefined || own.began <= record.began) {
-      super.set(key, record);
+  async claim(
+    key: string,
+    isUsable: (record: CacheRecord) => boolean,
+  ): Promise<Claim> {
+    for (let outdated = this.#outdated(key);;) {
+      const lock = new SharedLock(this.#exchange.use(), placeOf(key));
+      const reading = await this.#read(key, { token: lock.token, outdated });
+      const { entry, isLocked = false, released } = reading;
+      const record = this.#take(key, reading);
+      if (record !== undefined && isUsable(record)) {
+        if (isLocked) lock.release().catch(() => {});
+        return { record };
+      }
+      if (isLocked) return { lock };
+      if (released !== undefined) return { released };
+      // The backend took this record for one that may be of use.
+      outdated = entry!.began;
     }
-    return record;
   }
 
-  override set(key: string, record: CacheRecord): void | Promise<void> {
+  override set(
+    key: string,
+    record: CacheRecord,
+    lock?: Lock,
+  ): void | Promise<void> {
     super.set(key, record);
-    const began = this.#numbers.toShared(record.began);
-    if (began === undefined) return;
+    const { numbers, position: { epoch } } = this.#exchange;
+    const began = numbers.toShared(record.began);
     const time = this.#now();
-    const ms = Math.min(Math.ceil(record.keepUntil - time), MAX_KEPT);
-    if (ms <= 0) return;
-    const text = writeRecord(record, time);
-    if (text.length > this.maxEntryBytes) {
-      return this.#backend.delete(placeOf(key));
-    }
-    const { epoch } = this.position;
-    return this.#backend.set(placeOf(key), { epoch, began, text }, ms);
+    const keepFor = record.keepUntil - time;
+    if (began === undefined || keepFor <= 0) return;
+    const text = writeRecord(key, record);
+    const freshFor = Math.max(0, record.freshUntil - time);
+    const entry = { epoch, began, freshFor, keepFor, text };
+    const own = lock instanceof SharedLock ? lock : undefined;
+    const stored = this.#exchange.use().set(
+      placeOf(key),
+      text.length > this.maxEntryBytes ? undefined : entry,
+      own?.token,
+    );
+    own?.releasedBy(stored);
+    return stored;
   }
 
-  override async invalidate(what: Invalidation): Promise<void> {
-    this.#numbers.note(what);
+  override invalidate(what: Invalidation): Promise<void> {
     if (what.all === true) this.clear();
-    for (const name of namesOf(what)) this.#unsent.add(name);
-    await this.#send();
+    return this.#exchange.invalidate(what);
   }
 
-  lock(key: string): Promise<ReleaseLock | undefined> {
-    return this.#backend.lock(placeOf(key));
+  ping(): Promise<void> {
+    return this.#exchange.sync();
+  }
+
+  onOutage(listener: (error: unknown) => void): void {
+    this.#exchange.onOutage(listener);
   }
 
   close(): Promise<void> {
-    return this.#backend.close();
+    return this.#exchange.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /**
-   * Exchanges invalidations with the others. Calls during an exchange share one
-   * more.
-   */
-  sync(): Promise<void> {
-    this.#syncAgain = true;
-    return this.#syncing ??= this.#exchange().finally(() =>
-      this.#syncing = undefined
-    );
+  /** Records that began with this number or before are known to be invalid. */
+  #outdated(key: string): number {
+    const { numbers } = this.#exchange;
+    const own = super.peek(key);
+    return own === undefined || !numbers.isInvalid(own)
+      ? 0
+      : numbers.toShared(own.began) ?? 0;
   }
 
-  async #exchange(): Promise<void> {
-    await this.#send();
-    let more: boolean;
-    do {
-      this.#syncAgain = false;
-      const changes = await this.#backend.ask(this.position);
-      this.learn(changes);
-      more = changes.more;
-    } while (more || this.#syncAgain);
-  }
-
-  /** Notes what the others have invalidated. */
-  learn(changes: Changes): void {
-    if (this.#numbers.learn(changes)) this.clear();
-  }
-
-  /**
-   * Exchanges invalidations if either side may lack some. Otherwise the backend
-   * may hold records from before an invalidation of this process.
-   */
-  async #beforeReading(): Promise<void> {
-    if (this.position.number === 0) await this.sync();
-    if (this.#unsent.size > 0) await this.#send();
-    if (this.#sending.size > 0) await Promise.all(this.#sending);
-  }
-
-  async #send(): Promise<void> {
-    const names = this.#unsent;
-    if (names.size === 0) return;
-    this.#unsent = new Set();
-    const isAll = names.size > MAX_UNSENT || names.has(EVERYTHING);
-    const scopes = isAll ? [EVERYTHING] : [...names];
-    const sent = this.#backend.invalidate(scopes, this.position)
-      .then((changes) => this.learn(changes));
-    this.#sending.add(sent);
+  /** Asks the backend, and learns what was invalidated before it answered. */
+  async #read(key: string, request?: LockRequest): Promise<Reading> {
+    const exchange = this.#exchange;
+    await exchange.beforeReading();
+    const since = this.#now();
+    const backend = exchange.use();
+    const place = placeOf(key);
+    const reading = await backend.get(place, exchange.position, request);
+    exchange.learn(reading.changes, since);
+    if (!reading.changes.more) return reading;
     try {
-      await sent;
+      await exchange.sync();
     } catch (error) {
-      for (const name of names) this.#unsent.add(name);
-      if (this.#unsent.size > MAX_UNSENT) this.#unsent = new Set([EVERYTHING]);
+      if (reading.isLocked) {
+        backend.release(place, request!.token).catch(() => {});
+      }
       throw error;
-    } finally {
-      this.#sending.delete(sent);
     }
+    return reading;
+  }
+
+  /** Moves a record of the backend to memory. */
+  #take(key: string, { entry }: Reading): CacheRecord | undefined {
+    const { isAhead, position: { epoch } } = this.#exchange;
+    // Something was invalidated here while the backend was asked.
+    if (isAhead || entry?.epoch !== epoch) return undefined;
+    const record = this.#recordOf(key, entry);
+    // One of this process may have been kept while the backend was asked.
+    const own = super.peek(key);
+    if (own === undefined || own.began <= record.began) super.set(key, record);
+    return record;
+  }
+
+  #recordOf(key: string, entry: FoundEntry): CacheRecord {
+    const kept = this.#now() - entry.age;
+    return {
+      ...readRecord(key, entry.text),
+      began: this.#exchange.numbers.toLocal(entry.began),
+      freshUntil: kept + entry.freshFor,
+      keepUntil: kept + entry.keepFor,
+      checked: -1,
+    };
   }
 }
 

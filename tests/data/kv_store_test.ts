@@ -16,7 +16,12 @@ testSharedStore({
         // Each process has the file open on its own.
         const kv = await Deno.openKv(`${dir}/cache.db`);
         open.push(kv);
-        const store = createKvStore({ kv, interval: 0.002, ...options });
+        const store = createKvStore({
+          kv,
+          name: "test",
+          interval: 0.002,
+          ...options,
+        });
         stores.push(store);
         return store;
       },
@@ -31,22 +36,32 @@ testSharedStore({
 
 Deno.test("createKvStore() refuses what it can't use", async () => {
   const kv = await Deno.openKv(":memory:");
+  const name = "shop";
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
   const cases: readonly (readonly [any, string])[] = [
-    [{}, "kv must be what Deno.openKv() gives, received undefined"],
-    [{ kv: "cache.db" }, 'received "cache.db"'],
+    [{ name }, "kv must be what Deno.openKv() gives, received undefined"],
+    [{ name, kv: "cache.db" }, 'received "cache.db"'],
+    [{ kv }, "name must be a non-empty string, received undefined"],
     [{ kv, name: "" }, "name must be a non-empty string"],
-    [{ kv, interval: 0 }, "interval must be a number of seconds above 0"],
+    [{ kv, name, interval: 0 }, "interval must be a number of seconds above 0"],
     [
-      { kv, interval: Infinity },
+      { kv, name, interval: Infinity },
       "and at most 2147483, as long as a timer can wait, received Infinity",
     ],
-    [{ kv, lockTime: NaN }, "lockTime must be a number of seconds above 0"],
     [
-      { kv, lockTime: 3e6 },
+      { kv, name, lockTime: NaN },
+      "lockTime must be a number of seconds above 0",
+    ],
+    [
+      { kv, name, lockTime: 3e6 },
       "and at most 2147483, as long as a timer can wait, received 3000000",
     ],
-    [{ kv, maxBytes: "1" }, "maxBytes must be a positive number"],
+    [{ kv, name, timeout: 0 }, "timeout must be a number of seconds above 0"],
+    [
+      { kv, name, maxStaleness: "3" },
+      "maxStaleness must be a number of seconds above 0, or Infinity",
+    ],
+    [{ kv, name, maxBytes: "1" }, "maxBytes must be a positive number"],
   ];
   for (const [options, message] of cases) {
     assertThrows(() => createKvStore(options), TypeError, message);
@@ -109,7 +124,7 @@ Deno.test("createKvStore(): a database that is closed fails no call, and is told
   const kv = await Deno.openKv(":memory:");
   const errors: unknown[] = [];
   const cache = createCache({
-    store: createKvStore({ kv }),
+    store: createKvStore({ kv, name: "test" }),
     onError: (error) => errors.push(error),
   });
   let version = 1;
@@ -131,7 +146,7 @@ Deno.test("createKvStore(): a value of which a part is lost is computed anew", a
   const errors: unknown[] = [];
   const load = async (value: string) => {
     // Each begins with nothing in memory.
-    await using store = createKvStore({ kv });
+    await using store = createKvStore({ kv, name: "test" });
     const cache = createCache({
       store,
       onError: (error) => errors.push(error),
@@ -154,7 +169,7 @@ Deno.test("createKvStore(): a value of which a part is lost is computed anew", a
 
 Deno.test("createKvStore(): entries that give way in memory are counted, and still found", async () => {
   const kv = await Deno.openKv(":memory:");
-  await using store = createKvStore({ kv, maxEntries: 2 });
+  await using store = createKvStore({ kv, name: "test", maxEntries: 2 });
   const cache = createCache({ store });
   const load = (key: string, value: number) =>
     cache.cached(key, () => value, { maxAge: 60 });
@@ -167,14 +182,14 @@ Deno.test("createKvStore(): entries that give way in memory are counted, and sti
 
 Deno.test("createKvStore(): no more invalidations are kept than maxScopes, whichever are repeated", async () => {
   const kv = await Deno.openKv(":memory:");
-  await using store = createKvStore({ kv, maxScopes: 10 });
+  await using store = createKvStore({ kv, name: "test", maxScopes: 10 });
   for (let i = 0; i < 10; i++) await store.invalidate({ tags: [`t${i}`] });
   for (let round = 0; round < 50; round++) {
     // The oldest begins anew, so that another one has to give way.
     await store.invalidate({ tags: [`t${round}`, `t${round + 10}`] });
     let kept = 0;
-    for await (const { key } of kv.list({ prefix: ["cache", "log"] })) {
-      kept += key.length > 2 ? 1 : 0;
+    for await (const { key } of kv.list({ prefix: ["test", "cache", "log"] })) {
+      kept += key.length > 3 ? 1 : 0;
     }
     assertEquals(kept, 10, `round ${round}`);
   }
@@ -184,8 +199,8 @@ Deno.test("createKvStore(): no more invalidations are kept than maxScopes, which
 Deno.test("createKvStore(): who has not asked for long hears of everything before it believes a value", async () => {
   const kv = await Deno.openKv(":memory:");
   // None of them asks by itself while this runs.
-  await using one = createKvStore({ kv, interval: 3_600 });
-  await using other = createKvStore({ kv, interval: 3_600 });
+  await using one = createKvStore({ kv, name: "test", interval: 3_600 });
+  await using other = createKvStore({ kv, name: "test", interval: 3_600 });
   for (const store of [one, other]) await store.get!("k");
   await one.set("k", recordOf(one, "old", { tags: ["t2999"] }));
   assertEquals((await other.get!("k"))?.value, "old");

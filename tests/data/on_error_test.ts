@@ -42,7 +42,7 @@ for (const [how, onError] of Object.entries(logs)) {
     const store = {
       ...new Hub().open(),
       get: undefined!,
-      lock: undefined!,
+      claim: undefined!,
       peek() {
         throw new Error("broken");
       },

@@ -19,7 +19,7 @@ import {
   type RedisServer,
   startRedis,
 } from "../redis_server.ts";
-import { until } from "./store_contract.ts";
+import { lockKey, until } from "./store_contract.ts";
 
 const NAME = "test";
 /** Settings of a server that has on disk whatever it has said yes to. */
@@ -133,7 +133,7 @@ test(
     await using one = open(redis.url);
     await using other = open(redis.url);
     const calls = Promise.all([source.load(one), source.load(other)]);
-    const lock = `${NAME}:lock:k`;
+    const lock = `{${NAME}}:cache-lock:k`;
     await until(async () =>
       await send(redis.url, "HGET", lock, "awaited") === "1"
     );
@@ -212,8 +212,8 @@ test(
     await redis.crash();
     await redis.restart();
     // It has the value, and has never heard of the invalidation.
-    const keys = await send(redis.url, "KEYS", `${NAME}:value:*`) as string[];
-    assert(keys.includes(`${NAME}:value:shared`), keys.join());
+    const keys = await send(redis.url, "KEYS", `{${NAME}}:cache:*`) as string[];
+    assert(keys.includes(`{${NAME}}:cache:shared`), keys.join());
     await using late = open(redis.url);
     for (const process of [late, other, one]) {
       await connected(process);
@@ -232,8 +232,8 @@ test(
 for (
   const [what, ...command] of [
     ["all of Redis", "FLUSHALL"],
-    ["the log of invalidations", "DEL", `${NAME}:scopes`],
-    ["the name of the epoch", "DEL", `${NAME}:meta`],
+    ["the log of invalidations", "DEL", `{${NAME}}:cache-scopes`],
+    ["the name of the epoch", "DEL", `{${NAME}}:cache-meta`],
   ] as [string, ...string[]][]
 ) {
   test(
@@ -305,13 +305,13 @@ test(
     await using other = open(redis.url, { timeout: 1 });
     await connected(one);
     await connected(other);
-    assert(await one.store.lock!("k") !== undefined);
+    assert(await lockKey(one.store, "k") !== undefined);
     let isOver = false;
-    const waiting = other.store.lock!("k").catch(() => undefined)
+    const waiting = lockKey(other.store, "k").catch(() => undefined)
       .finally(() => isOver = true);
     await until(async () =>
       isOver ||
-      await send(redis.url, "HGET", `${NAME}:lock:k`, "awaited") === "1"
+      await send(redis.url, "HGET", `{${NAME}}:cache-lock:k`, "awaited") === "1"
     );
     redis.signal("SIGSTOP");
     assertEquals(await waiting, undefined);

@@ -1,7 +1,7 @@
 import { assertThrows } from "@std/assert";
 import { createRedisStore } from "@quartet/kit/data/redis";
 import type { CacheStore } from "@quartet/kit/data";
-import { createClient } from "redis";
+import { createClient, createClientPool } from "redis";
 import { anyRedis, hasRedis, needsRedis } from "../redis_server.ts";
 import { testSharedStore } from "./shared_store_contract.ts";
 
@@ -22,7 +22,7 @@ testSharedStore({
       async [Symbol.asyncDispose]() {
         for (const store of stores) await store.close?.();
         await client.connect();
-        for await (const keys of client.scanIterator({ MATCH: `${name}*` })) {
+        for await (const keys of client.scanIterator({ MATCH: `{${name}}*` })) {
           if (keys.length > 0) await client.del(keys);
         }
         await client.close();
@@ -34,23 +34,39 @@ testSharedStore({
 
 Deno.test("createRedisStore() refuses what it can't use", () => {
   const client = createClient();
+  const name = "shop";
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
   const cases: readonly (readonly [any, string])[] = [
-    [{}, "client must be one of npm:redis, received undefined"],
-    [{ client: "redis://" }, 'received "redis://"'],
+    [{ name }, "client must be a client of npm:redis 5 or 6"],
+    [{ name }, "(Redis, Cluster), received undefined"],
+    [{ name, client: "redis://user:password@host" }, "received a string"],
+    [{ name, client: createClientPool() }, "received a pool"],
+    [{ name, client: { get() {}, set() {} } }, "received another object"],
+    [{ client }, "name must be a non-empty string, received undefined"],
     [{ client, name: "" }, "name must be a non-empty string"],
     [{ client, name: 1 }, "received 1"],
-    [{ client, lockTime: 0 }, "lockTime must be a number of seconds above 0"],
     [
-      { client, lockTime: 3e6 },
+      { client, name, lockTime: 0 },
+      "lockTime must be a number of seconds above 0",
+    ],
+    [
+      { client, name, lockTime: 3e6 },
       "lockTime must be a number of seconds above 0, and at most 2147483, as long as a timer can wait",
     ],
-    [{ client, timeout: -1 }, "timeout must be a number of seconds above 0"],
     [
-      { client, timeout: Infinity },
+      { client, name, timeout: -1 },
+      "timeout must be a number of seconds above 0",
+    ],
+    [
+      { client, name, timeout: Infinity },
       "timeout must be a number of seconds above 0, and at most 2147483, as long as a timer can wait",
     ],
-    [{ client, maxEntries: NaN }, "maxEntries must be a positive number"],
+    [
+      { client, name, maxStaleness: 0 },
+      "maxStaleness must be a number of seconds above 0, or Infinity, received 0",
+    ],
+    [{ client, name, strict: 1 }, "strict must be true or false, received 1"],
+    [{ client, name, maxEntries: NaN }, "maxEntries must be a positive number"],
   ];
   for (const [options, message] of cases) {
     assertThrows(() => createRedisStore(options), TypeError, message);

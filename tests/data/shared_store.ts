@@ -66,19 +66,22 @@ export class Hub {
         this.#said.push([scopes, number]);
         for (const hear of this.#members) hear(scopes, number);
       },
-      lock: async (key) => {
+      claim: async (key, isUsable) => {
         await reach();
-        const held = this.#locks.get(key);
-        if (held !== undefined) {
-          await held;
-          return undefined;
+        const record = this.records.get(key);
+        if (record !== undefined) {
+          memory.set(key, record);
+          if (isUsable(record)) return { record };
         }
+        const released = this.#locks.get(key);
+        if (released !== undefined) return { released };
         const { promise, resolve } = Promise.withResolvers<void>();
         this.#locks.set(key, promise);
-        return () => {
+        const release = () => {
           this.#locks.delete(key);
           resolve();
         };
+        return { lock: { release } };
       },
     };
   }

@@ -16,6 +16,7 @@ import {
 import {
   type ContractOptions,
   KEYS,
+  lockKey,
   recordOf,
   type StoreUnderTest,
   testStore,
@@ -363,7 +364,7 @@ export function testSharedStore(
     "a lock is for one at a time, and for who holds it to release",
     async ({ open }) => {
       const [one, other] = [await open(), await open()];
-      const free = await one.lock!("K");
+      const free = await lockKey(one, "K");
       assert(free !== undefined, "another key");
       const tooLate = await checkLock(one, [other, one, other]);
       await checkLock(other, [one], tooLate);
@@ -376,8 +377,8 @@ export function testSharedStore(
     "closing harms neither those who wait nor the other processes",
     async ({ open }) => {
       const [one, other] = [await open(), await open()];
-      const release = await one.lock!("k");
-      const waiting = other.lock!("k").catch(() => undefined);
+      const release = await lockKey(one, "k");
+      const waiting = lockKey(other, "k").catch(() => undefined);
       await other.close?.();
       assertEquals(await waiting, undefined);
       await assertRejects(() => other.get!("k"));
@@ -468,12 +469,12 @@ async function checkLock(
   // Nobody can see whether a store has asked yet. One that does so when the lock
   // is free gets it, and rightly; then it begins again, with a longer lead.
   for (let lead = 1;; lead *= 2) {
-    const release = await holder.lock!("k");
+    const release = await lockKey(holder, "k");
     assert(release !== undefined);
     await tooLate?.();
     let isHeld = true;
     const ask = async (store: CacheStore) => {
-      const own = await store.lock!("k");
+      const own = await lockKey(store, "k");
       if (own === undefined) return true;
       assert(!isHeld, "one at a time");
       isHeld = true;

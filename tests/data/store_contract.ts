@@ -62,6 +62,19 @@ export async function until(
   }
 }
 
+/**
+ * Locks a key, whatever is stored there. Returns what releases it, or
+ * `undefined` after another one has released it.
+ */
+export async function lockKey(
+  store: CacheStore,
+  key: string,
+): Promise<(() => void | Promise<void>) | undefined> {
+  const { lock, released } = await store.claim!(key, () => false);
+  if (lock !== undefined) return () => lock.release();
+  await released;
+}
+
 /** Keys that a store might take for others. */
 export const KEYS: readonly string[] = [
   "",

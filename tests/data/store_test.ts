@@ -45,7 +45,7 @@ function broken(how: () => never): CacheStore {
     get: how,
     set: how,
     invalidate: how,
-    lock: how,
+    claim: how,
   };
 }
 
@@ -99,7 +99,7 @@ Deno.test("A fault is told once per outage, and again in the next one", async ()
 Deno.test("A store that never answers delays a call, but does not end it", async () => {
   const hub = new Hub();
   const { cache, errors } = timedCache({
-    store: { ...hub.open(), lock: undefined! },
+    store: { ...hub.open(), claim: undefined! },
     storeTimeout: 0.005,
   });
   hub.hangs = true;

@@ -1,0 +1,195 @@
+import { clearInterval, setInterval } from "node:timers";
+import { MAX_DELAY } from "../../core/check/rules.ts";
+import { withTimeout } from "../../core/runtime/timeouts.ts";
+import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
+import type { Backend, Changes, Position } from "./backend.ts";
+import { Group } from "./group.ts";
+import { EVERYTHING, namesOf } from "./invalidation_names.ts";
+import { SharedNumbers } from "./shared_numbers.ts";
+import { Trust } from "./trust.ts";
+
+/** Maximum scopes to send. More become everything. */
+const MAX_UNSENT = 10_000;
+
+/** Options of an {@linkcode Exchange}. Times are in milliseconds. */
+export interface ExchangeOptions {
+  /** The log of this process. */
+  readonly log: InvalidationLog;
+  /** How often to ask for invalidations. */
+  readonly interval: number;
+  /** How long to trust memory without an answer. */
+  readonly maxStaleness: number;
+  /** The clock. */
+  readonly now: () => number;
+  /** Called when everything that there was is invalid. */
+  readonly onAll: () => void;
+  /** Creates the backend. */
+  readonly open: (exchange: Exchange) => Backend;
+}
+
+/**
+ * The invalidations that a process exchanges with others: what they don't know
+ * of yet, what this process knows, and whether that is recent enough.
+ */
+export class Exchange {
+  /** The numbers of this process. */
+  readonly numbers: SharedNumbers;
+  readonly #options: ExchangeOptions;
+  readonly #trust: Trust;
+  readonly #backend: Backend;
+  readonly #rounds = new Group(() => this.#exchange());
+  readonly #listeners = new Set<(error: unknown) => void>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #beating: Promise<void> | undefined;
+  #isClosed = false;
+  /** Invalidated scopes that the others don't know of yet. */
+  #unsent = new Set<string>();
+  readonly #sending = new Set<Promise<void>>();
+
+  /** Creates an exchange that begins with the first use of the backend. */
+  constructor(options: ExchangeOptions) {
+    const { log, maxStaleness, now, open } = options;
+    this.#options = options;
+    this.numbers = new SharedNumbers(log);
+    this.#trust = new Trust(maxStaleness, now);
+    this.#backend = open(this);
+  }
+
+  /** How much of what the others did is known here. */
+  get position(): Position {
+    return this.numbers.position;
+  }
+
+  /** Whether there are invalidations that the backend doesn't know of yet. */
+  get isAhead(): boolean {
+    return this.#unsent.size > 0 || this.#sending.size > 0;
+  }
+
+  /** Returns the backend. From its first use on, the process keeps in touch. */
+  use(): Backend {
+    if (this.#isClosed) {
+      throw new Error("Cannot use the cache's store: it is closed");
+    }
+    if (this.#timer === undefined) {
+      const interval = Math.min(this.#options.interval, MAX_DELAY);
+      this.#timer = setInterval(() => this.#beat(), interval);
+      // Doesn't keep the process alive.
+      this.#timer.unref();
+    }
+    return this.#backend;
+  }
+
+  /** Stops trusting memory if nothing was heard for too long. */
+  checkTrust(): void {
+    if (this.#trust.isOver()) this.numbers.doubt();
+  }
+
+  /**
+   * Learns of all invalidations so far, or stops trusting memory.
+   *
+   * @param timeout How long that may take, in milliseconds.
+   */
+  async check(timeout: number): Promise<void> {
+    const late = () =>
+      new Error(`The store has not answered for ${timeout} ms`);
+    try {
+      await withTimeout(this.sync(), timeout, late);
+    } catch (error) {
+      this.numbers.doubt();
+      throw error;
+    }
+  }
+
+  /** Records an invalidation of this process, and tells the others. */
+  async invalidate(what: Invalidation): Promise<void> {
+    this.numbers.note(what);
+    for (const name of namesOf(what)) this.#unsent.add(name);
+    await this.#send();
+  }
+
+  /** Exchanges invalidations with the others, in a round that begins from now. */
+  sync(): Promise<void> {
+    return this.#rounds.run();
+  }
+
+  /**
+   * Exchanges invalidations if either side may lack some. Otherwise the backend
+   * may hold records from before an invalidation of this process.
+   */
+  async beforeReading(): Promise<void> {
+    if (this.position.number === 0) await this.sync();
+    if (this.#unsent.size > 0) await this.#send();
+    if (this.#sending.size > 0) await Promise.all(this.#sending);
+  }
+
+  /**
+   * Notes what the others have invalidated.
+   *
+   * @param since A time before they were asked.
+   */
+  learn(changes: Changes, since: number): void {
+    if (this.numbers.learn(changes)) this.#options.onAll();
+    if (changes.more) return;
+    this.#trust.renew(since);
+    this.numbers.trust();
+    this.report(undefined);
+  }
+
+  /** Adds a listener. See {@linkcode CacheStore.onOutage}. */
+  onOutage(listener: (error: unknown) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Notifies the listeners: `undefined` if the backend can be reached. */
+  report(error: unknown): void {
+    if (this.#isClosed) return;
+    for (const listener of this.#listeners) listener(error);
+  }
+
+  /** Closes the backend. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#backend.close();
+    await this.#beating;
+  }
+
+  async #exchange(): Promise<void> {
+    await this.#send();
+    let more: boolean;
+    do {
+      const since = this.#options.now();
+      const changes = await this.use().ask(this.position);
+      this.learn(changes, since);
+      more = changes.more;
+    } while (more);
+  }
+
+  #beat(): void {
+    this.#beating ??= this.sync().then(() => this.#backend.tidy?.())
+      .catch((error) => this.report(error))
+      .finally(() => this.#beating = undefined);
+  }
+
+  async #send(): Promise<void> {
+    const names = this.#unsent;
+    if (names.size === 0) return;
+    const backend = this.use();
+    this.#unsent = new Set();
+    const isAll = names.size > MAX_UNSENT || names.has(EVERYTHING);
+    const scopes = isAll ? [EVERYTHING] : [...names];
+    const since = this.#options.now();
+    const sent = backend.invalidate(scopes, this.position)
+      .then((changes) => this.learn(changes, since));
+    this.#sending.add(sent);
+    try {
+      await sent;
+    } catch (error) {
+      for (const name of names) this.#unsent.add(name);
+      if (this.#unsent.size > MAX_UNSENT) this.#unsent = new Set([EVERYTHING]);
+      throw error;
+    } finally {
+      this.#sending.delete(sent);
+    }
+  }
+}
