@@ -79,7 +79,21 @@ const chromeTrace = () => ({
   otherData: { epoch: 0, startTime: "" },
 });
 const exporter = () => ({
-  stats: { exported: 0, dropped: 0, failed: 0, queued: 0 },
+  stats: {
+    exported: 0,
+    dropped: 0,
+    failed: 0,
+    queued: 0,
+    lost: {
+      queueFull: 0,
+      closed: 0,
+      rejected: 0,
+      timeout: 0,
+      unavailable: 0,
+      invalid: 0,
+    },
+    rejectedSpans: 0,
+  },
   attach: () => nothing,
   flush: () => Promise.resolve(true),
   close: later,

@@ -315,7 +315,6 @@ Deno.test("the logs of RPC, sockets, the cache and auth are redacted", async () 
     store: {
       ...new Hub().open(),
       get: undefined!,
-      lock: undefined!,
       peek,
     },
   });

@@ -170,6 +170,15 @@ Deno.test("exports of the no-op entry are empty, and go nowhere", async () => {
     dropped: 0,
     failed: 0,
     queued: 0,
+    lost: {
+      queueFull: 0,
+      closed: 0,
+      rejected: 0,
+      timeout: 0,
+      unavailable: 0,
+      invalid: 0,
+    },
+    rejectedSpans: 0,
   });
   detach();
   await exporter.close();
