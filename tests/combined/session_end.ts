@@ -1,0 +1,232 @@
+/**
+ * What the tests of sessions that end share: a server with auth and
+ * subscriptions, and clients on raw sockets.
+ *
+ * @module
+ */
+
+import { createApp, type Middleware, type Server } from "@quartet/kit/app";
+import {
+  type AuthConfig,
+  type AuthPlugin,
+  createAuthPlugin,
+  credentials,
+  getAuth,
+  optionalAuth,
+  type SessionConfig,
+  type User,
+} from "@quartet/kit/auth";
+import {
+  createRouter,
+  errors,
+  procedure,
+  rpcPlugin,
+  type RPCPluginOptions,
+} from "@quartet/kit/rpc";
+import { SECRET } from "../auth/harness.ts";
+import { type Client, connect } from "../rpc/helpers.ts";
+
+/** What subscriptions have done since they began. */
+export interface Log {
+  /** Subscriptions that have begun and not ended. */
+  running: number;
+  /** How many have run their `finally`. */
+  ended: number;
+}
+
+/** Waits some milliseconds, or until the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(finish, ms);
+    signal.addEventListener("abort", finish, { once: true });
+  });
+}
+
+/** Waits until the signal aborts. */
+export function waiting(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** A router whose subscriptions ask for the user at different times. */
+export function createUserRouter(log: Log, auth?: AuthPlugin) {
+  async function* wait(first: unknown, signal: AbortSignal) {
+    log.running++;
+    try {
+      yield first;
+      await waiting(signal);
+    } finally {
+      log.running--;
+      log.ended++;
+    }
+  }
+  const signedIn = procedure.use(({ ctx, next }) => {
+    const user = getAuth(ctx).getUser();
+    if (user === null) throw errors.unauthorized("Sign in first");
+    return next({ user });
+  });
+  return createRouter({
+    /** Asks for nobody. */
+    clock: procedure.subscription(({ signal }) => wait("tick", signal)),
+    /** Asks in a middleware. */
+    mine: signedIn.subscription(({ user, signal }) => wait(user.id, signal)),
+    /** Asks when it has already sent something. */
+    late: procedure.subscription(async function* ({ ctx, signal }) {
+      yield "begun";
+      await pause(1, signal);
+      yield* wait(getAuth(ctx).getUser()?.id ?? "anonymous", signal);
+    }),
+    /** Checks the request again and again. */
+    again: procedure.subscription(async function* ({ request, signal }) {
+      for (let round = 0; !signal.aborted; round++) {
+        const user = (await auth!.authenticate(request)).getUser();
+        if (round === 0) yield user!.id;
+        await pause(5, signal);
+      }
+    }),
+    /** Asks again and again. */
+    often: procedure.subscription(async function* ({ ctx, signal }) {
+      for (;;) {
+        yield getAuth(ctx).getUser()?.id ?? "anonymous";
+        await pause(5, signal);
+      }
+    }),
+  });
+}
+
+/** The message that ends a subscription with its session. */
+export const ended = (id: string) => ({
+  type: "error",
+  id,
+  error: { code: "UNAUTHORIZED", message: "The session has ended" },
+});
+
+/** Settings of a {@linkcode startSessions} server. */
+export interface SessionsOptions {
+  readonly session?: Partial<SessionConfig>;
+  readonly auth?: Omit<AuthConfig, "session">;
+  readonly rpc?: Omit<RPCPluginOptions, "router">;
+  /** Runs after auth and before RPC. */
+  readonly before?: Middleware;
+}
+
+/** A server, as one of several processes has it. */
+export interface SessionsServer extends AsyncDisposable {
+  readonly auth: AuthPlugin;
+  readonly server: Server;
+  readonly origin: string;
+  readonly log: Log;
+  /** Signs in, and returns the cookie. */
+  signIn(user?: string): Promise<string>;
+  /** Sends a POST with a cookie. Returns the cookie that comes back, or it. */
+  post(path: string, cookie: string): Promise<string>;
+  /** The session as a token. */
+  token(cookie: string): Promise<string>;
+  /** Opens a socket. */
+  open(cookie?: string, headers?: Record<string, string>): Promise<Client>;
+}
+
+const USERS: Record<string, User> = {
+  ada: { id: "ada", roles: ["admin", "editor"] },
+  bob: { id: "bob" },
+};
+
+/** Creates auth with the strategy `cookie`, unless told otherwise. */
+export function createSessionsAuth(
+  { session, auth }: Pick<SessionsOptions, "session" | "auth"> = {},
+): AuthPlugin {
+  return createAuthPlugin({
+    providers: [
+      credentials({
+        authorize: ({ user }) => {
+          const name = String(user);
+          return Promise.resolve(USERS[name] ?? { id: name });
+        },
+      }),
+    ],
+    ...auth,
+    session: { secret: SECRET, strategy: "cookie", ...session },
+  });
+}
+
+/** Starts a server. */
+export async function startSessions(
+  options: SessionsOptions = {},
+): Promise<SessionsServer> {
+  const { rpc, before } = options;
+  const log: Log = { running: 0, ended: 0 };
+  const auth = createSessionsAuth(options);
+  const app = createApp({
+    plugins: [
+      auth,
+      ...before === undefined ? [] : [{ name: "before", middleware: before }],
+      rpcPlugin({ router: createUserRouter(log), ...rpc }),
+    ],
+  });
+  const config = { ...optionalAuth() };
+  app.route({
+    path: "/sign-in",
+    config,
+    action: async ({ request, context }) => {
+      await getAuth(context).signIn("credentials", await request.json());
+      return null;
+    },
+  });
+  app.route({
+    path: "/sign-out",
+    config,
+    action: ({ context }) => getAuth(context).signOut(),
+  });
+  app.route({
+    path: "/token",
+    config,
+    action: ({ context }) => getAuth(context).getToken(),
+  });
+  app.route({
+    path: "/refresh",
+    config,
+    action: ({ context }) => getAuth(context).refreshSession(),
+  });
+  const server = await app.serve({
+    port: 0,
+    signals: false,
+    shutdownTimeout: 3_600,
+    onListen() {},
+  });
+  const origin = `http://127.0.0.1:${server.address.port}`;
+
+  async function send(path: string, cookie: string, body?: unknown) {
+    const response = await fetch(origin + path, {
+      method: "POST",
+      headers: cookie === "" ? {} : { cookie },
+      ...body === undefined ? {} : { body: JSON.stringify(body) },
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${response.status} ${text}`);
+    const [set] = response.headers.getSetCookie();
+    return { text, cookie: set?.split(";")[0] ?? cookie };
+  }
+
+  return {
+    auth,
+    server,
+    origin,
+    log,
+    signIn: async (user = "ada") =>
+      (await send("/sign-in", "", { user })).cookie,
+    post: async (path, cookie) => (await send(path, cookie)).cookie,
+    token: async (cookie) => JSON.parse((await send("/token", cookie)).text),
+    open: (cookie = "", headers = {}) =>
+      connect({
+        url: `${origin}/api/rpc`,
+        headers: cookie === "" ? headers : { cookie, ...headers },
+      }),
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
