@@ -5,6 +5,7 @@
  * @module
  */
 
+import { assertEquals } from "@std/assert";
 import { createApp, type Middleware, type Server } from "@quartet/kit/app";
 import {
   type AuthConfig,
@@ -24,7 +25,7 @@ import {
   type RPCPluginOptions,
 } from "@quartet/kit/rpc";
 import { SECRET } from "../auth/harness.ts";
-import { type Client, connect } from "../rpc/helpers.ts";
+import { type Client, connect, subscribe } from "../rpc/helpers.ts";
 
 /** What subscriptions have done since they began. */
 export interface Log {
@@ -229,4 +230,55 @@ export async function startSessions(
       }),
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
+}
+
+/** How {@linkcode timesToEnd} reaches the servers. */
+export interface EndsOptions {
+  /** Who signs in and subscribes. Each has one session and one socket. */
+  readonly users: readonly string[];
+  /** Signs in at one server, and opens a socket at another. */
+  readonly open: (user: string) => Promise<Client>;
+  /** Revokes the sessions of a user at the first server. */
+  readonly revoke: (user: string) => Promise<unknown>;
+}
+
+/** How many sign-ins, and revocations, run at the same time. */
+const AT_ONCE = 100;
+
+/**
+ * Measures how long it takes from a revocation at one server to the end of a
+ * subscription at another.
+ *
+ * @returns Milliseconds, shortest first.
+ */
+export async function timesToEnd(
+  { users, open, revoke }: EndsOptions,
+): Promise<number[]> {
+  const clients = new Map<string, Client>();
+  await inTurns(users, async (user) => {
+    const client = await open(user);
+    clients.set(user, client);
+    client.send(subscribe("mine", "mine"));
+    assertEquals((await client.next()).data, user);
+  });
+  const times: number[] = [];
+  await inTurns(users, async (user) => {
+    const client = clients.get(user)!;
+    const start = performance.now();
+    const [message] = await Promise.all([client.next(), revoke(user)]);
+    times.push(performance.now() - start);
+    assertEquals(message, ended("mine"));
+  });
+  for (const client of clients.values()) await client[Symbol.asyncDispose]();
+  return times.toSorted((a, b) => a - b);
+}
+
+async function inTurns(
+  users: readonly string[],
+  work: (user: string) => Promise<void>,
+): Promise<void> {
+  const waiting = [...users];
+  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+    for (let user; (user = waiting.shift()) !== undefined;) await work(user);
+  }));
 }

@@ -1,0 +1,60 @@
+/** Sessions that end at one server end subscriptions at another. */
+
+import { assert, assertEquals } from "@std/assert";
+import { createMemorySessionStore, type SessionStore } from "@quartet/kit/auth";
+import { createKvSessionStore } from "@quartet/kit/auth/kv";
+import { startSessions, timesToEnd } from "./session_end.ts";
+
+interface Stores extends AsyncDisposable {
+  /** One for each server. */
+  readonly stores: readonly [SessionStore, SessionStore];
+}
+
+const STORES: Record<string, () => Promise<Stores>> = {
+  "one memory store": () => {
+    const store = createMemorySessionStore();
+    return Promise.resolve({
+      stores: [store, store],
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    });
+  },
+  "a store that can't tell": () => {
+    const { onEnded: _, ...store } = createMemorySessionStore();
+    return Promise.resolve({
+      stores: [store, store],
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    });
+  },
+  "two handles of a KV file": async () => {
+    const path = await Deno.makeTempFile();
+    const here = await Deno.openKv(path);
+    const there = await Deno.openKv(path);
+    return {
+      stores: [
+        createKvSessionStore({ kv: here }),
+        createKvSessionStore({ kv: there }),
+      ],
+      async [Symbol.asyncDispose]() {
+        here.close();
+        there.close();
+        await Deno.remove(path);
+      },
+    };
+  },
+};
+
+for (const [name, open] of Object.entries(STORES)) {
+  Deno.test(`1,000 subscriptions end within a second of a revocation elsewhere, with ${name}`, async () => {
+    await using opened = await open();
+    const [here, there] = opened.stores;
+    await using a = await startSessions({ session: { store: here } });
+    await using b = await startSessions({ session: { store: there } });
+    const times = await timesToEnd({
+      users: Array.from({ length: 1_000 }, (_, i) => `user ${i}`),
+      open: async (user) => await b.open(await a.signIn(user)),
+      revoke: (user) => a.auth.revokeSessions(user),
+    });
+    assertEquals(times.length, 1_000);
+    assert(times[989]! < 1_000, `p99 is ${times[989]} ms`);
+  });
+}
