@@ -34,6 +34,7 @@ type OnError = (error: Error) => void;
 
 /** The used part of clients of `npm:redis`. */
 interface NodeRedis extends RedisClient {
+  readonly options?: { readonly socket?: object };
   duplicate?(options?: Record<string, unknown>): NodeRedis;
   destroy(): void | Promise<void>;
   // deno-lint-ignore no-explicit-any -- each kind has other parameters
@@ -73,7 +74,9 @@ export function createConnection(
   switch (kindOfClient(client)!) {
     case "single":
       return ofNodeRedis(
-        nodeRedis.duplicate!(),
+        nodeRedis.duplicate!({
+          socket: { ...nodeRedis.options?.socket, reconnectStrategy: false },
+        }),
         onError,
         (copy, args) => copy.sendCommand(args),
       );
@@ -111,6 +114,7 @@ const giveUp = () => null;
 
 const IOREDIS = {
   lazyConnect: true,
+  disconnectTimeout: 0,
   protocol: 2,
   retryStrategy: giveUp,
   sentinelRetryStrategy: giveUp,
