@@ -35,6 +35,8 @@ export interface StoreContract {
    * `false`.
    */
   readonly hasConnection?: boolean;
+  /** Registers a test. Default: `Deno.test`. */
+  readonly register?: (name: string, fn: () => Promise<void>) => void;
 }
 
 const HOUR = 60 * 60 * 1000;
@@ -106,8 +108,14 @@ export async function idsOf(
 
 /** Registers the tests of a store. */
 export function testSessionStore(
-  { name, make, ignore = false, title = (text) => text, hasConnection = false }:
-    StoreContract,
+  {
+    name,
+    make,
+    ignore = false,
+    title = (text) => text,
+    hasConnection = false,
+    register = (name, fn) => Deno.test({ name, ignore, fn }),
+  }: StoreContract,
 ): void {
   const test = (
     what: string,
@@ -117,13 +125,9 @@ export function testSessionStore(
       other: SessionStore,
     ) => Promise<void>,
   ) =>
-    Deno.test({
-      name: title(`${name}: ${what}`),
-      ignore,
-      async fn() {
-        await using subject = await make();
-        await fn(subject.open(), subject.clock, subject.open());
-      },
+    register(title(`${name}: ${what}`), async () => {
+      await using subject = await make();
+      await fn(subject.open(), subject.clock, subject.open());
     });
 
   test("gives back what was set, and nothing else", async (store, _, other) => {
