@@ -17,7 +17,7 @@ export async function openStores(url: string): Promise<SharedStores> {
   await client.connect();
   const changes = createRedisChannel<string>({ client, name: "atlas:changes" });
   return {
-    sessions: createRedisSessionStore({ client, prefix: "atlas:session:" }),
+    sessions: createRedisSessionStore({ client, name: "atlas:session" }),
     cache: createRedisStore({ client, name: "atlas:cache" }),
     changes,
     async close() {
