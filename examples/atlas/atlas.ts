@@ -49,6 +49,7 @@ export function createAtlas(options: AtlasOptions): App {
     secret: sessionSecret ?? randomSecret(),
     hillside,
     sessions: stores?.sessions,
+    limits: stores?.limits,
     onSignedOut: (userId) => changes.publish(userId),
   });
   const router = createApi(database, auth, changes);

@@ -8,7 +8,11 @@ import {
   rateLimitSignIn,
   verifyPassword,
 } from "@quartet/kit/auth";
-import type { AuthPlugin, SessionStore } from "@quartet/kit/auth";
+import type {
+  AuthPlugin,
+  RateLimitStore,
+  SessionStore,
+} from "@quartet/kit/auth";
 import { traceAuthCheck, tracedFetch } from "@quartet/kit/trace";
 import type { Hillside } from "./hillside.ts";
 import { findByEmail, rememberHillsideUser } from "./user.ts";
@@ -22,6 +26,8 @@ export interface AuthOptions {
   readonly hillside: Hillside;
   /** Who has signed in. Default: this process knows it, until it ends. */
   readonly sessions?: SessionStore | undefined;
+  /** Counts failed sign-ins. Default: this process does. */
+  readonly limits?: RateLimitStore | undefined;
   /** Is told whose sessions have ended before their time. */
   readonly onSignedOut: (userId: string) => unknown;
 }
@@ -29,7 +35,7 @@ export interface AuthOptions {
 /** Makes the auth of Atlas. */
 export function createAuth(
   database: DatabaseSync,
-  { secret, hillside, sessions, onSignedOut }: AuthOptions,
+  { secret, hillside, sessions, limits, onSignedOut }: AuthOptions,
 ): AuthPlugin<AtlasUser> {
   const password = credentials({
     id: "password",
@@ -56,7 +62,9 @@ export function createAuth(
         profile: (person) => rememberHillsideUser(database, person),
       }),
     ],
-    signInLimiter: rateLimitSignIn(),
+    signInLimiter: rateLimitSignIn(
+      limits && { store: limits, name: "sign-in" },
+    ),
     onEvent(event) {
       if (event.type === "sign_out" || event.type === "sessions_revoked") {
         return onSignedOut(event.userId);

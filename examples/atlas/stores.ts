@@ -1,6 +1,6 @@
 // What the processes of Atlas share, if there are several.
 
-import type { SessionStore } from "@quartet/kit/auth";
+import type { RateLimitStore, SessionStore } from "@quartet/kit/auth";
 import type { CacheStore } from "@quartet/kit/data";
 import type { Channel } from "@quartet/kit/rpc";
 
@@ -8,6 +8,8 @@ import type { Channel } from "@quartet/kit/rpc";
 export interface SharedStores {
   /** Who has signed in. */
   readonly sessions: SessionStore;
+  /** Who fails to sign in, and how often. */
+  readonly limits: RateLimitStore;
   /** The pages that are kept. */
   readonly cache: CacheStore;
   /** Whose favourites, or whose sessions, have changed. */

@@ -106,6 +106,19 @@ Deno.test({
       status: "ready",
     }]);
 
+    // Failed sign-ins count at both together: ten for an account and address.
+    const attempts = Array.from(
+      { length: 11 },
+      (_, i) =>
+        createVisitor(i % 2 === 0 ? a : b).submit("/sign-in", {
+          email: emailOf("Grace"),
+          password: "wrong",
+        }),
+    );
+    const refused = (await Promise.all(attempts))
+      .filter(({ status }) => status === 429);
+    assertEquals(refused.length, 1);
+
     // Signed out at one process, nobody at the other, and told so.
     await visitor.submit("/sign-out-everywhere");
     assertEquals((await socket.next()).error?.code, "UNAUTHORIZED");
