@@ -5,8 +5,4 @@
  * @module
  */
 
-export {
-  createPostgresSessionStore,
-  type PostgresSessionStore,
-  type PostgresSessionStoreOptions,
-} from "./stores/postgres_session_store.ts";
+export * from "./stores/postgres_session_store.ts";

@@ -10,6 +10,7 @@ import {
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import { aFunction } from "../../core/check/rules.ts";
+import { keyPart } from "../../core/key_part.ts";
 import type {
   PgClient,
   PostgresClient,
@@ -26,7 +27,6 @@ import {
   type PostgresPoolOptions,
 } from "../../core/postgres/options.ts";
 import { anIdentifier } from "../../core/postgres/tables.ts";
-import { keyPart } from "../key_part.ts";
 import { sessionSql } from "./postgres_session_sql.ts";
 import {
   readRecord,
@@ -179,7 +179,7 @@ export function createPostgresSessionStore(
     },
 
     async ping() {
-      await link.query("SELECT 1", []);
+      await link.query("SELECT 1");
     },
 
     close,

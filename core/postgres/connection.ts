@@ -7,6 +7,7 @@
  * @module
  */
 
+import { pause } from "../runtime/pause.ts";
 import { driverOf, type PostgresClient } from "./client.ts";
 
 /** A row of a result. All columns are text. */
@@ -63,11 +64,13 @@ interface PostgresJs {
     values?: (string | null)[],
     options?: { prepare: boolean },
   ): { values(): Promise<PostgresRow[]> };
-  listen(
-    channel: string,
-    onMessage: (payload: string) => void,
-    onListen?: () => void,
-  ): Promise<{ unlisten(): Promise<unknown> }>;
+  readonly listen:
+    & ((
+      channel: string,
+      onMessage: (payload: string) => void,
+      onListen?: () => void,
+    ) => Promise<{ unlisten(): Promise<unknown> }>)
+    & { readonly sql?: PostgresJs };
   end(options: { timeout: number }): Promise<unknown>;
 }
 
@@ -138,14 +141,16 @@ function ofPostgresJs(
   /** Ends the pending beat. */
   let unlisten: (() => Promise<unknown>) | undefined;
   let isListening = false;
+  /** A connection that is being opened can't be closed. */
+  let opening: Promise<unknown> = Promise.resolve();
   return {
-    connect: () => client.unsafe("SELECT 1").values(),
+    connect: () => opening = client.unsafe("SELECT 1").values(),
     query: (text, values) =>
       values === undefined
         ? client.unsafe(text).values()
         : client.unsafe(text, [...values], { prepare: true }).values(),
     listen: (channel, onMessage) =>
-      client.listen(channel, onMessage, () => {
+      opening = client.listen(channel, onMessage, () => {
         // The client has opened another connection: messages may be missing.
         if (isListening) onError(new Error("The connection was closed"));
         isListening = true;
@@ -159,6 +164,14 @@ function ofPostgresJs(
       }
       ({ unlisten } = await client.listen("kit_beat", () => {}));
     },
-    close: () => client.end({ timeout: CLOSE_TIMEOUT }).catch(() => {}),
+    async close() {
+      const limit = new AbortController();
+      opening.catch(() => {}).then(() => limit.abort());
+      await pause(CLOSE_TIMEOUT * 1_000, limit.signal);
+      const options = { timeout: CLOSE_TIMEOUT };
+      // Otherwise end() doesn't wait for the connection that listens.
+      const listener = client.listen.sql?.end(options);
+      await Promise.all([listener, client.end(options)]).catch(() => {});
+    },
   };
 }

@@ -8,7 +8,7 @@ import {
   type PostgresRow,
 } from "./connection.ts";
 import { isConnectionLost, isPassing } from "./errors.ts";
-import { ConnectionPool } from "./pool.ts";
+import { ConnectionPool, type PostgresValues } from "./pool.ts";
 import { createTables, type Query, type Tables } from "./tables.ts";
 
 /** Options of a {@linkcode PostgresLink}. */
@@ -85,7 +85,7 @@ export class PostgresLink {
   /** Runs a statement. See {@linkcode StoreLink.use} for errors. */
   query(
     text: string,
-    values: readonly (string | null)[],
+    values: PostgresValues = [],
   ): Promise<readonly PostgresRow[]> {
     return this.#link.use(({ pool }) => pool.query(text, values));
   }

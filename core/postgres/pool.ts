@@ -1,5 +1,10 @@
 import type { PostgresConnection, PostgresRow } from "./connection.ts";
 
+/** Values of a statement, or a function that is called when it is sent. */
+export type PostgresValues =
+  | readonly (string | null)[]
+  | (() => readonly (string | null)[]);
+
 /** A connection, and for how many beats nobody has used it. */
 interface Member {
   readonly connection: PostgresConnection;
@@ -56,12 +61,13 @@ export class ConnectionPool {
   /** Runs a statement on the next connection that is free. */
   async query(
     text: string,
-    values?: readonly (string | null)[],
+    values?: PostgresValues,
   ): Promise<readonly PostgresRow[]> {
     const member = this.#idle.pop() ?? await this.#free();
     member.idleBeats = 0;
     try {
-      return await member.connection.query(text, values);
+      const all = typeof values === "function" ? values() : values;
+      return await member.connection.query(text, all);
     } finally {
       this.#release(member);
     }

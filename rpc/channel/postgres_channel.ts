@@ -1,0 +1,231 @@
+/**
+ * A channel that several machines share, over a table in Postgres.
+ *
+ * @module
+ */
+
+import {
+  checkOptions,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import {
+  aFunction,
+  aPositiveInteger,
+  required,
+  rule,
+} from "../../core/check/rules.ts";
+import type {
+  PgClient,
+  PostgresClient,
+  PostgresJsClient,
+} from "../../core/postgres/client.ts";
+import { PostgresLink } from "../../core/postgres/link.ts";
+import {
+  DEFAULT_SCHEMA,
+  DEFAULT_TIMEOUT,
+  meetingPoint,
+  POSTGRES_OPTIONS,
+  type PostgresOptions,
+} from "../../core/postgres/options.ts";
+import { anIdentifier } from "../../core/postgres/tables.ts";
+import { Tracked } from "../procedure/tracked.ts";
+import type { Transformer } from "../protocol.ts";
+import { aTransformer } from "../server/option_rules.ts";
+import {
+  type Channel,
+  type ChannelSubscribeOptions,
+  SUBSCRIBE,
+} from "./channel.ts";
+import { DEFAULT_HISTORY } from "./message_ring.ts";
+import { type Entry, logTables, PostgresLog } from "./postgres_log.ts";
+import { PostgresReader } from "./postgres_reader.ts";
+import { PostgresSubscriptions } from "./postgres_subscriptions.ts";
+
+export type { Channel, ChannelSubscribeOptions };
+export type { PgClient, PostgresClient, PostgresJsClient, PostgresOptions };
+export type { Tracked, Transformer };
+
+/** Settings of a channel in Postgres. */
+export interface PostgresChannelOptions extends PostgresOptions {
+  /** The channel's name. Channels of the same name and table are one channel. */
+  readonly name: string;
+  /** The table, for any number of channels. Default `kit_messages`. */
+  readonly table?: string;
+  /**
+   * How many messages Postgres keeps at least, and each process at most, for
+   * subscribers that come back and for those that read slowly. The same in all
+   * processes. Default 1,024.
+   */
+  readonly history?: number;
+  /**
+   * Turns values into text and back. Default: `JSON`, so that values must be
+   * such as JSON carries.
+   */
+  readonly transformer?: Transformer;
+  /** Where randomness comes from. Default: `crypto.getRandomValues`. */
+  readonly random?: (bytes: Uint8Array<ArrayBuffer>) => void;
+}
+
+const OPTIONS: OptionRules<PostgresChannelOptions> = {
+  ...POSTGRES_OPTIONS,
+  name: required(
+    rule(
+      "a non-empty string without U+0000",
+      (value) => value !== "" && isStorable(value),
+    ),
+  ),
+  table: anIdentifier,
+  history: aPositiveInteger,
+  transformer: aTransformer,
+  random: aFunction,
+};
+
+/** A channel in Postgres. */
+export interface PostgresChannel<T> extends Channel<T>, AsyncDisposable {
+  /** Rejects if Postgres can't be reached. For readiness. */
+  ping(): Promise<void>;
+  /** Ends all subscriptions of this process and closes their connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates a channel in Postgres. It opens two connections: one for statements,
+ * and one for notifications once somebody has subscribed. A pooler that gives
+ * each transaction another connection can't carry notifications.
+ *
+ * While Postgres is away, subscriptions wait. Then they go on after the last
+ * message that they gave, without a gap or a repetition. If Postgres has lost or
+ * deleted what they are owed, they end as {@linkcode Channel} says.
+ *
+ * `publish()` is one statement. Calls that wait for the connection share one.
+ * While Postgres can't be reached it rejects with `UnavailableError`, never later
+ * than after `timeout`; the message may have been published then. It rejects
+ * with a `TypeError` if the value can't be turned into text, or the text has
+ * characters that Postgres can't keep: U+0000 and halves of surrogate pairs,
+ * which `JSON` escapes.
+ *
+ * @param options The client, the name and the length of the history.
+ * @throws {TypeError} If `connect` doesn't create a client of `npm:pg` or
+ * `npm:postgres`, or another option is wrong.
+ *
+ * @example
+ * ```ts
+ * import { createPostgresChannel } from "@quartet/kit/rpc/postgres";
+ * import { procedure } from "@quartet/kit/rpc";
+ * import postgres from "postgres";
+ *
+ * const url = "postgres://app@127.0.0.1/app";
+ * await using news = createPostgresChannel<string>({
+ *   connect: () => postgres(url, { max: 1 }),
+ *   name: "news",
+ * });
+ *
+ * const subscribe = procedure.subscription(({ signal, lastEventId }) =>
+ *   news.subscribe(signal, { lastEventId })
+ * );
+ * console.assert(subscribe.kind === "subscription");
+ * console.assert(news.subscribers === 0);
+ * ```
+ */
+export function createPostgresChannel<T>(
+  options: PostgresChannelOptions,
+): PostgresChannel<T> {
+  const operation = "create channel";
+  checkOptions(options, OPTIONS, operation);
+  const { connect, name, schema = DEFAULT_SCHEMA, onError } = options;
+  const { table = "kit_messages", history = DEFAULT_HISTORY } = options;
+  const { timeout = DEFAULT_TIMEOUT, transformer = JSON } = options;
+  const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
+  const { channel, lock } = meetingPoint("channel", schema, table, name);
+  const link = new PostgresLink({
+    connect,
+    operation,
+    what: `channel ${JSON.stringify(name)}`,
+    timeout: timeout * 1_000,
+    // One, so that statements run in the order of the calls.
+    maxConnections: 1,
+    tables: logTables(schema, table),
+    onError,
+    listen: {
+      channel,
+      onMessage: () => reader.wake(),
+      onListen: () => reader.wake(),
+    },
+  });
+  const log = new PostgresLog({
+    link,
+    table: `${schema}.${table}`,
+    name,
+    channel,
+    lock,
+    history,
+    random,
+  });
+  const reader: PostgresReader<T> = new PostgresReader<T>({
+    log,
+    history,
+    read: toMessage,
+    onFailure: (error) => subscriptions.endAll({ error }),
+  });
+  const subscriptions = new PostgresSubscriptions<T>({
+    log,
+    reader,
+    history,
+    read: toMessage,
+    onFirst: () => link.listen(),
+  });
+  let isClosed = false;
+
+  async function publish(value: T): Promise<string> {
+    checkOpen("publish");
+    const text = transformer.stringify(value) as string | undefined;
+    if (text === undefined) {
+      throw new TypeError(
+        `Cannot publish: JSON doesn't carry a value of type ${typeof value}; a transformer may`,
+      );
+    }
+    if (isStorable(text)) return await log.append(text);
+    throw new TypeError(
+      "Cannot publish: Postgres can't keep U+0000 or half of a surrogate pair; the transformer must escape them",
+    );
+  }
+
+  function toMessage({ id, text }: Entry): Tracked<T> | undefined {
+    return text === null
+      ? undefined
+      : new Tracked(id, transformer.parse(text) as T);
+  }
+
+  function checkOpen(what: string): void {
+    if (isClosed) throw new Error(`Cannot ${what}: the channel is closed`);
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    subscriptions.endAll();
+    await link.close();
+  }
+
+  return {
+    publish,
+    subscribe(signal, options = {}) {
+      checkOptions(options, SUBSCRIBE, "subscribe to channel");
+      checkOpen("subscribe");
+      return subscriptions.add(signal, options);
+    },
+    get subscribers() {
+      return subscriptions.size;
+    },
+    async ping() {
+      await link.query("SELECT 1");
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Whether Postgres can keep a text. */
+function isStorable(text: unknown): boolean {
+  return typeof text === "string" && !text.includes("\0") &&
+    text.isWellFormed();
+}

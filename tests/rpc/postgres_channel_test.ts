@@ -1,0 +1,333 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  createPostgresChannel,
+  type PostgresChannel,
+  type PostgresChannelOptions,
+} from "@quartet/kit/rpc/postgres";
+import pg from "pg";
+import {
+  type Driver,
+  driverNames,
+  DRIVERS,
+  hasPostgres,
+  needsPostgres,
+  newSchema,
+  sharedPostgres,
+} from "../postgres_server.ts";
+import {
+  assertLost,
+  publish,
+  range,
+  take,
+  testChannel,
+} from "./channel_contract.ts";
+
+const url = sharedPostgres();
+
+for (const driver of driverNames) {
+  testChannel({
+    name: `createPostgresChannel() with ${driver}`,
+    // Each process deletes old messages after 64 new ones.
+    manyMore: 300,
+    ignore: !hasPostgres,
+    title: needsPostgres,
+    async open(options) {
+      const world = await openWorld(driver);
+      const channel = world.channel<number>(options);
+      return { channel, [Symbol.asyncDispose]: world[Symbol.asyncDispose] };
+    },
+  });
+}
+
+/** A schema, and channels in it that stand for several processes. */
+async function openWorld(driver: Driver) {
+  const schema = newSchema();
+  const channels: PostgresChannel<never>[] = [];
+  const admin = new pg.Client(url());
+  admin.on("error", () => {});
+  await admin.connect();
+  return {
+    schema,
+    table: `${schema}.kit_messages`,
+    /** Runs a statement as an administrator, on a connection of its own. */
+    async run(text: string, values?: unknown[]): Promise<unknown[][]> {
+      return (await admin.query({ text, values, rowMode: "array" })).rows;
+    },
+    channel<T>(
+      options: Partial<PostgresChannelOptions> = {},
+    ): PostgresChannel<T> {
+      const channel = createPostgresChannel<never>({
+        connect: DRIVERS[driver](url()),
+        schema,
+        name: "c",
+        ...options,
+      });
+      channels.push(channel);
+      return channel as PostgresChannel<unknown> as PostgresChannel<T>;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const channel of channels) await channel.close();
+      await admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await admin.end();
+    },
+  };
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+function test(
+  name: string,
+  fn: (world: World, signal: AbortSignal) => Promise<void>,
+): void {
+  for (const driver of driverNames) {
+    Deno.test({
+      name: needsPostgres(`${name} (${driver})`),
+      ignore: !hasPostgres,
+      async fn() {
+        await using world = await openWorld(driver);
+        const controller = new AbortController();
+        try {
+          await fn(world, controller.signal);
+        } finally {
+          controller.abort();
+        }
+      },
+    });
+  }
+}
+
+test(
+  "Channels of one name in Postgres are one channel, also across processes",
+  async (world, signal) => {
+    const here = world.channel<number>();
+    const there = world.channel<number>();
+    const streams = [here.subscribe(signal), there.subscribe(signal)];
+    // Where it begins is asked for over another connection.
+    await Promise.all([here.ping(), there.ping()]);
+    const ids = [await here.publish(1), await there.publish(2)];
+    for (const stream of streams) assertEquals(await take(stream, 2), [1, 2]);
+    // A client that comes back may reach another machine, also a new one.
+    for (const channel of [here, there, world.channel<number>()]) {
+      const stream = channel.subscribe(signal, { lastEventId: ids[0] });
+      assertEquals(await take(stream, 1), [2]);
+    }
+  },
+);
+
+test(
+  "Channels of different names or tables have nothing to do with each other",
+  async (world, signal) => {
+    const channel = world.channel<number>();
+    const stream = channel.subscribe(signal);
+    const others = [
+      world.channel<number>({ name: "💥 'other'; \\" }),
+      world.channel<number>({ table: "other" }),
+    ];
+    for (const other of others) {
+      const id = await other.publish(1);
+      await assertLost(channel.subscribe(signal, { lastEventId: id }));
+    }
+    await channel.publish(2);
+    assertEquals(await take(stream, 1), [2]);
+  },
+);
+
+test(
+  "A channel in Postgres has two connections for any number of subscriptions",
+  async (world, signal) => {
+    const name = "connections";
+    const own = `${url()}?application_name=${world.schema}`;
+    const channel = world.channel<number>({
+      name,
+      connect: () => new pg.Client(own),
+    });
+    const streams = range(1, 50).map(() => channel.subscribe(signal));
+    const results = streams.map((stream) => stream.next());
+    await channel.publish(1);
+    for (const result of results) assertEquals((await result).value.value, 1);
+    const [row] = await world.run(
+      "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = $1",
+      [world.schema],
+    );
+    assertEquals(row, [2]);
+  },
+);
+
+test("A burst of all that the history holds arrives", async (world, signal) => {
+  const channel = world.channel<number>({ history: 300 });
+  const stream = channel.subscribe(signal);
+  await channel.publish(0);
+  assertEquals(await take(stream, 1), [0]);
+  await publish(channel, range(1, 300));
+  assertEquals(await take(stream, 300), range(1, 300));
+});
+
+test("Postgres keeps no more than the history and what is deleted at a time", async (world) => {
+  const channel = world.channel<number>({ history: 50 });
+  for (let i = 0; i < 20; i++) await publish(channel, range(1, 100));
+  const [row] = await world.run(`SELECT count(*)::int FROM ${world.table}`);
+  const count = row![0] as number;
+  assert(count >= 50 && count <= 250, `${count}`);
+});
+
+test("publish() is one statement, and shares it with others that wait", async (world) => {
+  const channel = world.channel<number>();
+  await channel.publish(0);
+  const ids = await publish(channel, range(1, 100));
+  const tags = new Set(ids.map((id) => id.split("-")[0]));
+  // The first is sent at once. The others wait for its answer.
+  assertEquals(tags.size, 2);
+  assertEquals(new Set(ids).size, 100);
+});
+
+test(
+  "Values in Postgres go through JSON, or the transformer",
+  async (world, signal) => {
+    const json = world.channel<unknown>();
+    const values = [
+      null,
+      0,
+      "",
+      "\u2028\ud800\0'\\",
+      [1, { a: [] }],
+      "x".repeat(100_000),
+    ];
+    const stream = json.subscribe(signal);
+    for (const value of values) await json.publish(value);
+    assertEquals(await take(stream, values.length), values);
+    for (const value of [undefined, () => 1, Symbol("s")]) {
+      await assertRejects(
+        () => json.publish(value),
+        TypeError,
+        `JSON doesn't carry a value of type ${typeof value}`,
+      );
+    }
+    await assertRejects(() => json.publish(1n), TypeError);
+
+    const text = world.channel<string>({
+      name: "text",
+      transformer: { stringify: (value) => value as string, parse: (v) => v },
+    });
+    const texts = text.subscribe(signal);
+    for (const value of ["\0", "\ud800"]) {
+      await assertRejects(
+        () => text.publish(value),
+        TypeError,
+        "Cannot publish: Postgres can't keep U+0000 or half of a surrogate pair",
+      );
+    }
+    for (const value of ["", "💥", "{"]) await text.publish(value);
+    assertEquals(await take(texts, 3), ["", "💥", "{"]);
+  },
+);
+
+test(
+  "A message in Postgres that can't be read ends the subscriptions, once",
+  async (world, signal) => {
+    const channel = world.channel<number>();
+    const stream = channel.subscribe(signal);
+    const next = stream.next();
+    await channel.publish(1);
+    assertEquals((await next).value.value, 1);
+    const other = world.channel<unknown>({
+      transformer: { stringify: () => "{", parse: JSON.parse },
+    });
+    await other.publish(0);
+    await assertRejects(() => stream.next(), SyntaxError);
+    assertEquals((await stream.next()).done, true);
+    assertEquals(channel.subscribers, 0);
+    const later = channel.subscribe(signal);
+    await channel.publish(2);
+    assertEquals(await take(later, 1), [2]);
+  },
+);
+
+test(
+  "Messages of a table that was emptied or restored are told as lost",
+  async (world, signal) => {
+    const channel = world.channel<number>({ onError: () => {} });
+    const kept = await channel.publish(1);
+    await world.run(`CREATE TABLE ${world.table}_copy AS TABLE ${world.table}`);
+    const lastEventId = await channel.publish(2);
+    const stream = channel.subscribe(signal, { lastEventId });
+    const next = stream.next();
+    await channel.publish(3);
+    assertEquals((await next).value.value, 3);
+    // As from a backup: the numbers are given again.
+    await world.run(`
+      TRUNCATE ${world.table} RESTART IDENTITY;
+      INSERT INTO ${world.table} (channel, seq, tag, value)
+        OVERRIDING SYSTEM VALUE SELECT * FROM ${world.table}_copy;
+      ALTER TABLE ${world.table} ALTER seq RESTART WITH 3;`);
+    for (const value of [4, 5, 6]) await channel.publish(value);
+    await assertLost(stream);
+    await assertLost(channel.subscribe(signal, { lastEventId }));
+    const good = channel.subscribe(signal, { lastEventId: kept });
+    assertEquals(await take(good, 3), [4, 5, 6]);
+  },
+);
+
+test(
+  "close() ends subscriptions in Postgres, and nothing works after it",
+  async (world, signal) => {
+    const channel = world.channel<number>();
+    const streams = range(1, 3).map(() => channel.subscribe(signal));
+    const results = streams.slice(1).map((stream) => stream.next());
+    await channel.ping();
+    await channel.close();
+    for (const result of results) assertEquals((await result).done, true);
+    assertEquals((await streams[0]!.next()).done, true);
+    assertEquals(channel.subscribers, 0);
+    await channel.close();
+    assertThrows(() => channel.subscribe(signal), Error, "channel is closed");
+    await assertRejects(() => channel.publish(1), Error, "channel is closed");
+  },
+);
+
+test(
+  "Thousands of messages pass through Postgres in one order",
+  async (world, signal) => {
+    const channels = range(0, 3).map(() =>
+      world.channel<number>({ history: 4_000 })
+    );
+    const streams = channels.map((channel) => channel.subscribe(signal));
+    await Promise.all(channels.map((channel) => channel.ping()));
+    const reading = streams.map((stream) => take(stream, 4_000));
+    for (const round of range(0, 19)) {
+      await Promise.all(channels.map((channel, i) =>
+        publish(
+          channel,
+          range(1, 50).map((n) => i * 10_000 + round * 50 + n),
+        )
+      ));
+    }
+    const [first, ...rest] = await Promise.all(reading);
+    for (const other of rest) assertEquals(other, first);
+    for (const i of range(0, 3)) {
+      const own = first!.filter((value) => Math.floor(value / 10_000) === i);
+      assertEquals(own, range(i * 10_000 + 1, i * 10_000 + 1_000));
+    }
+  },
+);
+
+Deno.test("createPostgresChannel() refuses a bad history, name, table and client", () => {
+  const connect = () => new pg.Client();
+  const wrong: [object, string][] = [
+    [{ history: 0 }, "history must be a positive integer, received 0"],
+    [
+      { name: "" },
+      'name must be a non-empty string without U+0000, received ""',
+    ],
+    [{ name: "\0" }, "name must be a non-empty string without U+0000"],
+    [{ table: "a b" }, "table must be 1 to 40 lower-case letters"],
+    [{ connect: () => new pg.Pool() }, "received a pool"],
+    [{ schem: "a" }, 'unknown option "schem"; did you mean schema?'],
+  ];
+  for (const [options, message] of wrong) {
+    assertThrows(
+      () => createPostgresChannel({ connect, name: "c", ...options }),
+      TypeError,
+      message,
+    );
+  }
+});
