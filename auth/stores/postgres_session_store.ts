@@ -11,11 +11,6 @@ import {
 } from "../../core/check/check_options.ts";
 import { aFunction } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
-import type {
-  PgClient,
-  PostgresClient,
-  PostgresJsClient,
-} from "../../core/postgres/client.ts";
 import { PostgresLink } from "../../core/postgres/link.ts";
 import {
   DEFAULT_MAX_CONNECTIONS,
@@ -23,7 +18,6 @@ import {
   DEFAULT_TIMEOUT,
   meetingPoint,
   POSTGRES_POOL_OPTIONS,
-  type PostgresOptions,
   type PostgresPoolOptions,
 } from "../../core/postgres/options.ts";
 import { anIdentifier } from "../../core/postgres/tables.ts";
@@ -37,8 +31,6 @@ import {
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
 export type { JWTPayload } from "../tokens/jwt.ts";
-export type { PgClient, PostgresClient, PostgresJsClient };
-export type { PostgresOptions, PostgresPoolOptions };
 export type { SessionRecord, SessionStore };
 
 /** Settings of a session store in Postgres. */

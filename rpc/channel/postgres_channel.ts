@@ -14,11 +14,6 @@ import {
   required,
   rule,
 } from "../../core/check/rules.ts";
-import type {
-  PgClient,
-  PostgresClient,
-  PostgresJsClient,
-} from "../../core/postgres/client.ts";
 import { PostgresLink } from "../../core/postgres/link.ts";
 import {
   DEFAULT_SCHEMA,
@@ -42,7 +37,6 @@ import { PostgresReader } from "./postgres_reader.ts";
 import { PostgresSubscriptions } from "./postgres_subscriptions.ts";
 
 export type { Channel, ChannelSubscribeOptions };
-export type { PgClient, PostgresClient, PostgresJsClient, PostgresOptions };
 export type { Tracked, Transformer };
 
 /** Settings of a channel in Postgres. */
