@@ -1,0 +1,270 @@
+/**
+ * Caches in processes that are cut off from the store that they share, while
+ * others go on.
+ *
+ * @module
+ */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type Cache, type CacheStore, createCache } from "@quartet/kit/data";
+import { createKvStore } from "@quartet/kit/data/kv";
+import {
+  createRedisStore,
+  type RedisStoreOptions,
+} from "@quartet/kit/data/redis";
+import { createClient } from "redis";
+import { type FaultProxy, startFaultProxy } from "../cluster/fault_proxy.ts";
+import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { until } from "./store_contract.ts";
+
+/** A cache as one process would have it, with a clock of its own. */
+class Process implements AsyncDisposable {
+  readonly cache: Cache;
+  readonly errors: unknown[] = [];
+  reads = 0;
+  /** How far the clock is ahead, in milliseconds. */
+  ahead = 0;
+
+  constructor(readonly store: CacheStore, now: { get: () => number }) {
+    now.get = () => Date.now() + this.ahead;
+    this.cache = createCache({
+      store,
+      now: now.get,
+      onError: (error) => this.errors.push(error),
+    });
+  }
+
+  load(source: { version: number }, key = "k"): Promise<number> {
+    return this.cache.cached(key, async () => {
+      this.reads++;
+      const { version } = source;
+      await undefined;
+      return version;
+    }, { maxAge: 600, tags: ["a"], staleWhileRevalidate: 6_000 });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.cache.close();
+  }
+}
+
+function open(
+  url: string,
+  options: Partial<RedisStoreOptions> = {},
+): Process {
+  const clock = { get: Date.now };
+  const client = createClient({ url });
+  const store = createRedisStore({
+    client,
+    name: "test",
+    timeout: 0.3,
+    ...options,
+    now: () => clock.get(),
+  });
+  return new Process(store, clock);
+}
+
+function test(
+  name: string,
+  fn: (url: string, proxy: FaultProxy) => Promise<void>,
+): void {
+  Deno.test({
+    name: needsRedis(name, hasRedisServer),
+    ignore: !hasRedisServer,
+    async fn() {
+      await using redis = await startRedis();
+      await using proxy = startFaultProxy(redis.port);
+      await fn(redis.url, proxy);
+    },
+  });
+}
+
+/** Waits until the store of a process works. */
+async function connected({ store }: Process): Promise<void> {
+  await until(() =>
+    Promise.resolve(store.ping!()).then(() => true, () => false)
+  );
+}
+
+test(
+  "A process that is cut off gives no value that is older than maxStaleness",
+  async (url, proxy) => {
+    const source = { version: 1 };
+    await using here = open(url);
+    await using cutOff = open(proxy.url);
+    for (const process of [here, cutOff]) await process.load(source);
+    proxy.set("black hole");
+    source.version = 2;
+    assert((await here.cache.revalidateTag("a")).success);
+    assertEquals(await here.load(source), 2);
+    assertEquals(await cutOff.load(source), 1, "for a while");
+    cutOff.ahead += 3_000;
+    assertEquals(await cutOff.load(source), 2);
+    // What it computes meanwhile spares the source, for no longer than that.
+    assertEquals([await cutOff.load(source), cutOff.reads], [2, 1]);
+    source.version = 3;
+    assert((await here.cache.revalidateTag("a")).success);
+    assertEquals(await cutOff.load(source), 2);
+    cutOff.ahead += 3_000;
+    assertEquals([await cutOff.load(source), cutOff.reads], [3, 2]);
+    proxy.set("forward");
+    await connected(cutOff);
+    assertEquals(await here.load(source), 3);
+    assertEquals(await cutOff.load(source), 3);
+    source.version = 4;
+    assert((await here.cache.revalidateTag("a")).success);
+    await until(async () => await cutOff.load(source) === 4);
+  },
+);
+
+test(
+  "A process that is in touch again uses its memory, of which nothing was lost",
+  async (_url, proxy) => {
+    const source = { version: 1 };
+    await using process = open(proxy.url);
+    for (const key of ["a", "b", "c"]) await process.load(source, key);
+    proxy.set("black hole");
+    process.ahead += 3_000;
+    assertEquals(await process.load(source, "a"), 1);
+    assertEquals(process.reads, 4);
+    proxy.set("forward");
+    await connected(process);
+    for (const key of ["a", "b", "c"]) await process.load(source, key);
+    assertEquals(process.reads, 4);
+  },
+);
+
+test(
+  "An invalidation says that it reached only this process, and reaches the others later",
+  async (url, proxy) => {
+    const source = { version: 1 };
+    await using here = open(url);
+    await using cutOff = open(proxy.url);
+    for (const process of [here, cutOff]) await process.load(source);
+    proxy.set("black hole");
+    source.version = 2;
+    assert(!(await cutOff.cache.revalidateTag("a")).success);
+    assertEquals(cutOff.errors.length, 1);
+    assertEquals(await cutOff.load(source), 2);
+    assertEquals(await here.load(source), 1);
+    proxy.set("forward");
+    await until(async () => await here.load(source) === 2);
+  },
+);
+
+test(
+  "onError hears of each outage once, also while all values are in memory",
+  async (_url, proxy) => {
+    const source = { version: 1 };
+    await using process = open(proxy.url, { maxStaleness: Infinity });
+    await process.load(source);
+    for (let outage = 1; outage <= 3; outage++) {
+      proxy.set(outage === 2 ? "refuse" : "black hole");
+      await until(() => process.errors.length === outage);
+      for (let i = 0; i < 10; i++) await process.load(source);
+      assertEquals(process.reads, 1);
+      proxy.set("forward");
+      await connected(process);
+      assertEquals(process.errors.length, outage);
+    }
+    for (const error of process.errors) {
+      const { message } = error as Error;
+      assert(/^Cannot reach cache store: /.test(message), message);
+    }
+  },
+);
+
+test(
+  "Connections that go silent are replaced, and the invalidation arrives",
+  async (url, proxy) => {
+    const source = { version: 1 };
+    await using here = open(url);
+    await using silent = open(proxy.url, { timeout: 1 });
+    for (const process of [here, silent]) await process.load(source);
+    proxy.set("silent");
+    const { version } = silent.store.invalidations;
+    source.version = 2;
+    assert((await here.cache.revalidateTag("a")).success);
+    // Nobody calls it in the meantime.
+    await until(() => silent.store.invalidations.version > version);
+    await until(async () => await silent.load(source) === 2);
+    source.version = 3;
+    assert((await silent.cache.revalidateTag("a")).success);
+    await until(async () => await here.load(source) === 3);
+  },
+);
+
+test(
+  "A store can be asked whether it is ready",
+  async (_url, proxy) => {
+    await using process = open(proxy.url);
+    await process.store.ping!();
+    proxy.set("refuse");
+    await assertRejects(
+      async () => {
+        for (;;) await process.store.ping!();
+      },
+      Error,
+      "Cannot reach cache store: ",
+    );
+    proxy.set("forward");
+    await connected(process);
+  },
+);
+
+test(
+  "A strict process that is cut off gives nothing from memory",
+  async (url, proxy) => {
+    const source = { version: 1 };
+    await using here = open(url);
+    await using cutOff = open(proxy.url, { strict: true });
+    for (const process of [here, cutOff]) await process.load(source);
+    proxy.set("black hole");
+    for (let version = 2; version < 5; version++) {
+      source.version = version;
+      assert((await here.cache.revalidateTag("a")).success);
+      assertEquals(await cutOff.load(source), version);
+    }
+    proxy.set("forward");
+    await connected(cutOff);
+    source.version = 5;
+    assert((await here.cache.revalidateTag("a")).success);
+    assertEquals(await cutOff.load(source), 5);
+  },
+);
+
+Deno.test("createKvStore(): a process that is cut off gives no value that is older than maxStaleness", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const clock = { get: Date.now };
+  const store = createKvStore({ kv, name: "test", now: () => clock.get() });
+  await using process = new Process(store, clock);
+  const source = { version: 1 };
+  await process.load(source);
+  await store.ping();
+  kv.close();
+  // Nobody calls it in the meantime.
+  await until(() => process.errors.length === 1);
+  await assertRejects(() => store.ping());
+  source.version = 2;
+  assertEquals(await process.load(source), 1, "for a while");
+  process.ahead += 3_000;
+  assertEquals(await process.load(source), 2);
+  assertEquals([await process.load(source), process.reads], [2, 2]);
+  process.ahead += 3_000;
+  source.version = 3;
+  assertEquals(await process.load(source), 3);
+  assertEquals(process.errors.length, 1);
+});
+
+Deno.test("A clock that is put back while a process is cut off prolongs nothing", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const clock = { get: Date.now };
+  const store = createKvStore({ kv, name: "test", now: () => clock.get() });
+  await using process = new Process(store, clock);
+  const source = { version: 1 };
+  await process.load(source);
+  kv.close();
+  source.version = 2;
+  process.ahead -= 3_600_000;
+  assertEquals(await process.load(source), 2);
+});

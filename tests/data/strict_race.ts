@@ -1,0 +1,91 @@
+/**
+ * Reads and writes of one process that has a strict cache in common with others.
+ * The data is in Redis too: `source:<i>` is the present version of an item, and
+ * `done:<i>` the last one of which all caches must know.
+ *
+ * Arguments of the program: the URL of a Redis, the number of processes, and how
+ * many operations this one does. It prints how many values it has read, and how
+ * many of them were old.
+ *
+ * @module
+ */
+
+import { createCache } from "@quartet/kit/data";
+import { createRedisStore } from "@quartet/kit/data/redis";
+import { createClient } from "redis";
+import { until } from "./store_contract.ts";
+
+/** How many values were read, and how many of these were old. */
+export interface Outcome {
+  readonly reads: number;
+  readonly stale: number;
+}
+
+const ITEMS = 20;
+/** How many operations run at the same time. */
+const WORKERS = 100;
+
+/** Reads and writes at random, one write in ten, once all processes are there. */
+export async function race(
+  url: string,
+  processes: number,
+  operations: number,
+  strict = true,
+): Promise<Outcome> {
+  const client = createClient({ url });
+  const store = createRedisStore({ client, name: "race", strict });
+  const cache = createCache({ store });
+  const data = await createClient({ url }).connect();
+  await store.ping();
+  await data.incr("arrived");
+  await until(async () => Number(await data.get("arrived")) === processes);
+  let [left, reads, stale] = [operations, 0, 0];
+
+  async function write(item: number): Promise<void> {
+    const version = await data.incr(`source:${item}`);
+    const { success } = await cache.revalidateTag(`t${item}`);
+    if (success) await data.eval(RAISE, argumentsOf(item, version));
+  }
+
+  async function read(item: number): Promise<void> {
+    const done = Number(await data.get(`done:${item}`) ?? 0);
+    const found = await cache.cached(
+      `k${item}`,
+      async () => Number(await data.get(`source:${item}`) ?? 0),
+      { maxAge: 600, tags: [`t${item}`] },
+    );
+    reads++;
+    if (found < done) stale++;
+  }
+
+  await Promise.all(Array.from({ length: WORKERS }, async () => {
+    while (left-- > 0) {
+      const item = Math.floor(Math.random() * ITEMS);
+      await (Math.random() < 0.1 ? write(item) : read(item));
+    }
+  }));
+  await cache.close();
+  await data.close();
+  return { reads, stale };
+}
+
+/** Raises a number: writes may end in another order than they began. */
+const RAISE = `
+if tonumber(redis.call("GET", KEYS[1]) or 0) < tonumber(ARGV[1]) then
+  redis.call("SET", KEYS[1], ARGV[1])
+end`;
+
+function argumentsOf(item: number, version: number) {
+  return { keys: [`done:${item}`], arguments: [`${version}`] };
+}
+
+if (import.meta.main) {
+  const [url, processes, operations, strict] = Deno.args;
+  const outcome = await race(
+    url!,
+    Number(processes),
+    Number(operations),
+    strict !== "false",
+  );
+  console.log(JSON.stringify(outcome));
+}

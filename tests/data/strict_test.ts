@@ -1,0 +1,55 @@
+import { assert, assertEquals } from "@std/assert";
+import { createCache } from "@quartet/kit/data";
+import { createKvStore } from "@quartet/kit/data/kv";
+import { startDeno } from "../helpers.ts";
+import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { race } from "./strict_race.ts";
+
+const PROGRAM = "tests/data/strict_race.ts";
+
+Deno.test({
+  name: needsRedis(
+    "createRedisStore(): of 10,000 strict reads and writes in three processes, none is stale",
+    hasRedisServer,
+  ),
+  ignore: !hasRedisServer,
+  async fn() {
+    await using redis = await startRedis();
+    const args = ["run", "-A", PROGRAM, redis.url, "3", "3400"];
+    await using one = startDeno(args);
+    await using other = startDeno(args);
+    const [here, ...elsewhere] = await Promise.all([
+      race(redis.url, 3, 3_400),
+      one.printed(/^\{.*\}$/m),
+      other.printed(/^\{.*\}$/m),
+    ]);
+    const outcomes = [here, ...elsewhere.map(([text]) => JSON.parse(text))];
+    for (const { reads, stale } of outcomes) {
+      assert(reads > 2_500, `${reads}`);
+      assertEquals(stale, 0);
+    }
+  },
+});
+
+Deno.test("createKvStore(): a strict process knows of an invalidation as soon as it is made", async () => {
+  const kv = await Deno.openKv(":memory:");
+  let version = 1;
+  // None of them asks by itself while this runs.
+  const settings = { kv, name: "test", interval: 3_600, strict: true };
+  const caches = [1, 2].map(() =>
+    createCache({ store: createKvStore(settings) })
+  );
+  const load = (at: number) =>
+    caches[at]!.cached("k", () => version, {
+      maxAge: 60,
+      tags: ["a"],
+      staleWhileRevalidate: 60,
+    });
+  for (version = 1; version < 20; version++) {
+    await caches[version % 2]!.revalidateTag("a");
+    for (const at of [0, 1, 0, 1]) assertEquals(await load(at), version);
+  }
+  assertEquals([caches[0]!.stats().misses, caches[1]!.stats().hits], [19, 38]);
+  for (const cache of caches) await cache.close();
+  kv.close();
+});
