@@ -112,16 +112,19 @@ interface Counted {
  * many, and from trying one password on all accounts from one address. Attackers
  * can't lock out an account's owner for long. Failures at other addresses refuse
  * the owner only if the account has very many of them. Even then, an address
- * with an earlier sign-in is exempt, as far as this process remembers.
+ * with an earlier sign-in is exempt, as far as it is remembered.
  *
  * It doesn't protect from many addresses that try few passwords on each of many
- * accounts, nor does it refuse common passwords. It counts in the memory of this
- * process. An IPv6 network of 64 bits is one address. If the host doesn't know
- * addresses, all clients share one, and anybody can use up an account's limit.
- * Behind a proxy, make sure that the address is the client's.
+ * accounts, nor does it refuse common passwords. An IPv6 network of 64 bits is
+ * one address. If the host doesn't know addresses, all clients share one, and
+ * anybody can use up an account's limit. Behind a proxy, make sure that the
+ * address is the client's.
+ *
+ * It counts in the memory of this process, or in a `store` for all processes.
+ * Then its methods return promises.
  *
  * @param options The limits.
- * @throws {TypeError} If an option is wrong or unknown.
+ * @throws {TypeError} If an option is wrong or unknown, or a store has no `name`.
  *
  * @example
  * ```ts
@@ -144,8 +147,8 @@ interface Counted {
  *   credentials: { email: "ada@example.com", password: "1234" },
  *   address: "192.0.2.1",
  * };
- * console.assert(limiter.check(guess) === undefined);
- * console.assert(limiter.check(guess) === 15 * 60);
+ * console.assert(await limiter.check(guess) === undefined);
+ * console.assert(await limiter.check(guess) === 15 * 60);
  * ```
  */
 export function rateLimitSignIn(
