@@ -15,6 +15,7 @@ import "./data.ts";
 import "./data_kv.ts";
 import "./data_redis.ts";
 import "./rpc.ts";
+import "./rpc_kv.ts";
 import "./rpc_redis.ts";
 import "./rpc_client.ts";
 import "./rpc_tanstack.ts";
