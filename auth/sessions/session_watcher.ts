@@ -137,12 +137,16 @@ export class SessionWatcher {
   #start(): void {
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => this.#tick(), INTERVAL);
-    this.#stopListening = this.#options.store?.onEnded?.((ids) => {
-      for (const id of ids ?? this.#watched.keys()) {
-        const watched = this.#watched.get(id);
-        if (watched !== undefined) this.#read(watched);
-      }
-    });
+    try {
+      this.#stopListening = this.#options.store?.onEnded?.((ids) => {
+        for (const id of ids ?? this.#watched.keys()) {
+          const watched = this.#watched.get(id);
+          if (watched !== undefined) this.#read(watched);
+        }
+      });
+    } catch {
+      // A store that can't tell is asked.
+    }
   }
 
   #stop(): void {
@@ -154,7 +158,7 @@ export class SessionWatcher {
 
   #tick(): void {
     const { store, now } = this.#options;
-    const isAsking = store !== undefined && store.onEnded === undefined;
+    const isAsking = this.#stopListening === undefined;
     const time = now();
     for (const watched of this.#watched.values()) {
       const isOver = watched.end <= time;

@@ -12,8 +12,9 @@ import type {
   RequestSession,
   SessionWatch,
 } from "../../core/request_session.ts";
+import { runOutside } from "../../core/request_scope.ts";
 import { sessionsOf } from "../../core/session_end.ts";
-import { errors, type RPCError } from "../error.ts";
+import { RPCError } from "../error.ts";
 import type { WSConnectionData } from "./connection.ts";
 
 /** A running subscription. */
@@ -150,9 +151,13 @@ export function connectionSessions(
 ): ConnectionSessions | undefined {
   return byConnection.has(data)
     ? byConnection.get(data)
-    : new ConnectionSessions(data.originalRequest);
+    // A message isn't part of the request that opened its socket.
+    : runOutside(() => new ConnectionSessions(data.originalRequest));
 }
 
 function sessionEnded(): RPCError {
-  return errors.unauthorized("The session has ended");
+  const details = { reason: "SESSION_ENDED" };
+  return new RPCError("UNAUTHORIZED", "The session has ended", 401, {
+    details,
+  });
 }

@@ -89,7 +89,11 @@ async function stream(
       if (signal.aborted) return;
       ending = error;
       data.subscriptions.delete(id);
-      ws.send(errorMessage(id, error));
+      try {
+        ws.send(errorMessage(id, error));
+      } catch {
+        // A broken socket of another server must not keep the others waiting.
+      }
       controller.abort(new DOMException(error.message, "AbortError"));
     },
   };

@@ -105,7 +105,11 @@ export function createUserRouter(log: Log, auth?: AuthPlugin) {
 export const ended = (id: string) => ({
   type: "error",
   id,
-  error: { code: "UNAUTHORIZED", message: "The session has ended" },
+  error: {
+    code: "UNAUTHORIZED",
+    message: "The session has ended",
+    details: { reason: "SESSION_ENDED" },
+  },
 });
 
 /** Settings of a {@linkcode startSessions} server. */
