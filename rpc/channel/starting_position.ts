@@ -11,26 +11,24 @@
  * @module
  */
 
-import { currentScope, RequestScope } from "../../core/request_scope.ts";
+import { currentScope } from "../../core/request_scope.ts";
+import { type OnAsked, WatchScope } from "../../core/watch_scope.ts";
 
 /** The scope that a socket's subscription runs in. */
-export class SubscriptionScope extends RequestScope {
+export class SubscriptionScope extends WatchScope {
   readonly #onStart: (eventId: string) => void;
   #channels = 0;
-  #isOver = false;
+  #hasStarted = false;
 
   /**
    * Creates a scope inside the current one.
    *
    * @param onStart Called at most once, with the position.
+   * @param onAsked Called when code in it asks for the user.
    */
-  constructor(onStart: (eventId: string) => void) {
-    super(undefined, undefined);
+  constructor(onStart: (eventId: string) => void, onAsked?: OnAsked) {
+    super(onAsked);
     this.#onStart = onStart;
-  }
-
-  override get isOver(): boolean {
-    return this.#isOver;
   }
 
   /** Counts a channel. Returns a function that takes its position. */
@@ -40,15 +38,15 @@ export class SubscriptionScope extends RequestScope {
       // The handler may subscribe to another channel: then an id of one says
       // nothing about the other.
       queueMicrotask(() => {
-        if (this.#isOver || this.#channels !== 1) return;
-        this.end();
+        if (this.#hasStarted || this.isOver || this.#channels !== 1) return;
+        this.start();
         this.#onStart(eventId);
       });
   }
 
-  /** Ends the scope: no position will be taken any more. */
-  end(): void {
-    this.#isOver = true;
+  /** Marks the position as known. No other one will be taken any more. */
+  start(): void {
+    this.#hasStarted = true;
   }
 }
 

@@ -19,6 +19,8 @@ import type { WSConnectionData } from "./connection.ts";
 
 /** A running subscription. */
 export interface SessionMember {
+  /** The error that has ended it, if a session's end did. */
+  error: RPCError | undefined;
   /** Ends it, unless it has ended. */
   end(error: RPCError): void;
 }

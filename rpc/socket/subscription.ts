@@ -7,7 +7,6 @@
 
 import { runInScope } from "../../core/request_scope.ts";
 import { pause, yieldToEventLoop } from "../../core/runtime/pause.ts";
-import { WatchScope } from "../../core/watch_scope.ts";
 import { SubscriptionScope } from "../channel/starting_position.ts";
 import { type RPCError, stringifyError } from "../error.ts";
 import { Tracked } from "../procedure/tracked.ts";
@@ -53,24 +52,50 @@ export async function streamTo(
   parts: RouterParts,
   sessions: ConnectionSessions | undefined,
 ): Promise<void> {
-  const { id, controller: { signal } } = subscription;
+  const { id, controller } = subscription;
+  const { signal } = controller;
+  const member: SessionMember = {
+    error: undefined,
+    end(error) {
+      if (signal.aborted) return;
+      member.error = error;
+      ws.data.subscriptions.delete(id);
+      try {
+        ws.send(errorMessage(id, error));
+      } catch {
+        // A broken socket of another server must not keep the others waiting.
+      }
+      controller.abort(new DOMException(error.message, "AbortError"));
+    },
+  };
   const scope = new SubscriptionScope((eventId) => {
     if (signal.aborted) return;
     ws.send(JSON.stringify({ type: "started", id, eventId }));
+  }, (_isOwn, session) => {
+    // A `finally` that asks must not be cut short.
+    if (session !== undefined && !signal.aborted) {
+      sessions?.join(session, member);
+    }
+    return undefined;
   });
-  await runInScope(scope, stream, ws, subscription, parts, scope, sessions);
+  const run = { ...parts, scope, member, sessions };
+  await runInScope(scope, stream, ws, subscription, run);
   scope.end();
+  sessions?.leave(member);
+}
+
+/** The parts of one run of a subscription. */
+interface Run extends RouterParts {
+  readonly scope: SubscriptionScope;
+  readonly member: SessionMember;
+  readonly sessions: ConnectionSessions | undefined;
 }
 
 async function stream(
   ws: Socket,
-  subscription: Subscription,
-  { transformer, report }: RouterParts,
-  start: SubscriptionScope,
-  sessions: ConnectionSessions | undefined,
+  { endpoint, id, input, lastEventId, controller: { signal } }: Subscription,
+  { transformer, report, scope, member, sessions }: Run,
 ): Promise<void> {
-  const { endpoint, id, input, lastEventId, controller } = subscription;
-  const { signal } = controller;
   const { data } = ws;
   const call = new Call(endpoint, data.ctx, {
     get request() {
@@ -83,20 +108,6 @@ async function stream(
     signal,
     lastEventId,
   });
-  let ending: RPCError | undefined;
-  const member: SessionMember = {
-    end(error) {
-      if (signal.aborted) return;
-      ending = error;
-      data.subscriptions.delete(id);
-      try {
-        ws.send(errorMessage(id, error));
-      } catch {
-        // A broken socket of another server must not keep the others waiting.
-      }
-      controller.abort(new DOMException(error.message, "AbortError"));
-    },
-  };
   const work = async () => {
     const ready = sessions?.begin();
     if (ready !== undefined) await ready;
@@ -106,33 +117,22 @@ async function stream(
     const encode = encoder(id, transformer);
     await pump(ws, endpoint, stream, signal, (value) => {
       // The client's position is that of the values from now on.
-      start.end();
+      scope.start();
       return encode(value);
     });
-    if (ending !== undefined) throw ending;
-  };
-  const scope = sessions && new WatchScope((_isOwn, session) => {
-    // A `finally` that asks must not be cut short.
-    if (session !== undefined && !signal.aborted) {
-      sessions.join(session, member);
-    }
-    return undefined;
-  });
-  const traced = () => {
-    const open = spanOpenerOf(data);
-    if (open === undefined) return work();
-    const span = open(`rpc:${call.path}`, "rpc", spanAttributes(call));
-    return inSpan(span, call, work);
+    if (member.error !== undefined) throw member.error;
   };
   try {
-    await (scope === undefined ? traced() : scope.run(traced));
+    const open = spanOpenerOf(data);
+    if (open === undefined) await work();
+    else {
+      const span = open(`rpc:${call.path}`, "rpc", spanAttributes(call));
+      await inSpan(span, call, work);
+    }
     if (!signal.aborted) ws.send(JSON.stringify({ type: "complete", id }));
   } catch (error) {
     const failure = report(error, call);
     if (!signal.aborted) ws.send(errorMessage(id, failure));
-  } finally {
-    scope?.end();
-    sessions?.leave(member);
   }
 }
 
