@@ -127,8 +127,8 @@ export interface SessionsServer extends AsyncDisposable {
   readonly server: Server;
   readonly origin: string;
   readonly log: Log;
-  /** Signs in, and returns the cookie. */
-  signIn(user?: string): Promise<string>;
+  /** Signs in, in place of the session of a cookie. Returns the new cookie. */
+  signIn(user?: string, cookie?: string): Promise<string>;
   /** Sends a POST with a cookie. Returns the cookie that comes back, or it. */
   post(path: string, cookie: string): Promise<string>;
   /** The session as a token. */
@@ -223,8 +223,8 @@ export async function startSessions(
     server,
     origin,
     log,
-    signIn: async (user = "ada") =>
-      (await send("/sign-in", "", { user })).cookie,
+    signIn: async (user = "ada", cookie = "") =>
+      (await send("/sign-in", cookie, { user })).cookie,
     post: async (path, cookie) => (await send(path, cookie)).cookie,
     token: async (cookie) => JSON.parse((await send("/token", cookie)).text),
     open: (cookie = "", headers = {}) =>

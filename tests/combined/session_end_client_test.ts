@@ -1,0 +1,67 @@
+/** The kit's client, when the session of its socket ends. */
+
+import { assert, assertEquals } from "@std/assert";
+import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
+import { until } from "../rpc/helpers.ts";
+import {
+  type createUserRouter,
+  type SessionsServer,
+  startSessions,
+} from "./session_end.ts";
+
+type API = ReturnType<typeof createUserRouter>;
+
+/** A page of a browser, whose sockets have the browser's cookie. */
+function openPage({ origin }: SessionsServer) {
+  const { WebSocket: Original } = globalThis;
+  const page = { cookie: "", sockets: 0 };
+  globalThis.WebSocket = class extends Original {
+    constructor(url: string | URL) {
+      super(url, { headers: { cookie: page.cookie } } as never);
+      page.sockets++;
+    }
+  };
+  const rpc = createClient<API>({
+    httpEndpoint: `${origin}/api/rpc`,
+    reconnect: { delayMs: 1 },
+  });
+  return Object.assign(page, {
+    rpc,
+    [Symbol.dispose]: () => void (globalThis.WebSocket = Original),
+  });
+}
+
+Deno.test("A client goes on with the session of a new sign-in, and its public subscriptions never stop", async () => {
+  await using server = await startSessions();
+  using page = openPage(server);
+  page.cookie = await server.signIn();
+  const seen: string[] = [];
+  const ends = [page.rpc.clock, page.rpc.mine].map((stream) =>
+    stream.subscribe(undefined, { onData: (value) => seen.push(String(value)) })
+  );
+  await until(() => seen.length === 2);
+  // The end of the old session and the new cookie come with one response.
+  page.cookie = await server.signIn("bob", page.cookie);
+  await until(() => seen.length === 3);
+  assertEquals(seen.toSorted(), ["ada", "bob", "tick"]);
+  for (const end of ends) end();
+  await until(() => server.log.running === 0);
+});
+
+Deno.test("A client whose session is revoked tries once more, and reports UNAUTHORIZED", async () => {
+  await using server = await startSessions();
+  using page = openPage(server);
+  page.cookie = await server.signIn();
+  const failed = Promise.withResolvers<Error>();
+  const seen: unknown[] = [];
+  page.rpc.mine.subscribe(undefined, {
+    onData: (value) => seen.push(value),
+    onError: failed.resolve,
+  });
+  await until(() => seen.length === 1);
+  await server.auth.revokeSessions("ada");
+  const error = await failed.promise;
+  assert(error instanceof RPCClientError);
+  assertEquals([error.code, error.message], ["UNAUTHORIZED", "Sign in first"]);
+  assertEquals([page.sockets, server.log.running], [2, 0]);
+});
