@@ -2,28 +2,30 @@ import type { Rule } from "../check/rules.ts";
 import { kindOf } from "../check/show.ts";
 
 /** A method whose parameters don't matter here. */
+type Method = (...args: never[]) => unknown;
+
 /** A client of `npm:pg`, as `new pg.Client()` creates it. */
 export interface PgClient {
   /** Opens the connection. */
-  readonly connect: (...args: never[]) => unknown;
+  readonly connect: Method;
   /** Runs a query. */
-  readonly query: (...args: never[]) => unknown;
+  readonly query: Method;
   /** Listens to events. */
-  readonly on: (...args: never[]) => unknown;
+  readonly on: Method;
   /** Closes the connection. */
-  readonly end: (...args: never[]) => unknown;
+  readonly end: Method;
   /** Quotes a name. A pool, which isn't supported, lacks it. */
-  readonly escapeIdentifier: (...args: never[]) => unknown;
+  readonly escapeIdentifier: Method;
 }
 
 /** A client of `npm:postgres`, as `postgres()` creates it. */
 export interface PostgresJsClient {
   /** Runs a query. */
-  readonly unsafe: (...args: never[]) => unknown;
+  readonly unsafe: Method;
   /** Listens to notifications. */
-  readonly listen: (...args: never[]) => unknown;
+  readonly listen: Method;
   /** Closes the connections. */
-  readonly end: (...args: never[]) => unknown;
+  readonly end: Method;
 }
 
 /** A client of `npm:pg` or `npm:postgres` that isn't connected yet. */

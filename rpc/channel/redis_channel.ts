@@ -1,6 +1,6 @@
 /**
  * A channel that several machines share, over a Redis stream. Needs Redis 5 or
- * later and a client of `npm:redis`.
+ * later, and a client of `npm:redis` or `npm:ioredis`.
  *
  * @module
  */
@@ -11,10 +11,13 @@ import {
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import {
+  aFunction,
   aNonEmptyString,
   aPositiveInteger,
-  withMethods,
+  aTimeout,
 } from "../../core/check/rules.ts";
+import { aRedisClient, type RedisClient } from "../../core/redis/client.ts";
+import { RedisLink } from "../../core/redis/link.ts";
 import { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
 import { aTransformer } from "../server/option_rules.ts";
@@ -24,30 +27,23 @@ import {
   SUBSCRIBE,
 } from "./channel.ts";
 import { DEFAULT_HISTORY, messagesLost } from "./message_ring.ts";
+import { Persistence } from "./persistence.ts";
 import { RedisReader } from "./redis_reader.ts";
-import {
-  after,
-  append,
-  type ChannelRedisClient,
-  compareIds,
-  type Entry,
-  isId,
-  persist,
-  type RedisStream,
-  tail,
-} from "./redis_stream.ts";
+import { compareIds, type Entry, isId, RedisStream } from "./redis_stream.ts";
 import { RingReader } from "./ring_reader.ts";
+import { startOf } from "./starting_position.ts";
 
-export type { Channel, ChannelRedisClient, ChannelSubscribeOptions };
+export type { Channel, ChannelSubscribeOptions, RedisClient };
 export type { Tracked, Transformer };
 
 /** Settings of a channel in Redis. */
 export interface RedisChannelOptions {
   /**
-   * A client of `npm:redis`, connected when the channel is used. It stays the
-   * caller's: the channel sends commands through it and never closes it.
+   * A client of `npm:redis` 5 or 6 or of `npm:ioredis`: for one server, for
+   * Sentinel or for a cluster. The channel opens connections of its own with the
+   * same settings, so the client needn't be connected.
    */
-  readonly client: ChannelRedisClient;
+  readonly client: RedisClient;
   /** The key of the stream. Channels of the same name are one channel. */
   readonly name: string;
   /**
@@ -61,50 +57,59 @@ export interface RedisChannelOptions {
    * such as JSON carries.
    */
   readonly transformer?: Transformer;
+  /** How long Redis may take for an answer, in seconds. Default 1. */
+  readonly timeout?: number;
+  /**
+   * Called once for each outage, with an `UnavailableError`. Default: logs its
+   * message.
+   */
+  readonly onError?: (error: Error) => unknown;
 }
-
-const aRedisClient = withMethods("a client of npm:redis", "eval", "duplicate");
 
 const OPTIONS: OptionRules<RedisChannelOptions> = {
   client: true,
   name: true,
   history: aPositiveInteger,
   transformer: aTransformer,
+  timeout: aTimeout("seconds"),
+  onError: aFunction,
 };
 
 /** A channel in Redis. */
 export interface RedisChannel<T> extends Channel<T>, AsyncDisposable {
+  /**
+   * Resolves if Redis answers, for a readiness check.
+   *
+   * @throws {UnavailableError} If Redis can't be reached.
+   */
+  ping(): Promise<void>;
   /** Ends all subscriptions of this process and closes their connection. */
   close(): Promise<void>;
 }
 
-/** A subscription in this process. */
-interface Subscription {
-  /** Ends it, with an error if there is one. */
-  end(failure?: { readonly error: unknown }): void;
-}
-
-/** How long Redis waits for news before it says that there are none, in ms. */
-const BLOCK = 10_000;
+/** Ends a subscription in this process, with an error if there is one. */
+type End = (failure?: { readonly error: unknown }) => void;
 
 /**
  * Creates a channel in Redis. All subscriptions of this process share one
- * connection, which is there while somebody is subscribed.
+ * connection, which is there while somebody is subscribed. Another one publishes.
  *
- * Where Redis goes away, subscriptions wait for the client to reconnect and go
- * on after the last message they gave, without a gap or a repetition; if Redis
- * has lost or deleted what they are owed, they end as {@linkcode Channel}
- * says. If the client gives up, they end with its error.
+ * `publish()` takes one round trip and never longer than `timeout`. While Redis
+ * can't be reached it rejects with an `UnavailableError`. If Redis was too slow,
+ * or the connection broke, the message may or may not have been published. It
+ * rejects with a `TypeError` if the value can't be turned into text.
  *
- * `publish()` does what the client is set to do: by default it waits for the
- * connection, with `disableOfflineQueue` it rejects at once. If the connection
- * breaks before Redis has answered, it rejects, and the message may or may not
- * have been published. It also rejects if the value can't be turned into text,
- * and with what Redis answers, such as `LOADING` shortly after it was started.
+ * Subscriptions don't end when Redis can't be reached: they wait. They go on
+ * after the last message that they gave, without a gap or a repetition, also on
+ * another master. If Redis no longer has what they are owed, they end as
+ * {@linkcode Channel} says. A silent loss of the connection is noticed and
+ * repaired within two timeouts.
+ *
+ * Redis replicates asynchronously. So a new master may lack messages that the
+ * old one has acknowledged. Subscribers that have seen one of them are told.
  *
  * @param options The client, the name and the length of the history.
- * @throws {TypeError} If `history` is not a positive integer or the name is
- * empty.
+ * @throws {TypeError} If an option is wrong or unknown.
  *
  * @example
  * ```ts
@@ -113,8 +118,6 @@ const BLOCK = 10_000;
  * import { createClient } from "redis";
  *
  * const client = createClient({ url: "redis://127.0.0.1:6379" });
- * client.on("error", console.error);
- * // At the start of the server: await client.connect();
  * await using news = createRedisChannel<string>({ client, name: "news" });
  *
  * const subscribe = procedure.subscription(({ signal, lastEventId }) =>
@@ -129,40 +132,52 @@ export function createRedisChannel<T>(
 ): RedisChannel<T> {
   const operation = "create channel";
   checkOptions(options, OPTIONS, operation);
-  const { client, name, history = DEFAULT_HISTORY } = options;
+  const { client, name, history = DEFAULT_HISTORY, timeout = 1 } = options;
   const transformer = options.transformer ?? JSON;
   checkValue(client, "client", aRedisClient, operation);
   checkValue(name, "name", aNonEmptyString, operation);
-  const stream: RedisStream = { client, name, history, block: BLOCK };
-  const subscriptions = new Set<Subscription>();
+  const settings = {
+    client,
+    what: `channel ${name}`,
+    key: name,
+    timeout: timeout * 1_000,
+  };
+  const link = new RedisLink({ ...settings, onError: options.onError });
+  const stream = new RedisStream(link, name, history);
+  const subscriptions = new Set<End>();
   const reader = new RedisReader<T>(
-    stream,
+    // The other connection fails with it, and reports it.
+    { ...settings, onError() {} },
+    history,
     toMessage,
     (error) => endAll({ error }),
   );
-  let closed = false;
+  const closing = new AbortController();
+  const persistence = new Persistence(link, closing.signal);
 
   async function publish(value: T): Promise<string> {
     checkOpen("publish");
     const text = transformer.stringify(value) as string | undefined;
-    if (text !== undefined) return await append(stream, text);
+    if (text !== undefined) return await stream.append(text);
     throw new TypeError(
       `Cannot publish: JSON doesn't carry a value of type ${typeof value}; a transformer may`,
     );
   }
 
-  function toMessage({ id, message: { v } }: Entry): Tracked<T> | undefined {
-    return v === undefined
+  function toMessage({ id, text }: Entry): Tracked<T> | undefined {
+    return text === undefined
       ? undefined
-      : new Tracked(id, transformer.parse(v) as T);
+      : new Tracked(id, transformer.parse(text) as T);
   }
 
   function checkOpen(what: string): void {
-    if (closed) throw new Error(`Cannot ${what}: the channel is closed`);
+    if (closing.signal.aborted) {
+      throw new Error(`Cannot ${what}: the channel is closed`);
+    }
   }
 
   function endAll(failure?: { readonly error: unknown }): void {
-    for (const subscription of subscriptions) subscription.end(failure);
+    for (const end of subscriptions) end(failure);
   }
 
   function subscribe(
@@ -172,47 +187,53 @@ export function createRedisChannel<T>(
     checkOptions(options, SUBSCRIBE, "subscribe to channel");
     const { lastEventId } = options;
     checkOpen("subscribe");
+    const start = startOf(options);
     const stop = new AbortController();
     let failed: { readonly error: unknown } | undefined;
 
-    const subscription: Subscription = {
-      end(failure) {
-        if (!subscriptions.delete(subscription)) return;
-        failed = failure;
-        signal.removeEventListener("abort", abort);
-        stop.abort();
-        if (subscriptions.size === 0) reader.stop();
-      },
+    const end: End = (failure) => {
+      if (!subscriptions.delete(end)) return;
+      failed = failure;
+      signal.removeEventListener("abort", abort);
+      stop.abort();
+      if (subscriptions.size === 0) reader.stop();
     };
-    const abort = () => subscription.end();
-    subscriptions.add(subscription);
+    const abort = () => end();
+    subscriptions.add(end);
     signal.addEventListener("abort", abort);
     if (signal.aborted) abort();
 
     // Asked now, not when the first message is: what is published after this
     // call is what the subscriber gets.
-    const newest = stop.signal.aborted
-      ? undefined
-      : unlessAborted(stop.signal, () => tail(stream));
+    const newest = stop.signal.aborted ? undefined : begin();
     newest?.catch(() => {});
+
+    async function begin(): Promise<string | undefined> {
+      // A subscriber that comes back needs no other position.
+      if (lastEventId !== undefined && reader.isRunning) return lastEventId;
+      const id = await persistence.try(stop.signal, () => stream.tail());
+      if (id === undefined || stop.signal.aborted) return undefined;
+      reader.start(id);
+      if (lastEventId === undefined) start?.(id);
+      return id;
+    }
 
     const messages = (async function* () {
       try {
         const id = await newest;
         if (id !== undefined && !stop.signal.aborted) {
-          reader.start(id);
           yield* read(lastEventId, id, stop.signal);
         }
         if (failed !== undefined) throw failed.error;
       } finally {
-        subscription.end();
+        end();
       }
     })();
     return {
       next: () => messages.next(),
       return() {
         // The generator may be waiting: this ends the wait.
-        subscription.end();
+        end();
         return messages.return();
       },
       [Symbol.asyncIterator]() {
@@ -236,7 +257,7 @@ export function createRedisChannel<T>(
     let position: number | undefined;
     // What this process holds no more, or never did, Redis may hold.
     while ((position = reader.find(id, exists)) === undefined) {
-      const entries = await unlessAborted(signal, () => after(stream, id));
+      const entries = await persistence.try(signal, () => stream.after(id));
       if (signal.aborted) return;
       if (entries === undefined || (exists && entries.length === 0)) {
         throw messagesLost(history);
@@ -257,23 +278,10 @@ export function createRedisChannel<T>(
     }
   }
 
-  /** Asks Redis, through a reconnect if need be, and no longer than wanted. */
-  function unlessAborted<V>(
-    signal: AbortSignal,
-    ask: () => Promise<V>,
-  ): Promise<V | undefined> {
-    return new Promise((resolve, reject) => {
-      const stop = () => resolve(undefined);
-      signal.addEventListener("abort", stop);
-      persist(client, signal, ask).then(resolve, reject)
-        .finally(() => signal.removeEventListener("abort", stop));
-    });
-  }
-
   async function close(): Promise<void> {
-    closed = true;
+    closing.abort();
     endAll();
-    await reader.stop();
+    await Promise.all([reader.stop(), link.close()]);
   }
 
   return {
@@ -281,6 +289,10 @@ export function createRedisChannel<T>(
     subscribe,
     get subscribers() {
       return subscriptions.size;
+    },
+    async ping() {
+      checkOpen("ping");
+      await link.send(["PTTL", name]);
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -1,29 +1,22 @@
+import { RedisLink, type RedisLinkOptions } from "../../core/redis/link.ts";
 import { pause } from "../../core/runtime/pause.ts";
-import { destroy } from "../../core/runtime/redis.ts";
+import { UnavailableError } from "../../core/unavailable.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 import { MessageRing } from "./message_ring.ts";
-import {
-  after,
-  compareIds,
-  type Entry,
-  news,
-  pageSize,
-  persist,
-  type RedisStream,
-  tail,
-} from "./redis_stream.ts";
+import { compareIds, type Entry, RedisStream } from "./redis_stream.ts";
 
-/** How long after a connection was given up the next is opened, in ms. */
-const REOPEN_AFTER = 100;
+/** How long the reader waits before it looks for a connection again, in ms. */
+const RETRY_AFTER = 50;
 
 /**
  * Copies the messages of a stream into a ring, over a connection of its own:
- * one that waits for news can do nothing else.
+ * one that waits for messages can do nothing else.
  */
 export class RedisReader<T> {
   /** The newest messages. */
   readonly ring: MessageRing<T>;
-  readonly #stream: RedisStream;
+  readonly #link: RedisLinkOptions;
+  readonly #history: number;
   readonly #read: (entry: Entry) => Tracked<T> | undefined;
   readonly #onFailure: (error: unknown) => void;
   /** Stops the copying; there is none while nothing is copied. */
@@ -34,16 +27,29 @@ export class RedisReader<T> {
   /** The newest entry that was copied. */
   #newest = "";
 
-  /** Creates a reader that isn't started. */
+  /**
+   * Creates a reader that isn't started.
+   *
+   * @param link The settings of its connection.
+   * @param read Returns the message of an entry.
+   * @param onFailure Called when it can't go on.
+   */
   constructor(
-    stream: RedisStream,
+    link: RedisLinkOptions,
+    history: number,
     read: (entry: Entry) => Tracked<T> | undefined,
     onFailure: (error: unknown) => void,
   ) {
-    this.ring = new MessageRing(stream.history);
-    this.#stream = stream;
+    this.ring = new MessageRing(history);
+    this.#link = link;
+    this.#history = history;
     this.#read = read;
     this.#onFailure = onFailure;
+  }
+
+  /** Whether it copies. */
+  get isRunning(): boolean {
+    return this.#running !== undefined;
   }
 
   /** Copies what follows the entry `id`, unless it is copying already. */
@@ -70,31 +76,42 @@ export class RedisReader<T> {
   }
 
   /**
-   * The position of the message after the entry `id`. Nothing if the ring
-   * doesn't reach back to that, or, unless the entry is known to exist, has
-   * never seen it.
+   * Returns the position of the message after the entry `id`, or `undefined` if
+   * the ring doesn't reach back to that, or doesn't know it.
+   *
+   * @param exists Whether the stream is known to have the entry. The ring may
+   * be behind it then.
    */
   find(id: string, exists: boolean): number | undefined {
-    if (compareIds(id, this.#floor) < 0) return undefined;
+    if (id === this.#newest) return this.ring.end;
+    if (id === this.#floor) return this.ring.start;
+    if (compareIds(id, this.#newest) > 0) {
+      return exists ? this.ring.end : undefined;
+    }
     let { start: low, end: high } = this.ring;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (compareIds(this.ring.at(middle).id, id) <= 0) low = middle + 1;
       else high = middle;
     }
-    if (exists || id === this.#floor) return low;
-    const before = low > this.ring.start ? this.ring.at(low - 1).id : undefined;
-    return id === before ? low : undefined;
+    const isThere = low > this.ring.start && this.ring.at(low - 1).id === id;
+    return isThere ? low : undefined;
   }
 
   async #run(signal: AbortSignal): Promise<void> {
+    const link = new RedisLink(this.#link);
+    // A connection that is being opened ends the first command in time. Some
+    // clients can't close it before.
+    const close = () => link.isOpen ? link.close() : undefined;
+    signal.addEventListener("abort", close);
     try {
-      while (!signal.aborted) {
-        await this.#follow(signal);
-        await pause(REOPEN_AFTER, signal);
-      }
+      const stream = new RedisStream(link, this.#link.key, this.#history);
+      await this.#follow(stream, signal);
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
+    } finally {
+      signal.removeEventListener("abort", close);
+      await link.close();
     }
   }
 
@@ -103,59 +120,30 @@ export class RedisReader<T> {
     this.stop();
   }
 
-  /** Copies over one connection, until that is silent when it shouldn't be. */
-  async #follow(signal: AbortSignal): Promise<void> {
-    const client = this.#stream.client.duplicate();
-    // What fails is seen below; without a listener it would be thrown.
-    client.on("error", () => {});
-    const close = () => destroy(client);
-    // A server that vanishes without a word leaves a connection that looks as
-    // if nothing were published. Redis itself speaks up once in `block` ms.
-    let silent = false;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const heard = () => {
-      clearTimeout(timer);
-      if (signal.aborted) return false;
-      timer = setTimeout(() => {
-        silent = true;
-        close();
-      }, 1.5 * this.#stream.block);
-      return true;
-    };
-    signal.addEventListener("abort", close);
-    try {
-      heard();
-      await client.connect();
-      const stream = { ...this.#stream, client };
-      await persist(client, signal, () => this.#copy(stream, heard));
-    } catch (error) {
-      if (!silent) throw error;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", close);
-      close();
-    }
-  }
-
-  /** `heard` is told of every answer, and says whether to go on. */
-  async #copy(stream: RedisStream, heard: () => boolean): Promise<void> {
-    const page = pageSize(stream);
-    for (;;) {
-      // It is behind, or it was away: all between must still be there.
-      let entries = await after(stream, this.#newest);
-      if (!heard()) return;
-      if (entries === undefined) {
-        const id = await tail(stream);
-        if (!heard()) return;
-        this.ring.clear();
-        this.#goTo(id);
-        continue;
-      }
-      this.#take(entries);
-      while (entries.length < page) {
-        entries = await news(stream, this.#newest);
-        if (!heard()) return;
-        if (entries.length < page) this.#take(entries);
+  async #follow(stream: RedisStream, signal: AbortSignal): Promise<void> {
+    // Redis answers in half of the time after which it counts as silent.
+    const block = Math.max(1, Math.floor(this.#link.timeout / 2));
+    let isBehind = true;
+    while (!signal.aborted) {
+      try {
+        const entries: readonly Entry[] | undefined = isBehind
+          ? await stream.after(this.#newest)
+          : await stream.next(this.#newest, block);
+        if (signal.aborted) return;
+        if (entries === undefined) {
+          const id = await stream.tail();
+          if (signal.aborted) return;
+          this.ring.clear();
+          this.#goTo(id);
+        } else {
+          this.#take(entries);
+          isBehind = entries.length === stream.pageSize;
+        }
+      } catch (error) {
+        if (!(error instanceof UnavailableError)) throw error;
+        if (signal.aborted) return;
+        await pause(RETRY_AFTER, signal);
+        isBehind = true;
       }
     }
   }
@@ -163,12 +151,7 @@ export class RedisReader<T> {
   #take(entries: readonly Entry[]): void {
     const { ring } = this;
     for (const entry of entries) {
-      let message: Tracked<T> | undefined;
-      try {
-        message = this.#read(entry);
-      } catch (error) {
-        return this.#fail(error);
-      }
+      const message = this.#read(entry);
       this.#newest = entry.id;
       if (message === undefined) continue;
       if (ring.end - ring.start === ring.capacity) {

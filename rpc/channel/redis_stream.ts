@@ -1,134 +1,97 @@
-/**
- * The commands that a channel needs of Redis, on one stream.
- *
- * @module
- */
+import type { RedisCommands } from "../../core/redis/link.ts";
 
-import { pause } from "../../core/runtime/pause.ts";
-import { isTransient } from "../../core/runtime/redis.ts";
-
-/**
- * What is used of a client of `npm:redis`, version 4 or later: what its
- * `createClient` makes. It has to be connected by whoever made it, before the
- * channel is used: messages are published through it.
- */
-export interface ChannelRedisClient {
-  /** Whether it is connected, or tries to be. */
-  readonly isOpen: boolean;
-  /** Opens the connection. */
-  connect(): Promise<unknown>;
-  /** Closes the connection, whatever is going on. */
-  destroy(): void;
-  /** Creates another client with the same settings. */
-  duplicate(): ChannelRedisClient;
-  /** Listens to failures of the connection. */
-  on(event: "error", listener: (error: Error) => void): unknown;
-  /** The command EVAL. */
-  eval(
-    script: string,
-    options: { keys: string[]; arguments: string[] },
-  ): Promise<unknown>;
-  /** The command XADD. */
-  xAdd(
-    key: string,
-    id: string,
-    message: Record<string, string>,
-    options: {
-      TRIM: { strategy: "MAXLEN"; strategyModifier: "~"; threshold: number };
-    },
-  ): Promise<unknown>;
-  /** The command XRANGE. */
-  xRange(
-    key: string,
-    start: string,
-    end: string,
-    options: { COUNT: number },
-  ): Promise<unknown>;
-  /** The command XREAD. */
-  xRead(
-    stream: { key: string; id: string },
-    options: { COUNT: number; BLOCK: number },
-  ): Promise<unknown>;
-}
-
-/** An entry of a stream: a message, or the first entry, which holds none. */
+/** An entry of a stream. The first one of a stream holds no message. */
 export interface Entry {
   readonly id: string;
-  readonly message: { readonly v?: string };
-}
-
-/** A stream in Redis. */
-export interface RedisStream {
-  /** The client that the commands go through. */
-  readonly client: ChannelRedisClient;
-  /** Its key. */
-  readonly name: string;
-  /** How many entries Redis keeps at least. */
-  readonly history: number;
-  /** How long one read waits for messages, in milliseconds. */
-  readonly block: number;
+  /** The text of the message. */
+  readonly text: string | undefined;
 }
 
 /** How many entries are fetched at a time, at most. */
 const MAX_PAGE = 128;
 
-/** How many entries a page holds beside the one that it starts from. */
-export function pageSize({ history }: RedisStream): number {
-  return Math.min(MAX_PAGE, history);
-}
-
-/** Adds a message and gives its id. */
-export async function append(
-  { client, name, history }: RedisStream,
-  text: string,
-): Promise<string> {
-  const TRIM = {
-    strategy: "MAXLEN",
-    strategyModifier: "~",
-    threshold: history,
-  } as const;
-  return await client.xAdd(name, "*", { v: text }, { TRIM }) as string;
-}
-
 // A stream without an entry gets one, so that there always is one to start
-// from: see startingAt().
+// from. Errors are passed on as they are, for READONLY to be recognised.
 const TAIL = `
 local last = redis.call("XREVRANGE", KEYS[1], "+", "-", "COUNT", 1)[1]
-return last and last[1] or redis.call("XADD", KEYS[1], "*", "start", "")`;
-
-/** The id of the newest entry. */
-export async function tail({ client, name }: RedisStream): Promise<string> {
-  return await client.eval(TAIL, { keys: [name], arguments: [] }) as string;
-}
+return last and last[1] or redis.pcall("XADD", KEYS[1], "*", "start", "")`;
 
 /**
- * The entries after `id`, up to a page of them. Nothing if the entry `id` is
- * gone: Redis deletes the oldest first, so as long as it is there, all that
- * came after it is there as well.
+ * The commands that a channel needs of Redis, on one stream.
+ *
+ * Each read begins with the entry that the reader has seen last. A stream only
+ * grows at its end and is only cut at its beginning. So if that entry is there,
+ * all that was added after it is there, too. If it isn't, the history was cut,
+ * the stream was deleted, or another server with another history has taken over,
+ * whose next ids may even be smaller.
  */
-export async function after(
-  stream: RedisStream,
-  id: string,
-): Promise<readonly Entry[] | undefined> {
-  const [first, ...rest] = await stream.client.xRange(stream.name, id, "+", {
-    COUNT: pageSize(stream) + 1,
-  }) as Entry[];
-  return first?.id === id ? rest : undefined;
+export class RedisStream {
+  readonly #commands: RedisCommands;
+  readonly #key: string;
+  readonly #history: number;
+
+  /** Creates the commands for the stream `key`. */
+  constructor(commands: RedisCommands, key: string, history: number) {
+    this.#commands = commands;
+    this.#key = key;
+    this.#history = history;
+  }
+
+  /** How many entries a read returns at most. */
+  get pageSize(): number {
+    return Math.min(this.#history, MAX_PAGE);
+  }
+
+  /** Adds a message. Returns its id. */
+  async append(text: string): Promise<string> {
+    const id = await this.#commands.send([
+      ...["XADD", this.#key, "MAXLEN", "~", `${this.#history}`, "*"],
+      ...["v", text],
+    ]);
+    return String(id);
+  }
+
+  /** Returns the id of the newest entry. */
+  async tail(): Promise<string> {
+    // Not EVALSHA: if Redis didn't know the script, a message that is published
+    // next would overtake it.
+    return String(await this.#commands.send(["EVAL", TAIL, "1", this.#key]));
+  }
+
+  /**
+   * Returns the next entries after the entry `id`, or `undefined` if that isn't
+   * there.
+   */
+  async after(id: string): Promise<readonly Entry[] | undefined> {
+    const reply = await this.#commands.send([
+      ...["XRANGE", this.#key, id, "+"],
+      ...["COUNT", `${this.pageSize + 1}`],
+    ]) as [string, string[]][];
+    const [first, ...rest] = reply.map(toEntry);
+    return first?.id === id ? rest : undefined;
+  }
+
+  /**
+   * The same as {@linkcode after}, but waits for an entry to come.
+   *
+   * @param ms How long to wait, in milliseconds. Then there are none.
+   */
+  async next(id: string, ms: number): Promise<readonly Entry[] | undefined> {
+    const [, entries] = await Promise.all([
+      this.#commands.send([
+        ...["XREAD", "COUNT", "1", "BLOCK", `${ms}`],
+        ...["STREAMS", this.#key, id],
+      ]),
+      // Redis runs it when the first command has ended.
+      this.after(id),
+    ]);
+    return entries;
+  }
 }
 
-/**
- * Waits for entries after `id`; empty if none come for a while. If it is less
- * than a page, nothing between was deleted: Redis keeps more than that.
- */
-export async function news(
-  stream: RedisStream,
-  id: string,
-): Promise<readonly Entry[]> {
-  const reply = await stream.client.xRead({ key: stream.name, id }, {
-    COUNT: pageSize(stream),
-    BLOCK: stream.block,
-  }) as { messages: Entry[] }[] | null;
-  return reply?.[0]?.messages ?? [];
+function toEntry([id, fields]: readonly [string, readonly string[]]): Entry {
+  const at = fields.findIndex((field, i) => i % 2 === 0 && `${field}` === "v");
+  return { id: `${id}`, text: at < 0 ? undefined : `${fields[at + 1]}` };
 }
 
 /** An id in its one spelling, as far as a number can hold its parts. */
@@ -145,26 +108,3 @@ export function compareIds(a: string, b: string): number {
   const [bTime, bNumber] = b.split("-") as [string, string];
   return Number(aTime) - Number(bTime) || Number(aNumber) - Number(bNumber);
 }
-
-/**
- * Repeats work that only reads for as long as the client is about to get its
- * connection back.
- */
-export async function persist<V>(
-  client: ChannelRedisClient,
-  signal: AbortSignal,
-  work: () => Promise<V>,
-): Promise<V> {
-  for (let ms = 1;; ms = Math.min(2 * ms, MAX_PAUSE)) {
-    try {
-      return await work();
-    } catch (error) {
-      const passes = isTransient(error as Error);
-      if (!passes || !client.isOpen || signal.aborted) throw error;
-    }
-    await pause(ms, signal);
-  }
-}
-
-/** Time between two attempts, in ms. */
-const MAX_PAUSE = 500;

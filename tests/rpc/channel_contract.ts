@@ -12,6 +12,7 @@ import {
   procedure,
   RPCError,
 } from "@quartet/kit/rpc";
+import { connect, serveRouter, subscribe, until } from "./helpers.ts";
 
 /** A channel that ends with its block. */
 export interface TestChannel extends AsyncDisposable {
@@ -389,6 +390,39 @@ export function testChannel(kind: ChannelKind): void {
       await channel.publish(3);
       assertEquals((await waiting).value, 3);
       await yielded.return!(undefined);
+    },
+  );
+
+  test(
+    "tells a socket's client where its subscription begins, to resume from",
+    async (channel) => {
+      const api = createRouter({
+        returned: procedure.subscription(({ signal, lastEventId }) =>
+          channel.subscribe(signal, { lastEventId })
+        ),
+        yielded: procedure.subscription(
+          async function* ({ signal, lastEventId }) {
+            yield* channel.subscribe(signal, { lastEventId });
+          },
+        ),
+      });
+      await using server = await serveRouter(api);
+      for (const [round, path] of ["returned", "yielded"].entries()) {
+        const eventId = await (async () => {
+          await using client = await connect(server);
+          client.send(subscribe("a", path));
+          const message = await client.next();
+          assertEquals([message.type, message.id], ["started", "a"]);
+          return message.eventId;
+        })();
+        const values = range(10 * round, 10 * round + 5);
+        await publish(channel, values);
+        await using client = await connect(server);
+        client.send({ ...subscribe("a", path), lastEventId: eventId });
+        const messages = await client.take(values.length);
+        assertEquals(messages.map(({ data }) => data), values);
+      }
+      await until(() => channel.subscribers === 0);
     },
   );
 

@@ -1,0 +1,101 @@
+/**
+ * Processes that share a channel in Redis, and what tests do with them.
+ *
+ * @module
+ */
+
+import type { Channel } from "@quartet/kit/rpc";
+import {
+  createRedisChannel,
+  type RedisChannel,
+  type RedisChannelOptions,
+} from "@quartet/kit/rpc/redis";
+import { createClient } from "redis";
+import { hasRedisServer, needsRedis } from "../redis_server.ts";
+
+/** One of the processes that share a channel. Ends with its block. */
+export interface TestProcess extends AsyncDisposable {
+  readonly channel: RedisChannel<number>;
+  /** What the channel has reported. */
+  readonly errors: readonly Error[];
+}
+
+/** A timeout that no busy machine exceeds, in seconds. */
+export const UNHURRIED = 10;
+
+/** Makes the channel of another process. Its client is never connected. */
+export function openProcess(
+  url: string,
+  options: Partial<RedisChannelOptions> = {},
+): TestProcess {
+  const errors: Error[] = [];
+  const channel = createRedisChannel<number>({
+    client: createClient({ url }),
+    name: "c",
+    timeout: UNHURRIED,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  return {
+    channel,
+    errors,
+    [Symbol.asyncDispose]: () => channel.close(),
+  };
+}
+
+/** Subscribes, and waits until the subscription has begun. */
+export async function begin(
+  channel: RedisChannel<number>,
+  signal: AbortSignal,
+  lastEventId?: string,
+) {
+  const stream = channel.subscribe(signal, { lastEventId });
+  // One connection answers in the order of its commands.
+  await channel.ping();
+  return stream;
+}
+
+/** Publishes as soon as Redis can be reached. */
+export async function publishWhenBack(
+  channel: Channel<number>,
+  value: number,
+): Promise<string> {
+  for (;;) {
+    try {
+      return await channel.publish(value);
+    } catch (error) {
+      if ((error as Error).name !== "UnavailableError") throw error;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
+
+/** Waits until Redis can be reached. */
+export async function untilBack(channel: RedisChannel<number>): Promise<void> {
+  for (;;) {
+    try {
+      return await channel.ping();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
+
+/** Registers a test that starts servers of Redis. */
+export function testWithServers(
+  name: string,
+  fn: (signal: AbortSignal) => Promise<void>,
+): void {
+  Deno.test({
+    name: needsRedis(name, hasRedisServer),
+    ignore: !hasRedisServer,
+    async fn() {
+      const controller = new AbortController();
+      try {
+        await fn(controller.signal);
+      } finally {
+        controller.abort();
+      }
+    },
+  });
+}
