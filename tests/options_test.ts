@@ -460,9 +460,9 @@ const RPC: Case[] = [
   },
   {
     what: "createRedisChannel()",
-    options: { client, name: "a" },
+    options: { client: createRedisClient(), name: "a" },
     cannot: "Cannot create channel: ",
-    names: "client, name, history, transformer",
+    names: "client, name, history, transformer, timeout, onError",
     call: createRedisChannel,
   },
   {

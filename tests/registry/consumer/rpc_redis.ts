@@ -6,7 +6,6 @@ const [url] = Deno.args;
 const client = createClient(url === undefined ? {} : { url });
 const news = createRedisChannel<string>({ client, name: "consumer:news" });
 if (url !== undefined) {
-  await client.connect();
   const lastEventId = await news.publish("seen before");
   await news.publish("hello");
   const abort = new AbortController();
@@ -14,7 +13,6 @@ if (url !== undefined) {
     equal(value, "hello");
     abort.abort();
   }
-  client.destroy();
 }
 equal(news.subscribers, 0);
 await news.close();
