@@ -102,7 +102,7 @@ export function createSubscribe(options: PlainOptions): Subscribe {
     /** Whether `onGap` is to be called. */
     let hasGap: boolean | undefined;
     /** Failures since it last ran well. */
-    let gaps = 0;
+    let failures = 0;
     let refusals = 0;
     let openedAt = 0;
     /** The next attempt, while it waits for one. */
@@ -183,13 +183,15 @@ export function createSubscribe(options: PlainOptions): Subscribe {
     }
 
     function refuse(failure: Received["error"]): void {
-      if (Date.now() - openedAt > RECOVERED) gaps = refusals = 0;
+      if (Date.now() - openedAt > RECOVERED) failures = refusals = 0;
       const { code, details } = failure || {};
       if ((details as { reason?: unknown })?.reason === "MESSAGES_LOST") {
         request!.lastEventId = undefined;
         hasGap = true;
-        retry(gaps++ && backoff(options, gaps));
-      } else if (code === "UNAUTHORIZED" && hasBegun && !refusals++) {
+        retry(failures++ && backoff(options, failures));
+      } else if (hasBegun && code === "UNAVAILABLE") {
+        retry(backoff(options, failures++));
+      } else if (hasBegun && code === "UNAUTHORIZED" && !refusals++) {
         // A sign-in ends the old session before the browser has the new cookie.
         retry(backoff(options, 1), true);
       } else fail(failure);

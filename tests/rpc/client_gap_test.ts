@@ -6,7 +6,8 @@ import {
   procedure,
   RPCError,
 } from "@quartet/kit/rpc";
-import { createClient } from "@quartet/kit/rpc/client";
+import { UnavailableError } from "@quartet/kit/app";
+import { createClient, type RPCClientError } from "@quartet/kit/rpc/client";
 import { serveBreakable } from "./breakable_server.ts";
 import { fakeTimers } from "./fake_timers.ts";
 import { until } from "./helpers.ts";
@@ -217,4 +218,46 @@ Deno.test("onGap is called though the server knows no position", async () => {
   assertEquals(gaps, 1);
   unsubscribe();
   assertEquals(timers.waits, []);
+});
+
+Deno.test("A running subscription waits while a store of the server is away", async () => {
+  const channel = createChannel<number>();
+  let isAway = false;
+  let refused = 0;
+  const api = createRouter({
+    news: procedure.use(({ next }) => {
+      if (!isAway) return next();
+      refused++;
+      throw new UnavailableError("Cannot reach session store");
+    }).subscription(({ signal, lastEventId }) =>
+      channel.subscribe(signal, { lastEventId })
+    ),
+  });
+  await using server = await serveBreakable(api);
+  const rpc = createClient<typeof api>({
+    httpEndpoint: server.url,
+    reconnect: { delayMs: 1 },
+  });
+  const seen: number[] = [];
+  const unsubscribe = rpc.news.subscribe(undefined, {
+    onData: (n) => seen.push(n),
+  });
+  await until(() => channel.subscribers === 1);
+  await channel.publish(1);
+  await until(() => seen.length === 1);
+  isAway = true;
+  server.breakSockets();
+  await until(() => refused === 3);
+  await channel.publish(2);
+  isAway = false;
+  await until(() => seen.length === 2);
+  assertEquals(seen, [1, 2]);
+  unsubscribe();
+
+  // One that has never begun is told at once.
+  isAway = true;
+  const error = await new Promise((resolve) =>
+    rpc.news.subscribe(undefined, { onData() {}, onError: resolve })
+  );
+  assertEquals((error as RPCClientError).code, "UNAVAILABLE");
 });
