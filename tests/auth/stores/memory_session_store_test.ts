@@ -5,6 +5,7 @@ import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
 
 testSessionStore({
   name: "createMemorySessionStore()",
+  tellsEnds: true,
   make() {
     const { store, clock } = timed();
     return Promise.resolve({

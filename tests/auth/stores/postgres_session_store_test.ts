@@ -24,6 +24,7 @@ for (const driver of driverNames) {
     name: `createPostgresSessionStore() with ${driver}`,
     title: needsPostgres,
     ignore: !hasPostgres,
+    hasConnection: true,
     async make() {
       const world = await openWorld(driver);
       return { ...world, open: world.store };
