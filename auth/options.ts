@@ -46,7 +46,7 @@ export interface SessionConfig {
   /**
    * The store of the strategies `cookie` and `hybrid`. Default: the memory of
    * this process, for at most 10,000 sessions. For several machines, use
-   * `createRedisSessionStore()` or `createKvSessionStore()`.
+   * `createRedisSessionStore()` or `createPostgresSessionStore()`.
    */
   readonly store?: SessionStore;
   /**

@@ -176,7 +176,7 @@ Deno.test("Each outage of the store is logged once, without secrets of its error
   assertEquals(log.lines.length, 2);
 });
 
-Deno.test('With fallback: "anonymous", public routes go on, and guards still answer 503', async () => {
+Deno.test("With the fallback to anonymous, public routes go on, and guards still answer 503", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     using _log = captureLog();
     const { server, store } = await startOutage({

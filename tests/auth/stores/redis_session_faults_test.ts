@@ -204,7 +204,7 @@ test("A store works on after a restart of Redis, which has forgotten its scripts
 });
 
 test(
-  "When Redis is full, sessions are read and not begun, which is reported once",
+  "When Redis is full, sessions are read and ended but not begun, which is reported once",
   async ({ server, reports, store: make }) => {
     const store = make();
     await store.set(recordOf("a"));
@@ -218,6 +218,8 @@ test(
       assertEquals((await store.get("a"))?.id, "a");
     }
     assertEquals(reports.length, 1);
+    await store.delete("a");
+    assertEquals(await store.get("a"), undefined);
     await server.send("CONFIG", "SET", "maxmemory", "0");
     await store.set(recordOf("b"));
   },
