@@ -24,7 +24,7 @@ export interface AuthOptions {
   readonly secret: string;
   /** Where else people have accounts. */
   readonly hillside: Hillside;
-  /** Who has signed in. Default: this process knows it, until it ends. */
+  /** Keeps the sessions. Default: this process, until it ends. */
   readonly sessions?: SessionStore | undefined;
   /** Counts failed sign-ins. Default: this process does. */
   readonly limits?: RateLimitStore | undefined;

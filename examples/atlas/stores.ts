@@ -1,4 +1,4 @@
-// What the processes of Atlas share, if there are several.
+// Stores that several processes of Atlas share.
 
 import type { RateLimitStore, SessionStore } from "@quartet/kit/auth";
 import type { CacheStore } from "@quartet/kit/data";
@@ -6,13 +6,13 @@ import type { Channel } from "@quartet/kit/rpc";
 
 /** Stores between the processes. */
 export interface SharedStores {
-  /** Who has signed in. */
+  /** The sessions. */
   readonly sessions: SessionStore;
-  /** Who fails to sign in, and how often. */
+  /** The counts of failed sign-ins. */
   readonly limits: RateLimitStore;
   /** The pages that are kept. */
   readonly cache: CacheStore;
-  /** Whose favourites, or whose sessions, have changed. */
+  /** Tells whose favourites, or whose sessions, have changed. */
   readonly changes: Channel<string>;
   /** Closes what they hold. */
   close(): Promise<void>;

@@ -119,7 +119,7 @@ Deno.test({
       .filter(({ status }) => status === 429);
     assertEquals(refused.length, 1);
 
-    // Signed out at one process, nobody at the other, and told so.
+    // Signing out at one process ends the session and the socket at the other.
     await visitor.submit("/sign-out-everywhere");
     assertEquals((await socket.next()).error?.code, "UNAUTHORIZED");
     goTo(b);

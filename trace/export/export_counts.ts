@@ -33,7 +33,7 @@ export interface OTLPExporterStats {
   readonly rejectedSpans: number;
 }
 
-/** What became of a trace. */
+/** The fate of a trace. */
 export type Outcome = "exported" | keyof OTLPExporterStats["lost"];
 
 /** Counts outcomes. */

@@ -60,7 +60,7 @@ type SendResult =
 
 /** Delivers a bounded number of bodies at a time, and reports problems once. */
 export class Sender {
-  /** Those of the requests. A delivery that waits to try again holds none. */
+  /** A slot for each request. A delivery that waits to try again holds none. */
   readonly slots: Slots;
   /** Spans of delivered bodies that the collector refused. */
   rejectedSpans = 0;
@@ -93,7 +93,7 @@ export class Sender {
       const result = await this.#attempt(body);
       if (result.type === "sent") {
         this.rejectedSpans += result.rejectedSpans ?? 0;
-        // Those that wait to try again are still in trouble.
+        // Deliveries that wait to try again are still in trouble.
         if (result.problem !== undefined) {
           this.report("collector", result.problem);
         } else if (this.#wakers.size === 0) this.recovered("collector");
@@ -154,7 +154,7 @@ export class Sender {
     this.#troubles.delete(trouble);
   }
 
-  /** Ends the waits that the sender chose itself, not those of the collector. */
+  /** Ends waits, except those that the collector asked for. */
   hurry(): void {
     for (const wake of this.#wakers) wake(false);
   }
