@@ -9,7 +9,7 @@ import {
   checkOptions,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { aFunction } from "../../core/check/rules.ts";
+import { aBoolean, aFunction } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
 import { PostgresLink } from "../../core/postgres/link.ts";
 import {
@@ -37,6 +37,12 @@ export type { SessionRecord, SessionStore };
 export interface PostgresSessionStoreOptions extends PostgresPoolOptions {
   /** The table. Default `kit_sessions`. */
   readonly name?: string;
+  /**
+   * Whether ended sessions are told by notifications. They need a connection of
+   * their own, which some poolers can't give. Without them, the plugin asks for
+   * the watched sessions twice a second. Default `true`.
+   */
+  readonly notifications?: boolean;
   /** The clock, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
@@ -44,12 +50,16 @@ export interface PostgresSessionStoreOptions extends PostgresPoolOptions {
 const OPTIONS: OptionRules<PostgresSessionStoreOptions> = {
   ...POSTGRES_POOL_OPTIONS,
   name: anIdentifier,
+  notifications: aBoolean,
   now: aFunction,
 };
 
 /** A session store in Postgres. It has every method of a {@linkcode SessionStore}. */
 export interface PostgresSessionStore
-  extends Required<SessionStore>, AsyncDisposable {
+  extends
+    Required<Omit<SessionStore, "onEnded">>,
+    Pick<SessionStore, "onEnded">,
+    AsyncDisposable {
   /** Closes its connections. */
   close(): Promise<void>;
 }
@@ -92,6 +102,7 @@ export function createPostgresSessionStore(
   const { connect, schema = DEFAULT_SCHEMA, name = "kit_sessions" } = options;
   const { timeout = DEFAULT_TIMEOUT, now = Date.now, onError } = options;
   const { maxConnections = DEFAULT_MAX_CONNECTIONS } = options;
+  const { notifications = true } = options;
   const sql = sessionSql(schema, name);
   const { channel } = meetingPoint("sessions", schema, name);
   const listeners = new Set<Listener>();
@@ -131,6 +142,14 @@ export function createPostgresSessionStore(
     return Number(row![0]);
   }
 
+  function onEnded(listener: Listener): () => void {
+    // The same function may be passed twice.
+    const own: Listener = (ids) => listener(ids);
+    listeners.add(own);
+    link.listen();
+    return () => void listeners.delete(own);
+  }
+
   const close = () => link.close();
 
   return {
@@ -162,13 +181,7 @@ export function createPostgresSessionStore(
       return sortRecords(records.filter(isValid));
     },
 
-    onEnded(listener) {
-      // The same function may be passed twice.
-      const own: Listener = (ids) => listener(ids);
-      listeners.add(own);
-      link.listen();
-      return () => void listeners.delete(own);
-    },
+    ...(notifications && { onEnded }),
 
     async ping() {
       await link.query("SELECT 1");

@@ -54,10 +54,11 @@ interface Batch {
 /** Maximum rows that are fetched at a time. */
 const MAX_PAGE = 128;
 /** Maximum messages, and characters before the last, that a statement appends. */
-const MAX_BATCH = 256;
+const MAX_BATCH = 1_024;
 const MAX_BATCH_LENGTH = 2 ** 18;
-/** After so many messages of this process, it deletes old ones. */
-const TRIM_INTERVAL = 64;
+/** After so many messages of this process, or a part of the history, it trims. */
+const MIN_TRIM_INTERVAL = 64;
+const TRIM_PART = 1 / 16;
 
 /** Appends and reads messages. */
 export class PostgresLog {
@@ -67,13 +68,16 @@ export class PostgresLog {
   readonly #sql: ReturnType<typeof logSql>;
   #batch: Batch | undefined;
   #tail: Promise<string> | undefined;
+  readonly #trimInterval: number;
   #untilTrim = 0;
 
   /** Creates a log. */
   constructor(options: PostgresLogOptions) {
+    const { history } = options;
+    this.#trimInterval = Math.max(MIN_TRIM_INTERVAL, TRIM_PART * history);
     this.#options = options;
     this.#sql = logSql(options.table);
-    this.pageSize = Math.min(MAX_PAGE, options.history);
+    this.pageSize = Math.min(MAX_PAGE, history);
   }
 
   /**
@@ -142,7 +146,7 @@ export class PostgresLog {
     try {
       const rows = await link.query(isTrimming ? appendAndTrim : append, () => {
         close();
-        if (isTrimming) this.#untilTrim = TRIM_INTERVAL;
+        if (isTrimming) this.#untilTrim = this.#trimInterval;
         this.#untilTrim -= batch.texts.length;
         const values = [name, lock, tag, JSON.stringify(batch.texts), channel];
         return isTrimming ? [...values, `${history}`] : values;

@@ -142,7 +142,7 @@ test("A silent loss that nobody asks about is repaired within 2 s", async (world
     name: "c",
   });
   let told = Promise.withResolvers<void>();
-  here.onEnded((ids) => ids === undefined && told.resolve());
+  here.onEnded!((ids) => ids === undefined && told.resolve());
   await told.promise;
   told = Promise.withResolvers();
   const stream = channel.subscribe(controller.signal);
@@ -250,7 +250,7 @@ test("Connections that an administrator ends are replaced", async (world) => {
   });
   const told: (readonly string[] | undefined)[] = [];
   let next = Promise.withResolvers<void>();
-  sessions.onEnded((ids) => {
+  sessions.onEnded!((ids) => {
     told.push(ids);
     next.resolve();
   });

@@ -21,7 +21,7 @@ const blocks = pages.flatMap(({ blocks }) => blocks);
 const RUN = /^(README\.md:|docs\/)/;
 const TYPESCRIPT = ["ts", "tsx", "js", "jsx"];
 /** What may follow a fence; output and drawings have no language. */
-const LANGUAGES = [...TYPESCRIPT, "json", "sh", "nginx", "haproxy", ""];
+const LANGUAGES = [...TYPESCRIPT, "json", "sh", "sql", "nginx", "haproxy", ""];
 
 Deno.test("Each block of code says what it is, and stands where the checks run it", () => {
   const strange = blocks.filter(({ place, language, marks }) =>

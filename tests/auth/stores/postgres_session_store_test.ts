@@ -137,7 +137,7 @@ test("onEnded() tells of ends and changes in other processes", async (world) => 
   const there = world.store();
   const told: (readonly string[] | undefined)[] = [];
   let next = Promise.withResolvers<void>();
-  const stop = here.onEnded((ids) => {
+  const stop = here.onEnded!((ids) => {
     told.push(ids);
     next.resolve();
   });
