@@ -8,6 +8,7 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { readPages } from "./docs/pages.ts";
 import { ROOT } from "./helpers.ts";
+import { hasPostgres } from "./postgres_server.ts";
 
 const DEMO = "npx -y deno task dev --trace";
 const TEST = "npx -y deno task test";
@@ -123,6 +124,8 @@ Deno.test(".ci/run goes on where programs can't be installed", async () => {
     `${install} redis-server`,
     `${install} nginx`,
     `${install} haproxy`,
+    // Its programs aren't looked for on the path alone.
+    ...(hasPostgres ? [] : [`${install} postgresql`]),
   ]);
 });
 

@@ -8,6 +8,7 @@ import { Redis } from "ioredis";
 import * as app from "@quartet/kit/app";
 import * as auth from "@quartet/kit/auth";
 import { createKvSessionStore } from "@quartet/kit/auth/kv";
+import { createPostgresSessionStore } from "@quartet/kit/auth/postgres";
 import { createRedisSessionStore } from "@quartet/kit/auth/redis";
 import * as data from "@quartet/kit/data";
 import { createKvStore } from "@quartet/kit/data/kv";
@@ -16,11 +17,16 @@ import * as rpc from "@quartet/kit/rpc";
 import { createClient, createHTTPClient } from "@quartet/kit/rpc/client";
 import { createKvRateLimitStore } from "@quartet/kit/rpc/kv";
 import {
+  createPostgresChannel,
+  createPostgresRateLimitStore,
+} from "@quartet/kit/rpc/postgres";
+import {
   createRedisChannel,
   createRedisRateLimitStore,
 } from "@quartet/kit/rpc/redis";
 import * as trace from "@quartet/kit/trace";
 import { initClientTracing } from "@quartet/kit/trace/client";
+import pg from "pg";
 import { createClient as createRedisClient } from "redis";
 
 interface Case {
@@ -39,6 +45,7 @@ interface Case {
   readonly call: (options: any) => unknown;
 }
 
+const connectPostgres = () => new pg.Client();
 const SECRET = "a secret of at least thirty-two bytes";
 const session = { secret: SECRET };
 const handler = () => new Response("hello");
@@ -333,6 +340,14 @@ const AUTH: Case[] = [
     names: "client, name, prefix, timeout, onError, now",
     call: createRedisSessionStore,
   },
+  {
+    what: "createPostgresSessionStore()",
+    options: { connect: connectPostgres, schema: "a" },
+    cannot: "Cannot create session store: ",
+    names:
+      "connect, schema, timeout, onError, maxConnections, name, notifications, now",
+    call: createPostgresSessionStore,
+  },
 ];
 
 const DATA: Case[] = [
@@ -435,6 +450,21 @@ const RPC: Case[] = [
     cannot: "Cannot create rate limit store: ",
     names: "client, name, timeout, onError",
     call: createRedisRateLimitStore,
+  },
+  {
+    what: "createPostgresRateLimitStore()",
+    options: { connect: connectPostgres, name: "a" },
+    cannot: "Cannot create rate limit store: ",
+    names: "connect, schema, timeout, onError, maxConnections, name",
+    call: createPostgresRateLimitStore,
+  },
+  {
+    what: "createPostgresChannel()",
+    options: { connect: connectPostgres, name: "a" },
+    cannot: "Cannot create channel: ",
+    names:
+      "connect, schema, timeout, onError, name, table, history, transformer, random",
+    call: createPostgresChannel,
   },
   {
     what: "createCaller()",
