@@ -1,36 +1,104 @@
 import { assertThrows } from "@std/assert";
-import { createRedisStore } from "@quartet/kit/data/redis";
-import type { CacheStore } from "@quartet/kit/data";
+import type { CacheStore, MemoryStoreOptions } from "@quartet/kit/data";
+import { createRedisStore, type RedisClient } from "@quartet/kit/data/redis";
 import { createClient, createClientPool } from "redis";
-import { anyRedis, hasRedis, needsRedis } from "../redis_server.ts";
+import { CLIENTS, makeClient } from "../cluster/clients.ts";
+import { startCluster, startSentinels } from "../cluster/redis_topology.ts";
+import {
+  anyRedis,
+  hasRedis,
+  hasRedisServer,
+  needsRedis,
+} from "../redis_server.ts";
 import { testSharedStore } from "./shared_store_contract.ts";
 
-testSharedStore({
-  name: needsRedis("createRedisStore()", hasRedis),
-  ignore: !hasRedis,
-  async make() {
-    const redis = await anyRedis();
-    const client = createClient({ url: redis.url });
-    const name = `test:${crypto.randomUUID()}`;
-    const stores: CacheStore[] = [];
-    return {
-      open(options) {
-        const store = createRedisStore({ client, name, ...options });
-        stores.push(store);
-        return Promise.resolve(store);
-      },
-      async [Symbol.asyncDispose]() {
-        for (const store of stores) await store.close?.();
-        await client.connect();
-        for await (const keys of client.scanIterator({ MATCH: `{${name}}*` })) {
-          if (keys.length > 0) await client.del(keys);
-        }
-        await client.close();
+for (const name of CLIENTS) {
+  testSharedStore({
+    name: needsRedis(`createRedisStore() with ${name}`, hasRedis),
+    ignore: !hasRedis,
+    async make() {
+      const redis = await anyRedis();
+      const { client } = makeClient(name, redis);
+      return openStores(client, async (name) => {
+        await forget(redis.url, name);
         await redis[Symbol.asyncDispose]();
-      },
-    };
-  },
-});
+      });
+    },
+  });
+}
+
+/** Where Redis may be, beside one server. */
+const PLACES = {
+  "Sentinel": startSentinels,
+  "a cluster": startCluster,
+} as const;
+
+for (const [what, start] of Object.entries(PLACES)) {
+  Deno.test({
+    name: needsRedis(
+      `createRedisStore() does with ${what} what it does with one server`,
+      hasRedisServer,
+    ),
+    ignore: !hasRedisServer,
+    async fn(context) {
+      await using servers = await start();
+      for (const name of CLIENTS) {
+        const tests: Deno.TestDefinition[] = [];
+        testSharedStore({
+          name,
+          async make() {
+            const test = makeClient(name, servers.place);
+            // Only this one has to be connected.
+            if (name === "redis 5" && what === "Sentinel") await test.connect();
+            return openStores(
+              test.client,
+              () => test[Symbol.asyncDispose](),
+            );
+          },
+          register: (test) => tests.push(test),
+        });
+        for (const { name, fn } of tests) {
+          await context.step(name, () => fn(context));
+        }
+      }
+    },
+  });
+}
+
+/** Deletes the keys of a store: the Redis of `REDIS_URL` stays. */
+async function forget(url: string, name: string): Promise<void> {
+  const client = await createClient({ url }).connect();
+  for await (const keys of client.scanIterator({ MATCH: `{${name}}*` })) {
+    if (keys.length > 0) await client.del(keys);
+  }
+  await client.close();
+}
+
+/** Stores of a new name in a Redis. */
+function openStores(
+  client: RedisClient,
+  end: (name: string) => PromiseLike<void>,
+) {
+  const name = `test:${crypto.randomUUID()}`;
+  const stores: CacheStore[] = [];
+  return {
+    open(options?: MemoryStoreOptions) {
+      const store = createRedisStore({
+        client,
+        name,
+        timeout: 60,
+        maxStaleness: 60,
+        ...options,
+      });
+      stores.push(store);
+      return Promise.resolve<CacheStore>(store);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const store of stores) await store.close?.();
+      await end(name);
+    },
+  };
+}
 
 Deno.test("createRedisStore() refuses what it can't use", () => {
   const client = createClient();

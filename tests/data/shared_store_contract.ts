@@ -35,14 +35,15 @@ function nested(depth: number): unknown {
 
 /** Registers the tests of a shared store. */
 export function testSharedStore(
-  { name, ignore = false, make }: Omit<ContractOptions, "isShared">,
+  options: Omit<ContractOptions, "isShared">,
 ): void {
-  testStore({ name, ignore, make, isShared: true });
+  const { name, ignore = false, register = Deno.test, make } = options;
+  testStore({ ...options, isShared: true });
   const test = (
     what: string,
     fn: (subject: StoreUnderTest) => Promise<void>,
   ) =>
-    Deno.test({
+    register({
       name: `${name}: ${what}`,
       ignore,
       async fn() {
@@ -395,7 +396,7 @@ export function testSharedStore(
 
   test("a thousand cold calls in three processes run the function once", async ({ open }) => {
     const caches = [await open(), await open(), await open()].map((store) =>
-      createCache({ store })
+      createCache({ store, storeTimeout: 60 })
     );
     let computed = 0;
     const calls = Array.from(
@@ -414,7 +415,9 @@ export function testSharedStore(
     "random calls and invalidations in three processes never find a stale value",
     async ({ open }) => {
       const stores = [await open(), await open(), await open()];
-      const caches = stores.map((store) => createCache({ store }));
+      const caches = stores.map((store) =>
+        createCache({ store, storeTimeout: 60 })
+      );
       let seed = 5;
       const random = (n: number) =>
         (seed = (seed * 48_271) % 2_147_483_647) % n;

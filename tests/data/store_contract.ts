@@ -29,6 +29,8 @@ export interface ContractOptions {
   readonly ignore?: boolean;
   /** Whether several processes share it. */
   readonly isShared: boolean;
+  /** Registers a test. Default: `Deno.test`. */
+  readonly register?: (test: Deno.TestDefinition) => void;
   /** Makes one for each test. */
   make(): Promise<StoreUnderTest>;
 }
@@ -133,13 +135,14 @@ const find = async (store: CacheStore, key: string) =>
 
 /** Registers the tests of a store. */
 export function testStore(
-  { name, ignore = false, isShared, make }: ContractOptions,
+  { name, ignore = false, register = Deno.test, isShared, make }:
+    ContractOptions,
 ): void {
   const test = (
     what: string,
     fn: (subject: StoreUnderTest) => Promise<void>,
   ) =>
-    Deno.test({
+    register({
       name: `${name}: ${what}`,
       ignore,
       async fn() {
@@ -223,7 +226,7 @@ export function testStore(
 
   test("serves a cache", async ({ open }) => {
     const store = await open();
-    const cache = createCache({ store });
+    const cache = createCache({ store, storeTimeout: 60 });
     let calls = 0;
     const load = () =>
       cache.cached("k", () => ++calls, { maxAge: 60, tags: ["a"] });
@@ -245,7 +248,9 @@ export function testStore(
 
   testShared("another process learns of an invalidation", async ({ open }) => {
     const [one, other] = [await open(), await open()];
-    const caches = [one, other].map((store) => createCache({ store }));
+    const caches = [one, other].map((store) =>
+      createCache({ store, storeTimeout: 60 })
+    );
     let version = 1;
     const load = (cache: typeof caches[0]) =>
       cache!.cached("k", () => version, { maxAge: 60, tags: ["a"] });
@@ -280,7 +285,9 @@ export function testStore(
     "one process computes, the others wait for it",
     async ({ open }) => {
       const stores = [await open(), await open(), await open()];
-      const caches = stores.map((store) => createCache({ store }));
+      const caches = stores.map((store) =>
+        createCache({ store, storeTimeout: 60 })
+      );
       let calls = 0;
       const gate = Promise.withResolvers<void>();
       const started = Promise.withResolvers<void>();
@@ -306,7 +313,7 @@ export function testStore(
     "a computation that fails lets the next process compute",
     async ({ open }) => {
       const caches = [await open(), await open()].map((store) =>
-        createCache({ store })
+        createCache({ store, storeTimeout: 60 })
       );
       let calls = 0;
       const results = await Promise.allSettled(
