@@ -41,13 +41,22 @@ export class MemoryRateLimitStore implements RateLimitStore {
   take(keys: readonly RateLimitKey[]): RateLimitResult {
     const time = this.#advance();
     if (keys.length === 1) return this.#takeOne(keys[0]!, time);
-    const wait = this.#longestWait(keys, time);
+    let wait = 0;
+    const texts: (string | undefined)[] = [];
+    for (const key of keys) {
+      const text = this.#isExempt(key, time) ? undefined : keyPart(key.key);
+      texts.push(text);
+      if (text !== undefined) {
+        wait = Math.max(wait, this.#waitOf(key, text, time));
+      }
+    }
     if (wait > 0) return { wait, windows: [] };
     const windows: (Window | undefined)[] = [];
-    for (const key of keys) {
-      const window = this.#isExempt(key, time)
+    for (let i = 0; i < keys.length; i++) {
+      const text = texts[i];
+      const window = text === undefined
         ? undefined
-        : this.#counterOf(key).open(keyPart(key.key), time);
+        : this.#counterOf(keys[i]!).open(text, time);
       if (window !== undefined) window.count++;
       windows.push(window);
     }
@@ -56,7 +65,10 @@ export class MemoryRateLimitStore implements RateLimitStore {
 
   /** Returns the milliseconds until a key isn't at its maximum. Counts nothing. */
   wait(key: RateLimitKey): number {
-    return this.#longestWait([key], this.#advance());
+    const time = this.#advance();
+    return this.#isExempt(key, time)
+      ? 0
+      : this.#waitOf(key, keyPart(key.key), time);
   }
 
   settle({ windows, clear, mark }: RateLimitSettlement): void {
@@ -86,22 +98,16 @@ export class MemoryRateLimitStore implements RateLimitStore {
   }
 
   /**
-   * Returns the milliseconds until no key is at its maximum.
+   * Returns the milliseconds until a key isn't at its maximum.
    *
    * Refused events leave nothing in memory, so they can't displace other keys.
    * Keys at their maximum stay in memory.
    */
-  #longestWait(keys: readonly RateLimitKey[], time: number): number {
-    let wait = 0;
-    for (const key of keys) {
-      if (this.#isExempt(key, time)) continue;
-      const counter = this.#counterOf(key);
-      const text = keyPart(key.key);
-      const { count = 0 } = counter.peek(text, time) ?? {};
-      if (count < key.rule.max) continue;
-      wait = Math.max(wait, counter.open(text, time).end - time);
-    }
-    return wait;
+  #waitOf(key: RateLimitKey, text: string, time: number): number {
+    const counter = this.#counterOf(key);
+    const window = counter.peek(text, time);
+    if (window === undefined || window.count < key.rule.max) return 0;
+    return counter.open(text, time).end - time;
   }
 
   #isExempt({ unless }: RateLimitKey, time: number): boolean {
