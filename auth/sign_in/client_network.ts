@@ -6,8 +6,8 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { networkOf } from "../../core/http/network_of.ts";
+import { keyPart } from "../../core/key_part.ts";
 import { currentScope } from "../../core/request_scope.ts";
-import { keyPart } from "../key_part.ts";
 
 const networks = new AsyncLocalStorage<string>();
 

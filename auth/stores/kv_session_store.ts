@@ -21,8 +21,8 @@ import {
   rule,
   withMethods,
 } from "../../core/check/rules.ts";
+import { keyPart } from "../../core/key_part.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
-import { keyPart } from "../key_part.ts";
 import { KvEndings } from "./kv_endings.ts";
 import {
   readRecord,

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { keyPart } from "../key_part.ts";
+import { keyPart } from "../../core/key_part.ts";
 import type { SessionRecord } from "./session_store.ts";
 
 /**

@@ -1,1 +1,0 @@
-export { keyPart } from "../core/key_part.ts";
