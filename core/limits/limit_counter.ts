@@ -6,6 +6,7 @@ import {
   oneOf,
   withMethods,
 } from "../check/rules.ts";
+import { isA } from "../is_a.ts";
 import { attempt, type MaybePromise, whenDone } from "../maybe_async.ts";
 import { UnavailableError } from "../unavailable.ts";
 import { MemoryRateLimitStore } from "./memory_rate_limit_store.ts";
@@ -136,7 +137,7 @@ export class LimitCounter {
   }
 
   #withoutStore(keys: readonly RateLimitKey[], error: unknown): Taken {
-    const isOutage = error instanceof UnavailableError;
+    const isOutage = isA(error, UnavailableError);
     if (!isOutage || this.#fallback === "refuse") throw error;
     if (this.#fallback === "allow") return { wait: 0, windows: [] };
     return this.#memory.take(keys);
@@ -144,5 +145,5 @@ export class LimitCounter {
 }
 
 function ignoreOutage(error: unknown): void {
-  if (!(error instanceof UnavailableError)) throw error;
+  if (!(isA(error, UnavailableError))) throw error;
 }
