@@ -16,8 +16,11 @@ import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
 import { limitedCall, limitedSignIn, passes } from "./rate_limit_contract.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
-  const ignore = !hasRedisServer;
-  Deno.test({ name: needsRedis(name, hasRedisServer), ignore, fn });
+  Deno.test({
+    name: needsRedis(name, hasRedisServer),
+    ignore: !hasRedisServer,
+    fn: () => fn(),
+  });
 }
 
 /** Returns how often each command was sent or run by a script. */
