@@ -17,6 +17,7 @@
 
 import { reportError } from "../report_error.ts";
 import { pause } from "../runtime/pause.ts";
+import { withTimeout } from "../runtime/timeouts.ts";
 import { UnavailableError } from "../unavailable.ts";
 import type {
   RateLimitKv,
@@ -198,13 +199,9 @@ function idOf(key: RateLimitKvKey): string {
 
 /** Rejects when the deadline has passed. */
 function before<T>(deadline: number, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error("Deno KV has not answered in time")),
-      Math.max(0, deadline - performance.now()),
-    );
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
+  const left = Math.max(0, deadline - performance.now());
+  const late = () => new Error("Deno KV has not answered in time");
+  return withTimeout(work, left, late);
 }
 
 function logError({ message }: Error): void {
