@@ -57,7 +57,11 @@ export interface SharedRateLimitOptions {
 
 /** The rules of {@linkcode SharedRateLimitOptions}. */
 export const SHARED_RATE_LIMIT_OPTIONS: OptionRules<SharedRateLimitOptions> = {
-  store: withMethods("a store of rate limits", "take", "settle"),
+  store: withMethods(
+    "a store of rate limits, as createRedisRateLimitStore() makes one",
+    "take",
+    "settle",
+  ),
   name: aNonEmptyString,
   fallback: oneOf("memory", "allow", "refuse"),
   maxKeys: aPositiveNumber,

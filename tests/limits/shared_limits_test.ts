@@ -56,8 +56,16 @@ Deno.test("A limit with a store needs a name", () => {
 
 Deno.test("Wrong settings of shared limits are TypeErrors", () => {
   const wrong: [option: string, value: unknown, expected: string][] = [
-    ["store", {}, "a store of rate limits"],
-    ["store", () => {}, "a store of rate limits"],
+    [
+      "store",
+      {},
+      "a store of rate limits, as createRedisRateLimitStore() makes one",
+    ],
+    [
+      "store",
+      () => {},
+      "a store of rate limits, as createRedisRateLimitStore() makes one",
+    ],
     ["name", "", "a non-empty string"],
     ["name", 1, "a non-empty string"],
     ["fallback", "open", 'one of "memory", "allow", "refuse"'],
