@@ -17,11 +17,15 @@ import { createCache } from "@quartet/kit/data";
 import { createRedisStore } from "@quartet/kit/data/redis";
 import {
   createRouter,
+  errors,
   procedure,
   rateLimit,
   rpcPlugin,
 } from "@quartet/kit/rpc";
-import { createRedisChannel } from "@quartet/kit/rpc/redis";
+import {
+  createRedisChannel,
+  createRedisRateLimitStore,
+} from "@quartet/kit/rpc/redis";
 import { z } from "zod";
 import { type ClientName, makeClient } from "./clients.ts";
 import type { RedisPlace } from "./redis_topology.ts";
@@ -69,7 +73,7 @@ function createKitApp(options: KitAppOptions) {
     session: {
       secret: "a secret of the cluster, longer than thirty-two bytes",
       strategy: "hybrid",
-      store: createRedisSessionStore({ client: client as never }),
+      store: createRedisSessionStore({ client, name: "session" }),
     },
     providers: [
       credentials({
@@ -83,7 +87,11 @@ function createKitApp(options: KitAppOptions) {
     history,
   });
   const cache = createCache({
-    store: createRedisStore({ client: client as never, name: "cache" }),
+    store: createRedisStore({
+      client,
+      name: "cache",
+      maxStaleness: MAX_STALENESS,
+    }),
   });
   const read = (key: string) =>
     cache.cached(key, async () => {
@@ -91,8 +99,11 @@ function createKitApp(options: KitAppOptions) {
       return await response.text();
     }, { maxAge: 600, tags: ["all"] });
 
+  const limits = createRedisRateLimitStore({ client, name: "limits" });
   const limited = procedure.use(rateLimit({
     limit: LIMIT,
+    store: limits,
+    name: "limited",
     windowMs: 600_000,
     key: ({ ctx }) => (ctx as Context).request.headers.get("x-name")!,
   }));
@@ -105,6 +116,10 @@ function createKitApp(options: KitAppOptions) {
     news: procedure.subscription(({ signal, lastEventId }) =>
       channel.subscribe(signal, { lastEventId })
     ),
+    mine: procedure.subscription(({ ctx, signal, lastEventId }) => {
+      if (auth.getUser(ctx) === null) throw errors.unauthorized();
+      return channel.subscribe(signal, { lastEventId });
+    }),
     read: procedure.query(z.string(), ({ input }) => read(input)),
     invalidate: procedure.mutation(() => cache.revalidateTag("all")),
   });
@@ -114,7 +129,7 @@ function createKitApp(options: KitAppOptions) {
       {
         name: "stores",
         async close() {
-          await Promise.all([channel.close(), cache.close()]);
+          await Promise.all([channel.close(), cache.close(), limits.close()]);
           await made[Symbol.asyncDispose]();
         },
       },

@@ -7,7 +7,7 @@ import { eventually } from "./redis_topology.ts";
 
 Deno.test({
   name: needsRedis(
-    "Two processes share sessions, messages and cached values",
+    "Two processes share sessions, messages, cached values and limits",
     hasRedisServer,
   ),
   ignore: !hasRedisServer,
@@ -43,11 +43,15 @@ Deno.test({
     assertEquals((await ada.rpc.invalidate.mutate()).success, true);
     assertEquals(await ada.rpc.read.query("a"), "a 2");
 
-    for (let i = 0; i < LIMIT; i++) await ada.rpc.limited.query();
+    for (let i = 0; i < LIMIT; i++) {
+      ada.origin = [one, other][i % 2]!.origin;
+      await ada.rpc.limited.query();
+    }
     const error = await ada.rpc.limited.query().catch((error) => error);
     assertEquals(error.code, "RATE_LIMITED");
 
     assertEquals((await ada.get("/__app/health")).status, 200);
+    ada.origin = other.origin;
     assertEquals((await ada.post("/sign-out")).status, 200);
     ada.origin = one.origin;
     assertEquals((await ada.get("/me")).status, 401);
