@@ -4,23 +4,26 @@
  * This entry point exports what most servers need. Each module's entry point
  * exports all of its names:
  *
- * | entry point                 | content                                             |
- * | --------------------------- | --------------------------------------------------- |
- * | `@quartet/kit/app`          | the host, and adapters for other servers            |
- * | `@quartet/kit/auth`         | sign-in, sessions, guards                           |
- * | `@quartet/kit/auth/kv`      | sessions in Deno KV                                 |
- * | `@quartet/kit/auth/redis`   | sessions in Redis                                   |
- * | `@quartet/kit/data`         | the cache                                           |
- * | `@quartet/kit/data/kv`      | a cache for several processes, in Deno KV           |
- * | `@quartet/kit/data/redis`   | a cache for several machines, in Redis              |
- * | `@quartet/kit/rpc`          | procedures and routers                              |
- * | `@quartet/kit/rpc/client`   | the client, for pages and programs                  |
- * | `@quartet/kit/rpc/redis`    | channels for several machines                       |
- * | `@quartet/kit/rpc/tanstack` | options for TanStack Query                          |
- * | `@quartet/kit/trace`        | request tracing                                     |
- * | `@quartet/kit/trace/client` | tracing in browsers                                 |
- * | `@quartet/kit/trace/noop`   | the same names without tracing, for production      |
- * | `@quartet/kit/dev`          | the dev command                                     |
+ * | entry point                  | content                                             |
+ * | ---------------------------- | --------------------------------------------------- |
+ * | `@quartet/kit/app`           | the host, and adapters for other servers            |
+ * | `@quartet/kit/auth`          | sign-in, sessions, guards                           |
+ * | `@quartet/kit/auth/kv`       | sessions and rate limits in Deno KV                 |
+ * | `@quartet/kit/auth/postgres` | sessions and rate limits in Postgres                |
+ * | `@quartet/kit/auth/redis`    | sessions and rate limits in Redis                   |
+ * | `@quartet/kit/data`          | the cache                                           |
+ * | `@quartet/kit/data/kv`       | a cache for several processes, in Deno KV           |
+ * | `@quartet/kit/data/redis`    | a cache for several machines, in Redis              |
+ * | `@quartet/kit/rpc`           | procedures and routers                              |
+ * | `@quartet/kit/rpc/client`    | the client, for pages and programs                  |
+ * | `@quartet/kit/rpc/kv`        | rate limits in Deno KV                              |
+ * | `@quartet/kit/rpc/postgres`  | channels and rate limits in Postgres                |
+ * | `@quartet/kit/rpc/redis`     | channels and rate limits in Redis                   |
+ * | `@quartet/kit/rpc/tanstack`  | options for TanStack Query                          |
+ * | `@quartet/kit/trace`         | request tracing                                     |
+ * | `@quartet/kit/trace/client`  | tracing in browsers                                 |
+ * | `@quartet/kit/trace/noop`    | the same names without tracing, for production      |
+ * | `@quartet/kit/dev`           | the dev command                                     |
  *
  * @example
  * ```ts
