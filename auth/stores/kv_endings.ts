@@ -12,7 +12,7 @@
  * @module
  */
 
-import type { KvDatabase, KvKey, KvTransaction } from "./kv_session_store.ts";
+import type { KvDatabase, KvKey, KvTransaction } from "./kv_database.ts";
 
 /** How long an id is kept, in milliseconds. */
 const KEPT = 60_000;
