@@ -22,6 +22,7 @@ import {
   withMethods,
 } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
+import { commitInTurn } from "../../core/runtime/kv_commit.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
 import type { KvDatabase, KvKey, KvTransaction } from "./kv_database.ts";
 import { KvEndings } from "./kv_endings.ts";
@@ -59,6 +60,9 @@ const OPTIONS: OptionRules<KvSessionStoreOptions> = {
   interval: aTimeout("seconds"),
   now: aFunction,
 };
+
+/** How long to try while other processes write, in milliseconds. */
+const PATIENCE = 2_000;
 
 /** How many entries are read or deleted at a time. */
 const BATCH = 32;
@@ -140,7 +144,7 @@ export function createKvSessionStore(
     const isTheirs = record !== undefined && record.userId !== userId;
     if (!isTheirs) transaction.delete(recordKey(part));
     if (record?.userId === userId) endings.note(transaction, record.id);
-    await transaction.commit();
+    await commit(transaction);
     return isTheirs ? undefined : record;
   }
 
@@ -167,7 +171,7 @@ export function createKvSessionStore(
     },
 
     async set(record) {
-      await keep(record).commit();
+      await commit(keep(record));
     },
 
     async touch(record) {
@@ -177,8 +181,7 @@ export function createKvSessionStore(
         const { record: kept, versionstamp } = await read(part);
         if (!isValid(kept) || kept.userId !== record.userId) return false;
         transaction.check({ key: recordKey(part), versionstamp });
-        const { ok } = await transaction.commit();
-        if (ok) return true;
+        if (await commit(transaction)) return true;
       }
     },
 
@@ -201,4 +204,8 @@ export function createKvSessionStore(
 
     onEnded: (listener) => endings.listen(listener),
   };
+}
+
+function commit(transaction: KvTransaction): Promise<boolean> {
+  return commitInTurn(() => transaction.commit(), PATIENCE);
 }

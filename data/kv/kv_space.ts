@@ -1,3 +1,4 @@
+import { commitInTurn } from "../../core/runtime/kv_commit.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import { withTimeout } from "../../core/runtime/timeouts.ts";
 import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
@@ -61,24 +62,9 @@ export class KvSpace {
     return this.#kv.atomic();
   }
 
-  /**
-   * Makes changes. Only one process at a time can write to a file, and Deno KV
-   * doesn't wait for its turn but throws.
-   *
-   * @returns Whether the checks allowed it.
-   */
-  async commit(change: KvAtomicOperation): Promise<boolean> {
-    const end = performance.now() + PATIENCE;
-    for (let ms = 1;; ms = Math.min(2 * ms, 50)) {
-      try {
-        return (await this.#inTime(change.commit())).ok;
-      } catch (error) {
-        const isBusy = /database is (locked|busy)/.test(String(error));
-        if (!isBusy || performance.now() > end) throw error;
-      }
-      const pause = ms * Math.random();
-      await new Promise((resolve) => setTimeout(resolve, pause));
-    }
+  /** Makes changes. Returns whether the checks allowed it. */
+  commit(change: KvAtomicOperation): Promise<boolean> {
+    return commitInTurn(() => this.#inTime(change.commit()), PATIENCE);
   }
 
   #inTime<T>(work: Promise<T>): Promise<T> {

@@ -293,3 +293,15 @@ Deno.test("A KV store that could not look for long says that some may be missing
   assertEquals(told, [undefined, ["a"], undefined]);
   stop();
 });
+
+Deno.test("Processes that write to a KV file at the same time wait for each other", async () => {
+  const path = await Deno.makeTempFile();
+  const script = new URL("write_kv_sessions.ts", import.meta.url).pathname;
+  const children = ["a", "b", "c"].map((name) =>
+    startDeno(["run", "-A", script, path, name])
+  );
+  for (const child of children) {
+    assertEquals([await child.code, child.stderr], [0, ""]);
+  }
+  await Deno.remove(path);
+});
