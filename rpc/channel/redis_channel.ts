@@ -7,7 +7,6 @@
 
 import {
   checkOptions,
-  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import {
@@ -15,6 +14,7 @@ import {
   aNonEmptyString,
   aPositiveInteger,
   aTimeout,
+  required,
 } from "../../core/check/rules.ts";
 import { aRedisClient, type RedisClient } from "../../core/redis/client.ts";
 import { RedisLink } from "../../core/redis/link.ts";
@@ -67,8 +67,8 @@ export interface RedisChannelOptions {
 }
 
 const OPTIONS: OptionRules<RedisChannelOptions> = {
-  client: true,
-  name: true,
+  client: required(aRedisClient),
+  name: required(aNonEmptyString),
   history: aPositiveInteger,
   transformer: aTransformer,
   timeout: aTimeout("seconds"),
@@ -130,12 +130,9 @@ type End = (failure?: { readonly error: unknown }) => void;
 export function createRedisChannel<T>(
   options: RedisChannelOptions,
 ): RedisChannel<T> {
-  const operation = "create channel";
-  checkOptions(options, OPTIONS, operation);
+  checkOptions(options, OPTIONS, "create channel");
   const { client, name, history = DEFAULT_HISTORY, timeout = 1 } = options;
   const transformer = options.transformer ?? JSON;
-  checkValue(client, "client", aRedisClient, operation);
-  checkValue(name, "name", aNonEmptyString, operation);
   const settings = {
     client,
     what: `channel ${name}`,
