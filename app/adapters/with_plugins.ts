@@ -31,8 +31,9 @@ const OPTIONS: OptionRules<FetchHostOptions> = {
 /** A handler with plugins around it. */
 export interface FetchHost<I extends ConnectionInfo = ConnectionInfo> {
   /**
-   * Answers a request. It never rejects: a thrown `Response` is the response,
-   * anything else that is thrown becomes a 500 and is logged.
+   * Answers a request. It never rejects: a thrown `Response` is the response, an
+   * `UnavailableError` becomes a 503, and anything else that is thrown becomes a
+   * 500 and is logged.
    *
    * @param info The connection, from `Deno.serve`. The handler gets it too.
    */

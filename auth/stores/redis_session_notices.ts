@@ -31,6 +31,7 @@ export class SessionNotices {
   readonly #listeners = new Set<EndListener>();
   #link: StoreLink<RedisConnection> | undefined;
   #closing: Promise<void> | undefined;
+  #isClosed = false;
 
   /** Creates it without a connection. */
   constructor(options: SessionNoticesOptions) {
@@ -39,6 +40,7 @@ export class SessionNotices {
 
   /** Adds a listener, and returns a function that removes it. */
   add(listener: EndListener): () => void {
+    if (this.#isClosed) return () => {};
     // The same function may be added twice.
     const own: EndListener = (ids) => listener(ids);
     this.#listeners.add(own);
@@ -53,6 +55,7 @@ export class SessionNotices {
 
   /** Removes all listeners, and closes the connection. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#listeners.clear();
     this.#closeLink();
     await this.#closing;

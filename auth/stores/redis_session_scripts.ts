@@ -32,9 +32,6 @@ ${HEAD}
 local ends, user = head(KEYS[1])
 if ARGV[6] and not (user == ARGV[3] and ends > tonumber(ARGV[6])
   and redis.call("ZSCORE", KEYS[2], ARGV[2])) then return 0 end
-if user and user ~= ARGV[3] then
-  redis.call("ZREM", ARGV[1] .. "user:" .. user, ARGV[2])
-end
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local left = tonumber(ARGV[5])

@@ -299,6 +299,7 @@ export function testSessionStore(
     assertEquals(await idsOf(store), ["a"]);
     await store.set(recordOf("a", "bob"));
     assertEquals(await idsOf(store), []);
+    assertEquals(await store.touch!(recordOf("a")), false);
     assertEquals(await store.deleteByUser("ada"), 0);
     assertEquals((await store.get("a"))?.userId, "bob");
     assertEquals(await store.deleteByUser("bob"), 1);
@@ -516,6 +517,7 @@ export function testSessionStore(
           () => store.listByUser("ada"),
         ]
       ) await assertRejects(async () => await call(), UnavailableError);
+      store.onEnded!(() => told++);
       await other.ping!();
       assertEquals(await idsOf(other), ["a"]);
       await other.delete("a");
