@@ -60,7 +60,13 @@ export function createAtlas(options: AtlasOptions): App {
   return createApp({
     plugins: [
       { name: "database", close: () => database.close() },
-      { name: "stores", close: () => stores?.close() },
+      {
+        name: "stores",
+        async close() {
+          await cache.close();
+          await stores?.close();
+        },
+      },
       healthPlugin(),
       hillside,
       auth,

@@ -20,6 +20,8 @@ export interface CountryCache {
   revalidate(code: string): Promise<RevalidateResult>;
   /** Lets those say so who edit the countries elsewhere. */
   webhook(secret: string): (request: Request) => Promise<Response>;
+  /** Closes the store. */
+  close(): Promise<void>;
 }
 
 /**
@@ -48,5 +50,6 @@ export function createCountryCache(
     revalidate: (code) =>
       cache.revalidate({ tags: [tagOf(code)], paths: [pathOf(code)] }),
     webhook: (secret) => cache.createRevalidationHandler(secret),
+    close: () => cache.close(),
   };
 }

@@ -14,5 +14,5 @@ export default createAtlas({
   // Loaded only with several processes: it needs a client of Redis.
   stores: redis === undefined
     ? undefined
-    : await (await import("./redis.ts")).openStores(redis),
+    : (await import("./redis.ts")).openStores(redis),
 });

@@ -10,14 +10,12 @@ import { createClient } from "redis";
 import type { SharedStores } from "./stores.ts";
 
 /**
- * Makes the stores.
+ * Makes the stores. They connect when they are first used.
  *
  * @param url Where Redis is, such as `redis://127.0.0.1:6379`.
  */
-export async function openStores(url: string): Promise<SharedStores> {
+export function openStores(url: string): SharedStores {
   const client = createClient({ url });
-  client.on("error", (error) => console.error("Redis:", error.message));
-  await client.connect();
   const limits = createRedisRateLimitStore({ client, name: "atlas:limits" });
   const changes = createRedisChannel<string>({ client, name: "atlas:changes" });
   return {
@@ -25,9 +23,7 @@ export async function openStores(url: string): Promise<SharedStores> {
     limits,
     cache: createRedisStore({ client, name: "atlas:cache" }),
     changes,
-    async close() {
-      await Promise.all([limits.close(), changes.close()]);
-      await client.close();
-    },
+    // The auth and the cache close theirs.
+    close: () => Promise.all([limits.close(), changes.close()]),
   };
 }

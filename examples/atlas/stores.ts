@@ -14,6 +14,6 @@ export interface SharedStores {
   readonly cache: CacheStore;
   /** Tells whose favourites have changed. */
   readonly changes: Channel<string>;
-  /** Closes what they hold. */
-  close(): Promise<void>;
+  /** Closes those that nothing else closes. */
+  close(): Promise<unknown>;
 }
