@@ -114,6 +114,7 @@ const OTHERS = [
   "npm",
   "npx",
   "openssl",
+  "redis-server",
 ];
 
 /** What the pages call a file of the reader. */

@@ -6,8 +6,9 @@
  */
 
 import { type Child, startDeno } from "../helpers.ts";
+import { freePort } from "../redis_server.ts";
 
-/** What came of the requests. */
+/** Numbers of requests and failures. */
 export interface Outcome {
   readonly requests: number;
   /** Failed reads, such as `GET / 502`. */
@@ -148,10 +149,4 @@ export async function restartAll(
   }
   const { answered, ...outcome } = await load.stop();
   return { ...outcome, writes: { answered, ran: await processes.ran } };
-}
-
-/** A port that nobody listens on. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

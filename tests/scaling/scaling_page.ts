@@ -18,6 +18,15 @@ export function shown(language: string): string[] {
     .map(({ text }) => text);
 }
 
+/** The blocks of TypeScript below a heading, in order. */
+export function section(heading: string): string[] {
+  const start = text.indexOf(`\n## ${heading}\n`);
+  if (start === -1) throw new Error(`${PATH} has no section "${heading}"`);
+  const end = text.indexOf("\n## ", start + 1);
+  return readPage(PATH, text.slice(start, end)).blocks
+    .filter(({ language }) => language === "ts").map(({ text }) => text);
+}
+
 /** Puts ports of this machine in place of the addresses of the page. */
 export function withPorts(
   file: string,

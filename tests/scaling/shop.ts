@@ -1,0 +1,158 @@
+/**
+ * Processes of the app of `docs/scaling.md`, with the stores of one of its
+ * sections.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { type Folder, makeFolder } from "../dev/dev_command.ts";
+import { type Child, ROOT, startDeno } from "../helpers.ts";
+import { createBrowser } from "../auth/browser.ts";
+import { connect, subscribe } from "../rpc/helpers.ts";
+import { section } from "./scaling_page.ts";
+
+/** A running process of the shop. */
+export interface Shop {
+  readonly origin: string;
+  /** Its error output so far. */
+  readonly log: string;
+}
+
+/** Two processes of the shop. */
+export interface Shops extends AsyncDisposable {
+  readonly a: Shop;
+  readonly b: Shop;
+}
+
+const START = `
+const server = await createShop(stores).serve({
+  port: 0,
+  onListen: ({ port }) => console.log("Listening on " + port),
+});
+await server.finished;
+Deno.exit();
+`;
+
+/**
+ * Starts two processes.
+ *
+ * @param stores The block of code that makes their stores.
+ */
+export async function startShops(
+  stores: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Shops> {
+  await using stack = new AsyncDisposableStack();
+  const folder: Folder = stack.use(await makeFolder());
+  const [app] = section("One app, any store");
+  await folder.write("main.ts", [app, stores, START].join("\n"));
+  const config = new URL("deno.json", ROOT).pathname;
+  const start = () =>
+    stack.use(startDeno(
+      ["run", "-A", "--no-check", "--config", config, "main.ts"],
+      folder.path,
+      { env },
+    ));
+  const listening = async (child: Child): Promise<Shop> => {
+    const [, port] = await child.printed(/Listening on (\d+)/);
+    return {
+      origin: `http://127.0.0.1:${port}`,
+      get log() {
+        return child.stderr;
+      },
+    };
+  };
+  const children = [start(), start()];
+  const [a, b] = await Promise.all(children.map(listening));
+  const started = stack.move();
+  return { a: a!, b: b!, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}
+
+/** Signs in at a process. Returns the cookie. */
+export async function signIn(
+  { origin }: Shop,
+  name = "ada",
+  password = "engine",
+): Promise<{ readonly status: number; readonly cookie: string }> {
+  const browser = createBrowser(origin);
+  const { status, body } = await browser.ask("/sign-in", {
+    body: { name, password },
+  });
+  await body?.cancel();
+  const cookie = Array.from(
+    browser.cookies,
+    ([name, { value }]) => `${name}=${value}`,
+  ).join("; ");
+  return { status, cookie };
+}
+
+/** The status of `/me` at a process. */
+export async function statusOfMe(
+  { origin }: Shop,
+  cookie: string,
+): Promise<number> {
+  const response = await fetch(`${origin}/me`, { headers: { cookie } });
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** Asserts that sessions and limits hold for both processes. */
+export async function assertSharesSessionsAndLimits(
+  { a, b }: Shops,
+): Promise<void> {
+  const { status, cookie } = await signIn(a);
+  assertEquals(status, 200);
+  assertEquals([await statusOfMe(a, cookie), await statusOfMe(b, cookie)], [
+    200,
+    200,
+  ]);
+  // Ten failures for an account and address.
+  const statuses: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    const shop = i % 2 === 0 ? a : b;
+    statuses.push((await signIn(shop, "grace", "wrong")).status);
+  }
+  assertEquals(statuses.filter((status) => status === 429).length, 2);
+}
+
+async function priceOf({ origin }: Shop): Promise<number> {
+  return await (await fetch(`${origin}/price`)).json();
+}
+
+/** Asserts that values are computed once, and invalidated at both processes. */
+export async function assertSharesCache({ a, b }: Shops): Promise<void> {
+  const first = await priceOf(a);
+  assertEquals(await priceOf(b), first);
+  const changed = await fetch(`${a.origin}/price`, { method: "POST" });
+  assertEquals((await changed.json()).success, true);
+  const second = await priceOf(a);
+  assert(second !== first);
+  while (await priceOf(b) !== second) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Asserts that messages and their limit hold for both processes. */
+export async function assertSharesChannel({ a, b }: Shops): Promise<void> {
+  await using socket = await connect({ url: `${b.origin}/api/rpc` });
+  socket.send(subscribe("1", "news"));
+  assertEquals((await socket.next()).type, "started");
+  const statuses: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    const { origin } = i % 2 === 0 ? a : b;
+    const response = await fetch(`${origin}/api/rpc`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ path: ["publish"], type: "mutation" }),
+    });
+    statuses.push(response.status);
+    await response.body?.cancel();
+  }
+  assertEquals(statuses.filter((status) => status === 200).length, 10);
+  assertEquals(statuses.filter((status) => status === 429).length, 2);
+  for (let received = 0; received < 10; received++) {
+    const { type, data } = await socket.next();
+    assertEquals([type, data], ["data", "hello"]);
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The stores of `docs/scaling.md`, each with two processes of its app.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { startCluster, startSentinels } from "../cluster/redis_topology.ts";
+import { makeFolder } from "../dev/dev_command.ts";
+import {
+  hasPostgres,
+  needsPostgres,
+  startPostgres,
+} from "../postgres_server.ts";
+import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { section, shown } from "./scaling_page.ts";
+import {
+  assertSharesCache,
+  assertSharesChannel,
+  assertSharesSessionsAndLimits,
+  type Shops,
+  signIn,
+  startShops,
+  statusOfMe,
+} from "./shop.ts";
+
+async function assertSharesAll(shops: Shops): Promise<void> {
+  await assertSharesSessionsAndLimits(shops);
+  await assertSharesCache(shops);
+  await assertSharesChannel(shops);
+}
+
+function test(
+  name: string,
+  needs: "redis" | "postgres" | undefined,
+  fn: () => Promise<void>,
+): void {
+  Deno.test({
+    name: needs === "redis"
+      ? needsRedis(name, hasRedisServer)
+      : needs === "postgres"
+      ? needsPostgres(name)
+      : name,
+    ignore: needs === "redis"
+      ? !hasRedisServer
+      : needs === "postgres" && !hasPostgres,
+    fn,
+  });
+}
+
+const [redisStores = ""] = section("Redis");
+const SESSIONS = "redis://127.0.0.1:6379";
+const CACHE = "redis://127.0.0.1:6380";
+assert(redisStores.includes(SESSIONS) && redisStores.includes(CACHE));
+
+/** The settings of the page for the two servers, but for the port. */
+const [forSessions = [], forCache = []] = shown("sh")[0]!.split("\n")
+  .map((line) => line.split(" ").slice(3));
+
+/** Fills a Redis with 40 KB. */
+const FILL = `
+for i = 1, 200 do
+  redis.call("SET", ARGV[1] .. ":" .. i, string.rep("x", 200))
+end`;
+
+/** The stores in Redis, with a client of another kind. */
+function withClient(code: string): string {
+  const creation = code.slice(code.indexOf("export const client ="))
+    .replace("export ", "");
+  const head = code.slice(0, code.indexOf("export const client ="));
+  return head + creation + redisStores
+    .replace(/import .* from "redis";\n/, "")
+    .replace(/const client = .*;\n/, "")
+    .replace(/const cacheClient = .*;\n/, "const cacheClient = client;\n");
+}
+
+test(
+  "Two processes with the page's two Redis share sessions, limits, cache and channel",
+  "redis",
+  async () => {
+    await using sessions = await startRedis(forSessions);
+    await using cache = await startRedis(forCache);
+    await using shops = await startShops(
+      redisStores.replace(SESSIONS, sessions.url).replace(CACHE, cache.url),
+    );
+    await assertSharesAll(shops);
+  },
+);
+
+test(
+  "With the page's settings, sessions survive a restart of their Redis, and a cache that is full",
+  "redis",
+  async () => {
+    await using sessions = await startRedis(forSessions);
+    await using cache = await startRedis(
+      forCache.map((value) => value === "100mb" ? "3mb" : value),
+    );
+    await using shops = await startShops(
+      redisStores.replace(SESSIONS, sessions.url).replace(CACHE, cache.url),
+    );
+    const { cookie } = await signIn(shops.a);
+    for (let i = 0; i < 100; i++) await cache.send("EVAL", FILL, "0", `${i}`);
+    await assertSharesCache(shops);
+    assert(/evicted_keys:[1-9]/.test(`${await cache.send("INFO", "stats")}`));
+
+    await sessions.crash();
+    await sessions.restart();
+    let status = 503;
+    while (status === 503) status = await statusOfMe(shops.b, cookie);
+    assertEquals(status, 200);
+  },
+);
+
+test(
+  "Two processes share all by the page's Sentinel client",
+  "redis",
+  async () => {
+    await using redis = await startSentinels();
+    const { place } = redis;
+    assert("sentinels" in place);
+    const [code = ""] = section("Sentinel");
+    const stores = place.sentinels.reduce(
+      (text, { port }, i) =>
+        text.replace(
+          `"10.0.0.2${i + 1}", port: 26379`,
+          `"127.0.0.1", port: ${port}`,
+        ),
+      withClient(code).replace('name: "shop"', `name: "${place.name}"`),
+    );
+    await using shops = await startShops(stores);
+    await assertSharesAll(shops);
+  },
+);
+
+test(
+  "Two processes share all by the page's cluster client",
+  "redis",
+  async () => {
+    await using redis = await startCluster();
+    const { place } = redis;
+    assert("nodes" in place);
+    const [code = ""] = section("Cluster");
+    const stores = place.nodes.reduce(
+      (text, { port }, i) =>
+        text.replace(`10.0.0.3${i + 1}:6379`, `127.0.0.1:${port}`),
+      withClient(code),
+    );
+    await using shops = await startShops(stores);
+    await assertSharesAll(shops);
+  },
+);
+
+test(
+  "Two processes with the page's Deno KV share sessions, limits and cache",
+  undefined,
+  async () => {
+    await using folder = await makeFolder();
+    const [stores = ""] = section("Deno KV on Deno Deploy");
+    await using shops = await startShops(stores, {
+      KV_PATH: `${folder.path}/shop.db`,
+    });
+    await assertSharesSessionsAndLimits(shops);
+    await assertSharesCache(shops);
+  },
+);
+
+test(
+  "Two processes with the page's Postgres share sessions, limits and channel",
+  "postgres",
+  async () => {
+    await using postgres = await startPostgres();
+    const [code = ""] = section("Postgres");
+    const stores = code.replace(/postgres:\/\/shop@[^"]*/, postgres.url);
+    assert(stores !== code);
+    await using shops = await startShops(stores);
+    await assertSharesSessionsAndLimits(shops);
+    await assertSharesChannel(shops);
+  },
+);
