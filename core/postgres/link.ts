@@ -8,7 +8,7 @@ import {
   type PostgresRow,
 } from "./connection.ts";
 import { isConnectionLost, isPassing } from "./errors.ts";
-import { ConnectionPool, type PostgresValues } from "./pool.ts";
+import { ConnectionPool, type PostgresStatement } from "./pool.ts";
 import { createTables, type Query, type Tables } from "./tables.ts";
 
 /** Options of a {@linkcode PostgresLink}. */
@@ -45,6 +45,7 @@ export interface PostgresLinkOptions {
 export class PostgresLink {
   readonly #options: PostgresLinkOptions;
   readonly #link: StoreLink<Connections>;
+  readonly #clients = new WeakSet<PostgresClient>();
   /** The client that showed that `connect` is right, for the first connection. */
   #first: PostgresClient | undefined;
   #isListening = false;
@@ -85,9 +86,18 @@ export class PostgresLink {
   /** Runs a statement. See {@linkcode StoreLink.use} for errors. */
   query(
     text: string,
-    values: PostgresValues = [],
+    values: readonly (string | null)[] = [],
   ): Promise<readonly PostgresRow[]> {
-    return this.#link.use(({ pool }) => pool.query(text, values));
+    return this.run(() => [text, values]);
+  }
+
+  /**
+   * Runs a statement.
+   *
+   * @param prepare Called when it is sent: at once, if a connection is free.
+   */
+  run(prepare: () => PostgresStatement): Promise<readonly PostgresRow[]> {
+    return this.#link.use(({ pool }) => pool.run(prepare));
   }
 
   /** Listens from now on, also after the connection was lost. */
@@ -111,6 +121,12 @@ export class PostgresLink {
     const { connect, operation } = this.#options;
     const client = connect();
     checkValue(client, "the result of connect()", aPostgresClient, operation);
+    if (this.#clients.has(client)) {
+      throw new TypeError(
+        `Cannot ${operation}: connect() must create a client each time, received the same again`,
+      );
+    }
+    this.#clients.add(client);
     return client;
   }
 
@@ -126,6 +142,7 @@ class Connections {
   readonly pool: ConnectionPool;
   readonly #options: PostgresLinkOptions;
   readonly #createListener: () => PostgresConnection;
+  readonly #lose: (error: Error) => void;
   #listener: PostgresConnection | undefined;
   #isListening = false;
   #beat: Promise<unknown> | undefined;
@@ -136,13 +153,15 @@ class Connections {
     lose: (error: Error) => void,
   ) {
     this.#options = options;
+    this.#lose = lose;
     this.#createListener = () => create(lose);
     const { maxConnections: max } = options;
     this.pool = new ConnectionPool({ create, onError: lose, max });
   }
 
   async open(isListening: boolean): Promise<this> {
-    const query: Query = (text, values) => this.pool.query(text, values);
+    const query: Query = (...statement: PostgresStatement) =>
+      this.pool.run(() => statement);
     await this.pool.open();
     await createTables(query, this.#options.tables);
     if (isListening) await this.listen();
@@ -151,6 +170,15 @@ class Connections {
 
   async listen(): Promise<void> {
     if (this.#listener !== undefined) return;
+    try {
+      await this.#openListener();
+    } catch (error) {
+      this.#lose(error as Error);
+      throw error;
+    }
+  }
+
+  async #openListener(): Promise<void> {
     const { channel, onMessage, onListen } = this.#options.listen!;
     const listener = this.#listener = this.#createListener();
     const pulse = PULSE + crypto.randomUUID();
@@ -161,7 +189,7 @@ class Connections {
       else if (!payload.startsWith(PULSE)) onMessage(payload);
     });
     // Fails with a pooler that gives each transaction another connection.
-    await this.pool.query(NOTIFY, [channel, pulse]);
+    await this.pool.run(() => [NOTIFY, [channel, pulse]]);
     await arrived.promise;
     this.#isListening = true;
     onListen();

@@ -1,9 +1,9 @@
 import type { PostgresConnection, PostgresRow } from "./connection.ts";
 
-/** Values of a statement, or a function that is called when it is sent. */
-export type PostgresValues =
-  | readonly (string | null)[]
-  | (() => readonly (string | null)[]);
+/** A statement. Without values, there may be several. */
+export type PostgresStatement = Readonly<
+  Parameters<PostgresConnection["query"]>
+>;
 
 /** A connection, and for how many beats nobody has used it. */
 interface Member {
@@ -58,16 +58,18 @@ export class ConnectionPool {
     this.#release({ connection, idleBeats: 0 });
   }
 
-  /** Runs a statement on the next connection that is free. */
-  async query(
-    text: string,
-    values?: PostgresValues,
+  /**
+   * Runs a statement on the next connection that is free.
+   *
+   * @param prepare Called when it is sent.
+   */
+  async run(
+    prepare: () => PostgresStatement,
   ): Promise<readonly PostgresRow[]> {
     const member = this.#idle.pop() ?? await this.#free();
     member.idleBeats = 0;
     try {
-      const all = typeof values === "function" ? values() : values;
-      return await member.connection.query(text, all);
+      return await member.connection.query(...prepare());
     } finally {
       this.#release(member);
     }

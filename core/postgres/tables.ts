@@ -1,5 +1,5 @@
 import { type Rule, rule } from "../check/rules.ts";
-import type { PostgresRow } from "./connection.ts";
+import type { PostgresConnection } from "./connection.ts";
 
 /** Tables and functions that a store needs. */
 export interface Tables {
@@ -12,10 +12,7 @@ export interface Tables {
 }
 
 /** Runs statements. See `PostgresConnection.query()`. */
-export type Query = (
-  text: string,
-  values?: readonly (string | null)[],
-) => Promise<readonly PostgresRow[]>;
+export type Query = PostgresConnection["query"];
 
 /**
  * A name of a schema or table. Short enough for names that are made of it, as

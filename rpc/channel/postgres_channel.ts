@@ -32,7 +32,8 @@ import {
   SUBSCRIBE,
 } from "./channel.ts";
 import { DEFAULT_HISTORY } from "./message_ring.ts";
-import { type Entry, logTables, PostgresLog } from "./postgres_log.ts";
+import { type Entry, PostgresLog } from "./postgres_log.ts";
+import { logTables } from "./postgres_log_sql.ts";
 import { PostgresReader } from "./postgres_reader.ts";
 import { PostgresSubscriptions } from "./postgres_subscriptions.ts";
 

@@ -16,7 +16,7 @@
 
 import { toHex } from "../../core/bytes/hex.ts";
 import type { PostgresLink } from "../../core/postgres/link.ts";
-import type { Tables } from "../../core/postgres/tables.ts";
+import { logSql } from "./postgres_log_sql.ts";
 
 /** A row: a message, or the first row, which holds none. */
 export interface Entry {
@@ -25,6 +25,9 @@ export interface Entry {
   /** The message. */
   readonly text: string | null;
 }
+
+/** Some rows. Nothing if rows before them are gone. */
+export type Page = readonly Entry[] | undefined;
 
 /** Settings of a {@linkcode PostgresLog}. */
 export interface PostgresLogOptions {
@@ -53,6 +56,8 @@ interface Batch {
 
 /** Maximum rows that are fetched at a time. */
 const MAX_PAGE = 128;
+/** Maximum queries of subscribers that come back. The others wait. */
+const MAX_READS = 8;
 /** Maximum messages, and characters before the last, that a statement appends. */
 const MAX_BATCH = 1_024;
 const MAX_BATCH_LENGTH = 2 ** 18;
@@ -68,12 +73,19 @@ export class PostgresLog {
   readonly #sql: ReturnType<typeof logSql>;
   #batch: Batch | undefined;
   #tail: Promise<string> | undefined;
+  /** Queries of subscribers that weren't sent yet, by id. */
+  readonly #catchUps = new Map<string, Promise<Page>>();
+  readonly #waiting: (() => void)[] = [];
+  #reads = 0;
+  readonly #maxBatch: number;
   readonly #trimInterval: number;
   #untilTrim = 0;
 
   /** Creates a log. */
   constructor(options: PostgresLogOptions) {
     const { history } = options;
+    // A statement can't delete what it appends.
+    this.#maxBatch = Math.min(MAX_BATCH, history);
     this.#trimInterval = Math.max(MIN_TRIM_INTERVAL, TRIM_PART * history);
     this.#options = options;
     this.#sql = logSql(options.table);
@@ -86,7 +98,7 @@ export class PostgresLog {
    */
   async append(text: string): Promise<string> {
     const open = this.#batch;
-    const isFull = open === undefined || open.texts.length === MAX_BATCH ||
+    const isFull = open === undefined || open.texts.length === this.#maxBatch ||
       open.length > MAX_BATCH_LENGTH;
     const batch: Batch = isFull ? { texts: [], length: 0 } : open;
     batch.length += text.length;
@@ -107,10 +119,10 @@ export class PostgresLog {
       isOver = true;
       this.#tail = undefined;
     };
-    const tail: Promise<string> = link.query(this.#sql.tail, () => {
+    const tail: Promise<string> = link.run(() => {
       // Calls from here on may follow messages that this doesn't see.
       close();
-      return [name, lock, this.#newTag()];
+      return [this.#sql.tail, [name, lock, this.#newTag()]];
     }).finally(close).then(([row]) => `${row![1]}-${row![0]}`);
     if (!isOver) this.#tail = tail;
     return tail;
@@ -121,13 +133,13 @@ export class PostgresLog {
    * gone: the oldest are deleted first, so as long as it is there, all that came
    * after it is there as well.
    */
-  async after(id: string): Promise<readonly Entry[] | undefined> {
+  async after(id: string, onSend = () => {}): Promise<Page> {
     const { link, name } = this.#options;
-    const rows = await link.query(this.#sql.after, [
-      name,
-      `${seqOf(id)}`,
-      `${this.pageSize + 1}`,
-    ]);
+    const rows = await link.run(() => {
+      onSend();
+      const values = [name, `${seqOf(id)}`, `${this.pageSize + 1}`];
+      return [this.#sql.after, values];
+    });
     const [first, ...rest] = rows.map(([seq, tag, text]) => ({
       id: `${tag}-${seq}`,
       text: text!,
@@ -135,21 +147,52 @@ export class PostgresLog {
     return first?.id === id ? rest : undefined;
   }
 
+  /**
+   * The same, for a subscriber that comes back. Very many may come at once: those
+   * with the same id share a query, and the others take turns.
+   */
+  catchUp(id: string): Promise<Page> {
+    const shared = this.#catchUps.get(id);
+    if (shared !== undefined) return shared;
+    const close = () => void this.#catchUps.delete(id);
+    const read = () => this.#takeTurn(() => this.after(id, close));
+    // Later, so that it isn't sent before it can be shared.
+    const page = Promise.resolve().then(read).finally(close);
+    this.#catchUps.set(id, page);
+    return page;
+  }
+
+  async #takeTurn<R>(read: () => Promise<R>): Promise<R> {
+    if (this.#reads === MAX_READS) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else this.#reads++;
+    try {
+      return await read();
+    } finally {
+      // The turn passes on, so nobody else can take it meanwhile.
+      const next = this.#waiting.shift();
+      if (next !== undefined) next();
+      else this.#reads--;
+    }
+  }
+
   async #send(batch: Batch): Promise<readonly string[]> {
     const { link, name, channel, lock, history } = this.#options;
     const tag = this.#newTag();
-    const isTrimming = this.#untilTrim <= 0;
-    const { append, appendAndTrim } = this.#sql;
     const close = () => {
       if (this.#batch === batch) this.#batch = undefined;
     };
     try {
-      const rows = await link.query(isTrimming ? appendAndTrim : append, () => {
+      const rows = await link.run(() => {
         close();
-        if (isTrimming) this.#untilTrim = this.#trimInterval;
-        this.#untilTrim -= batch.texts.length;
+        const { texts: { length } } = batch;
         const values = [name, lock, tag, JSON.stringify(batch.texts), channel];
-        return isTrimming ? [...values, `${history}`] : values;
+        this.#untilTrim -= length;
+        if (this.#untilTrim > 0) return [this.#sql.append, values];
+        this.#untilTrim = this.#trimInterval;
+        // Beside those that it appends.
+        const kept = `${Math.max(0, history - length)}`;
+        return [this.#sql.appendAndTrim, [...values, kept]];
       });
       return rows.map(([seq]) => `${tag}-${seq}`);
     } finally {
@@ -175,72 +218,4 @@ export function isId(text: string): boolean {
 /** Returns the number of an id's row. */
 export function seqOf(id: string): number {
   return Number(id.slice(17));
-}
-
-/** Returns the table of all channels of a schema. Its name is checked before. */
-export function logTables(schema: string, name: string): Tables {
-  const table = `${schema}.${name}`;
-  return {
-    schema,
-    last: table,
-    create: `
-CREATE TABLE IF NOT EXISTS ${table} (
-  channel text COLLATE "C" NOT NULL,
-  seq bigint GENERATED ALWAYS AS IDENTITY,
-  tag text NOT NULL,
-  value text,
-  PRIMARY KEY (channel, seq)
-);
-`,
-  };
-}
-
-/**
- * Numbers commit in their order, because who appends holds a lock until then:
- * a reader that has seen one has seen all before it.
- */
-function logSql(table: string) {
-  const lock = "SELECT pg_advisory_xact_lock($2::text::bigint)";
-  const added = `
-  INSERT INTO ${table} (channel, tag, value)
-  SELECT $1::text, $3::text, each.value
-  FROM lock, json_array_elements_text($4::text::json)
-    WITH ORDINALITY AS each (value, place)
-  ORDER BY each.place RETURNING seq`;
-  const ids = `
-SELECT added.seq::text, (SELECT pg_notify($5::text, '')::text) FROM added
-ORDER BY added.seq`;
-  return {
-    /** `$1` name, `$2` lock, `$3` tag, `$4` texts, `$5` channel. */
-    append: `WITH lock AS MATERIALIZED (${lock}), added AS (${added})${ids}`,
-    /** The same. `$6` history. */
-    appendAndTrim: `
-WITH lock AS MATERIALIZED (${lock}), added AS (${added}), trimmed AS (
-  DELETE FROM ${table} USING lock
-  WHERE channel = $1::text AND seq IN (
-    SELECT seq FROM ${table} WHERE channel = $1::text AND seq < (
-      SELECT seq FROM ${table} WHERE channel = $1::text
-      ORDER BY seq DESC OFFSET $6::text::bigint LIMIT 1
-    )
-    ORDER BY seq LIMIT 1000
-  )
-)${ids}`,
-    /** `$1` name, `$2` lock, `$3` tag. */
-    tail: `
-WITH newest AS MATERIALIZED (
-  SELECT seq, tag FROM ${table} WHERE channel = $1::text
-  ORDER BY seq DESC LIMIT 1
-), lock AS MATERIALIZED (
-  ${lock} WHERE NOT EXISTS (SELECT FROM newest)
-), first AS (
-  INSERT INTO ${table} (channel, tag) SELECT $1::text, $3::text FROM lock
-  RETURNING seq, tag
-)
-SELECT seq::text, tag FROM newest UNION ALL SELECT seq::text, tag FROM first`,
-    /** `$1` name, `$2` number, `$3` rows. */
-    after: `
-SELECT each.seq::text, tag, value FROM ${table} AS each
-WHERE channel = $1::text AND seq >= $2::text::bigint
-ORDER BY each.seq LIMIT $3::text::bigint`,
-  };
 }

@@ -129,7 +129,7 @@ export class PostgresSubscriptions<T> {
     let position: number | undefined;
     // What this process holds no more, or never did, Postgres may hold.
     while ((position = reader.find(id, exists)) === undefined) {
-      const entries = await unlessAborted(signal, () => log.after(id));
+      const entries = await unlessAborted(signal, () => log.catchUp(id));
       if (signal.aborted) return;
       if (entries === undefined || (exists && entries.length === 0)) {
         throw messagesLost(history);

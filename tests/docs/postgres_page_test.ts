@@ -13,7 +13,7 @@ import {
 import pg from "pg";
 import { sessionSql } from "../../auth/stores/postgres_session_sql.ts";
 import { limitTables } from "../../core/limits/postgres_limit_tables.ts";
-import { logTables } from "../../rpc/channel/postgres_log.ts";
+import { logTables } from "../../rpc/channel/postgres_log_sql.ts";
 import { recordOf } from "../auth/stores/store_contract.ts";
 import {
   hasPostgres,

@@ -255,6 +255,33 @@ test("A Postgres store opens no more connections than maxConnections", async (wo
   assertEquals(row, [2]);
 });
 
+test(
+  "A Postgres store refuses a client that it has had before",
+  async (world) => {
+    const client = new pg.Client(url());
+    client.on("error", () => {});
+    const errors: string[] = [];
+    const store = world.store({
+      connect: () => client,
+      onError: ({ message }) => errors.push(message),
+    });
+    await store.set(recordOf("a"));
+    const message =
+      "Cannot create session store: connect() must create a client each time, received the same again";
+    // It wants another connection, and goes on without.
+    const gets = await Promise.all([store.get("a"), store.get("a")]);
+    assertEquals(gets.map((record) => record?.id), ["a", "a"]);
+    await client.end();
+    let last = "";
+    while (!last.includes(message)) {
+      const get = async () => await store.get("a");
+      last = (await assertRejects(get, Error)).message;
+    }
+    assertEquals(errors.length, 1);
+  },
+  ["npm:pg"],
+);
+
 Deno.test("createPostgresSessionStore() refuses what isn't a client of pg or postgres", async () => {
   const pool = new pg.Pool();
   const expected =

@@ -1,0 +1,77 @@
+import type { Tables } from "../../core/postgres/tables.ts";
+
+/** Returns the table of all channels of a schema. Its name is checked before. */
+export function logTables(schema: string, name: string): Tables {
+  const table = `${schema}.${name}`;
+  return {
+    schema,
+    last: table,
+    create: `
+CREATE TABLE IF NOT EXISTS ${table} (
+  channel text COLLATE "C" NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  tag text NOT NULL,
+  value text,
+  PRIMARY KEY (channel, seq)
+);
+`,
+  };
+}
+
+/** The statements of a channel's messages. */
+export interface LogSql {
+  /** `$1` name, `$2` lock, `$3` tag, `$4` texts, `$5` channel. */
+  readonly append: string;
+  /** The same. `$6` rows to keep beside the newest one so far. */
+  readonly appendAndTrim: string;
+  /** `$1` name, `$2` lock, `$3` tag. */
+  readonly tail: string;
+  /** `$1` name, `$2` number, `$3` rows. */
+  readonly after: string;
+}
+
+/**
+ * Returns the statements. Numbers commit in their order, because who appends holds a lock until then:
+ * a reader that has seen one has seen all before it.
+ */
+export function logSql(table: string): LogSql {
+  const lock = "SELECT pg_advisory_xact_lock($2::text::bigint)";
+  const added = `
+  INSERT INTO ${table} (channel, tag, value)
+  SELECT $1::text, $3::text, each.value
+  FROM lock, json_array_elements_text($4::text::json)
+    WITH ORDINALITY AS each (value, place)
+  ORDER BY each.place RETURNING seq`;
+  const ids = `
+SELECT added.seq::text, (SELECT pg_notify($5::text, '')::text) FROM added
+ORDER BY added.seq`;
+  return {
+    append: `WITH lock AS MATERIALIZED (${lock}), added AS (${added})${ids}`,
+    appendAndTrim: `
+WITH lock AS MATERIALIZED (${lock}), added AS (${added}), trimmed AS (
+  DELETE FROM ${table} USING lock
+  WHERE channel = $1::text AND seq IN (
+    SELECT seq FROM ${table} WHERE channel = $1::text AND seq < (
+      SELECT seq FROM ${table} WHERE channel = $1::text
+      ORDER BY seq DESC OFFSET $6::text::bigint LIMIT 1
+    )
+    ORDER BY seq LIMIT 1000
+  )
+)${ids}`,
+    tail: `
+WITH newest AS MATERIALIZED (
+  SELECT seq, tag FROM ${table} WHERE channel = $1::text
+  ORDER BY seq DESC LIMIT 1
+), lock AS MATERIALIZED (
+  ${lock} WHERE NOT EXISTS (SELECT FROM newest)
+), first AS (
+  INSERT INTO ${table} (channel, tag) SELECT $1::text, $3::text FROM lock
+  RETURNING seq, tag
+)
+SELECT seq::text, tag FROM newest UNION ALL SELECT seq::text, tag FROM first`,
+    after: `
+SELECT each.seq::text, tag, value FROM ${table} AS each
+WHERE channel = $1::text AND seq >= $2::text::bigint
+ORDER BY each.seq LIMIT $3::text::bigint`,
+  };
+}
