@@ -40,6 +40,8 @@ interface NodeRedis extends RedisClient {
   // deno-lint-ignore no-explicit-any -- each kind has other parameters
   sendCommand(...args: any[]): Promise<unknown>;
   subscribe(channel: string, onMessage: OnMessage): Promise<unknown>;
+  /** Of Sentinel and cluster clients: itself, without settings of commands. */
+  _self?: object;
   /** Of a Sentinel client: runs a function with the master's client. */
   _execute?<T>(
     isReadonly: boolean,
@@ -82,7 +84,10 @@ export function createConnection(
       );
     case "sentinel":
       return ofNodeRedis(
-        nodeRedis.duplicate!(SENTINEL),
+        nodeRedis.duplicate!({
+          ...SENTINEL,
+          ...withoutRetries(nodeRedis, "nodeClientOptions"),
+        }),
         onError,
         (copy, args) => copy.sendCommand(false, args),
       );
@@ -90,7 +95,11 @@ export function createConnection(
       return ofMaster(nodeRedis, onError);
     case "cluster":
       return ofNodeRedis(
-        nodeRedis.duplicate!({ minimizeConnections: true, useReplicas: false }),
+        nodeRedis.duplicate!({
+          minimizeConnections: true,
+          useReplicas: false,
+          ...withoutRetries(nodeRedis, "defaults"),
+        }),
         onError,
         (copy, args, key) => copy.sendCommand(key, false, args),
       );
@@ -109,6 +118,34 @@ const SENTINEL = {
   replicaPoolSize: 0,
   reserveClient: false,
 };
+
+/**
+ * Settings of a Sentinel or cluster client by which its own clients don't connect
+ * again. Left to themselves, they try to reach a server that is gone for ever,
+ * also after they were closed.
+ *
+ * @param name The option that holds the settings of its clients.
+ */
+function withoutRetries(
+  client: NodeRedis,
+  name: "nodeClientOptions" | "defaults",
+): Record<string, unknown> {
+  let options: { [key in typeof name]?: { readonly socket?: object } } = {};
+  // A copy is created by the constructor of its prototype. This one only looks.
+  const probe = Object.create({
+    constructor: function (given: typeof options) {
+      options = given;
+    },
+  }, { _self: { value: client._self } });
+  try {
+    client.duplicate!.call(probe);
+  } catch {
+    // Another version. A server that is gone costs a timer then.
+    return {};
+  }
+  const socket = { ...options[name]?.socket, reconnectStrategy: false };
+  return { [name]: { ...options[name], socket } };
+}
 
 const giveUp = () => null;
 
@@ -132,7 +169,7 @@ const IOREDIS_CLUSTER = {
   // 0: a command whose connection broke isn't sent again.
   retryDelayOnFailover: 0,
   scaleReads: "master",
-  redisOptions: { protocol: 2 },
+  redisOptions: { protocol: 2, disconnectTimeout: 0 },
   keyPrefix: "",
 };
 

@@ -1,0 +1,118 @@
+/**
+ * Caches while another server of Redis takes over.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { createCache } from "@quartet/kit/data";
+import { createRedisStore, type RedisClient } from "@quartet/kit/data/redis";
+import { CLIENTS, makeClient } from "../cluster/clients.ts";
+import {
+  eventually,
+  startCluster,
+  startSentinels,
+} from "../cluster/redis_topology.ts";
+import { hasRedisServer, needsRedis } from "../redis_server.ts";
+
+const SCOPES = "{test}:cache-scopes";
+
+/**
+ * Lets the client that was connected find the new master. Closed before that, it
+ * leaves a timer behind.
+ */
+function sleep(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 3_000));
+}
+
+/** A cache as one process would have it. */
+function open(client: RedisClient, source: { version: number }) {
+  const store = createRedisStore({ client, name: "test" });
+  const cache = createCache({ store, onError: () => {} });
+  return {
+    ping: () => store.ping().then(() => true),
+    revalidate: async () => (await cache.revalidateTag("a")).success,
+    load: () =>
+      cache.cached("k", () => source.version, { maxAge: 600, tags: ["a"] }),
+    [Symbol.asyncDispose]: () => cache.close(),
+  };
+}
+
+for (const name of CLIENTS) {
+  Deno.test({
+    name: needsRedis(
+      `After Sentinel has chosen another master, no value is from before: ${name}`,
+      hasRedisServer,
+    ),
+    ignore: !hasRedisServer,
+    async fn() {
+      await using servers = await startSentinels();
+      await using made = makeClient(name, servers.place);
+      if (name === "redis 5") await made.connect();
+      const source = { version: 1 };
+      await using one = open(made.client, source);
+      await using other = open(made.client, source);
+      for (const cache of [one, other]) assertEquals(await cache.load(), 1);
+      const master = await servers.master();
+      const replica = servers.nodes.find((node) => node !== master)!;
+      source.version = 2;
+      await eventually("the master is told", () => one.revalidate());
+      // The replica hasn't received it, as may be when a master is lost.
+      await replica.send("CONFIG", "SET", "replica-read-only", "no");
+      await eventually(
+        "the replica has it",
+        async () => await replica.send("ZREM", SCOPES, "ta") === 1,
+      );
+      await master.crash();
+      await eventually("both are connected", async () => {
+        const isNew = await servers.master() === replica;
+        return isNew && await one.ping() && await other.ping();
+      });
+      await using late = open(made.client, source);
+      for (const cache of [late, other, one]) {
+        assertEquals(await cache.load(), 2);
+      }
+      source.version = 3;
+      await eventually("the new one is told", () => other.revalidate());
+      await eventually("the other knows", async () => await one.load() === 3);
+      if (name === "redis 5") await sleep();
+    },
+  });
+
+  Deno.test({
+    name: needsRedis(
+      `Caches go on when another master of a cluster takes over: ${name}`,
+      hasRedisServer,
+    ),
+    ignore: !hasRedisServer,
+    async fn() {
+      await using servers = await startCluster({ replicas: true });
+      await using made = makeClient(name, servers.place);
+      const source = { version: 1 };
+      await using one = open(made.client, source);
+      await using other = open(made.client, source);
+      for (const cache of [one, other]) assertEquals(await cache.load(), 1);
+      for (const how of ["switch", "crash"]) {
+        const master = await servers.masterOf(SCOPES);
+        const replica = await servers.replicaOf(SCOPES);
+        if (how === "crash") await master.crash();
+        else await replica.send("CLUSTER", "FAILOVER");
+        await eventually(
+          "the replica has taken over",
+          async () => await servers.masterOf(SCOPES) === replica,
+        );
+        source.version++;
+        await eventually("it can be invalidated", () => one.revalidate());
+        await eventually(
+          "the other knows",
+          async () => await other.load() === source.version,
+        );
+        assertEquals(await one.load(), source.version);
+        await eventually("the other master is a replica", async () => {
+          return how === "crash" ||
+            await servers.replicaOf(SCOPES) === master;
+        });
+      }
+    },
+  });
+}
