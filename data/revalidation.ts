@@ -17,8 +17,11 @@ export interface RevalidateOptions {
 /** The result of an invalidation. */
 export interface RevalidateResult {
   /**
-   * Whether every process that shares the store knows of it. It always holds in
-   * this process.
+   * Whether the store knows of it; always `true` without a shared one. Processes
+   * that are in touch with the store know of it within milliseconds, and at once
+   * if they are strict. Others don't use their memory for longer than
+   * `maxStaleness`. If it is `false`, only this process knows, at once; the
+   * others are told when the store can be reached again.
    */
   readonly success: boolean;
   /** The names that were passed. */

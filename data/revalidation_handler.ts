@@ -46,6 +46,7 @@ export function createHandler(
       503,
       "REVALIDATION_FAILED",
       "Not every server could be told; send this again",
+      { "retry-after": "2" },
     );
   };
 }

@@ -236,6 +236,7 @@ Deno.test("If not all processes could be told, the handler says so and no more",
   const handler = cache.createRevalidationHandler(SECRET);
   const response = await handler(post('{"all":true}'));
   assertEquals(response.status, 503);
+  assertEquals(response.headers.get("retry-after"), "2");
   assertEquals(await response.json(), {
     error: {
       code: "REVALIDATION_FAILED",
