@@ -25,6 +25,10 @@ export interface ChannelSubscribeOptions {
   /**
    * The id of the last message seen: those after it come first. Default: the
    * next message that is published.
+   *
+   * A handler passes the client's on, also if that is `undefined`. Then the
+   * server tells the client where its subscription begins, and the client can
+   * resume before it has seen a message.
    */
   readonly lastEventId?: string | undefined;
 }
@@ -51,8 +55,8 @@ export interface Channel<T> {
    * what came in between. If the history no longer reaches back that far, or
    * `lastEventId` isn't of this channel, it gets nothing of that: `next()`
    * rejects with an `RPCError` with the code `SUBSCRIPTION_ERROR` and the
-   * details `{ reason: "MESSAGES_LOST" }`. The client then loads the state anew
-   * and subscribes without an id.
+   * details `{ reason: "MESSAGES_LOST" }`. The client then subscribes without
+   * an id, and calls `onGap()`.
    *
    * @param signal Ends the subscription, also while it waits.
    * @param options Where to begin.

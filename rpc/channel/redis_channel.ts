@@ -99,8 +99,8 @@ type End = (failure?: { readonly error: unknown }) => void;
  * or the connection broke, the message may or may not have been published. It
  * rejects with a `TypeError` if the value can't be turned into text.
  *
- * Subscriptions don't end when Redis can't be reached: they wait. They go on
- * after the last message that they gave, without a gap or a repetition, also on
+ * Subscriptions don't end when Redis can't be reached: they wait. New ones begin
+ * when it can be. Others go on after the last message that they gave, without a gap or a repetition, also on
  * another master. If Redis no longer has what they are owed, they end as
  * {@linkcode Channel} says. A silent loss of the connection is noticed and
  * repaired within two timeouts.
