@@ -86,8 +86,8 @@ function command(name: string, args: readonly string[]): Deno.Command {
 export async function startPostgres(
   settings: readonly string[] = [],
 ): Promise<PostgresServer> {
-  const port = freePort();
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  let port = freePort();
+  const urlOf = () => `postgres://postgres@127.0.0.1:${port}/postgres`;
   const dir = await Deno.makeTempDir();
   if (Deno.uid() === 0) await run("chown", ["postgres:postgres", dir]);
   // deno-fmt-ignore
@@ -95,7 +95,11 @@ export async function startPostgres(
     "-D", dir, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8",
   ]).output();
   if (!success) throw new Error("initdb failed");
-  let process = await start();
+  let process = await start().catch(() => {
+    // Another program may have taken the port meanwhile.
+    port = freePort();
+    return start();
+  });
 
   async function start(): Promise<Deno.ChildProcess> {
     // deno-fmt-ignore
@@ -107,11 +111,14 @@ export async function startPostgres(
     let hasEnded = false;
     child.status.then(() => hasEnded = true);
     for (;;) {
-      const client = new pg.Client(url);
+      const client = new pg.Client(urlOf());
       client.on("error", () => {});
       try {
         await client.connect();
-        return child;
+        const { rows } = await client.query("SHOW data_directory");
+        if (rows[0].data_directory === dir) return child;
+        hasEnded = true;
+        throw new Error(`port ${port} is another server's`);
       } catch (error) {
         if (hasEnded) {
           throw new Error("postgres did not start", { cause: error });
@@ -132,7 +139,7 @@ export async function startPostgres(
   }
 
   return {
-    url,
+    url: urlOf(),
     crash,
     async restart() {
       await crash();
@@ -148,7 +155,14 @@ export async function startPostgres(
     },
     async [Symbol.asyncDispose]() {
       await crash();
-      await Deno.remove(dir, { recursive: true });
+      // Its other processes may still write, until they notice.
+      for (let attempts = 1;; attempts++) {
+        try {
+          return await Deno.remove(dir, { recursive: true });
+        } catch (error) {
+          if (attempts === 20) throw error;
+        }
+      }
     },
   };
 }
