@@ -148,7 +148,7 @@ export async function startPostgres(
           process = await start();
           return;
         } catch (error) {
-          // What is left of it after a crash has to notice that first.
+          // After a crash, its other processes have to notice that first.
           if (attempts === 20) throw error;
         }
       }

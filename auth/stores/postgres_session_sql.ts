@@ -87,7 +87,7 @@ function payload(ids: string, isPlain: string): string {
 }
 
 /**
- * Returns a statement that drops sessions and tells it. A notification may have
+ * Returns a statement that drops sessions and sends notifications. A notification may have
  * 8,000 bytes, so it has at most 100 ids.
  */
 function drop(table: string, ids: string): string {

@@ -38,7 +38,7 @@ export interface PostgresSessionStoreOptions extends PostgresPoolOptions {
   /** The table. Default `kit_sessions`. */
   readonly name?: string;
   /**
-   * Whether ended sessions are told by notifications. They need a connection of
+   * Whether the store listens to notifications of ended sessions. They need a connection of
    * their own, which some poolers can't give. Without them, the plugin asks for
    * the watched sessions twice a second. Default `true`.
    */

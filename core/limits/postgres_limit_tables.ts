@@ -5,7 +5,7 @@ import type { Tables } from "../postgres/tables.ts";
  * names are checked before.
  *
  * A row is a window, or a mark, which has no count. `ends` is in milliseconds
- * since the Unix epoch. Who counts for a key holds its lock until the commit.
+ * since the Unix epoch. An event holds the locks of its keys until the commit.
  */
 export function limitTables(schema: string, name: string): Tables {
   const table = `${schema}.${name}`;

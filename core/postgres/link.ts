@@ -31,7 +31,7 @@ export interface PostgresLinkOptions {
   readonly listen?: {
     readonly channel: string;
     readonly onMessage: (payload: string) => void;
-    /** Called when it listens. What was sent before is missed. */
+    /** Called when it listens. Earlier messages are missed. */
     readonly onListen: () => void;
   };
   /** Called when the connections are lost, and after each vain attempt. */

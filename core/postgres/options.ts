@@ -62,7 +62,7 @@ export const DEFAULT_MAX_CONNECTIONS = 4;
 /** Default of `timeout`, in seconds. */
 export const DEFAULT_TIMEOUT = 1;
 
-/** Names by which processes meet in a database. */
+/** Names that processes share in a database. */
 export interface MeetingPoint {
   /** The channel of notifications. */
   readonly channel: string;

@@ -11,7 +11,7 @@ interface Member {
   idleBeats: number;
 }
 
-/** After so many beats without use, a connection beside the first is closed. */
+/** Maximum beats that a surplus connection stays open without use. */
 const MAX_IDLE_BEATS = 20;
 
 /** Options of a {@linkcode ConnectionPool}. */
@@ -108,7 +108,7 @@ export class ConnectionPool {
     this.open().then(() => {
       if (this.#waiting.length > 0) this.#grow();
     }, () => {
-      // Such as too many connections: go on with those that there are.
+      // Such as too many connections: use the open ones.
       this.#mayGrow = false;
     });
   }

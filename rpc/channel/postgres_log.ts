@@ -67,7 +67,7 @@ const TRIM_PART = 1 / 16;
 
 /** Appends and reads messages. */
 export class PostgresLog {
-  /** How many rows a page holds beside the one that it starts from. */
+  /** Maximum rows of a page, without the one that it starts from. */
   readonly pageSize: number;
   readonly #options: PostgresLogOptions;
   readonly #sql: ReturnType<typeof logSql>;
@@ -93,7 +93,7 @@ export class PostgresLog {
   }
 
   /**
-   * Appends a message and gives its id. Calls that wait for the connection share
+   * Appends a message and returns its id. Calls that wait for the connection share
    * a statement: Postgres writes to disk once for all of them.
    */
   async append(text: string): Promise<string> {
@@ -110,7 +110,7 @@ export class PostgresLog {
     return (await batch.ids!)[index]!;
   }
 
-  /** Gives the id of the newest row. */
+  /** Returns the id of the newest row. */
   tail(): Promise<string> {
     if (this.#tail !== undefined) return this.#tail;
     const { link, name, lock } = this.#options;
@@ -129,7 +129,7 @@ export class PostgresLog {
   }
 
   /**
-   * Gives the rows after `id`, up to a page of them. Nothing if the row `id` is
+   * Returns the rows after `id`, up to a page of them. Nothing if the row `id` is
    * gone: the oldest are deleted first, so as long as it is there, all that came
    * after it is there as well.
    */
@@ -148,7 +148,7 @@ export class PostgresLog {
   }
 
   /**
-   * The same, for a subscriber that comes back. Very many may come at once: those
+   * The same, for a subscriber that comes back. Very many may come at once: calls
    * with the same id share a query, and the others take turns.
    */
   catchUp(id: string): Promise<Page> {

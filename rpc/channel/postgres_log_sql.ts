@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS ${table} (
 export interface LogSql {
   /** `$1` name, `$2` lock, `$3` tag, `$4` texts, `$5` channel. */
   readonly append: string;
-  /** The same. `$6` rows to keep beside the newest one so far. */
+  /** The same. `$6` rows to keep, without the newest one so far. */
   readonly appendAndTrim: string;
   /** `$1` name, `$2` lock, `$3` tag. */
   readonly tail: string;

@@ -104,7 +104,7 @@ export class PostgresReader<T> {
       const entries = await log.after(this.#newest);
       if (signal.aborted) return;
       if (entries === undefined) {
-        // What came after it may be gone as well.
+        // Rows after it may be gone as well.
         const id = await log.tail();
         if (signal.aborted) return;
         this.ring.clear();

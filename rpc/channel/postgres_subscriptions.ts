@@ -25,7 +25,7 @@ export interface PostgresSubscriptionsOptions<T> {
   readonly onFirst: () => void;
 }
 
-/** What ended a subscription, unless it was left. */
+/** The error that ended a subscription. */
 interface Failure {
   readonly error: unknown;
 }
@@ -127,7 +127,7 @@ export class PostgresSubscriptions<T> {
     // The id may be one that a client made up.
     let exists = lastEventId === undefined;
     let position: number | undefined;
-    // What this process holds no more, or never did, Postgres may hold.
+    // Postgres may hold messages that this process doesn't.
     while ((position = reader.find(id, exists)) === undefined) {
       const entries = await unlessAborted(signal, () => log.catchUp(id));
       if (signal.aborted) return;

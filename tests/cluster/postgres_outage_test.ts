@@ -40,7 +40,7 @@ interface World {
     readonly connect: ReturnType<typeof DRIVERS["npm:pg"]>;
     readonly onError: (error: Error) => void;
   };
-  /** What onError was called with, of all of them. */
+  /** The messages of all errors that onError was called with. */
   readonly errors: string[];
 }
 
@@ -161,7 +161,7 @@ test("A silent loss that nobody asks about is repaired within 2 s", async (world
   controller.abort();
 });
 
-test("While Postgres is away, calls are refused at once and told once", async (world) => {
+test("While Postgres is away, calls are refused at once and reported once", async (world) => {
   const { options, proxy, errors } = world;
   await using sessions = createPostgresSessionStore(options);
   const record = recordOf("a", "ada", { expiresAt: Date.now() + 1e6 });

@@ -1,6 +1,6 @@
 /**
  * A process that publishes numbers on a channel in Postgres, several at a time,
- * as soon as it is told to. Arguments: address, schema, first and last number.
+ * as soon as it receives a byte. Arguments: address, schema, first and last number.
  *
  * @module
  */

@@ -4,6 +4,7 @@ import {
   type PostgresChannel,
   type PostgresChannelOptions,
 } from "@quartet/kit/rpc/postgres";
+import { createRouter, procedure } from "@quartet/kit/rpc";
 import pg from "pg";
 import {
   type Driver,
@@ -21,6 +22,7 @@ import {
   take,
   testChannel,
 } from "./channel_contract.ts";
+import { connect, serveRouter, subscribe } from "./helpers.ts";
 
 const url = sharedPostgres();
 
@@ -243,7 +245,7 @@ test(
 );
 
 test(
-  "Messages of a table that was emptied or restored are told as lost",
+  "Messages of a table that was emptied or restored count as lost",
   async (world, signal) => {
     const channel = world.channel<number>({ onError: () => {} });
     const kept = await channel.publish(1);
@@ -266,6 +268,30 @@ test(
     assertEquals(await take(good, 3), [4, 5, 6]);
   },
 );
+
+test("A socket hears where a subscription to Postgres begins", async (world) => {
+  const channel = world.channel<number>();
+  const api = createRouter({
+    news: procedure.subscription(({ signal, lastEventId }) =>
+      channel.subscribe(signal, { lastEventId })
+    ),
+  });
+  await using server = await serveRouter(api);
+  await using client = await connect(server);
+  // Also before the first message.
+  for (const id of ["a", "b"]) {
+    client.send(subscribe(id, "news"));
+    const { type, eventId } = await client.next();
+    assertEquals(type, "started");
+    const published = await channel.publish(1);
+    await client.next();
+    await using again = await connect(server);
+    again.send({ ...subscribe("c", "news"), lastEventId: eventId });
+    assertEquals((await again.next()).eventId, published);
+    client.send({ type: "unsubscribe", id });
+    while (channel.subscribers > 1) await new Promise((r) => setTimeout(r, 5));
+  }
+});
 
 test(
   "close() ends subscriptions in Postgres, and nothing works after it",
