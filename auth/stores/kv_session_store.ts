@@ -61,9 +61,6 @@ const OPTIONS: OptionRules<KvSessionStoreOptions> = {
   now: aFunction,
 };
 
-/** How long to try while other processes write, in milliseconds. */
-const PATIENCE = 2_000;
-
 /** How many entries are read or deleted at a time. */
 const BATCH = 32;
 
@@ -207,5 +204,5 @@ export function createKvSessionStore(
 }
 
 function commit(transaction: KvTransaction): Promise<boolean> {
-  return commitInTurn(() => transaction.commit(), PATIENCE);
+  return commitInTurn(() => transaction.commit());
 }

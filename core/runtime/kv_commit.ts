@@ -1,16 +1,17 @@
+/** How long to try while others write, in milliseconds. */
+const PATIENCE = 10_000;
+
 /**
  * Commits a transaction of Deno KV. Only one process at a time can write to a
  * file, and Deno KV doesn't wait for its turn but throws.
  *
  * @param attempt Commits it.
- * @param patience How long to try while others write, in milliseconds.
  * @returns Whether the checks of the transaction allowed it.
  */
 export async function commitInTurn(
   attempt: () => Promise<{ readonly ok: boolean }>,
-  patience: number,
 ): Promise<boolean> {
-  const end = performance.now() + patience;
+  const end = performance.now() + PATIENCE;
   for (let ms = 1;; ms = Math.min(2 * ms, 50)) {
     try {
       return (await attempt()).ok;

@@ -6,9 +6,6 @@ import type { Kv, KvAtomicOperation, KvEntry, KvKey } from "./kv.ts";
 /** The longest text that is a part of a key as it is, in UTF-16 code units. */
 const MAX_PART = 300;
 
-/** How long a change is tried again while others write, in ms. */
-const PATIENCE = 10_000;
-
 /** How many values are read, or changed, at a time. */
 export const PAGE = 500;
 
@@ -64,7 +61,7 @@ export class KvSpace {
 
   /** Makes changes. Returns whether the checks allowed it. */
   commit(change: KvAtomicOperation): Promise<boolean> {
-    return commitInTurn(() => this.#inTime(change.commit()), PATIENCE);
+    return commitInTurn(() => this.#inTime(change.commit()));
   }
 
   #inTime<T>(work: Promise<T>): Promise<T> {
