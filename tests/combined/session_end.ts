@@ -24,6 +24,7 @@ import {
   rpcPlugin,
   type RPCPluginOptions,
 } from "@quartet/kit/rpc";
+import { tracePlugin, type Tracer } from "@quartet/kit/trace";
 import { SECRET } from "../auth/harness.ts";
 import { type Client, connect, subscribe } from "../rpc/helpers.ts";
 
@@ -117,6 +118,7 @@ export interface SessionsOptions {
   readonly session?: Partial<SessionConfig>;
   readonly auth?: Omit<AuthConfig, "session">;
   readonly rpc?: Omit<RPCPluginOptions, "router">;
+  readonly trace?: Tracer;
   /** Runs after auth and before RPC. */
   readonly before?: Middleware;
 }
@@ -169,6 +171,7 @@ export async function startSessions(
   const auth = createSessionsAuth(options);
   const app = createApp({
     plugins: [
+      ...options.trace === undefined ? [] : [tracePlugin(options.trace)],
       auth,
       ...before === undefined ? [] : [{ name: "before", middleware: before }],
       rpcPlugin({ router: createUserRouter(log), ...rpc }),

@@ -1,14 +1,16 @@
 /** Subscriptions end with the session whose user they have asked for. */
 
 import { assert, assertEquals } from "@std/assert";
-import { toHono } from "@quartet/kit/app";
+import { type Context, toHono } from "@quartet/kit/app";
 import {
   apiKey,
   createMemorySessionStore,
   getAuth,
+  optionalAuth,
   type SessionStore,
 } from "@quartet/kit/auth";
 import { rpcPlugin, type WSConnectionData } from "@quartet/kit/rpc";
+import { createTracer } from "@quartet/kit/trace";
 import { Hono } from "hono";
 import { createClock } from "../auth/harness.ts";
 import { type Client, connect, subscribe, until } from "../rpc/helpers.ts";
@@ -264,6 +266,37 @@ Deno.test("A session that code asked for at the upgrade is needed by the whole s
   assertEquals(await begin(client, "clock"), ended("clock").error);
   assertEquals(await anonymous.settle(), []);
   assertEquals(server.log, { running: 1, ended: 2 });
+});
+
+Deno.test("optionalAuth() at the upgrade learns nobody's name, so public subscriptions go on", async () => {
+  const { check } = optionalAuth().auth;
+  await using server = await startSessions({
+    before: async (request, context, next) =>
+      await check(request, context as Context) ?? await next(),
+  });
+  const cookie = await server.signIn();
+  await using client = await server.open(cookie);
+  for (const path of ["clock", "mine"]) await begin(client, path);
+  await server.post("/sign-out", cookie);
+  assertEquals(await client.next(), ended("mine"));
+  assertEquals(await client.settle(), []);
+});
+
+Deno.test("The span of a subscription says that its session has ended", async () => {
+  const tracer = createTracer();
+  await using server = await startSessions({ trace: tracer });
+  const cookie = await server.signIn();
+  await using client = await server.open(cookie);
+  await begin(client, "mine");
+  await server.post("/sign-out", cookie);
+  assertEquals(await client.next(), ended("mine"));
+  await until(() => server.log.ended === 1);
+  const codes = () =>
+    tracer.getTraces().flatMap(({ spans }) => [...spans.values()])
+      .filter(({ name }) => name === "rpc:mine")
+      .map(({ attributes }) => attributes["rpc.status_code"]);
+  await until(() => codes().length === 1);
+  assertEquals(codes(), ["UNAUTHORIZED"]);
 });
 
 Deno.test("A session that ends before a subscription begins is nobody's any more", async () => {
