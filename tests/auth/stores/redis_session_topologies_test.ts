@@ -31,6 +31,7 @@ for (
           register: (name, fn) => cases.push([name, fn]),
         });
       }
+      // Each of them asserts.
       for (const [name, fn] of cases) await t.step(name, fn);
     },
   });

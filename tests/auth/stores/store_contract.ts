@@ -108,6 +108,13 @@ export async function idsOf(
   return (await store.listByUser(userId)).map(({ id }) => id);
 }
 
+/** A test of a store, as two processes open it. */
+type StoreTest = (
+  store: SessionStore,
+  clock: { time: number },
+  other: SessionStore,
+) => Promise<void>;
+
 /** Registers the tests of a store. */
 export function testSessionStore(
   {
@@ -117,21 +124,23 @@ export function testSessionStore(
     title = (text) => text,
     hasConnection = false,
     tellsEnds = hasConnection,
-    register = (name, fn) => Deno.test({ name, ignore, fn }),
+    register,
   }: StoreContract,
 ): void {
-  const test = (
-    what: string,
-    fn: (
-      store: SessionStore,
-      clock: { time: number },
-      other: SessionStore,
-    ) => Promise<void>,
-  ) =>
-    register(title(`${name}: ${what}`), async () => {
-      await using subject = await make();
-      await fn(subject.open(), subject.clock, subject.open());
+  async function withStores(fn: StoreTest): Promise<void> {
+    await using subject = await make();
+    await fn(subject.open(), subject.clock, subject.open());
+  }
+
+  const test = (what: string, fn: StoreTest) => {
+    const text = title(`${name}: ${what}`);
+    if (register !== undefined) return register(text, () => withStores(fn));
+    Deno.test({
+      name: text,
+      ignore,
+      fn: () => withStores((...stores) => fn(...stores)),
     });
+  };
 
   test("gives back what was set, and nothing else", async (store, _, other) => {
     assertEquals(await store.get("a"), undefined);
