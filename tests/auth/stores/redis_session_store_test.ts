@@ -5,6 +5,7 @@ import type { RedisSessionStoreOptions } from "@quartet/kit/auth/redis";
 import { createClient } from "redis";
 import { CLIENTS, makeClient } from "../../cluster/clients.ts";
 import { anyRedis, hasRedis, needsRedis } from "../../redis_server.ts";
+import { createClock, startAuth } from "../harness.ts";
 import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
 
 const title = (name: string) => needsRedis(name, hasRedis);
@@ -246,6 +247,25 @@ test("Each operation of a Redis store is one command", async (redis) => {
     // A script may get sessions, too.
     if (name === "get") assertEquals(sent, [1, 0, 0]);
     else assertEquals(sent.slice(1), [1, 0], name);
+  }
+});
+
+test("The check of a request's session is one GET", async (redis) => {
+  for (const strategy of ["cookie", "hybrid"] as const) {
+    const clock = createClock();
+    const store = redis.store({ now: clock.now });
+    await using server = await startAuth({
+      clock,
+      session: { strategy, store },
+    });
+    const browser = await server.signIn();
+    const before = await countCommands(redis.client);
+    for (let i = 0; i < 10; i++) {
+      assertEquals((await browser.json("/me")).user.id, "1");
+    }
+    const after = await countCommands(redis.client);
+    const sent = after.map((calls, i) => calls - before[i]!);
+    assertEquals(sent, [10, 0, 0], strategy);
   }
 });
 
