@@ -22,7 +22,7 @@ import type { Session, User } from "./user.ts";
 
 const NO_ROLES: readonly string[] = [];
 
-/** Tells the user of a request, and that its response is personal. */
+/** The user of a request. Reading it makes the response personal. */
 export class RequestUser implements RequestSession {
   readonly #core: AuthCore;
   /** The context of the request, unless it was passed without one. */

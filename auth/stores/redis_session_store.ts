@@ -259,7 +259,7 @@ function readText(text: unknown, part: string): SessionRecord | undefined {
     : undefined;
 }
 
-/** Returns the ids in a message, or `undefined` if it doesn't tell them. */
+/** Returns the ids in a message, or `undefined` if one is hashed. */
 function readMessage(message: string): readonly string[] | undefined {
   try {
     const ids = JSON.parse(message) as string[];

@@ -23,7 +23,7 @@ async function startFaults(settings: readonly string[] = []) {
   return {
     server,
     proxy,
-    /** What stores have reported. */
+    /** The errors that stores have reported. */
     reports,
     store(
       name: ClientName = "redis 6",
