@@ -116,8 +116,11 @@ export async function assertSharesSessionsAndLimits(
   assertEquals(statuses.filter((status) => status === 429).length, 2);
 }
 
-async function priceOf({ origin }: Shop): Promise<number> {
-  return await (await fetch(`${origin}/price`)).json();
+/** Gets the cached value of a process. */
+export async function priceOf({ origin }: Shop): Promise<number> {
+  const response = await fetch(`${origin}/price`);
+  assertEquals(response.status, 200);
+  return await response.json();
 }
 
 /** Asserts that values are computed once, and invalidated at both processes. */
