@@ -80,7 +80,7 @@ export function createConnection(
           socket: { ...nodeRedis.options?.socket, reconnectStrategy: false },
         }),
         onError,
-        (copy, args) => copy.sendCommand(args),
+        sendAlone,
       );
     case "sentinel":
       return ofNodeRedis(
@@ -179,36 +179,45 @@ function ofNodeRedis(
   send: (copy: NodeRedis, args: Args, key: string) => Promise<unknown>,
 ): RedisConnection {
   copy.on("error", onError);
+  let connected: Promise<unknown> | undefined;
   return {
-    connect: () => copy.connect(),
+    connect: () => connected = copy.connect(),
     send: async (args, key) => withoutMaps(await send(copy, args, key)),
     subscribe: (channel, onMessage) => copy.subscribe(channel, onMessage),
-    close: () => destroy(copy),
+    close() {
+      destroy(copy);
+      // Version 5 would finish connecting, and stay open.
+      connected?.then(() => destroy(copy), () => {});
+    },
   };
 }
 
 /** Connects to the master that a Sentinel client knows at that time. */
 function ofMaster(client: NodeRedis, onError: OnError): RedisConnection {
-  let copy: NodeRedis | undefined;
+  let connection: RedisConnection | undefined;
   let isClosed = false;
   return {
     async connect() {
-      const found = await client._execute!(
+      const copy = await client._execute!(
         false,
         (master) => Promise.resolve(master.duplicate!()),
       );
       if (isClosed) return;
-      copy = found;
-      copy.on("error", onError);
-      await copy.connect();
+      connection = ofNodeRedis(copy, onError, sendAlone);
+      await connection.connect();
     },
-    send: async (args) => withoutMaps(await copy!.sendCommand(args)),
-    subscribe: (channel, onMessage) => copy!.subscribe(channel, onMessage),
+    send: (args, key) => connection!.send(args, key),
+    subscribe: (channel, onMessage) =>
+      connection!.subscribe(channel, onMessage),
     close() {
       isClosed = true;
-      if (copy !== undefined) destroy(copy);
+      connection?.close();
     },
   };
+}
+
+function sendAlone(copy: NodeRedis, args: Args): Promise<unknown> {
+  return copy.sendCommand(args);
 }
 
 async function destroy(copy: NodeRedis): Promise<void> {
