@@ -24,6 +24,8 @@ export interface Processes extends AsyncDisposable {
   readonly ports: readonly number[];
   /** Ends a process by SIGTERM, waits for its end, and starts it anew. */
   restart(index: number): Promise<void>;
+  /** Ends a process by SIGKILL, and starts it anew. */
+  crash(index: number): Promise<void>;
   /** The writes of all processes, those that have ended included. */
   readonly ran: Promise<number>;
 }
@@ -54,6 +56,11 @@ export async function startProcesses(
     ports,
     async restart(index) {
       ran += await end(children[index]!);
+      children[index] = await run(ports[index]!);
+    },
+    async crash(index) {
+      children[index]!.kill("SIGKILL");
+      await children[index]!.code;
       children[index] = await run(ports[index]!);
     },
     get ran() {
@@ -130,20 +137,17 @@ export function startLoad(origin: string) {
 /**
  * Restarts three processes behind a proxy under load.
  *
- * @param around Called with what restarts a process, for each of them.
+ * @param restart Restarts one of them. Default: by SIGTERM.
  */
 export async function restartAll(
   processes: Processes,
   origin: string,
-  around: (index: number, restart: () => Promise<void>) => Promise<void> = (
-    _index,
-    restart,
-  ) => restart(),
+  restart: (index: number) => Promise<void> = processes.restart,
 ): Promise<Outcome> {
   const load = startLoad(origin);
   await load.answeredBy(3);
   for (let index = 0; index < 3; index++) {
-    await around(index, () => processes.restart(index));
+    await restart(index);
     // Once the proxy uses the new process, the next one may go.
     await load.answeredBy(4 + index);
   }

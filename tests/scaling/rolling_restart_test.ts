@@ -51,35 +51,57 @@ test(
   },
 );
 
-test(
-  "Behind HAProxy that tries again, a rolling restart costs no request, without drain",
-  HAPROXY,
-  async (program) => {
-    const file = checks.replace("  retries 0", retries);
-    assert(file.includes("retry-on"));
-    await using processes = await startProcesses(0);
-    await using proxy = await start(program, haproxy(file, processes.ports));
-    assertNoneFailed(await restartAll(processes, originOf(proxy)));
-  },
+const trying = checks.replace(
+  "\nbackend kit\n",
+  `\nbackend kit\n${retries}\n`,
 );
-
 const [nginxPage = ""] = shown("nginx");
 
-test(
-  "Behind nginx that tries again, a rolling restart costs no GET, and no POST runs in vain or twice",
-  NGINX,
-  async (program) => {
-    await using processes = await startProcesses(0);
-    await using proxy = await start(program, nginx(nginxPage, processes.ports));
-    const outcome = await restartAll(processes, originOf(proxy));
-    const { failedReads, failedWrites, writes } = outcome;
-    assertEquals(failedReads, []);
-    const refused = "POST /write 503 SHUTTING_DOWN";
-    assertEquals(failedWrites.filter((failure) => failure !== refused), []);
-    assertEquals(writes.ran, writes.answered);
-    assert(outcome.requests > 100 && writes.ran > 10);
-  },
-);
+for (
+  const { name, program, configure } of [
+    {
+      name: "HAProxy",
+      program: HAPROXY,
+      configure: haproxy.bind(null, trying),
+    },
+    { name: "nginx", program: NGINX, configure: nginx.bind(null, nginxPage) },
+  ]
+) {
+  test(
+    `Behind ${name} that tries again, a rolling restart without drain costs no GET, and no POST runs twice or unnoticed`,
+    program,
+    async (program) => {
+      await using processes = await startProcesses(0);
+      await using proxy = await start(program, configure(processes.ports));
+      const outcome = await restartAll(processes, originOf(proxy));
+      const { failedReads, failedWrites, writes } = outcome;
+      assertEquals(failedReads, []);
+      const refused = ["POST /write 503 SHUTTING_DOWN", "POST /write 502"];
+      assertEquals(
+        failedWrites.filter((failure) => !refused.includes(failure)),
+        [],
+      );
+      assertEquals(writes.ran, writes.answered, "the failed ones haven't run");
+      assert(outcome.requests > 100 && writes.ran > 10);
+    },
+  );
+
+  test(
+    `Behind ${name} that tries again, killing one process after the other costs no GET`,
+    program,
+    async (program) => {
+      await using processes = await startProcesses(0);
+      await using proxy = await start(program, configure(processes.ports));
+      const { failedReads, requests } = await restartAll(
+        processes,
+        originOf(proxy),
+        processes.crash,
+      );
+      assertEquals(failedReads, []);
+      assert(requests > 100);
+    },
+  );
+}
 
 const OFF = nginxPage.replace(
   /proxy_next_upstream .*;/,
@@ -135,9 +157,9 @@ test(
     const outcome = await restartAll(
       processes,
       originOf(proxy),
-      async (index, restart) => {
+      async (index) => {
         await reload(index);
-        await restart();
+        await processes.restart(index);
         await reload(undefined);
       },
     );
