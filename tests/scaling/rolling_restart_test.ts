@@ -103,6 +103,38 @@ for (
   );
 }
 
+const repeating = trying.replace(/http-request disable-l7-retry.*/, "");
+const repeatingNginx = nginxPage.replace(
+  "http_503;",
+  "http_503 non_idempotent;",
+);
+
+for (
+  const { name, program, configure } of [
+    {
+      name: "HAProxy",
+      program: HAPROXY,
+      configure: haproxy.bind(null, repeating),
+    },
+    {
+      name: "nginx",
+      program: NGINX,
+      configure: nginx.bind(null, repeatingNginx),
+    },
+  ]
+) {
+  test(
+    `Behind ${name} that repeats POSTs as well, a rolling restart without drain costs no request`,
+    program,
+    async (program) => {
+      assert(repeating !== trying && repeatingNginx !== nginxPage);
+      await using processes = await startProcesses(0);
+      await using proxy = await start(program, configure(processes.ports));
+      assertNoneFailed(await restartAll(processes, originOf(proxy)));
+    },
+  );
+}
+
 const OFF = nginxPage.replace(
   /proxy_next_upstream .*;/,
   "proxy_next_upstream off;",
