@@ -185,13 +185,17 @@ export function createSubscribe(options: PlainOptions): Subscribe {
     function refuse(failure: Received["error"]): void {
       if (Date.now() - openedAt > RECOVERED) failures = refusals = 0;
       const { code, details } = failure || {};
-      if ((details as { reason?: unknown })?.reason === "MESSAGES_LOST") {
+      const { reason } = Object(details) as { readonly reason?: unknown };
+      if (reason === "MESSAGES_LOST") {
         request!.lastEventId = undefined;
         hasGap = true;
         retry(failures++ && backoff(options, failures));
       } else if (hasBegun && code === "UNAVAILABLE") {
         retry(backoff(options, failures++));
-      } else if (hasBegun && code === "UNAUTHORIZED" && !refusals++) {
+      } else if (
+        code === "UNAUTHORIZED" && (hasBegun || reason === "SESSION_ENDED") &&
+        !refusals++
+      ) {
         // A sign-in ends the old session before the browser has the new cookie.
         retry(backoff(options, 1), true);
       } else fail(failure);

@@ -48,6 +48,23 @@ Deno.test("A client goes on with the session of a new sign-in, and its public su
   await until(() => server.log.running === 0);
 });
 
+Deno.test("A subscription that begins on the socket of an ended session gets the new one", async () => {
+  await using server = await startSessions();
+  using page = openPage(server);
+  page.cookie = await server.signIn();
+  const seen: string[] = [];
+  const onData = (value: unknown) => void seen.push(String(value));
+  const endClock = page.rpc.clock.subscribe(undefined, { onData });
+  await until(() => seen.length === 1);
+  page.cookie = await server.signIn("bob", page.cookie);
+  const endMine = page.rpc.mine.subscribe(undefined, { onData });
+  await until(() => seen.length === 2);
+  assertEquals([seen, page.sockets], [["tick", "bob"], 2]);
+  endClock();
+  endMine();
+  await until(() => server.log.running === 0);
+});
+
 Deno.test("A client whose session is revoked tries once more, and reports UNAUTHORIZED", async () => {
   await using server = await startSessions();
   using page = openPage(server);
