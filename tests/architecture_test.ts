@@ -238,7 +238,7 @@ const SOURCE = [
 ];
 const MAX_FILE_LINES = 300;
 const MEDIAN_FILE_LINES = [60, 130] as const;
-const MAX_CODE_LINES = 29_400;
+const MAX_CODE_LINES = 34_000;
 
 /** The lines of each source file. What is built doesn't count. */
 async function readSources(): Promise<Map<string, readonly string[]>> {
