@@ -225,6 +225,23 @@ test(
   },
 );
 
+test("When Redis refuses to write, sessions are read, and neither begun nor ended", async ({ server, reports, store: make }) => {
+  const store = make();
+  await store.set(recordOf("a"));
+  await server.send("CONFIG", "SET", "min-replicas-to-write", "1");
+  for (const change of [OPERATIONS[1]!, () => store.delete("a")]) {
+    const error = await assertRejects(
+      async () => await change(store),
+      UnavailableError,
+    );
+    assert(error.message.includes("NOREPLICAS"), error.message);
+  }
+  assertEquals((await store.get("a"))?.id, "a");
+  assertEquals(reports.length, 1);
+  await server.send("CONFIG", "SET", "min-replicas-to-write", "0");
+  await store.delete("a");
+});
+
 test("A failure of Redis never shows its password", async ({ server, reports }) => {
   const password = "a password that nobody may see";
   await server.send("CONFIG", "SET", "requirepass", password);
