@@ -6,7 +6,6 @@
  */
 
 import { type Child, startDeno } from "../helpers.ts";
-import { freePort } from "../redis_server.ts";
 
 /** Numbers of requests and failures. */
 export interface Outcome {
@@ -36,12 +35,11 @@ export async function startProcesses(
   program = "server.ts",
 ): Promise<Processes> {
   const path = new URL(program, import.meta.url).pathname;
-  const ports = [freePort(), freePort(), freePort()];
   const all: Child[] = [];
   async function run(port: number): Promise<Child> {
     const child = startDeno(["run", "-A", path, `${port}`, `${drain}`]);
     all.push(child);
-    await child.printed(/ready/);
+    await child.printed(/port \d+/);
     return child;
   }
   async function end(child: Child): Promise<number> {
@@ -50,7 +48,8 @@ export async function startProcesses(
     if (code !== 0) throw new Error(`Ended with ${code}:\n${child.stderr}`);
     return Number(/writes: (\d+)/.exec(child.stdout)![1]);
   }
-  const children = await Promise.all(ports.map(run));
+  const children = await Promise.all([run(0), run(0), run(0)]);
+  const ports = children.map(({ stdout }) => Number(/\d+/.exec(stdout)![0]));
   let ran = 0;
   return {
     ports,

@@ -36,7 +36,7 @@ const app = createApp({
 });
 
 const server = await app.serve({ port: port!, drain: drain!, onListen() {} });
-console.log("ready");
+console.log(`port ${server.address.port}`);
 await server.finished;
 console.log(`writes: ${writes}`);
 Deno.exit();

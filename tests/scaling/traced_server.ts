@@ -13,6 +13,6 @@ const app = createApp({
   routes: [{ path: "/", loader: () => Deno.pid }],
 });
 const server = await app.serve({ port: Number(Deno.args[0]), onListen() {} });
-console.log("ready");
+console.log(`port ${server.address.port}`);
 await server.finished;
 console.log("writes: 0");
