@@ -15,14 +15,14 @@ import { section } from "./scaling_page.ts";
 /** A running process of the shop. */
 export interface Shop {
   readonly origin: string;
-  /** Its error output so far. */
-  readonly log: string;
 }
 
 /** Two processes of the shop. */
 export interface Shops extends AsyncDisposable {
   readonly a: Shop;
   readonly b: Shop;
+  /** Ends both by SIGTERM. Fails unless they close everything in silence. */
+  end(): Promise<void>;
 }
 
 const START = `
@@ -56,17 +56,22 @@ export async function startShops(
     ));
   const listening = async (child: Child): Promise<Shop> => {
     const [, port] = await child.printed(/Listening on (\d+)/);
-    return {
-      origin: `http://127.0.0.1:${port}`,
-      get log() {
-        return child.stderr;
-      },
-    };
+    return { origin: `http://127.0.0.1:${port}` };
   };
   const children = [start(), start()];
   const [a, b] = await Promise.all(children.map(listening));
   const started = stack.move();
-  return { a: a!, b: b!, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  return {
+    a: a!,
+    b: b!,
+    async end() {
+      for (const child of children) {
+        child.kill("SIGTERM");
+        assertEquals([await child.code, child.stderr], [0, ""]);
+      }
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
 }
 
 /** Signs in at a process. Returns the cookie. */

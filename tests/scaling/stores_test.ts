@@ -29,6 +29,7 @@ async function assertSharesAll(shops: Shops): Promise<void> {
   await assertSharesSessionsAndLimits(shops);
   await assertSharesCache(shops);
   await assertSharesChannel(shops);
+  await shops.end();
 }
 
 function test(
@@ -163,6 +164,7 @@ test(
     });
     await assertSharesSessionsAndLimits(shops);
     await assertSharesCache(shops);
+    await shops.end();
   },
 );
 
@@ -177,5 +179,6 @@ test(
     await using shops = await startShops(stores);
     await assertSharesSessionsAndLimits(shops);
     await assertSharesChannel(shops);
+    await shops.end();
   },
 );
