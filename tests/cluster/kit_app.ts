@@ -82,7 +82,7 @@ function createKitApp(options: KitAppOptions) {
     ],
   });
   const channel = createRedisChannel<number>({
-    client: client as never,
+    client,
     name: "news",
     history,
   });
@@ -91,6 +91,7 @@ function createKitApp(options: KitAppOptions) {
       client,
       name: "cache",
       maxStaleness: MAX_STALENESS,
+      lockTime: 2,
     }),
   });
   const read = (key: string) =>

@@ -55,8 +55,9 @@ Deno.test({
     kits.use();
     await pause(200);
     const from = performance.now();
-    for (const [i] of kits.kits.entries()) {
-      await kits.restart(i, "SIGTERM");
+    for (const [i, { process }] of kits.kits.entries()) {
+      process.kill("SIGTERM");
+      await kits.restart(i);
       await kits.works();
     }
     await kits.rest();

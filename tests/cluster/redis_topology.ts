@@ -99,6 +99,7 @@ export async function startReplicated(
       return replica;
     },
     async switch() {
+      await inSync(replica);
       await master.send("FAILOVER", "TO", host, `${replica.port}`);
       await eventually("the replica is the master", async () => {
         const [role] = await replica.send("ROLE") as [string];

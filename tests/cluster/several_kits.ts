@@ -80,7 +80,7 @@ export class SeveralKits implements AsyncDisposable {
   readonly kits: KitInUse[] = [];
   readonly origin: Origin;
   /** All answers so far. */
-  readonly answers: UsedAnswer[] = [];
+  answers: UsedAnswer[] = [];
   /** The numbers that were published and acknowledged. */
   readonly published = new Set<number>();
   readonly #stack: AsyncDisposableStack;
@@ -171,10 +171,9 @@ export class SeveralKits implements AsyncDisposable {
     await this.works();
   }
 
-  /** Ends a process at once or gently, and starts it again on its port. */
-  async restart(number: number, signal: Deno.Signal): Promise<void> {
+  /** Starts a process again that has ended, on its port. */
+  async restart(number: number): Promise<void> {
     const kit = this.kits[number]!;
-    kit.process.kill(signal);
     await kit.process.ended;
     const process = this.#stack.use(
       await this.#startProcess(number, kit.proxy, kit.process.port),
@@ -263,7 +262,10 @@ export class SeveralKits implements AsyncDisposable {
   async #arrives(number: number): Promise<boolean> {
     for (let i = 0; i < 50; i++) {
       if (
-        this.kits.every(({ follower }) => follower.values.includes(number))
+        // It is among the last ones.
+        this.kits.every(({ follower }) =>
+          follower.values.lastIndexOf(number) >= 0
+        )
       ) return true;
       await pause(10);
     }

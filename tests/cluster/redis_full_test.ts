@@ -1,0 +1,36 @@
+import { assert, assertEquals } from "@std/assert";
+import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { pause, SeveralKits, show } from "./several_kits.ts";
+
+Deno.test({
+  name: needsRedis(
+    "A Redis that is full takes no writes: 503 for them, sessions stay valid, values are served, limits go on",
+    hasRedisServer,
+  ),
+  ignore: !hasRedisServer,
+  async fn() {
+    await using redis = await startRedis(["--maxmemory-policy", "noeviction"]);
+    await using kits = await SeveralKits.start({ url: redis.url });
+    kits.use();
+    await pause(200);
+    await redis.send("CONFIG", "SET", "maxmemory", "1");
+    const from = performance.now();
+    await pause(1_000);
+    using stranger = kits.visit(0);
+    const signIn = await stranger.post("/sign-in", { name: "new" });
+    assertEquals(signIn.status, 503);
+    assert(Number(signIn.headers.get("retry-after")) >= 1);
+    const end = performance.now();
+    await redis.send("CONFIG", "SET", "maxmemory", "0");
+    const until = await kits.works();
+    await kits.rest();
+    show("full", { ...kits.summary(from), until });
+    assertEquals(kits.statuses("session", { from }), [200]);
+    assertEquals(kits.statuses("publish", { from, until: end }), [503]);
+    assertEquals(kits.statuses("cache", { from }), [200]);
+    assertEquals(kits.statuses("limit", { from }), [200]);
+    const again = await stranger.post("/sign-in", { name: "new" });
+    assertEquals(again.status, 200);
+    await kits.check();
+  },
+});

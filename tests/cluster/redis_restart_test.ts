@@ -1,0 +1,121 @@
+/**
+ * What users see when Redis is killed and started again, with its data or
+ * without, and when its data are deleted.
+ *
+ * @module
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import {
+  hasRedisServer,
+  needsRedis,
+  type RedisServer,
+  startRedis,
+} from "../redis_server.ts";
+import { DURABLE, eventually } from "./redis_topology.ts";
+import { pause, SeveralKits, show } from "./several_kits.ts";
+
+function test(
+  name: string,
+  settings: readonly string[],
+  fn: (redis: RedisServer, kits: SeveralKits) => Promise<void>,
+): void {
+  Deno.test({
+    name: needsRedis(name, hasRedisServer),
+    ignore: !hasRedisServer,
+    async fn() {
+      await using redis = await startRedis(settings);
+      await using kits = await SeveralKits.start({ url: redis.url });
+      await fn(redis, kits);
+    },
+  });
+}
+
+/** Kills Redis for a while. Returns when it happened, and all it took. */
+async function killFor(
+  milliseconds: number,
+  redis: RedisServer,
+  kits: SeveralKits,
+  { sessions = true } = {},
+): Promise<{ start: number; end: number; until: number }> {
+  kits.use();
+  await pause(200);
+  const start = performance.now();
+  await redis.crash();
+  await pause(milliseconds);
+  await redis.restart();
+  const end = performance.now();
+  const until = await kits.works({ sessions });
+  await kits.rest();
+  return { start, end, until };
+}
+
+test(
+  "Redis killed and restarted with its data: 503 meanwhile, then everything goes on, and no message is lost",
+  DURABLE,
+  async (redis, kits) => {
+    const { start, end, until } = await killFor(1_500, redis, kits);
+    show("restart with AOF", { ...kits.summary(start), until });
+    // Those that began once Redis was dead and ended before it was started.
+    const during = { from: start + 100, until: end };
+    assertEquals(kits.statuses("session", during), [503]);
+    assertEquals(kits.statuses("publish", during), [503]);
+    assertEquals(kits.statuses("cache", { from: start }), [200]);
+    assertEquals(kits.statuses("limit", { from: start }), [200]);
+    await kits.check();
+    for (const { process } of kits.kits) {
+      const lines = process.log.trim().split("\n").toSorted();
+      assertEquals(lines, [...new Set(lines)], "each outage is told once");
+      assert(process.log.includes("session store"), process.log);
+    }
+  },
+);
+
+test(
+  "Redis killed and restarted without its data: sessions have ended, subscriptions hear of a gap and go on",
+  [],
+  async (redis, kits) => {
+    const { start, until } = await killFor(500, redis, kits, {
+      sessions: false,
+    });
+    show("restart without AOF", { ...kits.summary(start), until });
+    for (const [i, { user }] of kits.kits.entries()) {
+      await eventually(
+        "the user is signed out",
+        async () => (await user.get("/me")).status === 401,
+      );
+      await user.post("/sign-in", { name: `user${i}` });
+      assertEquals((await user.get("/me")).status, 200);
+    }
+    await kits.check({ gaps: 1 });
+    for (const { follower } of kits.kits) assertEquals(follower.gaps.length, 1);
+  },
+);
+
+test(
+  "FLUSHALL: sessions have ended, values are computed anew, subscriptions hear of a gap and go on",
+  [],
+  async (redis, kits) => {
+    kits.use();
+    await pause(200);
+    const start = performance.now();
+    kits.origin.version = 2;
+    await redis.send("FLUSHALL");
+    const until = await kits.works({ sessions: false });
+    await eventually("all are signed out", async () => {
+      for (const { user } of kits.kits) {
+        if ((await user.get("/me")).status !== 401) return false;
+      }
+      return true;
+    });
+    await kits.rest();
+    show("FLUSHALL", { ...kits.summary(start), until });
+    for (const status of kits.statuses("session", { from: start })) {
+      assert([200, 401].includes(status), `session: ${status}`);
+    }
+    for (const asked of ["publish", "cache", "limit"] as const) {
+      assertEquals(kits.statuses(asked, { from: start }), [200]);
+    }
+    await kits.check({ gaps: 1 });
+  },
+);

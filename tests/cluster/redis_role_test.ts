@@ -1,0 +1,152 @@
+/**
+ * What users see when another server of Redis becomes the master: because the
+ * master was demoted, or is dead, in all topologies.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import { CLIENTS } from "./clients.ts";
+import {
+  eventually,
+  type RedisPlace,
+  startCluster,
+  startReplicated,
+  startSentinels,
+} from "./redis_topology.ts";
+import { pause, SeveralKits, show } from "./several_kits.ts";
+
+const ignore = !hasRedisServer;
+const title = (name: string) => needsRedis(name, hasRedisServer);
+
+/** One process for each client. */
+const startWithEachClient = (place: RedisPlace) =>
+  SeveralKits.start(place, CLIENTS.length, (i) => ({ client: CLIENTS[i]! }));
+
+Deno.test({
+  name: title(
+    "A master that is demoted for a moment refuses writes; no subscription ends and no message is lost",
+  ),
+  ignore,
+  async fn() {
+    await using redis = await startRedis();
+    await using kits = await startWithEachClient({ url: redis.url });
+    kits.use();
+    await pause(200);
+    const from = performance.now();
+    // Of a server that isn't there, so that it keeps what it has.
+    await redis.send("REPLICAOF", "127.0.0.1", "1");
+    await pause(1_000);
+    await redis.send("REPLICAOF", "NO", "ONE");
+    const until = await kits.works();
+    await kits.rest();
+    show("demoted for 1 s", { ...kits.summary(from), until });
+    for (const asked of ["cache", "limit"] as const) {
+      assertEquals(kits.statuses(asked, { from }), [200]);
+    }
+    assertEquals(kits.statuses("publish", { from }), [200, 503]);
+    await kits.check();
+  },
+});
+
+Deno.test({
+  name: title(
+    "A replica that takes over from its master loses no message and no session",
+  ),
+  ignore,
+  async fn() {
+    await using redis = await startReplicated();
+    await using kits = await startWithEachClient({ url: redis.master.url });
+    kits.use();
+    await pause(200);
+    const from = performance.now();
+    await redis.switch();
+    for (const { proxy } of kits.kits) proxy.target = redis.master.port;
+    const until = await kits.works();
+    await kits.rest();
+    show("replica takes over", { ...kits.summary(from), until });
+    for (const asked of ["cache", "limit"] as const) {
+      assertEquals(kits.statuses(asked, { from }), [200]);
+    }
+    await kits.check();
+  },
+});
+
+Deno.test({
+  name: title(
+    "Sentinels that replace a dead master: 503 meanwhile, then everything goes on",
+  ),
+  ignore,
+  async fn() {
+    await using redis = await startSentinels();
+    await using kits = await startWithEachClient(redis.place);
+    const old = await redis.master();
+    // Redis acknowledges before its replica has the data.
+    await old.send("WAIT", "1", "10000");
+    const from = performance.now();
+    await old.crash();
+    kits.use();
+    await eventually(
+      "there is another master",
+      async () => await redis.master() !== old,
+    );
+    const failover = performance.now() - from;
+    const until = await kits.works();
+    await kits.rest();
+    show("Sentinel failover", { ...kits.summary(from), failover, until });
+    for (const asked of ["cache", "limit"] as const) {
+      assertEquals(kits.statuses(asked, { from }), [200]);
+    }
+    await kits.check();
+  },
+});
+
+Deno.test({
+  name: title(
+    "Masters of a cluster that change, or are killed: 503 meanwhile, then everything goes on",
+  ),
+  ignore,
+  async fn() {
+    await using cluster = await startCluster({ replicas: true });
+    await using kits = await startWithEachClient(cluster.place);
+    const names = ["news", "session", "cache", "limits"];
+    let from = performance.now();
+    kits.use();
+    for (const name of names) {
+      const replica = await cluster.replicaOf(`{${name}}`);
+      await replica.send("CLUSTER", "FAILOVER");
+      await eventually(
+        "the replica is the master",
+        async () => await cluster.masterOf(`{${name}}`) === replica,
+      );
+    }
+    const changed = await kits.works();
+    await kits.rest();
+    show("cluster: masters change", { ...kits.summary(from), changed });
+    for (const asked of ["cache", "limit"] as const) {
+      assertEquals(kits.statuses(asked, { from }), [200]);
+    }
+
+    await eventually("each has a replica again", async () => {
+      for (const name of names) {
+        if (await cluster.replicaOf(`{${name}}`) === undefined) return false;
+      }
+      return true;
+    });
+    const old = await cluster.masterOf("{news}");
+    await old.send("WAIT", "1", "10000");
+    from = performance.now();
+    await old.crash();
+    kits.use();
+    await eventually(
+      "there is another master",
+      async () => await cluster.masterOf("{news}") !== old,
+    );
+    const failover = performance.now() - from;
+    const until = await kits.works();
+    await kits.rest();
+    show("cluster: master killed", { ...kits.summary(from), failover, until });
+    await kits.check();
+  },
+});
