@@ -6,25 +6,41 @@
 
 import { parseArguments, USAGE } from "./arguments.ts";
 import type { Arguments } from "./arguments.ts";
-import { reportOf, sampleLine } from "./report.ts";
-import { soak } from "./soak.ts";
+import { hasRedisServer } from "../redis_server.ts";
+import type { FaultRound } from "./cluster.ts";
+import { faultLine, reportOf, sampleLine } from "./report.ts";
+import { type Sample, soak } from "./soak.ts";
 
 /** How often one looks at the server while it is under load. */
 const SAMPLES = 60;
 
 async function run(
-  { seconds, clients, crashes, seed }: Arguments,
+  { seconds, clients, crashes, faultEvery, part, seed }: Arguments,
 ): Promise<number> {
   console.log(`Seed ${seed}, ${clients} clients, ${seconds} s`);
   const again =
-    `deno task soak --seconds ${seconds} --clients ${clients} --crashes ${crashes} --seed ${seed}`;
-  const result = await soak({
+    `deno task soak --part ${part} --seconds ${seconds} --clients ${clients} --crashes ${crashes} --fault-every ${faultEvery} --seed ${seed}`;
+  const isEnough = (elapsed: number) => elapsed >= seconds * 1000;
+  const atlas = {
     seed,
     clients,
     crashes,
-    isEnough: (elapsed) => elapsed >= seconds * 1000,
+    isEnough,
     sampleEvery: Math.max(1_000, seconds * 1000 / SAMPLES),
-    onSample: (sample) => console.log(sampleLine(sample)),
+    onSample: (sample: Sample) => console.log(sampleLine(sample)),
+  };
+  const cluster = {
+    seed,
+    isEnough,
+    faultEvery: faultEvery * 1_000,
+    onFault: (round: FaultRound) => console.log(faultLine(round)),
+  };
+  if (part !== "atlas" && !hasRedisServer) {
+    console.log("Without the part of the cluster, which needs redis-server");
+  }
+  const result = await soak({
+    atlas: part === "cluster" ? undefined : atlas,
+    cluster: part === "atlas" || !hasRedisServer ? undefined : cluster,
   }).catch((error: Error) => void console.error(error));
   if (result !== undefined) console.log(reportOf(result));
   if (result?.failures.size === 0) return 0;

@@ -4,15 +4,29 @@
  * @module
  */
 
+import type { ClusterResult, FaultRound } from "./cluster.ts";
 import type { OpenFiles } from "./resources.ts";
 import type { LoadResult, Sample, SoakResult } from "./soak.ts";
 import type { Growth } from "./memory.ts";
 import { percentile } from "./traffic.ts";
 
 /** Tells what came of a soak, as text in Markdown. */
-export function reportOf({ load, crashes, failures }: SoakResult): string {
+export function reportOf(
+  { load, crashes, cluster, failures }: SoakResult,
+): string {
   const lines = [
     "",
+    ...(load ? loadLines(load) : []),
+    ...(crashes.length > 0 ? crashLines(crashes) : []),
+    ...(cluster ? clusterLines(cluster) : []),
+  ];
+  if (failures.size === 0) lines.push("Nothing went wrong");
+  for (const [failure, count] of failures) lines.push(`${count} × ${failure}`);
+  return lines.join("\n");
+}
+
+function loadLines(load: LoadResult): string[] {
+  return [
     `${load.requests} requests in ${(load.elapsed / 1000).toFixed(0)} s, ${
       (load.requests / load.elapsed * 1000).toFixed(0)
     } per second`,
@@ -24,21 +38,46 @@ export function reportOf({ load, crashes, failures }: SoakResult): string {
     `Traces still running afterwards: ${load.leftRunning}`,
     "",
   ];
-  if (crashes.length > 0) {
-    const total = (key: keyof (typeof crashes)[number]) =>
-      crashes.reduce((sum, round) => sum + round[key], 0);
-    lines.push(
-      `${crashes.length} crashes: ${
-        total("acknowledged")
-      } writes acknowledged before, ${total("underWay")} under way, of which ${
-        total("made")
-      } had been made`,
-      "",
-    );
-  }
-  if (failures.size === 0) lines.push("Nothing went wrong");
-  for (const [failure, count] of failures) lines.push(`${count} × ${failure}`);
-  return lines.join("\n");
+}
+
+function crashLines(crashes: SoakResult["crashes"]): string[] {
+  const total = (key: keyof (typeof crashes)[number]) =>
+    crashes.reduce((sum, round) => sum + round[key], 0);
+  return [
+    `${crashes.length} crashes: ${
+      total("acknowledged")
+    } writes acknowledged before, ${total("underWay")} under way, of which ${
+      total("made")
+    } had been made`,
+    "",
+  ];
+}
+
+function clusterLines(cluster: ClusterResult): string[] {
+  const { rounds, writes, published } = cluster;
+  const sum = (key: "answers" | "good") =>
+    rounds.reduce((total, round) => total + round[key], 0);
+  return [
+    `${rounds.length} faults in a cluster, ${sum("answers")} answers of which ${
+      sum("good")
+    } were good, the longest after ${
+      Math.max(...rounds.map(({ longest }) => longest)).toFixed(0)
+    } ms`,
+    `Acknowledged: ${published} messages, ${writes.signIns} sign-ins, ${writes.signOuts} sign-outs, ${writes.invalidations} invalidations; sessions looked at: ${writes.checks}`,
+    ...memoryOf(cluster),
+    "",
+  ];
+}
+
+/** Tells in a line what a fault has done. */
+export function faultLine(
+  { fault, recovery, answers, good, longest }: FaultRound,
+): string {
+  return `${fault.padEnd(32)} works again after ${
+    recovery.toFixed(0).padStart(5)
+  } ms, ${String(answers).padStart(6)} answers, ${
+    answers - good
+  } not good, longest ${longest.toFixed(0)} ms`;
 }
 
 /** Tells in a line what a look at the server has shown. */
@@ -68,7 +107,7 @@ function latenciesOf({ times }: LoadResult): string[] {
   ];
 }
 
-function memoryOf({ growth }: LoadResult): string[] {
+function memoryOf({ growth }: Pick<LoadResult, "growth">): string[] {
   return Object.entries(growth).map(([kind, found]) =>
     `${kind}: ${found ? growthLine(found) : "too few samples to tell"}`
   );

@@ -1,6 +1,7 @@
 /**
  * The soak: Atlas in a process of its own, with tracing on, under mixed load
- * for a while; then killed in the middle of writes, several times.
+ * for a while; then killed in the middle of writes, several times. Then three
+ * processes with one Redis, in which something goes wrong every few seconds.
  *
  * @module
  */
@@ -9,6 +10,11 @@ import { makeFolder } from "../dev/dev_command.ts";
 import { SeededRandom } from "../trace/export/random.ts";
 import { databaseIn, startAtlas } from "./atlas_process.ts";
 import type { AtlasProcess } from "./atlas_process.ts";
+import {
+  type ClusterOptions,
+  type ClusterResult,
+  soakCluster,
+} from "./cluster.ts";
 import { crashAtlas } from "./crash.ts";
 import type { CrashRound } from "./crash.ts";
 import { poll } from "./expect.ts";
@@ -23,7 +29,7 @@ import { openTraffic } from "./traffic.ts";
 import type { Traffic } from "./traffic.ts";
 import { createWorld, nameOf } from "./world.ts";
 
-/** How a soak is to be. */
+/** How the soak of Atlas is to be. */
 export interface SoakOptions {
   readonly seed: number;
   /** How many clients do things side by side. */
@@ -64,8 +70,11 @@ export interface LoadResult {
 
 /** What came of a soak. */
 export interface SoakResult {
-  readonly load: LoadResult;
+  /** `undefined` if Atlas wasn't wanted. */
+  readonly load: LoadResult | undefined;
   readonly crashes: readonly CrashRound[];
+  /** `undefined` if it wasn't wanted. */
+  readonly cluster: ClusterResult | undefined;
   /** What went wrong, and how often. Empty if nothing did. */
   readonly failures: Failures;
 }
@@ -73,12 +82,20 @@ export interface SoakResult {
 /** How long connections may take to be gone, in milliseconds. */
 const GRACE = 30_000;
 
-/** Runs a soak. */
-export async function soak(options: SoakOptions): Promise<SoakResult> {
+/** Runs a soak of Atlas, of a cluster, or of both. */
+export async function soak(
+  { atlas, cluster }: {
+    readonly atlas?: SoakOptions | undefined;
+    readonly cluster?: ClusterOptions | undefined;
+  },
+): Promise<SoakResult> {
   const failures: Failures = new Map();
-  const load = await underLoad(options, failures);
-  const crashes = await crashAtlas(options, failures);
-  return { load, crashes, failures };
+  return {
+    load: atlas && await underLoad(atlas, failures),
+    crashes: atlas ? await crashAtlas(atlas, failures) : [],
+    cluster: cluster && await soakCluster(cluster, failures),
+    failures,
+  };
 }
 
 async function underLoad(

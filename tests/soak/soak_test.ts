@@ -2,7 +2,9 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ROOT } from "../helpers.ts";
+import { hasRedisServer, needsRedis } from "../redis_server.ts";
 import { parseArguments } from "./arguments.ts";
+import { FAULTS } from "./cluster_faults.ts";
 import { within } from "./expect.ts";
 import { ACTIONS } from "./load.ts";
 import { growthOf } from "./memory.ts";
@@ -12,14 +14,17 @@ import { percentile } from "./traffic.ts";
 
 Deno.test("Atlas under load answers as it should, holds nothing open after, and loses nothing when it is killed", async () => {
   const result = await soak({
-    seed: 7,
-    clients: 4,
-    crashes: 1,
-    isEnough: (_elapsed, requests) => requests >= 150,
-    sampleEvery: 1_000,
+    atlas: {
+      seed: 7,
+      clients: 4,
+      crashes: 1,
+      isEnough: (_elapsed, requests) => requests >= 150,
+      sampleEvery: 1_000,
+    },
   });
   assertEquals([...result.failures], []);
-  const { load, crashes } = result;
+  const load = result.load!;
+  const { crashes } = result;
   assertEquals(load.leftRunning, 0);
   assert(load.requests >= 150);
   if (Deno.build.os === "linux") {
@@ -31,6 +36,35 @@ Deno.test("Atlas under load answers as it should, holds nothing open after, and 
   assert(crashes[0]!.acknowledged > 0);
   const report = reportOf(result);
   assert(report.endsWith("Nothing went wrong"), report);
+});
+
+Deno.test({
+  name: needsRedis(
+    "Three processes lose no acknowledged write and no message in any fault, and no answer takes too long",
+    hasRedisServer,
+  ),
+  ignore: !hasRedisServer,
+  async fn() {
+    const result = await soak({
+      cluster: {
+        seed: 7,
+        // Each fault once.
+        isEnough: (_elapsed, faults) => faults === FAULTS.length,
+        faultEvery: 1_000,
+      },
+    });
+    assertEquals([...result.failures], []);
+    const { rounds, writes, published } = result.cluster!;
+    assertEquals(
+      rounds.map(({ fault }) => fault).toSorted(),
+      FAULTS.map(({ name }) => name).toSorted(),
+    );
+    for (const count of [published, ...Object.values(writes)]) {
+      assert(count > 0);
+    }
+    const report = reportOf(result);
+    assert(report.endsWith("Nothing went wrong"), report);
+  },
 });
 
 Deno.test("Memory that grows with the requests is told from memory that only moves", () => {
@@ -74,13 +108,23 @@ Deno.test("soak takes its options from the command line", () => {
     seconds: 600,
     clients: 8,
     crashes: 20,
+    faultEvery: 20,
+    part: "all",
     help: false,
   });
-  const args = "--minutes 2 --clients 3 --crashes 0 --seed 5".split(" ");
+  const args =
+    "--minutes 2 --clients 3 --crashes 0 --fault-every 9 --part cluster --seed 5"
+      .split(" ");
   assertEquals(parseArguments(args), {
-    ...{ seconds: 120, clients: 3, crashes: 0, seed: 5, help: false },
+    ...{ seconds: 120, clients: 3, crashes: 0, faultEvery: 9, seed: 5 },
+    ...{ part: "cluster", help: false },
   });
-  for (const bad of [["--fast"], ["--seed", "x"], ["--seconds", "0"], ["2"]]) {
+  for (
+    const bad of [["--fast"], ["--seed", "x"], ["--seconds", "0"], ["2"], [
+      "--part",
+      "redis",
+    ]]
+  ) {
     assertThrows(() => parseArguments(bad), Error);
   }
 });
