@@ -330,7 +330,7 @@ const AUTH: Case[] = [
     what: "createKvSessionStore()",
     options: { kv, prefix: ["a"] },
     cannot: "Cannot create session store: ",
-    names: "kv, prefix, interval, now",
+    names: "kv, prefix, interval, timeout, now",
     call: createKvSessionStore,
   },
   {

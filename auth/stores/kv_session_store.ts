@@ -23,7 +23,8 @@ import {
 } from "../../core/check/rules.ts";
 import { keyPart } from "../../core/key_part.ts";
 import { commitInTurn } from "../../core/runtime/kv_commit.ts";
-import { toDelay } from "../../core/runtime/timeouts.ts";
+import { toDelay, withTimeout } from "../../core/runtime/timeouts.ts";
+import { UnavailableError } from "../../core/unavailable.ts";
 import type { KvDatabase, KvKey, KvTransaction } from "./kv_database.ts";
 import { KvEndings } from "./kv_endings.ts";
 import {
@@ -50,6 +51,11 @@ export interface KvSessionStoreOptions {
    * as an open subscription. Default 0.25.
    */
   readonly interval?: number;
+  /**
+   * How long the database may take for a read or a write, in seconds, 24 days at
+   * most. Then the call rejects with an `UnavailableError`. Default 1.
+   */
+  readonly timeout?: number;
   /** The clock, in milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
 }
@@ -58,6 +64,7 @@ const OPTIONS: OptionRules<KvSessionStoreOptions> = {
   kv: required(withMethods("what Deno.openKv() gives", "atomic")),
   prefix: rule("a key of Deno KV", Array.isArray),
   interval: aTimeout("seconds"),
+  timeout: aTimeout("seconds"),
   now: aFunction,
 };
 
@@ -95,8 +102,8 @@ export function createKvSessionStore(
   options: KvSessionStoreOptions,
 ): SessionStore {
   checkOptions(options, OPTIONS, "create session store");
-  const { kv, prefix = ["sessions"], interval = 0.25, now = Date.now } =
-    options;
+  const { kv, prefix = ["sessions"], interval = 0.25, timeout = 1 } = options;
+  const { now = Date.now } = options;
   const endings = new KvEndings({
     kv,
     prefix,
@@ -112,7 +119,7 @@ export function createKvSessionStore(
   async function read(part: string): Promise<
     { record: SessionRecord | undefined; versionstamp: string | null }
   > {
-    const { value, versionstamp } = await kv.get(recordKey(part));
+    const { value, versionstamp } = await inTime(kv.get(recordKey(part)));
     return { record: readRecord(value, part), versionstamp };
   }
 
@@ -152,13 +159,29 @@ export function createKvSessionStore(
   ): Promise<T[]> {
     const results: T[] = [];
     let batch: Promise<T>[] = [];
-    for await (const { key } of kv.list({ prefix: userKey(userId) })) {
-      batch.push(work(key.at(-1) as string));
+    const entries = kv.list({ prefix: userKey(userId) })
+      [Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value } = await inTime(entries.next());
+      if (done) break;
+      batch.push(work(value.key.at(-1) as string));
       if (batch.length < BATCH) continue;
       results.push(...await Promise.all(batch));
       batch = [];
     }
     return [...results, ...await Promise.all(batch)];
+  }
+
+  function inTime<T>(work: Promise<T>): Promise<T> {
+    const late = () =>
+      new UnavailableError(
+        `Cannot reach session store: Deno KV has not answered for ${timeout} s`,
+      );
+    return withTimeout(work, toDelay(timeout), late);
+  }
+
+  function commit(transaction: KvTransaction): Promise<boolean> {
+    return commitInTurn(() => inTime(transaction.commit()));
   }
 
   return {
@@ -200,9 +223,9 @@ export function createKvSessionStore(
     },
 
     onEnded: (listener) => endings.listen(listener),
-  };
-}
 
-function commit(transaction: KvTransaction): Promise<boolean> {
-  return commitInTurn(() => transaction.commit());
+    async ping() {
+      await inTime(kv.get(recordKey("")));
+    },
+  };
 }

@@ -305,3 +305,23 @@ Deno.test("Processes that write to a KV file at the same time wait for each othe
   }
   await Deno.remove(path);
 });
+
+Deno.test("A KV store gives up a database that doesn't answer", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const never = new Promise<never>(() => {});
+  const silent = new Proxy(kv, {
+    get(target, name) {
+      if (name === "get") return () => never;
+      const value = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const store = createKvSessionStore({ kv: silent, timeout: 0.02 });
+  for (const call of [store.get("a"), store.delete("a"), store.ping!()]) {
+    const error = await assertRejects(() => Promise.resolve(call));
+    assertEquals(
+      String(error),
+      "UnavailableError: Cannot reach session store: Deno KV has not answered for 0.02 s",
+    );
+  }
+});
