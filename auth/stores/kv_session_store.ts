@@ -53,7 +53,8 @@ export interface KvSessionStoreOptions {
   readonly interval?: number;
   /**
    * How long the database may take for a read or a write, in seconds, 24 days at
-   * most. Then the call rejects with an `UnavailableError`. Default 1.
+   * most. Then the call rejects with an `UnavailableError`. Processes that share a
+   * file write one after the other. Default 5.
    */
   readonly timeout?: number;
   /** The clock, in milliseconds. Default: `Date.now`. */
@@ -102,7 +103,7 @@ export function createKvSessionStore(
   options: KvSessionStoreOptions,
 ): SessionStore {
   checkOptions(options, OPTIONS, "create session store");
-  const { kv, prefix = ["sessions"], interval = 0.25, timeout = 1 } = options;
+  const { kv, prefix = ["sessions"], interval = 0.25, timeout = 5 } = options;
   const { now = Date.now } = options;
   const endings = new KvEndings({
     kv,
