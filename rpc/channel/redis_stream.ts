@@ -1,10 +1,10 @@
-import type { RedisCommands } from "../../core/redis/link.ts";
+import { RedisLink, type RedisLinkOptions } from "../../core/redis/link.ts";
+import type { Entry, LogFollower, MessageLog, Page } from "./message_log.ts";
 
-/** An entry of a stream. The first one of a stream holds no message. */
-export interface Entry {
-  readonly id: string;
-  /** The text of the message. */
-  readonly text: string | undefined;
+/** Settings of a {@linkcode RedisStream}. */
+export interface RedisStreamOptions extends RedisLinkOptions {
+  /** How many messages are kept at least. */
+  readonly history: number;
 }
 
 /** How many entries are fetched at a time, at most. */
@@ -17,75 +17,93 @@ local last = redis.call("XREVRANGE", KEYS[1], "+", "-", "COUNT", 1)[1]
 return last and last[1] or redis.pcall("XADD", KEYS[1], "*", "start", "")`;
 
 /**
- * The commands that a channel needs of Redis, on one stream.
- *
- * Each read begins with the entry that the reader has seen last. A stream only
- * grows at its end and is only cut at its beginning. So if that entry is there,
- * all that was added after it is there, too. If it isn't, the history was cut,
- * the stream was deleted, or another server with another history has taken over,
- * whose next ids may even be smaller.
+ * The messages of a channel in a stream, whose name is the link's key. The next
+ * ids of another server with another history may even be smaller.
  */
-export class RedisStream {
-  readonly #commands: RedisCommands;
-  readonly #key: string;
-  readonly #history: number;
+export class RedisStream implements MessageLog, LogFollower {
+  readonly pageSize: number;
+  readonly #options: RedisStreamOptions;
+  readonly #link: RedisLink;
+  /** How long to wait for an entry, in milliseconds. */
+  readonly #block: number;
 
-  /** Creates the commands for the stream `key`. */
-  constructor(commands: RedisCommands, key: string, history: number) {
-    this.#commands = commands;
-    this.#key = key;
-    this.#history = history;
+  /** Creates a log that connects at its first use. */
+  constructor(options: RedisStreamOptions) {
+    this.#options = options;
+    this.#link = new RedisLink(options);
+    this.pageSize = Math.min(options.history, MAX_PAGE);
+    // Redis answers in half of the time after which it counts as silent.
+    this.#block = Math.max(1, Math.floor(options.timeout / 2));
   }
 
-  /** How many entries a read returns at most. */
-  get pageSize(): number {
-    return Math.min(this.#history, MAX_PAGE);
+  get isOpen(): boolean {
+    return this.#link.isOpen;
   }
 
-  /** Adds a message. Returns its id. */
+  isId(text: string): boolean {
+    return ID.test(text);
+  }
+
+  compareIds(a: string, b: string): number {
+    const [aTime, aNumber] = a.split("-") as [string, string];
+    const [bTime, bNumber] = b.split("-") as [string, string];
+    return Number(aTime) - Number(bTime) || Number(aNumber) - Number(bNumber);
+  }
+
   async append(text: string): Promise<string> {
-    const id = await this.#commands.send([
-      ...["XADD", this.#key, "MAXLEN", "~", `${this.#history}`, "*"],
-      ...["v", text],
-    ]);
+    const { key, history } = this.#options;
+    const limit = ["MAXLEN", "~", `${history}`];
+    const id = await this.#link.send(["XADD", key, ...limit, "*", "v", text]);
     return String(id);
   }
 
-  /** Returns the id of the newest entry. */
   async tail(): Promise<string> {
+    const { key } = this.#options;
     // Not EVALSHA: if Redis didn't know the script, a message that is published
     // next would overtake it.
-    return String(await this.#commands.send(["EVAL", TAIL, "1", this.#key]));
+    return String(await this.#link.send(["EVAL", TAIL, "1", key]));
   }
 
-  /**
-   * Returns the next entries after the entry `id`, or `undefined` if that isn't
-   * there.
-   */
-  async after(id: string): Promise<readonly Entry[] | undefined> {
-    const reply = await this.#commands.send([
-      ...["XRANGE", this.#key, id, "+"],
-      ...["COUNT", `${this.pageSize + 1}`],
-    ]) as [string, string[]][];
+  async after(id: string): Promise<Page> {
+    const { key } = this.#options;
+    const count = `${this.pageSize + 1}`;
+    const reply = await this.#link.send(
+      ["XRANGE", key, id, "+", "COUNT", count],
+    ) as [string, string[]][];
     const [first, ...rest] = reply.map(toEntry);
     return first?.id === id ? rest : undefined;
   }
 
-  /**
-   * The same as {@linkcode after}, but waits for an entry to come.
-   *
-   * @param ms How long to wait, in milliseconds. Then there are none.
-   */
-  async next(id: string, ms: number): Promise<readonly Entry[] | undefined> {
+  async next(id: string): Promise<Page> {
+    const { key } = this.#options;
     const [, entries] = await Promise.all([
-      this.#commands.send([
-        ...["XREAD", "COUNT", "1", "BLOCK", `${ms}`],
-        ...["STREAMS", this.#key, id],
+      this.#link.send([
+        ...["XREAD", "COUNT", "1", "BLOCK", `${this.#block}`],
+        ...["STREAMS", key, id],
       ]),
       // Redis runs it when the first command has ended.
       this.after(id),
     ]);
     return entries;
+  }
+
+  /** Takes another connection: one that waits can do nothing else. */
+  follow(signal: AbortSignal): LogFollower {
+    // The connection of this one fails with it, and reports it.
+    const stream = new RedisStream({ ...this.#options, onError() {} });
+    // A connection that is being opened ends the first command in time. Some
+    // clients can't close it before.
+    const close = () => stream.isOpen ? stream.close() : undefined;
+    signal.addEventListener("abort", close);
+    return stream;
+  }
+
+  ping(): Promise<unknown> {
+    return this.#link.send(["PTTL", this.#options.key]);
+  }
+
+  close(): Promise<void> {
+    return this.#link.close();
   }
 }
 
@@ -96,15 +114,3 @@ function toEntry([id, fields]: readonly [string, readonly string[]]): Entry {
 
 /** An id in its one spelling, as far as a number can hold its parts. */
 const ID = /^(0|[1-9]\d{0,14})-(0|[1-9]\d{0,14})$/;
-
-/** Whether a text could be the id of an entry. */
-export function isId(text: string): boolean {
-  return ID.test(text);
-}
-
-/** Less than 0 if the entry `a` is older than `b`, 0 if it is the same. */
-export function compareIds(a: string, b: string): number {
-  const [aTime, aNumber] = a.split("-") as [string, string];
-  const [bTime, bNumber] = b.split("-") as [string, string];
-  return Number(aTime) - Number(bTime) || Number(aNumber) - Number(bNumber);
-}

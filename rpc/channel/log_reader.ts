@@ -1,22 +1,17 @@
-import { RedisLink, type RedisLinkOptions } from "../../core/redis/link.ts";
 import { pause } from "../../core/runtime/pause.ts";
 import { UnavailableError } from "../../core/unavailable.ts";
 import type { Tracked } from "../procedure/tracked.ts";
+import type { Entry, LogFollower, MessageLog, Page } from "./message_log.ts";
 import { MessageRing } from "./message_ring.ts";
-import { compareIds, type Entry, RedisStream } from "./redis_stream.ts";
 
 /** How long the reader waits before it looks for a connection again, in ms. */
 const RETRY_AFTER = 50;
 
-/**
- * Copies the messages of a stream into a ring, over a connection of its own:
- * one that waits for messages can do nothing else.
- */
-export class RedisReader<T> {
+/** Copies the messages of a log into a ring. */
+export class LogReader<T> {
   /** The newest messages. */
   readonly ring: MessageRing<T>;
-  readonly #link: RedisLinkOptions;
-  readonly #history: number;
+  readonly #log: MessageLog;
   readonly #read: (entry: Entry) => Tracked<T> | undefined;
   readonly #onFailure: (error: unknown) => void;
   /** Stops the copying; there is none while nothing is copied. */
@@ -30,19 +25,18 @@ export class RedisReader<T> {
   /**
    * Creates a reader that isn't started.
    *
-   * @param link The settings of its connection.
+   * @param history How many messages the ring holds.
    * @param read Returns the message of an entry.
    * @param onFailure Called when it can't go on.
    */
   constructor(
-    link: RedisLinkOptions,
+    log: MessageLog,
     history: number,
     read: (entry: Entry) => Tracked<T> | undefined,
     onFailure: (error: unknown) => void,
   ) {
     this.ring = new MessageRing(history);
-    this.#link = link;
-    this.#history = history;
+    this.#log = log;
     this.#read = read;
     this.#onFailure = onFailure;
   }
@@ -64,9 +58,9 @@ export class RedisReader<T> {
   }
 
   /**
-   * Closes the connection and forgets the messages.
+   * Stops copying and forgets the messages.
    *
-   * @returns Resolves when the connection is closed.
+   * @returns Resolves when its connection is closed.
    */
   stop(): Promise<unknown> {
     this.#running?.abort();
@@ -79,19 +73,20 @@ export class RedisReader<T> {
    * Returns the position of the message after the entry `id`, or `undefined` if
    * the ring doesn't reach back to that, or doesn't know it.
    *
-   * @param exists Whether the stream is known to have the entry. The ring may
-   * be behind it then.
+   * @param exists Whether the log is known to have the entry. The ring may be
+   * behind it then.
    */
   find(id: string, exists: boolean): number | undefined {
+    const log = this.#log;
     if (id === this.#newest) return this.ring.end;
     if (id === this.#floor) return this.ring.start;
-    if (compareIds(id, this.#newest) > 0) {
+    if (log.compareIds(id, this.#newest) > 0) {
       return exists ? this.ring.end : undefined;
     }
     let { start: low, end: high } = this.ring;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (compareIds(this.ring.at(middle).id, id) <= 0) low = middle + 1;
+      if (log.compareIds(this.ring.at(middle).id, id) <= 0) low = middle + 1;
       else high = middle;
     }
     const isThere = low > this.ring.start && this.ring.at(low - 1).id === id;
@@ -99,19 +94,13 @@ export class RedisReader<T> {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const link = new RedisLink(this.#link);
-    // A connection that is being opened ends the first command in time. Some
-    // clients can't close it before.
-    const close = () => link.isOpen ? link.close() : undefined;
-    signal.addEventListener("abort", close);
+    const follower = this.#log.follow(signal);
     try {
-      const stream = new RedisStream(link, this.#link.key, this.#history);
-      await this.#follow(stream, signal);
+      await this.#follow(follower, signal);
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
     } finally {
-      signal.removeEventListener("abort", close);
-      await link.close();
+      await follower.close();
     }
   }
 
@@ -120,45 +109,41 @@ export class RedisReader<T> {
     this.stop();
   }
 
-  async #follow(stream: RedisStream, signal: AbortSignal): Promise<void> {
-    // Redis answers in half of the time after which it counts as silent.
-    const block = Math.max(1, Math.floor(this.#link.timeout / 2));
+  async #follow(follower: LogFollower, signal: AbortSignal): Promise<void> {
     let isBehind = true;
     while (!signal.aborted) {
       try {
-        const entries: readonly Entry[] | undefined = isBehind
-          ? await stream.after(this.#newest)
-          : await stream.next(this.#newest, block);
+        const entries: Page = isBehind
+          ? await follower.after(this.#newest)
+          : await follower.next(this.#newest);
         if (signal.aborted) return;
         if (entries === undefined) {
-          const id = await stream.tail();
+          // Entries after it may be gone as well.
+          const id = await follower.tail();
           if (signal.aborted) return;
           this.ring.clear();
           this.#goTo(id);
         } else {
-          this.#take(entries);
-          isBehind = entries.length === stream.pageSize;
+          for (const entry of entries) this.#take(entry);
+          isBehind = entries.length === this.#log.pageSize;
         }
       } catch (error) {
         if (!(error instanceof UnavailableError)) throw error;
-        if (signal.aborted) return;
         await pause(RETRY_AFTER, signal);
         isBehind = true;
       }
     }
   }
 
-  #take(entries: readonly Entry[]): void {
+  #take(entry: Entry): void {
     const { ring } = this;
-    for (const entry of entries) {
-      const message = this.#read(entry);
-      this.#newest = entry.id;
-      if (message === undefined) continue;
-      if (ring.end - ring.start === ring.capacity) {
-        this.#floor = ring.at(ring.start).id;
-      }
-      ring.push(message);
+    const message = this.#read(entry);
+    this.#newest = entry.id;
+    if (message === undefined) return;
+    if (ring.end - ring.start === ring.capacity) {
+      this.#floor = ring.at(ring.start).id;
     }
+    ring.push(message);
   }
 
   #goTo(id: string): void {
