@@ -83,6 +83,11 @@ export class PostgresLink {
     });
   }
 
+  /** Whether there is a connection now. */
+  get isOpen(): boolean {
+    return this.#link.isOpen;
+  }
+
   /** Runs a statement. See {@linkcode StoreLink.use} for errors. */
   query(
     text: string,

@@ -14,28 +14,20 @@ import {
   required,
   rule,
 } from "../../core/check/rules.ts";
-import { PostgresLink } from "../../core/postgres/link.ts";
 import {
   DEFAULT_SCHEMA,
   DEFAULT_TIMEOUT,
-  meetingPoint,
   POSTGRES_OPTIONS,
   type PostgresOptions,
 } from "../../core/postgres/options.ts";
 import { anIdentifier } from "../../core/postgres/tables.ts";
-import { Tracked } from "../procedure/tracked.ts";
+import type { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
 import { aTransformer } from "../server/option_rules.ts";
-import {
-  type Channel,
-  type ChannelSubscribeOptions,
-  SUBSCRIBE,
-} from "./channel.ts";
+import type { Channel, ChannelSubscribeOptions } from "./channel.ts";
+import { createLogChannel } from "./log_channel.ts";
 import { DEFAULT_HISTORY } from "./message_ring.ts";
-import { type Entry, PostgresLog } from "./postgres_log.ts";
-import { logTables } from "./postgres_log_sql.ts";
-import { PostgresReader } from "./postgres_reader.ts";
-import { PostgresSubscriptions } from "./postgres_subscriptions.ts";
+import { isStorable, PostgresLog } from "./postgres_log.ts";
 
 export type { Channel, ChannelSubscribeOptions };
 export type { Tracked, Transformer };
@@ -129,98 +121,18 @@ export function createPostgresChannel<T>(
   checkOptions(options, OPTIONS, operation);
   const { connect, name, schema = DEFAULT_SCHEMA, onError } = options;
   const { table = "kit_messages", history = DEFAULT_HISTORY } = options;
-  const { timeout = DEFAULT_TIMEOUT, transformer = JSON } = options;
+  const { timeout = DEFAULT_TIMEOUT, transformer } = options;
   const { random = (bytes) => crypto.getRandomValues(bytes) } = options;
-  const { channel, lock } = meetingPoint("channel", schema, table, name);
-  const link = new PostgresLink({
+  const log = new PostgresLog({
     connect,
     operation,
-    what: `channel ${JSON.stringify(name)}`,
-    timeout: timeout * 1_000,
-    // One, so that statements run in the order of the calls.
-    maxConnections: 1,
-    tables: logTables(schema, table),
-    onError,
-    listen: {
-      channel,
-      onMessage: () => reader.wake(),
-      onListen: () => reader.wake(),
-    },
-  });
-  const log = new PostgresLog({
-    link,
-    table: `${schema}.${table}`,
+    schema,
+    table,
     name,
-    channel,
-    lock,
     history,
+    timeout,
     random,
+    onError,
   });
-  const reader: PostgresReader<T> = new PostgresReader<T>({
-    log,
-    history,
-    read: toMessage,
-    onFailure: (error) => subscriptions.endAll({ error }),
-  });
-  const subscriptions = new PostgresSubscriptions<T>({
-    log,
-    reader,
-    history,
-    read: toMessage,
-    onFirst: () => link.listen(),
-  });
-  let isClosed = false;
-
-  async function publish(value: T): Promise<string> {
-    checkOpen("publish");
-    const text = transformer.stringify(value) as string | undefined;
-    if (text === undefined) {
-      throw new TypeError(
-        `Cannot publish: JSON doesn't carry a value of type ${typeof value}; a transformer may`,
-      );
-    }
-    if (isStorable(text)) return await log.append(text);
-    throw new TypeError(
-      "Cannot publish: Postgres can't keep U+0000 or half of a surrogate pair; the transformer must escape them",
-    );
-  }
-
-  function toMessage({ id, text }: Entry): Tracked<T> | undefined {
-    return text === null
-      ? undefined
-      : new Tracked(id, transformer.parse(text) as T);
-  }
-
-  function checkOpen(what: string): void {
-    if (isClosed) throw new Error(`Cannot ${what}: the channel is closed`);
-  }
-
-  async function close(): Promise<void> {
-    isClosed = true;
-    subscriptions.endAll();
-    await link.close();
-  }
-
-  return {
-    publish,
-    subscribe(signal, options = {}) {
-      checkOptions(options, SUBSCRIBE, "subscribe to channel");
-      checkOpen("subscribe");
-      return subscriptions.add(signal, options);
-    },
-    get subscribers() {
-      return subscriptions.size;
-    },
-    async ping() {
-      await link.query("SELECT 1");
-    },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
-}
-
-/** Whether Postgres can keep a text. */
-function isStorable(text: unknown): boolean {
-  return typeof text === "string" && !text.includes("\0") &&
-    text.isWellFormed();
+  return createLogChannel(log, history, transformer);
 }

@@ -15,32 +15,24 @@
  */
 
 import { toHex } from "../../core/bytes/hex.ts";
-import type { PostgresLink } from "../../core/postgres/link.ts";
-import { logSql } from "./postgres_log_sql.ts";
-
-/** A row: a message, or the first row, which holds none. */
-export interface Entry {
-  /** Its id. */
-  readonly id: string;
-  /** The message. */
-  readonly text: string | null;
-}
-
-/** Some rows. Nothing if rows before them are gone. */
-export type Page = readonly Entry[] | undefined;
+import { PostgresLink } from "../../core/postgres/link.ts";
+import {
+  meetingPoint,
+  type PostgresOptions,
+} from "../../core/postgres/options.ts";
+import type { LogFollower, MessageLog, Page } from "./message_log.ts";
+import { logSql, logTables } from "./postgres_log_sql.ts";
 
 /** Settings of a {@linkcode PostgresLog}. */
-export interface PostgresLogOptions {
-  /** The connections. Statements run in the order of the calls. */
-  readonly link: PostgresLink;
-  /** The table, with its schema. */
+export interface PostgresLogOptions
+  extends Required<Omit<PostgresOptions, "onError">> {
+  readonly onError: PostgresOptions["onError"];
+  /** The operation in errors of a wrong client. */
+  readonly operation: string;
+  /** The table. */
   readonly table: string;
   /** The channel's name. */
   readonly name: string;
-  /** The channel of notifications. */
-  readonly channel: string;
-  /** The key of the advisory lock. */
-  readonly lock: string;
   /** How many messages are kept at least. */
   readonly history: number;
   /** Where randomness comes from. */
@@ -65,11 +57,17 @@ const MAX_BATCH_LENGTH = 2 ** 18;
 const MIN_TRIM_INTERVAL = 64;
 const TRIM_PART = 1 / 16;
 
-/** Appends and reads messages. */
-export class PostgresLog {
-  /** Maximum rows of a page, without the one that it starts from. */
+/** Appends and reads messages. Statements run in the order of the calls. */
+export class PostgresLog implements MessageLog {
   readonly pageSize: number;
-  readonly #options: PostgresLogOptions;
+  readonly #link: PostgresLink;
+  readonly #name: string;
+  /** The channel of notifications. */
+  readonly #channel: string;
+  /** The key of the advisory lock. */
+  readonly #lock: string;
+  readonly #history: number;
+  readonly #random: (bytes: Uint8Array<ArrayBuffer>) => void;
   readonly #sql: ReturnType<typeof logSql>;
   #batch: Batch | undefined;
   #tail: Promise<string> | undefined;
@@ -80,16 +78,49 @@ export class PostgresLog {
   readonly #maxBatch: number;
   readonly #trimInterval: number;
   #untilTrim = 0;
+  /** Resolves when there may be new rows. */
+  #news = Promise.withResolvers<void>();
 
-  /** Creates a log. */
+  /**
+   * Creates a log that connects at its first use.
+   *
+   * @throws {TypeError} If `connect` doesn't create a supported client.
+   */
   constructor(options: PostgresLogOptions) {
-    const { history } = options;
+    const { name, schema, table, history, random, timeout } = options;
+    const { channel, lock } = meetingPoint("channel", schema, table, name);
+    const wake = () => this.#news.resolve();
+    this.#link = new PostgresLink({
+      ...options,
+      what: `channel ${JSON.stringify(name)}`,
+      timeout: timeout * 1_000,
+      // One, so that statements run in the order of the calls.
+      maxConnections: 1,
+      tables: logTables(schema, table),
+      listen: { channel, onMessage: wake, onListen: wake },
+    });
+    this.#name = name;
+    this.#channel = channel;
+    this.#lock = lock;
+    this.#history = history;
+    this.#random = random;
     // A statement can't delete what it appends.
     this.#maxBatch = Math.min(MAX_BATCH, history);
     this.#trimInterval = Math.max(MIN_TRIM_INTERVAL, TRIM_PART * history);
-    this.#options = options;
-    this.#sql = logSql(options.table);
+    this.#sql = logSql(`${schema}.${table}`);
     this.pageSize = Math.min(MAX_PAGE, history);
+  }
+
+  get isOpen(): boolean {
+    return this.#link.isOpen;
+  }
+
+  isId(text: string): boolean {
+    return ID.test(text);
+  }
+
+  compareIds(a: string, b: string): number {
+    return seqOf(a) - seqOf(b);
   }
 
   /**
@@ -97,6 +128,11 @@ export class PostgresLog {
    * a statement: Postgres writes to disk once for all of them.
    */
   async append(text: string): Promise<string> {
+    if (!isStorable(text)) {
+      throw new TypeError(
+        "Cannot publish: Postgres can't keep U+0000 or half of a surrogate pair; the transformer must escape them",
+      );
+    }
     const open = this.#batch;
     const isFull = open === undefined || open.texts.length === this.#maxBatch ||
       open.length > MAX_BATCH_LENGTH;
@@ -110,56 +146,78 @@ export class PostgresLog {
     return (await batch.ids!)[index]!;
   }
 
-  /** Returns the id of the newest row. */
   tail(): Promise<string> {
     if (this.#tail !== undefined) return this.#tail;
-    const { link, name, lock } = this.#options;
     let isOver = false;
     const close = () => {
       isOver = true;
       this.#tail = undefined;
     };
-    const tail: Promise<string> = link.run(() => {
+    const tail: Promise<string> = this.#link.run(() => {
       // Calls from here on may follow messages that this doesn't see.
       close();
-      return [this.#sql.tail, [name, lock, this.#newTag()]];
+      return [this.#sql.tail, [this.#name, this.#lock, this.#newTag()]];
     }).finally(close).then(([row]) => `${row![1]}-${row![0]}`);
     if (!isOver) this.#tail = tail;
     return tail;
   }
 
   /**
-   * Returns the rows after `id`, up to a page of them. Nothing if the row `id` is
-   * gone: the oldest are deleted first, so as long as it is there, all that came
-   * after it is there as well.
-   */
-  async after(id: string, onSend = () => {}): Promise<Page> {
-    const { link, name } = this.#options;
-    const rows = await link.run(() => {
-      onSend();
-      const values = [name, `${seqOf(id)}`, `${this.pageSize + 1}`];
-      return [this.#sql.after, values];
-    });
-    const [first, ...rest] = rows.map(([seq, tag, text]) => ({
-      id: `${tag}-${seq}`,
-      text: text!,
-    }));
-    return first?.id === id ? rest : undefined;
-  }
-
-  /**
-   * The same, for a subscriber that comes back. Very many may come at once: calls
+   * Returns the next rows. Very many subscribers may come back at once: calls
    * with the same id share a query, and the others take turns.
    */
-  catchUp(id: string): Promise<Page> {
+  after(id: string): Promise<Page> {
     const shared = this.#catchUps.get(id);
     if (shared !== undefined) return shared;
     const close = () => void this.#catchUps.delete(id);
-    const read = () => this.#takeTurn(() => this.after(id, close));
+    const read = () => this.#takeTurn(() => this.#read(id, close));
     // Later, so that it isn't sent before it can be shared.
     const page = Promise.resolve().then(read).finally(close);
     this.#catchUps.set(id, page);
     return page;
+  }
+
+  /** Listens for notifications, over the connection of all followers. */
+  follow(signal: AbortSignal): LogFollower {
+    this.#link.listen();
+    signal.addEventListener("abort", () => this.#news.resolve());
+    return {
+      tail: () => this.tail(),
+      after: (id) => this.#read(id),
+      next: async (id) => {
+        await this.#news.promise;
+        // The next follower may be waiting already.
+        if (signal.aborted) return [];
+        this.#news = Promise.withResolvers();
+        return await this.#read(id);
+      },
+      close: () => Promise.resolve(),
+    };
+  }
+
+  ping(): Promise<unknown> {
+    return this.#link.query("SELECT 1");
+  }
+
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+
+  /**
+   * Returns the next rows. The oldest are deleted first, so as long as the row
+   * `id` is there, all that came after it is there as well.
+   */
+  async #read(id: string, onSend = () => {}): Promise<Page> {
+    const rows = await this.#link.run(() => {
+      onSend();
+      const values = [this.#name, `${seqOf(id)}`, `${this.pageSize + 1}`];
+      return [this.#sql.after, values];
+    });
+    const [first, ...rest] = rows.map(([seq, tag, text]) => ({
+      id: `${tag}-${seq}`,
+      text: text ?? undefined,
+    }));
+    return first?.id === id ? rest : undefined;
   }
 
   async #takeTurn<R>(read: () => Promise<R>): Promise<R> {
@@ -177,21 +235,21 @@ export class PostgresLog {
   }
 
   async #send(batch: Batch): Promise<readonly string[]> {
-    const { link, name, channel, lock, history } = this.#options;
     const tag = this.#newTag();
     const close = () => {
       if (this.#batch === batch) this.#batch = undefined;
     };
     try {
-      const rows = await link.run(() => {
+      const rows = await this.#link.run(() => {
         close();
         const { texts: { length } } = batch;
-        const values = [name, lock, tag, JSON.stringify(batch.texts), channel];
+        const texts = JSON.stringify(batch.texts);
+        const values = [this.#name, this.#lock, tag, texts, this.#channel];
         this.#untilTrim -= length;
         if (this.#untilTrim > 0) return [this.#sql.append, values];
         this.#untilTrim = this.#trimInterval;
         // Beside those that it appends.
-        const kept = `${Math.max(0, history - length)}`;
+        const kept = `${Math.max(0, this.#history - length)}`;
         return [this.#sql.appendAndTrim, [...values, kept]];
       });
       return rows.map(([seq]) => `${tag}-${seq}`);
@@ -202,7 +260,7 @@ export class PostgresLog {
 
   #newTag(): string {
     const bytes = new Uint8Array(8);
-    this.#options.random(bytes);
+    this.#random(bytes);
     return toHex(bytes);
   }
 }
@@ -210,12 +268,13 @@ export class PostgresLog {
 /** An id in its one spelling, as far as a number can hold its end. */
 const ID = /^[0-9a-f]{16}-[1-9]\d{0,14}$/;
 
-/** Whether a text could be an id. */
-export function isId(text: string): boolean {
-  return ID.test(text);
+/** Returns the number of an id's row. */
+function seqOf(id: string): number {
+  return Number(id.slice(17));
 }
 
-/** Returns the number of an id's row. */
-export function seqOf(id: string): number {
-  return Number(id.slice(17));
+/** Whether Postgres can keep a text. */
+export function isStorable(text: unknown): boolean {
+  return typeof text === "string" && !text.includes("\0") &&
+    text.isWellFormed();
 }
