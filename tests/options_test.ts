@@ -51,7 +51,6 @@ const session = { secret: SECRET };
 const handler = () => new Response("hello");
 const later = () => Promise.resolve(null);
 const kv = { getMany: later, atomic: later } as never;
-const client = { eval: later, duplicate: later } as never;
 const router = rpc.createRouter({ ping: rpc.procedure.query(() => "pong") });
 const tracer = trace.createTracer();
 const context = new app.Context(new Request("http://localhost/"));
