@@ -32,20 +32,17 @@ export interface BatchMessage {
   readonly batch: readonly CallMessage[];
 }
 
-/** A message that opens a subscription. */
-export interface SubscribeMessage {
-  readonly type: "subscribe";
-  /** Names the subscription, on this connection only. */
-  readonly id: string;
-  readonly path: readonly string[];
-  readonly input?: unknown;
-  /** The last position that was known before a break. */
-  readonly lastEventId?: string | undefined;
-}
-
 /** A message of a client over a socket. */
 export type ClientMessage =
-  | SubscribeMessage
+  | {
+    readonly type: "subscribe";
+    /** Names the subscription, on this connection only. */
+    readonly id: string;
+    readonly path: readonly string[];
+    readonly input?: unknown;
+    /** The last position that was known before a break. */
+    readonly lastEventId?: string | undefined;
+  }
   | { readonly type: "unsubscribe"; readonly id: string }
   | { readonly type: "ping" };
 

@@ -35,7 +35,7 @@ import {
   timeLeft,
   writeRecord,
 } from "./record_text.ts";
-import { type EndListener, SessionNotices } from "./redis_session_notices.ts";
+import { SessionNotices } from "./redis_session_notices.ts";
 import { DROP, DROP_ALL, KEEP, LIST } from "./redis_session_scripts.ts";
 import type { SessionRecord, SessionStore } from "./session_store.ts";
 
@@ -85,7 +85,9 @@ const OPTIONS: OptionRules<RedisSessionStoreOptions> = {
 /** A {@linkcode SessionStore} in Redis. It connects at its first use. */
 export interface RedisSessionStore extends SessionStore, AsyncDisposable {
   /** Calls `listener` when sessions end or change. */
-  onEnded(listener: EndListener): () => void;
+  onEnded(
+    listener: (ids: readonly string[] | undefined) => void,
+  ): () => void;
   /** Rejects if Redis can't be reached. */
   ping(): Promise<void>;
   /** Closes the store's connections. Later calls reject. */

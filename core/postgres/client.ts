@@ -1,31 +1,28 @@
 import type { Rule } from "../check/rules.ts";
 import { kindOf } from "../check/show.ts";
 
-/** A method whose parameters don't matter here. */
-type Method = (...args: never[]) => unknown;
-
 /** A client of `npm:pg`, as `new pg.Client()` creates it. */
 export interface PgClient {
   /** Opens the connection. */
-  readonly connect: Method;
+  readonly connect: (...args: never[]) => unknown;
   /** Runs a query. */
-  readonly query: Method;
+  readonly query: (...args: never[]) => unknown;
   /** Listens to events. */
-  readonly on: Method;
+  readonly on: (...args: never[]) => unknown;
   /** Closes the connection. */
-  readonly end: Method;
+  readonly end: (...args: never[]) => unknown;
   /** Quotes a name. A pool, which isn't supported, lacks it. */
-  readonly escapeIdentifier: Method;
+  readonly escapeIdentifier: (...args: never[]) => unknown;
 }
 
 /** A client of `npm:postgres`, as `postgres()` creates it. */
 export interface PostgresJsClient {
   /** Runs a query. */
-  readonly unsafe: Method;
+  readonly unsafe: (...args: never[]) => unknown;
   /** Listens to notifications. */
-  readonly listen: Method;
+  readonly listen: (...args: never[]) => unknown;
   /** Closes the connections. */
-  readonly end: Method;
+  readonly end: (...args: never[]) => unknown;
 }
 
 /** A client of `npm:pg` or `npm:postgres` that isn't connected yet. */

@@ -9,7 +9,7 @@
  * @module
  */
 
-import type { SubscribeMessage } from "../protocol.ts";
+import type { ClientMessage } from "../protocol.ts";
 import { backoff, Connection, type Received } from "./connection.ts";
 import { RPCClientError } from "./error.ts";
 import type { SubscriptionHandlers } from "../procedure/calls.ts";
@@ -28,6 +28,8 @@ export type Subscribe = (
   input: unknown,
   handlers: Handlers,
 ) => () => void;
+
+type SubscribeMessage = ClientMessage & { readonly type: "subscribe" };
 
 /** The message that opens a subscription on each new socket. */
 interface Request extends Omit<SubscribeMessage, "lastEventId"> {
