@@ -187,7 +187,10 @@ function createKitApp(options: KitAppOptions) {
 if (import.meta.main) {
   const options = JSON.parse(Deno.args[0]!) as KitAppOptions;
   const { app, made } = createKitApp(options);
-  await made.connect();
+  // No other client has to be connected.
+  if (options.client === "redis 5" && "name" in options.place) {
+    await made.connect();
+  }
   await app.serve({
     port: options.port ?? 0,
     onListen: ({ port }) => console.log(`http://127.0.0.1:${port}`),
