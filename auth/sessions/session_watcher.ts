@@ -52,6 +52,8 @@ interface Watcher {
 interface Watched {
   /** The session as it was last found. */
   session: VerifiedSession;
+  /** Its roles then. */
+  roles: readonly string[];
   /** When it ends unless it is refreshed, in milliseconds. */
   end: number;
   readonly watchers: Set<Watcher>;
@@ -89,7 +91,8 @@ export class SessionWatcher {
    * Watches a session that has just been verified.
    *
    * @param roles The roles that it must keep.
-   * @param onEnd Called once, when it ends or loses one of the roles.
+   * @param onEnd Called once, when it ends or loses one of the roles. At once, if
+   * it is known to have lost one since it was verified.
    */
   watch(
     session: VerifiedSession,
@@ -102,6 +105,7 @@ export class SessionWatcher {
     const isKnown = watched !== undefined;
     watched ??= {
       session,
+      roles,
       end: 0,
       watchers: new Set(),
       isRead: Promise.withResolvers(),
@@ -113,6 +117,9 @@ export class SessionWatcher {
     watched.end = Math.max(watched.end, sessions.endOf(payload));
     const watcher = { roles, onEnd };
     watched.watchers.add(watcher);
+    if (isOlder(session.record, watched.session.record)) {
+      this.#endWithout(watched, watched.roles);
+    }
     if (this.#isClosed) watched.isRead.resolve();
     else if (!isKnown) {
       this.#watched.set(key, watched);
@@ -203,8 +210,8 @@ export class SessionWatcher {
         const checked = await inTime(runCallbacks(callbacks, verified));
         if (!isVerified(checked)) return this.#end(watched);
         verified = checked;
-        const { roles = [] } = verified.custom ?? verified.session;
-        this.#endWithout(watched, roles);
+        watched.roles = (verified.custom ?? verified.session).roles ?? [];
+        this.#endWithout(watched, watched.roles);
       }
       watched.session = verified;
       watched.end = Math.min(
@@ -248,6 +255,11 @@ export class SessionWatcher {
 
 function isSame(a?: SessionRecord, b?: SessionRecord): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Whether a session was refreshed between two looks at its record. */
+function isOlder(a?: SessionRecord, b?: SessionRecord): boolean {
+  return a !== undefined && b !== undefined && a.refreshedAt < b.refreshedAt;
 }
 
 /** Waits for a value, but not for ever. */

@@ -124,11 +124,13 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /** Whether a session is old enough to be refreshed, and would last longer. */
-  function isDue({ payload, record }: VerifiedSession): boolean {
+  function isDue(
+    { record, payload: claims, oldPayload: payload = claims }: VerifiedSession,
+  ): boolean {
     const time = now();
     const seconds = time / 1000;
-    // The response with the new token may have been lost, so its own age
-    // counts. A client that has just got one doesn't need another.
+    // The response with the new token may have been lost, so the age of the old
+    // one counts. A client that has just got one doesn't need another.
     const isRecent = record !== undefined &&
       Math.floor(record.refreshedAt / 1000) > payload.iat &&
       time - record.refreshedAt < REFRESH_PAUSE;

@@ -29,6 +29,8 @@ export type CredentialSource = "cookie" | "bearer" | "request";
 export interface VerifiedSession {
   /** The claims of the session. */
   readonly payload: JWTPayload;
+  /** The claims of its token, if the session has been refreshed since. */
+  readonly oldPayload?: JWTPayload;
   /** The session of the payload. Handlers get copies. */
   readonly session: Readonly<Session>;
   /**
@@ -143,8 +145,11 @@ export function createVerifySession(
       const record = checkRecord(id, found, token?.payload.sub);
       if (typeof record === "string") return new Rejection(record, source);
       // With the strategy `cookie`, only the store knows the present claims.
-      return strategy === "cookie"
-        ? readRecord(record, value, source)
+      if (strategy === "cookie") return readRecord(record, value, source);
+      const { payload } = token!;
+      // A refresh may have taken away roles.
+      return record.payload.iat > payload.iat
+        ? { ...fromRecord(record, value, source), oldPayload: payload }
         : { ...token!, record };
     };
     const found = store.get(id);
@@ -175,11 +180,20 @@ export function createVerifySession(
     value: string,
     source: SignedSource,
   ): Verification {
+    const reason = problemOf(record.payload);
+    return reason === undefined
+      ? fromRecord(record, value, source)
+      : new Rejection(reason, source);
+  }
+
+  function fromRecord(
+    record: SessionRecord,
+    value: string,
+    credentialSource: SignedSource,
+  ): VerifiedSession {
     const { payload } = record;
-    const reason = problemOf(payload);
-    if (reason !== undefined) return new Rejection(reason, source);
     const session = fromPayload(payload);
-    return { payload, session, record, value, credentialSource: source };
+    return { payload, session, record, value, credentialSource };
   }
 
   /** Verifies a session again, by the record that is in the store now. */

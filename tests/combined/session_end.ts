@@ -78,6 +78,10 @@ export function createUserRouter(log: Log, auth?: AuthPlugin) {
     clock: procedure.subscription(({ signal }) => wait("tick", signal)),
     /** Asks in a middleware. */
     mine: signedIn.subscription(({ user, signal }) => wait(user.id, signal)),
+    /** Sends the roles. */
+    roles: signedIn.subscription(({ ctx, signal }) =>
+      wait(getAuth(ctx).session?.roles ?? [], signal)
+    ),
     /** Asks when it has already sent something. */
     late: procedure.subscription(async function* ({ ctx, signal }) {
       yield "begun";

@@ -207,6 +207,39 @@ Deno.test("A role that a refresh takes away ends subscriptions, one that it give
   }
 });
 
+Deno.test("A role that is lost isn't kept by an idle socket, or by the cookie before", async () => {
+  for (const strategy of ["cookie", "hybrid"] as const) {
+    const clock = createClock();
+    let roles = ["admin", "editor"];
+    await using server = await startSessions({
+      session: { strategy, updateAge: 10 },
+      auth: {
+        now: clock.now,
+        callbacks: {
+          jwt: ({ token }) => Promise.resolve({ ...token, roles }),
+        },
+      },
+    });
+    const old = await server.signIn();
+    await using idle = await server.open(old);
+    roles = ["editor"];
+    clock.pass(60);
+    const cookie = await server.post("/refresh", old);
+    await using client = await server.open(cookie);
+    // The session is watched from here on.
+    assertEquals(await begin(client, "mine"), "ada");
+
+    // It was opened as an admin's.
+    assertEquals(await begin(idle, "mine"), ended("mine").error);
+    await using again = await server.open(old);
+    assertEquals(await begin(again, "roles"), ["editor"]);
+    clock.pass(60);
+    await server.post("/refresh", cookie);
+    assertEquals(await again.settle(), []);
+    assertEquals(await client.settle(), []);
+  }
+});
+
 Deno.test("The callbacks session and onSessionValidate are asked when a session has changed", async () => {
   for (const callback of ["session", "onSessionValidate"]) {
     let isGood = true;
