@@ -102,6 +102,12 @@ export class RequestUser implements RequestSession {
   }
 
   get sessionKey(): string | undefined {
+    const id = this.#lastingId;
+    // Each watch needs the roles that it began with.
+    return id === undefined ? undefined : JSON.stringify([id, ...this.#roles]);
+  }
+
+  get #lastingId(): string | undefined {
     return this.#verified && sessionKeyOf(this.#verified);
   }
 
@@ -115,7 +121,7 @@ export class RequestUser implements RequestSession {
    */
   ask(): VerifiedSession | undefined {
     this.#isAsked = true;
-    this.markPersonal(this.sessionKey === undefined ? undefined : this);
+    this.markPersonal(this.#lastingId === undefined ? undefined : this);
     return this.#verified;
   }
 

@@ -1,8 +1,9 @@
 /** The session of a request, for code that goes on after the request. */
 export interface RequestSession {
   /**
-   * Names the session: requests of the same session have the same key.
-   * `undefined` if there is none that could end, as with an API key.
+   * Names the session and its roles: requests of the same session have the same
+   * key, until it gains or loses a role. `undefined` if there is none that could
+   * end, as with an API key.
    */
   readonly sessionKey: string | undefined;
   /** Whether code has asked for the user of the request. */

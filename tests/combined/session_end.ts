@@ -82,6 +82,11 @@ export function createUserRouter(log: Log, auth?: AuthPlugin) {
     roles: signedIn.subscription(({ ctx, signal }) =>
       wait(getAuth(ctx).session?.roles ?? [], signal)
     ),
+    /** Checks the request again, and sends the roles. */
+    now: procedure.subscription(async function* ({ request, signal }) {
+      const { session } = await auth!.authenticate(request);
+      yield* wait(session?.roles ?? [], signal);
+    }),
     /** Asks when it has already sent something. */
     late: procedure.subscription(async function* ({ ctx, signal }) {
       yield "begun";
@@ -123,6 +128,8 @@ export interface SessionsOptions {
   readonly auth?: Omit<AuthConfig, "session">;
   readonly rpc?: Omit<RPCPluginOptions, "router">;
   readonly trace?: Tracer;
+  /** The auth that procedures ask. */
+  readonly by?: AuthPlugin;
   /** Runs after auth and before RPC. */
   readonly before?: Middleware;
 }
@@ -170,7 +177,7 @@ export function createSessionsAuth(
 export async function startSessions(
   options: SessionsOptions = {},
 ): Promise<SessionsServer> {
-  const { rpc, before } = options;
+  const { rpc, before, by } = options;
   const log: Log = { running: 0, ended: 0 };
   const auth = createSessionsAuth(options);
   const app = createApp({
@@ -178,7 +185,7 @@ export async function startSessions(
       ...options.trace === undefined ? [] : [tracePlugin(options.trace)],
       auth,
       ...before === undefined ? [] : [{ name: "before", middleware: before }],
-      rpcPlugin({ router: createUserRouter(log), ...rpc }),
+      rpcPlugin({ router: createUserRouter(log, by), ...rpc }),
     ],
   });
   const config = { ...optionalAuth() };

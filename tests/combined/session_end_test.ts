@@ -6,6 +6,7 @@ import {
   apiKey,
   createMemorySessionStore,
   getAuth,
+  type JWTPayload,
   optionalAuth,
   type SessionStore,
 } from "@quartet/kit/auth";
@@ -238,6 +239,35 @@ Deno.test("A role that is lost isn't kept by an idle socket, or by the cookie be
     assertEquals(await again.settle(), []);
     assertEquals(await client.settle(), []);
   }
+});
+
+Deno.test("A role that code finds by asking again on an old socket ends with a refresh, too", async () => {
+  const clock = createClock();
+  let roles = ["reader"];
+  const store = createMemorySessionStore({ now: clock.now });
+  const options = {
+    session: { updateAge: 10, store },
+    auth: {
+      now: clock.now,
+      callbacks: {
+        jwt: ({ token }: { token: JWTPayload }) =>
+          Promise.resolve({ ...token, roles }),
+      },
+    },
+  };
+  const auth = createSessionsAuth(options);
+  await using server = await startSessions({ ...options, by: auth });
+  const cookie = await server.signIn();
+  await using client = await server.open(cookie);
+  assertEquals(await begin(client, "mine"), "ada");
+  for (const now of [["reader", "owner"], ["reader"]]) {
+    roles = now;
+    clock.pass(60);
+    await server.post("/refresh", cookie);
+    if (roles.length === 2) assertEquals(await begin(client, "now"), roles);
+  }
+  assertEquals(await client.next(), ended("now"));
+  assertEquals(await client.settle(), []);
 });
 
 Deno.test("The callbacks session and onSessionValidate are asked when a session has changed", async () => {
