@@ -97,6 +97,8 @@ export class SessionNotices {
         return { ready: open(), close: () => connection.close() };
       },
       beat: () => pulse.beat(commands),
+      // The connection for commands may work. Then listeners can look.
+      onLost: () => this.#tell(undefined),
       isLost: () => true,
       isPassing: () => false,
     });

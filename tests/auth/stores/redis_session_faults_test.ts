@@ -171,6 +171,21 @@ for (const name of CLIENTS) {
   });
 }
 
+test("A listener is told to look while Redis lets nobody hear, but answers", async ({ server, store: make }) => {
+  const store = make();
+  await store.set(recordOf("a"));
+  const heard: unknown[] = [];
+  const stop = store.onEnded((ids) => heard.push(ids));
+  await eventually("the store listens", () => heard.length > 0);
+  await server.send("ACL", "SETUSER", "default", "resetchannels");
+  await eventually("the listener is told again and again", async () => {
+    assertEquals((await store.get("a"))?.id, "a");
+    return heard.length > 4;
+  });
+  assertEquals([...new Set(heard)], [undefined]);
+  stop();
+});
+
 test("A store listens only while somebody wants to hear it", async ({ proxy, store: make }) => {
   const store = make();
   await store.ping();
