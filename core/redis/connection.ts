@@ -77,6 +77,7 @@ export function createConnection(
     case "single":
       return ofNodeRedis(
         nodeRedis.duplicate!({
+          ...WITHOUT_LIMIT,
           socket: { ...nodeRedis.options?.socket, reconnectStrategy: false },
         }),
         onError,
@@ -89,7 +90,7 @@ export function createConnection(
           ...withoutRetries(nodeRedis, "nodeClientOptions"),
         }),
         onError,
-        (copy, args) => copy.sendCommand(false, args),
+        (copy, args) => copy.sendCommand(false, args, AS_THEY_COME),
       );
     case "sentinel5":
       return ofMaster(nodeRedis, onError);
@@ -101,7 +102,7 @@ export function createConnection(
           ...withoutRetries(nodeRedis, "defaults"),
         }),
         onError,
-        (copy, args, key) => copy.sendCommand(key, false, args),
+        (copy, args, key) => copy.sendCommand(key, false, args, AS_THEY_COME),
       );
     case "ioredis":
       return ofIoRedis(ioRedis.duplicate(IOREDIS), onError);
@@ -109,6 +110,12 @@ export function createConnection(
       return ofIoRedis(ioRedis.duplicate([], IOREDIS_CLUSTER), onError);
   }
 }
+
+/** Options of a command. The client may map types of replies to others. */
+const AS_THEY_COME = { typeMapping: {} };
+
+/** A full queue would look like a lost connection. */
+const WITHOUT_LIMIT = { commandsQueueMaxLength: undefined };
 
 /** No command is sent a second time, and all go to the master. */
 const SENTINEL = {
@@ -144,7 +151,7 @@ function withoutRetries(
     return {};
   }
   const socket = { ...options[name]?.socket, reconnectStrategy: false };
-  return { [name]: { ...options[name], socket } };
+  return { [name]: { ...options[name], ...WITHOUT_LIMIT, socket } };
 }
 
 const giveUp = () => null;
@@ -153,6 +160,7 @@ const IOREDIS = {
   lazyConnect: true,
   disconnectTimeout: 0,
   protocol: 2,
+  stringNumbers: false,
   retryStrategy: giveUp,
   sentinelRetryStrategy: giveUp,
   reconnectOnError: null,
@@ -169,7 +177,7 @@ const IOREDIS_CLUSTER = {
   // 0: a command whose connection broke isn't sent again.
   retryDelayOnFailover: 0,
   scaleReads: "master",
-  redisOptions: { protocol: 2, disconnectTimeout: 0 },
+  redisOptions: { protocol: 2, disconnectTimeout: 0, stringNumbers: false },
   keyPrefix: "",
 };
 
@@ -217,7 +225,7 @@ function ofMaster(client: NodeRedis, onError: OnError): RedisConnection {
 }
 
 function sendAlone(copy: NodeRedis, args: Args): Promise<unknown> {
-  return copy.sendCommand(args);
+  return copy.sendCommand(args, AS_THEY_COME);
 }
 
 async function destroy(copy: NodeRedis): Promise<void> {

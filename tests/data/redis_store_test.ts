@@ -1,7 +1,13 @@
-import { assertThrows } from "@std/assert";
-import type { CacheStore, MemoryStoreOptions } from "@quartet/kit/data";
+import { Buffer } from "node:buffer";
+import { assertEquals, assertThrows } from "@std/assert";
+import {
+  type CacheStore,
+  createCache,
+  type MemoryStoreOptions,
+} from "@quartet/kit/data";
 import { createRedisStore, type RedisClient } from "@quartet/kit/data/redis";
-import { createClient, createClientPool } from "redis";
+import { Redis } from "ioredis";
+import { createClient, createClientPool, RESP_TYPES } from "redis";
 import { CLIENTS, makeClient } from "../cluster/clients.ts";
 import { startCluster, startSentinels } from "../cluster/redis_topology.ts";
 import {
@@ -61,6 +67,58 @@ for (const [what, start] of Object.entries(PLACES)) {
           await context.step(name, () => fn(context));
         }
       }
+    },
+  });
+}
+
+/** Settings that change what a client returns, and when it refuses commands. */
+const SETTINGS: Record<string, (url: string) => RedisClient> = {
+  "npm:redis that returns bytes": (url) =>
+    createClient({
+      url,
+      commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
+    }),
+  "npm:redis that returns numbers as strings": (url) =>
+    createClient({ url }).withTypeMapping({ [RESP_TYPES.NUMBER]: String }),
+  "npm:redis with a short queue": (url) =>
+    createClient({ url, commandsQueueMaxLength: 1 }),
+  "npm:ioredis that returns numbers as strings": (url) =>
+    new Redis(url, { lazyConnect: true, stringNumbers: true }),
+};
+
+for (const [name, make] of Object.entries(SETTINGS)) {
+  Deno.test({
+    name: needsRedis(`Two caches share what they compute: ${name}`, hasRedis),
+    ignore: !hasRedis,
+    async fn() {
+      await using redis = await anyRedis();
+      const prefix = `test:${crypto.randomUUID()}`;
+      const errors: unknown[] = [];
+      const open = () =>
+        createCache({
+          store: createRedisStore({ client: make(redis.url), name: prefix }),
+          onError: (error) => errors.push(error),
+        });
+      const caches = [open(), open()];
+      let calls = 0;
+      const compute = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return ++calls;
+      };
+      for (let round = 1; round <= 2; round++) {
+        await Promise.all(
+          caches.flatMap((cache) =>
+            ["a", "b", "c"].map((key) =>
+              cache.cached(key, compute, { maxAge: 60, tags: ["t"] })
+            )
+          ),
+        );
+        assertEquals(calls, 3 * round);
+        await caches[0]!.revalidateTag("t");
+      }
+      assertEquals(errors, []);
+      for (const cache of caches) await cache.close();
+      await forget(redis.url, prefix);
     },
   });
 }
