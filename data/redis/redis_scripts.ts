@@ -74,9 +74,14 @@ end
  * Returns the invalidations since a position. A Redis that was started since,
  * or another one that took over, may have lost the last invalidations though it
  * has the values: that is what most settings of persistence and all of
- * replication allow. So it begins a new epoch.
+ * replication allow. So it begins a new epoch. A replica doesn't know of all
+ * invalidations: a master that was demoted counts as away.
  */
-export const ASK = new RedisScript(`${EPOCH}
+export const ASK = new RedisScript(`
+if string.find(redis.call("INFO", "replication"), "role:slave", 1, true) then
+  return redis.error_reply("READONLY This server is a replica")
+end
+${EPOCH}
 local id = string.match(redis.call("INFO", "server"), "run_id:(%w+)")
 if run ~= id then
   if not isNew then begin() end
