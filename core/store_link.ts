@@ -137,7 +137,9 @@ export class StoreLink<C> {
   #toUnavailable(cause = this.#failure): UnavailableError {
     const { what } = this.#options;
     const reason = this.#stop.signal.aborted ? "it is closed" : cause?.message;
-    return new UnavailableError(`Cannot reach ${what}: ${reason}`, { cause });
+    // Without the cause: an error of a client may hold the command, and with it
+    // a password or a session.
+    return new UnavailableError(`Cannot reach ${what}: ${reason}`);
   }
 
   #report(error: Error): void {
