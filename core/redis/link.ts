@@ -64,7 +64,10 @@ export class RedisLink implements RedisCommands {
       server: "Redis",
       connect: (lose) => connect(options, pulse, lose),
       beat: async (commands) => {
-        await (pulse?.beat(commands) ?? commands.send(["PTTL", key]));
+        // A write, of nothing: a former master refuses it, and would go on to
+        // answer reads.
+        const write = commands.send(["DEL", besides(key)]);
+        await Promise.all([write, pulse?.beat(commands)]);
         await onBeat?.();
       },
       isLost: isConnectionLost,
@@ -128,6 +131,11 @@ function connect(
       listener?.close();
     },
   };
+}
+
+/** Returns a key on the same shard, which never exists. */
+function besides(key: string): string {
+  return /\{[^}]+\}/.test(key) ? `${key}:beat` : `{${key}}:beat`;
 }
 
 async function run(

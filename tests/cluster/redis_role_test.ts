@@ -15,7 +15,7 @@ import {
   startReplicated,
   startSentinels,
 } from "./redis_topology.ts";
-import { pause, SeveralKits, show } from "./several_kits.ts";
+import { type KitInUse, pause, SeveralKits, show } from "./several_kits.ts";
 
 const ignore = !hasRedisServer;
 const title = (name: string) => needsRedis(name, hasRedisServer);
@@ -69,6 +69,49 @@ Deno.test({
     for (const asked of ["cache", "limit"] as const) {
       assertEquals(kits.statuses(asked, { from }), [200]);
     }
+    await kits.check();
+  },
+});
+
+Deno.test({
+  name: title(
+    "Processes whose connections to a former master stay open leave it, and see revocations, values and messages of the new one",
+  ),
+  ignore,
+  async fn() {
+    await using redis = await startReplicated();
+    await using kits = await startWithEachClient({ url: redis.master.url });
+    await redis.switch();
+    for (const { proxy } of kits.kits) proxy.target = redis.master.port;
+    // From here on, it hears nothing of the new master.
+    await redis.replica.send("REPLICAOF", "127.0.0.1", "1");
+    const [first, ...others] = kits.kits as [KitInUse, ...KitInUse[]];
+    kits.origin.version = 2;
+    await eventually(
+      "the invalidation is written",
+      async () => (await first.guest.rpc.invalidate.mutate()).success,
+    );
+    for (const [i] of others.entries()) {
+      await eventually(
+        "the revocation is written",
+        async () =>
+          (await first.user.post("/revoke", { name: `user${i + 1}` }))
+            .status === 200,
+      );
+    }
+    for (const [i, { user }] of others.entries()) {
+      await eventually(
+        "the revoked user is signed out",
+        async () => (await user.get("/me")).status === 401,
+        10_000,
+      );
+      await eventually(
+        "the value is new",
+        async () => (await kits.ask(i + 1, "cache")).body.data === "key 2",
+        10_000,
+      );
+    }
+    await kits.works({ sessions: false });
     await kits.check();
   },
 });
