@@ -32,24 +32,38 @@ const BASE_LETTERS: Readonly<Record<string, string>> = {
   Œ: "OE",
 };
 
+/** An account that credentials may be for. */
+export interface Account {
+  /** The name, the same for all spellings. */
+  readonly name: string;
+  /** The name as it was sent. `undefined` if it was sent in several spellings. */
+  readonly spelling: string | undefined;
+}
+
 /**
- * Returns the normalized names of all accounts that credentials may be for. A
- * field that the provider ignores counts too. Otherwise the limit of the account
- * in the other field could be evaded.
+ * Returns all accounts that credentials may be for. A field that the provider
+ * ignores counts too. Otherwise the limit of the account in the other field
+ * could be evaded.
  */
 export function accountsOf(
   credentials: Readonly<Record<string, unknown>>,
-): string[] {
-  const names = FIELDS.map((field) => textOf(credentials[field]))
-    .filter((name) => name !== "");
-  return [...new Set(names.map(accountName))];
+): Account[] {
+  const spellings = new Map<string, string | undefined>();
+  for (const field of FIELDS) {
+    const text = textOf(credentials[field]);
+    if (text === "") continue;
+    const name = accountName(text);
+    const isOther = spellings.has(name) && spellings.get(name) !== text;
+    spellings.set(name, isOther ? undefined : text);
+  }
+  return Array.from(spellings, ([name, spelling]) => ({ name, spelling }));
 }
 
 /**
  * Normalizes an account name. It ignores case, marks, white space, control
  * characters and invisible characters. Spellings that a database treats as one
- * account become equal. Some that it keeps apart may too, which does little
- * harm.
+ * account become equal. Some that it keeps apart may too: then they share their
+ * failures.
  */
 export function accountName(name: string): string {
   // Sorting marks in a row takes quadratic time. A megabyte of them would block

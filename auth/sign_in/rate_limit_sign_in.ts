@@ -46,8 +46,8 @@ export interface RateLimitSignInOptions extends SharedRateLimitOptions {
   readonly perAccountAndAddress?: number;
   /**
    * Maximum failures of an account in a window, from all addresses together.
-   * Addresses with a successful sign-in to it in the last 30 days don't count,
-   * and aren't limited by it. Default: 100, the most attempts in a row that NIST
+   * Addresses with a successful sign-in to it in the last 30 days, under the same
+   * spelling, don't count and aren't limited by it. Default: 100, the most attempts in a row that NIST
    * SP 800-63B (section 3.2.2) allows.
    */
   readonly perAccount?: number;
@@ -101,6 +101,8 @@ interface Counted {
   readonly taken: Taken;
   /** Its account and address, if it names exactly one account. */
   readonly pair: RateLimitKey | undefined;
+  /** The mark that its address is familiar to the account in this spelling. */
+  readonly mark: string | undefined;
 }
 
 /**
@@ -173,7 +175,7 @@ export function rateLimitSignIn(
   const address = ruleOf("address", perAddress);
   const accountAndAddress = ruleOf("pair", perAccountAndAddress);
   const eachAccount = ruleOf("account", perAccount);
-  /** The name of the mark that an address is familiar to an account. */
+  /** The name of the mark that a spelling of an account knows an address. */
   const familiar = counter.name === ""
     // Hashing another text takes a tenth of the time of an attempt.
     ? (pair: string) => pair
@@ -184,7 +186,9 @@ export function rateLimitSignIn(
     ? accountsOf
     : (credentials: SignInAttempt["credentials"]) => {
       const name = account(credentials);
-      return name === undefined ? [] : [accountName(name)];
+      return name === undefined
+        ? []
+        : [{ name: accountName(name), spelling: name }];
     };
 
   return {
@@ -200,11 +204,18 @@ export function rateLimitSignIn(
         keys.push(key);
       }
       const pairs: RateLimitKey[] = [];
-      for (const name of namesOf(attempt.credentials)) {
-        const key = `${attempt.provider}\n${keyPart(name)}`;
+      let mark: string | undefined;
+      const { provider } = attempt;
+      for (const { name, spelling } of namesOf(attempt.credentials)) {
+        const key = `${provider}\n${keyPart(name)}`;
         const pair = `${key}\n${network ?? ""}`;
         pairs.push({ rule: accountAndAddress, key: pair });
-        keys.push({ rule: eachAccount, key, unless: familiar(pair) });
+        // Another spelling may be another account, with another owner.
+        mark = spelling === undefined
+          ? undefined
+          : familiar(`${provider}\n${keyPart(spelling)}\n${network ?? ""}`);
+        const unless = mark === undefined ? {} : { unless: mark };
+        keys.push({ rule: eachAccount, key, ...unless });
       }
       keys.push(...pairs);
       if (keys.length === 0) return undefined;
@@ -212,7 +223,7 @@ export function rateLimitSignIn(
       const pair = pairs.length === 1 ? pairs[0] : undefined;
       return whenDone(counter.take(keys), (taken) => {
         if (taken.wait > 0) return secondsOf(taken.wait);
-        counted.set(attempt, { keys, taken, pair });
+        counted.set(attempt, { keys, taken, pair, mark });
         return undefined;
       });
     },
@@ -221,15 +232,15 @@ export function rateLimitSignIn(
       const found = counted.get(attempt);
       if (found === undefined) return;
       counted.delete(attempt);
-      const { keys, taken, pair } = found;
+      const { keys, taken, pair, mark } = found;
       const { windows } = taken;
       return counter.settle(taken, {
         keys,
         windows,
         ...(pair === undefined ? {} : { clear: pair }),
-        ...(pair === undefined || !attempt.address ? {} : {
-          mark: { name: familiar(pair.key), ms: FAMILIAR_MS },
-        }),
+        ...(pair === undefined || mark === undefined || !attempt.address
+          ? {}
+          : { mark: { name: mark, ms: FAMILIAR_MS } }),
       });
     },
   };

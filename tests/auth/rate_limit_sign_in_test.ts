@@ -341,6 +341,22 @@ Deno.test("A name in an array, or of another type, is no way around the limit", 
   assertEquals(passes(() => fail({ email: { first: "Ada" } }), 50), 50);
 });
 
+Deno.test("Success with a name that looks alike makes no address familiar to the other account", () => {
+  for (
+    const own of ["ÁDA@example.com", "ada@example.com ", ["Ada@example.com"]]
+  ) {
+    const { fail, succeed } = limited();
+    let guesses = 0;
+    for (let i = 0; i < 20; i++) {
+      const address = `198.51.100.${i}`;
+      succeed({ email: own, address });
+      guesses += passes(() => fail({ address }), 9);
+    }
+    assertEquals(guesses, 100);
+    assertEquals(succeed({ email: own, address: "198.51.100.1" }), undefined);
+  }
+});
+
 Deno.test("Success with two names clears neither, since one may be somebody else's", () => {
   const { fail, succeed } = limited();
   assertEquals(passes(() => fail({ email: "bob" }), 9), 9);
