@@ -11,26 +11,35 @@ import { testLimits } from "./rate_limit_contract.ts";
 
 const url = sharedPostgres();
 
+const PROCESSES = 3;
+const UNRELATED = {
+  rule: { name: "unrelated", max: PROCESSES, windowMs: 60_000 },
+  key: "key",
+};
+
 for (const driver of driverNames) {
   testLimits({
     name: `createPostgresRateLimitStore() with ${driver}`,
     title: needsPostgres,
     ignore: !hasPostgres,
-    make() {
+    async make() {
       const stack = new AsyncDisposableStack();
       const schema = newSchema();
-      return Promise.resolve({
-        processes: 3,
-        open: () => ({
-          store: stack.use(createPostgresRateLimitStore({
-            connect: DRIVERS[driver](url()),
-            schema,
-            timeout: 30,
-          })),
-        }),
+      const create = () =>
+        stack.use(createPostgresRateLimitStore({
+          connect: DRIVERS[driver](url()),
+          schema,
+          timeout: 30,
+        }));
+      // Connected before a window begins, so that none ends meanwhile.
+      const stores = Array.from({ length: PROCESSES }, create);
+      for (const store of stores) await store.take([UNRELATED]);
+      return {
+        processes: PROCESSES,
+        open: () => ({ store: stores.shift() ?? create() }),
         pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
         [Symbol.asyncDispose]: () => stack.disposeAsync(),
-      });
+      };
     },
   });
 }
