@@ -72,13 +72,13 @@ export async function bundleSuites(project: string): Promise<Suites> {
     bundle(RUNNER, outdir, project),
   ]);
   const suites: Suite[] = [];
-  for (const [output, { entryPoint, imports }] of outputsOf(metafile)) {
+  for (const [output, { entryPoint }] of outputsOf(metafile)) {
     const path = relative(root, join(root, entryPoint));
-    const foreign = imports.find((it) => it.path.startsWith("not-installed:"));
+    const foreign = foreignOf(output, metafile);
     if (foreign === undefined) {
       suites.push({ path, bundle: join(root, output) });
     } else {
-      leftOut.set(path, foreign.path.replace("not-installed:", "needs "));
+      leftOut.set(path, foreign.replace("not-installed:", "needs "));
     }
   }
   return { runner: join(outdir, bundled(RUNNER[0]!)), suites, leftOut };
@@ -153,6 +153,22 @@ function externals(project: string): esbuild.Plugin {
       });
     },
   };
+}
+
+/** Returns what a bundle needs and isn't there, also by the chunks it shares. */
+function foreignOf(
+  output: string,
+  { outputs }: esbuild.Metafile,
+  seen = new Set<string>(),
+): string | undefined {
+  if (output.startsWith("not-installed:")) return output;
+  if (seen.has(output)) return undefined;
+  seen.add(output);
+  for (const { path } of outputs[output]?.imports ?? []) {
+    const found = foreignOf(path, { inputs: {}, outputs }, seen);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function* outputsOf(

@@ -32,7 +32,9 @@ console.log(JSON.stringify({
   "upgrade()": await attempt(() =>
     createUpgrader({ message() {} }).upgrade(handshake, { data: null })
   ),
-  "createKvStore()": await attempt(() => createKvStore({} as never)),
+  "createKvStore()": await attempt(() =>
+    createKvStore({ name: "shop" } as never)
+  ),
   "createKvSessionStore()": await attempt(() =>
     createKvSessionStore({} as never)
   ),
