@@ -103,6 +103,8 @@ export function createSubscribe(options: PlainOptions): Subscribe {
     let hasBegun: boolean | undefined;
     /** Whether `onGap` is to be called. */
     let hasGap: boolean | undefined;
+    /** Whether `onGap` was called before the server answered. */
+    let isGuess: boolean | undefined;
     /** Failures since it last ran well. */
     let failures = 0;
     let refusals = 0;
@@ -121,7 +123,10 @@ export function createSubscribe(options: PlainOptions): Subscribe {
         // The last one stands if the socket broke meanwhile.
         clearTimeout(fillingGap);
         fillingGap = setTimeout(() => {
-          if (connection.isOpen) fillGap();
+          if (connection.isOpen) {
+            isGuess = true;
+            fillGap();
+          }
         }, BEGIN);
       }
     }
@@ -138,6 +143,8 @@ export function createSubscribe(options: PlainOptions): Subscribe {
     /** Subscribes again, after some milliseconds. */
     function retry(wait: number, needsNewSocket?: boolean): void {
       const old = newest;
+      // Until then it misses messages.
+      clearTimeout(fillingGap);
       retrying = setTimeout(() => {
         retrying = undefined;
         if (needsNewSocket) {
@@ -207,6 +214,9 @@ export function createSubscribe(options: PlainOptions): Subscribe {
       if (retrying) return;
       if (type === "error") return refuse(error);
       hasBegun = true;
+      // It has begun only now. The position was to be that of the call before.
+      hasGap ||= isGuess && type === "started";
+      isGuess = false;
       fillGap();
       if (type === "complete" && end()) handlers.onComplete?.();
       if (eventId || isAtStart) {

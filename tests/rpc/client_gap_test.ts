@@ -9,7 +9,7 @@ import {
 import { UnavailableError } from "@quartet/kit/app";
 import { createClient, type RPCClientError } from "@quartet/kit/rpc/client";
 import { serveBreakable } from "./breakable_server.ts";
-import { fakeTimers } from "./fake_timers.ts";
+import { type FakeTimers, fakeTimers } from "./fake_timers.ts";
 import { until } from "./helpers.ts";
 
 /** A server of a live list, which forgets its channel when it is restarted. */
@@ -219,6 +219,105 @@ Deno.test("onGap is called though the server knows no position", async () => {
   assertEquals(gaps, 1);
   unsubscribe();
   assertEquals(timers.waits, []);
+});
+
+/** A live subscription that can be lost, refused or kept waiting. */
+async function serveWaiting() {
+  const channel = createChannel<number>();
+  let mode: "run" | "lose" | "refuse" | "wait" = "run";
+  let asked = 0;
+  const go = Promise.withResolvers<void>();
+  const api = createRouter({
+    news: procedure.use(async ({ next }) => {
+      asked++;
+      if (mode === "refuse") throw new UnavailableError("Cannot reach store");
+      if (mode === "wait") await go.promise;
+      if (mode !== "lose") return next();
+      mode = "refuse";
+      throw new RPCError("SUBSCRIPTION_ERROR", "Lost", 400, {
+        details: { reason: "MESSAGES_LOST" },
+      });
+    }).subscription(({ signal, lastEventId }) =>
+      channel.subscribe(signal, { lastEventId })
+    ),
+  });
+  const server = await serveBreakable(api);
+  const rpc = createClient<typeof api>({
+    httpEndpoint: server.url,
+    heartbeatMs: false,
+  });
+  return {
+    rpc,
+    channel,
+    get asked() {
+      return asked;
+    },
+    /** Breaks the connection, and messages are lost. Then it refuses. */
+    lose() {
+      mode = "lose";
+      server.breakSockets();
+    },
+    /** Keeps whoever asks waiting. */
+    wait() {
+      mode = "wait";
+    },
+    run() {
+      mode = "run";
+      go.resolve();
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** The wait for the next attempt, and not the one for the first message. */
+const nextAttempt = ({ waits }: FakeTimers) => waits.find((ms) => ms !== 1_000);
+
+Deno.test("onGap isn't called while a subscription waits for its next attempt", async () => {
+  using timers = fakeTimers();
+  await using live = await serveWaiting();
+  let gaps = 0;
+  const unsubscribe = live.rpc.news.subscribe(undefined, {
+    onData() {},
+    onGap: () => gaps++,
+  });
+  await until(() => live.channel.subscribers === 1);
+  live.lose();
+  // Reconnects, is told of the loss and tries at once, and then is refused.
+  for (const asked of [1, 3, 4, 5, 6]) {
+    await until(() => live.asked === asked && !!nextAttempt(timers));
+    assertEquals(gaps, 0);
+    timers.advance(nextAttempt(timers)!);
+  }
+  await until(() => live.asked === 7 && !!nextAttempt(timers));
+  live.run();
+  timers.advance(nextAttempt(timers)!);
+  await until(() => gaps > 0);
+  assertEquals([gaps, live.channel.subscribers], [1, 1]);
+  unsubscribe();
+});
+
+Deno.test("onGap is called again if the subscription begins later than it seemed", async () => {
+  using timers = fakeTimers();
+  await using live = await serveWaiting();
+  let gaps = 0;
+  const unsubscribe = live.rpc.news.subscribe(undefined, {
+    onData() {},
+    onGap: () => gaps++,
+  });
+  await until(() => live.channel.subscribers === 1);
+  live.lose();
+  for (const asked of [1, 3]) {
+    await until(() => live.asked === asked && !!nextAttempt(timers));
+    if (asked === 3) live.wait();
+    timers.advance(nextAttempt(timers)!);
+  }
+  await until(() => live.asked === 4 && timers.waits.length === 1);
+  timers.advance(1_000);
+  assertEquals([gaps, live.channel.subscribers], [1, 0]);
+  live.run();
+  await until(() => live.channel.subscribers === 1);
+  await until(() => gaps === 2);
+  unsubscribe();
 });
 
 Deno.test("A running subscription waits while a store of the server is away", async () => {
