@@ -104,7 +104,7 @@ export class Computations {
     promise.then(leave, leave);
     resolve(limitTime(
       call,
-      this.#store.isShared
+      this.#store.isShared && call.isAlone !== true
         ? this.#fetch(inFlight, call)
         : this.#compute(inFlight, call),
     ));

@@ -90,7 +90,9 @@ export class Engine {
     return observe("cache.get", "data", (span) => {
       span?.setAttribute("app.cache.key", call.key);
       return this.#store.isStrict
-        ? this.#store.check().then(() => this.#resolve(call, span))
+        ? this.#store.check().then((hasAnswered) =>
+          this.#resolve(hasAnswered ? call : { ...call, isAlone: true }, span)
+        )
         : this.#resolve(call, span);
     });
   }

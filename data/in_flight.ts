@@ -15,6 +15,8 @@ export interface Call {
   readonly scopeKey: string;
   readonly policy: Policy;
   readonly compute: () => unknown;
+  /** Whether the store isn't asked, because it has just failed to answer. */
+  readonly isAlone?: boolean;
   /**
    * Whether `compute` may ask for the user. It must then prevent by itself that
    * such a value is stored.

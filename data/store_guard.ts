@@ -82,9 +82,13 @@ export class StoreGuard {
     await this.#inBackground(this.#try(() => lock.release()));
   }
 
-  /** Learns of all invalidations. Otherwise, memory isn't valid afterwards. */
-  async check(): Promise<void> {
-    await this.#try(() => this.#store.check!(this.#timeout), Infinity);
+  /**
+   * Learns of all invalidations. Otherwise, memory isn't valid afterwards.
+   * Returns whether the store has answered.
+   */
+  async check(): Promise<boolean> {
+    const check = () => this.#store.check!(this.#timeout);
+    return await this.#try(check, Infinity) !== FAILED;
   }
 
   /** Returns a promise only if the store does. */

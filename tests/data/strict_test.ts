@@ -1,5 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { createCache } from "@quartet/kit/data";
+import {
+  type CacheStore,
+  createCache,
+  createMemoryStore,
+} from "@quartet/kit/data";
 import { createKvStore } from "@quartet/kit/data/kv";
 import { startDeno } from "../helpers.ts";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
@@ -52,4 +56,28 @@ Deno.test("createKvStore(): a strict process knows of an invalidation as soon as
   assertEquals([caches[0]!.stats().misses, caches[1]!.stats().hits], [19, 38]);
   for (const cache of caches) await cache.close();
   kv.close();
+});
+
+Deno.test("A strict call that the store didn't answer isn't kept waiting by it a second time", async () => {
+  const memory = createMemoryStore();
+  const asked: string[] = [];
+  const fail = (what: string) => {
+    asked.push(what);
+    return Promise.reject(new Error("away"));
+  };
+  const store: CacheStore = {
+    invalidations: memory.invalidations,
+    entries: 0,
+    bytes: 0,
+    evictions: 0,
+    peek: () => undefined,
+    set: () => {},
+    invalidate: () => {},
+    get: () => fail("get"),
+    claim: () => fail("claim"),
+    check: () => fail("check"),
+  };
+  const cache = createCache({ store, onError: () => {} });
+  assertEquals(await cache.cached("k", () => 1, { maxAge: 60 }), 1);
+  assertEquals(asked, ["check"]);
 });
