@@ -41,6 +41,18 @@ const MAX_PAUSE = 1_000;
 /** The time between two reports of errors that come and go, in milliseconds. */
 const REPORT_PAUSE = 60_000;
 
+/** Errors that came while the connection worked. */
+const passing = new WeakSet<object>();
+
+/**
+ * Whether an error came while the connection worked, as with a server that is
+ * full. Calls may fail and succeed in turns then, so the link reports such an
+ * error once a minute, and nobody else has to.
+ */
+export function isReportedByLink(error: unknown): boolean {
+  return error instanceof UnavailableError && passing.has(error);
+}
+
 /**
  * A connection to a server that is opened at its first use, and opened anew when
  * it breaks or goes silent. No call waits longer than the timeout.
@@ -119,6 +131,7 @@ export class StoreLink<C> {
     }
     if (!isPassing(error)) return error;
     const unavailable = this.#toUnavailable(error);
+    passing.add(unavailable);
     const now = performance.now();
     if (now - this.#reportedPassingAt > REPORT_PAUSE) {
       this.#reportedPassingAt = now;

@@ -1,5 +1,6 @@
 import { CacheError } from "./error.ts";
 import type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
+import { isReportedByLink } from "../core/store_link.ts";
 import type { CacheRecord, CacheStore, Claim, Lock } from "./store.ts";
 import { withTimeout } from "../core/runtime/timeouts.ts";
 
@@ -142,7 +143,7 @@ export class StoreGuard {
       this.#isDown = false;
       return value;
     } catch (error) {
-      this.#report(error);
+      if (!isReportedByLink(error)) this.#report(error);
       return FAILED;
     }
   }

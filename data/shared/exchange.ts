@@ -1,6 +1,7 @@
 import { clearInterval, setInterval } from "node:timers";
 import { MAX_DELAY } from "../../core/check/rules.ts";
 import { withTimeout } from "../../core/runtime/timeouts.ts";
+import { isReportedByLink } from "../../core/store_link.ts";
 import type { Invalidation, InvalidationLog } from "../invalidation_log.ts";
 import type { Backend, Changes, Position } from "./backend.ts";
 import { Group } from "./group.ts";
@@ -167,7 +168,9 @@ export class Exchange {
 
   #beat(): void {
     this.#beating ??= this.sync().then(() => this.#backend.tidy?.())
-      .catch((error) => this.report(error))
+      .catch((error) => {
+        if (!isReportedByLink(error)) this.report(error);
+      })
       .finally(() => this.#beating = undefined);
   }
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Cache, type CacheStore, createCache } from "@quartet/kit/data";
 import {
   createRedisStore,
@@ -317,6 +317,31 @@ test(
     assertEquals(await waiting, undefined);
     redis.signal("SIGCONT");
     await connected(other);
+  },
+);
+
+test(
+  "A Redis that is full is told once, not with each call",
+  ["--maxmemory-policy", "noeviction"],
+  async (redis) => {
+    const source = new Source();
+    await using one = open(redis.url);
+    await using other = open(redis.url);
+    await connected(other);
+    const keys = Array.from({ length: 30 }, (_, i) => `k${i}`);
+    for (const key of keys) await source.load(one, key);
+    await one.cache.close();
+    await redis.send("CONFIG", "SET", "maxmemory", "1");
+    for (const key of keys) {
+      assertEquals(await source.load(other, key), 1);
+      assertEquals(await source.load(other, `new ${key}`), 1);
+    }
+    assertEquals((await other.cache.revalidateTag("a")).success, false);
+    // Beats go on meanwhile, and each tries to tell the others.
+    await new Promise((resolve) => setTimeout(resolve, 1_600));
+    assertEquals(source.reads, 60);
+    assertEquals(other.errors.length, 1);
+    assertMatch(`${other.errors[0]}`, /Cannot reach cache store: OOM /);
   },
 );
 
