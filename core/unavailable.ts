@@ -1,6 +1,5 @@
 import { checkValue } from "./check/check_options.ts";
 import { aDuration } from "./check/rules.ts";
-import { errorResponse } from "./error_response.ts";
 
 const aWait = aDuration("seconds", { zero: true });
 
@@ -65,17 +64,20 @@ export class UnavailableError extends Error {
     Object.defineProperty(this, "getResponse", { value });
   }
 
-  /** Returns the response to the failed request. It says nothing of the cause. */
+  /**
+   * Returns the response to the failed request. It says nothing of the cause. It
+   * has the shape of RPC as well: auth answers calls before the router does.
+   */
   toResponse(): Response {
     const { code, status, retryAfter } = this;
-    return errorResponse(
+    const message = "The service is temporarily unavailable";
+    const headers = {
+      "cache-control": "no-store",
+      "retry-after": String(Math.max(1, Math.ceil(retryAfter))),
+    };
+    return Response.json({ ok: false, error: { code, message } }, {
       status,
-      code,
-      "The service is temporarily unavailable",
-      {
-        "cache-control": "no-store",
-        "retry-after": String(Math.max(1, Math.ceil(retryAfter))),
-      },
-    );
+      headers,
+    });
   }
 }

@@ -7,7 +7,7 @@
 
 import type { ClientOptions, PlainOptions, ReconnectOptions } from "./types.ts";
 
-const SOCKET = ["wsEndpoint", "reconnect", "heartbeatMs"] as const;
+const SOCKET = ["wsEndpoint", "webSocket", "reconnect", "heartbeatMs"] as const;
 const HTTP = [
   "httpEndpoint",
   "fetch",

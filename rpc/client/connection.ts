@@ -87,8 +87,12 @@ export class Connection {
   }
 
   async #connect(): Promise<void> {
-    const { httpEndpoint, wsEndpoint = httpEndpoint, heartbeatMs = 30_000 } =
-      this.#options;
+    const {
+      httpEndpoint,
+      wsEndpoint = httpEndpoint,
+      webSocket = (url: string | URL) => new WebSocket(url),
+      heartbeatMs = 30_000,
+    } = this.#options;
     const attempt = ++this.#attempt;
     const isCurrent = () => attempt === this.#attempt;
     const lost = (cause?: unknown) => {
@@ -113,7 +117,7 @@ export class Connection {
 
     let socket: WebSocket;
     try {
-      socket = this.#socket = new WebSocket(url);
+      socket = this.#socket = webSocket(url);
     } catch (error) {
       // It would throw at each further attempt.
       this.#failures = Infinity;

@@ -26,6 +26,11 @@ export interface ClientOptions extends HTTPClientOptions {
    * say so here.
    */
   readonly wsEndpoint?: string | URL | (() => string | Promise<string>);
+  /**
+   * Opens a socket, for clients outside a browser: `headers` go with calls only.
+   * Default: `new WebSocket(url)`.
+   */
+  readonly webSocket?: (url: string | URL) => WebSocket;
   /** What to do when the socket breaks. `false` gives up at once. */
   readonly reconnect?: false | ReconnectOptions;
   /**

@@ -24,6 +24,7 @@ async function assertUnavailable(response: Response): Promise<void> {
   assertEquals(response.headers.get("retry-after"), "5");
   assertEquals(response.headers.get("cache-control"), "no-store");
   assertEquals(await response.json(), {
+    ok: false,
     error: {
       code: "UNAVAILABLE",
       message: "The service is temporarily unavailable",

@@ -20,6 +20,7 @@ import {
 import type { SessionConfig, SessionStore } from "@quartet/kit/auth";
 import { createCache } from "@quartet/kit/data";
 import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
 import { Hono } from "hono";
 import { byName, createClock, SECRET, startAuth } from "./harness.ts";
 
@@ -232,7 +233,7 @@ async function brokenAuth(fallback: "refuse" | "anonymous" = "refuse") {
   const cookie = visit.getCookieHeader()!.split(";")[0]!;
   const request = (path = "/") =>
     new Request(`http://localhost${path}`, { headers: { cookie } });
-  return { auth, store, request };
+  return { auth, store, cookie, request };
 }
 
 Deno.test("authenticate() rejects while the store is away, and is anonymous with the fallback", async () => {
@@ -276,6 +277,21 @@ Deno.test("Under Hono, withPlugins() and toMiddleware(), the auth middleware ans
       await toMiddleware(auth)(request(), undefined, never),
     ]
   ) await assertUnavailable(response);
+});
+
+Deno.test("A client of RPC hears that the service is unavailable", async () => {
+  using _log = captureLog();
+  const { auth, store, cookie } = await brokenAuth();
+  store.fault = away;
+  const router = createRouter({ ping: procedure.query(() => "pong") });
+  const app = createApp({ plugins: [auth, rpcPlugin({ router })] });
+  const rpc = createClient<typeof router>({
+    httpEndpoint: "http://localhost/api/rpc",
+    headers: { cookie },
+    fetch: (url, init) => app.fetch(new Request(url, init)),
+  });
+  const error = await assertRejects(() => rpc.ping.query(), RPCClientError);
+  assertEquals([error.code, error.status], ["UNAVAILABLE", 503]);
 });
 
 Deno.test("An upgrade to a WebSocket gets 503 while the store is away", async () => {

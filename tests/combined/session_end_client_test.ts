@@ -13,27 +13,21 @@ type API = ReturnType<typeof createUserRouter>;
 
 /** A page of a browser, whose sockets have the browser's cookie. */
 function openPage({ origin }: SessionsServer) {
-  const { WebSocket: Original } = globalThis;
   const page = { cookie: "", sockets: 0 };
-  globalThis.WebSocket = class extends Original {
-    constructor(url: string | URL) {
-      super(url, { headers: { cookie: page.cookie } } as never);
-      page.sockets++;
-    }
-  };
   const rpc = createClient<API>({
     httpEndpoint: `${origin}/api/rpc`,
     reconnect: { delayMs: 1 },
+    webSocket(url) {
+      page.sockets++;
+      return new WebSocket(url, { headers: { cookie: page.cookie } });
+    },
   });
-  return Object.assign(page, {
-    rpc,
-    [Symbol.dispose]: () => void (globalThis.WebSocket = Original),
-  });
+  return Object.assign(page, { rpc });
 }
 
 Deno.test("A client goes on with the session of a new sign-in, and its public subscriptions never stop", async () => {
   await using server = await startSessions();
-  using page = openPage(server);
+  const page = openPage(server);
   page.cookie = await server.signIn();
   const seen: string[] = [];
   const ends = [page.rpc.clock, page.rpc.mine].map((stream) =>
@@ -50,7 +44,7 @@ Deno.test("A client goes on with the session of a new sign-in, and its public su
 
 Deno.test("A subscription that begins on the socket of an ended session gets the new one", async () => {
   await using server = await startSessions();
-  using page = openPage(server);
+  const page = openPage(server);
   page.cookie = await server.signIn();
   const seen: string[] = [];
   const onData = (value: unknown) => void seen.push(String(value));
@@ -67,7 +61,7 @@ Deno.test("A subscription that begins on the socket of an ended session gets the
 
 Deno.test("A client whose session is revoked tries once more, and reports UNAUTHORIZED", async () => {
   await using server = await startSessions();
-  using page = openPage(server);
+  const page = openPage(server);
   page.cookie = await server.signIn();
   const failed = Promise.withResolvers<Error>();
   const seen: unknown[] = [];

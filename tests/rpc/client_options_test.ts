@@ -62,7 +62,7 @@ for (const [name, create] of Object.entries(FACTORIES)) {
   Deno.test(`${name}() refuses an unknown option, and lists the known ones`, () => {
     const known = "httpEndpoint,fetch,headers,batch,transformer";
     const all = name === "createClient"
-      ? `${known},wsEndpoint,reconnect,heartbeatMs`
+      ? `${known},wsEndpoint,webSocket,reconnect,heartbeatMs`
       : known;
     const httpEndpoint = "/api/rpc";
     for (const key of ["fecth", "url", "toString", "__proto__"]) {
