@@ -8,6 +8,7 @@
  */
 
 import { kindOfClient, type RedisClient } from "./client.ts";
+import { withoutArguments } from "./replies.ts";
 
 /** A connection of the kit's own. */
 export interface RedisConnection {
@@ -71,6 +72,20 @@ export function createConnection(
   client: RedisClient,
   onError: OnError,
 ): RedisConnection {
+  const connection = copyOf(client, onError);
+  return {
+    ...connection,
+    async send(args, key) {
+      try {
+        return await connection.send(args, key);
+      } catch (error) {
+        throw withoutArguments(error as Error);
+      }
+    },
+  };
+}
+
+function copyOf(client: RedisClient, onError: OnError): RedisConnection {
   const nodeRedis = client as NodeRedis;
   const ioRedis = client as unknown as IoRedis;
   switch (kindOfClient(client)!) {

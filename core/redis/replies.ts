@@ -26,3 +26,12 @@ export function isConnectionLost({ message }: Error): boolean {
 export function isFull({ message }: Error): boolean {
   return FULL.test(message);
 }
+
+/**
+ * Returns an error without the arguments that Redis repeats if it doesn't know a
+ * command. They hold ids of sessions, and messages.
+ */
+export function withoutArguments(error: Error): Error {
+  const end = error.message.indexOf(", with args beginning with:");
+  return end < 0 ? error : new Error(error.message.slice(0, end));
+}

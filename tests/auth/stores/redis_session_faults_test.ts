@@ -278,6 +278,27 @@ test("A failure of Redis never shows its password", async ({ server, reports }) 
   }
 });
 
+test(
+  "A failure of Redis never shows a session or its id",
+  async ({ store: make }) => {
+    for (const name of CLIENTS) {
+      const store = make(name);
+      const record = recordOf("an id that nobody may see");
+      for (
+        const call of [
+          async () => await store.set(record),
+          async () => void await store.get(record.id),
+        ]
+      ) {
+        const error = await assertRejects(call, Error, "unknown command");
+        const shown = `${error.stack}${Deno.inspect(error)}`;
+        assert(!shown.includes("nobody may see"), shown);
+      }
+    }
+  },
+  ["--rename-command", "EVALSHA", "", "--rename-command", "GET", ""],
+);
+
 test("While Redis is silent, a request with a session gets 503 in time, and 200 within 2 s", async ({ proxy, reports, store: make }) => {
   await using server = await startAuth({
     session: { strategy: "hybrid", store: make("redis 6", { now: Date.now }) },
