@@ -34,7 +34,9 @@ type OnMessage = (message: string) => void;
 type OnError = (error: Error) => void;
 
 /** The used part of clients of `npm:redis`. */
-interface NodeRedis extends RedisClient {
+interface NodeRedis extends Omit<RedisClient, "on"> {
+  on(event: "error", listener: OnError): unknown;
+  on(event: "connect", listener: () => void): unknown;
   readonly options?: { readonly socket?: object };
   duplicate?(options?: Record<string, unknown>): NodeRedis;
   destroy(): void | Promise<void>;
@@ -203,12 +205,24 @@ function ofNodeRedis(
 ): RedisConnection {
   copy.on("error", onError);
   let connected: Promise<unknown> | undefined;
+  /** Whether there will be a socket that can't be closed yet. */
+  let isOpening = false;
+  let isClosed = false;
+  copy.on("connect", () => {
+    isOpening = false;
+    if (isClosed) destroy(copy);
+  });
   return {
-    connect: () => connected = copy.connect(),
+    connect() {
+      isOpening = send === sendAlone;
+      return connected = copy.connect().finally(() => isOpening = false);
+    },
     send: async (args, key) => withoutMaps(await send(copy, args, key)),
     subscribe: (channel, onMessage) => copy.subscribe(channel, onMessage),
     close() {
-      destroy(copy);
+      isClosed = true;
+      // Otherwise the socket opens all the same, and waits for an answer.
+      if (!isOpening) destroy(copy);
       // Version 5 would finish connecting, and stay open.
       connected?.then(() => destroy(copy), () => {});
     },

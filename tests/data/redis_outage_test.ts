@@ -12,6 +12,8 @@ import {
   type RedisStoreOptions,
 } from "@quartet/kit/data/redis";
 import { createClient } from "redis";
+import { CLIENTS, makeClient } from "../cluster/clients.ts";
+import { eventually } from "../cluster/redis_topology.ts";
 import { startDeno } from "../helpers.ts";
 import {
   hasRedisServer,
@@ -319,6 +321,32 @@ test(
     await connected(other);
   },
 );
+
+for (const name of CLIENTS) {
+  Deno.test(`close() leaves no connection that was being opened to a server that hangs: ${name}`, async () => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr as Deno.NetAddr;
+    let open = 0;
+    const accepting = (async () => {
+      for await (const connection of listener) {
+        open++;
+        connection.readable.pipeTo(new WritableStream())
+          .catch(() => {}).finally(() => open--);
+      }
+    })().catch(() => {});
+    const { client } = makeClient(name, { url: `redis://127.0.0.1:${port}` });
+    const store = createRedisStore({ client, name: NAME });
+    const asked = store.get!("k").catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve));
+    await store.close();
+    await asked;
+    // The sockets open after that, and are closed.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await eventually("all are closed", () => open === 0, 10_000);
+    listener.close();
+    await accepting;
+  });
+}
 
 test(
   "A Redis that is full is told once, not with each call",
