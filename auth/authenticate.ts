@@ -65,7 +65,10 @@ function checkCredentials(
   const authorization = headers.get("authorization");
   if (authorization !== null && BEARER.test(authorization)) {
     const token = authorization.replace(BEARER, "").trimEnd();
-    return runCallbacks(core.callbacks, verifySigned(core, token, "bearer"));
+    return runCallbacks(
+      core.callbacks,
+      verifySigned(core, request, token, "bearer"),
+    );
   }
   for (const provider of core.providers.values()) {
     const user = provider.authenticate?.(request);
@@ -83,19 +86,23 @@ function checkCredentials(
   if (value === undefined) {
     return new Rejection(isAmbiguous ? "ambiguous" : "malformed", "cookie");
   }
-  return runCallbacks(core.callbacks, verifySigned(core, value, "cookie"));
+  return runCallbacks(
+    core.callbacks,
+    verifySigned(core, request, value, "cookie"),
+  );
 }
 
 /** Verifies a cookie or a token, and decides what happens if that is impossible. */
 function verifySigned(
   { sessions, settings }: AuthCore,
+  { headers }: Request,
   value: string,
   source: SignedSource,
 ): AuthResult | Promise<AuthResult> {
   return attempt<AuthResult>(() => sessions.verify(value, source), (error) => {
-    if (settings.fallback === "refuse" || !isA(error, UnavailableError)) {
-      throw error;
-    }
+    // A socket would stay anonymous when the store is back.
+    const isRefused = settings.fallback === "refuse" || headers.has("upgrade");
+    if (isRefused || !isA(error, UnavailableError)) throw error;
     return new Unverified(error, source);
   });
 }

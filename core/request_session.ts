@@ -19,10 +19,13 @@ export interface RequestSession {
 /** A session that is being watched. */
 export interface SessionWatch {
   /**
-   * Resolves once an end before the watch began has been noticed. It never
-   * rejects. `undefined` if there can be none.
+   * Looks whether the session has ended without notice, such as before the watch
+   * began, unless that was done in the last second.
+   *
+   * @returns A promise that resolves once `onEnd` has been called if so. It never
+   * rejects. `undefined` if there is nothing to look at.
    */
-  readonly ready: Promise<void> | undefined;
+  look(): Promise<void> | undefined;
   /** Stops watching. `onEnd` isn't called any more. */
   stop(): void;
 }

@@ -38,6 +38,10 @@ export interface SessionWatcherOptions {
 
 /** Time between two looks at the clock, and at what has to be asked again. */
 const INTERVAL = 500;
+/** Time after which a session is read without notice, in milliseconds. */
+const LOOK_AGAIN = 30_000;
+/** Time for which a subscription trusts the last read, in milliseconds. */
+const FRESH = 1_000;
 /** Maximum reads at a time, so that requests don't wait behind thousands. */
 const MAX_READS = 64;
 /** Time after which a read has failed, in ms. Stores usually fail earlier. */
@@ -57,7 +61,9 @@ interface Watched {
   /** When it ends unless it is refreshed, in milliseconds. */
   end: number;
   readonly watchers: Set<Watcher>;
-  readonly isRead: PromiseWithResolvers<void>;
+  /** When it was last read, in milliseconds. */
+  readAt: number;
+  isRead: PromiseWithResolvers<void>;
   isReading: boolean;
   hasFailed: boolean;
 }
@@ -108,6 +114,7 @@ export class SessionWatcher {
       roles,
       end: 0,
       watchers: new Set(),
+      readAt: -Infinity,
       isRead: Promise.withResolvers(),
       isReading: false,
       hasFailed: false,
@@ -127,7 +134,7 @@ export class SessionWatcher {
       if (store !== undefined) this.#read(watched);
     }
     return {
-      ready: store && watched.isRead.promise,
+      look: () => this.#look(watched),
       stop: () => this.#drop(watched, watcher),
     };
   }
@@ -171,12 +178,33 @@ export class SessionWatcher {
       const isOver = watched.end <= time;
       if (store === undefined) {
         if (isOver) this.#end(watched);
-      } else if (isAsking || isOver || watched.hasFailed) this.#read(watched);
+        continue;
+      }
+      const isOld = time - watched.readAt > LOOK_AGAIN;
+      if (isAsking || isOver || isOld || watched.hasFailed) {
+        this.#read(watched);
+      }
     }
+  }
+
+  #look(watched: Watched): Promise<void> | undefined {
+    const { store, now } = this.#options;
+    const isWatched = this.#watched.has(sessionKeyOf(watched.session)!);
+    if (store === undefined || !isWatched) return undefined;
+    if (!this.#isBusy(watched) && now() - watched.readAt > FRESH) {
+      this.#read(watched);
+    }
+    return watched.isRead.promise;
+  }
+
+  /** Whether a session is being read, or waits for its turn. */
+  #isBusy(watched: Watched): boolean {
+    return watched.isReading || this.#waiting.has(watched);
   }
 
   /** Reads a session's record as soon as it is its turn. */
   #read(watched: Watched): void {
+    if (!this.#isBusy(watched)) watched.isRead = Promise.withResolvers();
     this.#waiting.add(watched);
     this.#startReads();
   }
@@ -201,6 +229,7 @@ export class SessionWatcher {
   async #check(watched: Watched): Promise<void> {
     const { store, sessions, callbacks, now } = this.#options;
     const { session } = watched;
+    watched.readAt = now();
     try {
       const found = await inTime(store!.get(session.payload.sid!));
       let verified = sessions.verifyRecord(session, found);

@@ -38,7 +38,6 @@ export class ConnectionSessions {
   /** What the upgrade brought, and whether code had asked for it. */
   readonly #brought: { session: RequestSession; isAsked: boolean }[];
   readonly #watched = new Map<string, Watched>();
-  #ready: Promise<unknown> | undefined;
   #isClosed = false;
 
   /** Remembers the sessions of a request. None is watched yet. */
@@ -51,20 +50,19 @@ export class ConnectionSessions {
   }
 
   /**
-   * Begins to watch the sessions of the upgrade.
+   * Looks at the sessions of the upgrade for a subscription that is to begin.
    *
-   * @returns A promise that resolves once it is known which have ended since.
+   * @returns A promise that resolves once it is known which have ended.
    */
   begin(): Promise<unknown> | undefined {
-    if (this.#ready === undefined && this.#brought.length > 0) {
-      const watches = this.#brought.map(({ session }) => {
-        const { sessionKey } = session;
-        if (sessionKey === undefined) return undefined;
-        return this.#watch(sessionKey, session, true).watch?.ready;
-      });
-      this.#ready = Promise.all(watches);
+    const looks: Promise<void>[] = [];
+    for (const { session } of this.#brought) {
+      const { sessionKey } = session;
+      if (sessionKey === undefined || this.#isClosed) continue;
+      const look = this.#watch(sessionKey, session, true).watch?.look();
+      if (look !== undefined) looks.push(look);
     }
-    return this.#ready;
+    return looks.length > 0 ? Promise.all(looks) : undefined;
   }
 
   /**

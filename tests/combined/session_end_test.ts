@@ -94,6 +94,33 @@ Deno.test("Signing out ends the subscriptions that asked for the user, and no ot
   }
 });
 
+Deno.test("A session that its store has lost without notice opens no subscription, and ends the others in time", async () => {
+  const clock = createClock();
+  const { store, memory } = spyStore(clock.now);
+  await using server = await startSessions({
+    session: { store: { ...store, onEnded: () => () => {} } },
+    auth: { now: clock.now },
+  });
+  await using ada = await server.open(await server.signIn());
+  for (const path of ["clock", "mine"]) await begin(ada, path);
+  await memory.deleteByUser("ada");
+  clock.pass(2);
+  ada.send(subscribe("late", "late"));
+  assertEquals(await ada.take(3), [
+    ended("mine"),
+    { type: "data", id: "late", data: "begun" },
+    ended("late"),
+  ]);
+  assertEquals(await ada.settle(), []);
+
+  await using again = await server.open(await server.signIn());
+  for (const path of ["clock", "mine"]) await begin(again, path);
+  await memory.deleteByUser("ada");
+  clock.pass(31);
+  assertEquals(await again.next(), ended("mine"));
+  assertEquals(await again.settle(), []);
+});
+
 Deno.test("revokeSession() and revokeSessions() end subscriptions, by cookie and by token", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     for (const how of ["one", "all"]) {
