@@ -1,4 +1,5 @@
 import { MAX_DELAY } from "./check/rules.ts";
+import { redactMessage } from "./redact/redact_message.ts";
 import { reportError } from "./report_error.ts";
 import { pause } from "./runtime/pause.ts";
 import { UnavailableError } from "./unavailable.ts";
@@ -38,6 +39,8 @@ const BEAT = 0.5;
 /** The pause between two attempts to connect, in milliseconds. */
 const MIN_PAUSE = 20;
 const MAX_PAUSE = 1_000;
+/** The minimum time between two connections, in milliseconds. */
+const BRIEF = 100;
 /** The time between two reports of errors that come and go, in milliseconds. */
 const REPORT_PAUSE = 60_000;
 
@@ -149,7 +152,9 @@ export class StoreLink<C> {
 
   #toUnavailable(cause = this.#failure): UnavailableError {
     const { what } = this.#options;
-    const reason = this.#stop.signal.aborted ? "it is closed" : cause?.message;
+    const reason = this.#stop.signal.aborted
+      ? "it is closed"
+      : redactMessage(String(cause?.message));
     // Without the cause: an error of a client may hold the command, and with it
     // a password or a session.
     return new UnavailableError(`Cannot reach ${what}: ${reason}`);
@@ -164,6 +169,7 @@ export class StoreLink<C> {
     const { signal } = this.#stop;
     let ms = MIN_PAUSE;
     while (!signal.aborted) {
+      const openedAt = performance.now();
       const wasOpen = await this.#hold();
       if (signal.aborted) break;
       this.#options.onLost?.();
@@ -171,6 +177,9 @@ export class StoreLink<C> {
         // Most losses are repaired by the next attempt, which calls wait for.
         this.#attempted = Promise.withResolvers();
         ms = MIN_PAUSE;
+        // Some are lost at once, such as one to a former master at each write.
+        const age = performance.now() - openedAt;
+        if (age < BRIEF) await pause(BRIEF - age, signal);
         continue;
       }
       this.#reportOutage();

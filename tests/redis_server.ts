@@ -22,6 +22,20 @@ export interface RedisServer extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
+/**
+ * Waits until the replicas have all that the master has. `WAIT` would wait for
+ * the writes of its own connection only.
+ */
+export async function replicated(master: RedisServer): Promise<void> {
+  for (;;) {
+    const info = String(await master.send("INFO", "replication"));
+    const offset = /master_repl_offset:(\d+)/.exec(info)![1];
+    const copies = [...info.matchAll(/^slave\d+:.*offset=(\d+)/gm)];
+    if (copies.length > 0 && copies.every((it) => it[1] === offset)) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 /** Whether tests can start a `redis-server`. */
 export const hasRedisServer: boolean = await canRun("redis-server");
 

@@ -1,8 +1,5 @@
-import type { RedisClient } from "../../core/redis/client.ts";
-import {
-  createConnection,
-  type RedisConnection,
-} from "../../core/redis/connection.ts";
+import type { RedisClient, RedisConnection } from "../../core/redis/client.ts";
+import { createConnection } from "../../core/redis/connection.ts";
 import { Pulse, type RedisLink } from "../../core/redis/link.ts";
 import { StoreLink } from "../../core/store_link.ts";
 

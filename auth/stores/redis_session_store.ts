@@ -26,7 +26,11 @@ import {
   aTimeout,
   required,
 } from "../../core/check/rules.ts";
-import { aRedisClient, type RedisClient } from "../../core/redis/client.ts";
+import {
+  aRedisClient,
+  aRedisName,
+  type RedisClient,
+} from "../../core/redis/client.ts";
 import { RedisLink } from "../../core/redis/link.ts";
 import { HASHED, keyPart } from "../../core/key_part.ts";
 import {
@@ -75,7 +79,7 @@ export interface RedisSessionStoreOptions {
 
 const OPTIONS: OptionRules<RedisSessionStoreOptions> = {
   client: required(aRedisClient),
-  name: aNonEmptyString,
+  name: aRedisName,
   prefix: aNonEmptyString,
   timeout: aTimeout("seconds"),
   onError: aFunction,

@@ -11,14 +11,9 @@
  */
 
 import { checkOptions, type OptionRules } from "../check/check_options.ts";
-import {
-  aFunction,
-  aNonEmptyString,
-  aTimeout,
-  required,
-} from "../check/rules.ts";
+import { aFunction, aTimeout, required } from "../check/rules.ts";
 import { keyHash } from "../key_part.ts";
-import { aRedisClient, type RedisClient } from "../redis/client.ts";
+import { aRedisClient, aRedisName, type RedisClient } from "../redis/client.ts";
 import { RedisLink } from "../redis/link.ts";
 import { RedisScript } from "../redis/script.ts";
 import type {
@@ -51,7 +46,7 @@ export interface RedisRateLimitStoreOptions {
 
 const OPTIONS: OptionRules<RedisRateLimitStoreOptions> = {
   client: required(aRedisClient),
-  name: required(aNonEmptyString),
+  name: required(aRedisName),
   timeout: aTimeout("seconds"),
   onError: aFunction,
 };

@@ -45,6 +45,15 @@ export function kindOfClient(client: unknown): ClientKind | undefined {
   return "slots" in found ? "cluster" : has("watch") ? "single" : undefined;
 }
 
+/**
+ * A name that keys of Redis begin with, as a hash tag. A tag that begins with `}`
+ * is empty, and keys would be on different shards.
+ */
+export const aRedisName: Rule = rule(
+  'a non-empty string that doesn\'t begin with "}"',
+  (value) => typeof value === "string" && /^[^}]/.test(value),
+);
+
 /** A supported client. Its settings may hold a password: it is never shown. */
 export const aRedisClient: Rule = {
   ...rule(
@@ -59,3 +68,27 @@ function describeClient(value: unknown): string {
   const isPool = "execute" in value && "totalClients" in value;
   return isPool ? "a pool" : "another object";
 }
+
+/** A connection of the kit's own. */
+export interface RedisConnection {
+  /** Opens it. */
+  connect(): Promise<unknown>;
+  /**
+   * Sends a command. Replies have the shapes of RESP2.
+   *
+   * @param key A key on the shard that the command is for.
+   */
+  send(args: readonly string[], key: string): Promise<unknown>;
+  /** Subscribes to a channel. */
+  subscribe(
+    channel: string,
+    onMessage: (message: string) => void,
+  ): Promise<unknown>;
+  /** Closes it at once, in any state. */
+  close(): void;
+}
+
+/** Called with each message. */
+export type OnMessage = (message: string) => void;
+/** Called when a connection has failed. */
+export type OnError = (error: Error) => void;

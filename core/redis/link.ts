@@ -1,6 +1,6 @@
 import { StoreLink } from "../store_link.ts";
-import type { RedisClient } from "./client.ts";
-import { createConnection, type RedisConnection } from "./connection.ts";
+import type { RedisClient, RedisConnection } from "./client.ts";
+import { createConnection } from "./connection.ts";
 import { isConnectionLost, isFull } from "./replies.ts";
 import type { RedisScript } from "./script.ts";
 

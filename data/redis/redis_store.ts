@@ -10,7 +10,11 @@ import {
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import { aTimeout, required } from "../../core/check/rules.ts";
-import { aRedisClient, type RedisClient } from "../../core/redis/client.ts";
+import {
+  aRedisClient,
+  aRedisName,
+  type RedisClient,
+} from "../../core/redis/client.ts";
 import { toDelay } from "../../core/runtime/timeouts.ts";
 import type { MemoryStoreOptions } from "../memory_store.ts";
 import {
@@ -44,6 +48,7 @@ export interface RedisStoreOptions extends SharedStoreOptions {
 const REDIS_STORE: OptionRules<RedisStoreOptions> = {
   ...SHARED_STORE,
   client: required(aRedisClient),
+  name: required(aRedisName),
   timeout: aTimeout("seconds"),
 };
 

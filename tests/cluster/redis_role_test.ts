@@ -6,7 +6,12 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
+import {
+  hasRedisServer,
+  needsRedis,
+  replicated,
+  startRedis,
+} from "../redis_server.ts";
 import { CLIENTS } from "./clients.ts";
 import {
   eventually,
@@ -126,7 +131,7 @@ Deno.test({
     await using kits = await startWithEachClient(redis.place);
     const old = await redis.master();
     // Redis acknowledges before its replica has the data.
-    await old.send("WAIT", "1", "10000");
+    await replicated(old);
     const from = performance.now();
     await old.crash();
     kits.use();
@@ -178,7 +183,7 @@ Deno.test({
       return true;
     });
     const old = await cluster.masterOf("{news}");
-    await old.send("WAIT", "1", "10000");
+    await replicated(old);
     from = performance.now();
     await old.crash();
     kits.use();

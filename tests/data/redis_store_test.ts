@@ -168,8 +168,14 @@ Deno.test("createRedisStore() refuses what it can't use", () => {
     [{ name, client: "redis://user:password@host" }, "received a string"],
     [{ name, client: createClientPool() }, "received a pool"],
     [{ name, client: { get() {}, set() {} } }, "received another object"],
-    [{ client }, "name must be a non-empty string, received undefined"],
-    [{ client, name: "" }, "name must be a non-empty string"],
+    [
+      { client },
+      'name must be a non-empty string that doesn\'t begin with "}", received undefined',
+    ],
+    [
+      { client, name: "" },
+      "name must be a non-empty string that doesn't begin with",
+    ],
     [{ client, name: 1 }, "received 1"],
     [
       { client, name, lockTime: 0 },

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { UnavailableError } from "@quartet/kit/app";
 import { startFaultProxy } from "../cluster/fault_proxy.ts";
 import { startReplicated } from "../cluster/redis_topology.ts";
-import { startRedis } from "../redis_server.ts";
+import { replicated, startRedis } from "../redis_server.ts";
 import { assertLost, range, take } from "./channel_contract.ts";
 import {
   begin,
@@ -54,7 +54,7 @@ test("Subscribers that have seen more than the new master has are told", async (
   await using here = openProcess(proxy.url);
   const stream = await begin(here.channel, signal);
   const first = await here.channel.publish(1);
-  await redis.master.send("WAIT", "1", "0");
+  await replicated(redis.master);
   // The replica leaves before it gets the next one.
   await redis.replica.send("REPLICAOF", "NO", "ONE");
   const second = await here.channel.publish(2);

@@ -6,6 +6,7 @@ import {
   startCluster,
   startSentinels,
 } from "../cluster/redis_topology.ts";
+import { replicated } from "../redis_server.ts";
 import { range, take } from "./channel_contract.ts";
 import {
   begin,
@@ -57,7 +58,7 @@ test("A subscription goes on with the master that Sentinel chooses", async (sign
   for (const n of range(1, 5)) await channel.publish(n);
   assertEquals(await take(stream, 5), range(1, 5));
   await redis.settled();
-  await master.send("WAIT", "1", "0");
+  await replicated(master);
   const waiting = stream.next();
   await master.crash();
   await publishWhenBack(channel, 6);

@@ -1,0 +1,73 @@
+/**
+ * Connections made of clients of `npm:ioredis`.
+ *
+ * @module
+ */
+
+import type { OnError, RedisClient, RedisConnection } from "./client.ts";
+
+/** The used part of clients of `npm:ioredis`. */
+interface IoRedis extends Omit<RedisClient, "on"> {
+  duplicate(...options: unknown[]): IoRedis;
+  disconnect(): void;
+  call(...args: string[]): Promise<unknown>;
+  subscribe(channel: string): Promise<unknown>;
+  on(
+    event: "error" | "end" | "message",
+    // deno-lint-ignore no-explicit-any -- each event has other parameters
+    listener: (...args: any[]) => void,
+  ): unknown;
+}
+
+const giveUp = () => null;
+
+const IOREDIS = {
+  lazyConnect: true,
+  disconnectTimeout: 0,
+  protocol: 2,
+  stringNumbers: false,
+  retryStrategy: giveUp,
+  sentinelRetryStrategy: giveUp,
+  sentinelCommandTimeout: 2_000,
+  reconnectOnError: null,
+  maxRetriesPerRequest: null,
+  autoResubscribe: false,
+  autoResendUnfulfilledCommands: false,
+  // Scripts publish on channels whose names the client couldn't prefix.
+  keyPrefix: "",
+};
+
+const IOREDIS_CLUSTER = {
+  lazyConnect: true,
+  clusterRetryStrategy: giveUp,
+  // 0: a command whose connection broke isn't sent again.
+  retryDelayOnFailover: 0,
+  scaleReads: "master",
+  redisOptions: { protocol: 2, disconnectTimeout: 0, stringNumbers: false },
+  keyPrefix: "",
+};
+
+/** Creates a connection with the settings of a client of `npm:ioredis`. */
+export function connectIoRedis(
+  client: RedisClient,
+  isCluster: boolean,
+  onError: OnError,
+): RedisConnection {
+  const ioRedis = client as unknown as IoRedis;
+  const copy = isCluster
+    ? ioRedis.duplicate([], IOREDIS_CLUSTER)
+    : ioRedis.duplicate(IOREDIS);
+  copy.on("error", onError);
+  copy.on("end", () => onError(new Error("The connection was closed")));
+  return {
+    connect: () => copy.connect(),
+    send: (args) => copy.call(...args),
+    subscribe(channel, onMessage) {
+      copy.on("message", (from: string, message: string) => {
+        if (from === channel) onMessage(message);
+      });
+      return copy.subscribe(channel);
+    },
+    close: () => copy.disconnect(),
+  };
+}
