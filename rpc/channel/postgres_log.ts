@@ -147,6 +147,8 @@ export class PostgresLog implements MessageLog {
   }
 
   tail(): Promise<string> {
+    // Callers follow the log next, and connecting takes a while.
+    this.#link.listen();
     if (this.#tail !== undefined) return this.#tail;
     let isOver = false;
     const close = () => {
@@ -177,9 +179,8 @@ export class PostgresLog implements MessageLog {
     return page;
   }
 
-  /** Listens for notifications, over the connection of all followers. */
+  /** Waits for notifications. All followers share their connection. */
   follow(signal: AbortSignal): LogFollower {
-    this.#link.listen();
     signal.addEventListener("abort", () => this.#news.resolve());
     return {
       tail: () => this.tail(),
