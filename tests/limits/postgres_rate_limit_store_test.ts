@@ -1,10 +1,9 @@
 import { createPostgresRateLimitStore } from "@quartet/kit/rpc/postgres";
+import { openSchema } from "../postgres_schema.ts";
 import {
   driverNames,
-  DRIVERS,
   hasPostgres,
   needsPostgres,
-  newSchema,
   sharedPostgres,
 } from "../postgres_server.ts";
 import { testLimits } from "./rate_limit_contract.ts";
@@ -23,22 +22,20 @@ for (const driver of driverNames) {
     title: needsPostgres,
     ignore: !hasPostgres,
     async make() {
-      const stack = new AsyncDisposableStack();
-      const schema = newSchema();
+      const world = await openSchema(url(), driver);
+      const { schema, connect } = world;
       const create = () =>
-        stack.use(createPostgresRateLimitStore({
-          connect: DRIVERS[driver](url()),
-          schema,
-          timeout: 30,
-        }));
+        world.use(
+          createPostgresRateLimitStore({ connect, schema, timeout: 30 }),
+        );
       // Connected before a window begins, so that none ends meanwhile.
       const stores = Array.from({ length: PROCESSES }, create);
       for (const store of stores) await store.take([UNRELATED]);
       return {
+        ...world,
         processes: PROCESSES,
         open: () => ({ store: stores.shift() ?? create() }),
         pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-        [Symbol.asyncDispose]: () => stack.disposeAsync(),
       };
     },
   });

@@ -1,18 +1,16 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   createPostgresChannel,
-  type PostgresChannel,
   type PostgresChannelOptions,
 } from "@quartet/kit/rpc/postgres";
 import { createRouter, procedure } from "@quartet/kit/rpc";
 import pg from "pg";
+import { openSchema } from "../postgres_schema.ts";
 import {
   type Driver,
   driverNames,
-  DRIVERS,
   hasPostgres,
   needsPostgres,
-  newSchema,
   sharedPostgres,
 } from "../postgres_server.ts";
 import {
@@ -23,6 +21,7 @@ import {
   testChannel,
 } from "./channel_contract.ts";
 import { connect, serveRouter, subscribe } from "./helpers.ts";
+import { testSharedChannel } from "./shared_channel_contract.ts";
 
 const url = sharedPostgres();
 
@@ -39,39 +38,25 @@ for (const driver of driverNames) {
       return { channel, [Symbol.asyncDispose]: world[Symbol.asyncDispose] };
     },
   });
+  testSharedChannel({
+    where: `Postgres, ${driver}`,
+    ignore: !hasPostgres,
+    title: needsPostgres,
+    open: () => openWorld(driver),
+  });
 }
 
 /** A schema, and channels in it that stand for several processes. */
 async function openWorld(driver: Driver) {
-  const schema = newSchema();
-  const channels: PostgresChannel<never>[] = [];
-  const admin = new pg.Client(url());
-  admin.on("error", () => {});
-  await admin.connect();
+  const world = await openSchema(url(), driver);
+  const { schema, connect } = world;
   return {
-    schema,
+    ...world,
     table: `${schema}.kit_messages`,
-    /** Runs a statement as an administrator, on a connection of its own. */
-    async run(text: string, values?: unknown[]): Promise<unknown[][]> {
-      return (await admin.query({ text, values, rowMode: "array" })).rows;
-    },
-    channel<T>(
-      options: Partial<PostgresChannelOptions> = {},
-    ): PostgresChannel<T> {
-      const channel = createPostgresChannel<never>({
-        connect: DRIVERS[driver](url()),
-        schema,
-        name: "c",
-        ...options,
-      });
-      channels.push(channel);
-      return channel as PostgresChannel<unknown> as PostgresChannel<T>;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const channel of channels) await channel.close();
-      await admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
-      await admin.end();
-    },
+    channel: <T>(options: Partial<PostgresChannelOptions> = {}) =>
+      world.use(
+        createPostgresChannel<T>({ connect, schema, name: "c", ...options }),
+      ),
   };
 }
 
@@ -99,34 +84,12 @@ function test(
 }
 
 test(
-  "Channels of one name in Postgres are one channel, also across processes",
-  async (world, signal) => {
-    const here = world.channel<number>();
-    const there = world.channel<number>();
-    const streams = [here.subscribe(signal), there.subscribe(signal)];
-    // Where it begins is asked for over another connection.
-    await Promise.all([here.ping(), there.ping()]);
-    const ids = [await here.publish(1), await there.publish(2)];
-    for (const stream of streams) assertEquals(await take(stream, 2), [1, 2]);
-    // A client that comes back may reach another machine, also a new one.
-    for (const channel of [here, there, world.channel<number>()]) {
-      const stream = channel.subscribe(signal, { lastEventId: ids[0] });
-      assertEquals(await take(stream, 1), [2]);
-    }
-  },
-);
-
-test(
-  "Channels of different names or tables have nothing to do with each other",
+  "A channel takes no id of another name or table",
   async (world, signal) => {
     const channel = world.channel<number>();
     const stream = channel.subscribe(signal);
-    const others = [
-      world.channel<number>({ name: "💥 'other'; \\" }),
-      world.channel<number>({ table: "other" }),
-    ];
-    for (const other of others) {
-      const id = await other.publish(1);
+    for (const options of [{ name: "other" }, { table: "other" }]) {
+      const id = await world.channel<number>(options).publish(1);
       await assertLost(channel.subscribe(signal, { lastEventId: id }));
     }
     await channel.publish(2);
@@ -183,29 +146,8 @@ test("publish() is one statement, and shares it with others that wait", async (w
 });
 
 test(
-  "Values in Postgres go through JSON, or the transformer",
+  "Postgres keeps any text of a transformer, or refuses it",
   async (world, signal) => {
-    const json = world.channel<unknown>();
-    const values = [
-      null,
-      0,
-      "",
-      "\u2028\ud800\0'\\",
-      [1, { a: [] }],
-      "x".repeat(100_000),
-    ];
-    const stream = json.subscribe(signal);
-    for (const value of values) await json.publish(value);
-    assertEquals(await take(stream, values.length), values);
-    for (const value of [undefined, () => 1, Symbol("s")]) {
-      await assertRejects(
-        () => json.publish(value),
-        TypeError,
-        `JSON doesn't carry a value of type ${typeof value}`,
-      );
-    }
-    await assertRejects(() => json.publish(1n), TypeError);
-
     const text = world.channel<string>({
       name: "text",
       transformer: { stringify: (value) => value as string, parse: (v) => v },
@@ -220,27 +162,6 @@ test(
     }
     for (const value of ["", "💥", "{"]) await text.publish(value);
     assertEquals(await take(texts, 3), ["", "💥", "{"]);
-  },
-);
-
-test(
-  "A message in Postgres that can't be read ends the subscriptions, once",
-  async (world, signal) => {
-    const channel = world.channel<number>();
-    const stream = channel.subscribe(signal);
-    const next = stream.next();
-    await channel.publish(1);
-    assertEquals((await next).value.value, 1);
-    const other = world.channel<unknown>({
-      transformer: { stringify: () => "{", parse: JSON.parse },
-    });
-    await other.publish(0);
-    await assertRejects(() => stream.next(), SyntaxError);
-    assertEquals((await stream.next()).done, true);
-    assertEquals(channel.subscribers, 0);
-    const later = channel.subscribe(signal);
-    await channel.publish(2);
-    assertEquals(await take(later, 1), [2]);
   },
 );
 
@@ -292,49 +213,6 @@ test("A socket hears where a subscription to Postgres begins", async (world) => 
     while (channel.subscribers > 1) await new Promise((r) => setTimeout(r, 5));
   }
 });
-
-test(
-  "close() ends subscriptions in Postgres, and nothing works after it",
-  async (world, signal) => {
-    const channel = world.channel<number>();
-    const streams = range(1, 3).map(() => channel.subscribe(signal));
-    const results = streams.slice(1).map((stream) => stream.next());
-    await channel.ping();
-    await channel.close();
-    for (const result of results) assertEquals((await result).done, true);
-    assertEquals((await streams[0]!.next()).done, true);
-    assertEquals(channel.subscribers, 0);
-    await channel.close();
-    assertThrows(() => channel.subscribe(signal), Error, "channel is closed");
-    await assertRejects(() => channel.publish(1), Error, "channel is closed");
-  },
-);
-
-test(
-  "Thousands of messages pass through Postgres in one order",
-  async (world, signal) => {
-    const channels = range(0, 3).map(() =>
-      world.channel<number>({ history: 4_000 })
-    );
-    const streams = channels.map((channel) => channel.subscribe(signal));
-    await Promise.all(channels.map((channel) => channel.ping()));
-    const reading = streams.map((stream) => take(stream, 4_000));
-    for (const round of range(0, 19)) {
-      await Promise.all(channels.map((channel, i) =>
-        publish(
-          channel,
-          range(1, 50).map((n) => i * 10_000 + round * 50 + n),
-        )
-      ));
-    }
-    const [first, ...rest] = await Promise.all(reading);
-    for (const other of rest) assertEquals(other, first);
-    for (const i of range(0, 3)) {
-      const own = first!.filter((value) => Math.floor(value / 10_000) === i);
-      assertEquals(own, range(i * 10_000 + 1, i * 10_000 + 1_000));
-    }
-  },
-);
 
 Deno.test("createPostgresChannel() refuses a bad history, name, table and client", () => {
   const connect = () => new pg.Client();

@@ -1,18 +1,16 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   createPostgresSessionStore,
-  type PostgresSessionStore,
   type PostgresSessionStoreOptions,
 } from "@quartet/kit/auth/postgres";
 import pg from "pg";
 import postgres from "postgres";
+import { openSchema } from "../../postgres_schema.ts";
 import {
   type Driver,
   driverNames,
-  DRIVERS,
   hasPostgres,
   needsPostgres,
-  newSchema,
   sharedPostgres,
 } from "../../postgres_server.ts";
 import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
@@ -34,34 +32,17 @@ for (const driver of driverNames) {
 
 /** A schema, and stores in it that stand for several processes. */
 async function openWorld(driver: Driver) {
-  const schema = newSchema();
+  const world = await openSchema(url(), driver);
+  const { schema, connect } = world;
   const clock = { time: START };
-  const stores: PostgresSessionStore[] = [];
-  const admin = new pg.Client(url());
-  admin.on("error", () => {});
-  await admin.connect();
+  const now = () => clock.time;
   return {
-    schema,
+    ...world,
     clock,
-    /** Runs a statement as an administrator, on a connection of its own. */
-    async run(text: string): Promise<unknown[][]> {
-      return (await admin.query({ text, rowMode: "array" })).rows;
-    },
-    store(options: Partial<PostgresSessionStoreOptions> = {}) {
-      const store = createPostgresSessionStore({
-        connect: DRIVERS[driver](url()),
-        schema,
-        now: () => clock.time,
-        ...options,
-      });
-      stores.push(store);
-      return store;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const store of stores) await store.close();
-      await admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
-      await admin.end();
-    },
+    store: (options: Partial<PostgresSessionStoreOptions> = {}) =>
+      world.use(
+        createPostgresSessionStore({ connect, schema, now, ...options }),
+      ),
   };
 }
 

@@ -1,0 +1,38 @@
+import pg from "pg";
+import { type Driver, DRIVERS, newSchema } from "./postgres_server.ts";
+
+/** A schema of its own for a test, and the stores that the test opens in it. */
+export interface PostgresSchema extends AsyncDisposable {
+  readonly schema: string;
+  /** Creates the clients of a store. */
+  readonly connect: ReturnType<typeof DRIVERS[Driver]>;
+  /** Runs a statement as an administrator, on a connection of its own. */
+  run(text: string, values?: unknown[]): Promise<unknown[][]>;
+  /** Closes a store before the schema is dropped. */
+  use<S extends AsyncDisposable>(store: S): S;
+}
+
+/** Opens a schema, which is dropped with its block. */
+export async function openSchema(
+  url: string,
+  driver: Driver,
+): Promise<PostgresSchema> {
+  const stack = new AsyncDisposableStack();
+  const schema = newSchema();
+  const admin = new pg.Client(url);
+  admin.on("error", () => {});
+  await admin.connect();
+  stack.defer(async () => {
+    await admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+    await admin.end();
+  });
+  return {
+    schema,
+    connect: DRIVERS[driver](url),
+    async run(text, values) {
+      return (await admin.query({ text, values, rowMode: "array" })).rows;
+    },
+    use: (store) => stack.use(store),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
