@@ -1,9 +1,9 @@
 /**
  * The code in the documentation. What TypeScript there is, `deno test --doc`
  * checks and runs, except the blocks marked `ignore`: those show another
- * library in a way that can't be run here. They are checked against its types,
- * or against declarations of what they use of it in the folders beside this
- * file.
+ * library in a way that can't be run here, or import the block before them. They
+ * are checked against its types, or against declarations of what they use of it
+ * in the folders beside this file.
  *
  * @module
  */
@@ -11,6 +11,7 @@
 import { assertEquals } from "@std/assert";
 import { parseArguments } from "../../dev/arguments.ts";
 import { exists, ROOT, startDeno } from "../helpers.ts";
+import { section } from "../scaling/scaling_page.ts";
 import { readPages } from "./pages.ts";
 import config from "../../deno.json" with { type: "json" };
 
@@ -61,6 +62,11 @@ Deno.test("Code for other libraries, which isn't run, is type-checked", async ()
       await Deno.writeTextFile(`${folder}/${name}`, `${text}\nexport {};\n`);
       names.push(name);
     }
+    // The files that `main.ts` of the page imports.
+    const [shop = ""] = section("One app, any store");
+    const [stores = ""] = section("Redis");
+    await Deno.writeTextFile(`${folder}/shop.ts`, shop);
+    await Deno.writeTextFile(`${folder}/stores.ts`, stores);
     await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify(SETTINGS));
     if (names.length === 0) return;
     await using child = startDeno(["check", ...names], folder);

@@ -25,14 +25,9 @@ export interface Shops extends AsyncDisposable {
   end(): Promise<void>;
 }
 
-const START = `
-const server = await createShop(stores).serve({
-  port: 0,
-  onListen: ({ port }) => console.log("Listening on " + port),
-});
-await server.finished;
-Deno.exit();
-`;
+/** Options in place of the address of the page. */
+const LISTEN =
+  'port: 0, onListen: ({ port }) => console.log("Listening on " + port),';
 
 /**
  * Starts two processes.
@@ -45,8 +40,13 @@ export async function startShops(
 ): Promise<Shops> {
   await using stack = new AsyncDisposableStack();
   const folder: Folder = stack.use(await makeFolder());
-  const [app] = section("One app, any store");
-  await folder.write("main.ts", [app, stores, START].join("\n"));
+  const [app = "", main = ""] = section("One app, any store");
+  await folder.write("shop.ts", app);
+  await folder.write("stores.ts", stores);
+  const ours = main.replace('hostname: "0.0.0.0",', LISTEN)
+    .replace("drain: 2", "drain: 0");
+  assert(ours.includes(LISTEN) && ours.includes("drain: 0"));
+  await folder.write("main.ts", ours);
   const config = new URL("deno.json", ROOT).pathname;
   const start = () =>
     stack.use(startDeno(
@@ -74,15 +74,21 @@ export async function startShops(
   };
 }
 
-/** Signs in at a process. Returns the cookie. */
+/**
+ * Signs in at a process. Returns the cookie.
+ *
+ * @param address The client's address, as the proxy says.
+ */
 export async function signIn(
   { origin }: Shop,
   name = "ada",
   password = "engine",
+  address = "192.0.2.1",
 ): Promise<{ readonly status: number; readonly cookie: string }> {
   const browser = createBrowser(origin);
   const { status, body } = await browser.ask("/sign-in", {
     body: { name, password },
+    headers: { "x-real-ip": address },
   });
   await body?.cancel();
   const cookie = Array.from(
@@ -119,6 +125,8 @@ export async function assertSharesSessionsAndLimits(
     statuses.push((await signIn(shop, "grace", "wrong")).status);
   }
   assertEquals(statuses.filter((status) => status === 429).length, 2);
+  const elsewhere = await signIn(b, "grace", "engine", "198.51.100.1");
+  assertEquals(elsewhere.status, 200, "other addresses aren't limited");
 }
 
 /** Gets the cached value of a process. */
@@ -141,25 +149,35 @@ export async function assertSharesCache({ a, b }: Shops): Promise<void> {
   }
 }
 
+async function statusOfPublish(
+  { origin }: Shop,
+  cookie: string,
+): Promise<number> {
+  const response = await fetch(`${origin}/api/rpc`, {
+    method: "POST",
+    headers: { "content-type": "application/json", cookie },
+    body: JSON.stringify({ path: ["publish"], type: "mutation" }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
 /** Asserts that messages and their limit hold for both processes. */
 export async function assertSharesChannel({ a, b }: Shops): Promise<void> {
   await using socket = await connect({ url: `${b.origin}/api/rpc` });
   socket.send(subscribe("1", "news"));
   assertEquals((await socket.next()).type, "started");
+  const { cookie } = await signIn(a);
   const statuses: number[] = [];
   for (let i = 0; i < 12; i++) {
-    const { origin } = i % 2 === 0 ? a : b;
-    const response = await fetch(`${origin}/api/rpc`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ path: ["publish"], type: "mutation" }),
-    });
-    statuses.push(response.status);
-    await response.body?.cancel();
+    statuses.push(await statusOfPublish(i % 2 === 0 ? a : b, cookie));
   }
   assertEquals(statuses.filter((status) => status === 200).length, 10);
   assertEquals(statuses.filter((status) => status === 429).length, 2);
-  for (let received = 0; received < 10; received++) {
+  assertEquals(await statusOfPublish(b, ""), 401);
+  const other = await signIn(b, "eve");
+  assertEquals(await statusOfPublish(a, other.cookie), 200);
+  for (let received = 0; received < 11; received++) {
     const { type, data } = await socket.next();
     assertEquals([type, data], ["data", "hello"]);
   }

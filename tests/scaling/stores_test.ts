@@ -115,6 +115,32 @@ test(
 );
 
 test(
+  "While the Redis of the sessions is away, the page's app is ready, and answers requests without a session",
+  "redis",
+  async () => {
+    await using sessions = await startRedis(forSessions);
+    await using cache = await startRedis(forCache);
+    await using shops = await startShops(
+      redisStores.replace(SESSIONS, sessions.url).replace(CACHE, cache.url),
+    );
+    const { a } = shops;
+    const { cookie } = await signIn(a);
+    await sessions.crash();
+    assertEquals(await statusOfMe(a, cookie), 503);
+    // At once, and after the results of the checks have expired.
+    for (let i = 0; i < 2; i++) {
+      const health = await fetch(`${a.origin}/__app/health`);
+      assertEquals([health.status, await health.json()], [
+        200,
+        { status: "ready" },
+      ]);
+      await priceOf(a);
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+    }
+  },
+);
+
+test(
   "Two processes share all by the page's Sentinel client",
   "redis",
   async () => {
