@@ -4,7 +4,9 @@
  * @module
  */
 
+import type { Cache } from "@quartet/kit/data";
 import { assert, assertEquals } from "@std/assert";
+import pg from "pg";
 import { startCluster, startSentinels } from "../cluster/redis_topology.ts";
 import { makeFolder } from "../dev/dev_command.ts";
 import {
@@ -24,6 +26,14 @@ import {
   startShops,
   statusOfMe,
 } from "./shop.ts";
+
+/** What the page's code for caches without a shared store exports. */
+interface Follower {
+  readonly cache: Cache;
+  follow(signal: AbortSignal): Promise<void>;
+  invalidate(tag: string): Promise<void>;
+  close(): Promise<void>;
+}
 
 async function assertSharesAll(shops: Shops): Promise<void> {
   await assertSharesSessionsAndLimits(shops);
@@ -206,5 +216,44 @@ test(
     await assertSharesSessionsAndLimits(shops);
     await assertSharesChannel(shops);
     await shops.end();
+  },
+);
+
+test(
+  "With the page's channel in Postgres, a process invalidates the caches of the others, also after a gap",
+  "postgres",
+  async () => {
+    await using postgres = await startPostgres();
+    await using folder = await makeFolder();
+    const [, code = ""] = section("Postgres");
+    const ours = code.replace(/postgres:\/\/shop@[^"]*/, postgres.url)
+      .replace("console.error(", "void (");
+    assert(ours.includes(postgres.url) && ours.includes("void ("));
+    const load = async (name: string): Promise<Follower> => {
+      await folder.write(name, ours);
+      return await import(`file://${folder.path}/${name}`);
+    };
+    const [a, b] = [await load("a.ts"), await load("b.ts")];
+    const controller = new AbortController();
+    const following = b.follow(controller.signal);
+    let calls = 0;
+    const price = () =>
+      b.cache.cached("price", () => ++calls, { maxAge: 60, tags: ["price"] });
+    // Sent until it arrives, because nobody knows when b has subscribed.
+    const before = await price();
+    while (await price() === before) await a.invalidate("price");
+    // The messages are lost, so b can't know which tags it has missed.
+    const beforeGap = await price();
+    const client = new pg.Client(postgres.url);
+    await client.connect();
+    await client.query("DROP TABLE kit_messages");
+    await client.end();
+    while (await price() === beforeGap) {
+      await a.invalidate("another").catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    controller.abort();
+    await following;
+    await Promise.all([a.close(), b.close()]);
   },
 );
