@@ -19,7 +19,11 @@ function openPage({ origin }: SessionsServer) {
     reconnect: { delayMs: 1 },
     webSocket(url) {
       page.sockets++;
-      return new WebSocket(url, { headers: { cookie: page.cookie } });
+      // Types of pages know no headers.
+      return new WebSocket(
+        url,
+        { headers: { cookie: page.cookie } } as never,
+      );
     },
   });
   return Object.assign(page, { rpc });
