@@ -294,19 +294,21 @@ Deno.test("A client of RPC hears that the service is unavailable", async () => {
   assertEquals([error.code, error.status], ["UNAVAILABLE", 503]);
 });
 
-Deno.test("An upgrade to a WebSocket gets 503 while the store is away", async () => {
+Deno.test("An upgrade to a WebSocket gets 503 while the store is away, with any fallback", async () => {
   using _log = captureLog();
-  const { auth, store, request } = await brokenAuth();
-  const router = createRouter({ ping: procedure.query(() => "pong") });
-  const app = createApp({ plugins: [auth, rpcPlugin({ router })] });
-  store.fault = away;
-  const { headers } = request();
-  headers.set("upgrade", "websocket");
-  headers.set("connection", "upgrade");
-  await assertUnavailable(
-    await app.fetch(new Request("http://localhost/api/rpc", { headers })),
-  );
-  await app.close();
+  for (const fallback of ["refuse", "anonymous"] as const) {
+    const { auth, store, request } = await brokenAuth(fallback);
+    const router = createRouter({ ping: procedure.query(() => "pong") });
+    const app = createApp({ plugins: [auth, rpcPlugin({ router })] });
+    store.fault = away;
+    const { headers } = request();
+    headers.set("upgrade", "websocket");
+    headers.set("connection", "upgrade");
+    await assertUnavailable(
+      await app.fetch(new Request("http://localhost/api/rpc", { headers })),
+    );
+    await app.close();
+  }
 });
 
 Deno.test("A page for somebody whose session can't be looked up is neither stored nor given to others", async () => {
