@@ -135,7 +135,9 @@ function connect(
 
 /** Returns a key on the same shard, which never exists. */
 function besides(key: string): string {
-  return /\{[^}]+\}/.test(key) ? `${key}:beat` : `{${key}}:beat`;
+  const open = key.indexOf("{");
+  const hasTag = open !== -1 && key.indexOf("}", open) > open + 1;
+  return hasTag ? `${key}:beat` : `{${key}}:beat`;
 }
 
 async function run(
