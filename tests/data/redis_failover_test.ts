@@ -7,7 +7,7 @@
 import { assertEquals } from "@std/assert";
 import { createCache } from "@quartet/kit/data";
 import { createRedisStore, type RedisClient } from "@quartet/kit/data/redis";
-import { CLIENTS, type ClientName, makeClient } from "../cluster/clients.ts";
+import { type ClientName, CLIENTS, makeClient } from "../cluster/clients.ts";
 import {
   eventually,
   startCluster,
