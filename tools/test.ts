@@ -8,6 +8,7 @@
 
 /** Folders of `tests/` that the second process runs. They take half the time. */
 const SECOND = new Set([
+  "auth",
   "cluster",
   "combined",
   "data",
