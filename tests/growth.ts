@@ -18,7 +18,7 @@ const LIMIT = 20;
 /** Work below this time is harmless at any growth, in milliseconds. */
 const FLOOR = 10;
 /** Maximum attempts, because a measurement may include garbage collection. */
-const ATTEMPTS = 20;
+const ATTEMPTS = 6;
 
 /** Work on a text. */
 export interface Work<Input> {

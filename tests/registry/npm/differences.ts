@@ -43,10 +43,6 @@ const BOTH: Differences = {
 /** What Node does otherwise. */
 export const ON_NODE: Differences = {
   ...BOTH,
-  "it hangs with the timers of the test, for a reason that isn't known": [
-    "onGap isn't called while a subscription waits for its next attempt",
-    "onGap is called again if the subscription begins later than it seemed",
-  ],
   "its fetch wants to be told duplex when it sends a stream": [
     "tracedFetch() sends what it was given, and leaves that as it is",
   ],
