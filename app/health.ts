@@ -11,9 +11,9 @@ export interface HealthOptions {
   /** The path of readiness. Liveness is below it. Default: `/__app/health`. */
   readonly path?: string;
   /**
-   * Checks of what the app needs, by name, beside those of the other plugins.
-   * One of the same name replaces a plugin's, and `false` leaves it out. Default:
-   * those of the plugins, such as `session store`.
+   * More checks, by name. Plugins bring their own, such as `session store`: a
+   * check of the same name replaces a plugin's, and `false` leaves it out.
+   * Default: the plugins' checks only.
    */
   readonly checks?: Readonly<Record<string, HealthCheck | false>>;
   /** How long a check may take, in seconds. Default: 2. */
@@ -64,8 +64,8 @@ type Results = Readonly<Record<string, "ok" | "failed">>;
  * Creates a plugin that answers the health checks of load balancers:
  *
  * - `GET /__app/health` is 200 while the server is ready for requests. It is 503
- *   if a check fails, and from the beginning of a shutdown. Checks are yours,
- *   and those of the plugins that are mounted together with this one.
+ *   if a check fails, and from the beginning of a shutdown. Plugins that are
+ *   mounted together with this one bring checks too.
  * - `GET /__app/health/live` is 200 as long as the process answers.
  *
  * Responses have a JSON body with `status`: `ready`, `failing`, `draining` or

@@ -53,7 +53,7 @@ export interface SessionConfig {
    * The answer to a request with a session while the store can't be reached.
    *
    * - `refuse` (default): 503 `UNAVAILABLE` with `Retry-After`, on every path.
-   * - `anonymous`: public routes answer as to anonymous requests, and the cookie
+   * - `anonymous`: public routes treat the request as anonymous. The cookie
    *   stays. Guards, sign-in and sign-out still answer 503. Code that checks for
    *   a user itself sees none.
    */

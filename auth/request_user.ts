@@ -116,7 +116,7 @@ export class RequestUser implements RequestSession {
   }
 
   /**
-   * Returns the session for code that asks for the user. That marks the response
+   * Returns the session for code that asks for the user, and marks the response
    * as personal.
    */
   ask(): VerifiedSession | undefined {

@@ -30,7 +30,7 @@ const KEY = "quartet:personal";
  *
  * @param context The context of the request whose user is asked for, if known.
  * @param isAnonymous Whether that request is known to be anonymous.
- * @param begun The scope in which the request was first seen: marked as well,
+ * @param begun The scope where the request was first seen. It is marked as well,
  * in case the code that asks runs elsewhere.
  * @param session The session that the code gets, if known.
  * @throws If the code is part of a shared computation that the request did not

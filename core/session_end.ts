@@ -1,7 +1,6 @@
 /**
- * Tells code that outlives its request when the session of the request ends.
- * The module that knows the sessions and the one that needs to hear of their end
- * know only this file:
+ * Notifies code that outlives its request, such as a subscription, of the end of
+ * the request's session. Auth and RPC know only this file of each other:
  *
  * ```
  *   request that opens a socket
@@ -29,7 +28,7 @@ export function noteSession(session: RequestSession): void {
 
 /**
  * Notes the session of a request that passes no middleware, if the request opens
- * a socket. There may be no scope, or only one that ends before the upgrade.
+ * a socket. The scope may be missing, or end before the upgrade.
  *
  * @param session A session that code has asked for.
  */

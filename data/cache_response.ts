@@ -155,14 +155,14 @@ export function createResponseCache(
       return respond(request, page, now(), cacheControl);
     };
     if (method === "HEAD") {
-      // What it says is what GET would say, but it makes no page to keep.
+      // HEAD answers like GET, but computes no page to keep.
       const page = await engine.peek(key) as Page | undefined;
       return page !== undefined && mayShare(request, page, cookies)
         ? give(page)
         : seal(await next());
     }
-    // What is not kept stays here: whoever else waits for the page, perhaps long
-    // after this request was given an old one, must not get it.
+    // A response that isn't kept belongs to this request only. Others may wait for
+    // the page, perhaps long after this request got a stale one.
     let own: Response | undefined;
     let isMaker = false;
     let isAnswered = false;
@@ -174,7 +174,7 @@ export function createResponseCache(
       mayAsk: true,
       lifetime: (page) => (page as Page | undefined)?.maxAge ?? 0,
     }).catch((error) => {
-      // Nobody else's failure is that of this request.
+      // This request doesn't fail because another one's computation did.
       const isOwn = isMaker || error instanceof CacheError;
       if (isOwn && !(error instanceof FailedPage)) throw error;
     }) as Page | undefined;

@@ -124,7 +124,7 @@ export class Computations {
         inFlight.result = "hit";
         return record.value;
       }
-      // After too many waits, a process computes beside the others.
+      // After too many waits, a process computes though another one does.
       if (released === undefined || waits === MAX_WAITS) {
         return await this.#compute(inFlight, call, lock);
       }

@@ -20,8 +20,8 @@ export interface RevalidateResult {
    * Whether the store knows of it; always `true` without a shared one. Processes
    * that are in touch with the store know of it within milliseconds, and at once
    * if they are strict. Others don't use their memory for longer than
-   * `maxStaleness`. If it is `false`, only this process knows, at once; the
-   * others are told when the store can be reached again.
+   * `maxStaleness`. `false`: it holds in this process only. The others learn of
+   * it when the store can be reached again.
    */
   readonly success: boolean;
   /** The names that were passed. */

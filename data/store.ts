@@ -33,7 +33,7 @@ export interface Lock {
 }
 
 /**
- * What a store found under a key: one of these. With none of them, the process
+ * The state of a key in a store: one of these. With none of them, the process
  * computes without a lock.
  */
 export interface Claim {

@@ -1,7 +1,7 @@
 /**
  * Runs all tests, in two processes side by side: most of their time is spent
- * waiting. The output of the second one follows that of the first. With
- * arguments, runs the tests of these paths in one process.
+ * waiting. The second process's output comes after the first's. With arguments,
+ * runs the tests of these paths in one process.
  *
  * @module
  */

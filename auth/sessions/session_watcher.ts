@@ -40,7 +40,7 @@ export interface SessionWatcherOptions {
 const INTERVAL = 500;
 /** Time after which a session is read without notice, in milliseconds. */
 const LOOK_AGAIN = 30_000;
-/** Time for which a subscription trusts the last read, in milliseconds. */
+/** A subscription trusts a read that is no older, in milliseconds. */
 const FRESH = 1_000;
 /** Maximum reads at a time, so that requests don't wait behind thousands. */
 const MAX_READS = 64;
@@ -255,7 +255,7 @@ export class SessionWatcher {
     }
   }
 
-  /** Ends a session for those who need a role that it has lost. */
+  /** Ends a session for the watchers of a role that it has lost. */
   #endWithout(watched: Watched, roles: readonly string[]): void {
     for (const watcher of watched.watchers) {
       if (watcher.roles.every((role) => roles.includes(role))) continue;

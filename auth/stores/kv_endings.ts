@@ -31,14 +31,14 @@ export interface KvEndingsOptions {
   readonly now: () => number;
 }
 
-/** Notes which sessions end, and tells listeners in all processes. */
+/** Notes which sessions end, and notifies listeners in all processes. */
 export class KvEndings {
   readonly #options: KvEndingsOptions;
   readonly #key: KvKey;
   readonly #listeners = new Set<Listener>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #isLooking = false;
-  /** The version of the first key up to which listeners know everything. */
+  /** The latest version of the first key that listeners know of. */
   #known: string | undefined;
   /** When that was, in milliseconds. */
   #time = 0;
@@ -92,7 +92,7 @@ export class KvEndings {
     const since = this.#time;
     const time = now();
     const { versionstamp } = await kv.get(this.#key);
-    // Whatever is committed from here on has a higher version.
+    // Later commits have a higher version.
     const ids: string[] = [];
     const isLost = known === undefined || time - since > KEPT / 2;
     if (!isLost && versionstamp !== null && versionstamp > known) {

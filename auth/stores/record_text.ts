@@ -17,7 +17,7 @@ const MAX_LENGTH = 16 * 1024;
 /** Maximum lifetime in a database: 34 years, in milliseconds. */
 const MAX_TIME_LEFT = 2 ** 40;
 
-/** A record that can't be kept. That is no failure of the store. */
+/** A record that can't be kept. The store itself works. */
 export class RecordError extends TypeError {}
 
 /**

@@ -17,7 +17,7 @@ import type {
   RateLimitStore,
 } from "./rate_limit_store.ts";
 
-/** What a limit does while its store can't be reached. */
+/** The behaviour of a limit while its store can't be reached. */
 export type RateLimitFallback = "memory" | "allow" | "refuse";
 
 /** Options of limits that several processes can share. */
@@ -33,7 +33,7 @@ export interface SharedRateLimitOptions {
    */
   readonly name?: string;
   /**
-   * What happens while the store can't be reached:
+   * The behaviour while the store can't be reached:
    *
    * - `memory` (default): this process counts by itself, from zero on.
    * - `allow`: nothing is limited.
@@ -132,7 +132,7 @@ export class LimitCounter {
   ): MaybePromise<void> {
     if (store === undefined) return this.#memory.settle(settlement);
     const { mark } = settlement;
-    // For the time in which the store can't be reached.
+    // The memory counts while the store can't be reached.
     if (mark !== undefined) {
       this.#memory.settle({ keys: [], windows: [], mark });
     }

@@ -1,6 +1,6 @@
 /**
- * What rate limits need of a place to count in. All processes that share a store
- * share its limits.
+ * The interface of stores of rate limits. All processes that share a store share
+ * its limits.
  *
  * ```
  *              key, key, key                    windows
@@ -61,7 +61,7 @@ export interface RateLimitResult {
   readonly windows: readonly RateLimitWindow[];
 }
 
-/** What an event that turned out well changes. */
+/** The changes after an event that succeeded, such as a sign-in. */
 export interface RateLimitSettlement {
   /** The keys that were passed to `take()`. */
   readonly keys: readonly RateLimitKey[];

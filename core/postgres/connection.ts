@@ -48,8 +48,7 @@ interface Pg {
   }): Promise<{ rows: PostgresRow[] }>;
   on(
     event: "error" | "end" | "notification",
-    // deno-lint-ignore no-explicit-any -- each event has other parameters
-    listener: (...args: any[]) => void,
+    listener: (...args: never[]) => void,
   ): unknown;
   end(): Promise<unknown>;
   readonly connection?: {

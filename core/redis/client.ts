@@ -7,8 +7,8 @@ import { kindOf } from "../check/show.ts";
  *
  * The kit never sends commands through it. It opens connections of its own with
  * the same settings, so the client needn't be connected. The exception is
- * `createSentinel()` of `npm:redis` 5: it must be connected, because only then
- * does it tell the address of the master.
+ * `createSentinel()` of `npm:redis` 5: it must be connected, because the kit asks
+ * it for the master.
  */
 export interface RedisClient {
   /** Opens the connection. */
@@ -26,7 +26,7 @@ export type ClientKind =
   | "ioredis"
   | "ioredis cluster";
 
-/** Methods by which a client is recognised. */
+/** Methods that identify a client. */
 const METHODS = {
   ioredis: ["connect", "on", "duplicate", "call", "subscribe", "disconnect"],
   redis: ["connect", "on", "sendCommand", "subscribe", "destroy"],

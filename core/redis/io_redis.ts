@@ -14,8 +14,7 @@ interface IoRedis extends Omit<RedisClient, "on"> {
   subscribe(channel: string): Promise<unknown>;
   on(
     event: "error" | "end" | "message",
-    // deno-lint-ignore no-explicit-any -- each event has other parameters
-    listener: (...args: any[]) => void,
+    listener: (...args: never[]) => void,
   ): unknown;
 }
 

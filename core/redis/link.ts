@@ -48,9 +48,9 @@ export interface RedisLinkOptions {
 /**
  * A connection to Redis that opens itself anew. See {@linkcode StoreLink}.
  *
- * With `listen` there is a second connection, for messages. Either both are used
- * or none, so silence means that there were no messages. The beat goes through
- * both: it is published by one, and must arrive at the other.
+ * With `listen` there is a second connection, for messages. If one is lost, both
+ * are replaced, so silence means that nothing was published. The beat goes
+ * through both: one publishes it, and it must arrive at the other.
  */
 export class RedisLink implements RedisCommands {
   readonly #link: StoreLink<RedisCommands>;

@@ -20,8 +20,7 @@ interface NodeRedis extends Omit<RedisClient, "on"> {
   readonly options?: { readonly socket?: object };
   duplicate?(options?: Record<string, unknown>): NodeRedis;
   destroy(): void | Promise<void>;
-  // deno-lint-ignore no-explicit-any -- each kind has other parameters
-  sendCommand(...args: any[]): Promise<unknown>;
+  sendCommand(...args: unknown[]): Promise<unknown>;
   subscribe(channel: string, onMessage: OnMessage): Promise<unknown>;
   /** Of Sentinel and cluster clients: itself, without settings of commands. */
   _self?: object;

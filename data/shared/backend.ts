@@ -44,7 +44,7 @@ export interface FoundEntry extends SharedEntry {
   readonly age: number;
 }
 
-/** What a process asks for with a record. */
+/** The lock that a process asks for together with a record. */
 export interface LockRequest {
   /** Identifies the lock; nobody has used it. */
   readonly token: string;
@@ -90,8 +90,8 @@ export interface Backend {
   get(key: string, since: Position, request?: LockRequest): Promise<Reading>;
   /**
    * Stores a record, unless there is one that began later. It may be invalid
-   * already, if its process doesn't know all invalidations yet. Readers see that
-   * by the number that it began with. Without a record, the present one is
+   * already, if its process doesn't know all invalidations yet. Readers compare
+   * the number that it began with. Without a record, the present one is
    * deleted. Either way, the key's lock with this token is released.
    */
   set(

@@ -22,7 +22,7 @@ export interface ExchangeOptions {
   readonly maxStaleness: number;
   /** The clock. */
   readonly now: () => number;
-  /** Called when everything that there was is invalid. */
+  /** Called when all records so far are invalid. */
   readonly onAll: () => void;
   /** Creates the backend. */
   readonly open: (exchange: Exchange) => Backend;
@@ -101,7 +101,7 @@ export class Exchange {
     }
   }
 
-  /** Records an invalidation of this process, and tells the others. */
+  /** Records an invalidation of this process, and sends it to the others. */
   async invalidate(what: Invalidation): Promise<void> {
     this.numbers.note(what);
     for (const name of namesOf(what)) this.#unsent.add(name);

@@ -101,7 +101,7 @@ export class SharedNumbers {
 
   /** Treats everything that began so far as invalid until {@linkcode trust}. */
   doubt(): void {
-    // What begins now is newer.
+    // Computations that begin now get a higher number.
     this.note({});
     this.#log.trustFrom(this.#log.sequence);
     this.#isDoubtful = true;

@@ -17,7 +17,7 @@ const code = z.string().regex(/^[A-Za-z]{3}$/, "A country has three letters");
 /**
  * Makes the API.
  *
- * @param changes Tells whose favourites have changed.
+ * @param changes The channel of users whose favourites have changed.
  */
 // deno-lint-ignore explicit-module-boundary-types -- the procedures are the type
 export function createApi(

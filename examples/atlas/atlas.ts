@@ -34,7 +34,7 @@ export interface AtlasOptions {
    * so that nobody can use it.
    */
   readonly revalidateSecret?: string | undefined;
-  /** What several processes share. Default: everything is in this process. */
+  /** The stores that processes share. Default: everything is in this process. */
   readonly stores?: SharedStores | undefined;
 }
 
@@ -81,7 +81,7 @@ export function createAtlas(options: AtlasOptions): App {
       ...accountRoutes(auth),
       ...adminRoutes(database, cache),
       {
-        // Whoever edits the countries elsewhere says here what has changed.
+        // Other editors of the countries report here what has changed.
         path: "/api/revalidate",
         method: "*",
         handler: cache.webhook(revalidateSecret ?? randomSecret()),

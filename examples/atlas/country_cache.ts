@@ -16,9 +16,9 @@ export interface CountryFacts {
 export interface CountryCache {
   /** Finds a country by its code in capitals. */
   load(code: string): Promise<CountryFacts | undefined>;
-  /** Says that a country has changed. Whoever comes next sees it as it is. */
+  /** Invalidates a country. The next visitor sees the change. */
   revalidate(code: string): Promise<RevalidateResult>;
-  /** Lets those say so who edit the countries elsewhere. */
+  /** Creates the webhook for other editors of the countries. */
   webhook(secret: string): (request: Request) => Promise<Response>;
   /** Closes the store. */
   close(): Promise<void>;

@@ -12,7 +12,7 @@ export interface SharedStores {
   readonly limits: RateLimitStore;
   /** The pages that are kept. */
   readonly cache: CacheStore;
-  /** Tells whose favourites have changed. */
+  /** The channel of users whose favourites have changed. */
   readonly changes: Channel<string>;
   /** Closes those that nothing else closes. */
   close(): Promise<unknown>;

@@ -27,8 +27,8 @@ export interface ChannelSubscribeOptions {
    * next message that is published.
    *
    * A handler passes the client's on, also if that is `undefined`. Then the
-   * server tells the client where its subscription begins, and the client can
-   * resume before it has seen a message.
+   * server sends the position at which the subscription begins, and the client
+   * can resume before it has seen a message.
    */
   readonly lastEventId?: string | undefined;
 }
@@ -133,7 +133,7 @@ export function createChannel<T>(options: ChannelOptions = {}): Channel<T> {
   const ring = new MessageRing<T>(history);
   const epoch = new Uint8Array(8);
   random(epoch);
-  // Tells the ids of this process from those of an earlier one.
+  // Ids of an earlier process begin differently.
   const prefix = `${toHex(epoch)}-`;
   // The position before the first message.
   const beginning = `${prefix}start`;

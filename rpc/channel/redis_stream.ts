@@ -10,7 +10,7 @@ export interface RedisStreamOptions extends RedisLinkOptions {
 /** How many entries are fetched at a time, at most. */
 const MAX_PAGE = 128;
 
-// A stream without an entry gets one, so that there always is one to start
+// An empty stream gets an entry, so that a subscription always has one to start
 // from. Errors are passed on as they are, for READONLY to be recognised.
 const TAIL = `
 local last = redis.call("XREVRANGE", KEYS[1], "+", "-", "COUNT", 1)[1]

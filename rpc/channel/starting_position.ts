@@ -1,6 +1,6 @@
 /**
- * Tells a client where its subscription begins, so that it can resume even if
- * the connection breaks before the first message.
+ * Sends a client the position at which its subscription begins. So the client can
+ * resume even if the connection breaks before the first message.
  *
  * ```
  * socket ──► SubscriptionScope ──► handler ──► channel.subscribe()

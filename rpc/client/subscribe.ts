@@ -101,7 +101,7 @@ export function createSubscribe(options: PlainOptions): Subscribe {
     let isAtStart: boolean | undefined;
     /** Whether the server has accepted the subscription before. */
     let hasBegun: boolean | undefined;
-    /** Whether `onGap` is to be called. */
+    /** Whether `onGap` must be called. */
     let hasGap: boolean | undefined;
     /** Whether `onGap` was called before the server answered. */
     let isGuess: boolean | undefined;
@@ -214,7 +214,7 @@ export function createSubscribe(options: PlainOptions): Subscribe {
       if (retrying) return;
       if (type === "error") return refuse(error);
       hasBegun = true;
-      // It has begun only now. The position was to be that of the call before.
+      // It has begun only now, so `onGap` was called too early.
       hasGap ||= isGuess && type === "started";
       isGuess = false;
       fillGap();

@@ -64,9 +64,9 @@ export interface RouterOptions {
    */
   readonly transformer?: Transformer;
   /**
-   * Gets what procedures and the code of schemas throw that is neither an
-   * `RPCError`, an `UnavailableError` nor a `Response`. The caller sees
-   * `INTERNAL_ERROR` and nothing else of it. Default: `console.error`.
+   * Called with unexpected errors of procedures and schemas: any but `RPCError`,
+   * `UnavailableError` and `Response`. The caller sees `INTERNAL_ERROR` and
+   * nothing else. Default: `console.error`.
    */
   readonly onError?: ErrorReport;
   /** How long the body of a POST may be, in bytes. Default 1 MiB. */

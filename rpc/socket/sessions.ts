@@ -35,7 +35,7 @@ interface Watched {
 
 /** The sessions that the subscriptions of a connection need. */
 export class ConnectionSessions {
-  /** What the upgrade brought, and whether code had asked for it. */
+  /** The sessions of the upgrade, and whether code had asked for them. */
   readonly #brought: { session: RequestSession; isAsked: boolean }[];
   readonly #watched = new Map<string, Watched>();
   #isClosed = false;

@@ -116,7 +116,7 @@ async function stream(
     const stream = toIterator(await run(endpoint, call, input), endpoint.path);
     const encode = encoder(id, transformer);
     await pump(ws, endpoint, stream, signal, (value) => {
-      // The client's position is that of the values from now on.
+      // From now on the values carry the client's position.
       scope.start();
       return encode(value);
     });

@@ -55,11 +55,11 @@ export interface OTLPExporter {
  * anything else that takes OTLP/HTTP JSON: Jaeger, Tempo, a vendor.
  *
  * It never makes a request wait: a finished trace is put in a queue and sent
- * later, with others, several requests at a time. The queue is bounded; what
- * doesn't fit is dropped and counted. A batch that the collector can't take now
- * (429, 502, 503, 504, or no connection) is sent again, up to six times, after
- * one second and then twice as long each time, or after what `Retry-After`
- * says. Other batches are sent meanwhile.
+ * later, with others, several requests at a time. The queue is bounded. Traces
+ * that don't fit are dropped and counted. A batch that the collector can't take
+ * now (429, 502, 503, 504, or no connection) is sent again, up to six times. The
+ * pauses follow `Retry-After`, or double from one second on. Other batches are
+ * sent meanwhile.
  *
  * @param options Where and how to send.
  * @returns The exporter. Close it before the process ends.
