@@ -21,6 +21,7 @@ import {
   type PostgresPoolOptions,
 } from "../../core/postgres/options.ts";
 import { anIdentifier } from "../../core/postgres/tables.ts";
+import { toDelay } from "../../core/runtime/timeouts.ts";
 import { sessionSql } from "./postgres_session_sql.ts";
 import {
   readRecord,
@@ -110,7 +111,7 @@ export function createPostgresSessionStore(
     connect,
     operation,
     what: "session store",
-    timeout: timeout * 1_000,
+    timeout: toDelay(timeout),
     maxConnections,
     tables: sql.tables,
     onError,

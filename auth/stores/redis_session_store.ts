@@ -33,6 +33,7 @@ import {
 } from "../../core/redis/client.ts";
 import { RedisLink } from "../../core/redis/link.ts";
 import { HASHED, keyPart } from "../../core/key_part.ts";
+import { toDelay } from "../../core/runtime/timeouts.ts";
 import {
   readRecord,
   sortRecords,
@@ -140,7 +141,7 @@ export function createRedisSessionStore(
   checkOptions(options, OPTIONS, "create session store");
   const { client, onError, now = Date.now } = options;
   const base = baseOf(options);
-  const timeout = (options.timeout ?? 1) * 1_000;
+  const timeout = toDelay(options.timeout ?? 1);
   const sessionKey = (id: string) => `${base}id:${id}`;
   const listKey = (user: string) => `${base}user:${user}`;
   const link = new RedisLink({

@@ -21,6 +21,7 @@ import {
   withMethods,
 } from "../check/rules.ts";
 import { keyHash } from "../key_part.ts";
+import { toDelay } from "../runtime/timeouts.ts";
 import { KvBatches } from "./kv_batches.ts";
 import type { RateLimitKv, RateLimitKvKey } from "./rate_limit_kv.ts";
 import type {
@@ -98,7 +99,7 @@ export function createKvRateLimitStore(
 ): RateLimitStore {
   checkOptions(options, OPTIONS, "create rate limit store");
   const { kv, name, timeout = 1, onError, now = Date.now } = options;
-  const batches = new KvBatches<Entry>(kv, timeout * 1_000, onError);
+  const batches = new KvBatches<Entry>(kv, toDelay(timeout), onError);
 
   const countKey = (
     { rule, key }: RateLimitKey,

@@ -16,6 +16,7 @@ import {
   type PostgresPoolOptions,
 } from "../postgres/options.ts";
 import { anIdentifier } from "../postgres/tables.ts";
+import { toDelay } from "../runtime/timeouts.ts";
 import { limitTables } from "./postgres_limit_tables.ts";
 import type {
   RateLimitResult,
@@ -86,7 +87,7 @@ export function createPostgresRateLimitStore(
     connect,
     operation,
     what: "rate limit store",
-    timeout: timeout * 1_000,
+    timeout: toDelay(timeout),
     maxConnections,
     tables: limitTables(schema, name),
     onError,

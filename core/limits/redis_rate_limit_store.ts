@@ -16,6 +16,7 @@ import { keyHash } from "../key_part.ts";
 import { aRedisClient, aRedisName, type RedisClient } from "../redis/client.ts";
 import { RedisLink } from "../redis/link.ts";
 import { RedisScript } from "../redis/script.ts";
+import { toDelay } from "../runtime/timeouts.ts";
 import type {
   RateLimitResult,
   RateLimitSettlement,
@@ -153,7 +154,7 @@ export function createRedisRateLimitStore(
   const link = new RedisLink({
     client,
     what: "rate limit store",
-    timeout: timeout * 1_000,
+    timeout: toDelay(timeout),
     key: markOf(""),
     onError,
   });

@@ -20,6 +20,7 @@ import {
   meetingPoint,
   type PostgresOptions,
 } from "../../core/postgres/options.ts";
+import { toDelay } from "../../core/runtime/timeouts.ts";
 import type { LogFollower, MessageLog, Page } from "./message_log.ts";
 import { logSql, logTables } from "./postgres_log_sql.ts";
 
@@ -93,7 +94,7 @@ export class PostgresLog implements MessageLog {
     this.#link = new PostgresLink({
       ...options,
       what: `channel ${JSON.stringify(name)}`,
-      timeout: timeout * 1_000,
+      timeout: toDelay(timeout),
       // One, so that statements run in the order of the calls.
       maxConnections: 1,
       tables: logTables(schema, table),

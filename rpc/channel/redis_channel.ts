@@ -17,6 +17,7 @@ import {
   required,
 } from "../../core/check/rules.ts";
 import { aRedisClient, type RedisClient } from "../../core/redis/client.ts";
+import { toDelay } from "../../core/runtime/timeouts.ts";
 import type { Tracked } from "../procedure/tracked.ts";
 import type { Transformer } from "../protocol.ts";
 import { aTransformer } from "../server/option_rules.ts";
@@ -125,7 +126,7 @@ export function createRedisChannel<T>(
     client,
     what: `channel ${name}`,
     key: name,
-    timeout: timeout * 1_000,
+    timeout: toDelay(timeout),
     history,
     onError: options.onError,
   });
