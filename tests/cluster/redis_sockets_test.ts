@@ -1,0 +1,83 @@
+/**
+ * Sockets to a Redis that accepts connections and never answers.
+ *
+ * @module
+ */
+
+import { assert, assertRejects } from "@std/assert";
+import { createRedisSessionStore } from "@quartet/kit/auth/redis";
+import { UnavailableError } from "@quartet/kit/app";
+import { type ClientName, CLIENTS, makeClient } from "./clients.ts";
+import { eventually, type RedisPlace } from "./redis_topology.ts";
+
+/** Holds connections open until the other end closes them. */
+function startSilentServer() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const open = new Set<Deno.Conn>();
+  const reading = (async () => {
+    for await (const connection of listener) {
+      open.add(connection);
+      (async () => {
+        try {
+          // Nothing of it is answered.
+          for await (const _ of connection.readable);
+        } catch {
+          // The other end has closed it at once.
+        }
+        open.delete(connection);
+      })();
+    }
+  })();
+  return {
+    port: listener.addr.port,
+    get connections() {
+      return open.size;
+    },
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      for (const connection of open) connection.close();
+      await reading;
+    },
+  };
+}
+
+const KINDS: Readonly<Record<string, (port: number) => RedisPlace>> = {
+  "one server": (port) => ({ url: `redis://127.0.0.1:${port}` }),
+  "a cluster": (port) => ({ nodes: [{ host: "127.0.0.1", port }] }),
+  "a Sentinel": (port) => ({
+    name: "main",
+    sentinels: [{ host: "127.0.0.1", port }],
+  }),
+};
+
+for (const [kind, placeOf] of Object.entries(KINDS)) {
+  for (const name of CLIENTS) {
+    // That client has to be connected, which it can't be here.
+    if (kind === "a Sentinel" && name === "redis 5") continue;
+    Deno.test(`No socket to ${kind} that never answers stays open after close(): ${name}`, () =>
+      testSockets(name, placeOf));
+  }
+}
+
+/** Tries to reach a silent server, and checks that nothing is left of it. */
+async function testSockets(
+  name: ClientName,
+  placeOf: (port: number) => RedisPlace,
+): Promise<void> {
+  await using server = startSilentServer();
+  await using made = makeClient(name, placeOf(server.port));
+  const store = createRedisSessionStore({
+    client: made.client,
+    timeout: 0.05,
+    onError() {},
+  });
+  let most = 0;
+  for (let round = 0; round < 15; round++) {
+    await assertRejects(async () => await store.get("id"), UnavailableError);
+    most = Math.max(most, server.connections);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  assert(most > 0 && most <= 12, `${most} sockets were open at a time`);
+  await store.close!();
+  await eventually("all are closed", () => server.connections === 0);
+}
