@@ -1,0 +1,82 @@
+/** `deno task test`, which runs `tools/test.ts`. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { ROOT } from "./helpers.ts";
+
+const PASS = `Deno.test("passes", () => {});\n`;
+const FAIL = `Deno.test("fails", () => { throw new Error("no"); });\n`;
+const IGNORE = `Deno.test.ignore("is ignored", () => {});\n`;
+
+/** Runs `tools/test.ts` where there are only these tests. */
+async function run(tests: Record<string, string>, ...args: string[]) {
+  const folder = await Deno.makeTempDir();
+  try {
+    for (const [path, text] of Object.entries(tests)) {
+      const file = `${folder}/tests/${path}`;
+      await Deno.mkdir(file.slice(0, file.lastIndexOf("/")), {
+        recursive: true,
+      });
+      await Deno.writeTextFile(file, text);
+    }
+    const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", new URL("tools/test.ts", ROOT).href, ...args],
+      cwd: folder,
+      env: { NO_COLOR: "1" },
+      stderr: "null",
+    }).output();
+    const lines = new TextDecoder().decode(stdout).trimEnd().split("\n");
+    return { code, last: lines.at(-1)!, lines };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("Tests of all folders count, and the last line has their sums", async () => {
+  const { code, last, lines } = await run({
+    "app/a_test.ts": PASS,
+    "data/b_test.ts": PASS + IGNORE,
+    "new/c_test.ts": PASS,
+    "d_test.ts": PASS,
+    "helpers.ts": FAIL,
+  });
+  assertEquals(code, 0);
+  assertMatch(
+    last,
+    /^ok \| 4 passed \(0 steps\) \| 0 failed \| 1 ignored \(\d+m\d+s\)$/,
+  );
+  for (const path of ["app/a", "data/b", "new/c", "d"]) {
+    const line = `running \\d+ tests? from ./tests/${path}_test.ts`;
+    assertMatch(lines.join("\n"), new RegExp(line));
+  }
+});
+
+for (const folder of ["app", "data"]) {
+  Deno.test(`A test of ${folder} that fails makes the command fail`, async () => {
+    const tests = { "app/a_test.ts": PASS, "data/b_test.ts": PASS };
+    const { code, last } = await run({
+      ...tests,
+      [`${folder}/c_test.ts`]: FAIL,
+    });
+    assertEquals(code, 1);
+    assertMatch(last, /^FAILED \| 2 passed \(0 steps\) \| 1 failed \(/);
+  });
+
+  Deno.test(`A file of ${folder} that can't be loaded makes the command fail`, async () => {
+    const tests = { "app/a_test.ts": PASS, "data/b_test.ts": PASS };
+    const { code, last } = await run({
+      ...tests,
+      [`${folder}/c_test.ts`]: `import "./missing.ts";`,
+    });
+    assertEquals(code, 1);
+    assertMatch(last, /^FAILED \| /);
+  });
+}
+
+Deno.test("With a path, only its tests run", async () => {
+  const { code, last } = await run(
+    { "app/a_test.ts": PASS, "data/b_test.ts": FAIL },
+    "tests/app",
+  );
+  assertEquals(code, 0);
+  assertMatch(last, /^ok \| 1 passed \| 0 failed/);
+});
