@@ -844,3 +844,20 @@ for (
     assertThrows(run, Error, message);
   });
 }
+
+Deno.test("Names of stores in Redis don't make empty hash tags", () => {
+  const client = createRedisClient();
+  for (
+    const create of [
+      createRedisSessionStore,
+      createRedisRateLimitStore,
+      createRedisStore,
+    ]
+  ) {
+    assertThrows(
+      () => create({ client, name: "}a" }),
+      TypeError,
+      'name must be a non-empty string that doesn\'t begin with "}", received "}a"',
+    );
+  }
+});

@@ -13,7 +13,6 @@ const SECOND = new Set([
   "combined",
   "data",
   "fuzz",
-  "hostile_length",
   "limits",
   "rpc",
   "scaling",

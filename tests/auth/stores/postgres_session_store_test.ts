@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertThrows,
+} from "@std/assert";
 import {
   createPostgresSessionStore,
   type PostgresSessionStoreOptions,
@@ -303,4 +309,21 @@ Deno.test("createPostgresSessionStore() refuses what isn't a client of pg or pos
       );
     }
   }
+});
+
+Deno.test("No password gets into the report of an outage", async () => {
+  const reports: string[] = [];
+  let calls = 0;
+  const store = createPostgresSessionStore({
+    connect() {
+      if (calls++ === 0) return new pg.Client();
+      throw new TypeError("Invalid URL: 'postgres://app:hunter2@[db/app'");
+    },
+    onError: (error) => reports.push(error.message),
+  });
+  const error = await assertRejects(async () => await store.get("id"), Error);
+  await store.close();
+  assertEquals(reports, [error.message]);
+  assertMatch(error.message, /^Cannot reach session store: Invalid URL/);
+  assertEquals(error.message.includes("hunter2"), false);
 });
