@@ -41,7 +41,7 @@ interface Info {
 }
 
 const MODULES = ["auth", "trace", "rpc", "data"];
-/** What imports modules, and is imported by nothing. */
+/** Files that import modules, and that nothing imports. */
 const TOPS = ["mod.ts", "dev.ts"];
 /** The entry of the viewer, and the built page that the server serves. */
 const VIEWER_ENTRY = "viewer/main.tsx";

@@ -7,7 +7,7 @@ import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
 
 Deno.test({
   name: needsRedis(
-    "Readiness is 503 while the Redis of the sessions is away, and says which store to those who may know",
+    "Readiness is 503 while the sessions' Redis is away, and names the store only to authorized callers",
     hasRedisServer,
   ),
   ignore: !hasRedisServer,

@@ -336,7 +336,7 @@ Deno.test("A page for somebody whose session can't be looked up is neither store
     assertEquals(await ask(request("/")), ["1", "private"]);
     assertEquals(await ask(anonymous("/")), ["nobody", "private"]);
     assertEquals(made, 3);
-    // A page for which nobody asks for the user is one for all.
+    // A page that doesn't ask for the user is public.
     store.fault = away;
     for (const visitor of [anonymous, request, anonymous]) {
       assertEquals(await ask(visitor("/shared")), [

@@ -17,9 +17,9 @@ export type ClientName = typeof CLIENTS[number];
 
 /** A client as users make it, which the test that made it has to close. */
 export interface TestClient extends AsyncDisposable {
-  /** What users pass as `client`. */
+  /** The value that users pass as `client`. */
   readonly client: RedisClientOfUsers;
-  /** What the client has told its `error` listeners. */
+  /** The errors that the client has emitted. */
   readonly errors: readonly unknown[];
   /** Opens the client's own connection. The kit never needs that. */
   connect(): Promise<void>;

@@ -13,7 +13,7 @@
  * @module
  */
 
-/** What becomes of the bytes. */
+/** The way the proxy treats bytes. */
 export type FaultMode =
   | "forward"
   | "silent"
@@ -31,8 +31,8 @@ export interface FaultProxy extends AsyncDisposable {
   /** The port that new connections are forwarded to. */
   target: number;
   /**
-   * Switches the fault. What a black hole has held back arrives when the mode
-   * changes, as TCP sends again what was lost.
+   * Switches the fault. Bytes that a black hole has held back arrive when the
+   * mode changes, as TCP resends lost bytes.
    */
   set(mode: FaultMode): void;
   /** Closes all connections. New ones work as the mode says. */

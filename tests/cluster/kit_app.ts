@@ -30,7 +30,7 @@ import { z } from "zod";
 import { type ClientName, makeClient } from "./clients.ts";
 import type { RedisPlace } from "./redis_topology.ts";
 
-/** What a process is told. */
+/** Options of a process. */
 export interface KitAppOptions {
   /** Where its Redis is. */
   readonly place: RedisPlace;
@@ -51,10 +51,10 @@ export const LIMIT = 10;
  * seconds.
  */
 export const MAX_STALENESS = 1;
-/** What a process tells of itself. Sizes are in bytes. */
+/** Figures that a process reports. Sizes are in bytes. */
 export interface Figures {
   readonly rss: number;
-  /** What is alive in the heap: garbage has been collected. */
+  /** The live heap, after garbage collection. */
   readonly heap: number;
   readonly subscribers: number;
 }

@@ -1,5 +1,5 @@
 /**
- * Processes of {@linkcode file://./kit_app.ts}, and those who use them.
+ * Processes of {@linkcode file://./kit_app.ts}, and their users.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { Api, Figures, KitAppOptions } from "./kit_app.ts";
 export interface KitProcess extends AsyncDisposable {
   readonly origin: string;
   readonly port: number;
-  /** What it has complained of so far. */
+  /** The text it has written to stderr so far. */
   readonly log: string;
   /** Sends a signal; after `SIGKILL` or `SIGTERM` wait for `ended`. */
   kill(signal: Deno.Signal): void;
@@ -50,7 +50,7 @@ export async function startKit(options: KitAppOptions): Promise<KitProcess> {
   };
 }
 
-/** What came back of a request. */
+/** The answer to a request. */
 export interface Answer {
   /** 0 if the connection broke. */
   readonly status: number;
@@ -173,7 +173,7 @@ export function visit(
 /** Where the processes get what they cache. Ends with the block. */
 export interface Origin extends AsyncDisposable {
   readonly origin: string;
-  /** What each key's value is. */
+  /** The version of all values. */
   version: number;
   /** How often it was asked. */
   readonly reads: number;

@@ -1,6 +1,6 @@
 /**
- * What users see when a process of the app is killed, or restarted as a new
- * version is rolled out.
+ * Users' view of a process of the app that is killed, or restarted in a rolling
+ * update.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What users see when Redis is killed and started again, with its data or
- * without, and when its data are deleted.
+ * Users' view of a Redis that is killed and restarted, with its data or without,
+ * or whose data are deleted.
  *
  * @module
  */
@@ -56,7 +56,7 @@ test(
   async (redis, kits) => {
     const { start, end, until } = await killFor(1_500, redis, kits);
     show("restart with AOF", { ...kits.summary(start), until });
-    // Those that began once Redis was dead and ended before it was started.
+    // Only requests that began and ended while Redis was dead.
     const during = { from: start + 100, until: end };
     assertEquals(kits.statuses("session", during), [503]);
     assertEquals(kits.statuses("publish", during), [503]);
@@ -65,7 +65,7 @@ test(
     await kits.check();
     for (const { process } of kits.kits) {
       const lines = process.log.trim().split("\n").toSorted();
-      assertEquals(lines, [...new Set(lines)], "each outage is told once");
+      assertEquals(lines, [...new Set(lines)], "each outage is reported once");
       assert(process.log.includes("session store"), process.log);
     }
   },

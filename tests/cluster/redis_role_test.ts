@@ -1,6 +1,6 @@
 /**
- * What users see when another server of Redis becomes the master: because the
- * master was demoted, or is dead, in all topologies.
+ * Users' view of a failover in all topologies: Redis has a new master, because
+ * the old one was demoted or is dead.
  *
  * @module
  */

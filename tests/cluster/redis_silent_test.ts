@@ -1,6 +1,6 @@
 /**
- * What users see when Redis doesn't answer, or late: its connections are lost
- * without a word, it is stopped, one process is cut off from it, it is slow.
+ * Users' view of a Redis that answers late, or not at all. Its connections are
+ * lost silently, it is stopped or slow, or it can't reach one process.
  *
  * @module
  */

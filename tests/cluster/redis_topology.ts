@@ -12,7 +12,7 @@ import {
   startSentinel,
 } from "../redis_server.ts";
 
-/** What a client is told about where its Redis is. */
+/** The address of a client's Redis. */
 export type RedisPlace =
   | { readonly url: string }
   | {

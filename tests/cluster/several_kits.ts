@@ -1,6 +1,6 @@
 /**
- * Several processes of the app over one Redis, with a fault proxy before it for
- * each of them, users who do everything all the time, and what they have seen.
+ * Several processes of the app over one Redis, each behind a fault proxy of its
+ * own. Users send requests of all kinds all the time, and record the answers.
  *
  * @module
  */
@@ -24,20 +24,20 @@ import {
 } from "./kit_process.ts";
 import { eventually, type RedisPlace } from "./redis_topology.ts";
 
-/** A process, and who uses it. */
+/** A process, and its users. */
 export interface KitInUse {
   readonly process: KitProcess;
   /** Between the process and Redis, if that is a single server. */
   readonly proxy: FaultProxy;
   /** Signed in as `user<n>` at the beginning. */
   readonly user: Visitor;
-  /** Has no session. */
+  /** A client without a session. */
   readonly guest: Visitor;
   /** The guest's subscription. */
   readonly follower: Follower;
 }
 
-/** What one answer was asked for. */
+/** The kind of a request. */
 export type Asked = "session" | "publish" | "cache" | "limit";
 
 /** The answers of some time, maybe of one process. */
@@ -55,7 +55,7 @@ export interface UsedAnswer extends Answer {
   readonly asked: Asked;
   /** When it was asked for, as of `performance.now()`. */
   readonly at: number;
-  /** What was published. */
+  /** The published number. */
   readonly number?: number;
 }
 
@@ -181,7 +181,7 @@ export class SeveralKits implements AsyncDisposable {
     this.kits[number] = { ...kit, process };
   }
 
-  /** Lets the users do everything all the time, until `rest()`. */
+  /** Starts users who send requests of all kinds, until `rest()`. */
   use(): void {
     const kinds: Asked[] = ["session", "publish", "cache", "limit"];
     for (const [i] of this.kits.entries()) {
@@ -197,7 +197,7 @@ export class SeveralKits implements AsyncDisposable {
     }
   }
 
-  /** Lets the users do nothing any more. */
+  /** Stops the users. */
   async rest(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#using);
@@ -312,13 +312,13 @@ export class SeveralKits implements AsyncDisposable {
   }
 
   /**
-   * Lets the users rest, and checks what holds in every fault.
+   * Stops the users, and checks the rules that hold in every fault.
    *
-   * @param gaps How many gaps each subscription may be told of.
+   * @param gaps How many gaps each subscription may report at most.
    */
   async check({ gaps = 0 } = {}): Promise<void> {
     await this.rest();
-    // What was published before has arrived then: messages are in order.
+    // All earlier messages have arrived then, as messages are in order.
     await this.works({ sessions: false });
     this.checkAnswers();
     this.#checkMessages(gaps);
@@ -336,8 +336,8 @@ export class SeveralKits implements AsyncDisposable {
   }
 
   /**
-   * Checks that messages came once, in one order, and all, except where the
-   * subscription was told of a gap.
+   * Checks that all messages came once, and in the same order everywhere. A
+   * subscription that reported a gap may have missed some.
    */
   #checkMessages(maxGaps: number): void {
     for (const [i, { follower }] of this.kits.entries()) {

@@ -1,6 +1,6 @@
 /**
- * What the tests of sessions that end share: a server with auth and
- * subscriptions, and clients on raw sockets.
+ * Helpers for tests of ending sessions: a server with auth and subscriptions,
+ * and clients on raw sockets.
  *
  * @module
  */
@@ -28,7 +28,7 @@ import { tracePlugin, type Tracer } from "@quartet/kit/trace";
 import { SECRET } from "../auth/harness.ts";
 import { type Client, connect, subscribe } from "../rpc/helpers.ts";
 
-/** What subscriptions have done since they began. */
+/** Counts of subscriptions. */
 export interface Log {
   /** Subscriptions that have begun and not ended. */
   running: number;
@@ -155,7 +155,7 @@ const USERS: Record<string, User> = {
   bob: { id: "bob" },
 };
 
-/** Creates auth with the strategy `cookie`, unless told otherwise. */
+/** Creates auth. The default strategy is `cookie`. */
 export function createSessionsAuth(
   { session, auth }: Pick<SessionsOptions, "session" | "auth"> = {},
 ): AuthPlugin {
@@ -252,7 +252,7 @@ export async function startSessions(
 
 /** How {@linkcode timesToEnd} reaches the servers. */
 export interface EndsOptions {
-  /** Who signs in and subscribes. Each has one session and one socket. */
+  /** Users that sign in and subscribe. Each has one session and one socket. */
   readonly users: readonly string[];
   /** Signs in at one server, and opens a socket at another. */
   readonly open: (user: string) => Promise<Client>;

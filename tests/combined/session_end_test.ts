@@ -53,7 +53,7 @@ function spyStore(now = Date.now) {
   return Object.assign(spy, { store, memory });
 }
 
-/** A store of an application, which tells nothing. */
+/** A store of an application that doesn't report ended sessions. */
 function muteStore(now = Date.now) {
   const spy = spyStore(now);
   const { onEnded: _, ...store } = spy.store;

@@ -60,7 +60,7 @@ function test(name: string, fn: (subject: Subject) => Promise<void>): void {
           await run();
           const text = await redis.send("INFO", "commandstats") as string;
           const counts: Record<string, number> = {};
-          // A script's commands count too, but are no round trips.
+          // Commands inside a script count too, but need no round trip.
           for (
             const [, name, calls] of text.matchAll(
               /^cmdstat_(evalsha|eval|publish|ping|subscribe):calls=(\d+)/gm,

@@ -349,7 +349,7 @@ for (const name of CLIENTS) {
 }
 
 test(
-  "A Redis that is full is told once, not with each call",
+  "A full Redis is reported once, not with each call",
   ["--maxmemory-policy", "noeviction"],
   async (redis) => {
     const source = new Source();

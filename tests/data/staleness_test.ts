@@ -100,7 +100,7 @@ test(
     assertEquals(await cutOff.load(source), 1, "for a while");
     cutOff.ahead += 3_000;
     assertEquals(await cutOff.load(source), 2);
-    // What it computes meanwhile spares the source, for no longer than that.
+    // Values computed meanwhile are cached, for maxStaleness at most.
     assertEquals([await cutOff.load(source), cutOff.reads], [2, 1]);
     source.version = 3;
     assert((await here.cache.revalidateTag("a")).success);
@@ -118,7 +118,7 @@ test(
 );
 
 test(
-  "A process that is in touch again uses its memory, of which nothing was lost",
+  "A process that reaches Redis again still has all values in memory",
   async (_url, proxy) => {
     const source = { version: 1 };
     await using process = open(proxy.url);

@@ -1,7 +1,7 @@
 /**
- * Reads and writes of one process that has a strict cache in common with others.
- * The data is in Redis too: `source:<i>` is the present version of an item, and
- * `done:<i>` the last one of which all caches must know.
+ * Reads and writes of one process that shares a strict cache with others. The
+ * data is in Redis too. `source:<i>` is the present version of an item. All
+ * caches must know the version `done:<i>`.
  *
  * Arguments of the program: the URL of a Redis, the number of processes, and how
  * many operations this one does. It prints how many values it has read, and how

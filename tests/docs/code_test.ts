@@ -1,9 +1,8 @@
 /**
- * The code in the documentation. What TypeScript there is, `deno test --doc`
- * checks and runs, except the blocks marked `ignore`: those show another
- * library in a way that can't be run here, or import the block before them. They
- * are checked against its types, or against declarations of what they use of it
- * in the folders beside this file.
+ * The code in the documentation. `deno test --doc` checks and runs all
+ * TypeScript, except blocks marked `ignore`. Those show another library that
+ * can't run here, or import the block before them. They are checked against the
+ * library's types, or against declarations in the folders beside this file.
  *
  * @module
  */
@@ -21,7 +20,7 @@ const blocks = pages.flatMap(({ blocks }) => blocks);
 /** Those that `tools/check.ts` hands to `deno test --doc`. */
 const RUN = /^(README\.md:|docs\/)/;
 const TYPESCRIPT = ["ts", "tsx", "js", "jsx"];
-/** What may follow a fence; output and drawings have no language. */
+/** Languages that may follow a fence. Output and drawings have none. */
 const LANGUAGES = [...TYPESCRIPT, "json", "sh", "sql", "nginx", "haproxy", ""];
 
 Deno.test("Each block of code says what it is, and stands where the checks run it", () => {

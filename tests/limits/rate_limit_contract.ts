@@ -1,5 +1,5 @@
 /**
- * What limits do with every store, as tests. Each store's test file runs them.
+ * Tests of limits for every store. Each store's test file runs them.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export interface LimitsUnderTest extends AsyncDisposable {
    * uses it.
    */
   open(): { readonly store?: RateLimitStore; readonly now?: () => number };
-  /** Lets time pass for the store. */
+  /** Advances the store's time. */
   pass(ms: number): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What limits send to Redis, and what they keep there.
+ * The commands that limits send to Redis, and the data they keep there.
  *
  * @module
  */

@@ -77,7 +77,7 @@ function test(name: string, fn: (opened: Opened) => Promise<void>): void {
   });
 }
 
-/** Ways in which Redis may be away, and how it comes back. */
+/** Outages of Redis: how each begins and ends. */
 const OUTAGES: readonly [
   name: string,
   begin: (proxy: FaultProxy, redis: RedisServer) => void,
@@ -135,7 +135,7 @@ for (const [outage, begin, end] of OUTAGES) {
       await refuse.fail();
       return true;
     });
-    // What was sent before the connection was given up may have arrived.
+    // Redis may have counted calls sent on the abandoned connection.
     assert(await passes(() => memory.call()) <= 2);
     assert(await passes(() => memory.fail()) <= 7);
     assertEquals(errors.length, 1);

@@ -1,5 +1,5 @@
 /**
- * The options by which limits share a store, and stores of applications.
+ * Options for limits that share a store, and stores of applications.
  *
  * @module
  */
@@ -50,7 +50,7 @@ Deno.test("A limit with a store needs a name", () => {
     TypeError,
     `Cannot create sign-in limiter: ${reason}`,
   );
-  // As in development, where there may be no store.
+  // Valid without a store, as in development.
   rateLimit({ limit: 1, windowMs: 1, name: "a", fallback: "refuse" });
 });
 

@@ -60,7 +60,7 @@ Deno.test("onGap is called when the subscription goes on, so that a list stays c
     onData: (n) => shown = [...shown, n],
     onGap() {
       gaps++;
-      // What comes from now on is not missed.
+      // No message from now on is missed.
       assertEquals(live.subscribers, 1);
       load();
     },
@@ -286,7 +286,7 @@ Deno.test("onGap isn't called while a subscription waits for its next attempt", 
   });
   await until(() => live.channel.subscribers === 1);
   live.lose();
-  // Reconnects, is told of the loss and tries at once, and then is refused.
+  // It reconnects, learns of the loss and retries at once. Then it is refused.
   for (const asked of [1, 3, 4, 5, 6]) {
     await until(() => live.asked === asked && !!nextAttempt(timers));
     assertEquals(gaps, 0);
@@ -358,7 +358,7 @@ Deno.test("A running subscription waits while a store of the server is away", as
   assertEquals(seen, [1, 2]);
   unsubscribe();
 
-  // One that has never begun is told at once.
+  // A subscription that has never begun gets the error at once.
   isAway = true;
   const error = await new Promise((resolve) =>
     rpc.news.subscribe(undefined, { onData() {}, onError: resolve })

@@ -215,7 +215,7 @@ test("What Redis refuses reaches who asked for it", async (redis, signal) => {
 });
 
 test(
-  "A stream that was deleted is told as a loss",
+  "A deleted stream is reported as a loss",
   async (redis, signal) => {
     const channel = redis.channel<number>();
     const stream = channel.subscribe(signal);

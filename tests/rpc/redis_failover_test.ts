@@ -48,7 +48,7 @@ test("A master that is demoted while a subscription waits loses and repeats noth
   for (const stream of streams) assertEquals(await take(stream, 3), [7, 8, 9]);
 });
 
-test("Subscribers that have seen more than the new master has are told", async (signal) => {
+test("Subscribers that have seen more than the new master has are notified of a loss", async (signal) => {
   await using redis = await startReplicated();
   await using proxy = startFaultProxy(redis.master.port);
   await using here = openProcess(proxy.url);
@@ -63,7 +63,7 @@ test("Subscribers that have seen more than the new master has are told", async (
   proxy.cut();
   await assertLost(stream);
 
-  // A process that knows nothing of the old master tells it, too.
+  // A process that never saw the old master reports the loss, too.
   await using fresh = openProcess(proxy.url);
   await assertLost(await begin(fresh.channel, signal, second));
   const resumed = await begin(fresh.channel, signal, first);
@@ -99,7 +99,7 @@ test("A new master whose ids are smaller than those seen skips no message silent
   assertEquals(await take(anew, 1), [5]);
 });
 
-test("A stream that is replaced while a subscription waits is told as a loss", async (signal) => {
+test("A stream that is replaced while a subscription waits is reported as a loss", async (signal) => {
   await using redis = await startRedis();
   await redis.send("XADD", "c", "90000000000000-1", "v", "1");
   await using here = openProcess(redis.url, { timeout: 1 });

@@ -73,7 +73,7 @@ test("Nothing is lost or doubled if Redis is killed in mid-stream and comes back
   assertEquals(seen[0], seen[1]);
 });
 
-test("What was published while a process was away from Redis reaches it", async (signal) => {
+test("Messages published while a process was away from Redis reach it", async (signal) => {
   await using redis = await startRedis();
   await using proxy = startFaultProxy(redis.port);
   await using here = openProcess(proxy.url);
@@ -90,7 +90,7 @@ test("What was published while a process was away from Redis reaches it", async 
   }
 });
 
-test("More than the history while a process was away is told as a loss", async (signal) => {
+test("Missing more messages than the history holds is reported as a loss", async (signal) => {
   await using redis = await startRedis();
   await using proxy = startFaultProxy(redis.port);
   await using here = openProcess(proxy.url);
@@ -106,7 +106,7 @@ test("More than the history while a process was away is told as a loss", async (
   await assertLost(stream);
 });
 
-test("A Redis that comes back without its data is told as a loss", async (signal) => {
+test("A Redis that comes back without its data is reported as a loss", async (signal) => {
   await using redis = await startRedis();
   await using here = openProcess(redis.url);
   const stream = here.channel.subscribe(signal);
@@ -147,7 +147,7 @@ test("While Redis is away, subscriptions wait and publish() rejects, which is re
   ]);
   const results = streams.map((stream) => stream.next());
 
-  // Who gives up meanwhile doesn't have to wait.
+  // An aborted subscription ends at once.
   const controller = new AbortController();
   const given = fresh.channel.subscribe(controller.signal);
   const none = given.next();
@@ -157,7 +157,7 @@ test("While Redis is away, subscriptions wait and publish() rejects, which is re
 
   await redis.restart();
   await Promise.all([here, fresh].map(({ channel }) => untilBack(channel)));
-  // Those without an id begin when Redis is back.
+  // Subscriptions without an id begin when Redis is back.
   const done = new Set<number>();
   for (const [i, result] of results.entries()) result.then(() => done.add(i));
   const ids: string[] = [];
@@ -181,7 +181,7 @@ test("publish() ends in time on connections that have gone silent, and works wit
   await there.channel.publish(1);
   assertEquals(await take(stream, 1), [1]);
 
-  // Connections that are open carry nothing any more, and nobody is told.
+  // Open connections carry nothing any more, and report no error.
   proxy.set("silent");
   proxy.set("forward");
   const began = performance.now();
@@ -201,7 +201,7 @@ test("publish() ends in time on connections that have gone silent, and works wit
   await there.channel.publish(4);
   proxy.set("forward");
   const rest = await take(stream, 1);
-  // What was not answered may have been published after all.
+  // Unanswered calls may have published their message.
   while (rest.at(-1) === 0) rest.push(...await take(stream, 1));
   assertEquals(rest.at(-1), 4);
 });

@@ -16,7 +16,7 @@ import { hasRedisServer, needsRedis } from "../redis_server.ts";
 /** One of the processes that share a channel. Ends with its block. */
 export interface TestProcess extends AsyncDisposable {
   readonly channel: RedisChannel<number>;
-  /** What the channel has reported. */
+  /** The errors that the channel has reported. */
   readonly errors: readonly Error[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What every channel does that several processes share, as tests.
+ * Tests for every channel that several processes share.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export interface SharedChannels extends AsyncDisposable {
   }): SharedChannel<T>;
 }
 
-/** Tells of a kind of channel. */
+/** A kind of channel. */
 export interface SharedChannelKind {
   /** The end of the tests' names, such as `in Redis`. */
   readonly where: string;

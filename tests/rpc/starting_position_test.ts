@@ -70,7 +70,7 @@ for (const path of ["returned", "yielded", "tracked"] as const) {
       eventId,
     }));
 
-    // Who comes back from there has missed nothing.
+    // A client that resumes from there has missed nothing.
     await using again = await connect(server);
     again.send({ ...subscribe("b", path), lastEventId: before });
     assertEquals(await again.take(2), expected);
@@ -86,7 +86,7 @@ Deno.test("No position is sent that can't be resumed from", async () => {
     client.send(subscribe(path, path));
     assertEquals(await client.settle(), []);
   }
-  // Data of which the client has no position came first.
+  // Data without a position came first.
   client.send(subscribe("a", "afterData"));
   const [data] = await client.take(1);
   assertEquals(data!.data, 0);
@@ -133,7 +133,7 @@ for (const path of ["returned", "yielded", "tracked"] as const) {
       onData: (n) => seen.push(n),
     });
     await until(() => server.opened === 1 && channel.subscribers > before);
-    // What was sent before this answer has arrived.
+    // All messages sent before this answer have arrived.
     for await (const _ of rpc.answer.subscribe());
     server.breakSockets();
     await until(() => channel.subscribers === before);

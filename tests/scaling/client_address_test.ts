@@ -1,5 +1,5 @@
 /**
- * The address of a client, as the proxies of `docs/scaling.md` tell it.
+ * The address of a client behind the proxies of `docs/scaling.md`.
  *
  * @module
  */

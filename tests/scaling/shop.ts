@@ -129,7 +129,7 @@ export async function assertSharesSessionsAndLimits(
   assertEquals(elsewhere.status, 200, "other addresses aren't limited");
 }
 
-/** Gets the cached value of a process. */
+/** Returns the cached value of a process. */
 export async function priceOf({ origin }: Shop): Promise<number> {
   const response = await fetch(`${origin}/price`);
   assertEquals(response.status, 200);

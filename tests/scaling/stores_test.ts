@@ -27,7 +27,7 @@ import {
   statusOfMe,
 } from "./shop.ts";
 
-/** What the page's code for caches without a shared store exports. */
+/** The exports of the page's code for caches without a shared store. */
 interface Follower {
   readonly cache: Cache;
   follow(signal: AbortSignal): Promise<void>;

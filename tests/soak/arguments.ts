@@ -8,7 +8,7 @@ export interface Arguments {
   readonly crashes: number;
   /** Time from one fault of the cluster to the next, in seconds. */
   readonly faultEvery: number;
-  /** What is done. */
+  /** The part of the soak to run. */
   readonly part: Part;
   readonly seed: number;
   readonly help: boolean;

@@ -13,18 +13,18 @@ import { type ClusterWrites, startWrites } from "./cluster_writes.ts";
 import type { Failures } from "./load.ts";
 import { type Growth, growthOf, type MemorySample } from "./memory.ts";
 
-/** How the part of the soak with several processes is to be. */
+/** Options for the part of the soak with several processes. */
 export interface ClusterOptions {
   readonly seed: number;
   /** Whether there have been enough faults after so many ms and faults. */
   readonly isEnough: (elapsed: number, faults: number) => boolean;
   /** Time from one fault to the next, in milliseconds. */
   readonly faultEvery: number;
-  /** Is told of each fault. */
+  /** Called after each fault. */
   readonly onFault?: (round: FaultRound) => void;
 }
 
-/** What happened around one fault. */
+/** The effects of one fault. */
 export interface FaultRound {
   readonly fault: string;
   /** How long it took after it until everything worked, in milliseconds. */
@@ -36,7 +36,7 @@ export interface FaultRound {
   readonly longest: number;
 }
 
-/** What came of it. */
+/** The result of the part with several processes. */
 export interface ClusterResult {
   readonly rounds: readonly FaultRound[];
   readonly writes: ClusterWrites["counts"];
@@ -49,7 +49,7 @@ export interface ClusterResult {
 /** When a cluster that doesn't work again has failed, in milliseconds. */
 const RECOVERY = 15_000;
 
-/** Lets faults happen to three processes. */
+/** Causes faults in three processes. */
 export async function soakCluster(
   { seed, isEnough, faultEvery, onFault }: ClusterOptions,
   failures: Failures,

@@ -1,6 +1,6 @@
 /**
- * What happens to the processes of the soak, or to their Redis. Each fault is
- * over when its function has resolved.
+ * Faults of the soak's processes, or of their Redis. Each fault is over when its
+ * function has resolved.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { ReplicatedRedis } from "../cluster/redis_topology.ts";
 import { pause, type SeveralKits } from "../cluster/several_kits.ts";
 import type { SeededRandom } from "../trace/export/random.ts";
 
-/** What faults happen to. */
+/** The processes and servers that faults affect. */
 export interface ClusterWorld {
   readonly redis: ReplicatedRedis;
   readonly kits: SeveralKits;

@@ -10,7 +10,7 @@ import type { Visitor } from "../cluster/kit_process.ts";
 import { pause, type SeveralKits } from "../cluster/several_kits.ts";
 import type { SeededRandom } from "../trace/export/random.ts";
 
-/** A session of which it is known whether it has ended. */
+/** A session, and whether it has ended. */
 interface KnownSession {
   readonly cookie: string;
   isOver: boolean;
@@ -26,7 +26,7 @@ export interface ClusterWrites extends AsyncDisposable {
     /** Looks at sessions. */
     checks: number;
   };
-  /** What processes did not know any more. */
+  /** Acknowledged writes that processes have lost. */
   readonly lost: string[];
   /**
    * Returns the answers with a value that was invalidated too long before they

@@ -10,7 +10,7 @@ import type { LoadResult, Sample, SoakResult } from "./soak.ts";
 import type { Growth } from "./memory.ts";
 import { percentile } from "./traffic.ts";
 
-/** Tells what came of a soak, as text in Markdown. */
+/** Returns the report of a soak in Markdown. */
 export function reportOf(
   { load, crashes, cluster, failures }: SoakResult,
 ): string {
@@ -69,7 +69,7 @@ function clusterLines(cluster: ClusterResult): string[] {
   ];
 }
 
-/** Tells in a line what a fault has done. */
+/** Returns a line about a fault. */
 export function faultLine(
   { fault, recovery, answers, good, longest }: FaultRound,
 ): string {

@@ -1,7 +1,7 @@
 /**
- * The soak: Atlas in a process of its own, with tracing on, under mixed load
- * for a while; then killed in the middle of writes, several times. Then three
- * processes with one Redis, in which something goes wrong every few seconds.
+ * The soak. Atlas runs in a process of its own, with tracing on, under mixed
+ * load for a while. Then it is killed in the middle of writes, several times.
+ * After that, three processes with one Redis have a fault every few seconds.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import { openTraffic } from "./traffic.ts";
 import type { Traffic } from "./traffic.ts";
 import { createWorld, nameOf } from "./world.ts";
 
-/** How the soak of Atlas is to be. */
+/** Options for the soak of Atlas. */
 export interface SoakOptions {
   readonly seed: number;
   /** How many clients do things side by side. */
@@ -68,7 +68,7 @@ export interface LoadResult {
   readonly leftRunning: number;
 }
 
-/** What came of a soak. */
+/** The result of a soak. */
 export interface SoakResult {
   /** `undefined` if Atlas wasn't wanted. */
   readonly load: LoadResult | undefined;

@@ -170,7 +170,7 @@ Deno.test("A refresh that comes between is no obstacle to another, nor to a revo
   }
 });
 
-Deno.test("What is in KV under a session's key and is none is nobody's session", async () => {
+Deno.test("An invalid entry under a session's key in KV is no session", async () => {
   using opened = await openStore();
   const { kv, store } = opened;
   await store.set(recordOf("a"));
@@ -209,14 +209,14 @@ Deno.test("A KV store that can't read fails the request", async () => {
   await assertRejects(async () => await store.listByUser("ada"));
 });
 
-/** What a listener was told. `undefined`: some may be missing. */
+/** Records the notifications of a listener. `undefined`: some may be missing. */
 function listenTo(store: SessionStore) {
   const told: (readonly string[] | undefined)[] = [];
   const stop = store.onEnded!((ids) => void told.push(ids));
   return { told, has: (id: string) => told.flat().includes(id), stop };
 }
 
-Deno.test("A KV store tells of sessions that end or change through another handle", async () => {
+Deno.test("A KV store reports sessions that end or change through another handle", async () => {
   const path = await Deno.makeTempFile();
   const [here, there] = await Promise.all(
     [0, 1].map(async () => {
@@ -242,7 +242,7 @@ Deno.test("A KV store tells of sessions that end or change through another handl
   await until(() => has("b"));
   assertEquals(await store.deleteByUser("ada"), 2);
   await until(() => has("c"));
-  // Ids that nobody has, and sessions that only begin, are nothing to tell of.
+  // Unknown ids and new sessions aren't reported.
   await store.delete("x");
   await store.set(recordOf("e", "ada", { expiresAt }));
   await store.delete("d");
@@ -261,7 +261,7 @@ Deno.test("A KV store tells of sessions that end or change through another handl
   await Deno.remove(path);
 });
 
-Deno.test("A KV store tells of a session that another process has ended", async () => {
+Deno.test("A KV store reports a session that another process has ended", async () => {
   const path = await Deno.makeTempFile();
   using kv = await Deno.openKv(path);
   const store = createKvSessionStore({ kv, interval: 0.01 });

@@ -142,7 +142,7 @@ Deno.test("A memory store's use, drop and eviction agree on the order", () => {
   }
 });
 
-Deno.test("A memory store tells at once which sessions end or change", () => {
+Deno.test("A memory store reports at once which sessions end or change", () => {
   const { store, clock } = timed({ maxSessions: 4, maxSessionsPerUser: 3 });
   const told: string[] = [];
   const listener = (ids: readonly string[] | undefined) => {
@@ -171,7 +171,7 @@ Deno.test("A memory store tells at once which sessions end or change", () => {
   assertEquals(told.splice(0), ["e undefined", "a undefined", "d undefined"]);
   store.set(recordOf("f", "ada", { refreshedAt: 7 }));
   assertEquals(told.splice(0), ["f 7"]);
-  // Who listens knows when a session expires.
+  // Expiry isn't reported: listeners know `expiresAt`.
   clock.time = recordOf("f").expiresAt;
   assertEquals(store.get("f"), undefined);
   stop();

@@ -140,7 +140,7 @@ for (const name of CLIENTS) {
     }
   });
 
-  test(`With ${name}, a listener is told after each loss of the connection that it may have missed something`, async ({ proxy, server, store: make }) => {
+  test(`With ${name}, a listener is notified after each loss of the connection that it may have missed something`, async ({ proxy, server, store: make }) => {
     const here = make(name, { timeout: 0.3 });
     const { client } = makeClient(name, { url: server.url });
     await using there = createRedisSessionStore({ client, now: () => START });
@@ -171,14 +171,14 @@ for (const name of CLIENTS) {
   });
 }
 
-test("A listener is told to look while Redis lets nobody hear, but answers", async ({ server, store: make }) => {
+test("While Redis answers but refuses subscriptions, a listener is notified that it may have missed something", async ({ server, store: make }) => {
   const store = make();
   await store.set(recordOf("a"));
   const heard: unknown[] = [];
   const stop = store.onEnded((ids) => heard.push(ids));
   await eventually("the store listens", () => heard.length > 0);
   await server.send("ACL", "SETUSER", "default", "resetchannels");
-  await eventually("the listener is told again and again", async () => {
+  await eventually("the listener is notified again and again", async () => {
     assertEquals((await store.get("a"))?.id, "a");
     return heard.length > 4;
   });

@@ -191,7 +191,7 @@ test("A session whose user's list is lost is not refreshed", async (redis) => {
   assertEquals(await store.touch!(recordOf("a")), false);
 });
 
-test("What is in Redis under a session's key and is none is nobody's session", async (redis) => {
+test("An invalid entry under a session's key in Redis is no session", async (redis) => {
   const { client, base } = redis;
   const store = redis.store();
   await store.set(recordOf("a"));

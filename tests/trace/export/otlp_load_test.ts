@@ -4,7 +4,7 @@ import { createOTLPExporter, createTracer } from "@quartet/kit/trace";
 /** A collector in a process of its own, which answers late. */
 interface SlowCollector extends AsyncDisposable {
   readonly url: string;
-  /** What it has got, and how many requests it had at a time at most. */
+  /** Counts of received traces, and the most requests at the same time. */
   counts(): Promise<{ traces: number; distinct: number; atOnce: number }>;
 }
 
