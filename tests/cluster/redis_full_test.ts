@@ -25,10 +25,12 @@ Deno.test({
     const until = await kits.works();
     await kits.rest();
     show("full", { ...kits.summary(from), until });
-    assertEquals(kits.statuses("session", { from }), [200]);
-    assertEquals(kits.statuses("publish", { from, until: end }), [503]);
-    assertEquals(kits.statuses("cache", { from }), [200]);
-    assertEquals(kits.statuses("limit", { from }), [200]);
+    kits.checkStatuses({ from, until: end }, { publish: [503] });
+    kits.checkStatuses({ from }, {
+      session: [200],
+      cache: [200],
+      limit: [200],
+    });
     const again = await stranger.post("/sign-in", { name: "new" });
     assertEquals(again.status, 200);
     await kits.check();

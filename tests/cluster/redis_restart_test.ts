@@ -31,37 +31,28 @@ function test(
   });
 }
 
-/** Kills Redis for a while. Returns when it happened, and all it took. */
+/** Kills Redis, and restarts it after a while. */
 async function killFor(
   milliseconds: number,
   redis: RedisServer,
-  kits: SeveralKits,
-  { sessions = true } = {},
-): Promise<{ start: number; end: number; until: number }> {
-  kits.use();
-  await pause(200);
-  const start = performance.now();
+): Promise<void> {
   await redis.crash();
   await pause(milliseconds);
   await redis.restart();
-  const end = performance.now();
-  const until = await kits.works({ sessions });
-  await kits.rest();
-  return { start, end, until };
 }
 
 test(
   "Redis killed and restarted with its data: 503 meanwhile, then everything goes on, and no message is lost",
   DURABLE,
   async (redis, kits) => {
-    const { start, end, until } = await killFor(1_500, redis, kits);
-    show("restart with AOF", { ...kits.summary(start), until });
+    const { from, end, figures } = await kits.outlast(() =>
+      killFor(1_500, redis)
+    );
+    show("restart with AOF", figures);
     // Only requests that began and ended while Redis was dead.
-    const during = { from: start + 100, until: end };
-    assertEquals(kits.statuses("session", during), [503]);
-    assertEquals(kits.statuses("publish", during), [503]);
-    assertEquals(kits.statuses("cache", { from: start }), [200]);
-    assertEquals(kits.statuses("limit", { from: start }), [200]);
+    const during = { from: from + 100, until: end };
+    kits.checkStatuses(during, { session: [503], publish: [503] });
+    kits.checkStatuses({ from }, { cache: [200], limit: [200] });
     await kits.check();
     for (const { process } of kits.kits) {
       const lines = process.log.trim().split("\n").toSorted();
@@ -75,10 +66,10 @@ test(
   "Redis killed and restarted without its data: sessions have ended, subscriptions hear of a gap and go on",
   [],
   async (redis, kits) => {
-    const { start, until } = await killFor(500, redis, kits, {
+    const { figures } = await kits.outlast(() => killFor(500, redis), {
       sessions: false,
     });
-    show("restart without AOF", { ...kits.summary(start), until });
+    show("restart without AOF", figures);
     for (const [i, { user }] of kits.kits.entries()) {
       await eventually(
         "the user is signed out",
@@ -113,9 +104,11 @@ test(
     for (const status of kits.statuses("session", { from: start })) {
       assert([200, 401].includes(status), `session: ${status}`);
     }
-    for (const asked of ["publish", "cache", "limit"] as const) {
-      assertEquals(kits.statuses(asked, { from: start }), [200]);
-    }
+    kits.checkStatuses({ from: start }, {
+      publish: [200],
+      cache: [200],
+      limit: [200],
+    });
     await kits.check({ gaps: 1 });
   },
 );

@@ -5,7 +5,6 @@
  * @module
  */
 
-import { assertEquals } from "@std/assert";
 import {
   hasRedisServer,
   needsRedis,
@@ -15,6 +14,7 @@ import {
 import { CLIENTS } from "./clients.ts";
 import {
   eventually,
+  promote,
   type RedisPlace,
   startCluster,
   startReplicated,
@@ -37,20 +37,18 @@ Deno.test({
   async fn() {
     await using redis = await startRedis();
     await using kits = await startWithEachClient({ url: redis.url });
-    kits.use();
-    await pause(200);
-    const from = performance.now();
-    // Of a server that isn't there, so that it keeps what it has.
-    await redis.send("REPLICAOF", "127.0.0.1", "1");
-    await pause(1_000);
-    await redis.send("REPLICAOF", "NO", "ONE");
-    const until = await kits.works();
-    await kits.rest();
-    show("demoted for 1 s", { ...kits.summary(from), until });
-    for (const asked of ["cache", "limit"] as const) {
-      assertEquals(kits.statuses(asked, { from }), [200]);
-    }
-    assertEquals(kits.statuses("publish", { from }), [200, 503]);
+    const { from, figures } = await kits.outlast(async () => {
+      // Of a server that isn't there, so that it keeps its data.
+      await redis.send("REPLICAOF", "127.0.0.1", "1");
+      await pause(1_000);
+      await redis.send("REPLICAOF", "NO", "ONE");
+    });
+    show("demoted for 1 s", figures);
+    kits.checkStatuses({ from }, {
+      publish: [200, 503],
+      cache: [200],
+      limit: [200],
+    });
     await kits.check();
   },
 });
@@ -63,17 +61,12 @@ Deno.test({
   async fn() {
     await using redis = await startReplicated();
     await using kits = await startWithEachClient({ url: redis.master.url });
-    kits.use();
-    await pause(200);
-    const from = performance.now();
-    await redis.switch();
-    for (const { proxy } of kits.kits) proxy.target = redis.master.port;
-    const until = await kits.works();
-    await kits.rest();
-    show("replica takes over", { ...kits.summary(from), until });
-    for (const asked of ["cache", "limit"] as const) {
-      assertEquals(kits.statuses(asked, { from }), [200]);
-    }
+    const { from, figures } = await kits.outlast(async () => {
+      await redis.switch();
+      for (const { proxy } of kits.kits) proxy.target = redis.master.port;
+    });
+    show("replica takes over", figures);
+    kits.checkStatuses({ from }, { cache: [200], limit: [200] });
     await kits.check();
   },
 });
@@ -143,9 +136,7 @@ Deno.test({
     const until = await kits.works();
     await kits.rest();
     show("Sentinel failover", { ...kits.summary(from), failover, until });
-    for (const asked of ["cache", "limit"] as const) {
-      assertEquals(kits.statuses(asked, { from }), [200]);
-    }
+    kits.checkStatuses({ from }, { cache: [200], limit: [200] });
     await kits.check();
   },
 });
@@ -163,7 +154,7 @@ Deno.test({
     kits.use();
     for (const name of names) {
       const replica = await cluster.replicaOf(`{${name}}`);
-      await replica.send("CLUSTER", "FAILOVER");
+      await promote(replica);
       await eventually(
         "the replica is the master",
         async () => await cluster.masterOf(`{${name}}`) === replica,
@@ -172,9 +163,7 @@ Deno.test({
     const changed = await kits.works();
     await kits.rest();
     show("cluster: masters change", { ...kits.summary(from), changed });
-    for (const asked of ["cache", "limit"] as const) {
-      assertEquals(kits.statuses(asked, { from }), [200]);
-    }
+    kits.checkStatuses({ from }, { cache: [200], limit: [200] });
 
     await eventually("each has a replica again", async () => {
       for (const name of names) {

@@ -81,6 +81,9 @@ const QUICK = [
   "1",
 ];
 
+/** How long Redis tries to elect a replica that asks for it, in milliseconds. */
+const ELECTION = 5_000;
+
 /** Starts a master and its replica. */
 export async function startReplicated(
   settings: readonly string[] = [],
@@ -267,6 +270,23 @@ export async function startCluster(
     replicaOf: async (key) => (await nodesOf(key))[1]!,
     [Symbol.asyncDispose]: () => servers.disposeAsync(),
   };
+}
+
+/**
+ * Makes a replica of a cluster the master. An election can fail, and the server
+ * holds no second one, so this asks for it again.
+ */
+export async function promote(replica: RedisServer): Promise<void> {
+  let asked = -Infinity;
+  await eventually("the replica is the master", async () => {
+    const [role] = await replica.send("ROLE") as [string];
+    if (role === "master") return true;
+    if (performance.now() > asked + ELECTION) {
+      asked = performance.now();
+      await replica.send("CLUSTER", "FAILOVER");
+    }
+    return false;
+  });
 }
 
 /** Waits until a replica has all that its master has. */

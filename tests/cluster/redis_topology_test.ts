@@ -3,6 +3,7 @@ import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
 import { CLIENTS, makeClient } from "./clients.ts";
 import {
   eventually,
+  promote,
   type RedisPlace,
   startCluster,
   startReplicated,
@@ -63,7 +64,7 @@ test("Each client finds its Redis in a cluster, also when a replica has become m
   await assertClientsWork(cluster.place);
   const master = await cluster.masterOf("key");
   const replica = await cluster.replicaOf("key");
-  await replica.send("CLUSTER", "FAILOVER");
+  await promote(replica);
   await eventually(
     "the replica is the master",
     async () => await cluster.masterOf("key") === replica,

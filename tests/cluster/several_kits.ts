@@ -40,6 +40,9 @@ export interface KitInUse {
 /** The kind of a request. */
 export type Asked = "session" | "publish" | "cache" | "limit";
 
+/** Statuses by the kind of a request. */
+export type Statuses = Readonly<Partial<Record<Asked, readonly number[]>>>;
+
 /** The answers of some time, maybe of one process. */
 export interface During {
   /** The first moment at which they were asked for. */
@@ -48,6 +51,25 @@ export interface During {
   readonly until?: number;
   readonly kit?: number;
 }
+
+/** A fault that is over. Moments are as of `performance.now()`. */
+export interface PastFault {
+  readonly from: number;
+  readonly end: number;
+  /** For `show()`. `until` is the time until everything worked again. */
+  readonly figures: Record<string, unknown>;
+}
+
+/** The kinds of requests. */
+const KINDS: readonly Asked[] = ["session", "publish", "cache", "limit"];
+
+/** The only statuses of requests while everything works. */
+export const ALL_WORK: Statuses = {
+  session: [200],
+  publish: [200],
+  cache: [200],
+  limit: [200],
+};
 
 /** An answer that a user got while the processes were in use. */
 export interface UsedAnswer extends Answer {
@@ -183,9 +205,8 @@ export class SeveralKits implements AsyncDisposable {
 
   /** Starts users who send requests of all kinds, until `rest()`. */
   use(): void {
-    const kinds: Asked[] = ["session", "publish", "cache", "limit"];
     for (const [i] of this.kits.entries()) {
-      for (const asked of kinds) this.#using.push(this.#useOne(i, asked));
+      for (const asked of KINDS) this.#using.push(this.#useOne(i, asked));
     }
   }
 
@@ -195,6 +216,24 @@ export class SeveralKits implements AsyncDisposable {
       await this.ask(kit, asked);
       await pause(20);
     }
+  }
+
+  /**
+   * Causes a fault while users send requests. Waits until everything works
+   * again, and stops the users.
+   */
+  async outlast(
+    fault: () => Promise<unknown>,
+    { sessions = true } = {},
+  ): Promise<PastFault> {
+    this.use();
+    await pause(200);
+    const from = performance.now();
+    await fault();
+    const end = performance.now();
+    const until = await this.works({ sessions });
+    await this.rest();
+    return { from, end, figures: { ...this.summary(from), until } };
   }
 
   /** Stops the users. */
@@ -278,6 +317,13 @@ export class SeveralKits implements AsyncDisposable {
       .filter((answer) => answer.asked === asked)
       .map(({ status }) => status === 429 ? 200 : status);
     return [...new Set(statuses)].toSorted();
+  }
+
+  /** Checks the statuses of the kinds of requests that are named. */
+  checkStatuses(during: During, expected: Statuses): void {
+    for (const [asked, statuses] of Object.entries(expected)) {
+      assertEquals(this.statuses(asked as Asked, during), statuses, asked);
+    }
   }
 
   #during({ from, until = Infinity, kit }: During): UsedAnswer[] {

@@ -60,6 +60,23 @@ function muteStore(now = Date.now) {
   return Object.assign(spy, { store });
 }
 
+/** A clock, and roles that each refresh reads again. */
+function changingRoles(...roles: string[]) {
+  const clock = createClock();
+  const user = {
+    clock,
+    roles,
+    auth: {
+      now: clock.now,
+      callbacks: {
+        jwt: ({ token }: { token: JWTPayload }) =>
+          Promise.resolve({ ...token, roles: user.roles }),
+      },
+    },
+  };
+  return user;
+}
+
 Deno.test("Signing out ends the subscriptions that asked for the user, and no others", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     await using server = await startSessions({ session: { strategy } });
@@ -203,28 +220,22 @@ Deno.test("A refresh keeps subscriptions beyond the first expiry", async () => {
 
 Deno.test("A role that a refresh takes away ends subscriptions, one that it gives does not", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
-    const clock = createClock();
-    let roles = ["admin", "editor"];
+    const user = changingRoles("admin", "editor");
     await using server = await startSessions({
       session: { strategy, updateAge: 10 },
-      auth: {
-        now: clock.now,
-        callbacks: {
-          jwt: ({ token }) => Promise.resolve({ ...token, roles }),
-        },
-      },
+      auth: user.auth,
     });
     let cookie = await server.signIn();
     await using client = await server.open(cookie);
     for (const path of ["clock", "mine"]) await begin(client, path);
 
-    roles = ["editor", "admin", "owner"];
-    clock.pass(60);
+    user.roles = ["editor", "admin", "owner"];
+    user.clock.pass(60);
     cookie = await server.post("/refresh", cookie);
     assertEquals(await client.settle(), []);
 
-    roles = ["editor", "owner"];
-    clock.pass(60);
+    user.roles = ["editor", "owner"];
+    user.clock.pass(60);
     cookie = await server.post("/refresh", cookie);
     assertEquals(await client.next(), ended("mine"));
     // Its old roles are of no use on this socket either.
@@ -237,21 +248,15 @@ Deno.test("A role that a refresh takes away ends subscriptions, one that it give
 
 Deno.test("A role that is lost isn't kept by an idle socket, or by the cookie before", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
-    const clock = createClock();
-    let roles = ["admin", "editor"];
+    const user = changingRoles("admin", "editor");
     await using server = await startSessions({
       session: { strategy, updateAge: 10 },
-      auth: {
-        now: clock.now,
-        callbacks: {
-          jwt: ({ token }) => Promise.resolve({ ...token, roles }),
-        },
-      },
+      auth: user.auth,
     });
     const old = await server.signIn();
     await using idle = await server.open(old);
-    roles = ["editor"];
-    clock.pass(60);
+    user.roles = ["editor"];
+    user.clock.pass(60);
     const cookie = await server.post("/refresh", old);
     await using client = await server.open(cookie);
     // The session is watched from here on.
@@ -261,7 +266,7 @@ Deno.test("A role that is lost isn't kept by an idle socket, or by the cookie be
     assertEquals(await begin(idle, "mine"), ended("mine").error);
     await using again = await server.open(old);
     assertEquals(await begin(again, "roles"), ["editor"]);
-    clock.pass(60);
+    user.clock.pass(60);
     await server.post("/refresh", cookie);
     assertEquals(await again.settle(), []);
     assertEquals(await client.settle(), []);
@@ -269,27 +274,17 @@ Deno.test("A role that is lost isn't kept by an idle socket, or by the cookie be
 });
 
 Deno.test("A role that code finds by asking again on an old socket ends with a refresh, too", async () => {
-  const clock = createClock();
-  let roles = ["reader"];
-  const store = createMemorySessionStore({ now: clock.now });
-  const options = {
-    session: { updateAge: 10, store },
-    auth: {
-      now: clock.now,
-      callbacks: {
-        jwt: ({ token }: { token: JWTPayload }) =>
-          Promise.resolve({ ...token, roles }),
-      },
-    },
-  };
+  const user = changingRoles("reader");
+  const store = createMemorySessionStore({ now: user.clock.now });
+  const options = { session: { updateAge: 10, store }, auth: user.auth };
   const auth = createSessionsAuth(options);
   await using server = await startSessions({ ...options, by: auth });
   const cookie = await server.signIn();
   await using client = await server.open(cookie);
   assertEquals(await begin(client, "mine"), "ada");
-  for (const now of [["reader", "owner"], ["reader"]]) {
-    roles = now;
-    clock.pass(60);
+  for (const roles of [["reader", "owner"], ["reader"]]) {
+    user.roles = roles;
+    user.clock.pass(60);
     await server.post("/refresh", cookie);
     if (roles.length === 2) assertEquals(await begin(client, "now"), roles);
   }

@@ -10,6 +10,7 @@ import { createRedisStore, type RedisClient } from "@quartet/kit/data/redis";
 import { type ClientName, CLIENTS, makeClient } from "../cluster/clients.ts";
 import {
   eventually,
+  promote,
   startCluster,
   startSentinels,
 } from "../cluster/redis_topology.ts";
@@ -93,7 +94,7 @@ async function failOverInCluster(
     const master = await servers.masterOf(SCOPES);
     const replica = await servers.replicaOf(SCOPES);
     if (how === "crash") await master.crash();
-    else await replica.send("CLUSTER", "FAILOVER");
+    else await promote(replica);
     await eventually(
       "the replica has taken over",
       async () => await servers.masterOf(SCOPES) === replica,

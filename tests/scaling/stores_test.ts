@@ -86,16 +86,31 @@ function withClient(code: string): string {
     .replace(/const cacheClient = .*;\n/, "const cacheClient = client;\n");
 }
 
+/** Starts the page's two Redis, and two processes that use them. */
+async function startWithTwoRedis(cacheSettings = forCache) {
+  await using stack = new AsyncDisposableStack();
+  const sessions = stack.use(await startRedis(forSessions));
+  const cache = stack.use(await startRedis(cacheSettings));
+  const shops = stack.use(
+    await startShops(
+      redisStores.replace(SESSIONS, sessions.url).replace(CACHE, cache.url),
+    ),
+  );
+  const started = stack.move();
+  return {
+    sessions,
+    cache,
+    shops,
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
 test(
   "Two processes with the page's two Redis share sessions, limits, cache and channel",
   "redis",
   async () => {
-    await using sessions = await startRedis(forSessions);
-    await using cache = await startRedis(forCache);
-    await using shops = await startShops(
-      redisStores.replace(SESSIONS, sessions.url).replace(CACHE, cache.url),
-    );
-    await assertSharesAll(shops);
+    await using started = await startWithTwoRedis();
+    await assertSharesAll(started.shops);
   },
 );
 
@@ -103,13 +118,10 @@ test(
   "With the page's settings, sessions survive a restart of their Redis, and a cache that is full",
   "redis",
   async () => {
-    await using sessions = await startRedis(forSessions);
-    await using cache = await startRedis(
+    await using started = await startWithTwoRedis(
       forCache.map((value) => value === "100mb" ? "3mb" : value),
     );
-    await using shops = await startShops(
-      redisStores.replace(SESSIONS, sessions.url).replace(CACHE, cache.url),
-    );
+    const { sessions, cache, shops } = started;
     const { cookie } = await signIn(shops.a);
     for (let i = 0; i < 100; i++) await cache.send("EVAL", FILL, "0", `${i}`);
     // Any value may be evicted, and is computed again.
@@ -128,12 +140,8 @@ test(
   "While the Redis of the sessions is away, the page's app is ready, and answers requests without a session",
   "redis",
   async () => {
-    await using sessions = await startRedis(forSessions);
-    await using cache = await startRedis(forCache);
-    await using shops = await startShops(
-      redisStores.replace(SESSIONS, sessions.url).replace(CACHE, cache.url),
-    );
-    const { a } = shops;
+    await using started = await startWithTwoRedis();
+    const { sessions, shops: { a } } = started;
     const { cookie } = await signIn(a);
     await sessions.crash();
     assertEquals(await statusOfMe(a, cookie), 503);
