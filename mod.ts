@@ -94,6 +94,7 @@ export {
   needsRehash,
   oauth,
   optionalAuth,
+  publicAction,
   rateLimitSignIn,
   requireAuth,
   requireRoles,

@@ -94,10 +94,10 @@ export function handleOAuthCallback(
 }
 
 /** The same as {@linkcode getAuth}, for users of a known type. */
-export function authOf<U extends BaseUser = User>(
+export function authOf<U extends BaseUser = User, P extends string = string>(
   context: RequestContext,
-): AuthContext<U> {
-  const auth: AuthContext<U> | undefined = context.get("auth");
+): AuthContext<U, P> {
+  const auth: AuthContext<U, P> | undefined = context.get("auth");
   if (typeof auth === "object" && auth !== null) return auth;
   throw new TypeError(
     "Cannot get auth: the plugin of createAuthPlugin() must be installed, and run before whoever asks",

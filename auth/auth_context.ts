@@ -1,10 +1,22 @@
 import type { BaseUser, Session, User } from "./user.ts";
 
+/** Options of {@linkcode AuthContext.signInAs}. */
+export interface SignInAsOptions<P extends string = string> {
+  /** The id of a provider, for `session.provider`. Default: none. */
+  readonly provider?: P | undefined;
+}
+
 /**
  * The user of a request, and sign-in, sign-out and refresh. One per request, in
  * `context.get("auth")`.
+ *
+ * @typeParam U The type of the users.
+ * @typeParam P The ids of the providers, if they are known.
  */
-export interface AuthContext<U extends BaseUser = User> {
+export interface AuthContext<
+  U extends BaseUser = User,
+  P extends string = string,
+> {
   /** The session of the request; `null` if it is anonymous. */
   readonly session: Session<U> | null;
   /**
@@ -17,9 +29,21 @@ export interface AuthContext<U extends BaseUser = User> {
    * `RATE_LIMITED`.
    */
   signIn(
-    provider: string,
+    provider: P,
     credentials: Record<string, unknown>,
   ): Promise<Session<U>>;
+  /**
+   * Signs in a user whom the application has checked itself, for example after
+   * sign-up, with a magic link or a passkey. Like {@linkcode signIn}, it ends the
+   * old session, calls the callbacks and emits `sign_in`. `signInLimiter` isn't
+   * asked.
+   *
+   * @param user The user. Keys that look like secrets don't enter the session.
+   * @param options The provider that the session names.
+   * @throws {TypeError} If the user has no `id`, a field has the wrong type, or
+   * no provider has the id.
+   */
+  signInAs(user: U, options?: SignInAsOptions<P>): Promise<Session<U>>;
   /** Signs out, and removes the cookie with the response. */
   signOut(): Promise<void>;
   /** Whether the request is authenticated. */
@@ -53,8 +77,10 @@ export interface AuthContext<U extends BaseUser = User> {
 }
 
 /** The auth of an authenticated request. */
-export interface AuthenticatedContext<U extends BaseUser = User>
-  extends AuthContext<U> {
+export interface AuthenticatedContext<
+  U extends BaseUser = User,
+  P extends string = string,
+> extends AuthContext<U, P> {
   /** The session of the request. */
   readonly session: Session<U>;
   /** The user of the session. */

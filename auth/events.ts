@@ -34,12 +34,14 @@ export type AuthEvent =
   & (
     | {
       readonly type: "sign_in";
-      readonly provider: string;
+      /** Absent if `signInAs()` was called without one. */
+      readonly provider?: string;
       readonly userId: string;
     }
     | {
       readonly type: "sign_in_failed";
-      readonly provider: string;
+      /** Absent if `signInAs()` was called without one. */
+      readonly provider?: string;
       readonly code: string;
       /** The reason, for the log only. */
       readonly reason?: string;

@@ -183,8 +183,33 @@ export function requireRoles(
 }
 
 /**
- * Public, but rejects cross-site requests like the other guards. Sign-in routes
- * need that.
+ * Protects a public route from CSRF: anybody may use it, but cross-site requests
+ * are refused with 403 `FORBIDDEN`. Use it for the actions that sign users in,
+ * up and out.
+ *
+ * @example
+ * ```ts
+ * import { publicAction } from "@quartet/kit/auth";
+ *
+ * const route = {
+ *   path: "/newsletter",
+ *   config: { ...publicAction() },
+ *   action: () => "subscribed",
+ * };
+ * console.assert(route.config.auth.required === false);
+ * ```
+ */
+export function publicAction(): AuthFragment {
+  return fragment({
+    name: "auth:publicAction",
+    required: false,
+    demands: [],
+  });
+}
+
+/**
+ * Allows both anonymous and signed-in users, for a page that may show the user.
+ * Like {@linkcode publicAction}, it refuses cross-site requests (CSRF).
  *
  * @example
  * ```ts
@@ -201,9 +226,8 @@ export function optionalAuth(): AuthFragment {
   });
 }
 
-for (const makeGuard of [requireAuth, requireRoles, optionalAuth]) {
-  refuseUncalled(makeGuard);
-}
+const GUARDS = [requireAuth, requireRoles, publicAction, optionalAuth];
+for (const makeGuard of GUARDS) refuseUncalled(makeGuard);
 
 function fragment(guard: Guard): AuthFragment {
   const { required, anonymous, demands } = guard;

@@ -34,12 +34,17 @@ export {
   getUser,
   handleOAuthCallback,
 } from "./access.ts";
-export type { AuthContext, AuthenticatedContext } from "./auth_context.ts";
+export type {
+  AuthContext,
+  AuthenticatedContext,
+  SignInAsOptions,
+} from "./auth_context.ts";
 export type { CookieOptions } from "./cookies/cookie_settings.ts";
 export { AuthError, type AuthErrorCode } from "./error.ts";
 export type { AuthEvent, DenialReason, RejectionReason } from "./events.ts";
 export {
   optionalAuth,
+  publicAction,
   requireAuth,
   type RequireAuthOptions,
   requireRoles,

@@ -16,8 +16,11 @@ export interface SessionConfig {
    * `openssl rand -base64 32`. In an array, the first secret signs and all of
    * them verify. To rotate the secret, add a new one at the front, and remove
    * the old one after `maxAge`.
+   *
+   * `undefined` compiles, as `Deno.env.get("SESSION_SECRET")` returns it, but
+   * throws a `TypeError`.
    */
-  readonly secret: string | readonly string[];
+  readonly secret: string | readonly string[] | undefined;
   /**
    * - `jwt` (default): all of it in a signed token; nothing on the server, so
    *   it can't be revoked before it expires.
@@ -131,14 +134,22 @@ export interface SignInLimiter {
   readonly maxPendingPerAddress?: number;
 }
 
-/** Settings of {@linkcode createAuthPlugin}. */
-export interface AuthConfig<U extends BaseUser = User> {
+/**
+ * Settings of {@linkcode createAuthPlugin}.
+ *
+ * @typeParam U The type of the users.
+ * @typeParam P The ids of the providers, if they are known.
+ */
+export interface AuthConfig<
+  U extends BaseUser = User,
+  P extends string = string,
+> {
   /**
    * Signs tokens and cookies.
    *
    * @deprecated Use `session.secret`.
    */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
   /**
    * How long a session lasts, in seconds.
    *
@@ -146,7 +157,7 @@ export interface AuthConfig<U extends BaseUser = User> {
    */
   readonly sessionDuration?: number;
   /** The ways to sign in, such as `credentials()` and `github()`. */
-  readonly providers?: readonly AuthProvider<U>[];
+  readonly providers?: readonly AuthProvider<U, P>[];
   /** Settings of sessions. */
   readonly session?: SessionConfig;
   /** Callbacks of a session's life. */

@@ -37,8 +37,14 @@ export interface SessionInfo {
 /**
  * The auth of an app: a plugin for its host, and the functions of this module
  * typed for its users.
+ *
+ * @typeParam U The type of the users.
+ * @typeParam P The ids of the providers, if they are known.
  */
-export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
+export interface AuthPlugin<
+  U extends BaseUser = User,
+  P extends string = string,
+> extends Plugin {
   /** Always `auth`. */
   readonly name: "auth";
   /** The middleware that adds an {@linkcode AuthContext} to each request. */
@@ -54,16 +60,16 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
   authenticate(
     request: Request,
     info?: ConnectionInfo,
-  ): AuthContext<U> | Promise<AuthContext<U>>;
+  ): AuthContext<U, P> | Promise<AuthContext<U, P>>;
   /** Like the function of this name, typed. */
-  getAuth(context: RequestContext): AuthContext<U>;
+  getAuth(context: RequestContext): AuthContext<U, P>;
   /** Like the function of this name, typed. */
   getSession(context: RequestContext): Session<U> | null;
   /** Like the function of this name, typed. */
   getUser(context: RequestContext): U | null;
   /** Like the function of this name, typed. */
   withAuth<T>(
-    handler: (args: AuthorizedArgs<U>) => T | Promise<T>,
+    handler: (args: AuthorizedArgs<U, P>) => T | Promise<T>,
     options?: WithAuthOptions,
   ): (args: RouteArgs) => Promise<T>;
   /**
@@ -95,6 +101,8 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
  * Creates the auth of an app.
  *
  * @typeParam U The type of the users that the providers return.
+ * @typeParam P The ids of the providers. They are inferred, so that a misspelled
+ * id in `signIn()` doesn't compile.
  * @param config The providers, and the settings of sessions.
  * @throws {TypeError} If a setting is wrong.
  *
@@ -151,9 +159,10 @@ export interface AuthPlugin<U extends BaseUser = User> extends Plugin {
  * console.assert((await me.json()).name === "ada");
  * ```
  */
-export function createAuthPlugin<U extends BaseUser = User>(
-  config: AuthConfig<U>,
-): AuthPlugin<U> {
+export function createAuthPlugin<
+  U extends BaseUser = User,
+  P extends string = string,
+>(config: AuthConfig<U, P>): AuthPlugin<U, P> {
   // Only the public types know more of the users than `User` does.
   const core = createCore(config as unknown as AuthConfig);
   const { sessions, providers } = core;
@@ -185,10 +194,10 @@ export function createAuthPlugin<U extends BaseUser = User>(
       return whenDone(authFor(request, info), (auth) => {
         auth.ask();
         noteSessionOf(request, auth);
-        return auth as unknown as AuthContext<U>;
+        return auth as unknown as AuthContext<U, P>;
       });
     },
-    getAuth: (context) => authOf<U>(context),
+    getAuth: (context) => authOf<U, P>(context),
     getSession: (context) => authOf<U>(context).session,
     getUser: (context) => authOf<U>(context).getUser(),
     withAuth,

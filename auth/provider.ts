@@ -24,10 +24,19 @@ export interface OAuthCallback {
   readonly onRefused?: ((reason: string) => void) | undefined;
 }
 
-/** A way to authenticate users. */
-export interface AuthProvider<U extends BaseUser = User> {
+/**
+ * A way to authenticate users.
+ *
+ * @typeParam U The type of the users.
+ * @typeParam Id The provider's id, if it is known. Then a misspelled id in
+ * `signIn()` doesn't compile.
+ */
+export interface AuthProvider<
+  U extends BaseUser = User,
+  Id extends string = string,
+> {
   /** The provider's id in `signIn()`. It must be unique. */
-  readonly id: string;
+  readonly id: Id;
   /** A name for people to read. */
   readonly name: string;
   /** Whether it checks credentials itself, or a third party does. */

@@ -23,7 +23,9 @@ import type { AuthCallbacks, AuthConfig, SessionConfig } from "./options.ts";
 
 /** The settings of sessions and their cookie, checked and complete. */
 export interface AuthSettings
-  extends Required<Omit<SessionConfig, "issuer" | "audience" | "store">> {
+  extends
+    Required<Omit<SessionConfig, "secret" | "issuer" | "audience" | "store">> {
+  readonly secret: string | readonly string[];
   readonly issuer: string | undefined;
   readonly audience: string | undefined;
   readonly cookie: CookieSettings;

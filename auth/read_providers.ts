@@ -10,7 +10,7 @@ import { AuthError, configError } from "./error.ts";
 import type { AuthProvider } from "./provider.ts";
 
 /** Maximum characters of an unknown id that are shown. */
-export const MAX_ID = 50;
+const MAX_ID = 50;
 
 const OPTIONAL: Partial<Record<keyof AuthProvider, Rule>> = {
   setup: aFunction,
@@ -65,6 +65,12 @@ function checkProvider(provider: AuthProvider): void {
       `${name} of ${whose} must be ${rule.expected}, received ${kindOf(value)}`,
     );
   }
+}
+
+/** Returns an id that may come from a request, for events. */
+export function shownId(id: unknown): string | undefined {
+  if (id === undefined) return undefined;
+  return typeof id === "string" ? id.slice(0, MAX_ID) : "";
 }
 
 /**

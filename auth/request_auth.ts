@@ -8,14 +8,14 @@ import type { ConnectionInfo, RequestContext } from "../core/context.ts";
 import { observe } from "../core/observe.ts";
 import { printableError } from "../core/redact/printable.ts";
 import { noteSession } from "../core/session_end.ts";
-import type { AuthContext } from "./auth_context.ts";
+import type { AuthContext, SignInAsOptions } from "./auth_context.ts";
 import { PendingCookies } from "./cookies/pending_cookies.ts";
 import type { AuthCore } from "./core.ts";
 import { isCrossSite } from "./csrf.ts";
 import type { DenialReason } from "./events.ts";
 import type { OAuthCallbackParameters } from "./oauth/callback.ts";
-import type { AuthProvider } from "./provider.ts";
-import { findProvider, MAX_ID } from "./read_providers.ts";
+import { checkSignInAs } from "./sign_in/check_sign_in_as.ts";
+import { findProvider, shownId } from "./read_providers.ts";
 import { RequestUser } from "./request_user.ts";
 import { callSession } from "./sessions/callbacks.ts";
 import {
@@ -82,12 +82,24 @@ export class RequestAuth extends RequestUser implements AuthContext {
     provider: string,
     credentials: Record<string, unknown>,
   ): Promise<Session> {
-    return this.#enter(
-      "auth:signIn",
-      provider,
-      (found) =>
-        authorize(this.#core, found, credentials, this.#request, this.#info),
-    );
+    return this.#enter("auth:signIn", provider, () => {
+      const found = findProvider(this.#core.providers, provider);
+      return authorize(
+        this.#core,
+        found,
+        credentials,
+        this.#request,
+        this.#info,
+      );
+    });
+  }
+
+  async signInAs(
+    user: User,
+    options: SignInAsOptions = {},
+  ): Promise<Session> {
+    checkSignInAs(user, options, this.#core.providers);
+    return await this.#enter("auth:signInAs", options.provider, () => user);
   }
 
   /** Returns the URL at which a browser signs in with an OAuth provider. */
@@ -108,8 +120,9 @@ export class RequestAuth extends RequestUser implements AuthContext {
     provider: string,
     callback: OAuthCallbackParameters,
   ): Promise<Session> {
-    return this.#enter("auth:callback", provider, async (found) => {
-      const { flow } = this.#core;
+    return this.#enter("auth:callback", provider, async () => {
+      const { flow, providers } = this.#core;
+      const found = findProvider(providers, provider);
       const { received } = this.#cookies;
       const { user, cookies } = flow.finish(found, callback, received);
       this.#cookies.add(cookies);
@@ -117,11 +130,16 @@ export class RequestAuth extends RequestUser implements AuthContext {
     });
   }
 
-  /** Begins the session of the user whom a provider authenticates. */
+  /**
+   * Begins the session of a user.
+   *
+   * @param provider The id of the provider, if any. It may be unknown.
+   * @param findUser Authenticates the user, or throws.
+   */
   #enter(
     spanName: string,
-    id: string,
-    authenticateBy: (provider: AuthProvider) => Promise<User>,
+    provider: string | undefined,
+    findUser: () => User | Promise<User>,
   ): Promise<Session> {
     const { sessions, emit, providers } = this.#core;
     return observe(spanName, "auth", async (span) => {
@@ -129,10 +147,10 @@ export class RequestAuth extends RequestUser implements AuthContext {
       try {
         // Otherwise the old session would go on.
         this.demandVerified();
-        const provider = findProvider(providers, id);
-        span?.setAttribute("app.auth.provider", provider.id);
-        const user = await authenticateBy(provider);
-        const begun = await sessions.begin(user, provider.id);
+        const named = provider !== undefined && providers.has(provider);
+        if (named) span?.setAttribute("app.auth.provider", provider);
+        const user = await findUser();
+        const begun = await sessions.begin(user, provider);
         try {
           await this.#replace(begun);
         } catch (error) {
@@ -141,11 +159,10 @@ export class RequestAuth extends RequestUser implements AuthContext {
           throw error;
         }
         this.#setSessionCookie(begun);
-        emit({ type: "sign_in", provider: provider.id, userId: user.id });
+        emit({ type: "sign_in", ...(named && { provider }), userId: user.id });
         return this.session!;
       } catch (error) {
-        const shown = typeof id === "string" ? id.slice(0, MAX_ID) : "";
-        reportFailure(emit, shown, error);
+        reportFailure(emit, shownId(provider), error);
         throw error;
       }
     });

@@ -6,9 +6,12 @@ import { refuse } from "./refuse.ts";
 import type { BaseUser, User } from "./user.ts";
 
 /** The argument of a handler in {@linkcode withAuth}. */
-export interface AuthorizedArgs<U extends BaseUser = User> extends RouteArgs {
+export interface AuthorizedArgs<
+  U extends BaseUser = User,
+  P extends string = string,
+> extends RouteArgs {
   /** The auth of the request, which is authenticated. */
-  readonly auth: AuthenticatedContext<U>;
+  readonly auth: AuthenticatedContext<U, P>;
 }
 
 /** Options of {@linkcode withAuth}. */
@@ -38,8 +41,12 @@ export interface WithAuthOptions {
  * console.assert(typeof route.loader === "function");
  * ```
  */
-export function withAuth<T, U extends BaseUser = User>(
-  handler: (args: AuthorizedArgs<U>) => T | Promise<T>,
+export function withAuth<
+  T,
+  U extends BaseUser = User,
+  P extends string = string,
+>(
+  handler: (args: AuthorizedArgs<U, P>) => T | Promise<T>,
   options: WithAuthOptions = {},
 ): (args: RouteArgs) => Promise<T> {
   checkGuard(options, { roles: neededRoles }, "withAuth()");
@@ -52,7 +59,7 @@ export function withAuth<T, U extends BaseUser = User>(
   return async ({ request, context, params }) => {
     const refusal = refuse(guard, request, context);
     if (refusal !== undefined) throw refusal;
-    const auth = authOf<U>(context) as AuthenticatedContext<U>;
+    const auth = authOf<U, P>(context) as AuthenticatedContext<U, P>;
     return await handler({ request, context, auth, params });
   };
 }

@@ -17,9 +17,12 @@ const TAKEN = new Set(["authorization", "cookie"]);
 const KEY = /^[\x21-\x2b\x2d-\x7e]{1,4096}$/;
 
 /** The options of {@linkcode apiKey}. */
-export interface ApiKeyOptions<U extends BaseUser = User> {
+export interface ApiKeyOptions<
+  U extends BaseUser = User,
+  Id extends string = string,
+> {
   /** The provider's id. Default: `apiKey`. */
-  readonly id?: string;
+  readonly id?: Id;
   /** The provider's name for people. Default: `API key`. */
   readonly name?: string;
   /**
@@ -77,6 +80,14 @@ const DEFAULTS = { id: "apiKey", name: "API key", header: "x-api-key" };
  * ```
  */
 export function apiKey<U extends BaseUser = User>(
+  options: ApiKeyOptions<U> & { readonly id?: undefined },
+): AuthProvider<U, "apiKey">;
+/** The same with an `id`. */
+export function apiKey<
+  U extends BaseUser = User,
+  const Id extends string = string,
+>(options: ApiKeyOptions<U, Id>): AuthProvider<U, Id>;
+export function apiKey<U extends BaseUser>(
   options: ApiKeyOptions<U>,
 ): AuthProvider<U> {
   const settings = readOptions("API-key", options, OPTIONS, DEFAULTS);

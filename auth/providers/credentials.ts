@@ -9,9 +9,12 @@ import type { BaseUser, User } from "../user.ts";
 import { readOptions } from "./check.ts";
 
 /** The options of {@linkcode credentials}. */
-export interface CredentialsOptions<U extends BaseUser = User> {
+export interface CredentialsOptions<
+  U extends BaseUser = User,
+  Id extends string = string,
+> {
   /** The provider's id in `signIn()`. Default: `credentials`. */
-  readonly id?: string;
+  readonly id?: Id;
   /** The provider's name for people. Default: `Credentials`. */
   readonly name?: string;
   /**
@@ -54,6 +57,14 @@ const DEFAULTS = { id: "credentials", name: "Credentials" };
  * ```
  */
 export function credentials<U extends BaseUser = User>(
+  options: CredentialsOptions<U> & { readonly id?: undefined },
+): AuthProvider<U, "credentials">;
+/** The same with an `id`. */
+export function credentials<
+  U extends BaseUser = User,
+  const Id extends string = string,
+>(options: CredentialsOptions<U, Id>): AuthProvider<U, Id>;
+export function credentials<U extends BaseUser>(
   options: CredentialsOptions<U>,
 ): AuthProvider<U> {
   const settings = readOptions("credentials", options, OPTIONS, DEFAULTS);

@@ -21,7 +21,8 @@ const SNOWFLAKE = /^\d{1,20}$/;
 const AVATAR = /^\w+$/;
 
 /** The options of {@linkcode presetChat}. */
-export interface DiscordOptions extends OAuthClientOptions {
+export interface DiscordOptions<Id extends string = string>
+  extends OAuthClientOptions<Id> {
   /** The requested scopes. Default: `["identify", "email"]`. */
   readonly scope?: readonly string[];
   /**
@@ -84,11 +85,16 @@ export type DiscordProfile = {
  * console.assert(provider.id === "discord");
  * ```
  */
-export function presetChat<U extends BaseUser>(
-  options: DiscordOptions & ProfileOption<DiscordProfile, U>,
-): AuthProvider<U>;
+export function presetChat<
+  U extends BaseUser,
+  const Id extends string = "discord",
+>(
+  options: DiscordOptions<Id> & ProfileOption<DiscordProfile, U>,
+): AuthProvider<U, Id>;
 /** The same without `profile`. */
-export function presetChat(options: DiscordOptions): AuthProvider<User>;
+export function presetChat<const Id extends string = "discord">(
+  options: DiscordOptions<Id>,
+): AuthProvider<User, Id>;
 export function presetChat(
   options: DiscordOptions & Partial<ProfileOption<DiscordProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {

@@ -16,7 +16,8 @@ import {
 } from "./oauth_provider.ts";
 
 /** The options of {@linkcode presetCodeHost}. */
-export interface GitHubOptions extends OAuthClientOptions {
+export interface GitHubOptions<Id extends string = string>
+  extends OAuthClientOptions<Id> {
   /**
    * The requested scopes. Default: `["read:user", "user:email"]`.
    * Without `user:email`, users have no e-mail address. A GitHub App has
@@ -85,11 +86,16 @@ export type GitHubProfile = {
  * console.assert(provider.id === "github");
  * ```
  */
-export function presetCodeHost<U extends BaseUser>(
-  options: GitHubOptions & ProfileOption<GitHubProfile, U>,
-): AuthProvider<U>;
+export function presetCodeHost<
+  U extends BaseUser,
+  const Id extends string = "github",
+>(
+  options: GitHubOptions<Id> & ProfileOption<GitHubProfile, U>,
+): AuthProvider<U, Id>;
 /** The same without `profile`. */
-export function presetCodeHost(options: GitHubOptions): AuthProvider<User>;
+export function presetCodeHost<const Id extends string = "github">(
+  options: GitHubOptions<Id>,
+): AuthProvider<User, Id>;
 export function presetCodeHost(
   options: GitHubOptions & Partial<ProfileOption<GitHubProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {

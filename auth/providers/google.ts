@@ -21,7 +21,8 @@ const ISSUERS = [ISSUER, "accounts.google.com"];
 const DOMAIN = /^[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)+$/i;
 
 /** The options of {@linkcode presetIdentity}. */
-export interface GoogleOptions extends OAuthClientOptions {
+export interface GoogleOptions<Id extends string = string>
+  extends OAuthClientOptions<Id> {
   /**
    * The requested scopes. `openid` is required. Default:
    * `["openid", "email", "profile"]`.
@@ -98,11 +99,16 @@ export type GoogleProfile = {
  * console.assert(provider.id === "google");
  * ```
  */
-export function presetIdentity<U extends BaseUser>(
-  options: GoogleOptions & ProfileOption<GoogleProfile, U>,
-): AuthProvider<U>;
+export function presetIdentity<
+  U extends BaseUser,
+  const Id extends string = "google",
+>(
+  options: GoogleOptions<Id> & ProfileOption<GoogleProfile, U>,
+): AuthProvider<U, Id>;
 /** The same without `profile`. */
-export function presetIdentity(options: GoogleOptions): AuthProvider<User>;
+export function presetIdentity<const Id extends string = "google">(
+  options: GoogleOptions<Id>,
+): AuthProvider<User, Id>;
 export function presetIdentity(
   options: GoogleOptions & Partial<ProfileOption<GoogleProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {

@@ -45,7 +45,7 @@ const OPTIONS: OptionRules<MockOptions> = {
  */
 export function mock<U extends BaseUser = User>(
   options: MockOptions<U> = {},
-): AuthProvider<U> {
+): AuthProvider<U, "mock"> {
   if (isProduction()) {
     throw providerError(
       "mock",

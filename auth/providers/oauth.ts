@@ -36,9 +36,10 @@ export interface IdTokenOptions {
 }
 
 /** The options of {@linkcode oauth}. */
-export interface OAuthOptions extends OAuthClientOptions {
+export interface OAuthOptions<Id extends string = string>
+  extends OAuthClientOptions<Id> {
   /** The provider's id in `getOAuthUrl()` and `handleOAuthCallback()`. */
-  readonly id: string;
+  readonly id: Id;
   /** The provider's name for people. */
   readonly name: string;
   /**
@@ -142,11 +143,16 @@ export type OAuthProfile = Record<string, unknown>;
  * console.assert(discovered.issuer === "https://id.example.com/realms/work");
  * ```
  */
-export function oauth<U extends BaseUser>(
-  options: OAuthOptions & ProfileOption<OAuthProfile, U>,
-): AuthProvider<U>;
+export function oauth<
+  U extends BaseUser,
+  const Id extends string = string,
+>(
+  options: OAuthOptions<Id> & ProfileOption<OAuthProfile, U>,
+): AuthProvider<U, Id>;
 /** The same without `profile`. */
-export function oauth(options: OAuthOptions): AuthProvider<User>;
+export function oauth<const Id extends string = string>(
+  options: OAuthOptions<Id>,
+): AuthProvider<User, Id>;
 export function oauth(
   options: OAuthOptions & Partial<ProfileOption<OAuthProfile, BaseUser>>,
 ): AuthProvider<BaseUser> {

@@ -48,9 +48,9 @@ const aScope = rule(
 );
 
 /** The options of every OAuth provider. */
-export interface OAuthClientOptions {
+export interface OAuthClientOptions<Id extends string = string> {
   /** The provider's id. Default: the preset's, such as `github`. */
-  readonly id?: string;
+  readonly id?: Id;
   /** The provider's name for people. Default: the preset's, such as `GitHub`. */
   readonly name?: string;
   /** The application's id, from the provider's site. */

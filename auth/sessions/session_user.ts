@@ -23,11 +23,16 @@ export const someRoles: Rule = anArrayOf("strings", aString);
  *
  * @throws {TypeError} If a field of the user is of the wrong type.
  */
-export function sessionFromUser(user: User, provider: string): Session {
+export function sessionFromUser(
+  user: User,
+  provider: string | undefined,
+): Session {
   checkUser(
     user,
     "id",
-    `of the user that provider ${JSON.stringify(provider)} gave`,
+    provider === undefined
+      ? "of the user"
+      : `of the user that provider ${JSON.stringify(provider)} gave`,
   );
   const { id: userId, email, name, roles } = user;
   const claims: Record<string, unknown> = {};

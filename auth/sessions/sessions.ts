@@ -84,7 +84,10 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /** Begins the session of a user who has authenticated. */
-  async function begin(user: User, provider: string): Promise<VerifiedSession> {
+  async function begin(
+    user: User,
+    provider: string | undefined,
+  ): Promise<VerifiedSession> {
     const time = now();
     const iat = Math.floor(time / 1000);
     const sid = createSessionId();

@@ -8,12 +8,12 @@ import type { Emit } from "../events.ts";
 /**
  * Reports a failed sign-in to `onEvent` and, if the provider failed, to the log.
  *
- * @param provider The requested provider's id.
+ * @param provider The requested provider's id, if any.
  * @param error The error of the sign-in.
  */
 export function reportFailure(
   emit: Emit,
-  provider: string,
+  provider: string | undefined,
   error: unknown,
 ): void {
   const { code, cause } =
@@ -24,7 +24,7 @@ export function reportFailure(
   const reason = cause instanceof SignInReason ? cause.message : undefined;
   emit({
     type: "sign_in_failed",
-    provider,
+    ...(provider === undefined ? {} : { provider }),
     code,
     ...(reason === undefined ? {} : { reason }),
   });

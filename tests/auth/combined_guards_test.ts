@@ -20,6 +20,7 @@ import {
   credentials,
   getAuth,
   optionalAuth,
+  publicAction,
   requireAuth,
   requireRoles,
   withAuth,
@@ -481,6 +482,7 @@ Deno.test("A config that hides its guards, such as a promise, is refused", () =>
     "a guard that wasn't called": { ...requireAuth },
     "roles that weren't called for": { ...requireRoles },
     "optional auth that wasn't called": { ...optionalAuth },
+    "a public action that wasn't called": { ...publicAction },
   };
   for (const [what, config] of Object.entries(configs)) {
     const route = { path: "/", loader: () => "in", config } as Route;

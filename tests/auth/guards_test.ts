@@ -12,6 +12,7 @@ import {
   getAuth,
   getUser,
   optionalAuth,
+  publicAction,
   requireAuth,
   requireRoles,
   safeRedirect,
@@ -57,6 +58,7 @@ const ROUTES: readonly Route[] = [
     ...requireRoles(["admin", "editor"], { requireAll: true }),
   }),
   guarded("/optional", { ...optionalAuth() }),
+  guarded("/public", { ...publicAction() }),
   {
     path: "/with/:id",
     loader: withAuth(({ request, context, auth, params }) => ({
@@ -126,6 +128,7 @@ Deno.test("Anonymous requests get what their guard says", async () => {
     const empty = await browser.ask("/own-empty");
     assertEquals([empty.status, await empty.json()], [401, null]);
     assertEquals(await browser.json("/optional"), { id: null });
+    assertEquals(await browser.json("/public"), { id: null });
     assertEquals(
       server.events.filter(({ type }) => type === "access_denied").length,
       12,
@@ -312,7 +315,8 @@ Deno.test("What a page of another origin sends by an unsafe method is refused, s
       { "sec-fetch-site": "cross-site", origin: "https://app.example" },
       { "sec-fetch-site": "same-site", origin: "http://localhost:3000" },
     ];
-    for (const path of ["/plain", "/admin", "/with-roles", "/optional"]) {
+    const paths = ["/plain", "/admin", "/with-roles", "/optional", "/public"];
+    for (const path of paths) {
       for (const headers of foreign) {
         const what = `${path} ${JSON.stringify(headers)}`;
         assertEquals(await send(path, headers), 403, what);
@@ -329,8 +333,10 @@ Deno.test("What a page of another origin sends by an unsafe method is refused, s
     }
     // Nor may another page sign somebody in: login CSRF.
     browser.cookies.clear();
-    assertEquals(await send("/optional", foreign[0]!), 403);
-    assertEquals(await send("/optional", {}), 200);
+    for (const path of ["/optional", "/public"]) {
+      assertEquals(await send(path, foreign[0]!), 403);
+      assertEquals(await send(path, {}), 200);
+    }
     // No browser adds these by itself.
     for (
       const [headers, status] of [
