@@ -1,7 +1,7 @@
 // Signing in and out.
 
 import type { Route } from "@quartet/kit/app";
-import { optionalAuth } from "@quartet/kit/auth";
+import { publicAction } from "@quartet/kit/auth";
 import type { AuthPlugin } from "@quartet/kit/auth";
 import type { VNode } from "preact";
 import { html, nextPath, seeOther, withNext } from "./answer.tsx";
@@ -17,7 +17,7 @@ export function signInRoutes(auth: AuthPlugin<AtlasUser>): Route[] {
     {
       path: "/sign-in",
       // Everybody may, but not by a form on a page of somebody else.
-      config: { ...optionalAuth() },
+      config: { ...publicAction() },
       loader({ context }) {
         const next = nextPath(context.url);
         return auth.getUser(context) === null
@@ -42,7 +42,7 @@ export function signInRoutes(auth: AuthPlugin<AtlasUser>): Route[] {
     },
     {
       path: "/sign-out",
-      config: { ...optionalAuth() },
+      config: { ...publicAction() },
       async action({ context }) {
         await auth.getAuth(context).signOut();
         return seeOther("/");

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Route } from "@quartet/kit/app";
-import { hashPassword, optionalAuth } from "@quartet/kit/auth";
+import { hashPassword, publicAction } from "@quartet/kit/auth";
 import type { AuthPlugin } from "@quartet/kit/auth";
 import { recordFormValidation, withSpan } from "@quartet/kit/trace";
 import type { VNode } from "preact";
@@ -32,7 +32,7 @@ export function signUpRoutes(
 ): Route[] {
   return [{
     path: "/sign-up",
-    config: { ...optionalAuth() },
+    config: { ...publicAction() },
     loader({ context }) {
       const next = nextPath(context.url);
       const isFirst = isAdminWanted(database);
@@ -62,10 +62,11 @@ export function signUpRoutes(
           "auth",
           () => hashPassword(password),
         );
-        if (!addUser(database, { name, email, passwordHash })) {
+        const user = addUser(database, { name, email, passwordHash });
+        if (user === undefined) {
           return refuse({ email: "Somebody has signed up with it already" });
         }
-        await auth.getAuth(context).signIn("password", { email, password });
+        await auth.getAuth(context).signInAs(user, { provider: "password" });
       } catch (failure) {
         const { problem, status } = explain(failure);
         return refuse({ form: problem }, status);

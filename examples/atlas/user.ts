@@ -21,18 +21,21 @@ interface UserRow {
  * Adds somebody who signs in by password. The first one is the admin: whoever
  * has just started the demo.
  *
- * @returns Whether the e-mail address was still free.
+ * @returns The user, or `undefined` if the e-mail address is taken.
  */
 export function addUser(
   database: DatabaseSync,
   user: { name: string; email: string; passwordHash: string },
-): boolean {
-  const { changes } = database.prepare(`
-    INSERT INTO user (id, name, email, password_hash, is_admin)
-    VALUES (?, ?, ?, ?, NOT EXISTS (SELECT 1 FROM user WHERE is_admin))
-    ON CONFLICT (email) DO NOTHING
-  `).run(crypto.randomUUID(), user.name, user.email, user.passwordHash);
-  return changes === 1;
+): AtlasUser | undefined {
+  const [row] = rows<UserRow>(
+    database.prepare(`
+      INSERT INTO user (id, name, email, password_hash, is_admin)
+      VALUES (?, ?, ?, ?, NOT EXISTS (SELECT 1 FROM user WHERE is_admin))
+      ON CONFLICT (email) DO NOTHING
+      RETURNING *
+    `).all(crypto.randomUUID(), user.name, user.email, user.passwordHash),
+  );
+  return row && toUser(row);
 }
 
 /** Whether the next one to sign up by password will be the admin. */
