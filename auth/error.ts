@@ -1,5 +1,8 @@
 import { findProblem, type Rules } from "../core/check/check_options.ts";
+import { Context } from "../core/context.ts";
 import { errorResponse } from "../core/error_response.ts";
+import { currentScope } from "../core/request_scope.ts";
+import { errorPage } from "./error_page.ts";
 
 /** The code of an {@linkcode AuthError}. */
 export type AuthErrorCode =
@@ -29,7 +32,8 @@ const STATUS: Readonly<Record<AuthErrorCode, number>> = {
  * | `RATE_LIMITED` | 429 | too many failed attempts |
  *
  * The message is safe to send to the client, the cause isn't. Handlers don't
- * have to catch it: the plugin answers with its status.
+ * have to catch it: the plugin answers with its status, in JSON, or with a small
+ * HTML page if `Accept` prefers HTML.
  *
  * @example
  * ```ts
@@ -76,18 +80,25 @@ export class AuthError extends Error {
     Object.defineProperty(this, "getResponse", { value });
   }
 
-  /** Returns the response to the failed request. */
-  toResponse(): Response {
+  /**
+   * Returns the response to the failed request: JSON, or a small HTML page if
+   * `Accept` prefers HTML, as with a form.
+   *
+   * @param request The request. Default: the one that is being handled.
+   */
+  toResponse(request: Request | undefined = currentRequest()): Response {
     const { code, status, message, retryAfter } = this;
-    return errorResponse(
-      status,
-      code,
-      message,
-      retryAfter === undefined
-        ? undefined
-        : { "retry-after": String(Math.max(1, Math.ceil(retryAfter))) },
-    );
+    const headers: Record<string, string> = retryAfter === undefined
+      ? {}
+      : { "retry-after": String(Math.max(1, Math.ceil(retryAfter))) };
+    return (request && errorPage(request, status, message, headers)) ??
+      errorResponse(status, code, message, headers);
   }
+}
+
+function currentRequest(): Request | undefined {
+  const context = currentScope()?.context;
+  return context instanceof Context ? context.request : undefined;
 }
 
 /**
