@@ -124,6 +124,7 @@ export type {
 export {
   cached,
   CacheError,
+  cacheFunction,
   cacheResponse,
   cacheStats,
   configureCache,
@@ -140,6 +141,7 @@ export type {
   Cache,
   CachedOptions,
   CacheErrorCode,
+  CacheFunctionOptions,
   CacheOptions,
   CacheResponseOptions,
   CacheStats,

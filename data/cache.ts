@@ -13,7 +13,7 @@ import {
   createResponseCache,
 } from "./cache_response.ts";
 import {
-  type AsyncFunction,
+  type CacheableFunction,
   type CacheAccess,
   type CachedFunction,
   callCached,
@@ -26,7 +26,7 @@ import {
   MemoryStore,
   type MemoryStoreOptions,
 } from "./memory_store.ts";
-import type { CachedOptions, UnstableCacheOptions } from "./options.ts";
+import type { CachedOptions, CacheFunctionOptions } from "./options.ts";
 import {
   readInvalidation,
   type RevalidateOptions,
@@ -100,12 +100,14 @@ export interface Cache extends AsyncDisposable {
     fn: () => T | Promise<T>,
     options: CachedOptions,
   ): Promise<T>;
-  /** See {@linkcode unstable_cache}. */
-  unstable_cache<F extends AsyncFunction>(
+  /** See {@linkcode cacheFunction}. */
+  cacheFunction<F extends CacheableFunction>(
     fn: F,
-    keyParts: readonly string[],
-    options?: UnstableCacheOptions,
+    keyParts?: readonly string[],
+    options?: CacheFunctionOptions,
   ): CachedFunction<F>;
+  /** {@linkcode cacheFunction} under the name that Next.js uses. */
+  readonly unstable_cache: Cache["cacheFunction"];
   /** See {@linkcode revalidateTag}. */
   revalidateTag(...tags: string[]): Promise<RevalidateResult>;
   /** See {@linkcode revalidatePath}. */
@@ -194,10 +196,13 @@ export function createParts(options: CacheOptions): CacheParts {
     return await invalidate(readInvalidation(options), options);
   }
 
+  const cacheFunction: Cache["cacheFunction"] = (fn, keyParts, options) =>
+    createCachedFunction(() => access, fn, keyParts, options);
+
   const cache: Cache = {
     cached: (key, fn, options) => callCached(engine, key, fn, options),
-    unstable_cache: (fn, keyParts, options) =>
-      createCachedFunction(() => access, fn, keyParts, options),
+    cacheFunction,
+    unstable_cache: cacheFunction,
     revalidateTag: (...tags) => revalidate({ tags }),
     revalidatePath: (...paths) => revalidate({ paths }),
     revalidate,

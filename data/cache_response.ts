@@ -16,7 +16,12 @@ import { pathOf } from "../core/path.ts";
 import type { CacheAccess } from "./cached_function.ts";
 import { aCookieName, cookieNames, matchCookies } from "./cookie_rule.ts";
 import { CacheError } from "./error.ts";
-import { aPeriod, checkStrings, toPolicy } from "./options.ts";
+import {
+  aPeriod,
+  checkLifetimeName,
+  checkStrings,
+  toPolicy,
+} from "./options.ts";
 import {
   controlOf,
   lifetimeOf,
@@ -97,6 +102,7 @@ export function createResponseCache(
   options: CacheResponseOptions,
 ): Middleware<RequestContext> {
   const operation = "create response cache";
+  checkLifetimeName(options, "maxAge", operation);
   checkOptions(options, CACHE_RESPONSE, operation);
   const { maxAge, clientMaxAge = maxAge, ignoreCookies = [] } = options;
   const policy = toPolicy(options, maxAge, operation);

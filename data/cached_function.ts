@@ -6,41 +6,51 @@
  */
 
 import { checkValue } from "../core/check/check_options.ts";
-import { aFunction, aString } from "../core/check/rules.ts";
+import { aString, type Rule } from "../core/check/rules.ts";
+import { show } from "../core/check/show.ts";
 import { encodeCall } from "./argument_key.ts";
 import type { Engine } from "./engine.ts";
 import type { Invalidation } from "./invalidation_log.ts";
 import {
   type CachedOptions,
+  type CacheFunctionOptions,
   checkStrings,
   lifetime,
   readPolicy,
-  type UnstableCacheOptions,
+  someStrings,
 } from "./options.ts";
 import { RecentKeys } from "./recent_keys.ts";
 import type { RevalidateResult } from "./revalidation.ts";
 
-/** A function that returns a promise. */
+/** A function whose results can be cached, synchronous or asynchronous. */
 // deno-lint-ignore no-explicit-any -- whatever its arguments are
-export type AsyncFunction = (...args: any[]) => Promise<unknown>;
+export type CacheableFunction = (...args: any[]) => unknown;
 
-/** A cached function. */
-export type CachedFunction<F extends AsyncFunction> = F & {
-  /**
-   * Invalidates the result of a call with these arguments, for all instances.
-   *
-   * @throws {TypeError} If the arguments can't be part of a key.
-   */
-  invalidate(...args: Parameters<F>): Promise<RevalidateResult>;
-  /**
-   * Returns the key of a call with these arguments, as traces show it.
-   *
-   * @throws {TypeError} If the arguments can't be part of a key.
-   */
-  key(...args: Parameters<F>): string;
-};
+/**
+ * A cached function, which returns promises. An asynchronous function keeps its
+ * own type, with its type parameters and overloads.
+ */
+export type CachedFunction<F extends CacheableFunction> =
+  & (F extends (...args: never[]) => Promise<unknown> ? F : (
+    this: ThisParameterType<F>,
+    ...args: Parameters<F>
+  ) => Promise<Awaited<ReturnType<F>>>)
+  & {
+    /**
+     * Invalidates the result of a call with these arguments, for all instances.
+     *
+     * @throws {TypeError} If the arguments can't be part of a key, as a rejection.
+     */
+    invalidate(...args: Parameters<F>): Promise<RevalidateResult>;
+    /**
+     * Returns the key of a call with these arguments, as traces show it.
+     *
+     * @throws {TypeError} If the arguments can't be part of a key.
+     */
+    key(...args: Parameters<F>): string;
+  };
 
-/** What a cached function uses of its cache, which may be replaced. */
+/** The parts of a cache that its functions use. */
 export interface CacheAccess {
   readonly engine: Engine;
   readonly now: () => number;
@@ -49,6 +59,31 @@ export interface CacheAccess {
 
 /** In seconds. */
 const DEFAULT_LIFETIME = 3_600;
+
+const aKey: Rule = {
+  ...aString,
+  describe: (value) =>
+    typeof value === "function"
+      ? "a function; to cache by arguments, use cacheFunction(fn, keyParts, options)"
+      : show(value),
+};
+
+const aComputation: Rule = {
+  expected: "a function",
+  test: (value) => typeof value === "function",
+  describe: (value) =>
+    value instanceof Promise
+      ? "a promise; pass the function that creates it"
+      : show(value),
+};
+
+const someKeyParts: Rule = {
+  ...someStrings,
+  describe: (value) =>
+    typeof value === "object" && value !== null
+      ? "an object; options are the third parameter"
+      : someStrings.describe(value),
+};
 
 /** See `cached()`. */
 export function callCached<T>(
@@ -64,9 +99,9 @@ export function callCached<T>(
       const hit = engine.hit(place);
       if (hit !== undefined) return hit as Promise<T>;
     }
-    const operation = "call through the cache";
-    checkValue(key, "key", aString, operation);
-    checkValue(fn, "fn", aFunction, operation);
+    const operation = "call cached()";
+    checkValue(key, "key", aKey, operation);
+    checkValue(fn, "fn", aComputation, operation);
     const policy = readPolicy(options, "maxAge", undefined, operation);
     const call = { key: place, scopeKey: place, policy, compute: fn, lifetime };
     return (policy.maxAge === 0
@@ -77,7 +112,10 @@ export function callCached<T>(
   }
 }
 
-/** Keys of calls with arguments begin with `[`, those of pages with `{`. */
+/**
+ * Returns the key that the store uses. It never starts with `[` or `{`, as the
+ * keys of cached functions and pages do.
+ */
 function storeKey(key: string): string {
   const first = key.charCodeAt(0);
   return first === 91 || first === 123 || first === 0 || first !== first
@@ -85,15 +123,16 @@ function storeKey(key: string): string {
     : key;
 }
 
-/** See `unstable_cache()`. */
-export function createCachedFunction<F extends AsyncFunction>(
+/** See `cacheFunction()`. */
+export function createCachedFunction<F extends CacheableFunction>(
   access: () => CacheAccess,
   fn: F,
-  keyParts: readonly string[],
-  options: UnstableCacheOptions = {},
+  keyParts: readonly string[] = [],
+  options: CacheFunctionOptions = {},
 ): CachedFunction<F> {
   const operation = "create cached function";
-  checkValue(fn, "fn", aFunction, operation);
+  checkValue(fn, "fn", aComputation, operation);
+  checkValue(keyParts, "keyParts", someKeyParts, operation);
   checkStrings(keyParts, "keyParts", operation, aString);
   const policy = readPolicy(options, "revalidate", DEFAULT_LIFETIME, operation);
   // A function without a name of its own shares with no other.

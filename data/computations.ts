@@ -15,6 +15,7 @@ import {
   isValidForPath,
 } from "./invalidation_log.ts";
 import { pathOfScope } from "./paths.ts";
+import { checkRereadable } from "./rereadable.ts";
 import type { CacheRecord, Lock } from "./store.ts";
 import type { ErrorListener, StoreGuard } from "./store_guard.ts";
 import { withTimeout } from "../core/runtime/timeouts.ts";
@@ -143,6 +144,7 @@ export class Computations {
     inFlight.before = this.#store.peek(call.key);
     try {
       const value = await inFlight.run(call);
+      checkRereadable(call.key, value);
       this.#keep(inFlight, call, value, lock);
       return value;
     } finally {

@@ -17,11 +17,11 @@ import {
   createParts,
 } from "./cache.ts";
 import {
-  type AsyncFunction,
+  type CacheableFunction,
   type CachedFunction,
   createCachedFunction,
 } from "./cached_function.ts";
-import type { CachedOptions, UnstableCacheOptions } from "./options.ts";
+import type { CachedOptions, CacheFunctionOptions } from "./options.ts";
 import type { RevalidateOptions, RevalidateResult } from "./revalidation.ts";
 import { createHandler } from "./revalidation_handler.ts";
 
@@ -80,8 +80,9 @@ export function cacheStats(): CacheStats {
  * @param options Its lifetime, in seconds, its tags and its paths.
  * @returns The value, the same object for all callers unless `clone` is set.
  * @throws {TypeError} If an option is invalid, as a rejection.
- * @throws {CacheError} `TIMEOUT` if `fn` took too long, `RECURSION` if it waits
- * for its own result, as a rejection.
+ * @throws {CacheError} As a rejection: `TIMEOUT` if `fn` takes too long,
+ * `RECURSION` if it waits for its own result, `PERSONAL` if it asks for the user,
+ * `NOT_DATA` if only one caller could read its result, such as a `Response`.
  *
  * @example
  * ```ts
@@ -108,34 +109,33 @@ export function cached<T>(
 /**
  * Wraps a function so that its results are cached by its arguments.
  *
- * Arguments are compared by value, in any order of their properties: values as in
- * JSON, `undefined`, `bigint`, `Date`, `Map`, `Set`, bytes and typed arrays.
- * Functions, symbols and instances of other classes are refused. Other values
- * that the function uses aren't part of the key: name them in `keyParts`. Results
- * also belong to the tags, paths and keys of the values that the function gets
- * from this cache.
+ * Arguments are compared by value. They can be JSON values, `undefined`,
+ * `bigint`, `Date`, `Map`, `Set`, bytes and typed arrays; the order of properties
+ * doesn't matter. Variables that the function uses aren't part of the key: name
+ * them in `keyParts`. A result also belongs to the tags, paths and keys of the
+ * values that the function gets from this cache.
  *
- * Called as a method of a class's instance, the function gets its `this`, and
- * each instance has results of its own, in this process only. In any other call,
+ * Called as a method of a class instance, the function gets its `this`, and
+ * each instance has its own results, in this process only. In any other call,
  * `this` is `undefined`, and all callers share the results.
  *
- * @param fn The function.
- * @param keyParts The name of the function, and whatever it depends on besides its
- * arguments. Functions with the same parts share results. A function without
- * parts shares with no other.
+ * @param fn The function, synchronous or asynchronous.
+ * @param keyParts The name of the function, and anything that it depends on
+ * besides its arguments. Functions with the same parts share results. A function
+ * without parts shares with no other function, and no other process.
  * @param options The lifetime of results, in seconds. Default: an hour.
- * @returns The function, with `invalidate` and `key`. It rejects with a
- * `TypeError` if its arguments can't be part of a key, and with a `CacheError`
- * as {@linkcode cached} does.
+ * @returns The function with the methods `invalidate` and `key`. It returns
+ * promises. It rejects with a `TypeError` if its arguments can't be part of a
+ * key, and with a `CacheError` as {@linkcode cached} does.
  * @throws {TypeError} If a parameter or an option is invalid.
  *
  * @example
  * ```ts
- * import { unstable_cache } from "@quartet/kit/data";
+ * import { cacheFunction } from "@quartet/kit/data";
  *
  * let calls = 0;
- * const square = unstable_cache(
- *   (n: number) => Promise.resolve(n * n + 0 * ++calls),
+ * const square = cacheFunction(
+ *   (n: number) => n * n + 0 * ++calls,
  *   ["square"],
  *   { tags: ["numbers"], revalidate: 60 },
  * );
@@ -146,13 +146,31 @@ export function cached<T>(
  * console.assert(await square(3) === 9 && calls === 2);
  * ```
  */
-export function unstable_cache<F extends AsyncFunction>(
+export function cacheFunction<F extends CacheableFunction>(
   fn: F,
-  keyParts: readonly string[],
-  options?: UnstableCacheOptions,
+  keyParts?: readonly string[],
+  options?: CacheFunctionOptions,
 ): CachedFunction<F> {
   return createCachedFunction(() => current, fn, keyParts, options);
 }
+
+/**
+ * {@linkcode cacheFunction} under the name that Next.js uses. Despite the name,
+ * it is stable.
+ *
+ * @example
+ * ```ts
+ * import { unstable_cache } from "@quartet/kit/data";
+ *
+ * const getPost = unstable_cache(
+ *   (id: number) => Promise.resolve({ id, title: "Hello" }),
+ *   ["post"],
+ *   { tags: ["post"], revalidate: 60 },
+ * );
+ * console.assert((await getPost(1)).title === "Hello");
+ * ```
+ */
+export const unstable_cache: typeof cacheFunction = cacheFunction;
 
 /**
  * Invalidates everything with any of these tags. The cost doesn't depend on how

@@ -1,4 +1,4 @@
-/** What can go wrong in the cache itself. */
+/** The codes of {@linkcode CacheError}. */
 export type CacheErrorCode =
   | "TIMEOUT"
   | "RECURSION"
@@ -8,24 +8,25 @@ export type CacheErrorCode =
 /**
  * An error of the cache, not of the function that it calls.
  *
- * `code` is `TIMEOUT` if a computation has taken longer than its `timeout`;
- * `RECURSION` if it would have to wait for its own result; `NOT_DATA` if a
- * value can't be shared with other processes, which reaches only `onError`;
- * `PERSONAL` if a computation asks who sent the request, because every caller
- * would get that user's value.
+ * | code        | cause                                                          |
+ * | ----------- | -------------------------------------------------------------- |
+ * | `TIMEOUT`   | A computation took longer than its `timeout`.                   |
+ * | `RECURSION` | A computation would have to wait for its own result.            |
+ * | `PERSONAL`  | A computation asked for the user, but all callers share its value. |
+ * | `NOT_DATA`  | Only one caller could read the value, such as a `Response`. Or other processes can't read it, which only `onError` sees. |
  */
 export class CacheError extends Error {
-  /** A stable name for programs. */
+  /** The code, a stable name for programs. */
   readonly code: CacheErrorCode;
   /** The name of the class. */
   override readonly name = "CacheError";
 
   /**
-   * Makes an error.
+   * Creates an error.
    *
-   * @param code A stable name for programs.
+   * @param code The code.
    * @param message One sentence for people.
-   * @param options What caused it.
+   * @param options Its cause.
    */
   constructor(code: CacheErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);

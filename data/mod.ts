@@ -3,11 +3,11 @@
  *
  * @example
  * ```ts
- * import { revalidateTag, tags, unstable_cache } from "@quartet/kit/data";
+ * import { cacheFunction, revalidateTag, tags } from "@quartet/kit/data";
  *
  * const names = new Map([[1, "Ada"]]);
- * const getName = unstable_cache(
- *   (id: number) => Promise.resolve(names.get(id)),
+ * const getName = cacheFunction(
+ *   (id: number) => names.get(id),
  *   ["name"],
  *   { tags: [tags.collection("user")], revalidate: 60 },
  * );
@@ -31,9 +31,10 @@ export {
   type CacheStats,
   createCache,
 } from "./cache.ts";
-export type { AsyncFunction, CachedFunction } from "./cached_function.ts";
+export type { CacheableFunction, CachedFunction } from "./cached_function.ts";
 export {
   cached,
+  cacheFunction,
   cacheResponse,
   cacheStats,
   configureCache,
@@ -49,6 +50,7 @@ export type { Invalidation, InvalidationLog } from "./invalidation_log.ts";
 export { createMemoryStore, type MemoryStoreOptions } from "./memory_store.ts";
 export type {
   CachedOptions,
+  CacheFunctionOptions,
   FreshnessOptions,
   UnstableCacheOptions,
 } from "./options.ts";

@@ -93,8 +93,8 @@ export interface CachedOptions extends FreshnessOptions {
   readonly maxAge: number | false;
 }
 
-/** Settings of `unstable_cache`. All times are in seconds. */
-export interface UnstableCacheOptions extends FreshnessOptions {
+/** Settings of `cacheFunction`. All times are in seconds. */
+export interface CacheFunctionOptions extends FreshnessOptions {
   /**
    * How long results are fresh. `false`: until invalidated. 0: never cached.
    * Default: 3600.
@@ -102,11 +102,31 @@ export interface UnstableCacheOptions extends FreshnessOptions {
   readonly revalidate?: number | false;
 }
 
+/** Settings of `unstable_cache`: those of `cacheFunction`. */
+export type UnstableCacheOptions = CacheFunctionOptions;
+
 /** In seconds, or `false` for a value that doesn't expire. */
 type Lifetime = number | false;
 
-/** The functions by the name that they give the lifetime. */
-const LIFETIMES = { maxAge: "cached()", revalidate: "unstable_cache()" };
+/** Names of the lifetime: `cacheFunction()` has kept the one of Next.js. */
+type LifetimeName = "maxAge" | "revalidate";
+
+/**
+ * Checks that options don't use another function's name for the lifetime.
+ *
+ * @throws {TypeError} If they do.
+ */
+export function checkLifetimeName(
+  options: unknown,
+  name: LifetimeName,
+  operation: string,
+): void {
+  const other = name === "maxAge" ? "revalidate" : "maxAge";
+  if (!Object.hasOwn(Object(options), other)) return;
+  throw new TypeError(
+    `Cannot ${operation}: the lifetime is called ${name} here, received ${other}`,
+  );
+}
 
 /** Checked options. Times are in milliseconds, `Infinity` for no end. */
 export interface Policy {
@@ -123,26 +143,19 @@ export interface Policy {
 }
 
 /**
- * Reads the options of `cached()` or `unstable_cache()`.
+ * Reads the options of `cached()` or `cacheFunction()`.
  *
  * @param name The name that the function gives the lifetime.
  * @param byDefault The default lifetime, in seconds.
  * @throws {TypeError} If an option is invalid.
  */
 export function readPolicy(
-  options: FreshnessOptions & Partial<Record<keyof typeof LIFETIMES, Lifetime>>,
-  name: keyof typeof LIFETIMES,
+  options: FreshnessOptions & Partial<Record<LifetimeName, Lifetime>>,
+  name: LifetimeName,
   byDefault: number | undefined,
   operation: string,
 ): Policy {
-  for (const other of Object.keys(LIFETIMES)) {
-    if (other === name || !Object.hasOwn(Object(options), other)) continue;
-    throw new TypeError(
-      `Cannot ${operation}: the lifetime of ${
-        LIFETIMES[name]
-      } is called ${name}, received ${other}`,
-    );
-  }
+  checkLifetimeName(options, name, operation);
   checkOptions(options, { ...FRESHNESS, [name]: aLifetime }, operation);
   const { [name]: lifetime = byDefault } = options;
   checkValue(lifetime, name, aLifetime, operation);
@@ -181,12 +194,12 @@ export function lifetime(value: unknown, policy: Policy): number {
     : policy.maxAge;
 }
 
-/** Checks an array of strings. The default rule refuses empty ones. */
+/** Checks an array of strings. By default, its elements can't be empty. */
 export function checkStrings(
   value: unknown,
   name: string,
   operation: string,
-  element: Rule = aNonEmptyString,
+  element: Rule = aName,
 ): asserts value is readonly string[] {
   checkValue(value, name, someStrings, operation);
   for (const [i, item] of (value as unknown[]).entries()) {
@@ -195,7 +208,22 @@ export function checkStrings(
 }
 
 /** Any array. The elements are checked one by one, for errors with an index. */
-const someStrings = rule("an array of strings", Array.isArray);
+export const someStrings = {
+  expected: "an array of strings",
+  test: Array.isArray,
+  describe: (value: unknown) =>
+    typeof value === "string"
+      ? `${show(value)}; write [${show(value)}]`
+      : show(value),
+};
+
+const aName: Rule = {
+  ...aNonEmptyString,
+  describe: (value) =>
+    Array.isArray(value)
+      ? "an array; pass its elements one by one"
+      : show(value),
+};
 
 /** Shared by all records without tags or paths. */
 const NONE: readonly string[] = Object.freeze([]);

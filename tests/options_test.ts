@@ -390,7 +390,7 @@ const DATA: Case[] = [
   {
     what: "cached()",
     options: { maxAge: 1, tags: ["a"] },
-    cannot: "Cannot call through the cache: ",
+    cannot: "Cannot call cached(): ",
     names: `${FRESHNESS}, maxAge`,
     call: (options) =>
       data.cached(crypto.randomUUID(), () => Promise.resolve(1), options),

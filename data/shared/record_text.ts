@@ -53,7 +53,7 @@ export function writeRecord(
       "NOT_DATA",
       `Cannot share the value of ${
         JSON.stringify(scopeKey)
-      } with other processes: ${where} must be data (values as in JSON, undefined, bigint, Date, Map, Set, RegExp, URL, bytes), received ${what}`,
+      } with other processes: ${where} must be data (values as in JSON, undefined, bigint, Date, Map, Set, RegExp, URL, bytes), received ${what}; return plain data to share it`,
     );
   }
 }

@@ -29,7 +29,7 @@ Deno.test("A time that is longer than any timer can wait is refused", async () =
     await assertRejects(
       () => cache.cached("key", slow(1), { maxAge: 1, [name]: 3e6 }),
       TypeError,
-      `Cannot call through the cache: ${name} must be a number of seconds above 0, or Infinity, and at most 2147483, as long as a timer can wait, received 3000000`,
+      `Cannot call cached(): ${name} must be a number of seconds above 0, or Infinity, and at most 2147483, as long as a timer can wait, received 3000000`,
     );
     const most = { maxAge: 1, [name]: 2_147_483 };
     assertEquals(await cache.cached(`most ${name}`, slow(1), most), 1);

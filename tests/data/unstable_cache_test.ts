@@ -253,8 +253,15 @@ Deno.test("unstable_cache() refuses what it can't use", () => {
   const fn = () => Promise.resolve();
   const cases: readonly (readonly [unknown[], string])[] = [
     [[1, ["a"]], "fn must be a function, received 1"],
-    [[fn], "keyParts must be an array of strings, received undefined"],
-    [[fn, "a"], 'keyParts must be an array of strings, received "a"'],
+    [[fn, null], "keyParts must be an array of strings, received null"],
+    [
+      [fn, "a"],
+      'keyParts must be an array of strings, received "a"; write ["a"]',
+    ],
+    [
+      [fn, { revalidate: 60 }],
+      "keyParts must be an array of strings, received an object; options are the third parameter",
+    ],
     [[fn, ["a", 1]], "keyParts[1] must be a string, received 1"],
     [
       [fn, ["a"], { revalidate: -1 }],
@@ -279,11 +286,16 @@ Deno.test("A lifetime under the name of the other function's is an error, not ig
         { maxAge: 60 } as never,
       ),
     TypeError,
-    "the lifetime of unstable_cache() is called revalidate, received maxAge",
+    "Cannot create cached function: the lifetime is called revalidate here, received maxAge",
   );
   await assertRejects(
     () => cache.cached("a", () => 1, { revalidate: 60 } as never),
     TypeError,
-    "the lifetime of cached() is called maxAge, received revalidate",
+    "Cannot call cached(): the lifetime is called maxAge here, received revalidate",
+  );
+  assertThrows(
+    () => cache.cacheResponse({ revalidate: 60 } as never),
+    TypeError,
+    "Cannot create response cache: the lifetime is called maxAge here, received revalidate",
   );
 });
