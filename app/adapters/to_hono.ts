@@ -9,12 +9,25 @@ import { UnavailableError } from "../../core/unavailable.ts";
 import { createHost } from "../host.ts";
 import { type Mountable, recoverResponse, toPlugins, visit } from "./mount.ts";
 
+/** The part of Hono's `c.req` that is used. */
+interface HonoRequest {
+  readonly raw: Request;
+  /** The routes and middlewares that match the request, in order. */
+  readonly matchedRoutes?: readonly {
+    /** The HTTP method. `ALL` for middlewares and for `app.all()`. */
+    readonly method: string;
+    readonly path: string;
+  }[];
+  /** The index of the one that ran last. */
+  readonly routeIndex?: number;
+}
+
 /** The part of Hono's `c` that is used. */
 interface HonoContext extends RequestContext {
-  readonly req: { readonly raw: Request; readonly routePath?: string };
+  readonly req: HonoRequest;
   /** The second argument of `fetch`, as from `Deno.serve`. */
   readonly env: unknown;
-  /** The error of which Hono has made a page. */
+  /** The error that Hono has answered with an error page. */
   readonly error: Error | undefined;
   readonly finalized: boolean;
   res: Response;
@@ -141,13 +154,16 @@ async function dropBody(c: HonoContext): Promise<void> {
   await res.body.cancel();
 }
 
-/** Records the route of the request, unless it matches every path. */
+/** Records the route of the request. */
 function noteRoute({ req }: HonoContext): void {
   const root = currentScope()?.span?.root;
   if (root === undefined) return;
-  const { routePath } = req;
-  if (routePath === undefined || /^\/?\*?$/.test(routePath)) return;
-  root.setAttribute("http.route", routePath);
+  const route = req.matchedRoutes?.[req.routeIndex ?? -1];
+  // A middleware for all requests ran last if no route has matched.
+  if (route === undefined || route.method === "ALL" && route.path === "/*") {
+    return;
+  }
+  root.setAttribute("http.route", route.path);
 }
 
 /** Without the first assignment, Hono adds the headers of the old response. */

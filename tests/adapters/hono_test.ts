@@ -115,15 +115,37 @@ Deno.test("A trace tells the route of Hono that has answered", async () => {
   app.use(toHono(kit.trace));
   app.use("/api/*", toHono(kit.rpc));
   app.route("/posts", posts);
+  app.get("/", (c) => c.text("home"));
+  app.all("/any", (c) => c.text("any"));
+  app.get("/files/*", (c) => c.text("file"));
   const routes = async (path: string) => {
     const response = await app.request(path);
     const id = response.headers.get("x-app-trace-id");
     const has = (trace: TraceData) => trace.id === id;
     return kit.tracer.getTraces().find(has)?.metadata.routePattern;
   };
+  assertEquals(await routes("/"), "/");
+  assertEquals(await routes("/any"), "/any");
+  assertEquals(await routes("/files/a/b"), "/files/*");
   assertEquals(await routes("/posts/7"), "/posts/:id");
   assertEquals(await routes("/nowhere"), undefined);
   assertEquals(await routes("/api/rpc?path=cities"), "/api/rpc/cities");
+});
+
+Deno.test("A traced Hono app shows a catch-all route for one method, and no middleware", async () => {
+  const routes = async (app: Hono, path: string) => {
+    using kit = createKit();
+    const outer = new Hono();
+    outer.use(toHono(kit.trace));
+    outer.route("/", app);
+    await (await outer.request(path)).text();
+    return onlyTrace(kit.tracer).metadata.routePattern;
+  };
+  const pages = new Hono().get("*", (c) => c.text("page"));
+  assertEquals(await routes(pages, "/about"), "/*");
+  assertEquals(await routes(pages, "/"), "/*");
+  const empty = new Hono().use(cors());
+  assertEquals(await routes(empty, "/"), undefined);
 });
 
 Deno.test("Headers of middlewares further out go with what the parts answer, sockets excepted", async () => {
