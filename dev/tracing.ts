@@ -8,6 +8,7 @@
 import type { Plugin } from "../core/plugin.ts";
 import { isLocalRequest } from "../trace/http/access.ts";
 import { setTracer } from "../trace/record/context.ts";
+import { deferToApp } from "../trace/http/own_settings.ts";
 import { tracePlugin } from "../trace/http/plugin.ts";
 import { createCLIReporter } from "../trace/report/cli.ts";
 import { createTracer } from "../trace/record/tracer.ts";
@@ -35,6 +36,7 @@ export async function startTracing(
   if (exportFile !== undefined) await checkWritable(exportFile);
   const tracer = createTracer();
   setTracer(tracer);
+  deferToApp(tracer);
   const reporter = createCLIReporter(tracer);
   return {
     // Explicit, because without --allow-env the process counts as production.

@@ -16,6 +16,13 @@ import {
   createExclusion,
   type TraceMiddlewareOptions,
 } from "./middleware_options.ts";
+import {
+  adjustTrace,
+  awaitDecision,
+  dropTrace,
+  isDeferringTracer,
+  isUndecided,
+} from "./own_settings.ts";
 import { requestAttributes } from "./request_attributes.ts";
 import { isStreamType, onBodyEnd, withTraceHeaders } from "./response.ts";
 import { createSampler } from "./sampling.ts";
@@ -34,8 +41,13 @@ import { keepTracestate, parseTraceparent } from "./trace_context.ts";
  * `info.completed`, as `Deno.serve` does.
  *
  * A request that passes through several of these middlewares, as on nested
- * apps, has one span: that of the outermost. A request that a handler makes to
- * an app of its own process has a span below the handler's.
+ * apps, has one span, opened by the outermost middleware. Under the dev command
+ * with `--trace`, that is the command's. Your `exclude` and `recordHeaders`
+ * still apply, and so do the `layers`, `minDurationMs` and `maxSpansPerTrace` of
+ * your tracer.
+ *
+ * A request that a handler makes to an app of its own process has a span below
+ * the handler's.
  *
  * @param tracer Keeps the traces. Default: the one of `setTracer`.
  * @param options The requests to leave out, and the headers to keep.
@@ -63,6 +75,7 @@ export function traceMiddleware(
   const { exclude = [], recordHeaders = false } = options;
   const decide = createSampler(options.sample, options.trustParent);
   const isExcluded = createExclusion(exclude);
+  const isDeferring = isDeferringTracer(tracer);
 
   function middleware(
     request: Request,
@@ -70,11 +83,20 @@ export function traceMiddleware(
     next: Next,
   ): Response | Promise<Response> {
     const path = pathOf(request.url);
-    if (isExcluded(path)) return next();
+    const isLeftOut = isExcluded(path);
     const around = scopeAround(context);
     const outer = around?.span as Span | undefined;
     const isOwnScope = around?.ownContext === context;
-    if (outer !== undefined && isTraced(request, around)) {
+    const isKnown = outer !== undefined && isTraced(request, around);
+    if (isKnown && isUndecided(outer.root)) {
+      if (isLeftOut) dropTrace(outer.root, around);
+      else {
+        const attributes = requestAttributes(request, path, recordHeaders);
+        adjustTrace(outer.root, tracer, attributes);
+      }
+    }
+    if (isLeftOut) return next();
+    if (isKnown) {
       if (isOwnScope) around!.tracedRequest = request;
       return next();
     }
@@ -116,6 +138,7 @@ export function traceMiddleware(
         ...(decision && { traceId: decision.traceId }),
       });
     if (parent !== undefined) keepTracestate(span, headers);
+    if (isDeferring) awaitDecision(span);
     return span;
   }
 
@@ -182,6 +205,8 @@ function finish(
   scope: RequestScope,
   info: ConnectionInfo | undefined,
 ): Response {
+  // The app's own tracing has excluded the request.
+  if (scope.tracedRequest === undefined) return response;
   const { status } = response;
   span.setAttribute("http.response.status_code", status);
   if (status >= 500) {

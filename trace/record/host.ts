@@ -18,16 +18,22 @@ import type {
 import type { Clock } from "./clock.ts";
 import type { IdGenerator } from "./ids.ts";
 
+/** The part of a tracer's options that each of its traces follows. */
+export interface TraceSettings {
+  /** Maximum spans of a trace. */
+  readonly maxSpansPerTrace: number;
+  /** Shorter traces aren't stored, in milliseconds. */
+  readonly minDurationMs: number;
+  /** Whether spans of a layer are recorded. */
+  records(layer: Layer): boolean;
+}
+
 /** The tracer, as its traces see it. */
-export interface TraceHost {
+export interface TraceHost extends TraceSettings {
   /** The clocks. */
   readonly clock: Clock;
   /** The source of ids. */
   readonly ids: IdGenerator;
-  /** Maximum spans of a trace. */
-  readonly maxSpansPerTrace: number;
-  /** Whether spans of a layer are recorded. */
-  records(layer: Layer): boolean;
   /** Starts another trace. */
   startTrace(name: string, layer: Layer, options: TraceOptions): Span;
   /** Called when a span has started. */
@@ -44,6 +50,8 @@ export interface TraceHost {
 export interface SpanTrace {
   /** The tracer. */
   readonly host: TraceHost;
+  /** Makes the rest of the trace follow other settings. */
+  follow(settings: Partial<TraceSettings>): void;
   /** 32 lower-case hex digits. */
   readonly id: string;
   /** The span around the whole operation. */

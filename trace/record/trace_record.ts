@@ -8,7 +8,7 @@ import {
 import { noopSpan } from "../noop_tracer.ts";
 import { SkippedSpan } from "./unrecorded_spans.ts";
 import { SpanImpl } from "./span.ts";
-import type { SpanTrace, TraceHost } from "./host.ts";
+import type { SpanTrace, TraceHost, TraceSettings } from "./host.ts";
 import type {
   Attributes,
   ClientSpanData,
@@ -27,7 +27,7 @@ import type {
  */
 export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   /** The tracer. */
-  readonly host: TraceHost;
+  host: TraceHost;
   /** The span around the whole operation, the first of the list of spans. */
   readonly root: SpanImpl;
   /** The epoch time at which the monotonic clock read 0. */
@@ -96,6 +96,11 @@ export class TraceRecord implements LRUEntry<TraceRecord>, SpanTrace {
   /** The time, in epoch milliseconds. */
   now(): number {
     return this.origin + this.host.clock.monotonic();
+  }
+
+  /** Makes the rest of the trace follow other settings. */
+  follow(settings: Partial<TraceSettings>): void {
+    this.host = { ...this.host, ...settings };
   }
 
   /** Opens a span below `parent` or its nearest open ancestor. */

@@ -32,7 +32,7 @@ import { RingBuffer } from "./ring_buffer.ts";
 import type { SpanImpl } from "./span.ts";
 import { Subscribers } from "./subscribers.ts";
 import { toSpanData, toTraceData } from "./trace_data.ts";
-import type { TraceHost } from "./host.ts";
+import type { TraceHost, TraceSettings } from "./host.ts";
 import { TraceRecord } from "./trace_record.ts";
 
 /** Options of a tracer. */
@@ -117,6 +117,7 @@ export class TracerImpl implements Tracer {
       clock,
       ids: random === undefined ? systemIds : createIdGenerator(random),
       maxSpansPerTrace,
+      minDurationMs,
       records: layers === undefined
         ? () => true
         : (layer) => layers.includes(layer),
@@ -134,7 +135,7 @@ export class TracerImpl implements Tracer {
         this.#running.delete(trace);
         this.#runningCount--;
         const { root } = trace;
-        if (root.endedAt - root.startedAt >= minDurationMs) {
+        if (root.endedAt - root.startedAt >= trace.host.minDurationMs) {
           this.#stored.push(trace);
           this.#emitTrace("trace:end", trace);
         } else if (subscribers.want("trace:discard")) {
@@ -143,6 +144,12 @@ export class TracerImpl implements Tracer {
         }
       },
     };
+  }
+
+  /** @internal The settings that each trace follows. */
+  get settings(): TraceSettings {
+    const { maxSpansPerTrace, minDurationMs, records } = this.#host;
+    return { maxSpansPerTrace, minDurationMs, records };
   }
 
   /** Starts a trace and returns its root span; ending that ends the trace. */
