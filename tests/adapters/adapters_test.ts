@@ -9,7 +9,7 @@ import { createKit } from "./kit.ts";
 import type { Api, Kit } from "./kit.ts";
 import { SERVERS } from "./servers.ts";
 
-/** What a test gets of a server that is running. */
+/** A running server, as a test sees it. */
 interface Running {
   readonly kit: Kit;
   readonly origin: string;
@@ -42,7 +42,7 @@ function onEach(
 
 const ADA = { name: "ada", password: "engine" };
 
-/** The trace of a request, once it has ended. */
+/** Waits until a request's trace has ended, and returns it. */
 async function traceOf(
   { tracer }: Kit,
   { headers }: Response,
@@ -61,7 +61,7 @@ const rootOf = ({ spans, rootSpanId }: TraceData): SpanData =>
   spans.get(rootSpanId)!;
 
 onEach(
-  "one request's spans of all modules are below one root",
+  "all modules' spans of one request share one root",
   async ({ kit, browser }) => {
     await browser.json("/sign-in", { body: ADA });
     const response = await browser.ask("/api/rpc?path=cities");
@@ -83,7 +83,7 @@ onEach(
 );
 
 onEach(
-  "a browser signs in, is known by its cookie and passes the guard",
+  "a signed-in browser is recognized by its cookie and passes the guard",
   async ({ kit, browser }) => {
     assertEquals(await browser.json("/known"), false);
     for (const path of ["/guarded", "/account"]) {
@@ -112,7 +112,7 @@ onEach(
 );
 
 onEach(
-  "procedures are called over HTTP, by whom the cookie says",
+  "procedures run over HTTP as the user of the session cookie",
   async ({ origin, browser }) => {
     await browser.json("/sign-in", { body: ADA });
     const httpEndpoint = `${origin}/api/rpc`;
@@ -127,7 +127,7 @@ onEach(
 );
 
 onEach(
-  "subscriptions run on a socket, in traces below the one that opened it",
+  "subscriptions run on a socket and are traced below its handshake",
   async ({ kit, origin, browser }) => {
     await browser.json("/sign-in", { body: ADA });
     await using client = await connect({
@@ -155,7 +155,7 @@ onEach("closing the plugins closes the sockets", async ({ kit, origin }) => {
 });
 
 onEach(
-  "what a call has changed is read anew",
+  "a mutation invalidates the cached list",
   async ({ kit, origin, browser }) => {
     assertEquals(await browser.json("/cities"), ["Rome"]);
     assertEquals(await browser.json("/cities"), ["Rome"]);
@@ -168,7 +168,7 @@ onEach(
 );
 
 onEach(
-  "what was cached for a request belongs to its path",
+  "revalidatePath() invalidates only what a request of that path cached",
   async ({ kit, browser }) => {
     await browser.json("/cities");
     await kit.cache.revalidatePath("/elsewhere");
@@ -180,31 +180,34 @@ onEach(
   },
 );
 
-onEach("the viewer shows itself to this machine alone", async ({ origin }) => {
-  const viewer = await fetch(`${origin}/__app/traces`);
-  assertEquals(viewer.status, 200);
-  assertMatch(viewer.headers.get("content-type")!, /^text\/html/);
-  await viewer.body?.cancel();
-  const list = await fetch(`${origin}/__app/traces/api`);
-  assertEquals((await list.json()).total, 0);
-  const foreign = await fetch(`${origin}/__app/traces`, {
-    headers: { "x-forwarded-for": "192.0.2.1" },
-  });
-  assertEquals(foreign.status, 403);
-  await foreign.body?.cancel();
+onEach(
+  "the viewer is served to loopback clients only, not through a proxy",
+  async ({ origin }) => {
+    const viewer = await fetch(`${origin}/__app/traces`);
+    assertEquals(viewer.status, 200);
+    assertMatch(viewer.headers.get("content-type")!, /^text\/html/);
+    await viewer.body?.cancel();
+    const list = await fetch(`${origin}/__app/traces/api`);
+    assertEquals((await list.json()).total, 0);
+    const foreign = await fetch(`${origin}/__app/traces`, {
+      headers: { "x-forwarded-for": "192.0.2.1" },
+    });
+    assertEquals(foreign.status, 403);
+    await foreign.body?.cancel();
 
-  const stream = new WebSocket(`${origin}/__app/traces/ws`);
-  const first = await new Promise<MessageEvent>((resolve) =>
-    stream.onmessage = resolve
-  );
-  assertEquals(JSON.parse(first.data).type, "initial");
-  const closed = new Promise((resolve) => stream.onclose = resolve);
-  stream.close();
-  await closed;
-});
+    const stream = new WebSocket(`${origin}/__app/traces/ws`);
+    const first = await new Promise<MessageEvent>((resolve) =>
+      stream.onmessage = resolve
+    );
+    assertEquals(JSON.parse(first.data).type, "initial");
+    const closed = new Promise((resolve) => stream.onclose = resolve);
+    stream.close();
+    await closed;
+  },
+);
 
 onEach(
-  "an error is in the trace, and its page tells nothing of it",
+  "an error is recorded in the trace, and its response hides the message",
   async ({ kit, browser }) => {
     const response = await browser.ask("/fail");
     assertEquals(response.status, 500);
@@ -223,15 +226,18 @@ onEach(
   },
 );
 
-onEach("what isn't there is the server's own 404", async ({ kit, browser }) => {
-  const response = await browser.ask("/nowhere");
-  assertEquals(response.status, 404);
-  assertEquals(await response.text(), "the framework's 404");
-  assertEquals((await traceOf(kit, response)).metadata.statusCode, 404);
-});
+onEach(
+  "an unknown path gets the server's own 404",
+  async ({ kit, browser }) => {
+    const response = await browser.ask("/nowhere");
+    assertEquals(response.status, 404);
+    assertEquals(await response.text(), "the framework's 404");
+    assertEquals((await traceOf(kit, response)).metadata.statusCode, 404);
+  },
+);
 
 onEach(
-  "headers that can't be changed don't stop the modules",
+  "a response with immutable headers passes through the modules",
   async ({ kit, browser }) => {
     const response = await browser.ask("/moved");
     await response.body?.cancel();
@@ -242,7 +248,7 @@ onEach(
 );
 
 onEach(
-  "a stream's trace ends when the stream has",
+  "a stream's trace ends with the stream",
   async ({ kit, browser }) => {
     const response = await browser.ask("/stream");
     assertEquals(await response.text(), "one two three");
@@ -252,7 +258,7 @@ onEach(
 );
 
 onEach(
-  "HEAD is answered without the stream, whose trace ends",
+  "HEAD is answered without reading the stream, and its trace ends",
   async ({ kit, browser }) => {
     const response = await browser.ask("/stream", { method: "HEAD" });
     assertEquals(response.headers.get("content-type"), "text/event-stream");
@@ -263,7 +269,7 @@ onEach(
 );
 
 onEach(
-  "requests at the same time have traces of their own",
+  "concurrent requests have separate traces",
   async ({ kit, origin }) => {
     const rpc = createClient<Api>({ httpEndpoint: `${origin}/api/rpc` });
     const ids = await Promise.all(
@@ -278,7 +284,7 @@ onEach(
   },
 );
 
-/** Reads a response to its end. */
+/** Reads a response's body, and returns the response. */
 async function read(response: Response): Promise<Response> {
   await response.text();
   return response;

@@ -19,7 +19,7 @@ const WRONG = () => {
   throw new AuthError("INVALID_CREDENTIALS", "Wrong password");
 };
 
-/** Runs `fn` and gives what is logged as an error meanwhile. */
+/** Runs `fn` and returns the errors logged meanwhile. */
 async function logged(fn: () => Promise<void>): Promise<unknown[][]> {
   const { error } = console;
   const lines: unknown[][] = [];
@@ -32,7 +32,7 @@ async function logged(fn: () => Promise<void>): Promise<unknown[][]> {
   return lines;
 }
 
-Deno.test("Hono's own error handler answers an AuthError, and logs nothing", async () => {
+Deno.test("Hono's default error handler answers an AuthError and logs nothing", async () => {
   using kit = createKit();
   const app = new Hono();
   app.use(toHono(kit.trace, kit.auth));
@@ -46,7 +46,7 @@ Deno.test("Hono's own error handler answers an AuthError, and logs nothing", asy
   assertEquals(rootOf(onlyTrace(kit.tracer)).status, "ok");
 });
 
-Deno.test("Hono logs an error of a handler behind auth, and shows it to nobody", async () => {
+Deno.test("Hono logs an error of a handler behind auth, and the response hides it", async () => {
   using kit = createKit();
   const app = new Hono();
   app.use(toHono(kit.auth));
@@ -61,7 +61,7 @@ Deno.test("Hono logs an error of a handler behind auth, and shows it to nobody",
   assertEquals(lines.flat().map(String), ["TypeError: inside"]);
 });
 
-Deno.test("An AuthError that an app's error handler takes for a failure gets its answer", async () => {
+Deno.test("An AuthError keeps its 401 when the app's error handler returns a 500", async () => {
   using kit = createKit();
   const app = new Hono();
   app.use(toHono(kit.auth));
@@ -70,7 +70,7 @@ Deno.test("An AuthError that an app's error handler takes for a failure gets its
   assertEquals((await app.request("/")).status, 401);
 });
 
-Deno.test("An error that an app's error handler has an answer for keeps it", async () => {
+Deno.test("A response other than a 500 from the app's error handler is kept", async () => {
   using kit = createKit();
   const app = new Hono();
   app.use(toHono(kit.trace, kit.auth));
@@ -92,7 +92,7 @@ Deno.test("An error that an app's error handler has an answer for keeps it", asy
   );
 });
 
-Deno.test("What fails in a part itself is answered by Hono's error handler", async () => {
+Deno.test("Hono's error handler answers an error thrown by a mounted plugin", async () => {
   const app = new Hono();
   const broken: Mountable = () => Promise.reject(new Error("inside"));
   const tracer = createTracer();
@@ -108,7 +108,7 @@ Deno.test("What fails in a part itself is answered by Hono's error handler", asy
   assertEquals(rootOf(onlyTrace(tracer)).events.length, 1);
 });
 
-Deno.test("A trace tells the route of Hono that has answered", async () => {
+Deno.test("A trace names the Hono route that answered", async () => {
   using kit = createKit();
   const posts = new Hono().get("/:id", (c) => c.text(c.req.param("id")));
   const app = new Hono();
@@ -148,7 +148,7 @@ Deno.test("A traced Hono app shows a catch-all route for one method, and no midd
   assertEquals(await routes(empty, "/"), undefined);
 });
 
-Deno.test("Headers of middlewares further out go with what the parts answer, sockets excepted", async () => {
+Deno.test("Headers set by outer middleware are added to plugins' responses, except upgrades", async () => {
   using kit = createKit();
   const app = new Hono();
   app.use(cors());
@@ -168,7 +168,7 @@ Deno.test("Headers of middlewares further out go with what the parts answer, soc
   await server.shutdown();
 });
 
-Deno.test("The response that switches protocols reaches the server as it is", async () => {
+Deno.test("toHono() passes the 101 response of an upgrade to the server unchanged", async () => {
   let made: Response | undefined;
   let sent: Response | undefined;
   const app = new Hono();
@@ -188,7 +188,7 @@ Deno.test("The response that switches protocols reaches the server as it is", as
   assert(made !== undefined && made === sent);
 });
 
-Deno.test("A part may answer otherwise than Hono has, header by header", async () => {
+Deno.test("A mounted middleware can replace Hono's response and each of its headers", async () => {
   const app = new Hono();
   app.use(toHono(async (_request, _context, next) => {
     const { headers } = await next();
@@ -203,7 +203,7 @@ Deno.test("A part may answer otherwise than Hono has, header by header", async (
   assertEquals(response.headers.get("x-old"), null);
 });
 
-Deno.test("A response that a part or a handler throws is the answer", async () => {
+Deno.test("A response thrown by a middleware or a handler is sent", async () => {
   const app = new Hono();
   app.use(cors());
   const refuse = (): never => {
@@ -219,7 +219,7 @@ Deno.test("A response that a part or a handler throws is the answer", async () =
   }
 });
 
-Deno.test("cacheResponse() keeps pages of Hono, and makes new ones of old ones", async () => {
+Deno.test("cacheResponse() caches Hono's pages and refreshes stale ones", async () => {
   const { cache, pass, errors } = timedCache();
   const app = new Hono();
   app.use(toHono(
@@ -233,11 +233,11 @@ Deno.test("cacheResponse() keeps pages of Hono, and makes new ones of old ones",
   const get = async () => await (await app.request("/")).text();
   assertEquals([await get(), await get()], ["1", "1"]);
   pass(10);
-  assertEquals(await get(), "1", "the old one once more");
+  assertEquals(await get(), "1", "stale page");
   assertEquals(version, 2);
   let page = "1";
   while (page === "1" && version === 2) {
-    // The new page is read before it is kept.
+    // The request in the background ends before its page is in the cache.
     await new Promise((resolve) => setTimeout(resolve));
     page = await get();
   }
@@ -245,7 +245,7 @@ Deno.test("cacheResponse() keeps pages of Hono, and makes new ones of old ones",
   assertEquals(errors, []);
 });
 
-Deno.test("A plugin's routes, setup and close work on Hono as they do in an app", async () => {
+Deno.test("A plugin's routes, setup and close work on Hono as in createApp()", async () => {
   const log: string[] = [];
   const plugin: Plugin = {
     name: "health",
@@ -274,7 +274,7 @@ Deno.test("A plugin's routes, setup and close work on Hono as they do in an app"
   assertEquals(log, ["setup", "close"]);
 });
 
-Deno.test("Hono's variables and the values of the modules are the same", async () => {
+Deno.test("Hono's variables are readable through the kit's context", async () => {
   using kit = createKit();
   const app = new Hono<{ Variables: { tenant: string } }>();
   app.use(toHono(kit.auth));
@@ -290,7 +290,7 @@ Deno.test("Hono's variables and the values of the modules are the same", async (
   assertEquals(await response.json(), ["acme", "function"]);
 });
 
-Deno.test("Hono inside of a traced app is part of the same trace", async () => {
+Deno.test("Hono within a traced app joins its trace", async () => {
   using kit = createKit();
   const app = new Hono();
   app.use(toHono(kit.auth));
@@ -308,7 +308,7 @@ Deno.test("Hono inside of a traced app is part of the same trace", async () => {
   );
 });
 
-Deno.test("A guard before a handler of Hono keeps the types of its answer", async () => {
+Deno.test("toHono(requireAuth()) before a handler keeps its typed response", async () => {
   using kit = createKit();
   const app = new Hono()
     .use(toHono(kit.auth))
@@ -321,7 +321,7 @@ Deno.test("A guard before a handler of Hono keeps the types of its answer", asyn
   assertEquals((await client.n.$get()).status, 401);
 });
 
-Deno.test("Parts between a validator and a handler leave what those know of each other", async () => {
+Deno.test("toHono() between a validator and a handler keeps the types of both", async () => {
   using kit = createKit();
   interface Env {
     Variables: { tenant: string };
@@ -357,7 +357,7 @@ Deno.test("Parts between a validator and a handler leave what those know of each
   });
 });
 
-Deno.test("What can't be mounted is refused by its place", () => {
+Deno.test("toHono() rejects an invalid part and names its position", () => {
   for (const part of [undefined, null, {}, "auth", { auth: true }]) {
     assertThrows(
       () => toHono(() => new Response(), part as never),

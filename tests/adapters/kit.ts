@@ -1,6 +1,6 @@
 /**
- * One application for all servers: its modules, and what its handlers do
- * whichever server calls them.
+ * One application for all servers: its modules, and the handlers that each
+ * server calls.
  *
  * @module
  */
@@ -22,27 +22,27 @@ import { createTracer, tracedAdapter, tracePlugin } from "@quartet/kit/trace";
 import type { TracerImpl } from "@quartet/kit/trace";
 import { currentScope } from "../../core/request_scope.ts";
 
-/** The modules, and what handlers do. */
+/** The modules and the handlers. */
 export interface Kit extends Disposable {
   readonly tracer: TracerImpl;
   readonly trace: Plugin;
   readonly auth: AuthPlugin;
   readonly rpc: Plugin;
   readonly cache: Cache;
-  /** How often the database was asked. */
+  /** Number of database queries. */
   readonly asked: { count: number };
-  /** What servers and handlers have reported. */
+  /** Errors reported by servers and handlers. */
   readonly errors: unknown[];
   signIn(request: Request, context: RequestContext): Promise<Response>;
-  /** For those alone who are signed in. */
+  /** Requires a signed-in user. */
   account(context: RequestContext): Response;
   cities(): Promise<Response>;
 }
 
-/** The procedures, for clients. */
+/** The procedures' types, for clients. */
 export type Api = ReturnType<typeof createApi>;
 
-/** Makes the modules, with a cache and a database of their own. */
+/** Creates the modules with their own cache and database. */
 export function createKit(): Kit {
   const tracer = createTracer();
   const cache = createCache();

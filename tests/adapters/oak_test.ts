@@ -1,6 +1,6 @@
 /**
- * Oak inside of `withPlugins()`. What is on npm is Oak for Node, which has a
- * `Request` and a `Response` of its own; they are made the runtime's here.
+ * Oak within `withPlugins()`. The Oak package on npm targets Node and has its
+ * own `Request` and `Response`, so the test converts them to the runtime's.
  *
  * @module
  */
@@ -14,13 +14,13 @@ import { connect, subscribe, until } from "../rpc/helpers.ts";
 import { createKit } from "./kit.ts";
 import type { Api, Kit } from "./kit.ts";
 
-// It says so when it is loaded.
+// Oak prints a warning when it's loaded.
 const { warn } = console;
 console.warn = () => {};
 const { Application, Router } = await import("@oakserver/oak");
 console.warn = warn;
 
-/** Oak's, as the one for Deno has it. */
+/** Type of `Application.handle` in Oak for Deno. */
 type Handle = (
   request: Request,
   address: Deno.NetAddr,
@@ -54,7 +54,7 @@ function createOak(kit: Kit): Handle {
   };
 }
 
-Deno.test("Oak: all modules work around it", async () => {
+Deno.test("Oak: all modules work within withPlugins()", async () => {
   using kit = createKit();
   const handle = createOak(kit);
   const app = withPlugins(

@@ -1,6 +1,6 @@
 /**
- * The same application on one server after the other, each with handlers of
- * its own manner.
+ * The same application on one server after another, each with handlers in that
+ * server's style.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { getAuth, requireAuth } from "@quartet/kit/auth";
 import { Hono } from "hono";
 import type { Kit } from "./kit.ts";
 
-/** What `Deno.serve` takes, and what to close after it. */
+/** A handler for `Deno.serve`, and a function that closes its plugins. */
 export interface Mounted {
   readonly fetch: (
     request: Request,
@@ -24,7 +24,7 @@ export interface Mounted {
   readonly close: () => Promise<void>;
 }
 
-/** What a stream sends. */
+/** Parts of the streamed body. */
 const CHUNKS = ["one ", "two ", "three"];
 
 const stream = () =>
@@ -55,7 +55,7 @@ function addRoutes(app: Hono, kit: Kit): Hono {
     .notFound((c) => c.text("the framework's 404", 404));
 }
 
-/** The servers, by their names. */
+/** The servers by name. */
 export const SERVERS: Readonly<Record<string, (kit: Kit) => Mounted>> = {
   "Hono, all at once": (kit) => {
     const parts = toHono(kit.trace, kit.auth, kit.rpc);
@@ -105,7 +105,7 @@ export const SERVERS: Readonly<Record<string, (kit: Kit) => Mounted>> = {
   },
 };
 
-/** A handler as one writes it without a framework. */
+/** A handler as you'd write it without a framework. */
 function handler(kit: Kit): (request: Request) => Promise<Response> {
   return async (request) => {
     const { pathname } = new URL(request.url);

@@ -1,4 +1,4 @@
-/** Sockets on a server of Node, with bytes that no decent client sends. */
+/** Sockets on a Node server, with bytes that no well-behaved client sends. */
 
 import {
   assert,
@@ -21,7 +21,7 @@ interface Listening extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Serves an app's sockets, and nothing else. */
+/** Serves only an app's sockets. */
 async function listen(
   app: Fetcher,
   options: NodeHostOptions = {
@@ -41,7 +41,7 @@ async function listen(
   };
 }
 
-/** Greets and closes. */
+/** Sends a greeting, then closes the socket. */
 function createGreeter(): Upgrader<string> {
   return createUpgrader<string>({
     open(ws) {
@@ -71,7 +71,7 @@ const handshake = (
   method = "GET",
 ) => handshakeOf(changes, { target: "//a", method });
 
-Deno.test("On Node a handshake has the headers that the app has set, and a path stays as it is", async () => {
+Deno.test("toNode() keeps the app's headers in the handshake's response, and the path unchanged", async () => {
   const upgrader = createGreeter();
   await using server = await listen(serving(upgrader));
   const url = `ws://127.0.0.1:${server.port}//a`;
@@ -87,7 +87,7 @@ Deno.test("On Node a handshake has the headers that the app has set, and a path 
   assertEquals(upgrader.size, 0);
 });
 
-Deno.test("On Node what is no handshake is answered by the app, and the connection closed", async () => {
+Deno.test("toNode() sends the app's response to an invalid handshake and closes the connection", async () => {
   const upgrader = createGreeter();
   await using server = await listen(serving(upgrader));
   const answer = await exchange(
@@ -96,13 +96,13 @@ Deno.test("On Node what is no handshake is answered by the app, and the connecti
   );
   assertMatch(answer, /^HTTP\/1\.1 426 /);
   assertMatch(answer, /\r\nconnection: close\r\n/);
-  // Its end is that of the connection.
+  // The body ends with the connection.
   assertMatch(answer, /\r\n\r\nno$/);
   assertNotMatch(answer, /\r\n(content-length|transfer-encoding):/);
   assertEquals(upgrader.size, 0);
 });
 
-Deno.test("On Node a key that is none leaves no socket behind", async () => {
+Deno.test("toNode() leaves no socket behind after an invalid Sec-WebSocket-Key", async () => {
   const upgrader = createGreeter();
   await using server = await listen(serving(upgrader));
   const answer = await exchange(
@@ -114,7 +114,7 @@ Deno.test("On Node a key that is none leaves no socket behind", async () => {
   assertEquals(upgrader.size, 0);
 });
 
-Deno.test("On Node a malformed Host is a 400, and the app is not asked", async () => {
+Deno.test("toNode() answers a malformed Host with 400 without calling the app", async () => {
   let asked = 0;
   await using server = await listen({
     fetch() {
@@ -127,7 +127,7 @@ Deno.test("On Node a malformed Host is a 400, and the app is not asked", async (
   assertEquals(asked, 0);
 });
 
-Deno.test("On Node what offers another protocol is refused, and the app is not asked", async () => {
+Deno.test("toNode() rejects an upgrade to another protocol without calling the app", async () => {
   let asked = 0;
   await using server = await listen({
     fetch() {
@@ -153,7 +153,7 @@ Deno.test("On Node what offers another protocol is refused, and the app is not a
   assertEquals(asked, 0);
 });
 
-Deno.test("On Node a POST that asks for HTTP/2 is answered in HTTP/1.1 if the server allows it", async () => {
+Deno.test("On Node a POST that offers HTTP/2 is answered over HTTP/1.1 if the server allows it", async () => {
   const upgrader = createGreeter();
   const greeter = serving(upgrader);
   const { fetch, upgrade } = toNode({
@@ -167,7 +167,7 @@ Deno.test("On Node a POST that asks for HTTP/2 is answered in HTTP/1.1 if the se
     hostname: "127.0.0.1",
     port: 0,
     serverOptions: {
-      // Not among the types yet.
+      // @types/node lacks this option.
       shouldUpgradeCallback: ({ headers }: IncomingMessage) =>
         headers.upgrade?.toLowerCase() === "websocket",
     } as ServerOptions,
@@ -194,7 +194,7 @@ Deno.test("On Node a POST that asks for HTTP/2 is answered in HTTP/1.1 if the se
   }
 });
 
-Deno.test("On Node sockets without the option webSocketServer are a 501 that is told once", async () => {
+Deno.test("toNode() without webSocketServer answers sockets with 501 and logs the error once", async () => {
   const logged: unknown[] = [];
   const { error } = console;
   console.error = (...args) => void logged.push(args);
@@ -213,7 +213,7 @@ Deno.test("On Node sockets without the option webSocketServer are a 501 that is 
   assertMatch(String(logged), /toNode\(\) needs the option webSocketServer/);
 });
 
-Deno.test("On Node a response other than the upgrade's is sent instead, and its socket is closed", async () => {
+Deno.test("toNode() sends a response other than the upgrade's and closes its socket", async () => {
   const gone = Promise.withResolvers<number>();
   const upgrader = createUpgrader<null>({
     message() {},
@@ -231,7 +231,7 @@ Deno.test("On Node a response other than the upgrade's is sent instead, and its 
   assertEquals(upgrader.size, 0);
 });
 
-Deno.test("On Node a socket closes with 1011 where it can't close as a handler asks", async () => {
+Deno.test("On Node a socket closes with 1011 if the handler's close code or reason is invalid", async () => {
   const farewells: [number, string][] = [[9999, ""], [4000, "x".repeat(200)]];
   for (const farewell of farewells) {
     const { error } = console;
@@ -255,7 +255,7 @@ Deno.test("On Node a socket closes with 1011 where it can't close as a handler a
   }
 });
 
-Deno.test("Where no response follows an upgrade, its socket is closed", async () => {
+Deno.test("toNode() and toBun() close an upgraded socket when the app returns no response", async () => {
   const { error } = console;
   console.error = () => {};
   try {
@@ -290,7 +290,7 @@ Deno.test("Where no response follows an upgrade, its socket is closed", async ()
   }
 });
 
-Deno.test("On Node the body of a refusal is sent as it is taken, and no longer than somebody does", async () => {
+Deno.test("toNode() streams a refusal's body and cancels it when the client disconnects", async () => {
   const CHUNK = new Uint8Array(65_536);
   const CHUNKS = 1_024;
   const end = Promise.withResolvers<string>();
@@ -318,7 +318,7 @@ Deno.test("On Node the body of a refusal is sent as it is taken, and no longer t
   assertEquals(await end.promise, "cancelled");
 });
 
-Deno.test("On Node a body that has nothing to say ends with its connection", async () => {
+Deno.test("toNode() cancels a body without chunks when the client disconnects", async () => {
   const cancelled = Promise.withResolvers<void>();
   await using server = await listen({
     fetch: () =>
@@ -331,11 +331,11 @@ Deno.test("On Node a body that has nothing to say ends with its connection", asy
   await client.write(new TextEncoder().encode(handshake()));
   await client.read(new Uint8Array(1_024));
   client.close();
-  // Proved by this being reached.
+  // The test passes once this resolves.
   await cancelled.promise;
 });
 
-Deno.test("On Node a body of many parts arrives whole", async () => {
+Deno.test("toNode() sends a body of many chunks completely", async () => {
   const parts = Array.from({ length: 200 }, (_, i) => `${i}`.repeat(2_000));
   await using server = await listen({
     fetch: () =>
@@ -348,7 +348,7 @@ Deno.test("On Node a body of many parts arrives whole", async () => {
   assert(body === parts.join(""), `${body.length} characters`);
 });
 
-Deno.test("toNode() and toBun() refuse what has no fetch", () => {
+Deno.test("toNode() and toBun() reject an app without fetch", () => {
   for (const wrong of [undefined, null, {}, () => new Response()]) {
     assertThrows(
       () => toNode(wrong as never),

@@ -17,7 +17,7 @@ import { createKit } from "./kit.ts";
 
 const get = (path = "/") => new Request(`http://localhost${path}`);
 
-Deno.test("withPlugins() hands on what the server tells, to a handler of any type", async () => {
+Deno.test("withPlugins() passes the server's connection info to a handler of any type", async () => {
   const seen: unknown[] = [];
   const handler = (
     _request: Request,
@@ -41,7 +41,7 @@ Deno.test("withPlugins() hands on what the server tells, to a handler of any typ
   await server.shutdown();
 });
 
-Deno.test("withPlugins() answers what a handler throws or forgets to return", async () => {
+Deno.test("withPlugins() answers when a handler throws or returns nothing", async () => {
   const answers: Record<string, () => unknown> = {
     "/response": () => {
       throw errorResponse(418, "TEAPOT", "Short and stout");
@@ -72,7 +72,7 @@ Deno.test("withPlugins() answers what a handler throws or forgets to return", as
   ]);
 });
 
-Deno.test("withPlugins() has the routes of plugins before the handler", async () => {
+Deno.test("withPlugins() matches plugins' routes before it calls the handler", async () => {
   const log: string[] = [];
   const app = withPlugins([{
     name: "health",
@@ -87,7 +87,7 @@ Deno.test("withPlugins() has the routes of plugins before the handler", async ()
   assertEquals(log, ["setup", "close"]);
 });
 
-Deno.test("withPlugins() refuses what is no handler and two plugins of one name", () => {
+Deno.test("withPlugins() rejects an invalid handler and duplicate plugin names", () => {
   assertThrows(
     () => withPlugins([], null as never),
     TypeError,
@@ -101,7 +101,7 @@ Deno.test("withPlugins() refuses what is no handler and two plugins of one name"
   );
 });
 
-Deno.test("currentContext() is that of the request, and there is none outside", async () => {
+Deno.test("currentContext() returns the request's context, and throws outside a request", async () => {
   assertThrows(currentContext, TypeError, "Cannot get the current context");
   using kit = createKit();
   const app = withPlugins([kit.auth], async () => {
@@ -112,7 +112,7 @@ Deno.test("currentContext() is that of the request, and there is none outside", 
   assertThrows(currentContext, TypeError, "Cannot get the current context");
 });
 
-Deno.test("toMiddleware() throws on what it has no answer for", async () => {
+Deno.test("toMiddleware() rethrows an error that no plugin handles", async () => {
   using kit = createKit();
   const kitMiddleware = toMiddleware(kit.trace, kit.auth);
   const failure = new Error("inside");
@@ -126,7 +126,7 @@ Deno.test("toMiddleware() throws on what it has no answer for", async () => {
   assertEquals(kit.tracer.getTraces()[0]?.metadata.statusCode, 500);
 });
 
-Deno.test("toMiddleware() throws if next() gives no response, also where no part runs", async () => {
+Deno.test("toMiddleware() throws if next() returns no response, also without plugins", async () => {
   const next = () => undefined as unknown as Response;
   const passing: Mountable = (_request, _context, next) => next();
   for (const parts of [[], [passing]]) {
@@ -138,7 +138,7 @@ Deno.test("toMiddleware() throws if next() gives no response, also where no part
   }
 });
 
-Deno.test("toMiddleware() waits for a server that was told to go on", async () => {
+Deno.test("toMiddleware() waits for a next() call that its middleware didn't await", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const log: string[] = [];
   let late: (() => Promise<Response>) | undefined;
@@ -165,7 +165,7 @@ Deno.test("toMiddleware() waits for a server that was told to go on", async () =
   assertEquals(message, "Cannot call next(): the request was answered before");
 });
 
-Deno.test("Middlewares of one request share its context, others don't", async () => {
+Deno.test("toMiddleware() shares the context between middlewares of one request only", async () => {
   const outer = toMiddleware((_request, context, next) => {
     context.set("seen", true);
     return next();
