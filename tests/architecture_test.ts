@@ -17,17 +17,17 @@ import { assert, assertEquals } from "@std/assert";
 import config from "../deno.json" with { type: "json" };
 import { exists, ROOT, startDeno } from "./helpers.ts";
 
-/** One file that imports another one. Paths are relative to the root. */
+/** One file that imports another. Paths are relative to the root. */
 interface Edge {
   readonly from: string;
   readonly to: string;
-  /** Whether the import is there at run time, not only for its types. */
+  /** Whether the import exists at run time, not only for types. */
   readonly runs: boolean;
   /** Whether it is an `import()`. */
   readonly dynamic: boolean;
 }
 
-/** What `deno info --json` prints, as far as it is used here. */
+/** The part of the output of `deno info --json` that the tests use. */
 interface Info {
   readonly modules: readonly {
     readonly specifier: string;
@@ -41,13 +41,13 @@ interface Info {
 }
 
 const MODULES = ["auth", "trace", "rpc", "data"];
-/** Files that import modules, and that nothing imports. */
+/** Files that no module imports. */
 const TOPS = ["mod.ts", "dev.ts"];
 /** The entry of the viewer, and the built page that the server serves. */
 const VIEWER_ENTRY = "viewer/main.tsx";
 const VIEWER_PAGE = "viewer/dist/page.ts";
 
-/** Of several entry points, those that they share once. */
+/** Returns the imports of several entry points without duplicates. */
 async function edgesOfAll(entries: readonly string[]): Promise<Edge[]> {
   const edges = new Map<string, Edge>();
   for (const entry of entries) {
@@ -66,7 +66,7 @@ async function edgesOf(entry: string): Promise<Edge[]> {
   for (const { specifier, error, dependencies = [] } of modules) {
     const from = pathOf(specifier);
     if (from === undefined) continue;
-    // The page is built, so it may not be there yet.
+    // The page is a build output, so it may be missing.
     assert(error === undefined || from === VIEWER_PAGE, error);
     for (const { code, type, isDynamic = false } of dependencies) {
       for (const [target, runs] of [[code, true], [type, false]] as const) {
@@ -80,7 +80,7 @@ async function edgesOf(entry: string): Promise<Edge[]> {
   return edges;
 }
 
-/** The path below the root, if the module is one of ours. */
+/** Returns the path below the root, or `undefined` for an external module. */
 function pathOf(specifier: string | undefined): string | undefined {
   return specifier?.startsWith(ROOT.href)
     ? decodeURIComponent(specifier.slice(ROOT.href.length))
@@ -94,7 +94,7 @@ const server = await edgesOfAll(Object.values<string>(config.exports));
 const viewer = await exists(VIEWER_ENTRY) ? await edgesOf(VIEWER_ENTRY) : [];
 const all = [...server, ...viewer];
 
-Deno.test("The module graph holds the app and the modules that there are", async () => {
+Deno.test("The module graph includes app, core and all modules", async () => {
   const folders = new Set(server.map(({ from }) => folderOf(from)));
   const present: string[] = ["app", "core"];
   for (const name of MODULES) {
@@ -104,7 +104,7 @@ Deno.test("The module graph holds the app and the modules that there are", async
   assertEquals(present.filter((name) => !folders.has(name)), []);
 });
 
-Deno.test("The modules never import each other", () => {
+Deno.test("Modules don't import each other", () => {
   const wrong = all.filter(({ from, to }) =>
     MODULES.includes(folderOf(from)) && MODULES.includes(folderOf(to)) &&
     folderOf(from) !== folderOf(to)
@@ -112,7 +112,7 @@ Deno.test("The modules never import each other", () => {
   assertEquals(wrong.map(show), []);
 });
 
-Deno.test("core imports nothing but itself", () => {
+Deno.test("core imports only itself", () => {
   const wrong = all.filter(({ from, to }) =>
     folderOf(from) === "core" && folderOf(to) !== "core"
   );
@@ -126,7 +126,7 @@ Deno.test("app imports only core", () => {
   assertEquals(wrong.map(show), []);
 });
 
-Deno.test("The modules import only core and, for the traces, the viewer's page", () => {
+Deno.test("Modules import only core; trace may also import the viewer's page", () => {
   const wrong = all.filter(({ from, to }) => {
     const folder = folderOf(from);
     return MODULES.includes(folder) && folderOf(to) !== folder &&
@@ -143,7 +143,7 @@ Deno.test("Nothing imports mod.ts, dev.ts or the dev command", () => {
   assertEquals(wrong.map(show), []);
 });
 
-Deno.test("The viewer takes from the server only records and their formats", () => {
+Deno.test("The viewer imports from the server only records and their formats", () => {
   const allowed = ["trace/types.ts", "trace/serialize.ts", "trace/layers.ts"];
   const wrong = viewer.filter(({ from, to }) =>
     folderOf(from) === "viewer" && folderOf(to) !== "viewer" &&
@@ -153,7 +153,7 @@ Deno.test("The viewer takes from the server only records and their formats", () 
   assertEquals(wrong.map(show), []);
 });
 
-Deno.test("What the viewer runs of the server needs no server", () => {
+Deno.test("The viewer runs no code that needs a server", () => {
   const reached = reach([VIEWER_ENTRY], viewer.filter(({ runs }) => runs));
   const wrong = [...reached].filter((path) =>
     ["app", "dev"].includes(folderOf(path)) ||
@@ -162,7 +162,7 @@ Deno.test("What the viewer runs of the server needs no server", () => {
   assertEquals(wrong, []);
 });
 
-Deno.test("The dev command loads nothing of the tracer before --trace asks for it", () => {
+Deno.test("The dev command loads the tracer only with --trace", () => {
   const edges = server.filter(({ runs, dynamic }) => runs && !dynamic);
   const reached = reach(["dev.ts"], edges);
   assert(reached.has("app/serve.ts"));
@@ -174,18 +174,18 @@ Deno.test("The dev command loads nothing of the tracer before --trace asks for i
   );
 });
 
-/** All that is imported from these files on, at whatever distance. */
+/** Returns all files that these files import, directly or indirectly. */
 function reach(from: readonly string[], edges: readonly Edge[]): Set<string> {
   const reached = new Set(from);
-  // A set's iteration also visits what is added while it runs.
+  // Iterating a set also visits paths that the loop adds.
   for (const path of reached) {
     for (const edge of edges) if (edge.from === path) reached.add(edge.to);
   }
   return reached;
 }
 
-Deno.test("No module imports itself around a corner", () => {
-  // Nor for types only: who reads the one file would have to read the other.
+Deno.test("No imports are circular", () => {
+  // Type-only imports count too: circular types are as hard to read.
   const imports = Map.groupBy(all, ({ from }) => from);
   const done = new Set<string>();
   const open: string[] = [];
@@ -240,7 +240,7 @@ const MAX_FILE_LINES = 300;
 const MEDIAN_FILE_LINES = [60, 130] as const;
 const MAX_CODE_LINES = 34_000;
 
-/** The lines of each source file. What is built doesn't count. */
+/** Returns the lines of each source file, without build outputs. */
 async function readSources(): Promise<Map<string, readonly string[]>> {
   const sources = new Map<string, readonly string[]>();
   async function read(path: string): Promise<void> {
@@ -261,7 +261,7 @@ async function readSources(): Promise<Map<string, readonly string[]>> {
   return sources;
 }
 
-/** How many lines are neither blank nor within a comment. */
+/** Counts the lines that are neither blank nor comments. */
 function countCode(lines: readonly string[]): number {
   let count = 0;
   let isInComment = false;
@@ -274,7 +274,7 @@ function countCode(lines: readonly string[]): number {
   return count;
 }
 
-Deno.test("Source files are short", async () => {
+Deno.test("Source files have at most 300 lines", async () => {
   const sources = [...await readSources()];
   const long = sources.filter(([, { length }]) => length > MAX_FILE_LINES);
   assertEquals(long.map(([path, { length }]) => `${path}: ${length}`), []);
@@ -285,7 +285,7 @@ Deno.test("Source files are short", async () => {
   assert(median >= least && median <= most, `the median is ${median}`);
 });
 
-Deno.test("The source has a bounded size", async () => {
+Deno.test("The source stays below its maximum size", async () => {
   const sources = await readSources();
   let count = 0;
   for (const lines of sources.values()) count += countCode(lines);

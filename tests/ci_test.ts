@@ -1,6 +1,6 @@
 /**
- * The commands that test the project, in the README, in CONTRIBUTING and in
- * `.ci/run`.
+ * The commands that test the project, as README, CONTRIBUTING and `.ci/run`
+ * state them.
  *
  * @module
  */
@@ -36,13 +36,15 @@ Deno.test("CONTRIBUTING states the same commands as the README", () => {
   }
 });
 
-/** Programs of the system that `.ci/run` uses. The test replaces all others. */
+/** System programs that `.ci/run` uses. The test replaces all others. */
 const SYSTEM = ["dirname", "mkdir", "mktemp", "rm", "sed", "sh", "tail", "tee"];
 
-/** The output of a command, and its exit code. */
+/** A command's output and exit code. */
 type Outcome = readonly [output: string, code: number];
 
-/** Runs `.ci/run` where `npx` and others only note how they were called. */
+/**
+ * Runs `.ci/run` with stubs for `npx` and others that record their arguments.
+ */
 async function runCI(check: Outcome, test: Outcome) {
   const folder = await Deno.makeTempDir();
   try {
@@ -115,7 +117,7 @@ Deno.test(".ci/run runs the checks, then the README's test command", async () =>
   );
 });
 
-Deno.test(".ci/run goes on where programs can't be installed", async () => {
+Deno.test(".ci/run continues if programs can't be installed", async () => {
   const { code, calls } = await runCI(CHECKS_PASS, TESTS_PASS);
   const install = "apt-get install -y --no-install-recommends";
   assertEquals(code, 0);
@@ -124,7 +126,7 @@ Deno.test(".ci/run goes on where programs can't be installed", async () => {
     `${install} redis-server`,
     `${install} nginx`,
     `${install} haproxy`,
-    // Its programs aren't looked for on the path alone.
+    // `.ci/run` also looks for Postgres outside the path.
     ...(hasPostgres ? [] : [`${install} postgresql`]),
   ]);
 });

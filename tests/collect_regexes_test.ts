@@ -7,7 +7,7 @@ const found = (text: string) =>
     regex === undefined ? place : `${regex}`
   );
 
-Deno.test("regular expressions are found wherever they are made", () => {
+Deno.test("collectRegexes() finds literals and constructor calls", () => {
   const table: [source: string, regexes: string[]][] = [
     ["text.replace(/a+/g, '')", ["/a+/g"]],
     ["const isA = (text) => /^a$/i.test(text)", ["/^a$/i"]],
@@ -29,7 +29,7 @@ Deno.test("regular expressions are found wherever they are made", () => {
   }
 });
 
-Deno.test("regular expressions that are built at run time are listed by their place", () => {
+Deno.test("collectRegexes() lists expressions built at run time by their place", () => {
   const table = [
     "new RegExp(pattern)",
     "let a = 'a'; new RegExp(a)",
@@ -42,7 +42,7 @@ Deno.test("regular expressions that are built at run time are listed by their pl
   for (const source of table) assertEquals(found(source), ["a.ts:1"], source);
 });
 
-Deno.test("alternatives() splits a pattern outside of its groups and classes", () => {
+Deno.test("alternatives() splits a pattern outside its groups and classes", () => {
   const table: [source: string, parts: string[]][] = [
     ["a", ["a"]],
     ["a|b", ["a", "b"]],

@@ -8,7 +8,7 @@
 import process from "node:process";
 import { assert } from "@std/assert";
 
-/** Characters of the short text, and of the long one. */
+/** Characters of the short text. */
 export const SHORT = 10_000;
 /** Ten times {@linkcode SHORT}. */
 export const LONG = 10 * SHORT;
@@ -26,13 +26,13 @@ export interface Work<Input> {
   readonly prepare: (length: number) => Input;
   /** Does the work. */
   readonly run: (input: Input) => unknown;
-  /** The sizes to compare, if a limit forbids the usual ones. */
+  /** The lengths to compare if a limit forbids the usual ones. */
   readonly lengths?: readonly [short: number, long: number];
 }
 
 /**
  * Asserts that work takes linear time. It compares one long text with short
- * texts of the same total length. The least of several measurements counts.
+ * texts of the same total length. The smallest of several measurements counts.
  */
 export async function assertLinear<Input>(
   name: string,

@@ -1,6 +1,6 @@
 /**
- * What tests of several folders need: a child process whose output can be
- * waited for, and a connection on which bytes are sent as they are.
+ * Helpers for tests of several folders: a child process whose output a test can
+ * wait for, and a connection that sends raw bytes.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 /** The root of the repository. */
 export const ROOT = new URL("../", import.meta.url);
 
-/** Whether there is a file or folder at this path below the root. */
+/** Whether a file or folder exists at this path below the root. */
 export async function exists(path: string): Promise<boolean> {
   try {
     await Deno.stat(new URL(path, ROOT));
@@ -18,29 +18,33 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** A `deno` process. Ends with the block that it was started in. */
+/** A `deno` process. It's killed at the end of its block. */
 export interface Child extends AsyncDisposable {
-  /** Everything it has printed so far, or the end of it. */
+  /** Its standard output so far; with `keep`, only the end. */
   readonly stdout: string;
-  /** Everything it has complained of so far. */
+  /** Its standard error so far. */
   readonly stderr: string;
-  /** Resolves once standard output matches; rejects if it ends before that. */
+  /**
+   * Resolves once standard output matches. Rejects if the process ends before.
+   */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends a signal. */
   kill(signal: Deno.Signal): void;
-  /** The exit code, when it has ended and all it printed has been read. */
+  /**
+   * The exit code. Resolves when the process has ended and its output was read.
+   */
   readonly code: Promise<number>;
 }
 
-/** How a `deno` process is started. */
+/** Options of {@linkcode startDeno}. */
 export interface ChildOptions {
-  /** How many characters of the end of its output are kept. Default: all. */
+  /** Number of characters to keep of the output's end. Default: all. */
   readonly keep?: number;
-  /** What its environment has beside that of the tests. */
+  /** Environment variables to add to the tests' own. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts `deno` with these arguments, in the root unless told otherwise. */
+/** Starts `deno` with these arguments. The default folder is the root. */
 export function startDeno(
   args: string[],
   cwd: string | URL = ROOT,
@@ -102,7 +106,7 @@ export function startDeno(
         try {
           process.kill("SIGKILL");
         } catch {
-          // It has ended by itself in the meantime.
+          // It has already ended.
         }
       }
       await code;
@@ -120,9 +124,9 @@ async function collect(
 }
 
 /**
- * Sends an HTTP request byte for byte, which `fetch` would not do, and gives
- * all that comes back until the server closes the connection. Say
- * `Connection: close`.
+ * Sends an HTTP request byte for byte, which `fetch` can't. Returns everything
+ * received until the server closes the connection, so the request should
+ * contain `Connection: close`.
  */
 export async function exchange(port: number, text: string): Promise<string> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
@@ -138,9 +142,9 @@ export async function exchange(port: number, text: string): Promise<string> {
 }
 
 /**
- * A WebSocket handshake, as it goes over the wire.
+ * Returns a WebSocket handshake as it goes over the wire.
  *
- * @param changes Headers; `undefined` leaves one out.
+ * @param changes Headers; `undefined` removes one.
  */
 export function handshake(
   changes: Record<string, string | undefined> = {},
@@ -158,4 +162,10 @@ export function handshake(
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}: ${value}`);
   return [`${method} ${target} HTTP/1.1`, ...lines, "", ""].join("\r\n");
+}
+
+/** Returns a free port. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return (listener.addr as Deno.NetAddr).port;
 }

@@ -1,5 +1,5 @@
 /**
- * Each function with options refuses an unknown option, names its place, and
+ * Each function with options rejects an unknown option, states its path, and
  * lists the known ones. It accepts known options, also with `undefined`.
  */
 
@@ -35,7 +35,7 @@ interface Case {
   readonly options: Record<string, unknown>;
   /** The key of `options` that gets the unknown option. Default: `options`. */
   readonly at?: string;
-  /** The name of the options in the message. Default: `at`. */
+  /** The path of the options in the message. Default: `at`. */
   readonly called?: string;
   /** The start of the message. */
   readonly cannot: string;
@@ -644,7 +644,7 @@ for (
     return at === undefined ? changed : { ...options, [at]: changed };
   };
 
-  Deno.test(`Options of ${what}: known ones are accepted, an unknown one is refused by its name and place`, async () => {
+  Deno.test(`${what} accepts known options, and rejects an unknown one by its path`, async () => {
     await call(options);
     const known = names.split(", ");
     const inner = (at === undefined ? options : options[at]) as Record<
@@ -663,7 +663,7 @@ for (
       );
       assert(error instanceof TypeError);
     }
-    // A typo: an additional underscore.
+    // A typo: an extra underscore.
     const [name] = known;
     const typo = `${name![0]}_${name!.slice(1)}`;
     const error = await errorOf(() => call(withKey(typo, 1)));
@@ -674,7 +674,7 @@ for (
     );
   });
 
-  Deno.test(`Options of ${what}: a value that isn't an object is refused`, async () => {
+  Deno.test(`${what} rejects options that aren't an object`, async () => {
     for (const wrong of [null, 1, "text", []]) {
       if (wrong === null && at !== undefined) continue;
       const error = await errorOf(() =>
@@ -688,8 +688,8 @@ for (
   });
 
   if (at !== undefined) continue;
-  Deno.test(`Options of ${what}: only their own enumerable keys count`, async () => {
-    // The call doesn't throw, so the options are accepted.
+  Deno.test(`${what} checks only own enumerable keys of its options`, async () => {
+    // The test passes if the call doesn't throw.
     const inherited = Object.assign(Object.create({ surprise: 1 }), options);
     Object.defineProperty(inherited, "hidden", { value: 1 });
     inherited[Symbol("key")] = 1;
@@ -697,7 +697,7 @@ for (
   });
 }
 
-Deno.test("Inherited options are checked like own ones", () => {
+Deno.test("Values of inherited options are checked like own ones", () => {
   const secret = "a secret of at least thirty-two bytes";
   const wrong: [name: string, create: () => unknown][] = [
     ["session.strategy", () =>
@@ -729,7 +729,7 @@ Deno.test("Inherited options are checked like own ones", () => {
   }
 });
 
-Deno.test("Providers use inherited options", () => {
+Deno.test("OAuth providers use inherited options", () => {
   class Settings {
     readonly clientId = "id";
     readonly clientSecret = "secret";
@@ -748,7 +748,7 @@ Deno.test("Providers use inherited options", () => {
   }
 });
 
-Deno.test("Clients in a page refuse unknown options, and list the known ones", () => {
+Deno.test("createClient() and createHTTPClient() reject unknown options and list the known ones", () => {
   for (const create of [createClient, createHTTPClient]) {
     assertThrows(
       () => create({ httpEndpoint: "/api/rpc", surprise: 1 } as never),
@@ -758,7 +758,7 @@ Deno.test("Clients in a page refuse unknown options, and list the known ones", (
   }
 });
 
-Deno.test("createCache() refuses limits together with a store", () => {
+Deno.test("createCache() rejects limits together with a store", () => {
   for (const name of ["maxEntries", "maxBytes", "maxEntryBytes", "maxScopes"]) {
     assertThrows(
       () => data.createCache({ store: data.createMemoryStore(), [name]: 1 }),
@@ -768,7 +768,7 @@ Deno.test("createCache() refuses limits together with a store", () => {
   }
 });
 
-Deno.test("initClientTracing() refuses unknown options, and lists the known ones", () => {
+Deno.test("initClientTracing() rejects unknown options and lists the known ones", () => {
   assertThrows(
     () => initClientTracing({ endpont: "/traces" } as never),
     TypeError,
@@ -776,7 +776,7 @@ Deno.test("initClientTracing() refuses unknown options, and lists the known ones
   );
 });
 
-Deno.test("revalidate() refuses unknown options, and its handler answers 400", async () => {
+Deno.test("revalidate() rejects unknown options, and its handler answers 400", async () => {
   const options = { tag: ["a"] };
   const error = await assertRejects(
     () => data.revalidate(options as never),
@@ -840,12 +840,12 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`${what} is refused, with what was meant`, () => {
+  Deno.test(`${what} is rejected with a hint`, () => {
     assertThrows(run, Error, message);
   });
 }
 
-Deno.test("Names of stores in Redis don't make empty hash tags", () => {
+Deno.test("Names of Redis stores can't create empty hash tags", () => {
   const client = createRedisClient();
   for (
     const create of [

@@ -1,18 +1,18 @@
 import pg from "pg";
 import { type Driver, DRIVERS, newSchema } from "./postgres_server.ts";
 
-/** A schema of its own for a test, and the stores that the test opens in it. */
+/** A test's own schema, and the stores that the test opens in it. */
 export interface PostgresSchema extends AsyncDisposable {
   readonly schema: string;
-  /** Creates the clients of a store. */
+  /** Creates clients for a store. */
   readonly connect: ReturnType<typeof DRIVERS[Driver]>;
-  /** Runs a statement as an administrator, on a connection of its own. */
+  /** Runs a statement as an administrator, on its own connection. */
   run(text: string, values?: unknown[]): Promise<unknown[][]>;
-  /** Closes a store before the schema is dropped. */
+  /** Registers a store to close before the schema is dropped. */
   use<S extends AsyncDisposable>(store: S): S;
 }
 
-/** Opens a schema, which is dropped with its block. */
+/** Creates a schema. It's dropped at the end of its block. */
 export async function openSchema(
   url: string,
   driver: Driver,

@@ -1,20 +1,20 @@
 /**
- * A Postgres for tests, on a port of its own, with its data in a folder that
- * goes away with it.
+ * A Postgres server for tests, with its own port and a temporary data folder.
  *
  * @module
  */
 
 import pg from "pg";
 import postgres from "postgres";
+import { freePort } from "./helpers.ts";
 
-/** A server that ends with the block that it was started in. */
+/** A server that stops at the end of its block. */
 export interface PostgresServer extends AsyncDisposable {
-  /** Where it listens: `postgres://postgres@127.0.0.1:<port>/postgres`. */
+  /** Its address: `postgres://postgres@127.0.0.1:<port>/postgres`. */
   readonly url: string;
-  /** Ends it at once, as a crash or `kill -9` would, and waits for its end. */
+  /** Kills it, as a crash or `kill -9` would, and waits for its end. */
   crash(): Promise<void>;
-  /** Starts it again after a crash, on the same port and data. */
+  /** Restarts it after a crash, with the same port and data. */
   restart(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export const DRIVERS = {
   "npm:postgres": (url: string) => () => postgres(url, { max: 1 }),
 } as const;
 
-/** The name of a driver. */
+/** A driver's name. */
 export type Driver = keyof typeof DRIVERS;
 
 /** The names of all drivers. */
@@ -32,15 +32,18 @@ export const driverNames = Object.keys(DRIVERS) as Driver[];
 
 const bin = await findPrograms();
 
-/** Whether tests can start a Postgres. */
+/** Whether tests can start a Postgres server. */
 export const hasPostgres: boolean = bin !== undefined;
 
-/** The name of a test, with the reason if it has to be ignored. */
+/** Adds to a test's name why it is ignored, if it is. */
 export function needsPostgres(name: string): string {
   return hasPostgres ? name : `${name} (needs initdb and postgres)`;
 }
 
-/** Finds the folder of `initdb` and `postgres`, on the path or as on Debian. */
+/**
+ * Finds the folder of `initdb` and `postgres`: on the path or in Debian's
+ * folder.
+ */
 async function findPrograms(): Promise<string | undefined> {
   const folders = (Deno.env.get("PATH") ?? "").split(":");
   const debian = "/usr/lib/postgresql";
@@ -49,7 +52,7 @@ async function findPrograms(): Promise<string | undefined> {
     versions.sort((a, b) => Number(b) - Number(a));
     folders.push(...versions.map((version) => `${debian}/${version}/bin`));
   } catch {
-    // Not installed as on Debian.
+    // Debian's folder doesn't exist.
   }
   for (const folder of folders) {
     const files = ["initdb", "postgres"].map((name) => `${folder}/${name}`);
@@ -61,7 +64,10 @@ async function findPrograms(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Its programs refuse to run as root. */
+/**
+ * Runs a program as the user `postgres` if the tests run as root, which it
+ * rejects.
+ */
 function command(name: string, args: readonly string[]): Deno.Command {
   const program = `${bin}/${name}`;
   const user = ["--reuid=postgres", "--regid=postgres", "--clear-groups"];
@@ -81,7 +87,7 @@ function command(name: string, args: readonly string[]): Deno.Command {
 /**
  * Starts a server.
  *
- * @param settings Its settings, such as `max_connections=10`.
+ * @param settings Server settings, such as `max_connections=10`.
  */
 export async function startPostgres(
   settings: readonly string[] = [],
@@ -133,7 +139,7 @@ export async function startPostgres(
     try {
       process.kill("SIGKILL");
     } catch {
-      // It has ended already.
+      // It has already ended.
     }
     await process.status;
   }
@@ -148,14 +154,14 @@ export async function startPostgres(
           process = await start();
           return;
         } catch (error) {
-          // After a crash, its other processes have to notice that first.
+          // Its child processes take a moment to notice a crash.
           if (attempts === 20) throw error;
         }
       }
     },
     async [Symbol.asyncDispose]() {
       await crash();
-      // Its other processes may still write, until they notice.
+      // Its child processes may still write for a moment.
       for (let attempts = 1;; attempts++) {
         try {
           return await Deno.remove(dir, { recursive: true });
@@ -168,9 +174,9 @@ export async function startPostgres(
 }
 
 /**
- * Starts a server before the first test of a file, and ends it after the last.
+ * Starts a server before the first test of a file, and stops it after the last.
  *
- * @returns Gives its address.
+ * @returns A function that returns its address.
  */
 export function sharedPostgres(): () => string {
   let server: PostgresServer | undefined;
@@ -185,7 +191,7 @@ export function sharedPostgres(): () => string {
   return () => server!.url;
 }
 
-/** Returns the schema of a test: no other test has the same. */
+/** Returns a unique name for a test's schema. */
 export function newSchema(): string {
   return `test_${crypto.randomUUID().replaceAll("-", "")}`;
 }
@@ -193,9 +199,4 @@ export function newSchema(): string {
 async function run(file: string, args: string[]): Promise<void> {
   const { success } = await new Deno.Command(file, { args }).output();
   if (!success) throw new Error(`${file} failed`);
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return (listener.addr as Deno.NetAddr).port;
 }

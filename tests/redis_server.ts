@@ -1,30 +1,30 @@
 /**
- * A `redis-server` for tests, on a port of its own, with its data in a folder
- * that goes away with it.
+ * A `redis-server` for tests, with its own port and a temporary data folder.
  *
  * @module
  */
 
 import { createClient } from "redis";
+import { freePort } from "./helpers.ts";
 
-/** A server that ends with the block that it was started in. */
+/** A server that stops at the end of its block. */
 export interface RedisServer extends AsyncDisposable {
   readonly port: number;
-  /** Where it listens: `redis://127.0.0.1:<port>`. */
+  /** Its address: `redis://127.0.0.1:<port>`. */
   readonly url: string;
-  /** Sends it a command on a connection of its own. */
+  /** Sends a command on its own connection. */
   send(...command: string[]): Promise<unknown>;
-  /** Ends it at once, as a crash or `kill -9` would, and waits for its end. */
+  /** Kills it, as a crash or `kill -9` would, and waits for its end. */
   crash(): Promise<void>;
-  /** Stops or continues it, as `kill -STOP` and `kill -CONT` do. */
+  /** Pauses or continues it, as `kill -STOP` and `kill -CONT` do. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
-  /** Starts it again after a crash, on the same port and data. */
+  /** Restarts it after a crash, with the same port and data. */
   restart(): Promise<void>;
 }
 
 /**
- * Waits until the replicas have all that the master has. `WAIT` would wait for
- * the writes of its own connection only.
+ * Waits until the replicas have everything the master has. `WAIT` covers only
+ * the writes of its own connection.
  */
 export async function replicated(master: RedisServer): Promise<void> {
   for (;;) {
@@ -39,15 +39,15 @@ export async function replicated(master: RedisServer): Promise<void> {
 /** Whether tests can start a `redis-server`. */
 export const hasRedisServer: boolean = await canRun("redis-server");
 
-/** Whether tests have any Redis: one that they can start, or `REDIS_URL`. */
+/** Whether tests have any Redis: one they can start, or `REDIS_URL`. */
 export const hasRedis: boolean = hasRedisServer ||
   Deno.env.get("REDIS_URL") !== undefined;
 
 /**
- * The name of a test, with the reason if it has to be ignored.
+ * Adds to a test's name why it is ignored, if it is.
  *
- * @param name What it shows.
- * @param present Whether what it needs is there.
+ * @param name The test's name.
+ * @param present Whether the server that it needs is available.
  */
 export function needsRedis(name: string, present: boolean): string {
   return present
@@ -57,7 +57,7 @@ export function needsRedis(name: string, present: boolean): string {
     })`;
 }
 
-/** The Redis of `REDIS_URL`, or else one that is started. */
+/** Returns the Redis of `REDIS_URL`, or starts one. */
 export async function anyRedis(): Promise<{ url: string } & AsyncDisposable> {
   const url = Deno.env.get("REDIS_URL");
   return url === undefined
@@ -66,10 +66,10 @@ export async function anyRedis(): Promise<{ url: string } & AsyncDisposable> {
 }
 
 /**
- * Starts a server.
+ * Starts a server. Without persistence settings, it loses all data in a crash.
  *
- * @param settings More arguments; `--appendonly yes --appendfsync always`
- * makes one that loses nothing in a crash. Default: all is lost.
+ * @param settings More arguments. `--appendonly yes --appendfsync always` loses
+ * nothing in a crash.
  */
 export async function startRedis(
   settings: readonly string[] = [],
@@ -92,7 +92,7 @@ export async function startSentinel(
 ): Promise<RedisServer> {
   const port = freePort();
   const dir = await Deno.makeTempDir();
-  // It keeps what it finds out in there.
+  // The sentinel writes its state into this file.
   const file = `${dir}/sentinel.conf`;
   await Deno.writeTextFile(
     file,
@@ -124,7 +124,7 @@ async function startIn(
     try {
       process.kill("SIGKILL");
     } catch {
-      // It has ended already.
+      // It has already ended.
     }
     await process.status;
   }
@@ -160,7 +160,7 @@ async function startIn(
   };
 }
 
-/** Waits until the server says that it is ready, then lets it talk. */
+/** Waits until the server is ready for connections. */
 async function ready(
   stdout: ReadableStream<Uint8Array<ArrayBuffer>>,
   announcement: string,
@@ -168,16 +168,10 @@ async function ready(
   let text = "";
   for await (const part of stdout.pipeThrough(new TextDecoderStream())) {
     text += part;
-    // Leaving the loop closes the pipe; Redis doesn't mind.
+    // Leaving the loop closes the pipe, which doesn't disturb Redis.
     if (text.includes(announcement)) return;
   }
   throw new Error(`redis-server did not start:\n${text}`);
-}
-
-/** A port that nothing listens on. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return (listener.addr as Deno.NetAddr).port;
 }
 
 async function canRun(command: string): Promise<boolean> {

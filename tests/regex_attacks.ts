@@ -1,6 +1,6 @@
 /**
- * Texts that could slow a regular expression down (ReDoS). They repeat its
- * characters, its words, and both in turn.
+ * Texts that could slow down a regular expression (ReDoS). They repeat its
+ * characters, its words, and pairs of both.
  *
  * @module
  */
@@ -22,7 +22,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   0: "\0",
 };
 
-/** Parts that each expression is tried with. */
+/** Parts to try with every expression. */
 const COMMON = [..."a0 /\"'\n.-é"];
 /** Maximum number of parts that are repeated in pairs. */
 const MAX_PAIRED = 10;

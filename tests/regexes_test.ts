@@ -25,7 +25,7 @@ async function assertAllLinear(
 
 const { regexes } = await collectRegexes();
 
-Deno.test("all regular expressions of the source are found", () => {
+Deno.test("collectRegexes() finds expressions in every source folder", () => {
   const folders = regexes.flatMap(({ places }) =>
     places.map((place) => place.split("/", 1)[0]!)
   );
@@ -54,8 +54,8 @@ const QUADRATIC = [
 ];
 
 for (const regex of QUADRATIC) {
-  Deno.test(`the texts find that ${regex} takes more than linear time`, async () => {
-    // A quarter of the length is enough, and takes a sixteenth of the time.
+  Deno.test(`assertAllLinear() finds that ${regex} takes more than linear time`, async () => {
+    // At a quarter of the length, the test takes a sixteenth of the time.
     const lengths = [SHORT / 4, LONG / 4] as const;
     await assertRejects(() => assertAllLinear(regex, lengths), Error, "cost");
   });

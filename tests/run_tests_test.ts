@@ -7,7 +7,7 @@ const PASS = `Deno.test("passes", () => {});\n`;
 const FAIL = `Deno.test("fails", () => { throw new Error("no"); });\n`;
 const IGNORE = `Deno.test.ignore("is ignored", () => {});\n`;
 
-/** Runs `tools/test.ts` where there are only these tests. */
+/** Runs `tools/test.ts` in a folder with only these tests. */
 async function run(tests: Record<string, string>, ...args: string[]) {
   const folder = await Deno.makeTempDir();
   try {
@@ -31,7 +31,7 @@ async function run(tests: Record<string, string>, ...args: string[]) {
   }
 }
 
-Deno.test("Tests of all folders count, and the last line has their sums", async () => {
+Deno.test("deno task test runs the tests of all folders and sums them up in the last line", async () => {
   const { code, last, lines } = await run({
     "app/a_test.ts": PASS,
     "data/b_test.ts": PASS + IGNORE,
@@ -51,7 +51,7 @@ Deno.test("Tests of all folders count, and the last line has their sums", async 
 });
 
 for (const folder of ["app", "data"]) {
-  Deno.test(`A test of ${folder} that fails makes the command fail`, async () => {
+  Deno.test(`deno task test fails if a test of ${folder} fails`, async () => {
     const tests = { "app/a_test.ts": PASS, "data/b_test.ts": PASS };
     const { code, last } = await run({
       ...tests,
@@ -61,7 +61,7 @@ for (const folder of ["app", "data"]) {
     assertMatch(last, /^FAILED \| 2 passed \(0 steps\) \| 1 failed \(/);
   });
 
-  Deno.test(`A file of ${folder} that can't be loaded makes the command fail`, async () => {
+  Deno.test(`deno task test fails if a file of ${folder} can't be loaded`, async () => {
     const tests = { "app/a_test.ts": PASS, "data/b_test.ts": PASS };
     const { code, last } = await run({
       ...tests,
@@ -72,7 +72,7 @@ for (const folder of ["app", "data"]) {
   });
 }
 
-Deno.test("With a path, only its tests run", async () => {
+Deno.test("deno task test with a path runs only the tests below it", async () => {
   const { code, last } = await run(
     { "app/a_test.ts": PASS, "data/b_test.ts": FAIL },
     "tests/app",

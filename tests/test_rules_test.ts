@@ -1,7 +1,7 @@
 /**
- * Rules for the tests themselves: files are named after a behaviour, cases are
- * short, and each case asserts something or has a comment that says what it
- * proves.
+ * Rules for the tests themselves. Files are named after a behaviour and cases
+ * are short. Each case contains an assertion, or a comment about how it can
+ * fail.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import ts from "typescript";
 
 /** Maximum lines of a case's function. */
 const MAX_LINES = 150;
-/** Words for the occasion on which tests were written. */
+/** Words that name the occasion of a test instead of its behaviour. */
 const HISTORY =
   /(?:^|_)(?:review|regressions?|issues?|bugs?|bugfix|fix(?:es)?|findings?|misc|various)(?:_|\d|$)/;
 /** Functions that fail a case, such as `assertEquals`, `refuses` and `waitFor`. */
@@ -20,7 +20,7 @@ const ASSERTION =
 
 type Functions = ReadonlyMap<string, ts.SignatureDeclaration>;
 
-/** Returns what is wrong with a test file. */
+/** Returns the rules that a test file breaks. */
 function problemsOf(path: string, text: string): string[] {
   const name = path.split("/").at(-1)!.replace(/(?:_test)?\.ts$/, "");
   const problems = HISTORY.test(name) ? [`${path}: named after history`] : [];
@@ -46,7 +46,7 @@ function problemsOf(path: string, text: string): string[] {
   return problems;
 }
 
-/** Returns the calls of `Deno.test()`, and of functions that call it. */
+/** Returns the calls of `Deno.test()` and of functions that call it. */
 function casesOf(
   source: ts.SourceFile,
   functions: Functions,
@@ -54,7 +54,7 @@ function casesOf(
   const calls = Map.groupBy(callsOf(source), nameOf);
   const names = new Set(["Deno.test", "Deno.test.only", "Deno.test.ignore"]);
   const cases: ts.CallExpression[] = [];
-  // A name that is added here is visited as well.
+  // The loop also visits names that it adds here.
   for (const name of names) {
     for (const call of calls.get(name) ?? []) {
       const wrapper = wrapperOf(call, functions);
@@ -128,7 +128,9 @@ function bodyOf(
   return undefined;
 }
 
-/** Whether a function asserts, itself or by a function of the same file. */
+/**
+ * Whether a function asserts, directly or through a function of the same file.
+ */
 function asserts(
   body: ts.Node,
   functions: Functions,
@@ -144,7 +146,7 @@ function asserts(
   });
 }
 
-/** Whether there is a comment inside of a case or right before it. */
+/** Whether there is a comment within a case or right before it. */
 function hasComment(call: ts.CallExpression): boolean {
   const text = call.parent.getFullText();
   return /(?:^|\s)(?:\/\/|\/\*)(?!\s*deno-)/m.test(text);
@@ -161,7 +163,7 @@ async function* filesOf(folder: URL): AsyncGenerator<URL> {
   }
 }
 
-Deno.test("test files are named after behaviour, and their cases are short and assert", async () => {
+Deno.test("Test files are named after behaviour, and their cases are short and assert something", async () => {
   const root = new URL("./", import.meta.url);
   const problems: string[] = [];
   for await (const file of filesOf(root)) {
@@ -171,7 +173,7 @@ Deno.test("test files are named after behaviour, and their cases are short and a
   assertEquals(problems.sort(), []);
 });
 
-Deno.test("the rules find files named after history, long cases and cases without assertion", () => {
+Deno.test("The rules reject files named after history, long cases and cases without assertions", () => {
   const long = "\n".repeat(MAX_LINES);
   const cases: [path: string, text: string, problems: string[]][] = [
     ["a_test.ts", "Deno.test('a', () => assertEquals(1, 1));", []],

@@ -5,8 +5,8 @@
  * @module
  */
 
+import { freePort } from "../helpers.ts";
 import {
-  freePort,
   type RedisServer,
   startRedis,
   startSentinel,

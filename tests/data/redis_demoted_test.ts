@@ -10,7 +10,8 @@ import { createCache } from "@quartet/kit/data";
 import { createRedisStore } from "@quartet/kit/data/redis";
 import { createClient } from "redis";
 import { eventually, startReplicated } from "../cluster/redis_topology.ts";
-import { freePort, hasRedisServer, needsRedis } from "../redis_server.ts";
+import { freePort } from "../helpers.ts";
+import { hasRedisServer, needsRedis } from "../redis_server.ts";
 
 for (const strict of [false, true]) {
   Deno.test({
