@@ -5,7 +5,7 @@ import { z } from "zod";
 
 const LIMIT = 100_000;
 const CHUNK = new TextEncoder().encode(" ".repeat(10_000));
-/** How much is there; the whole of it would be read without a limit. */
+/** Chunks of the whole body, which would all be read without a limit. */
 const CHUNKS = 1_000;
 
 function createService() {
@@ -15,7 +15,7 @@ function createService() {
   return createApp({ plugins: [rpcPlugin({ router })] });
 }
 
-/** A body of many chunks, and how many of them were taken. */
+/** Creates a body of many chunks that counts the chunks read. */
 function createBody() {
   const cancelled = Promise.withResolvers<boolean>();
   const counted = {
@@ -37,16 +37,16 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 for (
   const [what, headers, rewrap] of [
-    ["a request that a program has made", {}, false],
-    ["a copy of a request, as one with another URL is", {}, true],
+    ["a request created in code", {}, false],
+    ["a copied request", {}, true],
     [
-      "a request that was decoded, and has kept its headers",
+      "a decoded request that kept its headers",
       { "content-encoding": "gzip", "content-length": "100" },
       true,
     ],
   ] as const
 ) {
-  Deno.test(`The body of ${what} is read to the limit and no further`, async () => {
+  Deno.test(`The body of ${what} is read up to the limit and no further`, async () => {
     await using app = createService();
     const counted = createBody();
     const request = new Request("http://localhost/api/rpc", {
@@ -61,7 +61,7 @@ for (
   });
 }
 
-Deno.test("A body off the network that doesn't say how long it is gets its answer before it ends, in a copy of its request too", async () => {
+Deno.test("A chunked body over the limit is answered before it ends, also in a copied request", async () => {
   await using app = createService();
   await using server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {} },

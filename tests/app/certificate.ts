@@ -1,11 +1,11 @@
 /**
- * A certificate of localhost that nobody but tests trusts, from 2020 to 2120.
- * Its key is no secret.
+ * A self-signed certificate of localhost for tests, valid from 2020 to 2120.
+ * Its key isn't secret.
  *
  * @module
  */
 
-/** The certificate, which has signed itself. */
+/** The certificate. */
 export const CERT = `-----BEGIN CERTIFICATE-----
 MIIBZTCCAQqgAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
 c3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
@@ -18,7 +18,7 @@ H7cRkCQETu2N+/eqN6TphKLpXpVa1NQxpQ==
 -----END CERTIFICATE-----
 `;
 
-/** Its private key. */
+/** The private key of the certificate. */
 export const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgAchJR1r4DWfGcV6Y
 eIqDe1f/DlbMcXn4gjDnCulKcdKhRANCAATTh/EvUgXNC+xByMg4fFI2SssrDzGj

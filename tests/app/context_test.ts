@@ -1,7 +1,7 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { Context, createApp } from "@quartet/kit/app";
 
-Deno.test("Context keeps values under their keys", () => {
+Deno.test("Context stores values by key", () => {
   const context = new Context(new Request("http://localhost/"));
   assertStrictEquals(context.get("user"), undefined);
   const user = { name: "ada" };
@@ -13,7 +13,7 @@ Deno.test("Context keeps values under their keys", () => {
   assertStrictEquals(context.get("user"), "grace");
 });
 
-Deno.test("Context keeps values under keys that objects have already", () => {
+Deno.test("Context accepts names of Object.prototype's properties as keys", () => {
   const context = new Context(new Request("http://localhost/"));
   for (const key of ["__proto__", "constructor", "toString"]) {
     assertStrictEquals(context.get(key), undefined);
@@ -22,7 +22,7 @@ Deno.test("Context keeps values under keys that objects have already", () => {
   }
 });
 
-Deno.test("Context keeps the values of two requests apart", () => {
+Deno.test("Context keeps the values of requests apart", () => {
   const [a, b] = ["a", "b"].map(() =>
     new Context(new Request("http://localhost/"))
   );
@@ -30,14 +30,14 @@ Deno.test("Context keeps the values of two requests apart", () => {
   assertStrictEquals(b!.get("user"), undefined);
 });
 
-Deno.test("Context gives the parsed URL, the same object every time", () => {
+Deno.test("Context.url returns the same parsed URL each time", () => {
   const context = new Context(new Request("http://localhost/a?b=1"));
   assertEquals(context.url.pathname, "/a");
   assertEquals(context.url.searchParams.get("b"), "1");
   assertStrictEquals(context.url, context.url);
 });
 
-Deno.test("Context has no parameters before a route has matched, and can't be given some", () => {
+Deno.test("Context.params is empty before a route matches, and read-only", () => {
   const { params } = new Context(new Request("http://localhost/"));
   assertEquals(params, {});
   assertThrows(
@@ -46,7 +46,7 @@ Deno.test("Context has no parameters before a route has matched, and can't be gi
   );
 });
 
-Deno.test("Context is the same one for middlewares, auth rule and route", async () => {
+Deno.test("Middlewares, auth rules and handlers of a request share one Context", async () => {
   const seen: unknown[] = [];
   const app = createApp({
     routes: [{

@@ -20,14 +20,14 @@ import {
 const get = (path = "/") => new Request(`http://localhost${path}`);
 const SECRET = "postgres://root:hunter2@db";
 
-/** An app that keeps what it reports. */
+/** Creates an app that collects the errors it reports. */
 function appWithErrors(options: AppOptions = {}) {
   const errors: unknown[] = [];
   const app = createApp({ onError: (error) => errors.push(error), ...options });
   return { app, errors };
 }
 
-Deno.test("createApp() answers with what a route's handler gives", async () => {
+Deno.test("createApp() answers with the response of a route's handler", async () => {
   const app = createApp({
     routes: [{ path: "/", handler: () => new Response("hi", { status: 201 }) }],
   });
@@ -36,7 +36,7 @@ Deno.test("createApp() answers with what a route's handler gives", async () => {
   assertEquals(await response.text(), "hi");
 });
 
-Deno.test("fetch() makes no request wait whose route answers at once", async () => {
+Deno.test("fetch() doesn't delay a synchronous response", async () => {
   const check = () => undefined;
   const app = createApp({
     routes: [
@@ -49,7 +49,7 @@ Deno.test("fetch() makes no request wait whose route answers at once", async () 
       },
     ],
   });
-  // The first request waits for the plugins.
+  // The first request waits for the plugins' setup().
   await app.fetch(get());
   for (const path of ["/handler", "/loader", "/guarded", "/missing"]) {
     let isAnswered = false;
@@ -59,7 +59,7 @@ Deno.test("fetch() makes no request wait whose route answers at once", async () 
   }
 });
 
-Deno.test("use() and route() give the app, so that calls can be chained", async () => {
+Deno.test("use() and route() return the app for chaining", async () => {
   const app = createApp();
   const chained = app
     .use((_request, _context, next) => next())
@@ -68,7 +68,7 @@ Deno.test("use() and route() give the app, so that calls can be chained", async 
   assertEquals(await (await app.fetch(get())).text(), "hi");
 });
 
-Deno.test("use() and route() also work once requests have been answered", async () => {
+Deno.test("use() and route() work after requests were answered", async () => {
   const app = createApp();
   assertEquals((await app.fetch(get())).status, 404);
   app.route({ path: "/", handler: () => new Response("hi") });
@@ -82,7 +82,7 @@ Deno.test("use() and route() also work once requests have been answered", async 
   assertEquals(await response.text(), "hi");
 });
 
-Deno.test("Middlewares run around routes and see a 404 too", async () => {
+Deno.test("Middlewares run around routes and around the 404 response", async () => {
   const app = createApp();
   app.use(async (_request, _context, next) => {
     const response = await next();
@@ -92,7 +92,7 @@ Deno.test("Middlewares run around routes and see a 404 too", async () => {
 });
 
 for (const [how, fail] of waysToFail()) {
-  Deno.test(`createApp() answers a thrown Response as it is: ${how}`, async () => {
+  Deno.test(`createApp() answers with a thrown Response: ${how}`, async () => {
     const thrown = new Response("teapot", { status: 418 });
     const { app, errors } = appWithErrors();
     fail(app, thrown);
@@ -101,7 +101,7 @@ for (const [how, fail] of waysToFail()) {
     assertEquals(errors, []);
   });
 
-  Deno.test(`createApp() gives a 500 that leaks nothing and reports once what was thrown: ${how}`, async () => {
+  Deno.test(`createApp() answers a thrown value with a 500 that hides it, and reports it once: ${how}`, async () => {
     for (const thrown of [new Error(SECRET), SECRET, undefined, { SECRET }]) {
       const { app, errors } = appWithErrors();
       fail(app, thrown);
@@ -122,7 +122,7 @@ for (const [how, fail] of waysToFail()) {
   });
 }
 
-/** Where and how something can be thrown while a request is handled. */
+/** Returns where and how a handler or middleware can throw. */
 function waysToFail() {
   type App = ReturnType<typeof createApp>;
   const fromMiddleware =
@@ -173,7 +173,7 @@ function waysToFail() {
   ] as const;
 }
 
-Deno.test("onError gets the request of the error", async () => {
+Deno.test("onError receives the request with the error", async () => {
   let failed: Request | undefined;
   const app = createApp({
     onError: (_error, request) => failed = request,
@@ -184,14 +184,14 @@ Deno.test("onError gets the request of the error", async () => {
   assertStrictEquals(failed, request);
 });
 
-Deno.test("An onError that throws costs no request its answer", async () => {
+Deno.test("An onError that throws doesn't change the response", async () => {
   const failure = new Error("logger is down");
   for (
     const onError of [
       () => {
         throw failure;
       },
-      // At once or later: nobody else would catch it.
+      // Nothing else would catch a rejection of onError.
       () => Promise.reject(failure),
     ]
   ) {
@@ -206,7 +206,7 @@ Deno.test("An onError that throws costs no request its answer", async () => {
   }
 });
 
-Deno.test("Without onError, an error is logged once, with method and path but no query", async () => {
+Deno.test("Without onError, an error is logged once, with method and path but without the query", async () => {
   const error = new Error(SECRET);
   const logged = await errorsOf(async () => {
     const app = createApp({
@@ -214,14 +214,14 @@ Deno.test("Without onError, an error is logged once, with method and path but no
     });
     await app.fetch(get("/%c3%a9?token=abc"));
   });
-  // The path is no format: "%c" in it must not swallow the error.
+  // The path isn't part of the format: "%c" in it must not hide the error.
   const [[format, method, path, text] = []] = logged;
   assertEquals(logged.length, 1);
   assertEquals([format, method, path], ["%s %s failed:", "GET", "/%c3%a9"]);
   assertMatch(String(text), /^Error: postgres:\/\/REDACTED:REDACTED@db\n/);
 });
 
-Deno.test("A body that is no JSON is quoted neither in the log nor in the trace", async () => {
+Deno.test("An invalid JSON body appears in neither the log nor the trace", async () => {
   const tracer = createTracer();
   const app = createApp({ trace: tracePlugin(tracer) }).route({
     path: "/sign-in",
@@ -245,7 +245,7 @@ Deno.test("A body that is no JSON is quoted neither in the log nor in the trace"
   await app.close();
 });
 
-Deno.test("What somebody has put into a path can't forge the log", async () => {
+Deno.test("Control characters in a path can't forge log lines", async () => {
   const FORGED = "x\nGET /admin failed: no\x1b[2J\u202e";
   const logged = await errorsOf(async () => {
     const app = createApp({
@@ -277,7 +277,7 @@ Deno.test("What somebody has put into a path can't forge the log", async () => {
   }
 });
 
-/** Gives what is printed by `console.error` while `fn` runs. */
+/** Returns what `fn` prints with `console.error`. */
 async function errorsOf(fn: () => Promise<void>): Promise<unknown[][]> {
   const logged: unknown[][] = [];
   const { error } = console;
@@ -290,7 +290,7 @@ async function errorsOf(fn: () => Promise<void>): Promise<unknown[][]> {
   return logged;
 }
 
-Deno.test("An outermost middleware runs first and sees error pages, however late it was added", async () => {
+Deno.test("An outermost middleware runs first and sees error responses, even if added last", async () => {
   const order: string[] = [];
   const { app } = appWithErrors({
     routes: [{
@@ -318,7 +318,7 @@ Deno.test("An outermost middleware runs first and sees error pages, however late
   assertEquals(response.headers.get("x-seen"), "500");
 });
 
-Deno.test("Every response of a traced app tells its trace, errors and refusals included", async () => {
+Deno.test("Every response of a traced app carries its trace id, also errors and refusals", async () => {
   const tracer = createTracer();
   const { app, errors } = appWithErrors({
     trace: tracePlugin(tracer),
@@ -366,7 +366,7 @@ Deno.test("Every response of a traced app tells its trace, errors and refusals i
   await app.close();
 });
 
-Deno.test("What is thrown is recorded on the request's span, a Response is not", async () => {
+Deno.test("A thrown error is recorded on the request's span, a thrown Response isn't", async () => {
   const error = new Error(SECRET);
   for (
     const [thrown, expected] of [
@@ -386,7 +386,7 @@ Deno.test("What is thrown is recorded on the request's span, a Response is not",
   }
 });
 
-Deno.test("A handler without a Response is named in the error", async () => {
+Deno.test("The error about a missing Response names the handler's route", async () => {
   const { app, errors } = appWithErrors({
     routes: [{
       path: "/:id",
@@ -400,7 +400,7 @@ Deno.test("A handler without a Response is named in the error", async () => {
   );
 });
 
-Deno.test("app.fetch() can be called inside app.fetch(), with a context of its own", async () => {
+Deno.test("app.fetch() can be called within app.fetch() and has its own context", async () => {
   const tracer = createTracer();
   const app = createApp({
     trace: tracePlugin(tracer),
@@ -428,7 +428,7 @@ Deno.test("app.fetch() can be called inside app.fetch(), with a context of its o
     same: true,
   });
   const traces = tracer.getTraces();
-  assertEquals(traces.length, 1, "the inner request is part of the outer one");
+  assertEquals(traces.length, 1, "both requests share one trace");
   const spans = [...traces[0]!.spans.values()];
   const inner = spans.find(({ name }) => name === "GET /inner")!;
   const parent = traces[0]!.spans.get(inner.parentId!)!;
@@ -436,7 +436,7 @@ Deno.test("app.fetch() can be called inside app.fetch(), with a context of its o
   await app.close();
 });
 
-Deno.test("app.fetch() answers requests at once, each with its own response", async () => {
+Deno.test("app.fetch() answers concurrent requests, each with its own response", async () => {
   const app = createApp({
     routes: [{ path: "/:n", loader: ({ params }) => Number(params.n) }],
   });
@@ -447,7 +447,7 @@ Deno.test("app.fetch() answers requests at once, each with its own response", as
   assertEquals(answers, numbers);
 });
 
-Deno.test("fetch can be taken off the app, as Deno.serve does with its handler", async () => {
+Deno.test("app.fetch can be passed to Deno.serve as its handler", async () => {
   const { fetch: handler } = createApp({
     routes: [{ path: "/", handler: () => new Response("hi") }],
   });
@@ -460,7 +460,7 @@ Deno.test("fetch can be taken off the app, as Deno.serve does with its handler",
   assertEquals(await response.text(), "hi");
 });
 
-Deno.test("a Response that a route throws passes the middlewares like a returned one", async () => {
+Deno.test("A Response thrown by a route passes through the middlewares like a returned one", async () => {
   const app = createApp({
     routes: [{
       path: "/",
@@ -479,7 +479,7 @@ Deno.test("a Response that a route throws passes the middlewares like a returned
   assertEquals(response.headers.get("x-mine"), "1");
 });
 
-Deno.test("createApp() names what is no plugin", () => {
+Deno.test("createApp() names the invalid plugin in its error", () => {
   // deno-lint-ignore no-explicit-any -- what JavaScript callers may pass
   const wrong = (options: any) => () => createApp(options);
   assertThrows(
@@ -494,7 +494,7 @@ Deno.test("createApp() names what is no plugin", () => {
   );
 });
 
-Deno.test("A thrown Response whose body was read is a 500 that says so in the log", async () => {
+Deno.test("A thrown Response whose body was read becomes a 500, and the log says why", async () => {
   const errors: unknown[] = [];
   const app = createApp({ onError: (error) => errors.push(error) });
   app.use(async (request, _context, next) => {
@@ -545,7 +545,7 @@ for (
         config: { auth: { required: false, check: () => undefined } },
       }],
     });
-    // The second one is answered without waiting for setup().
+    // The second request is answered without waiting for setup().
     for (let i = 0; i < 2; i++) {
       const response = await app.fetch(get());
       assertEquals(response.status, 500);
@@ -556,7 +556,7 @@ for (
   });
 }
 
-Deno.test("a guarded request whose response was read before doesn't make fetch() fail", async () => {
+Deno.test("fetch() doesn't fail if a guarded request's response was already read", async () => {
   const app = createApp({
     routes: [{
       path: "/",
@@ -566,7 +566,7 @@ Deno.test("a guarded request whose response was read before doesn't make fetch()
   });
   app.use(async (_request, _context, next) => {
     await next();
-    // Its headers are immutable, so that it would have to be copied.
+    // Its headers are immutable, so the app would have to copy the response.
     const response = await fetch("data:,text");
     await response.text();
     return response;

@@ -1,6 +1,6 @@
 /**
- * In Deno, `import()` in a request leaves its async context to all requests that
- * the server gets afterwards. They must not count as part of that request.
+ * In Deno, `import()` within a request leaks its async context into all later
+ * requests of the server. These must not count as part of the first one.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { apiKey, createAuthPlugin, getAuth } from "@quartet/kit/auth";
 import { createCache } from "@quartet/kit/data";
 import { createTracer, traceMiddleware, tracePlugin } from "@quartet/kit/trace";
 
-/** A module that no other test has imported. */
+/** Returns the specifier of a module that no other test has imported. */
 const moduleOf = (text: string) =>
   `data:text/javascript,export default ${JSON.stringify(text)}`;
 
-Deno.test("a request that imports a module doesn't become the outer one of later requests", async () => {
+Deno.test("A request that imports a module doesn't become the parent of later requests", async () => {
   const tracer = createTracer();
   const cache = createCache();
   const app = createApp({
@@ -53,7 +53,7 @@ Deno.test("a request that imports a module doesn't become the outer one of later
   await app.close();
 });
 
-Deno.test("what the viewer, its API and its socket load is no part of later requests", async () => {
+Deno.test("Modules that the viewer loads don't make later requests part of its own", async () => {
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
     providers: [apiKey({ validate: () => ({ id: "ada" }) })],
@@ -90,7 +90,7 @@ Deno.test("what the viewer, its API and its socket load is no part of later requ
   await closed;
 });
 
-Deno.test("traceMiddleware() without a host keeps later requests apart, and nested ones together", async () => {
+Deno.test("traceMiddleware() without a host separates later requests and joins nested ones", async () => {
   const tracer = createTracer();
   const trace = traceMiddleware(tracer);
   const app = createApp({ routes: [{ path: "/app", loader: () => "app" }] });

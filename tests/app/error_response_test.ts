@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { errorResponse } from "@quartet/kit/app";
 
-Deno.test("errorResponse() gives the kit's JSON shape, with status and headers", async () => {
+Deno.test("errorResponse() returns the kit's JSON shape with status and headers", async () => {
   const response = errorResponse(405, "METHOD_NOT_ALLOWED", "No", {
     allow: "GET",
   });

@@ -7,7 +7,7 @@ import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
 
 Deno.test({
   name: needsRedis(
-    "Readiness is 503 while the sessions' Redis is away, and names the store only to authorized callers",
+    "Readiness is 503 during an outage of the sessions' Redis, and only authorized callers see which store",
     hasRedisServer,
   ),
   ignore: !hasRedisServer,
@@ -21,7 +21,7 @@ Deno.test({
         store: createRedisSessionStore({
           client: createClient({
             url: redis.url,
-            // Its own timer would outlast the test.
+            // Its timer would outlive the test.
             socket: { reconnectStrategy: false },
           }),
           onError: ({ message }) => reported.push(message),
@@ -64,7 +64,7 @@ Deno.test({
       new Request("http://localhost/__app/health/live"),
     );
     assertEquals((await live.json()).status, "alive");
-    assertEquals(reported.length, 1, "once for the outage");
+    assertEquals(reported.length, 1, "once per outage");
 
     await redis.restart();
     await until(200);

@@ -11,7 +11,7 @@ import { UnavailableError } from "../../core/unavailable.ts";
 
 const PATH = "/__app/health";
 
-/** Asks the app for a path, and returns the status with the body. */
+/** Requests a path of the app, and returns the status with the body. */
 async function ask(
   app: { fetch(request: Request): Response | Promise<Response> },
   path = PATH,
@@ -33,7 +33,7 @@ function createApps(options: HealthOptions) {
   return { app, errors };
 }
 
-Deno.test("healthPlugin() says whether the app is ready, and that it is alive", async () => {
+Deno.test("healthPlugin() reports readiness and liveness", async () => {
   const { app } = createApps({});
   assertEquals(await ask(app), [200, { status: "ready" }]);
   assertEquals(await ask(app, `${PATH}/live`), [200, { status: "alive" }]);
@@ -49,7 +49,7 @@ Deno.test("healthPlugin() says whether the app is ready, and that it is alive", 
   await post.body?.cancel();
 });
 
-Deno.test("healthPlugin() is 503 while a check fails, and shows no details to strangers", async () => {
+Deno.test("healthPlugin() answers 503 while a check fails, without details for unauthorized callers", async () => {
   let isUp = false;
   const { app, errors } = createApps({
     checks: {
@@ -72,7 +72,7 @@ Deno.test("healthPlugin() is 503 while a check fails, and shows no details to st
   assertEquals(await ask(app, `${PATH}/live`), [200, { status: "alive" }]);
 });
 
-Deno.test("healthPlugin() shows the state of each check to those who may see it", async () => {
+Deno.test("healthPlugin() shows each check's state to authorized callers", async () => {
   const { app } = createApps({
     checks: {
       database: () => Promise.reject(new Error("secret")),
@@ -115,7 +115,7 @@ Deno.test("healthPlugin() runs the checks of the plugins mounted with it", async
       maxAge: 0,
       showDetails: () => true,
       onError: () => {},
-      // Left out, replaced and added.
+      // One check removed, one replaced, and one added.
       checks: { queue: false, mail: () => true },
     });
   const apps = [
@@ -140,7 +140,7 @@ Deno.test("healthPlugin() runs the checks of the plugins mounted with it", async
   assertEquals(await ask(app), [200, { status: "ready" }]);
 });
 
-Deno.test("healthPlugin() prefers a check of the app's to one of a plugin", async () => {
+Deno.test("healthPlugin() prefers the app's check to a plugin's of the same name", async () => {
   const app = createApp({
     plugins: [
       healthPlugin({ checks: { store: () => true } }),
@@ -171,7 +171,7 @@ Deno.test("healthPlugin() doesn't log again what a store has reported", async ()
   assertEquals(printed.map(([, name]) => name), ["mail"]);
 });
 
-Deno.test("A health check that takes too long fails", async () => {
+Deno.test("healthPlugin() counts a check as failed after checkTimeout", async () => {
   const { app, errors } = createApps({
     checkTimeout: 0.001,
     checks: { database: () => new Promise(() => {}) },
@@ -182,7 +182,7 @@ Deno.test("A health check that takes too long fails", async () => {
   ]);
 });
 
-Deno.test("Many who ask at once, or within maxAge, share the checks", async () => {
+Deno.test("Concurrent requests, and requests within maxAge, share the checks", async () => {
   let checks = 0;
   const { app } = createApps({
     maxAge: 3_600,
@@ -194,7 +194,7 @@ Deno.test("Many who ask at once, or within maxAge, share the checks", async () =
   assertEquals(checks, 1);
 });
 
-Deno.test("Requests during the checks share them, also with maxAge 0", async () => {
+Deno.test("Concurrent requests share the checks, also with maxAge 0", async () => {
   let checks = 0;
   const gate = Promise.withResolvers<void>();
   const { app } = createApps({
@@ -214,7 +214,7 @@ Deno.test("Requests during the checks share them, also with maxAge 0", async () 
   assertEquals(checks, 2);
 });
 
-Deno.test("An onError of healthPlugin() that throws costs nobody an answer", async () => {
+Deno.test("healthPlugin() answers even if its onError throws", async () => {
   const { error } = console;
   const printed: unknown[][] = [];
   console.error = (...args) => printed.push(args);
@@ -234,7 +234,7 @@ Deno.test("An onError of healthPlugin() that throws costs nobody an answer", asy
   assertEquals(printed.length, 1);
 });
 
-Deno.test("Readiness turns 503 when a shutdown begins, and requests go on until drain is over", async () => {
+Deno.test("Readiness turns 503 when shutdown begins, and requests are answered until drain ends", async () => {
   const app = createApp({
     plugins: [healthPlugin()],
     routes: [{ path: "/", handler: () => new Response("hi") }],
@@ -258,7 +258,7 @@ Deno.test("Readiness turns 503 when a shutdown begins, and requests go on until 
   await down;
 });
 
-Deno.test("healthPlugin() mounts on a handler of another server, under a path of its own", async () => {
+Deno.test("healthPlugin() works with withPlugins() and its own path", async () => {
   const host = withPlugins(
     [healthPlugin({ path: "/ready" })],
     () => new Response("other"),
@@ -269,7 +269,7 @@ Deno.test("healthPlugin() mounts on a handler of another server, under a path of
   await host.close();
 });
 
-Deno.test("Requests for the health of a server aren't traced", async () => {
+Deno.test("Health requests aren't traced", async () => {
   const tracer = createTracer();
   const app = createApp({
     trace: tracePlugin(tracer, { authorize: () => true }),
@@ -280,7 +280,7 @@ Deno.test("Requests for the health of a server aren't traced", async () => {
   await app.close();
 });
 
-Deno.test("healthPlugin() refuses options that are wrong", () => {
+Deno.test("healthPlugin() rejects invalid options", () => {
   const wrong: readonly [options: unknown, problem: string][] = [
     [
       { path: "health" },

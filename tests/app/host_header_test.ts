@@ -16,7 +16,7 @@ import { Hono } from "hono";
 import { WebSocketServer } from "ws";
 import { exchange, handshake } from "../helpers.ts";
 
-/** `Host` headers that are no `host[:port]`. */
+/** Invalid `Host` headers: they aren't `host[:port]`. */
 const MALFORMED = [
   "",
   "x/admin?",
@@ -73,7 +73,7 @@ function opener() {
   };
 }
 
-/** An app that answers with the route and the host of a request. */
+/** Creates an app that answers with the route and the host of a request. */
 function whereabouts(): App {
   const app = createApp();
   app.route({
@@ -100,7 +100,7 @@ type Mount = (app: App) => {
   ): Response | Promise<Response>;
 };
 
-/** Ways to mount an app, or a part of the kit, on `Deno.serve`. */
+/** Ways to mount an app, or part of the kit, on `Deno.serve`. */
 const MOUNTS: Readonly<Record<string, Mount>> = {
   "an app": (app) => app,
   "withPlugins()": (app) => withPlugins([], (request) => app.fetch(request)),
@@ -110,7 +110,7 @@ const MOUNTS: Readonly<Record<string, Mount>> = {
 };
 
 for (const [name, mount] of Object.entries(MOUNTS)) {
-  Deno.test(`${name} answers a Host that is not host[:port] with 400`, async () => {
+  Deno.test(`${name} answers an invalid Host with 400`, async () => {
     const mounted = mount(whereabouts());
     const server = Deno.serve(
       { port: 0, hostname: "127.0.0.1", onListen() {} },
@@ -133,7 +133,7 @@ for (const [name, mount] of Object.entries(MOUNTS)) {
   });
 }
 
-Deno.test("An app on Node answers a Host that is not host[:port] with 400, upgrades too", async () => {
+Deno.test("An app on Node answers an invalid Host with 400, also for upgrades", async () => {
   const app = whereabouts();
   const { upgrader, opened, handler } = opener();
   app.route({ path: "/socket", handler });
@@ -161,7 +161,7 @@ Deno.test("An app on Node answers a Host that is not host[:port] with 400, upgra
   await new Promise((resolve) => server.close(resolve));
 });
 
-Deno.test("A handshake with a Host that is not host[:port] opens no socket", async () => {
+Deno.test("A WebSocket handshake with an invalid Host opens no socket", async () => {
   const app = createApp();
   app.route({ path: "/*", handler: opener().handler });
   await using server = await app.serve({
@@ -179,7 +179,7 @@ Deno.test("A handshake with a Host that is not host[:port] opens no socket", asy
   }
 });
 
-Deno.test("The host in a request's target overrides the one in its header", async () => {
+Deno.test("The host in a request's target overrides the Host header", async () => {
   const { fetch } = withPlugins([], (request) =>
     Response.json({
       url: request.url,
@@ -208,7 +208,7 @@ Deno.test("The host in a request's target overrides the one in its header", asyn
   assertEquals(statusOf(await exchange(port, traced)), "400");
 });
 
-Deno.test("A socket opens under the host of its target", async () => {
+Deno.test("A socket opens under the host in its target", async () => {
   const app = createApp();
   const { upgrader, handler } = opener();
   app.route({
@@ -233,10 +233,10 @@ Deno.test("A socket opens under the host of its target", async () => {
   await upgrader.close();
 });
 
-Deno.test("A page cache and its pages see the same host", async () => {
+Deno.test("cacheResponse() and its pages see the same host", async () => {
   for (const isHono of [false, true]) {
     const cache = createCache().cacheResponse({ maxAge: 60 });
-    // Pages with absolute links do this.
+    // As pages with absolute links do.
     const page = ({ headers }: Request) =>
       new Response(`https://${headers.get("host")}/p`);
     const host = isHono
@@ -253,7 +253,7 @@ Deno.test("A page cache and its pages see the same host", async () => {
   }
 });
 
-Deno.test("A Host that changes the path reaches neither routes nor traces", async () => {
+Deno.test("A Host that would change the path reaches neither routes nor traces", async () => {
   const tracer = createTracer();
   const app = whereabouts();
   const host = createApp({
@@ -272,7 +272,7 @@ Deno.test("A Host that changes the path reaches neither routes nor traces", asyn
   assertEquals(tracer.getTraces().length, 0);
 });
 
-Deno.test("An app answers on a socket file, with and without a Host", async () => {
+Deno.test("An app answers on a Unix socket, with and without a Host", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/socket`;
   const app = whereabouts();

@@ -6,7 +6,9 @@ import { assertLinear } from "../growth.ts";
 const MARKER = " is not valid JSON";
 
 /** Returns the log and the trace of an error that a handler throws. */
-async function toldOf(error: unknown): Promise<{ log: string; trace: string }> {
+async function outputsOf(
+  error: unknown,
+): Promise<{ log: string; trace: string }> {
   const tracer = createTracer();
   await using app = createApp({
     trace: tracePlugin(tracer),
@@ -34,7 +36,7 @@ const fill = (text: string) => (length: number) =>
 
 const ADVERSARIAL: Readonly<Record<string, (length: number) => unknown>> = {
   "quotation marks": (n) => new Error(fill('"')(n) + MARKER),
-  "quotation marks and no marker": (n) => new Error(fill('"')(n)),
+  "quotation marks without a marker": (n) => new Error(fill('"')(n)),
   "a marker and quotation marks": (n) => new Error(MARKER + fill('"')(n)),
   "half markers": (n) => new Error(fill(`"${MARKER.slice(0, -1)}`)(n) + MARKER),
   markers: (n) => new Error(fill(MARKER)(n)),
@@ -43,7 +45,7 @@ const ADVERSARIAL: Readonly<Record<string, (length: number) => unknown>> = {
   "line breaks": (n) => new Error(fill("\n")(n)),
   "frames": (n) => new Error(fill("\n    at f (file:///a.ts:1:1)")(n)),
   "control characters": (n) => new Error(fill("\x1b\u202e\ud800")(n)),
-  "identifiers of another engine": (n) =>
+  "identifiers quoted by another engine": (n) =>
     new Error(fill('JSON Parse error: Unexpected identifier "')(n)),
   "a thrown text": fill(`"..."${MARKER}`),
   "a property": (n) =>
@@ -62,7 +64,7 @@ const ADVERSARIAL: Readonly<Record<string, (length: number) => unknown>> = {
     return error;
   },
   "a cause": (n) => new Error("outer", { cause: new Error(fill('"')(n)) }),
-  "errors of an aggregate": (n) =>
+  "errors of an AggregateError": (n) =>
     new AggregateError(
       Array.from({ length: n / 100 }, () => new Error(fill('"')(100))),
       "many",
@@ -78,16 +80,16 @@ const ADVERSARIAL: Readonly<Record<string, (length: number) => unknown>> = {
   "an object": (n) => ({ text: fill('"')(n), list: new Array(n).fill("a") }),
 };
 
-/** Values that inspect() writes 100 times as long as their content. */
+/** Values that `inspect()` prints at 100 times their own length. */
 const list = (item: unknown) => new Array(100).fill(item);
 
 for (const [name, prepare] of Object.entries(ADVERSARIAL)) {
-  Deno.test(`logging and tracing an error of ${name} takes linear time`, () =>
-    assertLinear(name, { prepare, run: toldOf }));
+  Deno.test(`Logging and tracing an error with ${name} takes linear time`, () =>
+    assertLinear(name, { prepare, run: outputsOf }));
 }
 
-Deno.test("the log and the trace of an error of 50 MB are bounded, and say what is missing", async () => {
-  const { log, trace } = await toldOf(new Error("x".repeat(50_000_000)));
+Deno.test("The log and the trace of a 50 MB error are truncated, and show that they are", async () => {
+  const { log, trace } = await outputsOf(new Error("x".repeat(50_000_000)));
   for (const told of [log, trace]) {
     assert(told.length < 40_000, `${told.length} characters`);
     assertStringIncludes(told, "more characters)");
@@ -116,32 +118,32 @@ for (
         Array.from({ length: 100_000 }, (_, i) => [i, i]),
       ),
     }),
-    "an array of a million": Object.assign(new Error("list"), {
+    "an array of a million items": Object.assign(new Error("list"), {
       list: new Array(1_000_000).fill("x".repeat(100)),
     }),
     "a large thrown array": new Array(1_000_000).fill("x".repeat(100)),
     "a large thrown object": { text: "x".repeat(50_000_000) },
     "a line break a character": new Error("\n".repeat(1_000_000)),
-    "an input whose parts are all the same": Object.assign(
+    "an input with repeated references": Object.assign(
       new Error("shared"),
       { input: Array.from({ length: 9 }).reduce(list, "x") },
     ),
     "a form of 100,000 fields": Object.assign(new Error("form"), {
       form: new URLSearchParams("a&".repeat(100_000)),
     }),
-    "an inspect method of its own": {
+    "a custom inspect method": {
       [Symbol.for("nodejs.util.inspect.custom")]: () => "x".repeat(5_000_000),
     },
   })
 ) {
-  Deno.test(`an error with ${name} makes no long log and no long trace`, async () => {
-    const { log, trace } = await toldOf(error);
+  Deno.test(`An error with ${name} makes neither the log nor the trace long`, async () => {
+    const { log, trace } = await outputsOf(error);
     assert(log.length < 100_000, `${log.length} characters`);
     assert(trace.length < 40_000, `${trace.length} characters`);
   });
 }
 
-Deno.test("an error whose properties throw is logged and recorded all the same", async () => {
+Deno.test("An error whose properties throw is logged and recorded", async () => {
   for (const key of ["message", "stack", "name", "cause", "errors", "own"]) {
     const error = Object.defineProperty(new Error("odd"), key, {
       enumerable: true,
@@ -149,23 +151,23 @@ Deno.test("an error whose properties throw is logged and recorded all the same",
         throw new Error("not you");
       },
     });
-    const { log, trace } = await toldOf(error);
+    const { log, trace } = await outputsOf(error);
     assertStringIncludes(log, "failed: GET /");
     assertStringIncludes(trace, '"status":"error"');
   }
 });
 
-Deno.test("an error names its own properties even when its message is long", async () => {
+Deno.test("The log shows an error's own properties even if its message is long", async () => {
   const error = Object.assign(new Error("x".repeat(100_000)), {
     code: "EPIPE",
   });
-  const { log } = await toldOf(error);
+  const { log } = await outputsOf(error);
   assertStringIncludes(log, '{ code: "EPIPE" }');
 });
 
-Deno.test("a quoted source is removed wherever the text is cut", async () => {
+Deno.test("A quoted source is removed, also where the text is truncated", async () => {
   const secret = "hunter22&".repeat(8);
-  // Lengths around each limit, and beyond all limits.
+  // Lengths around each limit, and above all limits.
   const places = [2_016, 4_032, 4_096, 8_192, 65_536, 1_048_576, 3_000_000]
     .flatMap((at) => [at - 100, at - 40, at - 10, at - 1, at, at + 10]);
   for (const at of [0, 100, ...places]) {
@@ -182,7 +184,7 @@ Deno.test("a quoted source is removed wherever the text is cut", async () => {
           Object.assign(new Error("x".repeat(9_000)), { body: message }),
         ]
       ) {
-        const { log, trace } = await toldOf(error);
+        const { log, trace } = await outputsOf(error);
         assert(!log.includes("hunter"), `${at}: ${log.slice(0, 200)}`);
         assert(!trace.includes("hunter"), `${at}: ${trace.slice(0, 200)}`);
       }
@@ -190,11 +192,11 @@ Deno.test("a quoted source is removed wherever the text is cut", async () => {
   }
 });
 
-Deno.test("a quoted source that is longer than every limit is removed", async () => {
+Deno.test("A quoted source longer than every limit is removed", async () => {
   for (const length of [10_000, 300_000, 3_000_000]) {
     const source = "hunter22&".repeat(length / 9);
     const error = new SyntaxError(`Unexpected token 'h', "${source}"${MARKER}`);
-    const { log, trace } = await toldOf(error);
+    const { log, trace } = await outputsOf(error);
     for (const told of [log, trace]) {
       assert(!told.includes("hunter"), told.slice(0, 200));
       assertStringIncludes(told, "Unexpected token 'h', ");
@@ -203,28 +205,28 @@ Deno.test("a quoted source that is longer than every limit is removed", async ()
   }
 });
 
-Deno.test("a source that holds a quote and a marker is removed to its end", async () => {
+Deno.test("A quoted source that contains a quote and a marker is removed completely", async () => {
   for (
     const body of [`"a"${MARKER}, hunter22`, `"${MARKER}"${MARKER} hunter22`]
   ) {
     const error = new SyntaxError(`Unexpected token 'x', "${body}"${MARKER}`);
-    const { log, trace } = await toldOf(error);
+    const { log, trace } = await outputsOf(error);
     assert(!log.includes("hunter"), log);
     assert(!trace.includes("hunter"), trace);
   }
 });
 
-Deno.test("an identifier that JavaScriptCore quotes is removed", async () => {
+Deno.test("An identifier quoted by JavaScriptCore is removed", async () => {
   const message = 'JSON Parse error: Unexpected identifier "hunter22"';
   for (
     const error of [
       new SyntaxError(message),
       new Error(`Bad: ${message}`),
-      // A quote of the start of another quote.
+      // A quoted text that begins another quoted text.
       new Error(message.replace("hunter22", message)),
     ]
   ) {
-    const { log, trace } = await toldOf(error);
+    const { log, trace } = await outputsOf(error);
     assert(!log.includes("hunter"), log);
     assert(!trace.includes("hunter"), trace);
     assertStringIncludes(log, "JSON Parse error");

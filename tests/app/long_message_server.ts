@@ -1,4 +1,4 @@
-/** An echo server that `websocket_test.ts` sends a message too long for it. */
+/** An echo server for `long_message_test.ts`. */
 
 import { createUpgrader } from "@quartet/kit/app";
 

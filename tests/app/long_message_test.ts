@@ -2,7 +2,10 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { handshake, startDeno } from "../helpers.ts";
 
 const PROGRAM = ["run", "-A", "--no-check", "tests/app/long_message_server.ts"];
-/** Bytes of a frame, and how many frames no string can hold: 528 MiB. */
+/**
+ * Bytes per frame, and a number of frames that exceeds a string's maximum
+ * length: 528 MiB.
+ */
 const FRAME = 16 * 1024 * 1024;
 const FRAMES = 33;
 
@@ -19,7 +22,7 @@ async function sendLongMessage(connection: Deno.TcpConn): Promise<void> {
   }
 }
 
-Deno.test("A message that no string can hold ends neither the process nor other sockets", async () => {
+Deno.test("A message longer than any string doesn't end the process or other sockets", async () => {
   await using child = startDeno(PROGRAM);
   const [port] = await child.printed(/\d+/);
   using hostile = await Deno.connect({ hostname: "127.0.0.1", port: +port! });
@@ -39,7 +42,7 @@ Deno.test("A message that no string can hold ends neither the process nor other 
   await closed;
 });
 
-Deno.test("A rejection that nobody handles still ends a process with sockets", async () => {
+Deno.test("An unhandled rejection still ends a process with sockets", async () => {
   await using child = startDeno(PROGRAM);
   const [port] = await child.printed(/\d+/);
   const socket = new WebSocket(`ws://127.0.0.1:${port}/`);

@@ -74,7 +74,10 @@ class Connection implements AsyncDisposable {
     }
   }
 
-  /** The next response; `undefined` if the server has closed the connection. */
+  /**
+   * Reads the next response. Returns `undefined` if the server closed the
+   * connection.
+   */
   async receive(): Promise<{ status: number; body: string } | undefined> {
     for (;;) {
       const head = /^HTTP\/1\.1 (\d+)[^]*?\r\n\r\n/.exec(this.#text);
@@ -92,7 +95,7 @@ class Connection implements AsyncDisposable {
     }
   }
 
-  /** Waits until the server has closed the connection too. */
+  /** Waits until the server has also closed the connection. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection.closeWrite().catch(() => {});
     while (await this.receive() !== undefined);
@@ -117,7 +120,7 @@ const REFUSED = {
   }),
 };
 
-/** Reads bodies, ignores them, and forwards them to itself. */
+/** Reads bodies, ignores them, or forwards them to itself. */
 function createService() {
   const errors: unknown[] = [];
   const app = createApp({
@@ -152,8 +155,8 @@ function createService() {
   return { app, errors };
 }
 
-// Runs before Node's tests, whose adapter replaces the global Response.
-Deno.test("Deno: a body over HTTP/2 is refused as soon as it passes the limit, before it ends", async () => {
+// Runs before the Node tests, whose adapter replaces the global `Response`.
+Deno.test("Deno: a body over HTTP/2 is refused as soon as it exceeds the limit", async () => {
   const { app } = createService();
   await using server = await app.serve({
     port: 0,
@@ -212,7 +215,7 @@ Deno.test("Deno: a WebSocket opens on a route with a limit", async () => {
   await server.shutdown();
 });
 
-Deno.test("Deno: methods that no request with a body can have are answered without one, whatever their case", async () => {
+Deno.test("Deno: methods that can't have a body are answered without it, in any case", async () => {
   const app = createApp({ maxBodySize: LIMIT });
   app.route({
     path: "/any",
@@ -234,7 +237,7 @@ Deno.test("Deno: methods that no request with a body can have are answered witho
 });
 
 for (const [what, listen] of SERVERS) {
-  Deno.test(`${what}: a chunked body may have as many bytes as the limit and no more`, async () => {
+  Deno.test(`${what}: a chunked body may have at most as many bytes as the limit`, async () => {
     const { app, errors } = createService();
     await using server = await listen(app);
     const ask = async (path: string, size: number) => {
@@ -254,7 +257,7 @@ for (const [what, listen] of SERVERS) {
     assertEquals(errors, []);
   });
 
-  Deno.test(`${what}: a declared body may have as many bytes as the limit and no more`, async () => {
+  Deno.test(`${what}: a declared body may have at most as many bytes as the limit`, async () => {
     const { app } = createService();
     await using server = await listen(app);
     const ask = async (path: string, size: number) => {
@@ -271,7 +274,7 @@ for (const [what, listen] of SERVERS) {
     assertEquals(await ask("/read", 0), { status: 200, body: "0" });
   });
 
-  Deno.test(`${what}: a declared body that is too long is refused before it has arrived`, async () => {
+  Deno.test(`${what}: a declared body over the limit is refused before it arrives`, async () => {
     const { app } = createService();
     await using server = await listen(app);
     await using connection = await Connection.open(server);
@@ -279,7 +282,7 @@ for (const [what, listen] of SERVERS) {
     assertEquals(await connection.receive(), REFUSED);
   });
 
-  Deno.test(`${what}: a slow upload is refused as soon as it passes the limit, before it ends`, async () => {
+  Deno.test(`${what}: a slow upload is refused as soon as it exceeds the limit`, async () => {
     const { app } = createService();
     await using server = await listen(app);
     await using connection = await Connection.open(server);
@@ -291,7 +294,7 @@ for (const [what, listen] of SERVERS) {
     assertEquals(await connection.receive(), REFUSED);
   });
 
-  Deno.test(`${what}: after a refusal the connection answers the next request, or is closed`, async () => {
+  Deno.test(`${what}: after a refusal the connection answers the next request or is closed`, async () => {
     const { app } = createService();
     await using server = await listen(app);
     const next = head("/read", "Content-Length: 2") + "ok";
@@ -313,7 +316,7 @@ for (const [what, listen] of SERVERS) {
     }
   });
 
-  Deno.test(`${what}: a body that is handed on by fetch() has the limit`, async () => {
+  Deno.test(`${what}: a body forwarded with fetch() stays limited`, async () => {
     const { app, errors } = createService();
     await using server = await listen(app);
     const ask = async (size: number) => {

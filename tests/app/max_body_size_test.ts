@@ -1,4 +1,4 @@
-/** The body limit of routes, in requests made by code. */
+/** The body limit of routes, with requests created in code. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { createApp, createGuard, withPlugins } from "@quartet/kit/app";
@@ -45,7 +45,7 @@ function streamOf(text: string, chunkSize = 100) {
 const post = (body: BodyInit | null, headers: HeadersInit = {}, path = "/") =>
   new Request(`http://localhost${path}`, { method: "POST", body, headers });
 
-/** An app with one route, and the errors of its handler. */
+/** Creates an app with one route that collects the errors of its handler. */
 function appOf(
   handler: NonNullable<Route["handler"]>,
   options: Omit<AppOptions, "routes" | "onError"> = { maxBodySize: LIMIT },
@@ -90,7 +90,7 @@ const READERS: Record<string, (request: Request) => Promise<unknown>> = {
 };
 
 for (const [what, read] of Object.entries(READERS)) {
-  Deno.test(`A body that is read by ${what} may have as many bytes as the limit and no more`, async () => {
+  Deno.test(`A body read by ${what} may have at most as many bytes as the limit`, async () => {
     for (const from of ["argument", "context"] as const) {
       const { app, errors } = appOf(async (request, context) => {
         await read(from === "argument" ? request : context.request);
@@ -111,7 +111,7 @@ for (const [what, read] of Object.entries(READERS)) {
   });
 }
 
-Deno.test("A form may have as many bytes as the limit and no more", async () => {
+Deno.test("A form may have at most as many bytes as the limit", async () => {
   const { app } = appOf(async (request) => {
     const form = await request.formData();
     return Response.json(String(form.get("a")).length);
@@ -126,7 +126,7 @@ Deno.test("A form may have as many bytes as the limit and no more", async () => 
   assertEquals(await ask(LIMIT + 1), [413, TOO_LARGE(LIMIT)]);
 });
 
-Deno.test("Loaders and actions have the limit too, 1 MiB by default", async () => {
+Deno.test("Loaders and actions have the limit too, by default 1 MiB", async () => {
   await using app = createApp({
     routes: [{
       path: "/",
@@ -156,7 +156,7 @@ Deno.test("Loaders and actions have the limit too, 1 MiB by default", async () =
   assertEquals(await response.json(), "loaded");
 });
 
-Deno.test("A body that is declared to be longer is refused before the handler runs", async () => {
+Deno.test("A body with a declared length over the limit is refused before the handler runs", async () => {
   let runs = 0;
   const { app } = appOf(() => {
     runs++;
@@ -176,10 +176,10 @@ Deno.test("A body that is declared to be longer is refused before the handler ru
 
 for (
   const [what, headers] of [
-    ["that is sent twice", { "content-length": "5, 5" }],
-    ["that is no number", { "content-length": "-5" }],
+    ["sent twice", { "content-length": "5, 5" }],
+    ["that isn't a number", { "content-length": "-5" }],
     [
-      "of bytes that were decoded",
+      "of a decoded body",
       { "content-length": "5", "content-encoding": "gzip" },
     ],
   ] as const
@@ -199,7 +199,7 @@ for (
   });
 }
 
-Deno.test("Nothing is read of a body that the handler ignores", async () => {
+Deno.test("A body that the handler ignores isn't read", async () => {
   const { app } = appOf(() => new Response("ignored"));
   const { taken, stream } = streamOf("x".repeat(LIMIT * 2));
   const request = post(stream);
@@ -208,7 +208,7 @@ Deno.test("Nothing is read of a body that the handler ignores", async () => {
   assertEquals([taken.bytes, request.bodyUsed], [0, false]);
 });
 
-Deno.test("Requests without a body, and GET and HEAD, reach the handler as they are", async () => {
+Deno.test("Requests without a body, and GET and HEAD, reach the handler unchanged", async () => {
   const seen: Request[] = [];
   const { app } = appOf((request) => {
     seen.push(request);
@@ -226,7 +226,7 @@ Deno.test("Requests without a body, and GET and HEAD, reach the handler as they 
   assert(requests.every((request, index) => seen[index] === request));
 });
 
-Deno.test("A request whose body is counted is otherwise the same", async () => {
+Deno.test("Counting a request's body changes nothing else about the request", async () => {
   const aborter = new AbortController();
   const { app } = appOf(async (request) => {
     const copy = request.clone();
@@ -277,7 +277,7 @@ Deno.test("A body that was read before the handler stays used", async () => {
   await response.body?.cancel();
 });
 
-Deno.test("A handler may answer a body that is too long itself", async () => {
+Deno.test("A handler can answer a body over the limit itself", async () => {
   const answers: Record<string, NonNullable<Route["handler"]>> = {
     thrown: async (request) => {
       await request.text().catch(() => {
@@ -300,7 +300,7 @@ Deno.test("A handler may answer a body that is too long itself", async () => {
   }
 });
 
-Deno.test("An error that wraps the body's error is a 413, and another error is a 500", async () => {
+Deno.test("An error caused by the body's error is a 413, another error is a 500", async () => {
   const { app, errors } = appOf(async (request) => {
     try {
       await request.text();
@@ -318,7 +318,7 @@ Deno.test("An error that wraps the body's error is a 413, and another error is a
   assertEquals(errors.map(String), ["Error: The disk is full"]);
 });
 
-Deno.test("A route's limit overrides its app's, and Infinity turns it off", async () => {
+Deno.test("A route's limit overrides the app's, and Infinity disables it", async () => {
   const read = async (request: Request) =>
     Response.json((await request.text()).length);
   const routes: Route[] = [
@@ -357,7 +357,7 @@ Deno.test("A route's limit overrides its app's, and Infinity turns it off", asyn
   assertEquals(await statuses(open, "/less", [10, 11]), edge);
 });
 
-Deno.test("An invalid limit is refused where it is set", () => {
+Deno.test("An invalid maxBodySize is rejected by createApp() and route()", () => {
   const route = { path: "/a", handler: () => new Response() };
   for (const maxBodySize of [-1, 1.5, NaN, -Infinity, "1", null, 1n, {}]) {
     const wrong = { maxBodySize: maxBodySize as number };
@@ -377,7 +377,7 @@ Deno.test("An invalid limit is refused where it is set", () => {
   }
 });
 
-Deno.test("A nested app has its own limit within its route's limit", async () => {
+Deno.test("A nested app's own limit applies within its route's limit", async () => {
   const read = async (request: Request) =>
     Response.json((await request.text()).length);
   const inner = createApp({
@@ -388,7 +388,7 @@ Deno.test("A nested app has its own limit within its route's limit", async () =>
       {
         path: "/wrap",
         method: "POST",
-        // As `fetch` does with a body that it hands on.
+        // Like `fetch` with a body that it forwards.
         handler: (request) =>
           read(request).catch((cause) => {
             throw new TypeError("fetch failed", { cause });
@@ -427,7 +427,7 @@ Deno.test("A nested app has its own limit within its route's limit", async () =>
   ]);
 });
 
-Deno.test("An anonymous request learns that it is anonymous before it learns of the limit", async () => {
+Deno.test("An anonymous request gets the guard's 401 before the limit's 413", async () => {
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
     providers: [mock()],
@@ -462,7 +462,7 @@ Deno.test("An anonymous request learns that it is anonymous before it learns of 
   }
 });
 
-Deno.test("A guard that reads the body has the limit as well", async () => {
+Deno.test("A guard that reads the body is limited too", async () => {
   const signed = createGuard({
     required: false,
     async check(request) {
@@ -489,7 +489,7 @@ Deno.test("A guard that reads the body has the limit as well", async () => {
   assertEquals(errors, []);
 });
 
-Deno.test("withPlugins() limits plugin routes always, and its handler with maxBodySize", async () => {
+Deno.test("withPlugins() always limits plugin routes, and its handler only with maxBodySize", async () => {
   const read = async (request: Request) =>
     Response.json((await request.text()).length);
   const plugin = {
@@ -515,7 +515,7 @@ Deno.test("withPlugins() limits plugin routes always, and its handler with maxBo
   assertEquals(await status(limited, "/plugin", LIMIT + 1), 413);
 });
 
-Deno.test("RPC and revalidation have their own limits, and on a route also the route's limit", async () => {
+Deno.test("RPC and revalidation apply their own limits, and on a route also the route's limit", async () => {
   const router = createRouter({
     size: procedure.mutation(z.string(), ({ input }) => input.length),
   }, { maxBodySize: 2 * MIB });

@@ -10,7 +10,7 @@ function run(
   end: () => Promise<Response> = () => Promise.resolve(new Response("end")),
 ): Promise<Response> {
   const received = request();
-  // Whether it throws or rejects must make no difference to its callers.
+  // Callers must treat an error that is thrown or rejected the same.
   return new Promise((resolve) =>
     resolve(
       compose<Context, void>(middlewares, end)(received, new Context(received)),
@@ -31,11 +31,11 @@ Deno.test("compose() runs the first middleware outermost", async () => {
   assertEquals(order, ["a in", "b in", "b out", "a out"]);
 });
 
-Deno.test("compose() of nothing calls the end of the chain", async () => {
+Deno.test("compose() without middlewares calls the end of the chain", async () => {
   assertEquals(await (await run([])).text(), "end");
 });
 
-Deno.test("compose() stops at the middleware that answers by itself", async () => {
+Deno.test("compose() stops at a middleware that doesn't call next()", async () => {
   let reached = false;
   const response = await run([
     () => new Response("early"),
@@ -48,7 +48,7 @@ Deno.test("compose() stops at the middleware that answers by itself", async () =
   assertEquals(reached, false);
 });
 
-Deno.test("compose() refuses a second call of next()", async () => {
+Deno.test("compose() rejects a second call of next()", async () => {
   let ends = 0;
   await assertRejects(
     () =>
@@ -67,7 +67,7 @@ Deno.test("compose() refuses a second call of next()", async () => {
   assertEquals(ends, 1);
 });
 
-Deno.test("compose() can be run for many requests at once", async () => {
+Deno.test("compose() runs concurrent requests", async () => {
   const chain = compose<Context, number>([
     async (_request, _context, next) => await next(),
     (_request, _context, next) => next(),
@@ -90,7 +90,7 @@ for (
     [{ status: 200 }, "an object"],
   ] as const
 ) {
-  Deno.test(`compose() says so if a middleware returns ${name}`, async () => {
+  Deno.test(`compose() reports a middleware that returns ${name}`, async () => {
     const error = await assertRejects(
       () => run([() => value as unknown as Response]),
       TypeError,
@@ -102,7 +102,7 @@ for (
   });
 }
 
-Deno.test("compose() hands a synchronous throw to the middleware around it as a rejection", async () => {
+Deno.test("compose() passes a synchronous throw to the outer middleware as a rejection", async () => {
   const outer: Middleware<Context> = (_request, _context, next) =>
     next().catch((error) => new Response(`caught ${error.message}`));
   const throws: Middleware<Context> = () => {
@@ -113,7 +113,7 @@ Deno.test("compose() hands a synchronous throw to the middleware around it as a 
   assertEquals(await (await run([outer, rejects])).text(), "caught later");
 });
 
-Deno.test("app.use() refuses what is no function, and says what it is", () => {
+Deno.test("app.use() rejects a non-function and names its type", () => {
   const values: [unknown, string][] = [
     [undefined, "undefined"],
     [null, "null"],

@@ -35,7 +35,7 @@ const URLS = [
   "http://h/a\tb",
 ];
 
-Deno.test("pathOf() gives the path that the URL parser gives", () => {
+Deno.test("pathOf() returns the same path as the URL parser", () => {
   for (const url of URLS) assertEquals(pathOf(url), new URL(url).pathname, url);
 });
 
@@ -49,12 +49,12 @@ Deno.test("pathOf() agrees with the URL parser on every character", () => {
   }
 });
 
-Deno.test("pathOf() gives what stands there for a URL that can't be parsed", () => {
+Deno.test("pathOf() returns the path of a URL that can't be parsed unchanged", () => {
   assertEquals(pathOf("http://a b/x?y"), "/x");
   assertEquals(pathOf("http://[::1/x"), "/x");
 });
 
-Deno.test("A route and a middleware see the same path, whatever is sent", async () => {
+Deno.test("Routes and middlewares see the same path for any request target", async () => {
   const app = createApp();
   app.use((_request, { url }, next) => {
     return url.pathname.startsWith("/admin")
@@ -86,7 +86,7 @@ Deno.test("A route and a middleware see the same path, whatever is sent", async 
   await server.shutdown();
 });
 
-Deno.test("A Host that no URL can hold is a 400, not an error of the server", async () => {
+Deno.test("A Host that isn't valid in a URL is answered with 400, not 500", async () => {
   const errors: unknown[] = [];
   const app = createApp({
     onError: (error) => errors.push(error),

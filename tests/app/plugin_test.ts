@@ -12,7 +12,7 @@ import { tracePlugin } from "@quartet/kit/trace";
 
 const get = (path = "/") => new Request(`http://localhost${path}`);
 
-Deno.test("A plugin brings middlewares and routes, before those of the app", async () => {
+Deno.test("A plugin's middlewares and routes come before the app's", async () => {
   const order: string[] = [];
   const note = (name: string) =>
   (
@@ -40,7 +40,7 @@ Deno.test("A plugin brings middlewares and routes, before those of the app", asy
   assertEquals(order, ["trace", "first, a", "first, b", "second", "app"]);
 });
 
-Deno.test("createApp() refuses two plugins of one name", () => {
+Deno.test("createApp() rejects two plugins with the same name", () => {
   const plugin: Plugin = { name: "cache" };
   const error = assertThrows(
     () => createApp({ plugins: [plugin, { name: "cache" }] }),
@@ -52,7 +52,7 @@ Deno.test("createApp() refuses two plugins of one name", () => {
   );
 });
 
-Deno.test("setup() runs once, with the app, before the first of many requests is answered", async () => {
+Deno.test("setup() runs once with the app, before the first of many requests is answered", async () => {
   const order: string[] = [];
   const gate = Promise.withResolvers<void>();
   let given: PluginHost | undefined;
@@ -78,7 +78,7 @@ Deno.test("setup() runs once, with the app, before the first of many requests is
       },
     }],
   });
-  assertEquals(order, [], "nothing runs before a request comes");
+  assertEquals(order, [], "nothing runs before a request arrives");
   const responses = Promise.all([app.fetch(get()), app.fetch(get())]);
   gate.resolve();
   await responses;
@@ -126,7 +126,7 @@ for (
   });
 }
 
-Deno.test("close() closes the plugins once, the last one first, one after the other", async () => {
+Deno.test("close() closes each plugin once, in reverse order, one after another", async () => {
   const order: string[] = [];
   const plugin = (name: string): Plugin => ({
     name,
@@ -152,7 +152,7 @@ Deno.test("close() closes the plugins once, the last one first, one after the ot
   ]);
 });
 
-Deno.test("close() closes the other plugins too if some fail, and tells of all failures", async () => {
+Deno.test("close() closes all plugins even if some fail, and reports all failures", async () => {
   const closed: string[] = [];
   const fails = (name: string): Plugin => ({
     name,
@@ -179,7 +179,7 @@ Deno.test("close() closes the other plugins too if some fail, and tells of all f
   );
 });
 
-Deno.test("A function is no plugin, though it has a name", () => {
+Deno.test("createApp() rejects a function as a plugin, though it has a name", () => {
   const CALL_IT =
     "must be an object with a name, as tracePlugin(tracer) gives, received a function; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware";
   const middleware = cacheResponse({ maxAge: 60 });

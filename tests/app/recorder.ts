@@ -1,7 +1,7 @@
 import type { Layer, ObservedSpan } from "@quartet/kit/app";
 import type { SpanOpener } from "../../core/observed_span.ts";
 
-/** A span that keeps what is done to it, in place of a tracer's. */
+/** A span that records all calls, in place of a tracer's. */
 export class RecordedSpan implements ObservedSpan {
   readonly traceId = "0af7651916cd43dd8448eb211c80319c";
   readonly children: RecordedSpan[] = [];

@@ -1,4 +1,6 @@
-/** Secrets of an error in the log, the trace and its exports. */
+/**
+ * Secrets in errors, and their redaction in the log, the trace and its exports.
+ */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp, createUpgrader } from "@quartet/kit/app";
@@ -28,7 +30,7 @@ function encoded(text: string, times: number): string {
 
 const NESTED = `https://ada:${SECRET}@b.example/cb?code=${SECRET}#${SECRET}`;
 
-/** Texts with a secret, and the parts that must remain. */
+/** Texts with a secret, and the redacted parts that must remain. */
 const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
   "a query value": [
     `Cannot fetch https://a.example/x?access_token=${SECRET}&page=2: refused`,
@@ -60,14 +62,14 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
   ],
   ...Object.fromEntries(
     [1, 2, 3, 4, 5].map((times) => [
-      `an address that is encoded ${times} times`,
+      `an address encoded ${times} times`,
       [
         `Cannot open https://a.example/?next=${encoded(NESTED, times)}&x=1`,
         "https://a.example/?next=https://REDACTED:REDACTED@b.example/cb",
       ],
     ]),
   ),
-  "an address that is encoded too often": [
+  "an address encoded too many times": [
     `Cannot open https://a.example/?next=${encoded(NESTED, 9)}&x=1`,
     "REDACTED&x=1",
   ],
@@ -91,7 +93,7 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `connect redis://:${SECRET}@db:6379/0 failed`,
     "redis://REDACTED:REDACTED@db:6379/0 failed",
   ],
-  "a password that should have been encoded": [
+  "a password with characters that should have been encoded": [
     `Invalid URL: 'postgres://ada:p/w?#${SECRET}@db/app'`,
     "Invalid URL: 'postgres://REDACTED:REDACTED@db/app'",
   ],
@@ -111,7 +113,7 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `bad { password: "${SECRET}", "api-key": '${SECRET}', name: "ada" }`,
     `bad { password: "REDACTED", "api-key": 'REDACTED', name: "ada" }`,
   ],
-  "JSON inside of JSON": [
+  "JSON within JSON": [
     `bad ${JSON.stringify(JSON.stringify({ token: `a"b${SECRET}`, n: 1 }))}`,
     String.raw`{\"token\":\"REDACTED\",\"n\":1}`,
   ],
@@ -127,13 +129,13 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `bad { "password": ["${SECRET}"], "cookies": { "sid": "]${SECRET}" }, "n": 1 }`,
     `bad { "password": REDACTED, "cookies": REDACTED, "n": 1 }`,
   ],
-  "an object under a secret name, in JSON inside of JSON": [
+  "an object under a secret name, in JSON within JSON": [
     `bad ${
       JSON.stringify(JSON.stringify({ token: { a: `"}${SECRET}` }, n: 1 }))
     }`,
     String.raw`{\"token\":REDACTED,\"n\":1}`,
   ],
-  "headers that applications make up": [
+  "custom headers": [
     `GET / HTTP/1.1\nX-Api-Key: ${SECRET} ${SECRET}\nX-Page: 2`,
     "X-Page: 2",
   ],
@@ -141,7 +143,7 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
     `AccountKey=${SECRET}==;AccountName=ada`,
     "AccountKey=REDACTED;AccountName=ada",
   ],
-  "an address whose slashes JSON escapes": [
+  "an address with slashes escaped by JSON": [
     String.raw`bad {"url":"https:\/\/ada:${SECRET}@db.example\/app"}`,
     String.raw`{"url":"https:\/\/REDACTED:REDACTED@db.example\/app"}`,
   ],
@@ -168,7 +170,7 @@ const HARMLESS = [
 ];
 
 /** Returns all outputs about an error that a handler throws. */
-async function toldOf(error: unknown): Promise<Record<string, string>> {
+async function outputsOf(error: unknown): Promise<Record<string, string>> {
   const tracer = createTracer();
   let terminal = "";
   const reporter = createCLIReporter(tracer, {
@@ -218,8 +220,8 @@ function assertNoSecret(told: Record<string, string>): void {
 }
 
 for (const [what, [text, kept]] of Object.entries(TEXTS)) {
-  Deno.test(`${what} in an error reaches neither the log nor the trace nor an export`, async () => {
-    const told = await toldOf(new Error(text));
+  Deno.test(`${what} in an error appears in neither the log nor the trace nor an export`, async () => {
+    const told = await outputsOf(new Error(text));
     assertNoSecret(told);
     assertStringIncludes(told.log!.replaceAll("\n  ", "\n"), kept);
     assertStringIncludes(told.trace!, JSON.stringify(kept).slice(1, -1));
@@ -233,19 +235,19 @@ for (const [what, [text, kept]] of Object.entries(TEXTS)) {
         text,
         { message: text },
       ]
-    ) assertNoSecret(await toldOf(error));
+    ) assertNoSecret(await outputsOf(error));
   });
 }
 
-Deno.test("an error without secrets is logged unchanged", async () => {
+Deno.test("An error without secrets is logged unchanged", async () => {
   for (const text of HARMLESS) {
-    const told = await toldOf(new Error(text));
+    const told = await outputsOf(new Error(text));
     assertStringIncludes(told.log!, text);
     assertStringIncludes(told.trace!, JSON.stringify(text).slice(1, -1));
   }
 });
 
-Deno.test("a secret in a field of an error isn't logged, however deep it is", async () => {
+Deno.test("A secret in an error's field isn't logged, at any depth", async () => {
   const request = new Request(`http://localhost/?token=${SECRET}`, {
     headers: { cookie: SECRET, "sec-websocket-protocol": `bearer, ${SECRET}` },
   });
@@ -265,14 +267,14 @@ Deno.test("a secret in a field of an error isn't logged, however deep it is", as
     ]
   ) {
     const error = Object.assign(new Error("with fields"), fields);
-    const { log } = await toldOf(error);
+    const { log } = await outputsOf(error);
     assertNoSecret({ log: log! });
     assert(!log!.includes("1234567890"));
     assertStringIncludes(log!, "with fields");
   }
 });
 
-Deno.test("a secret that is cut in the middle is redacted all the same", async () => {
+Deno.test("A secret is redacted even if truncation cuts it", async () => {
   for (let cut = 0; cut < 24; cut++) {
     for (
       const text of [
@@ -283,13 +285,13 @@ Deno.test("a secret that is cut in the middle is redacted all the same", async (
     ) {
       for (const limit of [8192, 4096, 4032]) {
         const filler = "x".repeat(limit - 8 - cut) + " ";
-        assertNoSecret(await toldOf(new Error(filler + text + " tail")));
+        assertNoSecret(await outputsOf(new Error(filler + text + " tail")));
       }
     }
   }
 });
 
-Deno.test("an application's own onError gets the error as it was thrown", async () => {
+Deno.test("A custom onError receives the thrown error unredacted", async () => {
   const error = new Error(`https://a.example/?token=${SECRET}`);
   const got: unknown[] = [];
   await using app = createApp({
@@ -304,7 +306,7 @@ Deno.test("an application's own onError gets the error as it was thrown", async 
   assert(got.length === 2 && got.every((each) => each === error));
 });
 
-Deno.test("the logs of RPC, sockets, the cache and auth are redacted", async () => {
+Deno.test("Logs of RPC, sockets, the cache and auth are redacted", async () => {
   const error = new Error(`redis://:${SECRET}@db failed, ${JWT}`);
   const fail = () => Promise.reject(error);
   const router = createRouter({ fail: procedure.query(fail) });
@@ -355,7 +357,7 @@ Deno.test("the logs of RPC, sockets, the cache and auth are redacted", async () 
   }
 });
 
-Deno.test("a browser's spans are redacted when they are received", () => {
+Deno.test("Browser spans are redacted when they are received", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("GET /");
   root.end();
@@ -383,7 +385,7 @@ Deno.test("a browser's spans are redacted when they are received", () => {
   });
 });
 
-Deno.test("traceError() redacts what it notes", () => {
+Deno.test("traceError() redacts what it records", () => {
   const tracer = createTracer();
   tracer.withSpan("job", "custom", () => {
     traceError(new Error(`postgres://ada:${SECRET}@db/app`));
@@ -413,19 +415,19 @@ for (
     "'a",
   ]
 ) {
-  Deno.test(`redacting an error with ${text} takes linear time`, () =>
+  Deno.test(`Redacting an error with ${text} takes linear time`, () =>
     assertLinear(text, {
       prepare: (length) => new Error(text.repeat(length / text.length)),
-      run: toldOf,
+      run: outputsOf,
     }));
 }
 
 for (const text of ["compass: [", "compass: {", 'compass => "']) {
-  Deno.test(`redacting an error that inspect() shows in full takes linear time with ${text}`, () =>
+  Deno.test(`Redacting an error that inspect() prints in full takes linear time with ${text}`, () =>
     assertLinear(text, {
       prepare: (length) => new Error(text.repeat(length / text.length)),
-      run: toldOf,
-      // Above these, a shortened text is logged instead.
+      run: outputsOf,
+      // Longer texts are truncated in the log.
       lengths: [900, 9_000],
     }));
 }

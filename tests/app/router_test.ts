@@ -7,7 +7,7 @@ import {
 import { createApp } from "@quartet/kit/app";
 import type { AuthRule, Route } from "@quartet/kit/app";
 
-/** Answers a request to an app of these routes. */
+/** Answers a request with an app of these routes. */
 async function ask(
   routes: readonly Route[],
   path: string,
@@ -32,7 +32,7 @@ async function paramsOf(pattern: string, path: string): Promise<unknown> {
   return status === 200 ? JSON.parse(text) : status;
 }
 
-Deno.test("A route's parameters are decoded, once", async () => {
+Deno.test("A route's parameters are decoded once", async () => {
   assertEquals(await paramsOf("/a/:x", "/a/1"), { x: "1" });
   assertEquals(await paramsOf("/a/:x/:y", "/a/1/2"), { x: "1", y: "2" });
   assertEquals(await paramsOf("/a/:x", "/a/caf%C3%A9%20%F0%9F%8D%B0"), {
@@ -43,13 +43,13 @@ Deno.test("A route's parameters are decoded, once", async () => {
   assertEquals(await paramsOf("/a/:x", "/a/1+2"), { x: "1+2" });
 });
 
-Deno.test("A parameter is never empty and never two segments", async () => {
+Deno.test("A parameter is never empty and never spans two segments", async () => {
   assertEquals(await paramsOf("/a/:x", "/a"), 404);
   assertEquals(await paramsOf("/a/:x", "/a/"), 404);
   assertEquals(await paramsOf("/a/:x", "/a/1/2"), 404);
 });
 
-Deno.test("A handler finds the parameters in its context", async () => {
+Deno.test("A handler reads the parameters from its context", async () => {
   const { text } = await ask([{
     path: "/:name",
     handler: (_request, { params }) => new Response(params.name!),
@@ -57,7 +57,7 @@ Deno.test("A handler finds the parameters in its context", async () => {
   assertEquals(text, "ada");
 });
 
-Deno.test("A parameter may have a name that objects have already", async () => {
+Deno.test("A parameter may be named like a property of Object.prototype", async () => {
   const { text } = await ask([{
     path: "/:constructor/:toString",
     loader: ({ params }) => [params.constructor, params.toString],
@@ -75,7 +75,7 @@ for (const escape of ["%", "%4", "%zz", "%ff", "%C3", "%ED%A0%80"]) {
   });
 }
 
-Deno.test("A * stands for any number of segments, /**:name for the rest under a name", async () => {
+Deno.test("A * matches any number of segments, and /**:name the rest as a parameter", async () => {
   assertEquals(await paramsOf("/a/*", "/a/1"), { 0: "1" });
   assertEquals(await paramsOf("/a/*", "/a/1/2%20"), { 0: "1/2 " });
   assertEquals(await paramsOf("/a/*", "/a"), {});
@@ -84,7 +84,7 @@ Deno.test("A * stands for any number of segments, /**:name for the rest under a 
   assertEquals(await paramsOf("/a/**:rest", "/a"), 404);
 });
 
-Deno.test("The more exact route wins, whatever was added first", async () => {
+Deno.test("The more specific route wins, in any order of adding", async () => {
   const routes: Route[] = [
     { path: "/**", handler: says("rest") },
     { path: "/a/:x", handler: says("parameter") },
@@ -97,7 +97,7 @@ Deno.test("The more exact route wins, whatever was added first", async () => {
   }
 });
 
-Deno.test("An exact route of another method doesn't hide a parameter's route", async () => {
+Deno.test("A static route for another method doesn't hide a parameter's route", async () => {
   const routes: Route[] = [
     { path: "/a", method: "POST", handler: says("post") },
     { path: "/:x", handler: says("parameter") },
@@ -106,18 +106,18 @@ Deno.test("An exact route of another method doesn't hide a parameter's route", a
   assertEquals((await ask(routes, "/a", { method: "POST" })).text, "post");
 });
 
-Deno.test("A trailing slash makes no difference, upper case does", async () => {
+Deno.test("Paths ignore a trailing slash and are case-sensitive", async () => {
   assertEquals((await ask([echo("/a")], "/a/")).status, 200);
   assertEquals((await ask([echo("/a/")], "/a")).status, 200);
   assertEquals((await ask([echo("/a")], "/A")).status, 404);
 });
 
-Deno.test("A route's path may hold any letters", async () => {
+Deno.test("A route's path may contain any letters", async () => {
   assertEquals((await ask([echo("/länder")], "/l%C3%A4nder")).status, 200);
   assertEquals((await ask([echo("/länder")], "/länder")).status, 200);
 });
 
-Deno.test("The query plays no part in finding a route", async () => {
+Deno.test("Routes are matched without the query", async () => {
   assertEquals((await ask([echo("/a")], "/a?b=/c#d")).status, 200);
 });
 
@@ -130,7 +130,7 @@ Deno.test("A path without a route is a 404 in JSON", async () => {
   });
 });
 
-Deno.test("A method without a route is a 405 that says which there are", async () => {
+Deno.test("A method without a route is a 405 that lists the allowed methods", async () => {
   const routes: Route[] = [
     { path: "/a/:x", loader: () => 1 },
     { path: "/a/b", method: "PUT", handler: says("put") },
@@ -149,7 +149,7 @@ Deno.test("A method without a route is a 405 that says which there are", async (
   assertEquals(others.get("allow"), "POST");
 });
 
-Deno.test("HEAD gives what GET gives, without the body", async () => {
+Deno.test("HEAD is answered like GET, without the body", async () => {
   const cancelled = Promise.withResolvers<void>();
   const app = createApp({
     routes: [
@@ -179,7 +179,7 @@ Deno.test("HEAD gives what GET gives, without the body", async () => {
   await server.shutdown();
 });
 
-Deno.test("a Response that was sent before is a 500 that says so to the log", async () => {
+Deno.test("A Response that was already sent becomes a 500, and the log says why", async () => {
   const kept = new Response("once");
   const { status } = await ask([{ path: "/", handler: () => kept }], "/");
   assertEquals(status, 200);
@@ -188,7 +188,7 @@ Deno.test("a Response that was sent before is a 500 that says so to the log", as
   assertStringIncludes(again.text, "INTERNAL_ERROR");
 });
 
-Deno.test("HEAD finds the route that GET finds, beside those for every method", async () => {
+Deno.test("HEAD matches GET routes and routes for any method", async () => {
   const named = (path: string, method: string): Route => ({
     path,
     method,
@@ -219,7 +219,7 @@ Deno.test("HEAD finds the route that GET finds, beside those for every method", 
   assertEquals(await routeOf("/a", "PUT"), "/**");
 });
 
-Deno.test("Allow names HEAD once, with a route of its own or without", async () => {
+Deno.test("Allow lists HEAD once, with or without its own route", async () => {
   const routes: Route[] = [
     { path: "/a", handler: says("get") },
     { path: "/b", handler: says("get") },
@@ -231,7 +231,7 @@ Deno.test("Allow names HEAD once, with a route of its own or without", async () 
   }
 });
 
-Deno.test("HEAD has its own handler where a route says so", async () => {
+Deno.test("HEAD runs its own handler if a route has one", async () => {
   const routes: Route[] = [
     { path: "/", handler: says("get") },
     {
@@ -244,7 +244,7 @@ Deno.test("HEAD has its own handler where a route says so", async () => {
   assertEquals(headers.get("x-own"), "yes");
 });
 
-Deno.test("A handler answers GET unless its route names a method, in any case", async () => {
+Deno.test("A handler answers GET unless its route sets a method, in any case", async () => {
   const routes: Route[] = [
     { path: "/", handler: says("get") },
     { path: "/", method: "post", handler: says("post") },
@@ -263,7 +263,7 @@ Deno.test("A handler answers GET unless its route names a method, in any case", 
 
 for (
   const [what, value, status, body] of [
-    ["a Response as it is", new Response("x", { status: 418 }), 418, "x"],
+    ["a Response unchanged", new Response("x", { status: 418 }), 418, "x"],
     ["an object as JSON", { a: [1] }, 200, '{"a":[1]}'],
     ["a string as JSON", "a", 200, '"a"'],
     ["null as JSON", null, 200, "null"],
@@ -290,8 +290,8 @@ for (
   });
 }
 
-Deno.test("What can be awaited is awaited, also if it can be called", async () => {
-  // As the promises of some remote objects, whose calls can be chained.
+Deno.test("A thenable is awaited even if it's callable", async () => {
+  // Like the promises of some remote objects, whose calls can be chained.
   const callable = <T>(value: T) =>
     Object.assign(() => {}, {
       then: (resolve: (value: T) => void) => resolve(value),
@@ -308,7 +308,7 @@ Deno.test("What can be awaited is awaited, also if it can be called", async () =
   assertEquals((await ask([{ path: "/", handler }], "/")).text, "hi");
 });
 
-Deno.test("A loader's value that JSON can't hold is a 500", async () => {
+Deno.test("A loader's value that JSON can't represent is a 500", async () => {
   const circular: { self?: unknown } = {};
   circular.self = circular;
   for (const value of [1n, circular, () => {}]) {
@@ -380,7 +380,7 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
       "Cannot add route /a: method goes with a handler; a loader answers GET, an action POST, PUT, PATCH, DELETE",
     ],
     [
-      "a handler that is no function",
+      "a handler that isn't a function",
       { path: "/a", handler: "x" },
       'Cannot add route /a: route.handler must be a function, received "x"',
     ],
@@ -439,7 +439,7 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
       "Cannot add route /a: a guard must be spread into config, as in config: { ...requireAuth() }, and config.requireAuth holds one",
     ],
     [
-      "a guard of its own",
+      "a guard outside its config",
       { path: "/a", loader: says(""), auth: { required: true, check() {} } },
       "Cannot add route /a: a guard must be spread into config, as in config: { ...requireAuth() }, and the route itself holds one",
     ],
@@ -456,7 +456,7 @@ const BAD: readonly (readonly [what: string, route: unknown, error: string])[] =
   ];
 
 for (const [what, route, message] of BAD) {
-  Deno.test(`A route with ${what} is refused when it is added`, () => {
+  Deno.test(`route() rejects ${what}`, () => {
     const app = createApp();
     for (
       const add of [
@@ -506,7 +506,7 @@ const SAME: readonly (readonly [first: Route, second: Route, error: string])[] =
   ];
 
 for (const [first, second, message] of SAME) {
-  Deno.test(`A second route is refused: ${message}`, () => {
+  Deno.test(`route() rejects a second route: ${message}`, () => {
     const app = createApp({ routes: [first] });
     assertEquals(
       assertThrows(() => app.route(second), TypeError).message,
@@ -515,7 +515,7 @@ for (const [first, second, message] of SAME) {
   });
 }
 
-Deno.test("Routes that only look alike may stand side by side", async () => {
+Deno.test("route() accepts routes that only look alike", async () => {
   const routes: Route[] = [
     { path: "/a/:id(\\d+)", handler: says("number") },
     { path: "/a/:name", handler: says("name") },
@@ -534,7 +534,7 @@ Deno.test("Routes that only look alike may stand side by side", async () => {
   assertEquals((await ask(routes, "/b", { method: "PUT" })).text, "any");
 });
 
-/** A route of each kind, behind a rule, and whether its code has run. */
+/** Creates a guarded route of each kind, and records whether its code ran. */
 function guarded(check: AuthRule["check"]) {
   let runs = 0;
   const run = () => {
@@ -591,8 +591,8 @@ for (
         throw new Response(null, { status: 303, headers: { location: "/in" } });
       },
     ],
-    ["gives false, not a Response", 500, () => false as unknown as undefined],
-    ["gives true, not a Response", 500, () => true as unknown as undefined],
+    ["returns false, not a Response", 500, () => false as unknown as undefined],
+    ["returns true, not a Response", 500, () => true as unknown as undefined],
   ] as const
 ) {
   Deno.test(`A route's code doesn't run if its auth rule ${what}`, async () => {
@@ -605,7 +605,7 @@ for (
   });
 }
 
-Deno.test("A route's code runs if its auth rule lets the request in", async () => {
+Deno.test("A route's code runs if its auth rule returns nothing", async () => {
   for (const check of [() => undefined, () => Promise.resolve(undefined)]) {
     const { askAll, ran, count } = guarded(check);
     for (const { status } of await askAll()) assertEquals(status, 200);
@@ -613,7 +613,7 @@ Deno.test("A route's code runs if its auth rule lets the request in", async () =
   }
 });
 
-Deno.test("An auth rule is called as a method, so that it may use this", async () => {
+Deno.test("An auth rule is called as a method and can use this", async () => {
   class Rule implements AuthRule {
     required = true;
     #status = 418;
@@ -629,7 +629,7 @@ Deno.test("An auth rule is called as a method, so that it may use this", async (
   assertEquals(status, 418);
 });
 
-Deno.test("A guard that gives something else lets nobody in, and the error says what it gave", async () => {
+Deno.test("A guard that returns neither a Response nor undefined is a 500, and the error names the value", async () => {
   for (
     const [refusal, kind] of [
       [null, "null"],

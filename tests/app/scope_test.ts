@@ -15,7 +15,7 @@ import {
 } from "../../core/request_scope.ts";
 import { runSpan } from "../../core/observe.ts";
 
-/** Runs `fn` in the scope of a new root span and gives that span. */
+/** Runs `fn` in the scope of a new root span, and returns that span. */
 async function traced(fn: () => unknown): Promise<RecordedSpan> {
   const root = new RecordedSpan("root", "request");
   await runInScope(new RequestScope(undefined, root), fn);
@@ -24,11 +24,11 @@ async function traced(fn: () => unknown): Promise<RecordedSpan> {
 
 const openSpan = () => currentScope()?.span as RecordedSpan | undefined;
 
-Deno.test("currentScope() is undefined outside of any request", () => {
+Deno.test("currentScope() returns undefined outside a request", () => {
   assertStrictEquals(currentScope(), undefined);
 });
 
-Deno.test("200 requests at once over real sockets each see their own context and spans", async () => {
+Deno.test("200 concurrent requests over sockets each see their own context and spans", async () => {
   const app = createApp();
   app.use((request, context, next) => {
     const scope = currentScope()!;
@@ -60,12 +60,12 @@ Deno.test("200 requests at once over real sockets each see their own context and
         });
 
       look("at first");
-      // Nobody goes on before all have come this far.
+      // Each request continues once all have reached this point.
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
         if (waiting.length === 200) { for (const go of waiting) go(); }
       });
-      look("after all have come");
+      look("after all have arrived");
       await Promise.all([work("a"), work("b"), work("c")]);
       look("after Promise.all");
       await new Promise<void>((resolve) =>
@@ -100,7 +100,7 @@ Deno.test("200 requests at once over real sockets each see their own context and
   await server.shutdown();
 });
 
-Deno.test("observe() only runs the function where nothing is traced", () => {
+Deno.test("observe() only runs the function if nothing is traced", () => {
   let given: unknown = "nothing";
   const lazy = { then: () => assert(false, "nobody awaits it") };
   const result = observe("x", "custom", (span) => {
@@ -111,7 +111,7 @@ Deno.test("observe() only runs the function where nothing is traced", () => {
   assertStrictEquals(result, lazy);
 });
 
-Deno.test("observe() gives what the function gives and ends its span", async () => {
+Deno.test("observe() returns the function's result and ends its span", async () => {
   let open: RecordedSpan | undefined;
   const root = await traced(() => {
     const result = observe("sum", "data", (span) => {
@@ -128,7 +128,7 @@ Deno.test("observe() gives what the function gives and ends its span", async () 
   assertEquals(open!.errors, []);
 });
 
-Deno.test("observe() ends its span when the promise has settled, not before", async () => {
+Deno.test("observe() ends its span when the promise settles, not before", async () => {
   const gate = Promise.withResolvers<number>();
   const root = await traced(async () => {
     const result = observe("wait", "custom", () => gate.promise);
@@ -141,7 +141,7 @@ Deno.test("observe() ends its span when the promise has settled, not before", as
   assertEquals(root.children.length, 1);
 });
 
-Deno.test("observe() records what is thrown and throws it on", async () => {
+Deno.test("observe() records a thrown error and rethrows it", async () => {
   const error = new Error("no");
   const root = await traced(() => {
     assertStrictEquals(
@@ -170,7 +170,7 @@ Deno.test("observe() records a rejection and rejects with it", async () => {
   assertEquals([span!.errors, span!.ended], [[error], 1]);
 });
 
-Deno.test("observe() takes a thrown Response for a result, not for a failure", async () => {
+Deno.test("observe() treats a thrown Response as a result, not an error", async () => {
   const response = new Response(null, { status: 303 });
   const root = await traced(async () => {
     for (
@@ -180,7 +180,7 @@ Deno.test("observe() takes a thrown Response for a result, not for a failure", a
     ) {
       try {
         await observe("redirect", "custom", fn);
-        assert(false, "it was thrown on");
+        assert(false, "it was rethrown");
       } catch (thrown) {
         assertStrictEquals(thrown, response);
       }
@@ -192,7 +192,7 @@ Deno.test("observe() takes a thrown Response for a result, not for a failure", a
   }
 });
 
-/** A query that starts when it is awaited, as query builders make them. */
+/** Creates a query that starts when it's awaited, as query builders do. */
 function lazyQuery(run: (resolve: (value: number) => void) => unknown) {
   const query = {
     starts: 0,
@@ -201,11 +201,11 @@ function lazyQuery(run: (resolve: (value: number) => void) => unknown) {
       return run(resolve);
     },
   };
-  // Builders type themselves as promises, though `then` is all they have.
+  // Builders are typed as promises, though they only have `then`.
   return query as typeof query & Promise<number>;
 }
 
-Deno.test("observe() starts a lazy query once, inside the span, and makes it a promise", async () => {
+Deno.test("observe() starts a lazy query once, within the span, and returns a promise", async () => {
   let open: RecordedSpan | undefined;
   const query = lazyQuery((resolve) => {
     open = openSpan();
@@ -223,7 +223,7 @@ Deno.test("observe() starts a lazy query once, inside the span, and makes it a p
   assertEquals(open!.ended, 1);
 });
 
-Deno.test("observe() starts a lazy subclass of Promise once, inside the span", async () => {
+Deno.test("observe() starts a lazy subclass of Promise once, within the span", async () => {
   const opened: (RecordedSpan | undefined)[] = [];
   class Query extends Promise<number> {
     override then<A, B>(
@@ -258,7 +258,7 @@ Deno.test("observe() ends its span if a lazy query's then() throws", async () =>
   assertEquals([span!.errors, span!.ended], [[error], 1]);
 });
 
-Deno.test("observe() keeps the request's context for what runs in the span", async () => {
+Deno.test("observe() keeps the request's context for code within the span", async () => {
   const context = new Context(new Request("http://localhost/"));
   const scope = new RequestScope(context, new RecordedSpan("root"));
   await runInScope(scope, () =>
@@ -268,7 +268,7 @@ Deno.test("observe() keeps the request's context for what runs in the span", asy
     }));
 });
 
-Deno.test("A job may start itself again from within its span for ever", async () => {
+Deno.test("A job can restart itself from within its span indefinitely", async () => {
   const done = Promise.withResolvers<string | undefined>();
   const run = (times: number) => {
     if (times === 0) return done.resolve(openSpan()?.name);
@@ -284,7 +284,7 @@ Deno.test("A job may start itself again from within its span for ever", async ()
   assertEquals(root.children.length, 50_000, "each is a child of the root");
 });
 
-Deno.test("runSpan() opens a span that is not a child of the open one", async () => {
+Deno.test("runSpan() opens a span that isn't a child of the open one", async () => {
   const other = new RecordedSpan("other");
   const root = await traced(() => {
     runSpan(other, (span) => {
@@ -297,7 +297,7 @@ Deno.test("runSpan() opens a span that is not a child of the open one", async ()
   assertEquals(other.ended, 1);
 });
 
-Deno.test("enterScope() lasts for the rest of a function and what it starts, not for its caller", async () => {
+Deno.test("enterScope() applies to the rest of a function and what it starts, not to its caller", async () => {
   const inner = new RequestScope(undefined, new RecordedSpan("inner"));
   await traced(async () => {
     const outer = currentScope();

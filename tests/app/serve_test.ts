@@ -14,7 +14,7 @@ const QUIET = { port: 0, signals: false, onListen() {} } as const;
 
 const urlOf = ({ address }: Server) => `http://127.0.0.1:${address.port}/`;
 
-/** A server whose handler waits until it is let go. */
+/** Creates a server whose handler waits until it's released. */
 function slowServer(options: ServeOptions & Pick<Fetcher, "close"> = {}) {
   const running = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ function slowServer(options: ServeOptions & Pick<Fetcher, "close"> = {}) {
 
 const bodyOf = async (url: string) => (await fetch(url)).text();
 
-/** Whether a promise is still pending after all that can run has run. */
+/** Whether a promise is still pending after all queued tasks have run. */
 async function isPending(promise: Promise<unknown>): Promise<boolean> {
   let pending = true;
   const settle = () => void (pending = false);
@@ -42,7 +42,7 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
   return pending;
 }
 
-Deno.test("serve() answers requests and hands on the connection's address", async () => {
+Deno.test("serve() answers requests and passes on the connection's address", async () => {
   let remote: Deno.Addr | undefined;
   const server = serve({
     fetch(request, info) {
@@ -55,7 +55,7 @@ Deno.test("serve() answers requests and hands on the connection's address", asyn
   await server.shutdown();
 });
 
-Deno.test("serve() listens on this machine only unless told otherwise, and says where", async () => {
+Deno.test("serve() listens on loopback by default, and reports its address", async () => {
   const listened: Deno.NetAddr[] = [];
   const server = serve({ fetch: () => new Response() }, {
     ...QUIET,
@@ -66,7 +66,7 @@ Deno.test("serve() listens on this machine only unless told otherwise, and says 
   await server.shutdown();
 });
 
-/** What is printed while a server starts and stops. */
+/** Returns what is printed while a server starts and stops. */
 async function printedBy(options: ServeOptions): Promise<string[]> {
   const printed: string[] = [];
   const { log } = console;
@@ -85,7 +85,7 @@ async function printedBy(options: ServeOptions): Promise<string[]> {
   return printed;
 }
 
-Deno.test("serve() prints an address that a browser can go to", async () => {
+Deno.test("serve() prints an address that a browser can open", async () => {
   for (
     const [hostname, printed] of [
       ["127.0.0.1", "127.0.0.1"],
@@ -97,7 +97,7 @@ Deno.test("serve() prints an address that a browser can go to", async () => {
   }
 });
 
-Deno.test("serve() speaks HTTPS with a certificate and its key", async () => {
+Deno.test("serve() serves HTTPS with a certificate and its key", async () => {
   const server = serve({ fetch: ({ url }) => new Response(url) }, {
     ...QUIET,
     cert: CERT,
@@ -112,7 +112,7 @@ Deno.test("serve() speaks HTTPS with a certificate and its key", async () => {
   assertEquals(line, `Listening on https://127.0.0.1:${port}/`);
 });
 
-Deno.test("serve() wants a certificate and its key together, and shows neither in an error", () => {
+Deno.test("serve() requires a certificate with its key, and shows neither in an error", () => {
   for (
     const [tls, received] of [
       [{ cert: CERT }, "a string and undefined"],
@@ -136,7 +136,7 @@ Deno.test("serve() wants a certificate and its key together, and shows neither i
 });
 
 Deno.test({
-  name: "Two servers share a port where both allow it",
+  name: "serve() shares a port between two servers if both set reusePort",
   ignore: Deno.build.os === "windows",
   async fn() {
     const script = `
@@ -162,7 +162,7 @@ Deno.test({
   },
 });
 
-Deno.test("serve() says so if it is given what answers no requests", () => {
+Deno.test("serve() rejects an app without fetch()", () => {
   for (
     const [wrong, kind] of [
       [undefined, "undefined"],
@@ -182,7 +182,7 @@ Deno.test("serve() says so if it is given what answers no requests", () => {
   }
 });
 
-Deno.test("serve() throws AddrInUse if the port is taken", async () => {
+Deno.test("serve() throws AddrInUse if the port is in use", async () => {
   const server = serve({ fetch: () => new Response() }, QUIET);
   assertThrows(
     () =>
@@ -213,7 +213,7 @@ Deno.test("serve() calls fetch and close as methods", async () => {
   assert(counter.closed);
 });
 
-Deno.test("serve() awaits a lazy promise that only has then()", async () => {
+Deno.test("serve() awaits a lazy promise that has only then()", async () => {
   let isClosed = false;
   const lazy = {
     then: (resolve: (response: Response) => void) =>
@@ -228,7 +228,7 @@ Deno.test("serve() awaits a lazy promise that only has then()", async () => {
   assert(isClosed);
 });
 
-Deno.test("shutdown() finishes a running request, then closes the fetcher, then resolves", async () => {
+Deno.test("shutdown() finishes a running request, closes the fetcher, then resolves", async () => {
   const order: string[] = [];
   const { server, running, finish } = slowServer({
     async close() {
@@ -241,14 +241,14 @@ Deno.test("shutdown() finishes a running request, then closes the fetcher, then 
   await running;
   const down = server.shutdown().then(() => order.push("down"));
   assert(await isPending(down));
-  assertEquals(order, [], "nothing is closed while a request runs");
+  assertEquals(order, [], "the fetcher stays open while a request runs");
   finish();
   await Promise.all([body, down, server.finished]);
   assertEquals(order.slice(0, 2), ["closing", "closed"]);
   assertEquals(order.slice(2).sort(), ["down", "finished"]);
 });
 
-Deno.test("shutdown() lets a request use a plugin's resource to its end", async () => {
+Deno.test("shutdown() keeps plugins open until the last request has ended", async () => {
   let open = true;
   const running = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
@@ -311,7 +311,7 @@ Deno.test("shutdown() finishes a body that is still being sent", async () => {
   await down;
 });
 
-Deno.test("shutdown() lets the fetcher end the streams that it holds open", async () => {
+Deno.test("shutdown() lets the fetcher end its open streams", async () => {
   let controller: ReadableStreamDefaultController<Uint8Array>;
   const server = serve({
     fetch: () =>
@@ -330,7 +330,7 @@ Deno.test("shutdown() lets the fetcher end the streams that it holds open", asyn
   assertEquals(await response.text(), "event");
 });
 
-Deno.test("shutdown() cuts off a request that hangs when shutdownTimeout is over", async () => {
+Deno.test("shutdown() aborts a hanging request after shutdownTimeout", async () => {
   let closes = 0;
   const { server, running, finish } = slowServer({
     shutdownTimeout: 0.001,
@@ -344,12 +344,12 @@ Deno.test("shutdown() cuts off a request that hangs when shutdownTimeout is over
   finish();
 });
 
-Deno.test("shutdown() without a shutdownTimeout waits for a request for good", async () => {
+Deno.test("shutdown() with shutdownTimeout Infinity waits for a request indefinitely", async () => {
   const { server, running, finish } = slowServer({ shutdownTimeout: Infinity });
   const body = bodyOf(urlOf(server));
   await running;
   const down = server.shutdown();
-  // A timer of Infinity would fire after a millisecond, before this one.
+  // A timer of Infinity would fire after 1 ms, before this one.
   await new Promise((resolve) => setTimeout(resolve, 2));
   assert(await isPending(down));
   finish();
@@ -357,7 +357,7 @@ Deno.test("shutdown() without a shutdownTimeout waits for a request for good", a
   await down;
 });
 
-Deno.test("serve() refuses a shutdownTimeout that no timer can wait", () => {
+Deno.test("serve() rejects a shutdownTimeout longer than a timer can wait", () => {
   const MUST =
     "shutdownTimeout must be a number of seconds, 0 or more, or Infinity, and at most 2147483, as long as a timer can wait";
   for (
@@ -380,7 +380,7 @@ Deno.test("serve() refuses a shutdownTimeout that no timer can wait", () => {
   }
 });
 
-Deno.test("shutdown() cuts off a body that never ends, which is told", async () => {
+Deno.test("shutdown() aborts an endless body and reports it", async () => {
   const cancelled = Promise.withResolvers<void>();
   const server = serve({
     fetch: () =>
@@ -397,7 +397,7 @@ Deno.test("shutdown() cuts off a body that never ends, which is told", async () 
   await cancelled.promise;
 });
 
-Deno.test("shutdown() called again closes nothing twice", async () => {
+Deno.test("shutdown() closes everything only once when called again", async () => {
   let closes = 0;
   const server = serve({
     fetch: () => new Response(),
@@ -409,7 +409,7 @@ Deno.test("shutdown() called again closes nothing twice", async () => {
   assertEquals(closes, 1);
 });
 
-Deno.test("shutdown() is not held up by keep-alive connections or half a request", async () => {
+Deno.test("shutdown() doesn't wait for keep-alive connections or incomplete requests", async () => {
   const server = serve({ fetch: () => new Response("hi") }, {
     ...QUIET,
     shutdownTimeout: 3_600,
@@ -421,11 +421,11 @@ Deno.test("shutdown() is not held up by keep-alive connections or half a request
   await idle.write(encoder.encode("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
   await idle.read(new Uint8Array(1024));
   await half.write(encoder.encode("GET / HTTP/1.1\r\nHo"));
-  // With this much grace, it would never be reached.
+  // With a timeout this long, a wait would hang the test.
   await server.shutdown();
 });
 
-Deno.test("A draining server answers requests, and is stopped when drain is over", async () => {
+Deno.test("A draining server answers requests, and stops when drain has ended", async () => {
   const order: string[] = [];
   const server = serve({
     fetch: () => new Response("hi"),
@@ -477,7 +477,7 @@ for (
   });
 }
 
-Deno.test("serve() refuses a drain that no timer can wait", () => {
+Deno.test("serve() rejects a drain longer than a timer can wait", () => {
   for (const drain of [-1, Infinity, "5"]) {
     assertThrows(
       () =>
@@ -508,7 +508,7 @@ Deno.test("shutdown() closes WebSockets through the fetcher and waits for them",
   assertEquals(upgrader.size, 0);
 });
 
-Deno.test("shutdown() rejects if the fetcher fails to close, once its requests are finished", async () => {
+Deno.test("shutdown() rejects if the fetcher fails to close, after its requests are finished", async () => {
   for (
     const close of [
       () => Promise.reject(new Error("disk full")),
@@ -545,7 +545,7 @@ Deno.test("The signal option shuts the server down", async () => {
   assert(closed);
 });
 
-Deno.test("A signal that is aborted already shuts the server down at once", async () => {
+Deno.test("A signal that is already aborted shuts the server down at once", async () => {
   const server = serve({ fetch: () => new Response() }, {
     ...QUIET,
     signal: AbortSignal.abort(),
@@ -571,7 +571,7 @@ Deno.test("app.serve() answers over a socket and closes the plugins on shutdown"
   assert(closed);
 });
 
-Deno.test("A block that uses a server shuts it down at its end, one that uses an app closes that", async () => {
+Deno.test("await using shuts a server down, and closes an app", async () => {
   let closed = 0;
   const create = () =>
     createApp({
@@ -595,8 +595,8 @@ Deno.test("A block that uses a server shuts it down at its end, one that uses an
   assertEquals(closed, 2);
 });
 
-Deno.test("Shutdown leaves no signal listener behind", async () => {
-  // The resource sanitizer would find one.
+Deno.test("shutdown() leaves no signal listener behind", async () => {
+  // The resource sanitizer would find a listener.
   const server = serve({ fetch: () => new Response() }, {
     port: 0,
     onListen() {},
@@ -626,7 +626,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 Deno.test({
-  name: "A second signal cuts off a request that hangs",
+  name: "A second signal aborts a hanging request",
   ignore: Deno.build.os === "windows",
   async fn() {
     await using child = startDeno(PROGRAM);
@@ -644,7 +644,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "A second signal ends drain, and finishes no request",
+  name: "A second signal ends drain and aborts requests",
   ignore: Deno.build.os === "windows",
   async fn() {
     await using child = startDeno([...PROGRAM, "3600"]);
@@ -662,7 +662,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "A second signal while it drains doesn't wait for a plugin that never closes",
+    "A second signal during drain doesn't wait for a plugin that never closes",
   ignore: Deno.build.os === "windows",
   async fn() {
     await using child = startDeno([...PROGRAM, "3600", "stuck"]);
@@ -675,7 +675,7 @@ Deno.test({
   },
 });
 
-Deno.test("shutdown() does not wait for an upload that nobody reads", async () => {
+Deno.test("shutdown() doesn't wait for an upload that nobody reads", async () => {
   const server = serve({ fetch: () => new Response("no") }, {
     ...QUIET,
     shutdownTimeout: 0.1,
@@ -686,14 +686,14 @@ Deno.test("shutdown() does not wait for an upload that nobody reads", async () =
     "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n";
   await upload.write(new TextEncoder().encode(`${head}abc`));
   await upload.read(new Uint8Array(1024));
-  // Proved by both being settled.
+  // The test passes once both have settled.
   await server.shutdown();
   await server.finished;
 });
 
 Deno.test({
-  name: "a server that can't accept connections any more fails, and says why",
-  // Elsewhere no shell limits the files of a process.
+  name: "A server that can't accept connections any more fails with the reason",
+  // On Windows, no shell limits the open files of a process.
   ignore: Deno.build.os === "windows",
   async fn() {
     const script = `
@@ -707,7 +707,7 @@ Deno.test({
     `;
     const file = await Deno.makeTempFile({ suffix: ".ts" });
     await Deno.writeTextFile(file, script);
-    // Deno raises the soft limit to the hard one, so this lowers both.
+    // Deno raises the soft limit to the hard one, so the test lowers both.
     const child = new Deno.Command("sh", {
       args: [
         "-c",
@@ -730,7 +730,7 @@ Deno.test({
         connections.push(await Deno.connect({ hostname: "127.0.0.1", port }));
       }
     } catch {
-      // It is full before that.
+      // The limit is already reached.
     }
     const stderr = await new Response(child.stderr).text();
     const { code } = await child.status;
@@ -742,7 +742,7 @@ Deno.test({
   },
 });
 
-Deno.test("serve() refuses an invalid port", () => {
+Deno.test("serve() rejects an invalid port", () => {
   for (const port of ["8000", -1, 65_536, 1.5, NaN, null]) {
     assertThrows(
       () => serve({ fetch: () => new Response() }, { port: port as number }),

@@ -1,7 +1,7 @@
 /**
- * A server for tests of shutdown by a signal: `/slow` is answered only after
- * one has arrived, `/hang` never. Arguments: the seconds of `drain`, and `stuck`
- * for a plugin that never closes.
+ * A server for tests of shutdown by signals. `/slow` is answered only after a
+ * signal, `/hang` never. Arguments: the seconds of `drain`, and `stuck` for a
+ * plugin that never closes.
  *
  * @module
  */
@@ -34,7 +34,7 @@ const app = createApp({
       async loader() {
         console.log("running");
         await signalled.promise;
-        // Some turns of the event loop, as a query takes them.
+        // Yields to the event loop several times, as a database query does.
         for (let i = 0; i < 5; i++) {
           await new Promise((resolve) => setTimeout(resolve));
         }

@@ -19,7 +19,7 @@ function from(hostname: string): ConnectionInfo {
   return { remoteAddr: { transport: "tcp", hostname, port: 50_000 } };
 }
 
-/** A server that takes a client's address from the query. */
+/** Starts a server that reads a client's address from the query. */
 function serveAs(
   fetch: (
     request: Request,
@@ -34,7 +34,7 @@ function serveAs(
     },
   );
   return {
-    /** Opens a socket; `undefined` if it is refused. */
+    /** Opens a socket. Returns `undefined` if it's refused. */
     async open(address: string, path = "/"): Promise<WebSocket | undefined> {
       const query = `from=${encodeURIComponent(address)}`;
       const { port } = server.addr;
@@ -47,7 +47,7 @@ function serveAs(
         };
       });
     },
-    /** Sends a handshake by plain HTTP, and returns the response. */
+    /** Sends a handshake over plain HTTP, and returns the response. */
     async refused(address: string, path = "/") {
       const url = `http://127.0.0.1:${server.addr.port}${path}`;
       const connection = await Deno.connect({ port: server.addr.port });
@@ -78,7 +78,7 @@ async function closed(socket: WebSocket): Promise<void> {
   await gone;
 }
 
-/** An app with one upgrader at its root. */
+/** Creates an app with one upgrader at its root. */
 function echoApp(options?: UpgraderOptions) {
   const upgrader = createUpgrader<undefined>({ message() {} }, options);
   const app = createApp({
@@ -95,7 +95,7 @@ function echoApp(options?: UpgraderOptions) {
   return { app, upgrader };
 }
 
-Deno.test("an address that has as many sockets as allowed is refused by a 429 until one closes", async () => {
+Deno.test("An address with maxSocketsPerAddress open sockets gets a 429 until one closes", async () => {
   const { app, upgrader } = echoApp({ maxSocketsPerAddress: 2 });
   await using server = serveAs(app.fetch);
   const first = await server.open("203.0.113.1");
@@ -121,7 +121,7 @@ Deno.test("an address that has as many sockets as allowed is refused by a 429 un
   await app.close();
 });
 
-Deno.test("sockets of an IPv6 network of 64 bits count together, and IPv4 in IPv6 as IPv4", async () => {
+Deno.test("Sockets of an IPv6 /64 network count together, and IPv4-mapped addresses as IPv4", async () => {
   const { app } = echoApp({ maxSocketsPerAddress: 2 });
   await using server = serveAs(app.fetch);
   await server.open("2001:db8:1:2::1");
@@ -134,7 +134,7 @@ Deno.test("sockets of an IPv6 network of 64 bits count together, and IPv4 in IPv
   await app.close();
 });
 
-Deno.test("by default a public address may have 100 sockets, and a private one any number", async () => {
+Deno.test("By default, a public address may have 100 sockets, and a private one any number", async () => {
   const { app, upgrader } = echoApp();
   await using server = serveAs(app.fetch);
   const open = (address: string, count: number) =>
@@ -166,7 +166,7 @@ Deno.test("by default a public address may have 100 sockets, and a private one a
   await app.close();
 });
 
-Deno.test("a limit that is set counts private addresses as well, and Infinity none", async () => {
+Deno.test("An explicit maxSocketsPerAddress also limits private addresses, and Infinity limits none", async () => {
   for (const [max, last] of [[1, undefined], [Infinity, 1]] as const) {
     const { app } = echoApp({ maxSocketsPerAddress: max });
     await using server = serveAs(app.fetch);
@@ -176,7 +176,7 @@ Deno.test("a limit that is set counts private addresses as well, and Infinity no
   }
 });
 
-Deno.test("sockets of unknown address aren't limited", async () => {
+Deno.test("Sockets of an unknown address aren't limited", async () => {
   const { app, upgrader } = echoApp({ maxSocketsPerAddress: 1 });
   await using server = serveAs((request) => app.fetch(request));
   await server.open("203.0.113.1");
@@ -185,7 +185,7 @@ Deno.test("sockets of unknown address aren't limited", async () => {
   await app.close();
 });
 
-Deno.test("an invalid maxSocketsPerAddress is refused where it is passed", () => {
+Deno.test("An invalid maxSocketsPerAddress is rejected where it is passed", () => {
   const router = createRouter({ ping: procedure.query(() => "pong") });
   for (const value of [0, -1, 1.5, NaN, "5", null]) {
     const options = { maxSocketsPerAddress: value as number };
@@ -209,7 +209,7 @@ Deno.test("an invalid maxSocketsPerAddress is refused where it is passed", () =>
   }
 });
 
-Deno.test("rpcPlugin() and tracePlugin() limit the sockets of an address, each by itself", async () => {
+Deno.test("rpcPlugin() and tracePlugin() each limit the sockets of an address", async () => {
   const router = createRouter({ ping: procedure.query(() => "pong") });
   const app = createApp({
     trace: tracePlugin(createTracer(), {
@@ -241,7 +241,7 @@ Deno.test("rpcPlugin() and tracePlugin() limit the sockets of an address, each b
   await app.close();
 });
 
-Deno.test("a trace socket that is mounted by hand limits by the given info", async () => {
+Deno.test("A trace socket mounted by hand uses the address in the given info", async () => {
   const stream = createTraceWebSocket(createTracer(), {
     authorize: () => true,
     maxSocketsPerAddress: 1,

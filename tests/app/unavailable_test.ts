@@ -18,7 +18,7 @@ const fail = () => {
 const failing: Mountable = { name: "failing", middleware: fail };
 const get = (path = "/") => new Request(`http://localhost${path}`);
 
-/** Checks that an answer is a 503 of the kit and says nothing of the cause. */
+/** Asserts that a response is the kit's 503 and hides the cause. */
 async function assertUnavailable(response: Response): Promise<void> {
   assertEquals(response.status, 503);
   assertEquals(response.headers.get("retry-after"), "5");
@@ -32,7 +32,7 @@ async function assertUnavailable(response: Response): Promise<void> {
   });
 }
 
-/** Runs `fn` and checks that nothing is logged meanwhile. */
+/** Runs `fn` and asserts that it logs nothing. */
 async function silently(fn: () => Promise<void>): Promise<void> {
   const { error } = console;
   const lines: unknown[][] = [];
@@ -75,7 +75,7 @@ Deno.test("An app answers an UnavailableError with 503 and Retry-After, and does
   }
 });
 
-Deno.test("withPlugins() answers an UnavailableError of a plugin or the handler with 503", async () => {
+Deno.test("withPlugins() answers a plugin's or the handler's UnavailableError with 503", async () => {
   await silently(async () => {
     await assertUnavailable(await withPlugins([], fail).fetch(get()));
     const plugin = withPlugins([failing], () => new Response("never"));
@@ -83,14 +83,14 @@ Deno.test("withPlugins() answers an UnavailableError of a plugin or the handler 
   });
 });
 
-Deno.test("toMiddleware() answers an UnavailableError of a part or of next() with 503", async () => {
+Deno.test("toMiddleware() answers an UnavailableError of a plugin or of next() with 503", async () => {
   await assertUnavailable(
     await toMiddleware(failing)(get(), undefined, () => new Response("never")),
   );
   await assertUnavailable(await toMiddleware()(get(), undefined, fail));
 });
 
-Deno.test("toHono() answers an UnavailableError of a part or a handler with 503", async () => {
+Deno.test("toHono() answers an UnavailableError of a plugin or a handler with 503", async () => {
   await silently(async () => {
     const app = new Hono();
     app.use("/part", toHono(failing));
@@ -102,7 +102,7 @@ Deno.test("toHono() answers an UnavailableError of a part or a handler with 503"
   });
 });
 
-Deno.test("toHono() replaces a 500 of Hono's own error handler, and no other page", async () => {
+Deno.test("toHono() replaces only an error handler's 500 with the 503", async () => {
   for (const [status, isReplaced] of [[500, true], [502, false]] as const) {
     const app = new Hono();
     app.use(toHono());
@@ -114,7 +114,7 @@ Deno.test("toHono() replaces a 500 of Hono's own error handler, and no other pag
   }
 });
 
-Deno.test("An UnavailableError suggests two seconds by default, and takes any number of seconds", () => {
+Deno.test("An UnavailableError has a retryAfter of 2 seconds by default, and accepts any number", () => {
   assertEquals(new UnavailableError("away").retryAfter, 2);
   const now = new UnavailableError("away", { retryAfter: 0 });
   assertEquals(now.toResponse().headers.get("retry-after"), "1");

@@ -12,7 +12,7 @@ import type {
 } from "@quartet/kit/app";
 import { exchange, handshake } from "../helpers.ts";
 
-/** A server whose sockets have the path of their request as data. */
+/** Starts a server whose sockets have the path of their request as data. */
 function listen(
   handler: Partial<WebSocketHandler<string>>,
 ): AsyncDisposable & { upgrader: Upgrader<string>; url: string; port: number } {
@@ -35,7 +35,7 @@ function listen(
   };
 }
 
-/** A connected client. Ends with the block that it was opened in. */
+/** Connects a client. It's closed at the end of its block. */
 async function connect(url: string) {
   const socket = new WebSocket(url);
   socket.binaryType = "arraybuffer";
@@ -65,7 +65,7 @@ async function connect(url: string) {
   };
 }
 
-Deno.test("A socket's handler gets text as a string and bytes as a Uint8Array", async () => {
+Deno.test("message() receives text as a string and bytes as a Uint8Array", async () => {
   const received: unknown[] = [];
   await using server = listen({
     message(ws, message) {
@@ -88,7 +88,7 @@ Deno.test("A socket's handler gets text as a string and bytes as a Uint8Array", 
   assertEquals(received, ["héllo", new Uint8Array([1, 2, 3]), ""]);
 });
 
-Deno.test("open() runs before the first message and may send", async () => {
+Deno.test("open() runs before the first message and can send", async () => {
   const order: string[] = [];
   await using server = listen({
     open(ws) {
@@ -106,7 +106,7 @@ Deno.test("open() runs before the first message and may send", async () => {
   assertEquals(order, ["open", "message"]);
 });
 
-Deno.test("Each connection has its own data, which can be changed", async () => {
+Deno.test("Each connection has its own data, which the handler can change", async () => {
   await using server = listen({
     message(ws, message) {
       ws.data += message;
@@ -123,7 +123,7 @@ Deno.test("Each connection has its own data, which can be changed", async () => 
   assertEquals(await a.next(), "/a13");
 });
 
-Deno.test("A connection is the same object in all calls of its handler", async () => {
+Deno.test("All calls of a handler receive the same connection object", async () => {
   const seen: ServerWebSocket<string>[] = [];
   const gone = Promise.withResolvers<void>();
   await using server = listen({
@@ -143,7 +143,7 @@ Deno.test("A connection is the same object in all calls of its handler", async (
   for (const ws of seen) assertStrictEquals(ws, seen[0]);
 });
 
-Deno.test("close() gets the code and the reason of the client, when the connection counts no more", async () => {
+Deno.test("close() receives the client's code and reason, after the connection was uncounted", async () => {
   const gone = Promise.withResolvers<unknown[]>();
   await using server = listen({
     close(_ws, code, reason) {
@@ -157,7 +157,7 @@ Deno.test("close() gets the code and the reason of the client, when the connecti
   await client.closed;
 });
 
-Deno.test("A handler's connection can be closed, with code 1000 or its own", async () => {
+Deno.test("A handler can close its connection, with code 1000 or its own", async () => {
   await using server = listen({
     message(ws, message) {
       if (message === "plain") ws.close();
@@ -177,7 +177,7 @@ Deno.test("A handler's connection can be closed, with code 1000 or its own", asy
   }
 });
 
-Deno.test("A client that dies without a word is closed with code 1006", async () => {
+Deno.test("A client that disconnects without a close frame is closed with code 1006", async () => {
   const gone = Promise.withResolvers<unknown[]>();
   const opened = Promise.withResolvers<void>();
   await using server = listen({
@@ -196,7 +196,7 @@ Deno.test("A client that dies without a word is closed with code 1006", async ()
   assertEquals(server.upgrader.size, 0);
 });
 
-Deno.test("send() after the connection is closed does nothing", async () => {
+Deno.test("send() does nothing after the connection is closed", async () => {
   const gone = Promise.withResolvers<ServerWebSocket<string>>();
   await using server = listen({
     message(ws) {
@@ -218,7 +218,7 @@ Deno.test("send() after the connection is closed does nothing", async () => {
   assertEquals(received, 0);
 });
 
-Deno.test("drain() runs when all that had to wait has gone out", async () => {
+Deno.test("drain() runs when all buffered data has been sent", async () => {
   const SIZE = 1 << 20;
   const COUNT = 32;
   const drained = Promise.withResolvers<number>();
@@ -235,10 +235,10 @@ Deno.test("drain() runs when all that had to wait has gone out", async () => {
     assertEquals((await client.next() as ArrayBuffer).byteLength, SIZE);
   }
   assertEquals(await drained.promise, 0);
-  assert(backlog > 0, "something had to wait");
+  assert(backlog > 0, "some data was buffered");
 });
 
-Deno.test("upgrade() refuses what is no WebSocket handshake, without an error", async () => {
+Deno.test("upgrade() returns false for a request that isn't a WebSocket handshake", async () => {
   const upgrader = createUpgrader<undefined>({ message() {} });
   const plain = new Request("http://localhost/");
   assertStrictEquals(upgrader.upgrade(plain, { data: undefined }), false);
@@ -269,7 +269,7 @@ Deno.test("upgrade() refuses what is no WebSocket handshake, without an error", 
   assertEquals(server.upgrader.size, 0);
 });
 
-Deno.test("upgrade() takes a handshake as browsers and proxies write it", async () => {
+Deno.test("upgrade() accepts handshakes as browsers and proxies write them", async () => {
   await using server = listen({});
   for (
     const changes of [
@@ -291,7 +291,7 @@ Deno.test("upgrade() takes a handshake as browsers and proxies write it", async 
   }
 });
 
-Deno.test("close() of an upgrader closes every connection with code 1001", async () => {
+Deno.test("Upgrader.close() closes every connection with code 1001", async () => {
   const codes: number[] = [];
   await using server = listen({ close: (_ws, code) => void codes.push(code) });
   const clients = await Promise.all(
@@ -304,13 +304,13 @@ Deno.test("close() of an upgrader closes every connection with code 1001", async
   for (const { closed } of clients) assertEquals((await closed).code, 1001);
 });
 
-Deno.test("close() of an upgrader without connections does nothing", async () => {
+Deno.test("Upgrader.close() does nothing without connections", async () => {
   const upgrader = createUpgrader<undefined>({ message() {} });
   assertEquals(upgrader.size, 0);
   await upgrader.close();
 });
 
-Deno.test("An upgrader takes new connections after close()", async () => {
+Deno.test("An upgrader accepts new connections after close()", async () => {
   await using server = listen({ message: (ws) => ws.send("again") });
   const first = await connect(server.url);
   await server.upgrader.close();
@@ -320,7 +320,7 @@ Deno.test("An upgrader takes new connections after close()", async () => {
   assertEquals(await second.next(), "again");
 });
 
-Deno.test("A block that uses an upgrader closes its connections at its end", async () => {
+Deno.test("await using closes an upgrader's connections", async () => {
   await using server = listen({});
   const client = await connect(server.url);
   {
@@ -339,7 +339,7 @@ for (
     ["rejects", () => Promise.reject(new Error("boom"))],
   ] as const
 ) {
-  Deno.test(`A handler that ${how} ends its connection with code 1011 and no other`, async () => {
+  Deno.test(`A handler that ${how} closes its own connection with code 1011 and no other`, async () => {
     const logged: unknown[][] = [];
     const { error } = console;
     console.error = (...args) => logged.push(args);
@@ -366,6 +366,6 @@ for (
     assertEquals(logged.length, 2);
     assertEquals((logged[0]![1] as Error).message, "boom");
     const [, printed] = logged[1]!;
-    assert(!String(printed).includes("\x1b"), "a terminal would obey it");
+    assert(!String(printed).includes("\x1b"), "a terminal would interpret it");
   });
 }
