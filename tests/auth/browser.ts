@@ -1,6 +1,6 @@
 /**
- * What tests of auth need: an app behind a real server, and a client that keeps
- * cookies as browsers do.
+ * Helpers for tests of auth: an app behind a real server, and a client that
+ * keeps cookies as browsers do.
  *
  * @module
  */
@@ -8,25 +8,25 @@
 import { createApp } from "@quartet/kit/app";
 import type { Plugin, Route } from "@quartet/kit/app";
 
-/** A cookie, as its server has set it. */
+/** A cookie as its server set it. */
 export interface JarCookie {
   readonly value: string;
-  /** By lower-case name; `true` for those without a value. */
+  /** The attributes by lower-case name; `true` for those without a value. */
   readonly attributes: Readonly<Record<string, string | true>>;
 }
 
-/** A client with cookies and without redirects. */
+/** A client that keeps cookies and doesn't follow redirects. */
 export interface Browser {
-  /** What it keeps, by name. Tests may change it. */
+  /** The cookies by name. Tests may change them. */
   readonly cookies: Map<string, JarCookie>;
   /** The `Set-Cookie` headers of the last response. */
   readonly received: readonly string[];
-  /** Sends a request; the body of an object is JSON. */
+  /** Sends a request. A body that is an object is sent as JSON. */
   ask(
     path: string,
     init?: Omit<RequestInit, "body"> & { body?: unknown },
   ): Promise<Response>;
-  /** The same, and the body of the answer as JSON. */
+  /** Sends a request, and returns the response's body parsed as JSON. */
   json(
     path: string,
     init?: Omit<RequestInit, "body"> & { body?: unknown },
@@ -34,12 +34,12 @@ export interface Browser {
   ): Promise<any>;
 }
 
-/** A listening app. Ends with the block that it was started in. */
+/** A listening app. It's closed at the end of its block. */
 export interface TestServer extends AsyncDisposable {
   readonly origin: string;
-  /** What was thrown and answered by a 500. */
+  /** Errors that were answered with a 500. */
   readonly errors: readonly unknown[];
-  /** A client with cookies of its own. */
+  /** Creates a client with its own cookies. */
   browser(): Browser;
 }
 
@@ -69,7 +69,7 @@ export async function startServer(
 }
 
 /**
- * A client of a server that is listening.
+ * Creates a client for a listening server.
  *
  * @param send Sends its requests. Default: the global `fetch`.
  */
@@ -123,7 +123,7 @@ export function createBrowser(
   };
 }
 
-/** Reads a `Set-Cookie` header. */
+/** Parses a `Set-Cookie` header. */
 export function parseCookie(line: string): readonly [string, JarCookie] {
   const [pair, ...rest] = line.split("; ");
   const at = pair!.indexOf("=");

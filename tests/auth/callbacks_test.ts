@@ -1,5 +1,5 @@
 /**
- * The application's callbacks: when they run, what they get, what they may
+ * The application's callbacks: when they run, their arguments, what they may
  * change, and what happens when they fail.
  *
  * @module
@@ -13,7 +13,10 @@ import type { Me } from "./harness.ts";
 
 const COOKIE = "app.session";
 
-/** All callbacks, noting their calls; those that are asynchronous take a turn. */
+/**
+ * Creates all callbacks, which record their calls. Asynchronous ones yield
+ * first.
+ */
 function noting(isAsync: boolean) {
   const calls: { name: string; args: unknown }[] = [];
   const note = <A>(name: string, result: (args: A) => unknown) => (args: A) => {
@@ -34,7 +37,7 @@ function noting(isAsync: boolean) {
   return { calls, callbacks };
 }
 
-Deno.test("Callbacks run in their order, with their arguments, sync or async", async () => {
+Deno.test("Callbacks run in order with their arguments, synchronous or not", async () => {
   for (const strategy of STRATEGIES) {
     for (const isAsync of [false, true]) {
       const { calls, callbacks } = noting(isAsync);
@@ -121,7 +124,7 @@ Deno.test("Callbacks run in their order, with their arguments, sync or async", a
   }
 });
 
-Deno.test("onSessionCreated changes the session, as it is seen from then on", async () => {
+Deno.test("onSessionCreated changes the session that is stored and returned", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy },
@@ -154,7 +157,7 @@ Deno.test("onSessionCreated changes the session, as it is seen from then on", as
   }
 });
 
-Deno.test("A session changed in place counts as well", async () => {
+Deno.test("onSessionCreated may change the session in place", async () => {
   await using server = await startAuth({
     callbacks: {
       onSessionCreated: ((session) => {
@@ -166,7 +169,7 @@ Deno.test("A session changed in place counts as well", async () => {
   assertEquals(session!["name"], "Countess");
 });
 
-Deno.test("The session callback builds what handlers see, roles included, and not what is kept", async () => {
+Deno.test("The session callback changes what handlers see, including roles, but not the token", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy },
@@ -198,7 +201,7 @@ Deno.test("The session callback builds what handlers see, roles included, and no
   }
 });
 
-Deno.test("What callbacks are handed is their own: changing it changes no token", async () => {
+Deno.test("Callbacks receive copies: changing them changes no token", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy },
@@ -227,7 +230,7 @@ Deno.test("What callbacks are handed is their own: changing it changes no token"
   }
 });
 
-Deno.test("A callback that throws or gives nonsense at sign-in signs nobody in", async () => {
+Deno.test("A callback that throws or returns an invalid value at sign-in fails the sign-in", async () => {
   const fail = () => {
     throw new Error("The callback is broken");
   };
@@ -308,7 +311,7 @@ Deno.test("A callback that throws or gives nonsense at sign-in signs nobody in",
   }
 });
 
-Deno.test("A callback that throws at a request fails it, and lets nobody in", async () => {
+Deno.test("A callback that throws during a request makes it a 500", async () => {
   for (const strategy of STRATEGIES) {
     for (const name of ["onSessionValidate", "session"] as const) {
       let isBroken = false;
@@ -332,7 +335,7 @@ Deno.test("A callback that throws at a request fails it, and lets nobody in", as
   }
 });
 
-Deno.test("onSessionValidate that gives anything but yes means no", async () => {
+Deno.test("A session is rejected unless onSessionValidate returns true", async () => {
   for (const strategy of STRATEGIES) {
     for (
       const answer of [false, Promise.resolve(false), 0, null, undefined, ""]
@@ -349,7 +352,7 @@ Deno.test("onSessionValidate that gives anything but yes means no", async () => 
   }
 });
 
-Deno.test("onSignOut that throws is logged, and keeps nobody signed in", async () => {
+Deno.test("onSignOut that throws is logged, and the user is signed out", async () => {
   const complaints: unknown[][] = [];
   const { error } = console;
   console.error = (...args: unknown[]) => void complaints.push(args);
@@ -375,7 +378,7 @@ Deno.test("onSignOut that throws is logged, and keeps nobody signed in", async (
   assertEquals(complaints.length, STRATEGIES.length);
 });
 
-Deno.test("A session callback that throws at sign-in leaves nothing in the store", async () => {
+Deno.test("A session callback that throws at sign-in leaves no session in the store", async () => {
   const store = createMemorySessionStore();
   await using server = await startAuth({
     session: { strategy: "hybrid", store },

@@ -1,6 +1,6 @@
 /**
- * What users and callbacks put into sessions: what of it is kept, what is not,
- * and that none of it passes for something else.
+ * What users and callbacks put into sessions: which fields are kept, and that
+ * none of them overrides the session's own claims.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import type { Route } from "@quartet/kit/app";
 import { claimsOf, createClock, startAuth, STRATEGIES } from "./harness.ts";
 import type { Me, TestConfig } from "./harness.ts";
 
-/** Lets in whoever the test says. */
+/** Creates a config that signs in this user. */
 function as(user: unknown): TestConfig {
   return {
     providers: [
@@ -25,7 +25,7 @@ function as(user: unknown): TestConfig {
   };
 }
 
-/** Names that JSON can carry and object literals can't. */
+/** Names that JSON can contain and object literals can't. */
 const TREACHEROUS = '"__proto__":{"roles":["admin"]},"constructor":{"a":1}';
 
 Deno.test("Keys of a user don't override the session's own claims", async () => {
@@ -75,7 +75,7 @@ Deno.test("Keys of a user don't override the session's own claims", async () => 
   }
 });
 
-Deno.test("The jwt callback adds claims, but doesn't change the session's own", async () => {
+Deno.test("The jwt callback adds claims but doesn't change the session's own", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy },
@@ -122,7 +122,7 @@ Deno.test("The jwt callback adds claims, but doesn't change the session's own", 
   assertEquals(({} as Record<string, unknown>)["roles"], undefined);
 });
 
-Deno.test("What a jwt callback adds that sounds like a secret is left out, and that is told", async () => {
+Deno.test("A claim of the jwt callback with a secret-sounding name is dropped and reported", async () => {
   await using server = await startAuth({
     callbacks: {
       jwt: ({ token }) => ({ ...token, accessToken: "AT-123", tenant: "blue" }),
@@ -139,7 +139,7 @@ Deno.test("What a jwt callback adds that sounds like a secret is left out, and t
   );
 });
 
-Deno.test("A jwt callback that leaves claims out loses those, but none of the session's own", async () => {
+Deno.test("A jwt callback can drop custom claims, but not the session's own", async () => {
   await using server = await startAuth({
     callbacks: { jwt: () => ({ tenant: "blue" }) as never },
   });
@@ -153,7 +153,7 @@ Deno.test("A jwt callback that leaves claims out loses those, but none of the se
   assert(sessionId && issuedAt && expiresAt);
 });
 
-Deno.test("Claims of onSessionCreated don't override the session's own either", async () => {
+Deno.test("Claims of onSessionCreated don't override the session's own", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy },
@@ -177,7 +177,7 @@ Deno.test("Claims of onSessionCreated don't override the session's own either", 
   }
 });
 
-Deno.test("Roles that are a string sign nobody in, with an error that says so", async () => {
+Deno.test("Roles that are a string fail the sign-in, and the error says why", async () => {
   const refused: [unknown, string][] = [
     [
       { id: "1", roles: "admin" },
@@ -203,7 +203,7 @@ Deno.test("Roles that are a string sign nobody in, with an error that says so", 
   }
 });
 
-Deno.test("Roles of the session callback that are a string are no roles of one letter", async () => {
+Deno.test("Roles that are a string from the session callback are an error", async () => {
   await using server = await startAuth({
     callbacks: {
       session: ({ session }) => ({ ...session, roles: "admin" as never }),
@@ -222,7 +222,7 @@ Deno.test("Roles of the session callback that are a string are no roles of one l
   );
 });
 
-Deno.test("hasRole(), hasAnyRole() and hasAllRoles() take the roles of the session, and nothing of nobody's", async () => {
+Deno.test("hasRole(), hasAnyRole() and hasAllRoles() check the session's roles, and return false when signed out", async () => {
   const ask: Route = {
     path: "/roles",
     loader({ context }) {
@@ -253,7 +253,7 @@ Deno.test("hasRole(), hasAnyRole() and hasAllRoles() take the roles of the sessi
       await (await server.signIn("bob")).json("/roles"),
       "00000100001",
     );
-    // Without any roles, and signed in.
+    // Signed in, without any roles.
     assertEquals(
       await (await server.signIn("eve")).json("/roles"),
       "00000000001",
@@ -261,7 +261,7 @@ Deno.test("hasRole(), hasAnyRole() and hasAllRoles() take the roles of the sessi
   }
 });
 
-Deno.test("What a handler does to its session changes nothing for anybody else, nor its own rights", async () => {
+Deno.test("Changing a handler's session changes neither other requests nor its own roles", async () => {
   const promote: Route = {
     path: "/promote",
     loader({ context }) {
@@ -271,7 +271,7 @@ Deno.test("What a handler does to its session changes nothing for anybody else, 
       session!.userId = "9";
       session!.claims!["plan"] = "gold";
       (session!.claims!["tags"] as string[] | undefined)?.push("root");
-      // All requests of a session have the same dates.
+      // All requests of a session share the same dates.
       assertThrows(() => session!.expiresAt!.setTime(0), TypeError, "copy");
       session!.expiresAt = new Date(0);
       auth.getUser()!.roles!.push("root");
@@ -300,7 +300,7 @@ Deno.test("What a handler does to its session changes nothing for anybody else, 
   }
 });
 
-Deno.test("Keys that look like secrets reach neither token nor session nor store", async () => {
+Deno.test("Keys that look like secrets enter neither token nor session nor store", async () => {
   const names = [
     "password",
     "Password",
@@ -396,7 +396,7 @@ Deno.test("Keys that look like secrets reach neither token nor session nor store
   }
 });
 
-Deno.test("Other fields are kept as JSON carries them", async () => {
+Deno.test("Other fields of a user are kept as JSON represents them", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       ...as({
@@ -427,7 +427,7 @@ Deno.test("Other fields are kept as JSON carries them", async () => {
   }
 });
 
-Deno.test("A field nested 20 deep is kept and given to each request; a deeper one signs nobody in", async () => {
+Deno.test("A user's field may be nested 20 levels deep; a deeper one fails the sign-in", async () => {
   const nest = (depth: number) => {
     let value: unknown = 1;
     for (let i = 0; i < depth; i++) value = [value];
@@ -459,7 +459,7 @@ Deno.test("A field nested 20 deep is kept and given to each request; a deeper on
   }
 });
 
-Deno.test("A session too large for a token signs nobody in, and does with the strategy cookie", async () => {
+Deno.test("A session too large for a token fails the sign-in, except with the strategy cookie", async () => {
   const large = as({ id: "1", text: "x".repeat(7000) });
   for (const strategy of STRATEGIES) {
     const signedIn: string[] = [];

@@ -1,4 +1,4 @@
-/** Several guards on one route: all apply, however they were copied. */
+/** Several guards on one route: all apply, in whatever way they were copied. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
@@ -34,7 +34,7 @@ type Copy = (first: Fragment, second: Fragment) => NonNullable<Route["config"]>;
 
 const COPIES: readonly (readonly [what: string, copy: Copy])[] = [
   ["spread", (a, b) => ({ ...a, ...b })],
-  ["spread one in the other", (a, b) => ({ ...{ ...a, ...{ ...b } } })],
+  ["spread into each other", (a, b) => ({ ...{ ...a, ...{ ...b } } })],
   ["spread twice", (a, b) => ({ ...a, ...b, ...a, ...b })],
   ["assigned to a new object", (a, b) => Object.assign({}, a, b)],
   ["assigned to each other", (a, b) => Object.assign(a, b)],
@@ -46,10 +46,10 @@ const COPIES: readonly (readonly [what: string, copy: Copy])[] = [
     "made from sorted entries",
     (a, b) => Object.fromEntries(Object.entries({ ...a, ...b }).sort()),
   ],
-  ["spread, and a rule named", (a, b) => ({ ...a, auth: b.auth })],
+  ["spread, with a named rule", (a, b) => ({ ...a, auth: b.auth })],
   ["inherited", (a, b) => Object.create({ ...a, ...b })],
   [
-    "inherited one after the other",
+    "inherited from each other",
     (a, b) => Object.assign(Object.create(a), b),
   ],
   [
@@ -67,12 +67,14 @@ const COPIES: readonly (readonly [what: string, copy: Copy])[] = [
 const ORDERS:
   readonly (readonly [what: string, order: (copy: Copy) => Copy])[] = [
     ["in this order", (copy) => copy],
-    ["the other way round", (copy) => (a, b) => copy(b, a)],
+    ["in reverse order", (copy) => (a, b) => copy(b, a)],
   ];
 
 const secret = () => "SECRET";
 
-/** The answers to an anonymous user, a member and an administrator. */
+/**
+ * Returns the responses to an anonymous user, a member and an administrator.
+ */
 async function askAll(server: AuthServer, path: string) {
   const clients = [
     server.browser(),
@@ -94,7 +96,7 @@ const INSUFFICIENT = JSON.stringify({
 
 for (const [what, copy] of COPIES) {
   for (const [how, order] of ORDERS) {
-    Deno.test(`A role and a sign-in page both hold if they are ${what}, ${how}`, async () => {
+    Deno.test(`requireRoles() and requireAuth() both apply when ${what}, ${how}`, async () => {
       const config = order(copy)(
         requireRoles(["admin"]),
         requireAuth({ redirect: "/sign-in" }),
@@ -111,7 +113,7 @@ for (const [what, copy] of COPIES) {
   }
 }
 
-Deno.test("Guards of one kind combine: each list of roles must be met", async () => {
+Deno.test("Guards of one kind combine: each list of roles must be satisfied", async () => {
   const app = requireRoles(["admin"]);
   await using server = await startAuth({}, [
     {
@@ -181,7 +183,7 @@ Deno.test("The application's rules run after the kit's guards, in the order of t
     },
     {
       path: "/plain",
-      // Without createGuard(), a rule combines with earlier fragments only.
+      // Without `createGuard()`, a rule combines only with earlier fragments.
       config: {
         ...requireAuth(),
         auth: { required: false, check: () => errorResponse(418, "OWN", "") },
@@ -205,7 +207,7 @@ Deno.test("The application's rules run after the kit's guards, in the order of t
   assertEquals(await ask(editor, "/plain"), [418]);
 });
 
-Deno.test("A cross-site refusal wins, then the last answer to anonymous requests, then roles", async () => {
+Deno.test("A cross-site refusal wins, then the last response for anonymous requests, then roles", async () => {
   const own = { unauthorizedResponse: { status: 402, body: "pay" } };
   const config = {
     ...requireAuth({ redirect: "/first" }),
@@ -256,7 +258,7 @@ Deno.test("A cross-site refusal wins, then the last answer to anonymous requests
   assertEquals(await post(admin), [200, "own"]);
 });
 
-Deno.test("Only the refusal that wins is logged, once", async () => {
+Deno.test("Only the refusal that is sent is logged, once", async () => {
   const config = {
     ...requireRoles(["root"]),
     ...requireAuth({ redirect: "/in" }),
@@ -316,7 +318,7 @@ for (
       "config.auth must have a check function",
     ],
     [
-      "a JSON copy of a guard beside another one",
+      "a JSON copy of a guard next to another one",
       {
         ...JSON.parse(JSON.stringify(requireRoles(["admin"]))),
         ...requireAuth(),
@@ -329,7 +331,7 @@ for (
       "config.auth must have a check function",
     ],
     [
-      "rules of two guards in one",
+      "rules of two guards in one object",
       { auth: { ...requireRoles(["admin"]).auth, ...requireAuth().auth } },
       "config.auth must be an original rule, received a copy",
     ],
@@ -345,14 +347,14 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`A route whose config has ${what} is refused when it is added`, () => {
+  Deno.test(`createApp() rejects a route whose config has ${what}`, () => {
     const route = { path: "/a", loader: secret, config: config as never };
     assertThrows(() => createApp().route(route), TypeError, message);
     assertThrows(() => createApp({ routes: [route] }), TypeError, message);
   });
 }
 
-Deno.test("A guard outside a route's config, or in a plugin, is refused instead of ignored", () => {
+Deno.test("createApp() rejects a guard outside a route's config or in a plugin", () => {
   const route = { path: "/a", loader: secret };
   const misplaced = "a guard must be spread into config";
   for (const part of [requireAuth(), { auth: rule }, createGuard(rule)]) {
@@ -372,13 +374,13 @@ Deno.test("A guard outside a route's config, or in a plugin, is refused instead 
   }
 });
 
-Deno.test("A rule can't be changed by copying another one into it", () => {
+Deno.test("A guard's rule can't be changed by copying another rule into it", () => {
   const { auth } = requireRoles(["admin"]);
   assertThrows(() => Object.assign(auth, requireAuth().auth), TypeError);
   assertEquals(auth.roles, ["admin"]);
 });
 
-Deno.test("createGuard() refuses a rule without a check", () => {
+Deno.test("createGuard() rejects a rule without a check", () => {
   for (const wrong of [undefined, null, {}, { required: true }, "auth"]) {
     assertThrows(
       () => createGuard(wrong as never),
@@ -388,7 +390,7 @@ Deno.test("createGuard() refuses a rule without a check", () => {
   }
 });
 
-/** Mounts parts around a handler of another server. */
+/** Mounts plugins and guards around a handler of another server. */
 type Mount = (...parts: Mountable[]) => (request: Request) => Promise<Response>;
 
 const MOUNTS: readonly (readonly [what: string, mount: Mount])[] = [
@@ -423,7 +425,7 @@ async function cookieOf(
 }
 
 for (const [what, mount] of MOUNTS) {
-  Deno.test(`Guards that are spread into one part of ${what} all hold`, async () => {
+  Deno.test(`Guards spread into one object for ${what} all apply`, async () => {
     const auth = createAuthPlugin({
       session: { secret: SECRET },
       providers: [credentials({
@@ -456,7 +458,7 @@ for (const [what, mount] of MOUNTS) {
     }
   });
 
-  Deno.test(`A part of ${what} that holds a guard and something else is refused`, () => {
+  Deno.test(`${what} rejects an object that holds a guard and something else`, () => {
     for (
       const [part, message] of [
         [{ ...requireAuth(), roles: ["admin"] }, "roles must be a guard's"],
@@ -474,13 +476,13 @@ for (const [what, mount] of MOUNTS) {
   });
 }
 
-Deno.test("A config that hides its guards, such as a promise, is refused", () => {
+Deno.test("createApp() rejects a config that hides its guards, such as a promise", () => {
   const configs: Readonly<Record<string, unknown>> = {
     "a promise": Promise.resolve(requireAuth()),
     "a Map": new Map(Object.entries(requireAuth())),
     "a Set": new Set([requireAuth()]),
     "a guard that wasn't called": { ...requireAuth },
-    "roles that weren't called for": { ...requireRoles },
+    "roles that weren't called": { ...requireRoles },
     "optional auth that wasn't called": { ...optionalAuth },
     "a public action that wasn't called": { ...publicAction },
   };

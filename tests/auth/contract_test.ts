@@ -1,7 +1,7 @@
 /**
- * The contract, part A: the members of the context, the settings and their
- * defaults, and the functions, for each strategy through a real server. Guards,
- * callbacks, refreshing and cookies have files of their own beside this one.
+ * The contract, part A: the context's members, the settings with their
+ * defaults, and the functions, for each strategy through a real server. Other
+ * files test guards, callbacks, refreshing and cookies.
  *
  * @module
  */
@@ -33,7 +33,7 @@ import {
 } from "./harness.ts";
 import type { Me } from "./harness.ts";
 
-Deno.test("All operations and factories of the contract are exported, the presets under both names", () => {
+Deno.test("The auth entry point exports all operations and factories, and the presets under both names", () => {
   for (
     const name of [
       "createAuthPlugin",
@@ -62,7 +62,7 @@ Deno.test("All operations and factories of the contract are exported, the preset
   assertEquals(auth.discord, auth.presetChat);
 });
 
-Deno.test("The context of an anonymous request has all members, which say so", async () => {
+Deno.test("getAuth() of an anonymous request has all members, without a session", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } }, [{
       path: "/members",
@@ -100,7 +100,7 @@ Deno.test("The context of an anonymous request has all members, which say so", a
   }
 });
 
-Deno.test("From anonymous to authenticated and back: session, user, token and cookie at each step", async () => {
+Deno.test("Signing in and out changes session, user, token and cookie at each step", async () => {
   for (const strategy of STRATEGIES) {
     const life: Route = {
       path: "/life",
@@ -136,7 +136,7 @@ Deno.test("From anonymous to authenticated and back: session, user, token and co
         const [name, cookie] = parseCookie(auth.getCookieHeader()!);
         assertEquals(name, "app.session");
         assertEquals(auth.getCookieHeaders(), [auth.getCookieHeader()!]);
-        // All of the session, or the id of it alone.
+        // The whole session, or only its id.
         assertEquals(
           cookie.value.split(".").length,
           strategy === "cookie" ? 2 : 3,
@@ -173,7 +173,7 @@ Deno.test("From anonymous to authenticated and back: session, user, token and co
   }
 });
 
-Deno.test("A user without anything but an id is a session without anything else", async () => {
+Deno.test("A user with only an id becomes a session with only an id", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const { session, user }: Me = await (await server.signIn("eve"))
@@ -189,7 +189,7 @@ Deno.test("A user without anything but an id is a session without anything else"
   }
 });
 
-Deno.test("The strategy is jwt unless another is asked for; a wrong one is an error", async () => {
+Deno.test("The strategy is jwt by default, and an invalid one is an error", async () => {
   await using server = await startAuth();
   const browser = await server.signIn();
   const { token }: Me = await browser.json("/me");
@@ -204,7 +204,7 @@ Deno.test("The strategy is jwt unless another is asked for; a wrong one is an er
   );
 });
 
-Deno.test("The deprecated secret and sessionDuration still count, unless their successors are given", async () => {
+Deno.test("The deprecated secret and sessionDuration apply unless their replacements are set", async () => {
   for (const strategy of STRATEGIES) {
     const clock = createClock();
     const start = (config: Parameters<typeof createAuthPlugin>[0]) =>
@@ -241,7 +241,7 @@ Deno.test("The deprecated secret and sessionDuration still count, unless their s
   createAuthPlugin({ secret: SECRET });
 });
 
-Deno.test("maxAge is 604800 seconds by default, or as given", async () => {
+Deno.test("maxAge is 604800 seconds by default", async () => {
   for (const strategy of STRATEGIES) {
     for (
       const [session, seconds] of [[{}, 604800], [{ maxAge: 90 }, 90]] as const
@@ -261,7 +261,7 @@ Deno.test("maxAge is 604800 seconds by default, or as given", async () => {
   }
 });
 
-Deno.test("signIn() asks the provider whose id is given", async () => {
+Deno.test("signIn() calls the provider with the given id", async () => {
   const provider = (id: string): AuthProvider =>
     credentials({
       id,
@@ -313,7 +313,7 @@ Deno.test("Provider factories have the contract's ids, types and defaults", asyn
   assert((await mock().authorize({}))!.id !== "");
 });
 
-Deno.test("The mock provider signs in its user, or that of its session", async () => {
+Deno.test("mock() signs in its user, or the user of its session", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy },
@@ -341,7 +341,7 @@ Deno.test("The mock provider signs in its user, or that of its session", async (
   }
 });
 
-Deno.test("getAuth() and its like say that the plugin is missing", () => {
+Deno.test("getAuth(), getSession() and getUser() throw if the plugin is missing", () => {
   const context = new Context(new Request("http://localhost/"));
   for (
     const call of [
@@ -362,7 +362,7 @@ Deno.test("getAuth() and its like say that the plugin is missing", () => {
   );
 });
 
-Deno.test("The plugin's own functions are those of the kit", async () => {
+Deno.test("The plugin's getAuth(), getSession() and getUser() match the exported ones", async () => {
   for (const strategy of STRATEGIES) {
     const holder: { plugin?: auth.AuthPlugin } = {};
     await using server = await startAuth({ session: { strategy } }, [{
@@ -381,7 +381,7 @@ Deno.test("The plugin's own functions are those of the kit", async () => {
   }
 });
 
-Deno.test("Two apps beside each other know their own sessions only", async () => {
+Deno.test("Two apps accept only their own sessions", async () => {
   for (const strategy of STRATEGIES) {
     await using one = await startAuth({ session: { strategy } });
     await using two = await startAuth({

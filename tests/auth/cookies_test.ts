@@ -1,6 +1,6 @@
 /**
- * The session's cookie: how it is set and removed, and what a request may carry
- * in its place.
+ * The session's cookie: how it is set and removed, and which cookies of a
+ * request are accepted.
  *
  * @module
  */
@@ -23,7 +23,7 @@ async function ask({ origin, errors }: AuthServer, cookie: string) {
   return { id: user?.id, set: response.headers.getSetCookie() };
 }
 
-/** Lets in a user whose token takes several cookies. */
+/** Creates a config whose user's token needs several cookies. */
 function large(): TestConfig {
   const user: User = { id: "1", text: "x".repeat(4000) };
   return {
@@ -31,7 +31,7 @@ function large(): TestConfig {
   };
 }
 
-Deno.test("The cookie has the defaults of the contract", async () => {
+Deno.test("The session cookie has the contract's defaults", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const browser = await server.signIn();
@@ -47,7 +47,7 @@ Deno.test("The cookie has the defaults of the contract", async () => {
   }
 });
 
-Deno.test("The cookie is for HTTPS alone in production", async () => {
+Deno.test("The session cookie is Secure in production", async () => {
   for (const variable of ["DENO_ENV", "NODE_ENV"]) {
     Deno.env.set(variable, "production");
     try {
@@ -63,7 +63,7 @@ Deno.test("The cookie is for HTTPS alone in production", async () => {
   }
 });
 
-Deno.test("All attributes can be set, and sign-out repeats them", async () => {
+Deno.test("All cookie attributes can be set, and sign-out repeats them", async () => {
   const settings: [CookieOptions, Record<string, string | true>][] = [
     [
       {
@@ -111,7 +111,7 @@ Deno.test("All attributes can be set, and sign-out repeats them", async () => {
   }
 });
 
-Deno.test("A cookie that browsers refuse or misread can't be configured", () => {
+Deno.test("createAuthPlugin() rejects cookie options that browsers refuse or misread", () => {
   const wrong: [string, CookieOptions][] = [
     ["cookie.name", { name: "a\r\nSet-Cookie: b" }],
     ["cookie.name", { name: "a;b" }],
@@ -156,7 +156,7 @@ Deno.test("A cookie that browsers refuse or misread can't be configured", () => 
   }
 });
 
-Deno.test("Cookies of others are no affair of ours, whatever they look like", async () => {
+Deno.test("Other cookies of a request are ignored, also malformed ones", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const { value } = (await server.signIn()).cookies.get(COOKIE)!;
@@ -195,7 +195,7 @@ Deno.test("Cookies of others are no affair of ours, whatever they look like", as
   }
 });
 
-Deno.test("Garbage in the session's cookie is anonymous, and the browser is told to drop it", async () => {
+Deno.test("An invalid session cookie is anonymous and is cleared", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const { value } = (await server.signIn()).cookies.get(COOKIE)!;
@@ -219,7 +219,7 @@ Deno.test("Garbage in the session's cookie is anonymous, and the browser is told
       assertEquals(set.length, 1);
       const [name, { attributes }] = parseCookie(set[0]!);
       assertEquals([name, attributes["max-age"]], [COOKIE, "0"]);
-      // Also by sign-out, and signing in replaces it.
+      // Sign-out clears it too, and signing in replaces it.
       const browser = server.browser();
       browser.cookies.set(COOKIE, { value: text, attributes: {} });
       await (await browser.ask("/sign-out", { method: "POST" })).text();
@@ -231,7 +231,7 @@ Deno.test("Garbage in the session's cookie is anonymous, and the browser is told
   }
 });
 
-Deno.test("Of two different cookies of the session's name neither counts", async () => {
+Deno.test("Two different session cookies are ambiguous, and neither is accepted", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const ada = (await server.signIn("ada")).cookies.get(COOKIE)!.value;
@@ -257,7 +257,7 @@ Deno.test("Of two different cookies of the session's name neither counts", async
   }
 });
 
-Deno.test("A session of more than 4 KB is cut into cookies that browsers take, and put together", async () => {
+Deno.test("A session over 4 KB is split into several cookies and joined again", async () => {
   for (const strategy of ["jwt", "hybrid"] as const) {
     for (
       const cookie of [
@@ -282,7 +282,7 @@ Deno.test("A session of more than 4 KB is cut into cookies that browsers take, a
       for (const line of browser.received) assert(line.length <= 4096);
       assertEquals((await browser.json("/me")).user.text.length, 4000);
 
-      // The order of cookies in a header says nothing.
+      // The order of cookies in a header doesn't matter.
       const reversed = [...browser.cookies].reverse()
         .map(([name, { value }]) => `${name}=${value}`).join("; ");
       assertEquals((await ask(server, reversed)).id, "1");
@@ -295,7 +295,7 @@ Deno.test("A session of more than 4 KB is cut into cookies that browsers take, a
   }
 });
 
-Deno.test("Forged, missing, doubled or too many chunks give no session", async () => {
+Deno.test("Forged, missing, duplicate or too many chunks are anonymous", async () => {
   await using server = await startAuth(large());
   const browser = await server.signIn();
   const [first, second] = [...browser.cookies.values()].map(({ value }) =>
@@ -307,7 +307,7 @@ Deno.test("Forged, missing, doubled or too many chunks give no session", async (
       .join("; ");
     const { id, set } = await ask(server, header);
     if (id === undefined) {
-      // Each piece of the garbage is cleared, and the name itself.
+      // Each invalid chunk is cleared, and also the plain name.
       const names = set.map((line) => parseCookie(line)[0]).sort();
       const expected = new Set([
         COOKIE,
@@ -335,7 +335,7 @@ Deno.test("Forged, missing, doubled or too many chunks give no session", async (
   );
   assertEquals(await of(["", "x"], [".0", first], [".1", second]), undefined);
   assertEquals(await of([".0", first], [".1", second], [".9", "x"]), undefined);
-  // A dozen of small ones make nothing large.
+  // Many small chunks aren't a valid session either.
   assertEquals(
     await of(
       ...Array.from({ length: 10 }, (_, i): [string, string] => [`.${i}`, "x"]),
@@ -344,7 +344,7 @@ Deno.test("Forged, missing, doubled or too many chunks give no session", async (
   );
 });
 
-Deno.test("A session that shrinks or grows leaves no cookie of its former size", async () => {
+Deno.test("A session whose size changes leaves no cookies of its former size", async () => {
   let user: User = { id: "1", text: "x".repeat(4000) };
   await using server = await startAuth({
     providers: [credentials({ authorize: () => Promise.resolve(user) })],
@@ -361,7 +361,7 @@ Deno.test("A session that shrinks or grows leaves no cookie of its former size",
   assertEquals((await browser.json("/me")).user.id, "3");
 });
 
-Deno.test("signOut() after a sign-in with a long token removes all pieces of its cookie", async () => {
+Deno.test("signOut() after a sign-in with a long token removes all chunks of its cookie", async () => {
   const routes: Route[] = [{
     path: "/in-and-out",
     async action({ context }) {

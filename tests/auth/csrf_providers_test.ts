@@ -1,5 +1,5 @@
 /**
- * CSRF checks for requests that an application's own provider authenticates.
+ * CSRF checks of requests that an application's own provider authenticates.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import type { AuthServer } from "./harness.ts";
 
 const ada = () => Promise.resolve(USERS["ada"]!);
 
-/** An application's provider that reads a header. */
+/** Creates a provider that reads a header. */
 function reading(
   id: string,
   find: (request: Request) => boolean,
@@ -91,7 +91,7 @@ const ROUTES: readonly Route[] = [
 ];
 const PATHS = ["/guarded", "/admin", "/wrapped", "/optional"];
 
-/** The status of a request. */
+/** Returns the status of a request. */
 async function send(
   { origin }: AuthServer,
   path: string,
@@ -109,7 +109,7 @@ async function opens(
   headers: Record<string, string>,
   path = "/socket",
 ): Promise<boolean> {
-  // With browser types loaded, WebSocket has no headers option.
+  // With browser types loaded, `WebSocket` has no `headers` option.
   const options: object = { headers };
   const url = origin.replace("http", "ws") + path;
   const socket = new WebSocket(url, options as string[]);
@@ -120,7 +120,7 @@ async function opens(
   return isOpen;
 }
 
-Deno.test("CSRF checks apply to providers that read what browsers send by themselves", async () => {
+Deno.test("CSRF checks apply to providers that read what browsers send automatically", async () => {
   for (
     const [provider, credentials] of [
       [byCookie(), COOKIE],
@@ -157,7 +157,7 @@ Deno.test("CSRF checks apply to providers that read what browsers send by themse
   }
 });
 
-Deno.test("A provider that browsers send nothing to may declare it", async () => {
+Deno.test("isSentByBrowsers false exempts a provider from CSRF checks", async () => {
   for (
     const isSentByBrowsers of [
       false,
@@ -174,13 +174,13 @@ Deno.test("A provider that browsers send nothing to may declare it", async () =>
         assertEquals(await send(server, path, headers), 200, path);
       }
       assertEquals(await opens(server, headers), true);
-      // This authenticates nobody, and anonymous requests are checked.
+      // Without credentials the request is anonymous, so it's checked.
       assertEquals(await send(server, "/optional", evil), 403);
     }
   }
 });
 
-Deno.test("An API key passes CSRF checks in its header, and not in an address", async () => {
+Deno.test("An API key in a header passes CSRF checks, one in the URL doesn't", async () => {
   await using server = await startAuth({ providers: [byApiKey()] }, ROUTES);
   for (const evil of EVIL) {
     assertEquals(await send(server, "/guarded", { ...evil, ...KEY }), 200);
@@ -196,7 +196,7 @@ Deno.test("An API key passes CSRF checks in its header, and not in an address", 
   assertEquals(await send(server, "/guarded?key=k", {}), 200);
 });
 
-Deno.test("Of several providers, the one that has authenticated the request decides", async () => {
+Deno.test("CSRF checks depend on the provider that authenticated the request", async () => {
   await using server = await startAuth({
     providers: [byApiKey(), byBasic(), byCookie()],
   }, ROUTES);
@@ -210,7 +210,7 @@ Deno.test("Of several providers, the one that has authenticated the request deci
         [BASIC, 403, 403],
         [KEY, 200, 200],
         [{ ...COOKIE, ...BASIC }, 403, 403],
-        // The cookie comes first, so it authenticates the request.
+        // The cookie provider is first, so it authenticates the request.
         [{ ...COOKIE, ...KEY }, 200, 403],
         [{ ...BASIC, ...KEY }, 200, 403],
       ] as const
@@ -222,7 +222,7 @@ Deno.test("Of several providers, the one that has authenticated the request deci
   }
 });
 
-Deno.test("A provider whose parts are of the wrong type is refused at creation", () => {
+Deno.test("createAuthPlugin() rejects a provider with parts of the wrong type", () => {
   const create = (given: Record<string, unknown>) => () =>
     createAuthPlugin({
       session: { secret: SECRET },
@@ -252,7 +252,7 @@ Deno.test("A provider whose parts are of the wrong type is refused at creation",
   }
 });
 
-Deno.test("A form of another site is refused also with a valid key in its URL", async () => {
+Deno.test("A cross-site form is refused, also with a valid key in its URL", async () => {
   await using server = await startAuth({ providers: [byKey()] }, [{
     path: "/change",
     config: { ...requireAuth() },

@@ -1,7 +1,7 @@
 /**
- * Shows a plugin of each strategy garbage of all sorts, each piece different,
- * and prints by how many bytes its memory has grown. Run by `hostile_test.ts`
- * with `--expose-gc`.
+ * Sends garbage of many kinds to a plugin of each strategy, each piece
+ * different, and prints how many bytes its memory has grown. `hostile_test.ts`
+ * runs it with `--expose-gc`.
  *
  * @module
  */
@@ -19,12 +19,12 @@ const plugins = STRATEGIES.map((strategy) =>
   createAuthPlugin({ session: { secret: SECRET, strategy } })
 );
 
-/** Garbage that gets as far as each check. */
+/** Returns garbage that reaches each of the checks. */
 function garbage(i: number): string[] {
   const number = String(i).padStart(6, "0");
   const payload = base64url(`{"sub":"${number}","iat":1,"exp":9999999999}`);
   return [
-    // As if it were a token, and as if it were a signed id.
+    // Shaped like a token, and like a signed id.
     `${header}.${payload}.${signature}${number}`,
     `${id}${number.slice(1)}.${signature}${number}`,
     `${"x".repeat(1000)}${number}`,

@@ -1,4 +1,7 @@
-/** What `onEvent` is told: everything an audit log wants, once, and no secret. */
+/**
+ * Events that `onEvent` receives: everything an audit log needs, once, and no
+ * secret.
+ */
 
 import { assertEquals } from "@std/assert";
 import type { Route } from "@quartet/kit/app";
@@ -18,7 +21,10 @@ import type { AuthServer } from "./harness.ts";
 type WithoutTime<E> = E extends unknown ? Omit<E, "time"> : never;
 type Occurrence = WithoutTime<AuthEvent>;
 
-/** Hands out what was told since it was last asked, without its time. */
+/**
+ * Returns a function that returns the events since its last call, without
+ * times.
+ */
 function listener({ events, clock }: Pick<AuthServer, "events" | "clock">) {
   let seen = 0;
   return (): Occurrence[] => {
@@ -46,7 +52,7 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-Deno.test("Each turn of a session's life is told once", async () => {
+Deno.test("onEvent receives each step of a session once", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy, updateAge: 60 },
@@ -85,7 +91,7 @@ Deno.test("Each turn of a session's life is told once", async () => {
   }
 });
 
-Deno.test("Guards say whom they have refused, and why", async () => {
+Deno.test("Guards emit access_denied with the reason and the user", async () => {
   await using server = await startAuth({}, ROUTES);
   const told = listener(server);
   const browser = server.browser();
@@ -113,7 +119,7 @@ Deno.test("Guards say whom they have refused, and why", async () => {
   ]);
 });
 
-Deno.test("A session that counts for nothing is told with the reason", async () => {
+Deno.test("A rejected session emits session_rejected with the reason", async () => {
   for (const strategy of STRATEGIES) {
     let isWelcome = true;
     await using server = await startAuth({
@@ -155,7 +161,7 @@ Deno.test("A session that counts for nothing is told with the reason", async () 
   }
 });
 
-Deno.test("The start of an OAuth sign-in is told, and claims that a callback can't change", async () => {
+Deno.test("onEvent receives oauth_started, and claim_ignored for a protected claim", async () => {
   await using server = await startAuth({
     providers: [
       byName(),

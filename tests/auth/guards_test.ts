@@ -1,5 +1,5 @@
 /**
- * Who gets past the guards, and what those get who don't.
+ * Who passes the guards, and which response the others get.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import {
 import { byName, SECRET, startAuth, STRATEGIES, USERS } from "./harness.ts";
 import type { Me } from "./harness.ts";
 
-/** A route that says who got through. */
+/** Creates a route that answers with the user who passed. */
 function guarded(path: string, config: Route["config"]): Route {
   const who = ({ context }: { context: Parameters<typeof getUser>[0] }) => ({
     id: getUser(context)?.id ?? null,
@@ -90,7 +90,7 @@ const FORBIDDEN = {
   error: { code: "FORBIDDEN", message: "Insufficient permissions" },
 };
 
-Deno.test("Anonymous requests get what their guard says", async () => {
+Deno.test("Anonymous requests get the response of their guard", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } }, ROUTES);
     const browser = server.browser();
@@ -136,7 +136,7 @@ Deno.test("Anonymous requests get what their guard says", async () => {
   }
 });
 
-Deno.test("A function for redirect is told where the visitor wanted to go", async () => {
+Deno.test("A redirect function receives the URL of the request", async () => {
   await using server = await startAuth({}, [
     {
       path: "/orders/:id",
@@ -171,7 +171,7 @@ Deno.test("A function for redirect is told where the visitor wanted to go", asyn
   );
 });
 
-Deno.test("requireRoles() sends anonymous requests where it is told, and others not", async () => {
+Deno.test("requireRoles() redirects anonymous requests, and answers others with 403", async () => {
   await using server = await startAuth({}, [{
     path: "/admin-page",
     config: { ...requireRoles(["admin"], { redirect: "/sign-in" }) },
@@ -187,7 +187,7 @@ Deno.test("requireRoles() sends anonymous requests where it is told, and others 
   assertEquals(await (await server.signIn()).json("/admin-page"), "secret");
 });
 
-Deno.test("Who is signed in gets through, who lacks the role gets a 403", async () => {
+Deno.test("Signed-in users pass requireAuth(), and users without the role get a 403", async () => {
   const allowed: Record<string, readonly string[]> = {
     ada: ["/admin", "/any", "/all", "/with-roles"],
     bob: ["/any"],
@@ -223,7 +223,7 @@ Deno.test("Who is signed in gets through, who lacks the role gets a 403", async 
   }
 });
 
-Deno.test("withAuth() hands its handler request, context, auth and params", async () => {
+Deno.test("withAuth() passes request, context, auth and params to its handler", async () => {
   await using server = await startAuth({}, ROUTES);
   assertEquals(await (await server.signIn()).json("/with/7"), {
     id: "1",
@@ -234,7 +234,7 @@ Deno.test("withAuth() hands its handler request, context, auth and params", asyn
   });
 });
 
-Deno.test("A guarded handler doesn't run for those who are refused", async () => {
+Deno.test("A guarded handler doesn't run for refused requests", async () => {
   let runs = 0;
   const run = () => ++runs;
   await using server = await startAuth({}, [
@@ -265,7 +265,7 @@ Deno.test("A guarded handler doesn't run for those who are refused", async () =>
   assertEquals(runs, 1);
 });
 
-Deno.test("What a page of another origin sends by an unsafe method is refused, signed in or not", async () => {
+Deno.test("Cross-site requests with an unsafe method are refused, signed in or not", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy },
@@ -310,7 +310,7 @@ Deno.test("What a page of another origin sends by an unsafe method is refused, s
       { "sec-fetch-site": "same-origin" },
       { "sec-fetch-site": "none" },
       { origin },
-      // Behind a proxy that ends HTTPS.
+      // Behind a proxy that terminates TLS.
       { origin: origin.replace("http:", "https:") },
       { "sec-fetch-site": "cross-site", origin: "https://app.example" },
       { "sec-fetch-site": "same-site", origin: "http://localhost:3000" },
@@ -320,7 +320,7 @@ Deno.test("What a page of another origin sends by an unsafe method is refused, s
       for (const headers of foreign) {
         const what = `${path} ${JSON.stringify(headers)}`;
         assertEquals(await send(path, headers), 403, what);
-        // Links from elsewhere are welcome.
+        // GET requests from other sites are allowed.
         assertEquals(await send(path, headers, "GET"), 200, what);
       }
       for (const headers of own) {
@@ -331,13 +331,13 @@ Deno.test("What a page of another origin sends by an unsafe method is refused, s
     for (const method of ["PUT", "PATCH", "DELETE"]) {
       assertEquals(await send("/plain", foreign[0]!, method), 403);
     }
-    // Nor may another page sign somebody in: login CSRF.
+    // Login CSRF: other sites can't sign anybody in either.
     browser.cookies.clear();
     for (const path of ["/optional", "/public"]) {
       assertEquals(await send(path, foreign[0]!), 403);
       assertEquals(await send(path, {}), 200);
     }
-    // No browser adds these by itself.
+    // Browsers don't add these headers automatically.
     for (
       const [headers, status] of [
         [{ authorization: `Bearer ${token}` }, 200],
@@ -353,7 +353,7 @@ Deno.test("What a page of another origin sends by an unsafe method is refused, s
   }
 });
 
-Deno.test("A guard that can't be meant so is an error at once", () => {
+Deno.test("Guards reject invalid options when they're created", () => {
   const wrong: [() => unknown, string][] = [
     [() => requireRoles([]), "by requireRoles(): roles must be"],
     [() => requireRoles("admin" as never), "by requireRoles(): roles must be"],
@@ -419,7 +419,7 @@ Deno.test("Roles of a guard can't be changed afterwards", async () => {
   assertEquals(response.status, 403);
 });
 
-/** Where these lead isn't where they seem to, or nowhere at all. */
+/** URLs that lead somewhere unexpected, or nowhere. */
 const DISGUISED = [
   "//evil.example",
   "///evil.example",
@@ -460,7 +460,7 @@ const DISGUISED = [
   "#",
 ];
 
-Deno.test("No guard redirects to somewhere in disguise", () => {
+Deno.test("requireAuth() rejects disguised redirect URLs", () => {
   for (const redirect of DISGUISED) {
     assertThrows(() => requireAuth({ redirect }), TypeError);
   }
@@ -472,7 +472,7 @@ Deno.test("No guard redirects to somewhere in disguise", () => {
   }
 });
 
-Deno.test("safeRedirect() stays on this server, whatever it is given", () => {
+Deno.test("safeRedirect() returns only paths on this server", () => {
   const base = "https://app.example/some/where";
   for (
     const wanted of [
@@ -503,7 +503,7 @@ Deno.test("safeRedirect() stays on this server, whatever it is given", () => {
     ]
   ) {
     assertEquals(safeRedirect(wanted), wanted);
-    // However a browser reads it, and then again what is left of that.
+    // The result must be stable, however often a browser parses it.
     let url = new URL(wanted, base);
     for (let i = 0; i < 3; i++) {
       assertEquals(url.origin, "https://app.example");

@@ -1,6 +1,6 @@
 /**
- * What the tests of sessions share: an app with users behind a real server, a
- * clock that they own, and tokens made by hand.
+ * Helpers for tests of sessions: an app with users behind a real server, a
+ * clock that the test controls, and forged tokens.
  *
  * @module
  */
@@ -24,9 +24,9 @@ import type {
 import { startServer } from "./browser.ts";
 import type { Browser, TestServer } from "./browser.ts";
 
-/** A secret of enough bytes for production. */
+/** A secret long enough for production. */
 export const SECRET = "a secret of the tests, longer than thirty-two bytes";
-/** Another one. */
+/** A different secret. */
 export const OTHER_SECRET = "another secret of the tests, not less long";
 
 /** All strategies. */
@@ -36,7 +36,7 @@ export const STRATEGIES: readonly SessionStrategy[] = [
   "hybrid",
 ];
 
-/** The users of the tests, by the name that they sign in with. */
+/** The users by the name they sign in with. */
 export const USERS: Readonly<Record<string, User>> = {
   ada: {
     id: "1",
@@ -49,17 +49,20 @@ export const USERS: Readonly<Record<string, User>> = {
   eve: { id: "3" },
 };
 
-/** Lets in who gives the name of a user. */
+/** Creates a provider that accepts a user's name. */
 export function byName(): AuthProvider {
   return credentials({
     authorize: ({ user }) => Promise.resolve(USERS[String(user)] ?? null),
   });
 }
 
-/** The key that {@linkcode byKey} lets Bob in with. */
+/** The key that {@linkcode byKey} accepts for Bob. */
 export const KEY = "k-815";
 
-/** Lets in who shows the key, in a header or as the parameter `key`. */
+/**
+ * Creates a provider that accepts the key in a header or in the parameter
+ * `key`.
+ */
 export function byKey(): AuthProvider {
   return apiKey({
     queryParam: "key",
@@ -67,17 +70,17 @@ export function byKey(): AuthProvider {
   });
 }
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that stands still until the test advances it. */
 export interface Clock {
   /** The time, in milliseconds of the Unix epoch. */
   now(): number;
   /** The time, in seconds. */
   readonly seconds: number;
-  /** Lets time pass, in seconds. */
+  /** Advances the clock by this many seconds. */
   pass(seconds: number): void;
 }
 
-/** Makes a clock that shows a full second. */
+/** Creates a clock that starts at a full second. */
 export function createClock(): Clock {
   let time = Date.parse("2026-03-01T12:00:00Z");
   return {
@@ -89,24 +92,24 @@ export function createClock(): Clock {
   };
 }
 
-/** Settings of a test's plugin; the session's may leave the secret out. */
+/** Settings of a test's plugin. The session's secret is optional. */
 export type TestConfig = Omit<AuthConfig, "session" | "now"> & {
   readonly session?: Partial<SessionConfig>;
-  /** Default: one of its own. */
+  /** Default: a separate clock. */
   readonly clock?: Clock;
 };
 
-/** An app with auth on a port. Ends with the block that it was started in. */
+/** A listening app with auth. It's closed at the end of its block. */
 export interface AuthServer extends TestServer {
   readonly plugin: AuthPlugin;
   readonly clock: Clock;
-  /** What `onEvent` was told. */
+  /** Events that `onEvent` received. */
   readonly events: readonly AuthEvent[];
-  /** A browser that has signed in. */
+  /** Returns a browser that has signed in. */
   signIn(user?: string): Promise<Browser>;
 }
 
-/** What `/me` tells of its request. */
+/** The body of `/me`. */
 export interface Me {
   readonly session: Record<string, unknown> | null;
   readonly user: User | null;
@@ -115,8 +118,8 @@ export interface Me {
 }
 
 /**
- * Starts an app: `/sign-in`, `/sign-out`, `/refresh` and `/me`, and whatever
- * else a test brings along.
+ * Starts an app with `/sign-in`, `/sign-out`, `/refresh`, `/me` and the given
+ * routes.
  */
 export async function startAuth(
   config: TestConfig = {},
@@ -174,7 +177,7 @@ async function describe({ context }: RouteArgs): Promise<Me> {
   };
 }
 
-/** Text or bytes in base64url. */
+/** Encodes text or bytes in base64url. */
 export function base64url(data: string | Uint8Array): string {
   const bytes = typeof data === "string"
     ? new TextEncoder().encode(data)
@@ -182,19 +185,19 @@ export function base64url(data: string | Uint8Array): string {
   return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-/** The claims of a token, whoever has signed it. */
+/** Returns a token's claims without checking its signature. */
 export function claimsOf(token: string): Record<string, unknown> {
   const [, payload] = token.split(".");
   const bytes = Uint8Array.fromBase64(payload!, { alphabet: "base64url" });
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-/** The header that tokens of ours have. */
+/** The header of the kit's tokens. */
 export const HEADER = { alg: "HS256", typ: "JWT" };
 
 /**
- * A token made by hand: whatever is wrong with it, its signature is right.
- * Parts that aren't text or bytes are made JSON of.
+ * Creates a token with a valid signature around any content. Parts that aren't
+ * text or bytes are encoded as JSON.
  */
 export async function forge(
   payload: unknown,
@@ -205,7 +208,7 @@ export async function forge(
   return await sign(`${part(header)}.${part(payload)}`, secret, hash);
 }
 
-/** A text with a dot and its signature. */
+/** Returns a text with a dot and its signature. */
 export async function sign(
   data: string,
   secret: string = SECRET,

@@ -1,5 +1,6 @@
 /**
- * Hostile requests sign nobody in, break no server, and stay in no memory.
+ * Hostile requests authenticate nobody, cause no errors and leave nothing in
+ * memory.
  *
  * @module
  */
@@ -10,7 +11,7 @@ import type { SignInAttempt } from "@quartet/kit/auth";
 import { byKey, byName, startAuth, STRATEGIES, USERS } from "./harness.ts";
 import type { Me } from "./harness.ts";
 
-Deno.test("An API key authenticates its request alone; none, an empty or a doubtful one doesn't", async () => {
+Deno.test("A valid API key authenticates only its own request; a missing, empty or ambiguous one doesn't", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       providers: [byName(), byKey()],
@@ -29,7 +30,7 @@ Deno.test("An API key authenticates its request alone; none, an empty or a doubt
       roles: ["editor"],
       provider: "apiKey",
     });
-    assertEquals(good.token, null, "what is for one request is no session");
+    assertEquals(good.token, null, "a key creates no session");
     assertEquals((await ask("/me?key=k-815")).user?.id, "2");
     assertEquals(
       (await ask("/me?key=k-815", [["x-api-key", "k-815"]])).user?.id,
@@ -58,7 +59,7 @@ Deno.test("An API key authenticates its request alone; none, an empty or a doubt
       const { session } = await ask(path, headers);
       assertEquals(session, null, `${path} ${JSON.stringify(headers)}`);
     }
-    // It decides before the cookie, and leaves that alone.
+    // The key takes precedence over the cookie and doesn't change it.
     const browser = await server.signIn("ada");
     const headers = { "x-api-key": "k-815" };
     assertEquals((await browser.json("/me", { headers })).user.id, "2");
@@ -71,7 +72,7 @@ Deno.test("An API key authenticates its request alone; none, an empty or a doubt
   }
 });
 
-Deno.test("Providers that nobody has, and credentials that are none, are refused by their code", async () => {
+Deno.test("signIn() rejects unknown providers and invalid credentials with their codes", async () => {
   await using server = await startAuth({
     providers: [
       byName(),
@@ -112,7 +113,7 @@ Deno.test("Providers that nobody has, and credentials that are none, are refused
     ["credentials", [], 401, "INVALID_CREDENTIALS"],
     ["apiKey", { apiKey: ["k-815"] }, 401, "INVALID_CREDENTIALS"],
     ["apiKey", { apiKey: "" }, 401, "INVALID_CREDENTIALS"],
-    // A ready-made user is none that a provider has found.
+    // An OAuth provider must not accept a ready-made user.
     ["somewhere", { id: "1", roles: ["admin"] }, 401, "INVALID_CREDENTIALS"],
     ["somewhere", { user: USERS["ada"] }, 401, "INVALID_CREDENTIALS"],
   ];
@@ -130,7 +131,7 @@ Deno.test("Providers that nobody has, and credentials that are none, are refused
   assertEquals(server.errors, []);
 });
 
-Deno.test("An AuthError is answered with its status, Retry-After and no cause", async () => {
+Deno.test("An AuthError is answered with its status and Retry-After, without its cause", async () => {
   const attempts: SignInAttempt[] = [];
   let wait: number | undefined = 12.3;
   const succeeded: SignInAttempt[] = [];
@@ -187,7 +188,7 @@ Deno.test("An AuthError is answered with its status, Retry-After and no cause", 
   assertEquals(server.errors.length, 1, "the log knows");
 });
 
-Deno.test("Hostile headers make nobody else of a request, and no error", async () => {
+Deno.test("Hostile headers authenticate nobody and cause no errors", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       providers: [byName(), byKey()],
@@ -223,7 +224,7 @@ Deno.test("Hostile headers make nobody else of a request, and no error", async (
   }
 });
 
-Deno.test("Hundreds of thousands of different pieces of garbage leave nothing in memory", async () => {
+Deno.test("360,000 different invalid credentials leave nothing in memory", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
@@ -236,6 +237,6 @@ Deno.test("Hundreds of thousands of different pieces of garbage leave nothing in
   assertEquals(code, 0, new TextDecoder().decode(stderr));
   const { asked, grown } = JSON.parse(new TextDecoder().decode(stdout));
   assertEquals(asked, 360_000);
-  // Of each piece there are at least 44 characters.
+  // Each piece has at least 44 characters.
   assertLess(grown, 1024 * 1024);
 });

@@ -1,5 +1,5 @@
 /**
- * The modules that importing auth loads, since each costs a cold start.
+ * The modules that importing auth loads, because each adds to a cold start.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { ROOT, startDeno } from "../helpers.ts";
 
-/** What `deno info --json` prints, as far as it is used here. */
+/** The part of the output of `deno info --json` that the test uses. */
 interface Info {
   readonly roots: readonly string[];
   readonly modules: readonly {
@@ -27,7 +27,7 @@ Deno.test("Importing auth loads neither jose nor node:crypto", async () => {
   const byName = new Map(modules.map((each) => [each.specifier, each]));
   const later: string[] = [];
   const loaded = new Set(roots);
-  // A set visits what is added meanwhile.
+  // Iterating a set also visits paths that the loop adds.
   for (const name of loaded) {
     for (const { code, isDynamic } of byName.get(name)?.dependencies ?? []) {
       if (code?.specifier === undefined) continue;
@@ -39,7 +39,7 @@ Deno.test("Importing auth loads neither jose nor node:crypto", async () => {
   assertEquals(
     foreign.filter((name) => !name.startsWith("node:")),
     [],
-    "no package is loaded at once",
+    "no package is loaded at import",
   );
   assert(!foreign.includes("node:crypto"));
   assert(later.some((name) => name.includes("jose@")), "jose is loaded later");

@@ -1,6 +1,5 @@
 /**
- * Tokens are those of everybody: another implementation reads ours, and we read
- * what it makes.
+ * Tokens are interoperable with another implementation, in both directions.
  *
  * @module
  */
@@ -29,7 +28,7 @@ async function who(server: AuthServer, token: string) {
   return { user, session };
 }
 
-Deno.test("jose verifies our tokens, with issuer, audience, type and expiry", async () => {
+Deno.test("jose verifies the kit's tokens, with issuer, audience, type and expiry", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy, ...party } });
     const { token, session }: Me = await (await server.signIn()).json("/me");
@@ -60,7 +59,7 @@ Deno.test("jose verifies our tokens, with issuer, audience, type and expiry", as
       plan: "pro",
     });
 
-    // It refuses what we do.
+    // jose rejects the same tokens as the kit.
     await assertRejects(
       () => jwtVerify(token!, new TextEncoder().encode(OTHER_SECRET), options),
       errors.JWSSignatureVerificationFailed,
@@ -75,7 +74,7 @@ Deno.test("jose verifies our tokens, with issuer, audience, type and expiry", as
   }
 });
 
-Deno.test("Tokens of jose are sessions here", async () => {
+Deno.test("The kit accepts tokens signed by jose as sessions", async () => {
   await using server = await startAuth({ session: party });
   const make = (header: Record<string, unknown> = {}) =>
     new SignJWT({ name: "Grace", roles: ["editor"], plan: "free" })
@@ -116,7 +115,7 @@ Deno.test("Tokens of jose are sessions here", async () => {
   }
 });
 
-Deno.test("A token of jose is a session of a store if it names one of its user's", async () => {
+Deno.test("A token signed by jose is a session in a store if it names one of its user's sessions", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     await using server = await startAuth({ session: { strategy } });
     const { session }: Me = await (await server.signIn()).json("/me");
@@ -128,7 +127,7 @@ Deno.test("A token of jose is a session of a store if it names one of its user's
         .setExpirationTime(server.clock.seconds + 60)
         .sign(key);
     const sid = session!["sessionId"];
-    // With the strategy `cookie`, the store has what a session consists of.
+    // With the strategy `cookie`, the store holds the session's content.
     assertEquals(
       (await who(server, await make("1", sid))).user,
       strategy === "cookie" ? USERS["ada"] : { id: "1" },
@@ -140,14 +139,14 @@ Deno.test("A token of jose is a session of a store if it names one of its user's
   }
 });
 
-Deno.test("A token of ours stays one when jose signs its claims anew", async () => {
+Deno.test("A token of the kit stays valid when jose signs its claims again", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const { token, session }: Me = await (await server.signIn()).json("/me");
     const again = await new SignJWT(claimsOf(token!))
       .setProtectedHeader({ typ: "JWT", alg: "HS256" })
       .sign(key);
-    assert(again !== token, "another order of the header");
+    assert(again !== token, "another order of header fields");
     assertEquals((await who(server, again)).session, session);
   }
 });

@@ -29,12 +29,12 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-/** A callback whose payload is the token with some claims changed. */
+/** Creates a callback that returns the token with some claims changed. */
 function changing(claims: () => Record<string, unknown>): AuthCallbacks {
   return { jwt: ({ token }) => ({ ...token, ...claims() }) };
 }
 
-Deno.test("Roles, name and e-mail of the jwt callback arrive in the session", async () => {
+Deno.test("Roles, name and e-mail of the jwt callback reach the session", async () => {
   for (const strategy of STRATEGIES) {
     const profile = {
       roles: ["owner"],
@@ -89,7 +89,7 @@ Deno.test("The jwt callback changes roles on refresh", async () => {
   }
 });
 
-Deno.test("A payload without roles has none, at sign-in and on refresh", async () => {
+Deno.test("A payload without roles removes them, at sign-in and on refresh", async () => {
   const without = ({ roles: _, email: __, ...token }: JWTPayload) =>
     token as JWTPayload;
   for (const strategy of STRATEGIES) {
@@ -122,7 +122,7 @@ Deno.test("A payload without roles has none, at sign-in and on refresh", async (
   }
 });
 
-Deno.test("The jwt callback changes neither identity, times nor session id, also on refresh", async () => {
+Deno.test("The jwt callback can't change identity, times or session id, also on refresh", async () => {
   const forged = {
     sub: "9",
     iat: 1,
@@ -163,7 +163,7 @@ Deno.test("The jwt callback changes neither identity, times nor session id, also
   }
 });
 
-Deno.test("A jwt callback whose roles, name or e-mail is of the wrong type signs nobody in", async () => {
+Deno.test("A jwt callback that returns roles, name or e-mail of the wrong type fails the sign-in", async () => {
   const wrong: [Record<string, unknown>, string][] = [
     [
       { roles: "admin" },
@@ -207,7 +207,7 @@ Deno.test("A jwt callback whose roles, name or e-mail is of the wrong type signs
   }
 });
 
-Deno.test("Roles of the wrong type on refresh give nobody a role, and are an error", async () => {
+Deno.test("Roles of the wrong type on refresh are an error and grant no roles", async () => {
   for (const strategy of STRATEGIES) {
     let roles: unknown = ["reader"];
     await using server = await startAuth({
@@ -236,7 +236,7 @@ Deno.test("Roles of the wrong type on refresh give nobody a role, and are an err
   }
 });
 
-Deno.test("Roles that a jwt callback keeps and changes later change no session", async () => {
+Deno.test("Roles that a jwt callback keeps and changes later don't change the session", async () => {
   const roles = ["reader"];
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({

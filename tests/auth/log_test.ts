@@ -1,4 +1,4 @@
-/** What reaches the log, and that it is neither a secret nor somebody's forgery. */
+/** Log lines contain no secrets and can't be forged. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Route } from "@quartet/kit/app";
@@ -14,7 +14,7 @@ import type { Me } from "./harness.ts";
 
 const COOKIE = "app.session";
 
-/** What is logged while something runs. */
+/** Returns what is logged while `run` runs. */
 async function logged(run: () => Promise<void>): Promise<string> {
   const lines: unknown[] = [];
   const methods = ["log", "error", "warn", "info", "debug"] as const;
@@ -31,7 +31,7 @@ async function logged(run: () => Promise<void>): Promise<string> {
   return lines.join("\n");
 }
 
-Deno.test("debug tells what happens, without tokens, cookies, keys, codes, state or ids of sessions", async () => {
+Deno.test("debug logs events without tokens, cookies, keys, codes, states or session ids", async () => {
   const routes: Route[] = [
     {
       path: "/start",
@@ -66,7 +66,7 @@ Deno.test("debug tells what happens, without tokens, cookies, keys, codes, state
             clientId: "client",
             clientSecret: "secret of the client",
             authorizationUrl: "https://somewhere.example/authorize",
-            // Nobody listens there.
+            // Nothing listens on this port.
             tokenUrl: "http://127.0.0.1:1/token",
             userInfoUrl: "http://127.0.0.1:1/me",
           }),
@@ -130,7 +130,7 @@ Deno.test("debug tells what happens, without tokens, cookies, keys, codes, state
     );
     for (const secret of secrets) {
       assert(!text.includes(secret), `${secret}\n${text}`);
-      // Nor the part of it that opens something.
+      // Nor a part of a secret that would grant access.
       for (const part of secret.split(".")) {
         assert(part.length < 5 || !text.includes(part), `${part}\n${text}`);
       }
@@ -138,7 +138,7 @@ Deno.test("debug tells what happens, without tokens, cookies, keys, codes, state
   }
 });
 
-Deno.test("Nobody can forge a line of the log, nor act on the terminal that shows it", async () => {
+Deno.test("Input can't forge log lines or control the terminal", async () => {
   const name = "x\n[auth] sign_in {}\x1b[2J\r\u2028\u202e\x9b";
   const text = await logged(async () => {
     await using server = await startAuth({
@@ -157,7 +157,7 @@ Deno.test("Nobody can forge a line of the log, nor act on the terminal that show
     ["'[auth] sign_in", "'[auth] sign_in_failed"],
     text,
   );
-  // deno-lint-ignore no-control-regex -- that is what is looked for
+  // deno-lint-ignore no-control-regex -- the test looks for them
   assert(!/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/.test(text), text);
 });
 
@@ -172,7 +172,7 @@ Deno.test("Without debug nothing is logged", async () => {
   assertEquals(text, "");
 });
 
-Deno.test("onEvent that throws disturbs nobody, and the log knows", async () => {
+Deno.test("onEvent that throws changes no response and is logged", async () => {
   for (
     const onEvent of [
       () => {

@@ -54,7 +54,7 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-/** A provider on its own host, and the requests to it. */
+/** Creates a provider on its own host that records its requests. */
 function providerAt(host: string, given: Partial<OAuthOptions> = {}) {
   const requests: Request[] = [];
   const id = host.split(".")[0]!;
@@ -104,7 +104,7 @@ async function finish(
 
 const MISMATCH = "400 OAUTH_STATE_MISMATCH";
 
-Deno.test("A callback of a foreign issuer signs nobody in, and uses up its state", async () => {
+Deno.test("A callback with a foreign iss fails and uses up its state", async () => {
   const { provider, requests } = providerAt("a.example");
   await using app = await start(provider);
   for (
@@ -141,7 +141,7 @@ Deno.test("A callback of a foreign issuer signs nobody in, and uses up its state
   assertEquals(requests, []);
 });
 
-Deno.test("A callback of the server's own issuer, or without one, signs in", async () => {
+Deno.test("A callback with the server's own iss, or without one, signs in", async () => {
   const { provider } = providerAt("a.example");
   await using app = await start(provider);
   for (
@@ -163,7 +163,7 @@ Deno.test("A callback of the server's own issuer, or without one, signs in", asy
   }
 });
 
-Deno.test("A known issuer is compared exactly", async () => {
+Deno.test("iss is compared exactly with a known issuer", async () => {
   const { provider, requests } = providerAt("a.example", {
     scope: ["openid"],
     idToken: { issuer: "https://id.example", jwksUrl: "https://a.example/k" },
@@ -217,14 +217,15 @@ Deno.test("The presets accept callbacks only from their own issuers", async () =
   assertEquals(asked, ["github github", "google google", "discord discord"]);
 });
 
-Deno.test("One provider's answer is never accepted as another's", async () => {
+Deno.test("A callback of one provider isn't accepted for another", async () => {
   const honest = providerAt("honest.example");
   const evil = providerAt("evil.example");
   await using app = await start(honest.provider, evil.provider);
   const iss = "https://honest.example";
   for (const id of ["evil", "honest"]) {
     const browser = app.browser();
-    // The evil server has sent the browser on to the honest one, with its state.
+    // The evil server redirected the browser to the honest one with its own
+    // state.
     const state = await begin(browser, "evil");
     assertEquals(
       await finish(browser, id, { code: "c", state, iss }),
@@ -234,7 +235,7 @@ Deno.test("One provider's answer is never accepted as another's", async () => {
   assertEquals([...honest.requests, ...evil.requests], []);
 });
 
-Deno.test("A provider that always sends iss signs nobody in without it", async () => {
+Deno.test("With isIssuerRequired, a callback without iss fails", async () => {
   const { provider, requests } = providerAt("a.example");
   await using app = await start({
     ...provider,
@@ -268,7 +269,7 @@ function captureErrors() {
   return { printed, [Symbol.dispose]: () => void (console.error = error) };
 }
 
-Deno.test("An error of the provider signs nobody in, whatever comes with it, and uses up its state", async () => {
+Deno.test("A callback with an error fails whatever else it contains, and uses up its state", async () => {
   using captured = captureErrors();
   const { provider, requests } = providerAt("a.example");
   await using app = await start(provider);
@@ -306,7 +307,7 @@ Deno.test("An error of the provider signs nobody in, whatever comes with it, and
   assert(captured.printed.length > 0);
 });
 
-Deno.test("An error needs a state of this browser, and the issuer that it was begun with", async () => {
+Deno.test("A callback with an error needs this browser's state and the issuer of the sign-in", async () => {
   const { provider } = providerAt("a.example");
   await using app = await start(provider);
   const browser = app.browser();
@@ -320,7 +321,7 @@ Deno.test("An error needs a state of this browser, and the issuer that it was be
   );
 });
 
-Deno.test("An error leaves the session that was there", async () => {
+Deno.test("A callback with an error keeps the existing session", async () => {
   const { provider } = providerAt("a.example");
   await using app = await start(provider);
   const browser = app.browser();
@@ -334,7 +335,7 @@ Deno.test("An error leaves the session that was there", async () => {
   assertEquals((await browser.json("/me")).user.id, "user of a");
 });
 
-Deno.test("A provider's error text appears in the log only, sanitized and without the state", async () => {
+Deno.test("A provider's error text appears only in the log, sanitized and without the state", async () => {
   using captured = captureErrors();
   const { provider } = providerAt("a.example");
   await using app = await start(provider);

@@ -1,5 +1,5 @@
 /**
- * Discovery documents: valid ones supply endpoints, and invalid ones don't.
+ * Discovery documents: valid ones supply endpoints, invalid ones don't.
  *
  * @module
  */
@@ -23,7 +23,7 @@ const CLIENT = {
 /** An issuer on a local port. The test sets its answers. */
 interface Issuer extends AsyncDisposable {
   readonly issuer: string;
-  /** The requested paths, except endpoints. */
+  /** The requested paths, except the endpoints. */
   readonly asked: string[];
   /** The requests to the token endpoint. */
   readonly tokens: Request[];
@@ -127,11 +127,11 @@ function captureErrors() {
   return { printed, [Symbol.dispose]: () => void (console.error = error) };
 }
 
-Deno.test("oauth() with an issuer asks for its document once, before the first request", async () => {
+Deno.test("oauth() with an issuer fetches its document once, before the first request", async () => {
   await using local = startIssuer();
   local.answers[OAUTH] = () => Response.json(local.document());
   const provider = oauth({ ...CLIENT, ...PLAIN, issuer: local.issuer });
-  assertEquals(local.asked, [], "not when it is made");
+  assertEquals(local.asked, [], "not at creation");
   await using app = await startAuth({ providers: [provider] }, ROUTES);
   assertEquals(local.asked, [OAUTH]);
   const browser = app.browser();
@@ -145,7 +145,7 @@ Deno.test("oauth() with an issuer asks for its document once, before the first r
   assertEquals(local.asked, [OAUTH]);
 });
 
-Deno.test("The document is where OpenID Connect Discovery and RFC 8414 put it", async () => {
+Deno.test("The document is fetched from the URLs of OpenID Connect Discovery and RFC 8414", async () => {
   for (
     const [path, scope, paths] of [
       ["", ["openid"], [OPENID]],
@@ -156,7 +156,7 @@ Deno.test("The document is where OpenID Connect Discovery and RFC 8414 put it", 
       ["/", [], [OAUTH]],
       ["/realms/x", ["email"], [`${OAUTH}/realms/x`]],
       ["/realms/x/", ["email"], [`${OAUTH}/realms/x`]],
-      // The document is only at the fallback path.
+      // The document exists only at the fallback path.
       ["/y", ["email"], [`${OAUTH}/y`, `/y${OPENID}`]],
     ] as const
   ) {
@@ -173,7 +173,7 @@ Deno.test("The document is where OpenID Connect Discovery and RFC 8414 put it", 
   }
 });
 
-Deno.test("A discovery document that can't be trusted supplies nothing", async () => {
+Deno.test("An invalid or untrusted discovery document supplies nothing", async () => {
   await using local = startIssuer();
   const { issuer } = local;
   const json = (given: Record<string, unknown>) => () =>
@@ -290,7 +290,7 @@ Deno.test("A discovery document that can't be trusted supplies nothing", async (
   assertEquals(local.tokens, []);
 });
 
-Deno.test("An issuer elsewhere sends no secrets to this machine", async () => {
+Deno.test("A remote issuer can't make the app send secrets to localhost", async () => {
   using captured = captureErrors();
   const issuer = "https://issuer.example";
   const document = {
@@ -321,7 +321,7 @@ Deno.test("An issuer elsewhere sends no secrets to this machine", async () => {
   }
 });
 
-Deno.test("An app starts without its issuer, says so, and signs in once that is there", async () => {
+Deno.test("An app starts without its issuer, reports it, and signs in once it is available", async () => {
   using captured = captureErrors();
   await using local = startIssuer();
   const { answers } = local;
@@ -340,7 +340,7 @@ Deno.test("An app starts without its issuer, says so, and signs in once that is 
     message:
       "The sign-in provider can't be reached at this time; please try again",
   });
-  // No further request follows at once, however many sign-ins begin.
+  // No further request follows immediately, however many sign-ins begin.
   for (let i = 0; i < 20; i++) {
     assertEquals(await signIn(app), "502 OAUTH_FAILED");
   }
@@ -351,13 +351,17 @@ Deno.test("An app starts without its issuer, says so, and signs in once that is 
     return Response.json(local.document());
   };
   time = 1_000;
-  assertEquals(await signIn(app), "502 OAUTH_FAILED", "this one has it asked");
+  assertEquals(
+    await signIn(app),
+    "502 OAUTH_FAILED",
+    "this sign-in triggers a request",
+  );
   await loaded.promise;
   assertEquals(await signIn(app), "ada");
   assertEquals(local.asked.length, 3);
 });
 
-Deno.test("A document is asked for again when it is an hour old, and stays in use if that fails", async () => {
+Deno.test("The document is fetched again after an hour, and stays in use if that fails", async () => {
   using captured = captureErrors();
   const issuer = "https://issuer.example";
   let time = 0;
@@ -391,7 +395,7 @@ Deno.test("A document is asked for again when it is an hour old, and stays in us
   };
   const url = () => source.current?.authorizationUrl.at(-1);
   assertEquals([source.current, asked], [undefined, 0]);
-  // Concurrent sign-ins wait for one request.
+  // Concurrent sign-ins share one request.
   const loads = Array.from({ length: 10 }, () => source.load());
   source.renew();
   await settle();
@@ -413,7 +417,7 @@ Deno.test("A document is asked for again when it is an hour old, and stays in us
   assertEquals([url(), asked], ["2", 3]);
   assertEquals(captured.printed.length, 1);
   source.renew();
-  assertEquals(asked, 3, "not twice in a second");
+  assertEquals(asked, 3, "at most once per second");
   isDown = false;
   time += 1_000;
   source.renew();
@@ -421,7 +425,7 @@ Deno.test("A document is asked for again when it is an hour old, and stays in us
   assertEquals([url(), asked], ["4", 4]);
 });
 
-Deno.test("A failed request for the document fails all sign-ins that wait for it", async () => {
+Deno.test("A failed request for the document fails all waiting sign-ins", async () => {
   using _captured = captureErrors();
   const source = createDiscovery({
     id: "any",
@@ -433,7 +437,7 @@ Deno.test("A failed request for the document fails all sign-ins that wait for it
   await assertRejects(() => source.load(), Error, "can't be reached");
 });
 
-Deno.test("The client's secret is sent as the document says, unless the application does", async () => {
+Deno.test("The client secret is sent as the document says, unless the application overrides it", async () => {
   const name = "token_endpoint_auth_methods_supported";
   for (
     const [methods, given, isBasic] of [
@@ -462,7 +466,7 @@ Deno.test("The client's secret is sent as the document says, unless the applicat
   }
 });
 
-Deno.test("A callback without iss is refused if the document says that it always comes", async () => {
+Deno.test("A callback without iss is refused if the document says it is always sent", async () => {
   const name = "authorization_response_iss_parameter_supported";
   for (const value of [true, false, undefined, "true"]) {
     await using local = startIssuer();
@@ -515,7 +519,7 @@ Deno.test("The application's settings override the document", async () => {
   assertEquals([local.tokens.length, own.tokens.length], [0, 1]);
 });
 
-Deno.test("With all endpoints given, an issuer is compared and not asked", async () => {
+Deno.test("With all endpoints given, the issuer is compared but not contacted", async () => {
   await using local = startIssuer();
   await using app = await start({
     ...CLIENT,
@@ -533,7 +537,7 @@ Deno.test("With all endpoints given, an issuer is compared and not asked", async
   assertEquals(local.asked, []);
 });
 
-Deno.test("profile() supplies the user without userInfoUrl, from the tokens", async () => {
+Deno.test("profile() supplies the user from the tokens without userInfoUrl", async () => {
   await using local = startIssuer();
   const calls: [Record<string, unknown>, OAuthTokens][] = [];
   const options = {
@@ -554,7 +558,7 @@ Deno.test("profile() supplies the user without userInfoUrl, from the tokens", as
   assertEquals(calls[0]![0], {});
   assertEquals(calls[0]![1].accessToken, "at");
 
-  // The same holds for a document without userinfo_endpoint.
+  // The same applies to a document without `userinfo_endpoint`.
   local.answers[OAUTH] = () =>
     Response.json(local.document({ userinfo_endpoint: undefined }));
   const discovered = oauth({
@@ -567,7 +571,7 @@ Deno.test("profile() supplies the user without userInfoUrl, from the tokens", as
   assertEquals(await signIn(other), "at");
 });
 
-Deno.test("oauth() says what is missing, and what is wrong with an issuer", () => {
+Deno.test("oauth() names missing endpoints and rejects an invalid issuer", () => {
   const url = "https://issuer.example/x";
   const cases: [Record<string, unknown>, string][] = [
     [

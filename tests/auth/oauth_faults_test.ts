@@ -22,11 +22,11 @@ import {
   timedFlow,
 } from "./oauth_setup.ts";
 
-/** For those that never answer; the others have all the time they need. */
+/** The timeout for servers that never answer; other tests use a longer one. */
 const PATIENCE = 0.3;
 const SILENT: readonly Fault[] = ["stalled", "silent"];
 
-/** A provider, and the paths that it is asked at. */
+/** A provider, and the paths it requests. */
 type Case = readonly [
   name: string,
   make: (local: LocalProvider, timeout: number) => AuthProvider<BaseUser>,
@@ -82,7 +82,7 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-/** What the log is told of each. */
+/** The log's text for each fault. */
 const REASONS: Readonly<Record<Fault, RegExp>> = {
   error: /^the .+ answered 200: text-of-the-provider$/,
   unauthorized: /^the .+ answered 401: text-of-the-provider$/,
@@ -99,7 +99,7 @@ const REASONS: Readonly<Record<Fault, RegExp>> = {
 
 for (const [name, make, paths] of CASES) {
   for (const [path, what] of Object.entries(paths)) {
-    Deno.test(`${name} signs nobody in while ${path} fails`, async () => {
+    Deno.test(`${name} fails the sign-in while ${path} fails`, async () => {
       await using local = startProvider();
       for (const fault of FAULTS) {
         local.server.faults.set(path, fault);
@@ -118,7 +118,7 @@ for (const [name, make, paths] of CASES) {
   }
 }
 
-/** What a sign-in fails by; what it tells is free of secrets. */
+/** Returns why a sign-in fails, and checks that no secrets are shown. */
 async function failureOf(
   provider: AuthProvider<BaseUser>,
 ): Promise<AuthError> {
@@ -137,7 +137,7 @@ async function failureOf(
   return error;
 }
 
-Deno.test("A provider that can't be reached signs nobody in", async () => {
+Deno.test("A provider that can't be reached fails the sign-in", async () => {
   const local = startProvider();
   const provider = presetCodeHost(local.github);
   await local[Symbol.asyncDispose]();
@@ -147,7 +147,7 @@ Deno.test("A provider that can't be reached signs nobody in", async () => {
   assertEquals(error.message, "the token endpoint can't be reached");
 });
 
-Deno.test("An error code of a provider can't act on the log", async () => {
+Deno.test("A provider's error code can't control the terminal", async () => {
   await using server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
     () =>
@@ -177,7 +177,7 @@ Deno.test("An error code of a provider can't act on the log", async () => {
   assert(error.message.length < 150);
 });
 
-Deno.test("Whatever an error of a provider is, it signs nobody in", async () => {
+Deno.test("Any error of a provider fails the sign-in", async () => {
   for (const error of [{ code: "bad" }, ["bad"], 1, true, false]) {
     const fetch = scriptedFetch({
       "/login/oauth/access_token": { access_token: "t", error },
@@ -196,7 +196,7 @@ Deno.test("Whatever an error of a provider is, it signs nobody in", async () => 
   }
 });
 
-Deno.test("A provider that says back what it was sent tells the log nothing", async () => {
+Deno.test("A provider that echoes what it was sent leaks nothing into the log", async () => {
   await using server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
     async (request) => {
@@ -231,7 +231,7 @@ Deno.test("A provider that says back what it was sent tells the log nothing", as
   }
 });
 
-Deno.test("Nor does one that says it back in another encoding", async () => {
+Deno.test("A provider that echoes secrets in another encoding leaks nothing either", async () => {
   const code = "4/0Ab+c&d=é%2";
   const encodings: ((request: Request, body: string) => string | null)[] = [
     (_, body) => body,
@@ -275,7 +275,7 @@ Deno.test("Nor does one that says it back in another encoding", async () => {
   }
 });
 
-Deno.test("Token endpoints that give no bearer token sign nobody in", async () => {
+Deno.test("A token endpoint that returns no bearer token fails the sign-in", async () => {
   let answer: unknown;
   await using server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
@@ -331,7 +331,7 @@ Deno.test("A provider that has recovered signs in again", async () => {
   assertEquals((await signIn(provider, "ada")).id, "1815");
 });
 
-Deno.test("A provider's time is over even if its fetch ignores the signal", async () => {
+Deno.test("A provider's timeout applies even if its fetch ignores the signal", async () => {
   const endless = () =>
     new Response(new ReadableStream(), {
       headers: { "content-type": "application/json" },

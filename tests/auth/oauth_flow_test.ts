@@ -4,7 +4,7 @@ import type { AuthProvider, OAuthCallback, User } from "@quartet/kit/auth";
 import type { OAuthCallbackParameters } from "../../auth/oauth/callback.ts";
 import { CALLBACK, Jar, SECRET, timedFlow } from "./oauth_setup.ts";
 
-/** A provider that lets everybody in, and keeps what it was called with. */
+/** A provider that accepts every sign-in and records its calls. */
 interface FakeProvider extends AuthProvider<User> {
   readonly callbacks: OAuthCallback[];
 }
@@ -37,7 +37,7 @@ function fakeProvider(
   };
 }
 
-/** A flow with a browser in which a sign-in is under way. */
+/** Creates a flow and a browser that has begun a sign-in. */
 function begun(provider = fakeProvider()) {
   const flow = timedFlow();
   const jar = new Jar();
@@ -52,7 +52,7 @@ function begun(provider = fakeProvider()) {
   return { flow, jar, provider, parameters, answer, cookies };
 }
 
-/** Why a sign-in fails, as code and reason for the log. */
+/** Returns why a sign-in fails: the code, and the reason for the log. */
 async function failure(user: Promise<unknown>): Promise<string> {
   const error = await user.then(
     () => new Error("It has not failed"),
@@ -63,7 +63,7 @@ async function failure(user: Promise<unknown>): Promise<string> {
   return `${code}: ${cause instanceof Error ? cause.message : cause}`;
 }
 
-Deno.test("A sign-in ends in the browser that has begun it", async () => {
+Deno.test("A sign-in ends in the browser that began it", async () => {
   const { flow, jar, provider, answer, cookies } = begun();
   const end = flow.finish(provider, answer, jar.header);
   assertEquals(await end.user, { id: "1" });
@@ -78,7 +78,7 @@ Deno.test("A sign-in ends in the browser that has begun it", async () => {
   );
 });
 
-Deno.test("State, verifier and nonce are random, and bound to each other", async () => {
+Deno.test("State, verifier and nonce are random and bound to each other", async () => {
   const { flow, jar, provider, parameters, answer } = begun();
   await flow.finish(provider, answer, jar.header).user;
   const [callback] = provider.callbacks;
@@ -104,7 +104,7 @@ Deno.test("State, verifier and nonce are random, and bound to each other", async
   assert(again.parameters.get("nonce") !== nonce);
 });
 
-Deno.test("The flow cookie doesn't reveal its content", () => {
+Deno.test("The flow cookie hides its content", () => {
   const { cookies, parameters } = begun();
   const value = /=([^;]*)/.exec(cookies[0]!)![1]!;
   const bytes = atob(value.replace(/-/g, "+").replace(/_/g, "/"));
@@ -113,7 +113,7 @@ Deno.test("The flow cookie doesn't reveal its content", () => {
   }
 });
 
-Deno.test("The cookie follows that of the session, but for path and SameSite", () => {
+Deno.test("The flow cookie has the session cookie's attributes, except path and SameSite", () => {
   const flow = timedFlow({
     name: "__Secure-id",
     secure: true,
@@ -135,7 +135,7 @@ Deno.test("The cookie follows that of the session, but for path and SameSite", (
   ]);
 });
 
-Deno.test("A state that is missing, malformed or wrong ends no sign-in", async () => {
+Deno.test("A missing, malformed or wrong state fails the sign-in", async () => {
   const { flow, jar, provider, answer } = begun();
   const { state } = answer;
   const states: unknown[] = [
@@ -168,7 +168,7 @@ Deno.test("A state that is missing, malformed or wrong ends no sign-in", async (
     );
     assertEquals(end.cookies, []);
   }
-  // The right cookie's name, and another end.
+  // The cookie name of a valid state with another ending.
   const other = state.slice(0, 16) + begun().answer.state.slice(16);
   const end = flow.finish(provider, { ...answer, state: other }, jar.header);
   assertEquals(
@@ -178,7 +178,7 @@ Deno.test("A state that is missing, malformed or wrong ends no sign-in", async (
   assertEquals(provider.callbacks.length, 0);
 });
 
-Deno.test("A code that is missing, malformed or huge never reaches the provider", async () => {
+Deno.test("A missing, malformed or oversized code never reaches the provider", async () => {
   for (
     const code of [
       undefined,
@@ -203,7 +203,7 @@ Deno.test("A code that is missing, malformed or huge never reaches the provider"
   }
 });
 
-Deno.test("A state is used once, also by who has a copy of the cookie", async () => {
+Deno.test("A state is used only once, even with a copy of the cookie", async () => {
   const { flow, jar, provider, answer } = begun();
   const copy = jar.header;
   const ends = Array.from(
@@ -223,10 +223,10 @@ Deno.test("A state is used once, also by who has a copy of the cookie", async ()
   }
 });
 
-Deno.test("A used state is not forgotten while its cookie is valid", async () => {
+Deno.test("A used state is remembered as long as its cookie is valid", async () => {
   const { flow, jar, provider, answer } = begun();
   await flow.finish(provider, answer, jar.header).user;
-  // At any time after the first, and so whenever the memory is turned over.
+  // At any later minute, so also when the replay guard drops old states.
   for (let minute = 0; minute < 60; minute++) {
     flow.pass(60_000);
     const { url, cookies } = flow.begin(provider, CALLBACK, null);
@@ -243,7 +243,7 @@ Deno.test("A used state is not forgotten while its cookie is valid", async () =>
   }
 });
 
-Deno.test("A state is used up by a sign-in that fails", async () => {
+Deno.test("A failed sign-in uses up its state", async () => {
   let calls = 0;
   const provider = fakeProvider({
     handleCallback: () => {
@@ -263,7 +263,7 @@ Deno.test("A state is used up by a sign-in that fails", async () => {
   assertEquals(jar.cookies.size, 0);
 });
 
-Deno.test("Another browser can't end a sign-in", async () => {
+Deno.test("Another browser can't finish a sign-in", async () => {
   const { flow, provider, answer } = begun();
   for (const header of [null, "", "app.session=x", begun().jar.header]) {
     assertMatch(
@@ -274,7 +274,7 @@ Deno.test("Another browser can't end a sign-in", async () => {
   assertEquals(provider.callbacks.length, 0);
 });
 
-Deno.test("Another provider or redirect URI can't end a sign-in", async () => {
+Deno.test("Another provider or redirect URI can't finish a sign-in", async () => {
   const other = fakeProvider({ id: "other" });
   {
     const { flow, jar, answer } = begun();
@@ -305,7 +305,7 @@ Deno.test("Another provider or redirect URI can't end a sign-in", async () => {
   }
 });
 
-Deno.test("A sign-in ends within 10 minutes", async () => {
+Deno.test("A sign-in expires after 10 minutes", async () => {
   for (
     const [ms, isLate] of [[599_999, false], [600_000, true], [9e8, true]]
   ) {
@@ -321,7 +321,7 @@ Deno.test("A sign-in ends within 10 minutes", async () => {
   }
 });
 
-Deno.test("A cookie that was changed, or made by others, ends no sign-in", async () => {
+Deno.test("A changed or forged flow cookie fails the sign-in", async () => {
   const { flow, jar, provider, answer } = begun();
   const [[name, value]] = [...jar.cookies] as [[string, string]];
   const end = value.endsWith("A") ? "B" : "A";
@@ -347,7 +347,7 @@ Deno.test("A cookie that was changed, or made by others, ends no sign-in", async
       await failure(user),
       "OAUTH_STATE_MISMATCH: the cookie for the state was not made with any of our secrets, or was changed",
     );
-    // What is of no use is cleared away.
+    // Invalid cookies are cleared.
     assertEquals(cookies.length, 1);
     assertMatch(cookies[0]!, /; Max-Age=0/);
   }
@@ -364,14 +364,14 @@ Deno.test("A cookie that was changed, or made by others, ends no sign-in", async
   assertEquals(provider.callbacks.length, 0);
 });
 
-Deno.test("A sign-in outlasts a change of the secret", async () => {
+Deno.test("A sign-in survives a rotation of the secret", async () => {
   const { jar, provider, answer } = begun();
   const flow = timedFlow({}, ["the next secret of thirty-two bytes", SECRET]);
   const { user } = flow.finish(provider, answer, jar.header);
   assertEquals(await user, { id: "1" });
 });
 
-Deno.test("Tabs don't disturb each other, and the browser keeps few cookies", async () => {
+Deno.test("Concurrent sign-ins in several tabs work, and the browser keeps few cookies", async () => {
   const flow = timedFlow();
   const jar = new Jar();
   const provider = fakeProvider();
@@ -403,7 +403,7 @@ Deno.test("Tabs don't disturb each other, and the browser keeps few cookies", as
   );
 });
 
-Deno.test("To begin clears away cookies that are of no use, and no others", () => {
+Deno.test("Beginning a sign-in clears invalid flow cookies only", () => {
   const flow = timedFlow();
   const jar = new Jar();
   jar.take(flow.begin(fakeProvider(), CALLBACK, null).cookies);
@@ -423,7 +423,7 @@ Deno.test("To begin clears away cookies that are of no use, and no others", () =
   assertEquals(jar.cookies.size, 5);
 });
 
-Deno.test("However many cookies are of no use, a sign-in clears away a few at a time", async () => {
+Deno.test("A sign-in clears only a few invalid cookies at a time", async () => {
   const { flow, jar, provider, answer } = begun();
   const [value] = [...jar.cookies.values()];
   const garbage: string[] = [];
@@ -449,7 +449,7 @@ Deno.test("However many cookies are of no use, a sign-in clears away a few at a 
   assert(jar.cookies.size <= 8, `${jar.cookies.size}`);
 });
 
-Deno.test("A redirect URI is absolute, on the web, and the provider's own if it has one", async () => {
+Deno.test("redirectUri must be an absolute http(s) URL, and the provider's own takes precedence", async () => {
   const flow = timedFlow();
   for (
     const redirectUri of [
@@ -500,7 +500,7 @@ Deno.test("A redirect URI is absolute, on the web, and the provider's own if it 
   }
 });
 
-Deno.test("A provider that lets nobody in, or fails, is told apart, and its words stay here", async () => {
+Deno.test("A refusal and a failure of the provider have different codes, and both hide its text", async () => {
   const cases: [() => Promise<User | null>, string][] = [
     [() => Promise.resolve(null), "INVALID_CREDENTIALS: undefined"],
     [() => Promise.reject(new Error("words")), "OAUTH_FAILED: words"],
@@ -532,7 +532,7 @@ Deno.test("A provider that lets nobody in, or fails, is told apart, and its word
   }
 });
 
-Deno.test("What isn't an OAuth provider begins and ends no sign-in", async () => {
+Deno.test("Providers without OAuth can't begin or finish an OAuth sign-in", async () => {
   const flow = timedFlow();
   const provider: AuthProvider<User> = {
     id: "credentials",
@@ -550,7 +550,7 @@ Deno.test("What isn't an OAuth provider begins and ends no sign-in", async () =>
   assertMatch(await failure(user), /^UNKNOWN_PROVIDER/);
 });
 
-Deno.test("No reason for the log tells a state, a code or a verifier", async () => {
+Deno.test("Reasons in the log contain no state, code or verifier", async () => {
   const { flow, jar, provider, answer } = begun();
   const other = fakeProvider({ id: "other" });
   const header = jar.header;

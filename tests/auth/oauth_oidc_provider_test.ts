@@ -1,6 +1,6 @@
 /**
- * Sign-in by way of `oidc-provider`, which is a certified implementation of
- * OpenID Connect and knows nothing of this kit.
+ * Sign-in through `oidc-provider`, a certified implementation of OpenID
+ * Connect.
  *
  * @module
  */
@@ -23,10 +23,10 @@ import { parseCookie, startServer } from "./browser.ts";
 const CLIENT_SECRET = "a secret & of=the client%: +~";
 const CALLBACK = "/auth/callback";
 
-/** The provider, listening. Ends with the block that it was started in. */
+/** A listening provider. It's closed at the end of its block. */
 interface OIDCProvider extends AsyncDisposable {
   readonly issuer: string;
-  /** Gets to know the application, as two clients of different habits. */
+  /** Registers the application as two clients with different settings. */
   register(redirectUri: string): Promise<void>;
 }
 
@@ -79,8 +79,8 @@ async function startOIDCProvider(): Promise<OIDCProvider> {
 }
 
 /**
- * A visitor at the provider: signs in on its pages, agrees, and gives the
- * address that it is sent to in the end.
+ * Signs in on the provider's pages and consents. Returns the final redirect
+ * URL.
  */
 async function visit(url: string, issuer: string): Promise<string> {
   const cookies = new Map<string, string>();
@@ -114,7 +114,7 @@ async function visit(url: string, issuer: string): Promise<string> {
   throw new Error("The provider asks without end");
 }
 
-/** What the application knows of the provider without its discovery document. */
+/** The provider's endpoints, for an app without its discovery document. */
 const endpointsOf = (issuer: string) => ({
   authorizationUrl: `${issuer}/auth`,
   tokenUrl: `${issuer}/token`,
@@ -191,7 +191,7 @@ for (
     assertEquals(back.slice(0, app.origin.length), app.origin);
     const path = back.slice(app.origin.length);
 
-    // Whoever has the address and not the browser is turned away.
+    // Another browser with the same callback URL is refused.
     const stranger = await app.browser().ask(path);
     assertEquals(stranger.status, 400);
     await stranger.body?.cancel();
@@ -237,11 +237,11 @@ Deno.test("oidc-provider and the app agree on state, verifier and nonce", async 
   }
 });
 
-/** Where the browser is sent back to; what is after it is asked of the app. */
+/** The origin of the redirect URI. The test sends its path to the app. */
 const ORIGIN = "https://app.example";
 
 for (const clientId of ["client_secret_basic", "client_secret_post"]) {
-  Deno.test(`Sign-in works with oidc-provider by its issuer alone, and ${clientId}`, async () => {
+  Deno.test(`Sign-in with only the issuer works with oidc-provider and ${clientId}`, async () => {
     await using provider = await startOIDCProvider();
     const { issuer } = provider;
     await provider.register(`${ORIGIN}${CALLBACK}`);
@@ -269,7 +269,7 @@ for (const clientId of ["client_secret_basic", "client_secret_post"]) {
   });
 }
 
-Deno.test("With its issuer alone, the app checks iss, nonce and id token of oidc-provider", async () => {
+Deno.test("With only the issuer, the app checks iss, nonce and id token of oidc-provider", async () => {
   await using provider = await startOIDCProvider();
   const { issuer } = provider;
   await provider.register(`${ORIGIN}${CALLBACK}`);
@@ -304,7 +304,8 @@ Deno.test("With its issuer alone, the app checks iss, nonce and id token of oidc
     await outcome((start) => start.searchParams.set("nonce", "another")),
     "502 OAUTH_FAILED",
   );
-  // The provider answers with an error: a nonce needs the scope openid.
+  // The provider answers with an error, because a nonce needs the scope
+  // `openid`.
   assertEquals(
     await outcome((start) => start.searchParams.set("scope", "email")),
     "502 OAUTH_FAILED",

@@ -1,6 +1,5 @@
 /**
- * Sign-in by way of others as its users see it: an app, a provider and a
- * browser, each on its own.
+ * OAuth sign-in from the user's view: an app, a provider and a browser.
  *
  * @module
  */
@@ -29,7 +28,7 @@ function redirectUriOf({ request, params }: RouteArgs): string {
   return new URL(`/auth/${params["id"]}/callback`, request.url).href;
 }
 
-/** As an application writes them. */
+/** Routes as applications write them. */
 const ROUTES: readonly Route[] = [
   {
     path: "/auth/:id/start",
@@ -55,13 +54,13 @@ const ROUTES: readonly Route[] = [
         state,
         redirectUri,
       });
-      // Thrown, as guards and helpers do it.
+      // Thrown, as guards and helpers do.
       throw new Response(null, { status: 303, headers: { location: "/me" } });
     },
   },
 ];
 
-/** The app, with all presets. */
+/** Starts the app with all presets. */
 function startApp(
   local: LocalProvider,
   config: TestConfig = {},
@@ -76,7 +75,7 @@ function startApp(
   }, ROUTES);
 }
 
-/** Begins a sign-in, clicks, and gives the path that the browser is sent to. */
+/** Begins a sign-in and clicks. Returns the path of the final redirect. */
 async function visit(
   browser: Browser,
   id: string,
@@ -92,7 +91,7 @@ async function visit(
   return `/auth/${id}/callback?${new URLSearchParams({ code, state })}`;
 }
 
-/** The status of an answer, and the code of its error. */
+/** Returns a response's status and the code of its error. */
 async function outcome(response: Response): Promise<[number, string?]> {
   const text = await response.text();
   assert(!text.includes(PROVIDER_TEXT), text);
@@ -102,14 +101,14 @@ async function outcome(response: Response): Promise<[number, string?]> {
 }
 
 for (const strategy of STRATEGIES) {
-  Deno.test(`All presets sign in, with the strategy ${strategy}`, async () => {
+  Deno.test(`All presets sign in with the strategy ${strategy}`, async () => {
     await using local = startProvider();
     await using app = await startApp(local, { session: { strategy } });
     for (const id of IDS) {
       const browser = app.browser();
       const path = await visit(browser, id);
       assertEquals(await outcome(await browser.ask(path)), [303]);
-      // Only the session is kept, though the answer was thrown.
+      // Only the session cookie remains, although the response was thrown.
       assertEquals([...browser.cookies.keys()], ["app.session"]);
       const { session, user } = await browser.json("/me");
       assertEquals([session.provider, session.userId], [id, "1815"]);
@@ -126,7 +125,7 @@ for (const strategy of STRATEGIES) {
   });
 }
 
-Deno.test("Tabs of one browser sign in in any order", async () => {
+Deno.test("Tabs of one browser can sign in in any order", async () => {
   await using local = startProvider();
   await using app = await startApp(local);
   const browser = app.browser();
@@ -143,7 +142,7 @@ Deno.test("Tabs of one browser sign in in any order", async () => {
   assertEquals((await browser.json("/me")).session.userId, "1815");
 });
 
-Deno.test("Of 20 callbacks at once with one state, one signs in", async () => {
+Deno.test("Only one of 20 concurrent callbacks with the same state signs in", async () => {
   await using local = startProvider();
   await using app = await startApp(local);
   const browser = app.browser();
@@ -168,7 +167,7 @@ Deno.test("Of 20 callbacks at once with one state, one signs in", async () => {
   );
 });
 
-Deno.test("A callback that doesn't fit signs nobody in, and the log says why", async () => {
+Deno.test("An invalid callback fails the sign-in, and the log says why", async () => {
   await using local = startProvider();
   const logged: string[] = [];
   using _ = capture(logged);
@@ -208,14 +207,14 @@ Deno.test("A callback that doesn't fit signs nobody in, and the log says why", a
     "the code must be a string of 1 to 8192 v",
   ]);
 
-  // What is logged holds nothing that could be used.
+  // The log contains no usable secrets.
   const log = logged.join("\n") + JSON.stringify(app.events);
   assertMatch(log, /the state is not one that we make/);
   for (const value of [...values, CLIENT.secret]) assert(!log.includes(value));
   assertEquals(local.server.seen.length, 0);
 });
 
-/** Takes what is written to the console. */
+/** Captures console output. */
 function capture(lines: string[]): Disposable {
   const { log } = console;
   console.log = (...args) => void lines.push(args.join(" "));
@@ -226,7 +225,7 @@ function capture(lines: string[]): Disposable {
   };
 }
 
-Deno.test("A sign-in that has failed leaves no cookie, and the session that was there", async () => {
+Deno.test("A failed sign-in removes its cookie and keeps the existing session", async () => {
   await using local = startProvider();
   await using app = await startApp(local);
   const browser = app.browser();
@@ -251,7 +250,7 @@ Deno.test("A sign-in that has failed leaves no cookie, and the session that was 
   });
 });
 
-Deno.test("After an OAuth sign-in, getCookieHeader() is the session's cookie", async () => {
+Deno.test("After an OAuth sign-in, getCookieHeader() returns the session's cookie", async () => {
   await using local = startProvider();
   await using app = await startAuth(
     { providers: [presetCodeHost(local.github)] },
@@ -274,7 +273,7 @@ Deno.test("After an OAuth sign-in, getCookieHeader() is the session's cookie", a
   assertEquals(header.split(";")[0], `app.session=${value}`);
 });
 
-Deno.test("Where the provider has the redirect URI, neither half of a sign-in needs it", async () => {
+Deno.test("A redirect URI set on the provider needs no repetition in calls", async () => {
   await using local = startProvider();
   const redirectUri = CLIENT.redirectUris[0]!;
   await using app = await startAuth(
@@ -303,7 +302,7 @@ Deno.test("Where the provider has the redirect URI, neither half of a sign-in ne
   assertEquals(await browser.json(`/back?${query}`), "1815");
 });
 
-Deno.test("What profile() throws is the application's: a 500 that is logged, and nothing of it in events", async () => {
+Deno.test("An error thrown by profile() is a logged 500 and emits no event with its text", async () => {
   await using local = startProvider();
   await using app = await startAuth({
     providers: [presetCodeHost({
@@ -326,7 +325,7 @@ Deno.test("What profile() throws is the application's: a 500 that is logged, and
   });
 });
 
-Deno.test("profile() may answer by a response of its own", async () => {
+Deno.test("A Response thrown by profile() is sent", async () => {
   await using local = startProvider();
   await using app = await startAuth({
     providers: [presetCodeHost({
@@ -345,7 +344,7 @@ Deno.test("profile() may answer by a response of its own", async () => {
   assertEquals(browser.cookies.has("app.session"), false);
 });
 
-Deno.test("What a provider says when it fails reaches nobody", async () => {
+Deno.test("The text of a provider's error isn't shown to users", async () => {
   await using local = startProvider();
   await using app = await startApp(local);
   for (const fault of FAULTS) {
@@ -361,11 +360,11 @@ Deno.test("What a provider says when it fails reaches nobody", async () => {
       local.server.faults.clear();
     }
   }
-  // The handler has failed by an error that is fit to be answered.
+  // The handler threw an error with its own response.
   assertEquals(app.errors, []);
 });
 
-Deno.test("Nobody signs in through an OAuth provider by signIn()", async () => {
+Deno.test("signIn() rejects OAuth providers", async () => {
   await using local = startProvider();
   await using app = await startApp(local);
   const user = { id: "1815", email: "ada@example.com", roles: ["admin"] };
@@ -381,7 +380,7 @@ Deno.test("Nobody signs in through an OAuth provider by signIn()", async () => {
   }
 });
 
-Deno.test("A provider that isn't there begins and ends nothing", async () => {
+Deno.test("An unknown provider can't begin or finish a sign-in", async () => {
   await using local = startProvider();
   await using app = await startApp(local);
   for (

@@ -1,6 +1,6 @@
 /**
- * What tests of OAuth need: a running provider, a visitor who clicks on its
- * page, a browser's cookies, and a clock that stands still.
+ * Helpers for tests of OAuth: a running provider, a user who clicks on its
+ * page, a browser's cookies, and a manual clock.
  *
  * @module
  */
@@ -14,12 +14,12 @@ import { createKeyRing } from "../../auth/tokens/key_ring.ts";
 import type { Client, OAuthServer } from "../../examples/hillside/mod.ts";
 import { createOAuthServer } from "../../examples/hillside/mod.ts";
 
-/** The secret of the flows. */
+/** The secret of the OAuth flows. */
 export const SECRET = "a secret of at least thirty-two bytes";
-/** Where the application's callback is. Nothing listens there. */
+/** The application's callback URL. Nothing listens there. */
 export const CALLBACK = "http://127.0.0.1:9/auth/callback";
 
-/** What the application is to the provider. */
+/** The application's registration at the provider. */
 export const CLIENT: Client = {
   id: "the-client",
   secret: "the secret & of the client=%",
@@ -31,18 +31,18 @@ export const CLIENT: Client = {
   ],
 };
 
-/** What all factories need. */
+/** The options that all factories need. */
 const CREDENTIALS = { clientId: CLIENT.id, clientSecret: CLIENT.secret };
 
-/** A provider that listens on a port. Ends with the block it was started in. */
+/** A listening provider. It's closed at the end of its block. */
 export interface LocalProvider extends AsyncDisposable {
   readonly origin: string;
   readonly server: OAuthServer;
-  /** What the preset of GitHub is told to meet it. */
+  /** Options for `github()`. */
   readonly github: typeof CREDENTIALS & { enterprise: { baseUrl: string } };
-  /** The same for Google. */
+  /** Options for `google()`. */
   readonly google: typeof CREDENTIALS & Record<GoogleUrl, string>;
-  /** The same for Discord. */
+  /** Options for `discord()`. */
   readonly discord: typeof CREDENTIALS & Record<Url, string>;
 }
 
@@ -88,7 +88,7 @@ export interface Answer {
   readonly redirectUri: string;
 }
 
-/** Opens the provider's page and clicks on somebody's name. */
+/** Opens the provider's page and clicks on a user's name. */
 export async function click(url: string, login: string): Promise<Answer> {
   const page = await fetch(url);
   const html = await page.text();
@@ -123,7 +123,7 @@ function unescape(text: string): string {
 export class Jar {
   readonly cookies = new Map<string, string>();
 
-  /** Takes `Set-Cookie` values as a browser does. */
+  /** Stores `Set-Cookie` values as a browser does. */
   take(values: readonly string[]): void {
     for (const value of values) {
       const [, name = "", content = ""] = /^([^=]+)=([^;]*)/.exec(value)!;
@@ -140,13 +140,13 @@ export class Jar {
   }
 }
 
-/** A flow whose time stands still until a test moves it. */
+/** A flow with a manual clock. */
 export interface TimedFlow extends OAuthFlow {
-  /** Moves the time on. */
+  /** Advances the clock by this many milliseconds. */
   pass(ms: number): void;
 }
 
-/** Makes such a flow. */
+/** Creates a flow with a manual clock. */
 export function timedFlow(
   cookie?: CookieOptions,
   secret: string | string[] = SECRET,
@@ -162,7 +162,7 @@ export function timedFlow(
   });
 }
 
-/** Signs somebody in, all the way, in a browser of its own. */
+/** Signs a user in, through all steps, in a separate browser. */
 export async function signIn<U extends BaseUser>(
   provider: AuthProvider<U>,
   login: string,
@@ -177,7 +177,7 @@ export async function signIn<U extends BaseUser>(
   return await end.user;
 }
 
-/** What a provider sends back, for providers that don't look at it. */
+/** A callback's parameters, for providers that ignore them. */
 export const ANSWER: Answer = {
   code: "c",
   state: "s",
@@ -185,10 +185,10 @@ export const ANSWER: Answer = {
 };
 
 /**
- * A `fetch` that answers with JSON by the path of a URL; with an empty object
- * where nothing is given.
+ * Creates a `fetch` that answers with JSON by a URL's path, by default with an
+ * empty object.
  *
- * @param requests Takes what was asked.
+ * @param requests Collects the requests.
  */
 export function scriptedFetch(
   answers: Readonly<Record<string, unknown>>,

@@ -1,11 +1,11 @@
-/** Page caches around and inside of the auth plugin. */
+/** Page caches around and within the auth plugin. */
 
 import { assertEquals } from "@std/assert";
 import { Context } from "@quartet/kit/app";
 import { createCache } from "@quartet/kit/data";
 import { startAuth } from "./harness.ts";
 
-Deno.test("cacheResponse() stores no page that asks for the user, inside or outside of the plugin", async () => {
+Deno.test("cacheResponse() caches no page that reads the user, inside or outside the plugin", async () => {
   for (const isOutside of [true, false]) {
     const cache = createCache();
     let made = 0;

@@ -14,10 +14,10 @@ import {
   verifyPassword,
 } from "@quartet/kit/auth";
 
-/** The least work that there is. */
+/** The cheapest parameters. */
 const CHEAP = { ln: 10, r: 1 };
 
-Deno.test("A password verifies against its hash, and no other does", async () => {
+Deno.test("verifyPassword() accepts only the password of the hash", async () => {
   const hash = await hashPassword("correct horse", CHEAP);
   assertMatch(
     hash,
@@ -32,7 +32,7 @@ Deno.test("A password verifies against its hash, and no other does", async () =>
   assertNotEquals(await hashPassword("correct horse", CHEAP), hash);
 });
 
-Deno.test("The default is what OWASP recommends", async () => {
+Deno.test("hashPassword() uses OWASP's recommendation by default", async () => {
   const hash = await hashPassword("secret");
   assert(hash.startsWith("$scrypt$ln=17,r=8,p=1$"));
   assertEquals(await verifyPassword("secret", hash), true);
@@ -40,7 +40,7 @@ Deno.test("The default is what OWASP recommends", async () => {
   assertEquals(needsRehash(hash), false);
 });
 
-Deno.test("Hashes of others verify: that of RFC 7914, section 12, and one of passlib's", async () => {
+Deno.test("verifyPassword() accepts the hash of RFC 7914, section 12, and one by passlib", async () => {
   const rfc = btoa(
     String.fromCharCode(
       ...Uint8Array.fromHex(
@@ -61,7 +61,7 @@ Deno.test("Hashes of others verify: that of RFC 7914, section 12, and one of pas
   }
 });
 
-Deno.test("Spellings that look the same are the same password", async () => {
+Deno.test("Different Unicode spellings of a password are equal", async () => {
   for (
     const [kept, typed] of [
       ["caf\u00e9", "cafe\u0301"],
@@ -78,7 +78,7 @@ Deno.test("Spellings that look the same are the same password", async () => {
   assertEquals(await verifyPassword("strasse", hash), false);
 });
 
-Deno.test("A password has 1 to 1,024 bytes", async () => {
+Deno.test("A password may have 1 to 1,024 bytes", async () => {
   for (const good of ["x".repeat(1_024), "é".repeat(512), "💥".repeat(256)]) {
     const hash = await hashPassword(good, CHEAP);
     assertEquals(await verifyPassword(good, hash), true);
@@ -88,7 +88,7 @@ Deno.test("A password has 1 to 1,024 bytes", async () => {
     "x".repeat(1_025),
     "x".repeat(10_000_000),
     "é".repeat(513),
-    // One character each, of which NFKC makes eighteen.
+    // NFKC turns each of these characters into eighteen.
     "\ufdfa".repeat(60),
   ];
   const hash = await hashPassword("x", CHEAP);
@@ -109,7 +109,7 @@ Deno.test("A password has 1 to 1,024 bytes", async () => {
   assertEquals(await verifyPassword("", hash), false);
 });
 
-Deno.test("What is no string is no password", async () => {
+Deno.test("A password must be a string", async () => {
   const hash = await hashPassword("1", CHEAP);
   const values: [unknown, string][] = [
     [undefined, "undefined"],
@@ -132,7 +132,7 @@ Deno.test("What is no string is no password", async () => {
   }
 });
 
-Deno.test("What is no password isn't even right where an empty one was hashed", async () => {
+Deno.test("An invalid password doesn't match, even if an empty one was hashed", async () => {
   const salt = new Uint8Array(16);
   const key = scryptSync("", salt, 32, { N: 1_024, r: 1, p: 1 });
   const encode = (bytes: Uint8Array) => bytes.toBase64({ omitPadding: true });
@@ -142,7 +142,7 @@ Deno.test("What is no password isn't even right where an empty one was hashed", 
   }
 });
 
-Deno.test("No password is that of an unknown user", async () => {
+Deno.test("No password matches an unknown user", async () => {
   for (const hash of [null, undefined]) {
     for (const password of ["", "secret", "x".repeat(2_000), null]) {
       assertEquals(await verifyPassword(password, hash, CHEAP), false);
@@ -150,7 +150,7 @@ Deno.test("No password is that of an unknown user", async () => {
   }
 });
 
-Deno.test("A hash that is none is an error that says why, and tells nothing of it", async () => {
+Deno.test("An invalid hash is an error that says why without showing the hash", async () => {
   const SALT = "aM15713r3Xsvxbi31lqr1Q";
   const HASH = "nFNh2CVHVjNldFVKDHDlm4CbdRSCdEBsjjJxD+iCs5E";
   const good = (params = "ln=10,r=1,p=1", salt = SALT, hash = HASH) =>
@@ -219,7 +219,7 @@ Deno.test("A hash that is none is an error that says why, and tells nothing of i
   }
 });
 
-Deno.test("needsRehash() tells hashes that were made in another way", async () => {
+Deno.test("needsRehash() returns true for hashes with other parameters", async () => {
   const hash = await hashPassword("x", CHEAP);
   assertEquals(needsRehash(hash), true);
   assertEquals(needsRehash(hash, CHEAP), false);
@@ -232,7 +232,7 @@ Deno.test("needsRehash() tells hashes that were made in another way", async () =
   assertEquals(needsRehash(shortHash, CHEAP), true);
 });
 
-Deno.test("What a hash costs has bounds", async () => {
+Deno.test("hashPassword() limits the cost of its parameters", async () => {
   for (
     const [options, problem] of [
       [{ ln: 9 }, "ln must be an integer from 10 to 19, received 9"],
@@ -260,7 +260,7 @@ Deno.test("What a hash costs has bounds", async () => {
   }
 });
 
-Deno.test("A flood waits in order, up to a bound; whoever is unknown or hopeless waits like all others", async () => {
+Deno.test("Password checks wait in order up to a limit, also for unknown users and invalid passwords", async () => {
   const hash = await hashPassword("right", CHEAP);
   const asks = [
     () => verifyPassword("right", hash),
@@ -272,7 +272,7 @@ Deno.test("A flood waits in order, up to a bound; whoever is unknown or hopeless
     () => hashPassword("right", CHEAP),
   ];
   const order: number[] = [];
-  // 16 at once, of which each counts as 32 MiB, and 256 that wait.
+  // 16 run at once, because each counts as 32 MiB. 256 wait.
   const flood = Array.from({ length: 272 }, async (_, i) => {
     const result = await asks[i % asks.length]!();
     order.push(i);
@@ -291,7 +291,7 @@ Deno.test("A flood waits in order, up to a bound; whoever is unknown or hopeless
     if (kind === 6) assert(String(result).startsWith("$scrypt$"));
     else assertEquals(result, kind === 0);
   }
-  // When one is done, all before it have begun, and 15 of them may still run.
+  // When one finishes, all before it have begun, and 15 of them may still run.
   for (const [place, i] of order.entries()) assert(place >= i - 16);
   assertEquals(await verifyPassword("right", hash), true);
 });

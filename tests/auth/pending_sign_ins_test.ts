@@ -25,7 +25,7 @@ const SECRET = "a secret of at least thirty-two bytes";
 /** Cheap scrypt parameters, so that tests are fast. */
 const CHEAP = { ln: 10, r: 8, p: 1 };
 
-/** An app whose requests come from addresses that the test sets. */
+/** Starts an app whose requests come from addresses that the test sets. */
 function start(
   authorize: CredentialsOptions["authorize"],
   config: Partial<AuthConfig> = {},
@@ -77,7 +77,7 @@ function start(
   return { app, auth, ask };
 }
 
-/** Waits until something has happened, or fails. */
+/** Waits until the condition holds, or fails. */
 async function until(hasHappened: () => boolean): Promise<void> {
   for (let i = 0; i < 2_000; i++) {
     if (hasHappened()) return;
@@ -94,7 +94,7 @@ const addressOf = (attacker: string, i: number) =>
 for (
   const [what, path] of [["sign-ins", "/sign-in"], ["sign-ups", "/sign-up"]]
 ) {
-  Deno.test(`While three addresses flood the password queue with ${what}, a fourth one signs in promptly`, async () => {
+  Deno.test(`While three addresses flood the password queue with ${what}, a fourth signs in promptly`, async () => {
     const hash = await hashPassword("right", CHEAP);
     const { app, ask } = start(async ({ user, password }) =>
       await verifyPassword(password, hash) ? { id: String(user) } : null
@@ -107,7 +107,7 @@ for (
         done.push(status);
       })
     );
-    // All of them wait or were refused before the fourth one comes.
+    // All of them are waiting or were refused before the fourth one starts.
     await until(() => done.includes(429));
     const checked = () => done.filter((status) => status !== 429).length;
     const before = checked();
@@ -116,14 +116,15 @@ for (
       password: "right",
     });
     assertEquals(own.status, 200);
-    // 256 of theirs wait. The running ones and one turn of each come first.
+    // 256 checks are waiting. The running ones come first, and one more per
+    // address.
     assert(checked() - before < 100, `${checked() - before} came first`);
     await Promise.all(flood);
     await app.close();
   });
 }
 
-Deno.test("Password checks of sign-ins without a middleware are fair as well", async () => {
+Deno.test("Password checks of sign-ins without a middleware are fair too", async () => {
   const hash = await hashPassword("right", CHEAP);
   const { app, auth } = start(async ({ password }) =>
     await verifyPassword(password, hash) ? { id: "1" } : null
@@ -144,7 +145,7 @@ Deno.test("Password checks of sign-ins without a middleware are fair as well", a
   await app.close();
 });
 
-Deno.test("Behind a proxy, the networks are those that the application names", async () => {
+Deno.test("Behind a proxy, networks are those of the client addresses that the application sets", async () => {
   const hash = await hashPassword("right", CHEAP);
   const { app, ask } = start(
     async ({ password }) =>
@@ -170,7 +171,7 @@ Deno.test("Behind a proxy, the networks are those that the application names", a
   await app.close();
 });
 
-/** Checks that the test completes. */
+/** Creates checks that wait until the test completes them. */
 function slowChecks() {
   const pending: PromiseWithResolvers<{ id: string } | null>[] = [];
   return {
@@ -183,7 +184,7 @@ function slowChecks() {
   };
 }
 
-Deno.test("With rateLimitSignIn(), each network has 20 pending sign-ins at most", async () => {
+Deno.test("rateLimitSignIn() limits each network to 20 pending sign-ins", async () => {
   const { pending, authorize } = slowChecks();
   const { app, ask } = start(authorize, { signInLimiter: rateLimitSignIn() });
   const flood = ATTACKERS.flatMap((attacker) =>
@@ -210,7 +211,7 @@ Deno.test("With rateLimitSignIn(), each network has 20 pending sign-ins at most"
   await app.close();
 });
 
-Deno.test("Every outcome ends a pending sign-in, and a refused one isn't a failure", async () => {
+Deno.test("Every outcome ends a pending sign-in, and a refused one doesn't count as a failure", async () => {
   const { pending, authorize } = slowChecks();
   const { app, auth } = start(authorize, {
     signInLimiter: rateLimitSignIn({
@@ -243,12 +244,13 @@ Deno.test("Every outcome ends a pending sign-in, and a refused one isn't a failu
     end(pending.pop()!);
     assertEquals(await first, outcome);
   }
-  // Three failures so far, as refused ones don't count: one more is allowed.
+  // Three failures so far, because refused ones don't count. One more is
+  // allowed.
   const last = signIn("192.0.2.1");
   await until(() => pending.length === 1);
   pending.pop()!.resolve({ id: "ada" });
   assertEquals(await last, "ada");
-  // Sign-ins of unknown address aren't limited.
+  // Sign-ins from an unknown address aren't limited.
   const unknown = [signIn(), signIn(), signIn()];
   await until(() => pending.length === 3);
   for (const check of pending) check.resolve({ id: "ada" });

@@ -4,7 +4,7 @@ import type { ApiKeyOptions } from "@quartet/kit/auth";
 import { exchange } from "../helpers.ts";
 import { byName, startAuth } from "./harness.ts";
 
-/** A provider with one key, and what it was asked to validate. */
+/** Creates a provider with one key that records what it validates. */
 function keyed(options: Partial<ApiKeyOptions> = {}) {
   const asked: string[] = [];
   const provider = apiKey({
@@ -42,7 +42,7 @@ Deno.test("A key is read from its header", async () => {
   assertEquals(own.provider.authenticate!(valid), undefined);
 });
 
-Deno.test("A request without a key is none of the provider's business", () => {
+Deno.test("apiKey() ignores a request without a key", () => {
   const { provider, asked } = keyed({ queryParam: "key" });
   for (
     const query of [
@@ -82,7 +82,7 @@ Deno.test("A key is read from the query as it was written", async () => {
   }
 });
 
-Deno.test("Keys that are empty, malformed or contradict each other are refused unasked", async () => {
+Deno.test("Empty, malformed or contradicting keys are refused without validation", async () => {
   const { provider, asked } = keyed({ queryParam: "key" });
   const cases: Request[] = [
     request("?key"),
@@ -115,7 +115,7 @@ Deno.test("Keys that are empty, malformed or contradict each other are refused u
   assertEquals(await provider.authenticate!(same), { id: "1" });
 });
 
-Deno.test("signIn() with a key takes it as apiKey", async () => {
+Deno.test("signIn() with a key reads it from apiKey", async () => {
   const { provider, asked } = keyed();
   assertEquals(await provider.authorize({ apiKey: KEY }), { id: "1" });
   for (
@@ -127,7 +127,7 @@ Deno.test("signIn() with a key takes it as apiKey", async () => {
   assertEquals(asked, [KEY]);
 });
 
-Deno.test("A validate() that gives nothing lets nobody in; one that fails, fails", async () => {
+Deno.test("validate() that returns nothing authenticates nobody, and its error is passed on", async () => {
   const nothing = keyed({ validate: (() => undefined) as never });
   const valid = request("", { "x-api-key": KEY });
   assertEquals(await nothing.provider.authenticate!(valid), null);
@@ -137,7 +137,7 @@ Deno.test("A validate() that gives nothing lets nobody in; one that fails, fails
   assertEquals(error.message, "down");
 });
 
-Deno.test("A key authenticates its request, and nothing after it", async () => {
+Deno.test("A key authenticates only its own request", async () => {
   const { provider } = keyed({ queryParam: "key" });
   await using app = await startAuth({ providers: [provider, byName()] });
   const browser = app.browser();
@@ -153,7 +153,7 @@ Deno.test("A key authenticates its request, and nothing after it", async () => {
   }
 });
 
-Deno.test("A header with a key that is sent twice authenticates nobody", async () => {
+Deno.test("A key header sent twice authenticates nobody", async () => {
   const { provider, asked } = keyed();
   await using app = await startAuth({ providers: [provider] });
   const answer = await exchange(

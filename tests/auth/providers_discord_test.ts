@@ -30,7 +30,7 @@ Deno.test("Discord signs in with the verified address", async () => {
   });
 });
 
-Deno.test("Discord is asked with the defaults that it documents", () => {
+Deno.test("Discord receives the documented defaults", () => {
   const options = { clientId: CLIENT.id, clientSecret: CLIENT.secret };
   const scopeOf = (given: Partial<Parameters<typeof presetChat>[0]>) => {
     const provider = presetChat({ ...options, ...given });
@@ -54,7 +54,7 @@ Deno.test("Discord is asked with the defaults that it documents", () => {
   assertEquals([id, name, type], ["discord", "Discord", "oauth"]);
 });
 
-Deno.test("Discord lets in members of the guild, and nobody else", async () => {
+Deno.test("guildId signs in only members of the guild", async () => {
   await using local = startProvider();
   const provider = presetChat({ ...local.discord, guildId: GUILD });
   assertEquals((await signIn(provider, "ada")).id, "1815");
@@ -64,7 +64,7 @@ Deno.test("Discord lets in members of the guild, and nobody else", async () => {
     error.cause.message,
     "the user is not a member of the guild that guildId names",
   );
-  // Who isn't told whether somebody is a member lets nobody in.
+  // If membership can't be checked, the sign-in fails.
   const unsure = presetChat({ ...local.discord, guildId: GUILD });
   const failed = await signIn({
     ...unsure,
@@ -81,7 +81,7 @@ Deno.test("Discord lets in members of the guild, and nobody else", async () => {
   );
 });
 
-Deno.test("Whom Discord gives no id or no name is nobody", async () => {
+Deno.test("A Discord user without an id or a username can't sign in", async () => {
   for (const user of [{}, { id: "1815" }, { id: 1815, username: "ada" }]) {
     const provider = presetChat({
       clientId: CLIENT.id,

@@ -16,7 +16,7 @@ const OPTIONS: GitHubOptions = {
 };
 const PARAMETERS = { codeChallenge: "c".repeat(43), nonce: "n".repeat(43) };
 
-/** The authorization URL, as address and parameters. */
+/** Splits the authorization URL into address and parameters. */
 function authorization<U extends { id: string }>(
   provider: AuthProvider<U>,
 ): [string, Record<string, string>] {
@@ -49,14 +49,14 @@ Deno.test("GitHub signs in with the verified primary address", async () => {
   }
 });
 
-Deno.test("GitHub's user has no address that isn't verified, and a name all the same", async () => {
+Deno.test("A GitHub user without a verified address or name gets a name but no address", async () => {
   await using local = startProvider();
   const user = await signIn(presetCodeHost(local.github), "mallory");
   assertEquals(user.email, undefined);
   assertEquals(user.name, "mallory");
 });
 
-Deno.test("GitHub isn't asked for addresses that the user hasn't allowed", async () => {
+Deno.test("GitHub's e-mail endpoint isn't requested without the user's consent", async () => {
   await using local = startProvider();
   const provider = presetCodeHost({ ...local.github, scope: ["read:user"] });
   assertEquals((await signIn(provider, "ada")).email, undefined);
@@ -73,13 +73,13 @@ Deno.test("A GitHub App has no scopes, and an address if it may read it", async 
     const user = await signIn(provider, "ada");
     assertEquals(user.email, mayReadEmails ? "ada@example.com" : undefined);
   }
-  // Other failures are failures for it too.
+  // Other failures fail the sign-in of an app too.
   local.server.faults.set("/github/api/v3/user/emails", "unauthorized");
   const error = await signIn(provider, "ada").catch((error) => error);
   assertEquals(error.code, "OAUTH_FAILED");
 });
 
-Deno.test("Where GitHub doesn't name the scopes, those that were asked for are granted", async () => {
+Deno.test("If GitHub doesn't list the scopes, the requested ones count as granted", async () => {
   // RFC 6749, section 5.1.
   const fetch = scriptedFetch({
     "/login/oauth/access_token": { access_token: "t" },
@@ -94,7 +94,7 @@ Deno.test("Where GitHub doesn't name the scopes, those that were asked for are g
   assertEquals(await emailOf(["read:user"]), undefined);
 });
 
-Deno.test("Whom GitHub gives no number or no login is nobody", async () => {
+Deno.test("A GitHub user without an id or a login can't sign in", async () => {
   for (
     const user of [
       { login: "ada" },
@@ -118,7 +118,7 @@ Deno.test("Whom GitHub gives no number or no login is nobody", async () => {
   }
 });
 
-Deno.test("GitHub is asked with the defaults that it documents", () => {
+Deno.test("GitHub receives the documented defaults", () => {
   const [address, parameters] = authorization(presetCodeHost(OPTIONS));
   assertEquals(address, "https://github.com/login/oauth/authorize");
   assertEquals(parameters, {
@@ -138,7 +138,7 @@ Deno.test("GitHub is asked with the defaults that it documents", () => {
   );
 });
 
-Deno.test("GitHub's authorization URL needs no challenge, and keeps its own query", () => {
+Deno.test("GitHub's authorization URL works without a challenge and keeps its own query", () => {
   const provider = presetCodeHost({
     ...OPTIONS,
     authorizationUrl: "https://proxy.example/github?prompt=select_account",
@@ -154,7 +154,7 @@ Deno.test("GitHub's authorization URL needs no challenge, and keeps its own quer
   });
 });
 
-Deno.test("GitHub Enterprise is found on one's own server, and on ghe.com", async () => {
+Deno.test("enterprise finds GitHub Enterprise on your own server and on ghe.com", async () => {
   const cases = [
     [undefined, "https://github.com", "https://api.github.com"],
     ["https://github.com/", "https://github.com", "https://api.github.com"],
@@ -190,7 +190,7 @@ Deno.test("GitHub Enterprise is found on one's own server, and on ghe.com", asyn
     const provider = presetCodeHost({
       ...OPTIONS,
       ...(baseUrl === undefined ? {} : { enterprise: { baseUrl } }),
-      // The addresses are those of GitHub; the answers come from here.
+      // The URLs are GitHub's; the responses come from the local server.
       fetch(input, init) {
         const url = new URL(String(input));
         asked.push(url.href);
@@ -220,7 +220,7 @@ Deno.test("GitHub Enterprise is found on one's own server, and on ghe.com", asyn
   }
 });
 
-Deno.test("GitHub's endpoints can be given one by one", async () => {
+Deno.test("GitHub's endpoints can be set one by one", async () => {
   await using local = startProvider();
   const base = `${local.origin}/github`;
   const provider = presetCodeHost({
@@ -235,7 +235,7 @@ Deno.test("GitHub's endpoints can be given one by one", async () => {
   assertEquals([provider.id, provider.name], ["internal", "Our GitHub"]);
 });
 
-Deno.test("profile() makes the application's own user, or lets nobody in", async () => {
+Deno.test("profile() creates the application's own user, or refuses the sign-in", async () => {
   await using local = startProvider();
   const provider = presetCodeHost({
     ...local.github,
@@ -249,7 +249,7 @@ Deno.test("profile() makes the application's own user, or lets nobody in", async
     },
   });
   const user = await signIn(provider, "ada");
-  // Typed by what `profile` gives.
+  // The type of `profile`'s result.
   const isAdmin: boolean = user.isAdmin;
   assertEquals([user.id, isAdmin], ["github:1815", true]);
 
@@ -258,7 +258,7 @@ Deno.test("profile() makes the application's own user, or lets nobody in", async
   assertEquals(error.cause.message, "profile() has given null");
 });
 
-Deno.test("A user without an id is nobody, and the application's fault", async () => {
+Deno.test("A profile() user without an id is the application's error", async () => {
   await using local = startProvider();
   for (const id of [undefined, null, "", 1815, ["1815"]]) {
     const provider = presetCodeHost({
@@ -273,7 +273,7 @@ Deno.test("A user without an id is nobody, and the application's fault", async (
   }
 });
 
-Deno.test("OAuth providers never take a ready-made user", async () => {
+Deno.test("OAuth providers never accept a ready-made user", async () => {
   await using local = startProvider();
   const provider = presetCodeHost(local.github);
   const user = { id: "1", email: "ada@example.com", roles: ["admin"] };

@@ -28,7 +28,7 @@ Deno.test("Google signs in with the verified address", async () => {
   });
 });
 
-Deno.test("Google is asked with the defaults that it documents", () => {
+Deno.test("Google receives the documented defaults", () => {
   const provider = presetIdentity({ ...OPTIONS, hostedDomain: "example.com" });
   const url = new URL(
     provider.getAuthorizationUrl!("s", CALLBACK, {
@@ -56,7 +56,7 @@ Deno.test("Google is asked with the defaults that it documents", () => {
   assertEquals([id, name, type], ["google", "Google", "oauth"]);
 });
 
-/** Takes the first character of a part for another one. */
+/** Replaces the first character of a part. */
 function change(token: string, part: number): string {
   const parts = token.split(".");
   const text = parts[part]!;
@@ -72,7 +72,7 @@ function withHeader(token: string, header: unknown): string {
 
 const PAST = 1_600_000_000;
 
-Deno.test("An id token that isn't right in everything signs nobody in", async () => {
+Deno.test("An id token with any invalid claim or signature fails the sign-in", async () => {
   const cases: Readonly<Record<string, [IdTokenFault, RegExp]>> = {
     "no token": [{ change: () => undefined }, /gave no id_token/],
     "no nonce": [{ claims: { nonce: undefined } }, /: nonce$/],
@@ -137,11 +137,11 @@ Deno.test("An id token that isn't right in everything signs nobody in", async ()
     const text = Deno.inspect(error, { depth: 10 });
     assert(!text.includes("ada@example.com"), text);
   }
-  // None of these has had the user-info endpoint asked.
+  // None of these requested the user-info endpoint.
   assert(!local.server.seen.some(({ path }) => path.endsWith("/userinfo")));
 });
 
-Deno.test("Google writes its name in two ways, and its audience too", async () => {
+Deno.test("Google's issuer is accepted in both spellings, and the audience as string or array", async () => {
   await using local = startProvider();
   const provider = presetIdentity(local.google);
   for (
@@ -156,7 +156,7 @@ Deno.test("Google writes its name in two ways, and its audience too", async () =
   }
 });
 
-Deno.test("issuer names the one whose id tokens are taken, in place of Google", async () => {
+Deno.test("issuer accepts id tokens of that issuer instead of Google's", async () => {
   await using local = startProvider();
   const issuer = "https://accounts.example";
   const provider = presetIdentity({ ...local.google, issuer });
@@ -167,7 +167,7 @@ Deno.test("issuer names the one whose id tokens are taken, in place of Google", 
   assertEquals((await signIn(provider, "ada")).id, "1815");
 });
 
-Deno.test("Google signs with RS256, and with nothing else", async () => {
+Deno.test("Google's id tokens must be signed with RS256", async () => {
   await using local = startProvider();
   local.server.google.rotate("PS256");
   const error = await signIn(presetIdentity(local.google), "ada")
@@ -175,7 +175,7 @@ Deno.test("Google signs with RS256, and with nothing else", async () => {
   assertMatch(error.cause.message, /verified: "alg"/);
 });
 
-Deno.test("The nonce of an id token is that of the sign-in", async () => {
+Deno.test("An id token's nonce must match its sign-in", async () => {
   await using local = startProvider();
   const provider = presetIdentity(local.google);
   const error = await signIn({
@@ -189,7 +189,7 @@ Deno.test("The nonce of an id token is that of the sign-in", async () => {
   );
 });
 
-Deno.test("The user-info endpoint tells of the user of the id token", async () => {
+Deno.test("The user-info endpoint must return the id token's user", async () => {
   await using local = startProvider();
   local.server.google.userInfoSubject = "1906";
   const error = await signIn(presetIdentity(local.google), "ada")
@@ -200,10 +200,10 @@ Deno.test("The user-info endpoint tells of the user of the id token", async () =
   );
 });
 
-Deno.test("An address counts with the word of who has told it", async () => {
+Deno.test("An address counts as verified only by the source it came from", async () => {
   await using local = startProvider();
   const provider = presetIdentity(local.google);
-  // The id token has the address unverified; elsewhere it is verified.
+  // The id token has an unverified address; user info has a verified one.
   for (
     const [claims, email] of [
       [{ email: "x@example.com", email_verified: false }, "ada@example.com"],
@@ -217,14 +217,14 @@ Deno.test("An address counts with the word of who has told it", async () => {
   }
 });
 
-Deno.test("hostedDomain lets in one organization, by its claim alone", async () => {
+Deno.test("hostedDomain accepts one organization, by its claim only", async () => {
   await using local = startProvider();
   const provider = presetIdentity({
     ...local.google,
     hostedDomain: "Example.com",
   });
   assertEquals((await signIn(provider, "ada")).hostedDomain, "example.com");
-  // Mallory's address is of that domain; her account isn't.
+  // Mallory's address is of that domain, but her account isn't.
   for (const login of ["grace", "mallory"]) {
     const error = await signIn(provider, login).catch((error) => error);
     assertEquals([error.code, error.status], ["INVALID_CREDENTIALS", 401]);
@@ -237,7 +237,7 @@ Deno.test("hostedDomain lets in one organization, by its claim alone", async () 
   }
 });
 
-Deno.test("Google's keys are kept, and asked for again once they are changed", async () => {
+Deno.test("Google's keys are cached, and fetched again after they change", async () => {
   await using local = startProvider();
   const { google: server } = local.server;
   const provider = presetIdentity(local.google);
@@ -248,7 +248,7 @@ Deno.test("Google's keys are kept, and asked for again once they are changed", a
   assertEquals(server.keyRequests, 1);
 
   server.rotate();
-  // Within half a minute they are not asked for twice.
+  // They are fetched at most once within 30 seconds.
   const error = await signIn(provider, "ada").catch((error) => error);
   assertMatch(error.cause.message, /no applicable key found/);
   assertEquals(server.keyRequests, 1);
@@ -258,7 +258,7 @@ Deno.test("Google's keys are kept, and asked for again once they are changed", a
   assertEquals(server.keyRequests, 2);
 });
 
-/** Puts the clock forward, for those who ask `Date.now()`. */
+/** Advances the clock that `Date.now()` reads. */
 function clockAhead(ms: number): Disposable {
   const { now } = Date;
   Date.now = () => now() + ms;

@@ -14,7 +14,7 @@ const BOTH: Differences = {
     "10,001 sign-ins of one user evict nobody else",
     "unpackTraces() reads or refuses any payload, and never hangs",
     "Requests of 100 browsers at once over HTTP are each from who they are",
-    "The default is what OWASP recommends",
+    "hashPassword() uses OWASP's recommendation by default",
     "Many more calls than are remembered, and then few again",
     "An object with less in it is not taken for one with more",
     "Equal calls of different functions have nothing to do with each other",
@@ -56,7 +56,7 @@ export const ON_NODE: Differences = {
   ],
   "its WebSocket tells of no close after a handshake that was refused": [
     "No page of another origin opens a socket behind a guard as its visitor",
-    "CSRF checks apply to providers that read what browsers send by themselves",
+    "CSRF checks apply to providers that read what browsers send automatically",
   ],
   "its own fetch sets timers by the same global function": [
     "mock() takes as long as it is told",
