@@ -1,5 +1,5 @@
 /**
- * What users and callbacks put into sessions: which fields are kept, and that
+ * Fields that users and callbacks put into sessions: which are kept, and that
  * none of them overrides the session's own claims.
  *
  * @module

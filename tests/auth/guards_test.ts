@@ -1,5 +1,5 @@
 /**
- * Who passes the guards, and which response the others get.
+ * Guards: which requests pass, and which response the others get.
  *
  * @module
  */

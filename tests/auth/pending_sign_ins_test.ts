@@ -145,7 +145,7 @@ Deno.test("Password checks of sign-ins without a middleware are fair too", async
   await app.close();
 });
 
-Deno.test("Behind a proxy, networks are those of the client addresses that the application sets", async () => {
+Deno.test("Behind a proxy, networks are counted by the address that the application sets", async () => {
   const hash = await hashPassword("right", CHEAP);
   const { app, ask } = start(
     async ({ password }) =>

@@ -21,7 +21,7 @@ const OPTIONS: OAuthOptions = {
   userInfoUrl: "https://provider.example/userinfo",
 };
 
-/** A provider whose endpoints answer what a test says. */
+/** Creates a provider whose endpoints return the test's answers. */
 function scripted(
   answers: Readonly<Record<string, unknown>>,
   given: Partial<OAuthOptions> = {},
@@ -31,13 +31,13 @@ function scripted(
   return { ...OPTIONS, ...given, fetch: scriptedFetch(all, requests) };
 }
 
-/** The options that meet the local Google. */
+/** Options for the local Google server. */
 function localOptions(local: LocalProvider): OAuthOptions {
   const { jwksUrl: _, ...rest } = local.google;
   return { id: "local", name: "Local", ...rest };
 }
 
-Deno.test("Any OAuth server signs in, with what it tells of the user", async () => {
+Deno.test("oauth() signs in with any OAuth server and its user's fields", async () => {
   await using local = startProvider();
   const provider = oauth({
     ...localOptions(local),
@@ -53,7 +53,7 @@ Deno.test("Any OAuth server signs in, with what it tells of the user", async () 
   assertEquals(await provider.authorize({ id: "1", user: { id: "1" } }), null);
 });
 
-Deno.test("Without profile(), little of what is told is taken over", async () => {
+Deno.test("Without profile(), only id, name and verified e-mail are used", async () => {
   const cases: [Record<string, unknown>, User][] = [
     [{ sub: "a" }, { id: "a" }],
     [{ id: "a" }, { id: "a" }],
@@ -96,7 +96,7 @@ Deno.test("Without profile(), little of what is told is taken over", async () =>
   }
 });
 
-Deno.test("userInfoUrl says who it is; profileUrl adds to it", async () => {
+Deno.test("userInfoUrl identifies the user, and profileUrl adds fields", async () => {
   const answers = {
     "/userinfo": { sub: "a", name: "A", email_verified: false },
     "/me": { name: "other", email: "a@example.com", email_verified: true },
@@ -135,7 +135,7 @@ Deno.test("userInfoUrl says who it is; profileUrl adds to it", async () => {
   }
 });
 
-Deno.test("Whoever says that an address is verified says so of their own", async () => {
+Deno.test("An e-mail address counts as verified only with a claim from the same endpoint", async () => {
   const profileUrl = "https://provider.example/me";
   const email = "ada@example.com";
   const other = "mallory@example.com";
@@ -146,7 +146,7 @@ Deno.test("Whoever says that an address is verified says so of their own", async
     [{ email }, { email, ...verified }, email],
     [{ ...verified }, { email, ...verified }, email],
     [{ email, ...verified }, { email: other, email_verified: false }, email],
-    // Typed in by the user there, and verified here, or the other way round.
+    // One endpoint has the address, the other one the claim.
     [{ email }, { email: other, ...verified }],
     [{ email }, { ...verified }],
     [{ ...verified }, { email }],
@@ -171,7 +171,7 @@ Deno.test("Whoever says that an address is verified says so of their own", async
   }
 });
 
-Deno.test("The endpoints of a provider tell of one user", async () => {
+Deno.test("oauth() rejects endpoints that return different users", async () => {
   const profileUrl = "https://provider.example/me";
   const provider = oauth(scripted({
     "/userinfo": { sub: "a" },
@@ -182,7 +182,7 @@ Deno.test("The endpoints of a provider tell of one user", async () => {
   assertEquals(error.message, "the provider's endpoints told of several users");
 });
 
-Deno.test("profile() gets the tokens", async () => {
+Deno.test("profile() receives the tokens", async () => {
   await using local = startProvider();
   let given: OAuthTokens | undefined;
   const provider = oauth({
@@ -200,7 +200,7 @@ Deno.test("profile() gets the tokens", async () => {
   assertEquals(given!.refreshToken, undefined);
 });
 
-Deno.test("An id token is verified where the application asks for it", async () => {
+Deno.test("idToken makes oauth() verify the id token", async () => {
   await using local = startProvider();
   const options: OAuthOptions = {
     ...localOptions(local),
@@ -225,7 +225,7 @@ Deno.test("An id token is verified where the application asks for it", async () 
   assertMatch(mixed.cause.message, /told of several users/);
 });
 
-Deno.test("Id tokens are signed by one of the algorithms that are allowed", async () => {
+Deno.test("Id tokens must be signed with one of the allowed algorithms", async () => {
   await using local = startProvider();
   local.server.google.rotate("PS256");
   const issuer = "https://accounts.google.com";
@@ -244,7 +244,7 @@ Deno.test("Id tokens are signed by one of the algorithms that are allowed", asyn
   }
 });
 
-Deno.test("The client's secret is sent as the provider wants it", async () => {
+Deno.test("The client secret is sent as clientAuthentication says", async () => {
   for (const clientAuthentication of ["body", "basic"] as const) {
     const requests: Request[] = [];
     const provider = oauth(
@@ -273,7 +273,7 @@ Deno.test("The client's secret is sent as the provider wants it", async () => {
       });
     } else {
       assertEquals(Object.fromEntries(form), common);
-      // RFC 6749, section 2.3.1: each half as a form has it.
+      // RFC 6749, section 2.3.1: each half is form-encoded.
       assertEquals(
         atob(header!.replace(/^Basic /, "")),
         "id%3Awith%2Bsigns+%C3%A9:the+secret+%26+of+the+client%3D%25",
@@ -282,7 +282,7 @@ Deno.test("The client's secret is sent as the provider wants it", async () => {
   }
 });
 
-Deno.test("oauth() says what is wrong with its options", () => {
+Deno.test("oauth() rejects invalid options and says why", () => {
   const { userInfoUrl: _, ...nothing } = OPTIONS;
   const cases: [unknown, string][] = [
     [{ ...OPTIONS, id: undefined }, "id must be a non-empty string"],
@@ -358,7 +358,7 @@ Deno.test("oauth() says what is wrong with its options", () => {
   }
 });
 
-Deno.test("Secrets are sent over TLS, or stay on this machine", () => {
+Deno.test("Secrets are sent over TLS or to localhost only", () => {
   for (
     const tokenUrl of [
       "https://provider.example/token",

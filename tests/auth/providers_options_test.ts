@@ -12,7 +12,7 @@ import { CLIENT } from "./oauth_setup.ts";
 
 const CREDENTIALS = { clientId: CLIENT.id, clientSecret: CLIENT.secret };
 
-/** A factory, what it is given, and what it says to that. */
+/** A factory, its options, and its error message. */
 type Refusal = readonly [
   // deno-lint-ignore no-explicit-any -- wrong on purpose
   factory: (options: any) => unknown,
@@ -107,13 +107,13 @@ const REFUSALS: readonly Refusal[] = [
   ],
 ];
 
-Deno.test("Factories say what is wrong with their options", () => {
+Deno.test("Provider factories reject invalid options and say why", () => {
   for (const [factory, options, message] of REFUSALS) {
     assertThrows(() => factory(options), TypeError, message);
   }
 });
 
-Deno.test("Factories don't tell a secret in their errors", () => {
+Deno.test("Provider factories hide secrets in their errors", () => {
   for (const clientSecret of [["s3cret"], { secret: "s3cret" }]) {
     const error = assertThrows(
       () =>
@@ -163,14 +163,14 @@ Deno.test("mock() signs in the user of its session", async () => {
   assertEquals([user?.id, user?.name, user?.roles], ["8", "Ada", ["admin"]]);
 });
 
-Deno.test("mock() gives each sign-in a user of its own", async () => {
+Deno.test("mock() returns a separate user object for each sign-in", async () => {
   const provider = mock({ user: { id: "1", name: "Ada" } });
   const first = await provider.authorize({});
   first!.name = "changed";
   assertEquals((await provider.authorize({}))?.name, "Ada");
 });
 
-Deno.test("mock() takes as long as it is told", async () => {
+Deno.test("mock() waits for its delay", async () => {
   const { setTimeout: real } = globalThis;
   const waits: unknown[] = [];
   globalThis.setTimeout = ((done: () => void, ms?: number) => {
@@ -187,7 +187,7 @@ Deno.test("mock() takes as long as it is told", async () => {
   assertEquals(waits, [1500]);
 });
 
-Deno.test("mock() refuses to exist in production, and where that can't be known", async () => {
+Deno.test("mock() throws in production, and if the environment can't be read", async () => {
   const code = `
     import { mock } from "@quartet/kit/auth";
     try { mock(); console.log("exists"); }
@@ -226,7 +226,7 @@ Deno.test("mock() refuses to exist in production, and where that can't be known"
   }
 });
 
-Deno.test("credentials() hands on what it is given, and lets nobody in by nothing", async () => {
+Deno.test("credentials() passes on the credentials, and treats undefined as a refusal", async () => {
   const given: unknown[] = [];
   const provider = credentials({
     id: "password",

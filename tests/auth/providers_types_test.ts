@@ -22,13 +22,13 @@ const OWN = {
   userInfoUrl: "https://id.example/userinfo",
 };
 
-/** An application's users: an interface, as most write it. */
+/** An application's user as an interface, as most write it. */
 interface Member {
   id: string;
   isAdmin: boolean;
 }
 
-Deno.test("All providers get along in one plugin", async () => {
+Deno.test("Providers with different user types work in one plugin", async () => {
   const plugin = createAuthPlugin({
     ...CONFIG,
     providers: [
@@ -46,7 +46,7 @@ Deno.test("All providers get along in one plugin", async () => {
   await plugin.close();
 });
 
-Deno.test("The users of all providers are of one type, if profile() makes them so", async () => {
+Deno.test("profile() gives the users of all providers one type", async () => {
   const toMember = ({ id }: { id: string }): Member => ({ id, isAdmin: false });
   const plugin = createAuthPlugin({
     ...CONFIG,

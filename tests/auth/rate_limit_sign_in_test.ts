@@ -15,7 +15,7 @@ import { startServer } from "./browser.ts";
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-/** Who tries what, from where. */
+/** Who tries what, from which address. */
 interface Try {
   readonly email?: unknown;
   readonly address?: string | undefined;
@@ -23,12 +23,12 @@ interface Try {
   readonly more?: Record<string, unknown>;
 }
 
-/** A limiter that counts in memory, and so answers at once. */
+/** A limiter that counts in memory and answers synchronously. */
 interface MemoryLimiter extends SignInLimiter {
   check(attempt: SignInAttempt): number | undefined;
 }
 
-/** A limiter on a clock that only moves when it is told to. */
+/** Creates a limiter with a clock that the test advances. */
 function limited(options: RateLimitSignInOptions = {}) {
   const clock = { time: 0 };
   const limiter = rateLimitSignIn({
@@ -45,9 +45,11 @@ function limited(options: RateLimitSignInOptions = {}) {
   return {
     clock,
     limiter,
-    /** An attempt that fails, or the seconds to wait. */
+    /** Makes a failing attempt. Returns the seconds to wait if it's refused. */
     fail: (who: Try = {}) => limiter.check(attemptOf(who)),
-    /** An attempt that succeeds, or the seconds to wait. */
+    /**
+     * Makes a successful attempt. Returns the seconds to wait if it's refused.
+     */
     succeed(who: Try = {}): number | undefined {
       const attempt = attemptOf(who);
       const seconds = limiter.check(attempt);
@@ -57,20 +59,20 @@ function limited(options: RateLimitSignInOptions = {}) {
   };
 }
 
-/** How many attempts pass until one is refused, up to a bound. */
+/** Counts the attempts until one is refused, up to a bound. */
 function passes(attempt: (i: number) => number | undefined, bound = 1_000) {
   let count = 0;
   while (count < bound && attempt(count) === undefined) count++;
   return count;
 }
 
-Deno.test("Ten failures of an account from an address are the most in 15 minutes", () => {
+Deno.test("rateLimitSignIn() allows ten failures per account and address in 15 minutes", () => {
   const { clock, fail, succeed } = limited();
   assertEquals(passes(() => fail()), 10);
   assertEquals(fail(), 900);
   clock.time = 5 * MINUTE + 1;
   assertEquals(fail(), 600);
-  assertEquals(succeed(), 600, "not even the right password is tried");
+  assertEquals(succeed(), 600, "even the right password is refused");
   assertEquals(fail({ email: "bob@example.com" }), undefined);
   assertEquals(fail({ address: "192.0.2.2" }), undefined);
   assertEquals(fail({ provider: "other" }), undefined);
@@ -80,7 +82,7 @@ Deno.test("Ten failures of an account from an address are the most in 15 minutes
   assertEquals(passes(() => fail()), 10);
 });
 
-Deno.test("Refused attempts don't make it longer", () => {
+Deno.test("Refused attempts don't extend the wait", () => {
   const { clock, fail } = limited();
   for (let i = 0; i < 1_000; i++) {
     clock.time = i * MINUTE / 1_000;
@@ -90,7 +92,7 @@ Deno.test("Refused attempts don't make it longer", () => {
   assertEquals(fail(), undefined);
 });
 
-Deno.test("A thousand guesses at once are ten guesses", () => {
+Deno.test("Concurrent guesses count like sequential ones", () => {
   const { limiter } = limited();
   const attempts = Array.from({ length: 1_000 }, () => ({
     provider: "credentials",
@@ -103,7 +105,7 @@ Deno.test("A thousand guesses at once are ten guesses", () => {
   assertEquals(passed.length, 10);
 });
 
-Deno.test("Success clears an account's failures from there", () => {
+Deno.test("Success clears an account's failures from that address", () => {
   const { fail, succeed } = limited();
   for (let round = 0; round < 9; round++) {
     assertEquals(passes(() => fail(), 9), 9);
@@ -111,23 +113,27 @@ Deno.test("Success clears an account's failures from there", () => {
   }
   assertEquals(passes(() => fail({ address: "192.0.2.2" })), 10);
   assertEquals(succeed(), undefined);
-  assertEquals(fail({ address: "192.0.2.2" }), 900, "not those from elsewhere");
+  assertEquals(
+    fail({ address: "192.0.2.2" }),
+    900,
+    "not those from other addresses",
+  );
 });
 
-Deno.test("Signing in as often as one likes is no failure", () => {
+Deno.test("Successful sign-ins aren't limited", () => {
   const { succeed } = limited({ perAddress: 5, perAccount: 5 });
   assertEquals(passes(() => succeed(), 500), 500);
   assertEquals(passes((i) => succeed({ email: `${i}` }), 500), 500);
   assertEquals(passes((i) => succeed({ address: `10.0.0.${i}` }), 250), 250);
 });
 
-Deno.test("A hundred failures of an address are the most, with whatever accounts", () => {
+Deno.test("rateLimitSignIn() allows a hundred failures per address, with any accounts", () => {
   const { clock, fail, succeed } = limited();
   assertEquals(passes((i) => fail({ email: `user${i}` })), 100);
   assertEquals(fail({ email: "another" }), 900);
   assertEquals(fail({ email: "another", address: "192.0.2.2" }), undefined);
   clock.time = 15 * MINUTE;
-  // An account of one's own clears nothing but its own failures.
+  // Success with their own account clears only that account's failures.
   const spray = (i: number) => {
     if (i % 9 === 8) succeed({ email: "mallory" });
     return fail({ email: `user${i}` });
@@ -135,7 +141,7 @@ Deno.test("A hundred failures of an address are the most, with whatever accounts
   assertEquals(passes(spray), 100);
 });
 
-Deno.test("A hundred failures of an account are the most, from whatever addresses", () => {
+Deno.test("rateLimitSignIn() allows a hundred failures per account, from any addresses", () => {
   const { clock, fail } = limited();
   const address = (i: number) => `10.0.${i >> 8}.${i & 255}`;
   assertEquals(passes((i) => fail({ address: address(i) })), 100);
@@ -145,7 +151,7 @@ Deno.test("A hundred failures of an account are the most, from whatever addresse
   assertEquals(fail({ address: "198.51.100.1" }), undefined);
 });
 
-Deno.test("An owner is let in where they have signed in before, whatever others do", () => {
+Deno.test("Users can sign in from addresses they have used before, during attacks too", () => {
   const { clock, fail, succeed } = limited();
   const home = "198.51.100.1";
   const attack = (time: number) => {
@@ -158,16 +164,16 @@ Deno.test("An owner is let in where they have signed in before, whatever others 
     assertEquals(fail({ address: "203.0.113.9" }), 900);
     assertEquals(fail({ address: home }), undefined);
     assertEquals(succeed({ address: home }), undefined);
-    // Whoever shares the address still gets no more than ten guesses.
+    // Other people with that address still get only ten guesses.
     assertEquals(passes(() => fail({ address: home })), 10);
   }
-  // 30 days after the last sign-in there.
+  // 30 days after the last sign-in from that address.
   attack(59 * DAY - 1);
   assertEquals(fail({ address: home }), undefined);
   clock.time += 15 * MINUTE;
   attack(clock.time);
   assertEquals(fail({ address: home }), 900, "it is forgotten after 30 days");
-  // That somebody is known there is known for their account only.
+  // The address is known for that account only.
   attack(90 * DAY);
   clock.time += 15 * MINUTE;
   assertEquals(succeed({ email: "bob", address: home }), undefined);
@@ -175,7 +181,7 @@ Deno.test("An owner is let in where they have signed in before, whatever others 
   assertEquals(fail({ address: home }), 900);
 });
 
-Deno.test("An account is the same in all its spellings", () => {
+Deno.test("Different spellings of an account count as one", () => {
   const { fail } = limited();
   const spellings = [
     "ada@example.com",
@@ -195,7 +201,7 @@ Deno.test("An account is the same in all its spellings", () => {
   assertEquals(fail({ email: "ada@example.org" }), undefined);
 });
 
-Deno.test("Spellings that databases take for the same are one account", () => {
+Deno.test("Spellings that databases treat as equal count as one account", () => {
   const same: [string, ...string[]][] = [
     [
       "ada",
@@ -257,10 +263,10 @@ Deno.test("Spellings that databases take for the same are one account", () => {
   }
 });
 
-Deno.test("However long a name is, and whatever it is made of, little of it is normalized", () => {
+Deno.test("Only the beginning of a long account name is normalized", () => {
   const lengths: number[] = [];
   const { normalize } = String.prototype;
-  // What a spy records is the same on any machine; a time would not be.
+  // Counting characters gives the same result on any machine, unlike a time.
   String.prototype.normalize = function (form?: string) {
     lengths.push(this.length);
     return normalize.call(this.slice(0, 5_000), form);
@@ -294,7 +300,7 @@ Deno.test("However long a name is, and whatever it is made of, little of it is n
   assertEquals(Math.max(...lengths), 1_024);
 });
 
-Deno.test("A field that the provider doesn't look at is no way around the limit", () => {
+Deno.test("A field that the provider ignores doesn't bypass the limit", () => {
   for (
     const field of ["username", "user", "login", "name", "identifier", "phone"]
   ) {
@@ -309,10 +315,10 @@ Deno.test("A field that the provider doesn't look at is no way around the limit"
   const check = (credentials: Record<string, unknown>) =>
     limiter.check({ provider: "p", credentials, address: "192.0.2.1" });
   assertEquals(passes(() => check({ id: 5 })), 10);
-  assertEquals(check({ id: "5" }), 900, "numbers and their text are the same");
+  assertEquals(check({ id: "5" }), 900, "numbers and their text are equal");
 });
 
-Deno.test("A name in an array, or of another type, is no way around the limit", () => {
+Deno.test("A name in an array or of another type doesn't bypass the limit", () => {
   for (
     const [name, ...disguises] of [
       ["ada", ["ada"], ["\u200bADA"]],
@@ -331,17 +337,17 @@ Deno.test("A name in an array, or of another type, is no way around the limit", 
       assertEquals(elsewhere({ email: name, address: "192.0.2.9" }), 900);
     }
   }
-  // What is nested may be anybody, so all of it together is one account.
+  // Nested values could be any account, so all of them count as one.
   const deep = JSON.parse("[".repeat(50_000) + '"ada"' + "]".repeat(50_000));
   const nested = [[["ada"]], [["eve"], "bob"], [{}], [{ toString: 1 }], deep];
   const { fail } = limited();
   assertEquals(passes((i) => fail({ email: nested[i % nested.length] })), 10);
   assertEquals(fail({ email: "ada" }), undefined);
-  // A name in parts counts for nobody, or many would be taken for one.
+  // Names in parts aren't counted, because many would look like one.
   assertEquals(passes(() => fail({ email: { first: "Ada" } }), 50), 50);
 });
 
-Deno.test("Success with a name that looks alike makes no address familiar to the other account", () => {
+Deno.test("Success with a similar name doesn't make the address known for the other account", () => {
   for (
     const own of ["ÁDA@example.com", "ada@example.com ", ["Ada@example.com"]]
   ) {
@@ -357,13 +363,13 @@ Deno.test("Success with a name that looks alike makes no address familiar to the
   }
 });
 
-Deno.test("Success with two names clears neither, since one may be somebody else's", () => {
+Deno.test("Success with two names clears neither, because one may be another user's", () => {
   const { fail, succeed } = limited();
   assertEquals(passes(() => fail({ email: "bob" }), 9), 9);
   const both = { email: "bob", more: { username: "mallory" } };
   assertEquals(succeed(both), undefined);
   assertEquals(passes(() => fail({ email: "bob" })), 1);
-  // Nor is the address one of bob's from then on.
+  // Nor does the address become known for bob.
   passes((i) => fail({ email: "bob", address: `10.0.0.${i}` }));
   const elsewhere = { ...both, address: "198.51.100.1" };
   assertEquals(succeed(elsewhere), 900);
@@ -388,7 +394,7 @@ Deno.test("Credentials without an account count for their address", () => {
   assertEquals(passes(check), 100);
 });
 
-Deno.test("An application can say itself what the account is", () => {
+Deno.test("account() sets the account that is counted", () => {
   const { fail, succeed } = limited({
     account: ({ tenant, email }) =>
       tenant === undefined ? undefined : `${tenant}/${email}`,
@@ -399,10 +405,10 @@ Deno.test("An application can say itself what the account is", () => {
   assertEquals(passes(() => fail(of("a"))), 10);
   assertEquals(fail(of("A")), 900);
   assertEquals(fail(of("b")), undefined);
-  assertEquals(passes(() => fail()), 80, "what remains of the address's");
+  assertEquals(passes(() => fail()), 80, "the rest of the address's attempts");
 });
 
-Deno.test("A network of IPv6 counts as one address, however it is written", () => {
+Deno.test("An IPv6 network counts as one address, in any notation", () => {
   const limit = { perAddress: 1 };
   const isSame = (a: string, b: string) => {
     const { fail } = limited(limit);
@@ -443,7 +449,7 @@ Deno.test("A network of IPv6 counts as one address, however it is written", () =
   ) assert(!isSame(a, b), `${a} ${b}`);
 });
 
-Deno.test("Where no address is told, an account has its ten failures, and nobody else fewer", () => {
+Deno.test("Without an address, an account has ten failures, and other accounts are unaffected", () => {
   for (const address of [undefined, ""]) {
     const { fail } = limited();
     assertEquals(passes(() => fail({ address })), 10);
@@ -451,7 +457,7 @@ Deno.test("Where no address is told, an account has its ten failures, and nobody
   }
 });
 
-Deno.test("Success that comes late, or twice, makes no limit higher", () => {
+Deno.test("A late or repeated success doesn't raise a limit", () => {
   const { clock, limiter, fail } = limited();
   const attempt = {
     provider: "credentials",
@@ -463,11 +469,11 @@ Deno.test("Success that comes late, or twice, makes no limit higher", () => {
   for (let i = 0; i < 3; i++) limiter.succeeded(attempt);
   assertEquals(fail(), undefined);
   for (let i = 0; i < 3; i++) limiter.succeeded(attempt);
-  // The one that failed in between counts.
+  // The failure in between counts.
   assertEquals(passes((i) => fail({ email: `${i}` })), 99);
 });
 
-Deno.test("Successes at the same time from a new address leave no failure behind", () => {
+Deno.test("Concurrent successes from a new address leave no failure behind", () => {
   const { limiter, fail } = limited({ perAccount: 2 });
   const attempts = [1, 2].map(() => ({
     provider: "credentials",
@@ -480,7 +486,7 @@ Deno.test("Successes at the same time from a new address leave no failure behind
   assertEquals(passes((i) => fail({ email: "ada", address: address(i) })), 2);
 });
 
-Deno.test("A clock that is put back neither lengthens a window nor ends it", () => {
+Deno.test("Setting the clock back neither extends nor ends a window", () => {
   const { clock, fail } = limited();
   clock.time = DAY;
   assertEquals(passes(() => fail()), 10);
@@ -490,7 +496,7 @@ Deno.test("A clock that is put back neither lengthens a window nor ends it", () 
   assertEquals(fail(), undefined);
 });
 
-Deno.test("Of very many accounts the longest unused are forgotten, and not the one under attack", () => {
+Deno.test("With too many accounts, the least recently used are forgotten, not the attacked one", () => {
   const { fail } = limited({ maxKeys: 100, perAddress: 1e9 });
   assertEquals(passes(() => fail({ email: "victim" })), 10);
   for (let i = 0; i < 5_000; i++) {
@@ -499,14 +505,14 @@ Deno.test("Of very many accounts the longest unused are forgotten, and not the o
   }
 });
 
-Deno.test("Attempts that are refused don't make it forget the others", () => {
+Deno.test("Refused attempts don't evict other counters", () => {
   const FIELDS = ["username", "user", "login", "name", "identifier", "phone"];
   const fresh = (i: number) =>
     Object.fromEntries(FIELDS.map((field) => [field, `${field} ${i}`]));
   const victim = (i: number) => ({ email: "victim", address: `10.0.0.${i}` });
   for (
     const [flood, options] of [
-      // By an address that is over its limit, or by an account that is.
+      // Refused because of the address, or because of the account.
       [{ email: "any" }, { perAddress: 7, perAccountAndAddress: 100 }],
       [{ email: "burnt" }, { perAddress: 1e9, perAccountAndAddress: 7 }],
       [{ email: "burnt", address: undefined }, { perAccountAndAddress: 7 }],
@@ -522,7 +528,7 @@ Deno.test("Attempts that are refused don't make it forget the others", () => {
   }
 });
 
-Deno.test("Nor do they keep in use what was counted before, instead of others", () => {
+Deno.test("Refused attempts don't refresh existing counters at the expense of others", () => {
   const { fail } = limited({ perAddress: 1e9, perAccount: 3, maxKeys: 100 });
   assertEquals(passes((i) => fail({ email: `mallory ${i}` }), 60), 60);
   const victim = (i: number) => ({ email: "victim", address: `10.0.0.${i}` });
@@ -536,7 +542,7 @@ Deno.test("Nor do they keep in use what was counted before, instead of others", 
   assertEquals(fail(victim(99)), 900);
 });
 
-Deno.test("Whose address is over its limit is not asked who they are", () => {
+Deno.test("account() isn't called for an address over its limit", () => {
   let asked = 0;
   const { fail } = limited({
     perAddress: 5,
@@ -551,7 +557,7 @@ Deno.test("Whose address is over its limit is not asked who they are", () => {
   assertEquals(asked, 5);
 });
 
-Deno.test("rateLimitSignIn() wants positive numbers", () => {
+Deno.test("rateLimitSignIn() rejects invalid limits", () => {
   for (
     const name of [
       "perAccountAndAddress",
@@ -572,7 +578,7 @@ Deno.test("rateLimitSignIn() wants positive numbers", () => {
   }
 });
 
-Deno.test("A sign-in beyond the limit is answered with 429 and Retry-After, without asking the provider", async () => {
+Deno.test("A sign-in over the limit gets 429 and Retry-After without calling the provider", async () => {
   let asked = 0;
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
@@ -613,7 +619,7 @@ Deno.test("A sign-in beyond the limit is answered with 429 and Retry-After, with
   assertEquals(asked, 6);
 });
 
-Deno.test("Behind a proxy, the app says whose address a request has", async () => {
+Deno.test("Behind a proxy, the app's address option sets the address of a request", async () => {
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
     providers: [credentials({ authorize: () => null })],

@@ -1,4 +1,4 @@
-/** A refresh neither revives what has ended, nor extends what is limited. */
+/** A refresh neither revives an ended session nor extends a limit. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -48,7 +48,7 @@ Deno.test("A refresh that ends after signOut() signs nobody in", async () => {
     const auth = await server.plugin.authenticate(requestOf(browser));
     isHeld = true;
     const refreshed = auth.refreshSession();
-    // Its token is made; what handlers see of it is being built.
+    // The token exists, and the session callback is still running.
     await refreshing.promise;
     await auth.signOut();
     gate.resolve();
@@ -60,7 +60,7 @@ Deno.test("A refresh that ends after signOut() signs nobody in", async () => {
   }
 });
 
-Deno.test("absoluteMaxAge ends sessions of tokens that don't say when they began", async () => {
+Deno.test("absoluteMaxAge ends sessions whose tokens don't contain the sign-in time", async () => {
   await using server = await startAuth({
     session: { maxAge: 100, updateAge: 10, absoluteMaxAge: 400 },
   });
@@ -94,13 +94,13 @@ Deno.test("A client that loses the response of a refresh is refreshed again", as
   browser.cookies.clear();
   for (const [name, cookie] of before) browser.cookies.set(name, cookie);
   await (await browser.ask("/me")).body?.cancel();
-  assertEquals(browser.received.length, 0, "another one just got it");
+  assertEquals(browser.received.length, 0, "another request just refreshed it");
   server.clock.pass(60);
   await (await browser.ask("/me")).body?.cancel();
   assertEquals(browser.received.length, 1);
 });
 
-Deno.test("A refresh keeps the shorter term that onSessionCreated gave", async () => {
+Deno.test("A refresh keeps the shorter lifetime that onSessionCreated set", async () => {
   await using server = await startAuth({
     session: { updateAge: 60 },
     callbacks: {
@@ -122,13 +122,13 @@ Deno.test("A refresh keeps the shorter term that onSessionCreated gave", async (
   assertEquals(again.session!["userId"], session!["userId"]);
 });
 
-Deno.test("A refresh with a store that returns null revives no revoked session", async () => {
+Deno.test("With a store that returns null, a refresh doesn't revive a revoked session", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     for (const isAsync of [false, true]) {
       const clock = createClock();
       const kept = createMemorySessionStore({ now: clock.now });
       const get = (id: string) => kept.get(id) ?? null;
-      // It has no touch() either.
+      // It has no `touch()` either.
       const store = {
         get: isAsync ? (id: string) => Promise.resolve(get(id)) : get,
         set: (record: SessionRecord) => kept.set(record),

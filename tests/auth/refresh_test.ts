@@ -1,6 +1,6 @@
 /**
- * Sessions that are renewed: when, for how long, by whom, and that it brings
- * back nothing that has ended.
+ * Refreshing sessions: when, for how long and by which requests. A refresh
+ * doesn't revive an ended session.
  *
  * @module
  */
@@ -40,7 +40,7 @@ async function send(browser: Browser, path: string): Promise<Response> {
   return response;
 }
 
-/** A store that can't replace a record in one step. */
+/** Wraps a store to hide `touch()`, so it can't replace a record atomically. */
 function withoutTouch(store: SessionStore): SessionStore {
   return {
     get: (id) => store.get(id),
@@ -51,7 +51,7 @@ function withoutTouch(store: SessionStore): SessionStore {
   };
 }
 
-Deno.test("A session is renewed by the first request after updateAge: a day, or half of maxAge if that is less", async () => {
+Deno.test("The first request after updateAge refreshes the session; the default is a day or half of maxAge", async () => {
   const settings: [Partial<SessionConfig>, number][] = [
     [{}, DAY],
     [{ maxAge: DAY }, DAY / 2],
@@ -77,7 +77,7 @@ Deno.test("A session is renewed by the first request after updateAge: a day, or 
       const { attributes } = browser.cookies.get(COOKIE)!;
       assertEquals(attributes["max-age"], String(maxAge));
       await browser.json("/me");
-      assertEquals(browser.received, [], "it is young again");
+      assertEquals(browser.received, [], "the refresh made it new again");
 
       const { session: renewed, token }: Me = await browser.json("/me");
       assertEquals(renewed, {
@@ -93,17 +93,17 @@ Deno.test("A session is renewed by the first request after updateAge: a day, or 
         assertEquals(
           info!.expiresAt.toISOString(),
           renewed!["expiresAt"],
-          "the store keeps it as long",
+          "the store keeps it equally long",
         );
       }
-      // Beyond the first term.
+      // After the end of the original lifetime.
       server.clock.pass(maxAge - 1);
       assertEquals((await browser.json("/me")).user.id, "1");
     }
   }
 });
 
-Deno.test("refreshSession() gives the session, renewed when it is due, and null to nobody", async () => {
+Deno.test("refreshSession() returns the session, refreshed if due, or null when signed out", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy, updateAge: 60 },
@@ -128,7 +128,7 @@ Deno.test("refreshSession() gives the session, renewed when it is due, and null 
   }
 });
 
-Deno.test("A bearer token is renewed by refreshSession() alone, without a cookie", async () => {
+Deno.test("Only refreshSession() refreshes a bearer token, without a cookie", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy, updateAge: 60 },
@@ -157,7 +157,7 @@ Deno.test("A bearer token is renewed by refreshSession() alone, without a cookie
   }
 });
 
-Deno.test("A token and its cookie that are renewed at the same time each stay what they are", async () => {
+Deno.test("A bearer token and a cookie of one session are refreshed independently", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy, updateAge: 60 },
@@ -178,13 +178,13 @@ Deno.test("A token and its cookie that are renewed at the same time each stay wh
     });
     assertEquals(claimsOf(await response.json())["sub"], "1");
     await send(browser, "/refresh");
-    // Where there is a store, it says that the session is young already.
+    // With a store, the cookie's request finds the session already refreshed.
     assertEquals(browser.received.length, strategy === "jwt" ? 1 : 0);
     assertEquals((await browser.json("/me")).user.id, "1");
   }
 });
 
-Deno.test("Of 50 parallel refreshes one does it, and all get its result", async () => {
+Deno.test("Only one of 50 parallel refreshes runs, and all share its result", async () => {
   for (const strategy of STRATEGIES) {
     const clock = createClock();
     const store = createMemorySessionStore({ now: clock.now });
@@ -222,7 +222,7 @@ Deno.test("Of 50 parallel refreshes one does it, and all get its result", async 
     );
     assertEquals(built, 2);
     assertEquals(touched, strategy === "jwt" ? 0 : 1);
-    // Whoever comes when the store has it as renewed is told nothing new.
+    // Requests that start after the store was updated receive no cookie.
     const told = answers.filter((cookie) =>
       strategy === "jwt" || cookie !== ""
     );
@@ -232,14 +232,14 @@ Deno.test("Of 50 parallel refreshes one does it, and all get its result", async 
       server.events.filter(({ type }) => type === "session_refreshed").length,
       1,
     );
-    // One that was on its way meanwhile joins them.
+    // A late request with the old cookie joins them.
     const late = await fetch(`${server.origin}/me`, { headers: { cookie } });
     await late.body?.cancel();
     assertEquals(built, 2);
   }
 });
 
-Deno.test("A refresh is done once, also among a thousand others, and tried again if it failed", async () => {
+Deno.test("A refresh runs once among a thousand others, and again if it failed", async () => {
   const clock = createClock();
   const hold = Promise.withResolvers<void>();
   const built = new Map<string, number>();
@@ -255,7 +255,7 @@ Deno.test("A refresh is done once, also among a thousand others, and tried again
       async jwt({ token }) {
         const times = (built.get(token.sub) ?? 0) + 1;
         built.set(token.sub, times);
-        // Not at sign-in, nor the second time.
+        // Not at sign-in or the second time.
         if (token.sub === "unlucky" && times === 2) await hold.promise;
         return token;
       },
@@ -289,7 +289,7 @@ Deno.test("A refresh is done once, also among a thousand others, and tried again
   assertEquals(built.get("lucky"), 2);
 });
 
-Deno.test("Refreshing can't bring back a session that is revoked meanwhile", async () => {
+Deno.test("A refresh can't revive a session that is revoked meanwhile", async () => {
   for (const strategy of STORED) {
     for (const hasTouch of [true, false]) {
       const clock = createClock();
@@ -331,7 +331,7 @@ Deno.test("Refreshing can't bring back a session that is revoked meanwhile", asy
   }
 });
 
-Deno.test("A store without touch() renews sessions all the same", async () => {
+Deno.test("A store without touch() refreshes sessions too", async () => {
   for (const strategy of STORED) {
     const clock = createClock();
     const store = withoutTouch(createMemorySessionStore({ now: clock.now }));
@@ -348,7 +348,7 @@ Deno.test("A store without touch() renews sessions all the same", async () => {
   }
 });
 
-Deno.test("After sign-outs and refreshes in parallel nobody is signed in", async () => {
+Deno.test("Parallel sign-outs and refreshes leave nobody signed in", async () => {
   for (const strategy of STORED) {
     await using server = await startAuth({
       session: { strategy, updateAge: 60 },
@@ -379,7 +379,7 @@ Deno.test("After sign-outs and refreshes in parallel nobody is signed in", async
   }
 });
 
-Deno.test("1,000 parallel sign-ins make 1,000 sessions, each of who it is", async () => {
+Deno.test("1,000 parallel sign-ins create 1,000 separate sessions", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const names = ["ada", "bob", "eve"];
@@ -397,7 +397,7 @@ Deno.test("1,000 parallel sign-ins make 1,000 sessions, each of who it is", asyn
       }),
     );
     const alive = seen.filter(([id]) => id !== undefined);
-    // A user keeps 100 at a time in the memory of the server.
+    // The memory store keeps 100 sessions per user.
     if (strategy === "jwt") assertEquals(alive.length, 1000);
     assertEquals(new Set(alive.map(([id]) => id)).size, alive.length);
     for (const [i, [, userId]] of seen.entries()) {
@@ -409,7 +409,7 @@ Deno.test("1,000 parallel sign-ins make 1,000 sessions, each of who it is", asyn
   }
 });
 
-Deno.test("Requests of 100 browsers at once over HTTP are each from who they are", async () => {
+Deno.test("Parallel requests of 100 browsers each have their own user", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const names = ["ada", "bob", "eve"];
@@ -438,7 +438,7 @@ Deno.test("absoluteMaxAge ends a session, however often it was refreshed", async
       const { attributes } = browser.cookies.get(COOKIE)!;
       if (browser.received.length > 0) terms.push(`${attributes["max-age"]}`);
     }
-    // At 160 s the end comes in sight; from then on nothing is gained by it.
+    // From 160 s on, a refresh would reach the absolute end and gains nothing.
     assertEquals(terms, [
       "100",
       "100",
@@ -466,7 +466,7 @@ Deno.test("absoluteMaxAge ends a session, however often it was refreshed", async
   }
 });
 
-Deno.test("absoluteMaxAge counts from sign-in also for sessions that began without it", async () => {
+Deno.test("absoluteMaxAge counts from sign-in, also for sessions created without it", async () => {
   for (const strategy of STRATEGIES) {
     const clock = createClock();
     const store = createMemorySessionStore({ now: clock.now });
@@ -501,7 +501,7 @@ Deno.test("absoluteMaxAge counts from sign-in also for sessions that began witho
   }
 });
 
-Deno.test("A session that can't be refreshed still holds, and its request is answered", async () => {
+Deno.test("A session whose refresh fails stays valid, and its request is answered", async () => {
   const clock = createClock();
   const store = createMemorySessionStore({ now: clock.now });
   await using server = await startAuth({
@@ -525,7 +525,7 @@ Deno.test("A session that can't be refreshed still holds, and its request is ans
   assertEquals(logged.length, 1);
 });
 
-Deno.test("A response for everybody doesn't carry a renewed cookie; one for its user is kept from caches", async () => {
+Deno.test("A publicly cacheable response carries no refreshed cookie, a personal one isn't cached", async () => {
   const answer = (control?: string) => () =>
     new Response("x", control ? { headers: { "cache-control": control } } : {});
   for (const strategy of STRATEGIES) {

@@ -1,4 +1,6 @@
-/** Responses that carry the session's cookie, however they came about. */
+/**
+ * Responses that carry the session's cookie, in whatever way they were created.
+ */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Context } from "@quartet/kit/app";
@@ -21,7 +23,7 @@ const answers: readonly Route[] = [
     path: "/redirect",
     async action({ request, context }) {
       await getAuth(context).signIn("credentials", { user: "ada" });
-      // Its headers can't be changed.
+      // Its headers are immutable.
       return Response.redirect(new URL("/", request.url), 303);
     },
   },
@@ -77,7 +79,7 @@ const answers: readonly Route[] = [
   },
 ];
 
-Deno.test("The cookie is set on whatever response there is: thrown, redirecting, unchangeable, empty", async () => {
+Deno.test("The session cookie is set on thrown, redirecting, immutable and empty responses", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } }, answers);
     for (
@@ -110,7 +112,7 @@ Deno.test("The cookie is set on whatever response there is: thrown, redirecting,
   }
 });
 
-Deno.test("What a middleware further in throws carries the cookie as well", async () => {
+Deno.test("A Response thrown by inner middleware carries the cookie", async () => {
   await using server = await startAuth();
   const { middleware } = server.plugin;
   const through = async (thrown: unknown) => {
@@ -136,7 +138,7 @@ Deno.test("What a middleware further in throws carries the cookie as well", asyn
   await assertRejects(() => through(new TypeError("broken")));
 });
 
-Deno.test("A response is left alone where there is no cookie to set", async () => {
+Deno.test("A response without a cookie to set is returned unchanged", async () => {
   await using server = await startAuth({}, [{
     path: "/public",
     loader: () =>
@@ -149,7 +151,7 @@ Deno.test("A response is left alone where there is no cookie to set", async () =
   assertEquals(browser.received, []);
 });
 
-Deno.test("A response that a handler gives to everybody carries nobody's cookie", async () => {
+Deno.test("A response that a handler shares between users carries no cookie", async () => {
   const everybodys = new Response(null, { status: 204 });
   const routes: Route[] = [{ path: "/204", handler: () => everybodys }];
   for (const strategy of STRATEGIES) {
@@ -165,7 +167,7 @@ Deno.test("A response that a handler gives to everybody carries nobody's cookie"
   }
 });
 
-Deno.test("A response that sets a session's cookie is stored by no shared cache", async () => {
+Deno.test("A response that sets a session cookie isn't stored by shared caches", async () => {
   const signIn = (headers: HeadersInit): Route["action"] => ({ context }) =>
     getAuth(context).signIn("credentials", { user: "ada" })
       .then(() => new Response("x", { headers }));
@@ -199,7 +201,7 @@ Deno.test("A response that sets a session's cookie is stored by no shared cache"
   }
 });
 
-Deno.test("A refresh sets no cookie on a response that shared caches may store", async () => {
+Deno.test("A refresh sets no cookie on a publicly cacheable response", async () => {
   const routes: Route[] = [{
     path: "/shared",
     handler: () =>

@@ -1,6 +1,6 @@
 /**
- * The life of sessions: what ends them, what renews them, and that all
- * strategies agree about it.
+ * The life of sessions: what ends and refreshes them, and that all strategies
+ * behave the same.
  *
  * @module
  */
@@ -27,7 +27,7 @@ import {
 import type { AuthServer, Me } from "./harness.ts";
 
 const COOKIE = "app.session";
-/** Those that keep something on the server. */
+/** Strategies that keep sessions on the server. */
 const STORED = ["cookie", "hybrid"] as const;
 
 async function who(
@@ -52,7 +52,7 @@ async function send(browser: Browser, path: string): Promise<void> {
   assert(response.ok, `${path}: ${response.status}`);
 }
 
-Deno.test("hybrid: a token without sid is anonymous, also if its signature is right", async () => {
+Deno.test("hybrid: a token without sid is anonymous, even with a valid signature", async () => {
   await using server = await startAuth({ session: { strategy: "hybrid" } });
   const { token }: Me = await (await server.signIn()).json("/me");
   const { sid, ...claims } = claimsOf(token!);
@@ -68,7 +68,7 @@ Deno.test("hybrid: a token without sid is anonymous, also if its signature is ri
   }
 });
 
-Deno.test("A token of one user with the session of another is anonymous", async () => {
+Deno.test("A token of one user with the session id of another is anonymous", async () => {
   for (const strategy of STORED) {
     await using server = await startAuth({ session: { strategy } });
     const { token }: Me = await (await server.signIn("ada")).json("/me");
@@ -81,7 +81,7 @@ Deno.test("A token of one user with the session of another is anonymous", async 
   }
 });
 
-Deno.test("What a store gives wrongly is not a session", async () => {
+Deno.test("An inconsistent record from a store is rejected", async () => {
   for (const strategy of STORED) {
     const clock = createClock();
     const inner = createMemorySessionStore({ now: clock.now });
@@ -126,7 +126,7 @@ Deno.test("What a store gives wrongly is not a session", async () => {
   }
 });
 
-Deno.test("A store that fails lets nobody in", async () => {
+Deno.test("A store that throws authenticates nobody", async () => {
   for (const strategy of STORED) {
     const clock = createClock();
     const store = createMemorySessionStore({ now: clock.now });
@@ -147,12 +147,12 @@ Deno.test("A store that fails lets nobody in", async () => {
     assertEquals(response.status, 503);
     assert(!(await response.text()).includes("store"));
     store.get = get;
-    // Nor does it sign anybody out.
+    // It doesn't sign anybody out either.
     assertEquals((await browser.json("/me")).user.id, "1");
   }
 });
 
-Deno.test("onSessionValidate is asked at each request, in all strategies and ways to be known", async () => {
+Deno.test("onSessionValidate runs for each request, in all strategies, with cookies and tokens", async () => {
   for (const strategy of STRATEGIES) {
     const asked: string[] = [];
     let isValid = true;
@@ -181,7 +181,7 @@ Deno.test("onSessionValidate is asked at each request, in all strategies and way
       assertEquals(await who(server, headers), undefined);
     }
     assertEquals(asked.length, 7);
-    // The cookie is of no use: the browser is to forget it.
+    // The cookie is invalid and is cleared.
     await send(browser, "/refresh");
     assertEquals(browser.cookies.size, 0);
     isValid = true;
@@ -191,7 +191,7 @@ Deno.test("onSessionValidate is asked at each request, in all strategies and way
   }
 });
 
-Deno.test("A session ends at maxAge in all strategies, and its cookie is cleared then", async () => {
+Deno.test("A session ends at maxAge in all strategies, and its cookie is cleared", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy, maxAge: 60, updateAge: 60 },
@@ -210,7 +210,7 @@ Deno.test("A session ends at maxAge in all strategies, and its cookie is cleared
   }
 });
 
-Deno.test("A bearer token decides alone: beside a valid cookie an invalid one is anonymous", async () => {
+Deno.test("A bearer token takes precedence: an invalid one is anonymous despite a valid cookie", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const cookie = cookieOf(await server.signIn("ada"));
@@ -237,11 +237,11 @@ Deno.test("A bearer token decides alone: beside a valid cookie an invalid one is
         authorization,
       );
     }
-    // Those of others are theirs: `Basic` may be a proxy's.
+    // Other schemes are ignored: `Basic` may be a proxy's.
     for (const authorization of ["Basic eDp5", "Bearerx", "Digest a=b"]) {
       assertEquals(await who(server, { ...cookie, authorization }), "1");
     }
-    // What fails by a token says nothing about the cookie, which is kept.
+    // An invalid token doesn't clear the valid cookie.
     const response = await fetch(`${server.origin}/me`, {
       headers: { ...cookie, ...bearer("x") },
     });
@@ -250,7 +250,7 @@ Deno.test("A bearer token decides alone: beside a valid cookie an invalid one is
   }
 });
 
-Deno.test("With the strategy cookie a token is good as long as its session is, and is no cookie", async () => {
+Deno.test("With the strategy cookie, a token is valid as long as its session, and not as a cookie", async () => {
   await using server = await startAuth({ session: { strategy: "cookie" } });
   const browser = await server.signIn();
   const { token }: Me = await browser.json("/me");
@@ -262,7 +262,7 @@ Deno.test("With the strategy cookie a token is good as long as its session is, a
   assertEquals(await who(server, bearer(token!)), undefined);
 });
 
-Deno.test("With the strategy cookie getToken() gives a token, whatever the session's id begins with", async () => {
+Deno.test("With the strategy cookie, getToken() returns a token for any session id", async () => {
   const clock = createClock();
   const store = createMemorySessionStore({ now: clock.now });
   await using server = await startAuth({
@@ -271,7 +271,7 @@ Deno.test("With the strategy cookie getToken() gives a token, whatever the sessi
   });
   await server.signIn();
   const [record] = store.listByUser("1");
-  // As one in 4,096 does: like the header of a token.
+  // One id in 4,096 begins like the header of a token.
   const id = `ey${record!.id.slice(2)}`;
   store.set({ ...record!, id, payload: { ...record!.payload, sid: id } });
   const cookie = `${COOKIE}=${await sign(id)}`;
@@ -281,7 +281,7 @@ Deno.test("With the strategy cookie getToken() gives a token, whatever the sessi
   assertEquals(await who(server, bearer(token!)), "1");
 });
 
-Deno.test("The cookie of the strategy cookie: a signature of this id, in one spelling", async () => {
+Deno.test("With the strategy cookie, the cookie is the id's signature in exactly one spelling", async () => {
   await using server = await startAuth({ session: { strategy: "cookie" } });
   const good = (await server.signIn()).cookies.get(COOKIE)!.value;
   const [id, signature] = good.split(".") as [string, string];
@@ -306,7 +306,7 @@ Deno.test("The cookie of the strategy cookie: a signature of this id, in one spe
       `"${good}"`,
       encodeURIComponent(`${good}\n`),
       await sign("A".repeat(43)),
-      await sign(id, "a secret of somebody else, just as long as ours"),
+      await sign(id, "a secret of another app, as long as this one"),
       await sign(id, undefined, "SHA-512"),
       await sign(`${id}x`),
       await sign(id.slice(0, -1)),
@@ -321,7 +321,7 @@ Deno.test("The cookie of the strategy cookie: a signature of this id, in one spe
   assertEquals(await is(good), "1");
 });
 
-Deno.test("Signing in makes a new id and retires the old session", async () => {
+Deno.test("Signing in creates a new id and ends the old session", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const browser = await server.signIn("ada");
@@ -336,7 +336,7 @@ Deno.test("Signing in makes a new id and retires the old session", async () => {
     );
     assertEquals(browser.cookies.size, 1);
     if (strategy === "jwt") {
-      // Nothing on the server can tell: it is good until it expires.
+      // Without a store, the old token is valid until it expires.
       assertEquals(await who(server, before), "1");
       continue;
     }
@@ -347,7 +347,7 @@ Deno.test("Signing in makes a new id and retires the old session", async () => {
   }
 });
 
-Deno.test("An id that somebody has planted in the browser is not the one that sign-in gives", async () => {
+Deno.test("Session fixation fails: sign-in replaces an id planted in the browser", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const attacker = await server.signIn("eve");
@@ -360,7 +360,7 @@ Deno.test("An id that somebody has planted in the browser is not the one that si
   }
 });
 
-Deno.test("Two sign-ins of one request leave one session", async () => {
+Deno.test("Several sign-ins in one request leave one session", async () => {
   for (const strategy of STORED) {
     await using server = await startAuth({ session: { strategy } }, [{
       path: "/twice",
@@ -382,7 +382,7 @@ Deno.test("Two sign-ins of one request leave one session", async () => {
   }
 });
 
-Deno.test("Signing out ends the session where there is a store, and only there", async () => {
+Deno.test("Signing out ends the session with a store, and only clears the cookie without one", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const browser = await server.signIn();
@@ -399,7 +399,7 @@ Deno.test("Signing out ends the session where there is a store, and only there",
   }
 });
 
-Deno.test("listSessions(), revokeSession() and revokeSessions() list and end them, at once", async () => {
+Deno.test("listSessions(), revokeSession() and revokeSessions() take effect at once", async () => {
   for (const strategy of STORED) {
     await using server = await startAuth({ session: { strategy } });
     const { plugin, clock } = server;
@@ -425,7 +425,7 @@ Deno.test("listSessions(), revokeSession() and revokeSessions() list and end the
     assertEquals(await plugin.listSessions("1"), []);
     assertEquals(await who(server, cookieOf(laptop)), undefined);
     assertEquals(await who(server, cookieOf(other)), "2");
-    // The browser is told to forget what is of no use.
+    // The invalid cookie is cleared.
     await (await laptop.ask("/me")).text();
     assertEquals(laptop.cookies.size, 0);
     assertEquals((await plugin.listSessions("2")).length, 1);
@@ -434,7 +434,7 @@ Deno.test("listSessions(), revokeSession() and revokeSessions() list and end the
   }
 });
 
-Deno.test("Revoking a session that there isn't ends none, and is no event", async () => {
+Deno.test("revokeSession() of an unknown session ends nothing and emits no event", async () => {
   for (const strategy of STORED) {
     await using server = await startAuth({ session: { strategy } });
     const browser = await server.signIn();
@@ -457,7 +457,7 @@ Deno.test("Revoking a session that there isn't ends none, and is no event", asyn
   }
 });
 
-Deno.test("The strategy jwt says that it can't list or revoke", async () => {
+Deno.test("With the strategy jwt, listing and revoking sessions throws", async () => {
   await using server = await startAuth();
   for (
     const call of [
@@ -470,7 +470,7 @@ Deno.test("The strategy jwt says that it can't list or revoke", async () => {
   }
 });
 
-Deno.test("10,001 sign-ins of one user evict nobody else", async () => {
+Deno.test("10,001 sign-ins of one user evict no other user's session", async () => {
   for (const strategy of STORED) {
     await using server = await startAuth({ session: { strategy } });
     const { plugin } = server;
@@ -489,7 +489,7 @@ Deno.test("10,001 sign-ins of one user evict nobody else", async () => {
   }
 });
 
-Deno.test("With the strategy cookie, a bearer token gets the present claims of the store", async () => {
+Deno.test("With the strategy cookie, a bearer token has the store's current claims", async () => {
   let roles = ["admin"];
   await using server = await startAuth({
     session: { strategy: "cookie", updateAge: 10 },

@@ -1,4 +1,4 @@
-/** Settings that are not safe make no plugin. */
+/** Unsafe settings are errors. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
@@ -14,7 +14,7 @@ import { createRedisSessionStore } from "@quartet/kit/auth/redis";
 import { ROOT } from "../helpers.ts";
 import { byName, SECRET } from "./harness.ts";
 
-Deno.test("Only settings that are safe make a plugin", () => {
+Deno.test("createAuthPlugin() rejects invalid and unsafe settings", () => {
   const secured = { session: { secret: SECRET } };
   const wrong: [AuthConfig, string][] = [
     [{}, "session.secret"],
@@ -118,7 +118,7 @@ Deno.test("Only settings that are safe make a plugin", () => {
   }
 });
 
-Deno.test("A store without a database is an error where it is made", () => {
+Deno.test("Creating a store without a database throws", () => {
   assertThrows(
     () => createRedisSessionStore({ client: undefined as never }),
     TypeError,
@@ -131,7 +131,7 @@ Deno.test("A store without a database is an error where it is made", () => {
   );
 });
 
-Deno.test("A store is closed with its app, the application's own as well", async () => {
+Deno.test("Closing an app closes its session store, a custom one too", async () => {
   let closed = 0;
   const store = Object.assign(createMemorySessionStore(), {
     close: () => void closed++,
@@ -143,7 +143,7 @@ Deno.test("A store is closed with its app, the application's own as well", async
   assertEquals(closed, 1);
 });
 
-Deno.test("In production secrets are long, and there is no mock provider", () => {
+Deno.test("In production, secrets have at least 32 bytes and mock() throws", () => {
   const short = "only thirty-one bytes of secret";
   assertEquals(short.length, 31);
   const make = (secret: string | string[]) =>

@@ -26,7 +26,7 @@ import { byName, createClock, SECRET, startAuth } from "./harness.ts";
 
 const URL_WITH_PASSWORD = "redis://app:hunter2@10.0.0.7:6379";
 
-/** A store of an application, whose failure is switched. */
+/** An application's store that fails on demand. */
 class OwnStore implements SessionStore {
   readonly #inner: SessionStore;
   /** Called before each operation. */
@@ -66,7 +66,7 @@ const away = () => {
   throw new TypeError(`connect ECONNREFUSED ${URL_WITH_PASSWORD}`);
 };
 
-/** Captures what is logged until the end of the block. */
+/** Captures log output until the end of the block. */
 function captureLog() {
   const lines: string[] = [];
   const { error } = console;
@@ -111,7 +111,7 @@ async function assertUnavailable(response: Response): Promise<void> {
   assertEquals((await response.json()).error.code, "UNAVAILABLE");
 }
 
-Deno.test("While the store is away, requests with a session get 503 and Retry-After, and others go on", async () => {
+Deno.test("During an outage, requests with a session get 503 and Retry-After, others are answered", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     using _log = captureLog();
     const { server, store } = await startOutage({ strategy });
@@ -132,7 +132,7 @@ Deno.test("While the store is away, requests with a session get 503 and Retry-Af
 
     const other = server.browser();
     assertEquals((await other.json("/me")).session, null);
-    // A forged cookie doesn't cost the store a question.
+    // A forged cookie causes no store call.
     const forged = await fetch(`${server.origin}/me`, {
       headers: { cookie: `app.session=forged` },
     });
@@ -148,7 +148,7 @@ Deno.test("While the store is away, requests with a session get 503 and Retry-Af
   }
 });
 
-Deno.test("Each outage of the store is logged once, without secrets of its errors", async () => {
+Deno.test("Each outage is logged once, without secrets in its errors", async () => {
   using log = captureLog();
   const { server, store } = await startOutage();
   await using _server = server;
@@ -164,7 +164,7 @@ Deno.test("Each outage of the store is logged once, without secrets of its error
     assert(line.startsWith("Cannot reach session store: "), line);
     assert(!line.includes("hunter2") && !line.includes("app:"), line);
   }
-  // A store that throws this error has logged it.
+  // A store that throws this error has already logged it.
   store.fault = () => {
     throw new UnavailableError("Cannot reach session store", { retryAfter: 9 });
   };
@@ -177,7 +177,7 @@ Deno.test("Each outage of the store is logged once, without secrets of its error
   assertEquals(log.lines.length, 2);
 });
 
-Deno.test("With the fallback to anonymous, public routes go on, and guards still answer 503", async () => {
+Deno.test("With the fallback anonymous, public routes answer and guards still answer 503", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     using _log = captureLog();
     const { server, store } = await startOutage({
@@ -195,7 +195,7 @@ Deno.test("With the fallback to anonymous, public routes go on, and guards still
     for (const path of ["/account", "/admin", "/with-auth"]) {
       await assertUnavailable(await browser.ask(path));
     }
-    // Nobody is signed out, or in as well as before.
+    // No cookie is changed, and signing in fails as without the fallback.
     for (
       const [path, body] of [
         ["/sign-out", {}],
@@ -221,7 +221,7 @@ Deno.test("With the fallback to anonymous, public routes go on, and guards still
   }
 });
 
-/** A plugin, and a request of somebody whose session can't be looked up. */
+/** Creates a plugin, and a request whose session can't be looked up. */
 async function brokenAuth(fallback: "refuse" | "anonymous" = "refuse") {
   const store = new OwnStore();
   const auth = createAuthPlugin({
@@ -236,11 +236,11 @@ async function brokenAuth(fallback: "refuse" | "anonymous" = "refuse") {
   return { auth, store, cookie, request };
 }
 
-Deno.test("authenticate() rejects while the store is away, and is anonymous with the fallback", async () => {
+Deno.test("During an outage, authenticate() rejects, or is anonymous with the fallback", async () => {
   using _log = captureLog();
   for (const fallback of ["refuse", "anonymous"] as const) {
     const { auth, store, request } = await brokenAuth(fallback);
-    // From now on the token is known, and the look-up begins at once.
+    // This caches the token, so the next call starts the look-up at once.
     assert((await auth.authenticate(request())).isAuthenticated());
     store.fault = away;
     if (fallback === "refuse") {
@@ -262,7 +262,7 @@ Deno.test("authenticate() rejects while the store is away, and is anonymous with
   }
 });
 
-Deno.test("Under Hono, withPlugins() and toMiddleware(), the auth middleware answers 503 as well", async () => {
+Deno.test("With Hono, withPlugins() and toMiddleware(), the auth middleware answers 503 too", async () => {
   using _log = captureLog();
   const { auth, store, request } = await brokenAuth();
   store.fault = away;
@@ -279,7 +279,7 @@ Deno.test("Under Hono, withPlugins() and toMiddleware(), the auth middleware ans
   ) await assertUnavailable(response);
 });
 
-Deno.test("A client of RPC hears that the service is unavailable", async () => {
+Deno.test("An RPC client receives that the service is unavailable", async () => {
   using _log = captureLog();
   const { auth, store, cookie } = await brokenAuth();
   store.fault = away;
@@ -294,7 +294,7 @@ Deno.test("A client of RPC hears that the service is unavailable", async () => {
   assertEquals([error.code, error.status], ["UNAVAILABLE", 503]);
 });
 
-Deno.test("An upgrade to a WebSocket gets 503 while the store is away, with any fallback", async () => {
+Deno.test("A WebSocket upgrade gets 503 during an outage, with any fallback", async () => {
   using _log = captureLog();
   for (const fallback of ["refuse", "anonymous"] as const) {
     const { auth, store, request } = await brokenAuth(fallback);
@@ -311,7 +311,7 @@ Deno.test("An upgrade to a WebSocket gets 503 while the store is away, with any 
   }
 });
 
-Deno.test("A page for somebody whose session can't be looked up is neither stored nor given to others", async () => {
+Deno.test("A page whose session can't be looked up is neither cached nor served from the cache", async () => {
   using _log = captureLog();
   for (const order of ["auth first", "cache first"]) {
     const { auth, store, request } = await brokenAuth("anonymous");
@@ -336,7 +336,7 @@ Deno.test("A page for somebody whose session can't be looked up is neither store
     assertEquals(await ask(request("/")), ["1", "private"]);
     assertEquals(await ask(anonymous("/")), ["nobody", "private"]);
     assertEquals(made, 3);
-    // A page that doesn't ask for the user is public.
+    // A page that doesn't read the user is public.
     store.fault = away;
     for (const visitor of [anonymous, request, anonymous]) {
       assertEquals(await ask(visitor("/shared")), [
@@ -349,7 +349,7 @@ Deno.test("A page for somebody whose session can't be looked up is neither store
   }
 });
 
-Deno.test("A computation must not ask for a user whose session can't be looked up", async () => {
+Deno.test("A cached function can't read a user whose session can't be looked up", async () => {
   using _log = captureLog();
   const { auth, store, request } = await brokenAuth("anonymous");
   const cache = createCache();
@@ -378,7 +378,7 @@ Deno.test("A computation must not ask for a user whose session can't be looked u
   await cache.close();
 });
 
-Deno.test("A session that is too large is an error of the application, and no outage", async () => {
+Deno.test("A session that is too large is an application error, not an outage", async () => {
   using log = captureLog();
   const auth = createAuthPlugin({
     session: { secret: SECRET, strategy: "cookie" },
@@ -396,7 +396,7 @@ Deno.test("A session that is too large is an error of the application, and no ou
   assertEquals(log.lines, []);
 });
 
-Deno.test("A store that plugins share is closed with the last of them", async () => {
+Deno.test("A store shared by several plugins is closed with the last of them", async () => {
   let closed = 0;
   const store = Object.assign(createMemorySessionStore(), {
     close: () => void closed++,
@@ -413,7 +413,7 @@ Deno.test("A store that plugins share is closed with the last of them", async ()
   assertEquals(closed, 1);
 });
 
-Deno.test("session.fallback needs a strategy with a store", () => {
+Deno.test("session.fallback requires a strategy with a store", () => {
   const make = (session: Partial<SessionConfig>) => () =>
     createAuthPlugin({ session: { secret: SECRET, ...session } });
   assertThrows(

@@ -1,7 +1,6 @@
 /**
- * Hostile tokens. Each is a good one, of a session that exists, with one thing
- * changed and a right signature over the rest; the good one is accepted beside
- * it.
+ * Hostile tokens. Each is a valid token of an existing session with one change
+ * and a valid signature. The unchanged token is accepted in the same test.
  *
  * @module
  */
@@ -30,11 +29,11 @@ import type { AuthServer, Me, TestConfig } from "./harness.ts";
 const COOKIE = "app.session";
 type Claims = Record<string, unknown>;
 
-/** A request with a token where tokens can be; the strategy decides where. */
+/** Returns the headers that can carry a token with this strategy. */
 function waysToShow(strategy: SessionStrategy) {
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
   const cookie = (token: string) => ({ cookie: `${COOKIE}=${token}` });
-  // With the strategy `cookie`, the cookie holds no token.
+  // With the strategy `cookie`, the cookie contains no token.
   return strategy === "cookie" ? [bearer] : [bearer, cookie];
 }
 
@@ -54,8 +53,8 @@ async function goodToken(server: AuthServer): Promise<string> {
 }
 
 /**
- * Says for each strategy that changed tokens are anonymous, between two times
- * that the same token unchanged is not.
+ * Asserts for each strategy that changed tokens are anonymous, while the
+ * unchanged token is accepted before and after.
  */
 async function refusesAll(
   make: (
@@ -84,7 +83,7 @@ async function refusesAll(
   }
 }
 
-/** The same for changes that are none to speak of. */
+/** Asserts for each strategy that changed tokens are accepted. */
 async function acceptsAll(
   make: (
     claims: Claims,
@@ -107,7 +106,7 @@ async function acceptsAll(
   }
 }
 
-Deno.test("A token of another algorithm is anonymous, whatever its header says", async () => {
+Deno.test("A token with another algorithm is anonymous, whatever its header says", async () => {
   await refusesAll((claims) => ({
     "none without signature": `${base64url('{"alg":"none"}')}.${
       base64url(JSON.stringify(claims))
@@ -115,13 +114,13 @@ Deno.test("A token of another algorithm is anonymous, whatever its header says",
     none: forge(claims, { ...HEADER, alg: "none" }),
     None: forge(claims, { ...HEADER, alg: "None" }),
     hs256: forge(claims, { ...HEADER, alg: "hs256" }),
-    "HS384 of its own": forge(
+    "a valid HS384": forge(
       claims,
       { ...HEADER, alg: "HS384" },
       SECRET,
       "SHA-384",
     ),
-    "HS512 of its own": forge(
+    "a valid HS512": forge(
       claims,
       { ...HEADER, alg: "HS512" },
       SECRET,
@@ -136,16 +135,16 @@ Deno.test("A token of another algorithm is anonymous, whatever its header says",
   }));
 });
 
-Deno.test("A token whose header says anything else is anonymous", async () => {
+Deno.test("A token with any other header is anonymous", async () => {
   const jwk = { kty: "oct", k: base64url(OTHER_SECRET) };
   await refusesAll((claims) => ({
     crit: forge(claims, { ...HEADER, crit: ["exp"] }),
     "empty crit": forge(claims, { ...HEADER, crit: [] }),
     b64: forge(claims, { ...HEADER, b64: false, crit: ["b64"] }),
     kid: forge(claims, { ...HEADER, kid: "1" }),
-    "kid that is a path": forge(claims, { ...HEADER, kid: "../../dev/null" }),
+    "kid with a path": forge(claims, { ...HEADER, kid: "../../dev/null" }),
     "embedded jwk": forge(claims, { ...HEADER, jwk }, OTHER_SECRET),
-    "embedded jwk of ours": forge(claims, { ...HEADER, jwk }),
+    "an embedded jwk": forge(claims, { ...HEADER, jwk }),
     jku: forge(claims, { ...HEADER, jku: "https://evil.example/keys" }),
     x5c: forge(claims, { ...HEADER, x5c: [] }),
     cty: forge(claims, { ...HEADER, cty: "JWT" }),
@@ -166,7 +165,7 @@ Deno.test("A token whose header says anything else is anonymous", async () => {
   }));
 });
 
-Deno.test("A token without an end, or past it, is anonymous; equal to now is past", async () => {
+Deno.test("A token without exp, or at or after exp, is anonymous", async () => {
   await refusesAll(({ exp, ...claims }, { clock }) => ({
     missing: forge(claims),
     null: forge({ ...claims, exp: null }),
@@ -187,7 +186,7 @@ Deno.test("A token without an end, or past it, is anonymous; equal to now is pas
   }));
 });
 
-Deno.test("A token that was accepted once is anonymous from the second it expires", async () => {
+Deno.test("An accepted token is anonymous from the second it expires", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy, maxAge: 100, updateAge: 100 },
@@ -207,7 +206,7 @@ Deno.test("A token that was accepted once is anonymous from the second it expire
   }
 });
 
-Deno.test("A token of the future is anonymous", async () => {
+Deno.test("A token from the future is anonymous", async () => {
   await refusesAll(({ iat, ...claims }, { clock }) => ({
     "nbf in a second": forge({ ...claims, iat, nbf: clock.seconds + 1 }),
     "nbf a string": forge({ ...claims, iat, nbf: "0" }),
@@ -223,7 +222,7 @@ Deno.test("A token of the future is anonymous", async () => {
   }));
 });
 
-Deno.test("clockTolerance lets clocks differ, by no more than it says", async () => {
+Deno.test("clockTolerance accepts clock differences up to its value", async () => {
   const config = { session: { clockTolerance: 5 } };
   await acceptsAll((claims, { clock }) => ({
     "iat in 5 s": forge({ ...claims, iat: clock.seconds + 5 }),
@@ -237,7 +236,7 @@ Deno.test("clockTolerance lets clocks differ, by no more than it says", async ()
   }), config);
 });
 
-Deno.test("clockTolerance goes for what ends a session in all strategies", async () => {
+Deno.test("clockTolerance applies to the end of sessions in all strategies", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy, maxAge: 100, updateAge: 200, clockTolerance: 5 },
@@ -259,7 +258,7 @@ Deno.test("clockTolerance goes for what ends a session in all strategies", async
   }
 });
 
-Deno.test("A token of nobody is anonymous", async () => {
+Deno.test("A token without a valid user id is anonymous", async () => {
   await refusesAll(({ sub, ...claims }) => ({
     "sub missing": forge(claims),
     "sub empty": forge({ ...claims, sub: "" }),
@@ -290,7 +289,7 @@ Deno.test("A token of nobody is anonymous", async () => {
   }));
 });
 
-Deno.test("A token whose claims are of other types is anonymous", async () => {
+Deno.test("A token with claims of other types is anonymous", async () => {
   let deep: unknown = 1;
   for (let i = 0; i < 1000; i++) deep = [deep];
   await refusesAll((claims) => ({
@@ -330,9 +329,9 @@ Deno.test("Only tokens for this issuer and audience are accepted", async () => {
   }), config);
 });
 
-Deno.test("A token has one spelling: tail bits, padding and other alphabets are refused", async () => {
+Deno.test("A token has one spelling: changed tail bits, padding and other alphabets are refused", async () => {
   await refusesAll((claims, _, token) => {
-    // A claim whose last byte leaves unused bits, for each length of the rest.
+    // A claim that leaves unused bits in its last byte, for each length.
     const texts = ["", "x", "xx"].map((pad) =>
       JSON.stringify({ ...claims, pad })
     );
@@ -356,7 +355,7 @@ Deno.test("A token has one spelling: tail bits, padding and other alphabets are 
       string,
       string,
     ];
-    // Enough of bits that the usual alphabet has + and / for.
+    // Contains bits for which the standard alphabet uses + and /.
     const plain = btoa(JSON.stringify({ ...claims, pad: "~~~???>>>" }))
       .replace(/=+$/, "");
     assert(/[+/]/.test(plain));
@@ -377,14 +376,14 @@ Deno.test("A token has one spelling: tail bits, padding and other alphabets are 
   });
 });
 
-/** The letter after this one in the alphabet of base64url. */
+/** Returns the next letter in the alphabet of base64url. */
 function after(letter: string): string {
   const ALPHABET =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   return ALPHABET[ALPHABET.indexOf(letter) + 1]!;
 }
 
-Deno.test("Whichever character is changed, left out or doubled, a token is anonymous", async () => {
+Deno.test("A token with any character changed, removed or doubled is anonymous", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const browser = await server.signIn();
@@ -417,7 +416,7 @@ Deno.test("Whichever character is changed, left out or doubled, a token is anony
   }
 });
 
-Deno.test("A token has three parts, all of them there, and no more", async () => {
+Deno.test("A token must have exactly three non-empty parts", async () => {
   await refusesAll((_claims, _server, token) => {
     const [header, payload, signature] = token.split(".");
     return {
@@ -447,7 +446,7 @@ Deno.test("A token has three parts, all of them there, and no more", async () =>
   });
 });
 
-Deno.test("A token of a megabyte is anonymous, and one of 8 KiB is not too long", async () => {
+Deno.test("A token of 1 MB is anonymous, one of 8 KiB is accepted", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const claims = claimsOf(await goodToken(server));
@@ -456,7 +455,8 @@ Deno.test("A token of a megabyte is anonymous, and one of 8 KiB is not too long"
       const pad = "x".repeat(Math.floor((length - empty.length) / 4) * 3);
       return await forge({ ...claims, pad });
     };
-    // Longer than the headers that a server takes: asked without one.
+    // Longer than the headers that a server accepts, so the test calls the
+    // plugin directly.
     const who = async (headers: Record<string, string>) => {
       const request = new Request("http://localhost/", { headers });
       return (await server.plugin.authenticate(request)).session?.userId;
@@ -473,7 +473,7 @@ Deno.test("A token of a megabyte is anonymous, and one of 8 KiB is not too long"
   }
 });
 
-Deno.test("What is kept for an OAuth sign-in is no session, nor the reverse", async () => {
+Deno.test("An OAuth flow cookie isn't accepted as a session, nor the reverse", async () => {
   const provider = oauth({
     id: "somewhere",
     name: "Somewhere",
@@ -510,7 +510,7 @@ Deno.test("What is kept for an OAuth sign-in is no session, nor the reverse", as
   }
 });
 
-Deno.test("During a rotation both secrets verify and the first one signs", async () => {
+Deno.test("During a rotation, both secrets verify and the first one signs", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy, secret: [OTHER_SECRET, SECRET] },
@@ -525,14 +525,14 @@ Deno.test("During a rotation both secrets verify and the first one signs", async
       assertEquals((await ask(server, show(old))).user?.id, "1");
       const third = await sign(
         data,
-        "a third secret, which is nobody's at all",
+        "a third secret, which no app uses at all",
       );
       assertEquals((await ask(server, show(third))).session, null);
     }
   }
 });
 
-Deno.test("After a rotation the old secret is worth nothing", async () => {
+Deno.test("After a rotation, the old secret is rejected", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy, secret: OTHER_SECRET },
@@ -546,7 +546,7 @@ Deno.test("After a rotation the old secret is worth nothing", async () => {
   }
 });
 
-Deno.test("A rotation signs nobody out: cookies of the old secret go on, and are renewed by the new one", async () => {
+Deno.test("A rotation signs nobody out: cookies of the old secret stay valid and are signed again", async () => {
   for (const strategy of STRATEGIES) {
     const clock = createClock();
     const store = strategy === "jwt"

@@ -1,4 +1,4 @@
-/** What a trace shows of auth, and what it must not show. */
+/** The auth spans of a trace, and the secrets it must not contain. */
 
 import { assert, assertEquals } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
@@ -17,7 +17,7 @@ import type { SpanData, TracerImpl } from "@quartet/kit/trace";
 import { byKey, byName, createClock, SECRET, STRATEGIES } from "./harness.ts";
 import type { SessionStrategy } from "@quartet/kit/auth";
 
-/** An app that is traced, and a client that keeps its cookies. */
+/** Starts a traced app, and a client that keeps its cookies. */
 function startTraced(strategy: SessionStrategy) {
   const tracer = createTracer();
   const clock = createClock();
@@ -103,13 +103,13 @@ function startTraced(strategy: SessionStrategy) {
   return { tracer, app, clock, jar, ask };
 }
 
-/** The spans of the auth layer. */
+/** Returns the spans of the auth layer. */
 function authSpans(tracer: TracerImpl): SpanData[] {
   return tracer.getTraces().flatMap((trace) => [...trace.spans.values()])
     .filter(({ layer }) => layer === "auth");
 }
 
-Deno.test("Checks of auth are spans of the auth layer, with their results", async () => {
+Deno.test("Auth checks are spans of the auth layer, with their results", async () => {
   for (const strategy of STRATEGIES) {
     const { tracer, app, ask } = startTraced(strategy);
     const spansOf = async (path: string, init?: RequestInit) => {
@@ -156,7 +156,7 @@ Deno.test("Checks of auth are spans of the auth layer, with their results", asyn
   }
 });
 
-Deno.test("A failed sign-in is a span that has failed", async () => {
+Deno.test("A failed sign-in is a failed span", async () => {
   const { tracer, app, ask } = startTraced("jwt");
   const response = await ask("/sign-in", { method: "POST", body: "{}" });
   await response.body?.cancel();
@@ -166,7 +166,7 @@ Deno.test("A failed sign-in is a span that has failed", async () => {
   await app.close();
 });
 
-Deno.test("No trace holds a token, a cookie, a key, a code, a state, a password or a session's id", async () => {
+Deno.test("Traces contain no tokens, cookies, keys, codes, states, passwords or session ids", async () => {
   for (const strategy of STRATEGIES) {
     const { tracer, app, clock, jar, ask } = startTraced(strategy);
     const secrets = new Set([

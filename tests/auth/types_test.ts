@@ -1,6 +1,6 @@
 /**
- * What the compiler says of an application's own users: that they are typed
- * without casts, and that wrong names are errors.
+ * Types of an application's own users: fields are typed without casts, and
+ * wrong names are compile errors.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { ROOT } from "../helpers.ts";
 
 const FIXTURE = new URL("types/users.txt", import.meta.url);
 
-Deno.test("An application's own fields are typed, and wrong ones are errors at their place", async () => {
+Deno.test("An application's own fields are typed, and wrong ones are compile errors at their place", async () => {
   const text = await Deno.readTextFile(FIXTURE);
   const file = await Deno.makeTempFile({ suffix: ".ts" });
   try {

@@ -1,10 +1,10 @@
-/** A token that comes with each request is not verified at each request. */
+/** A token sent with each request isn't verified for each request. */
 
 import { assertEquals } from "@std/assert";
 import { createAuthPlugin } from "@quartet/kit/auth";
 import { createClock, forge, SECRET } from "./harness.ts";
 
-/** How many signatures are verified until the block ends. */
+/** Counts verified signatures until the end of the block. */
 function countVerified(): { count: number } & Disposable {
   const { subtle } = crypto;
   const { verify } = subtle;
@@ -19,7 +19,7 @@ function countVerified(): { count: number } & Disposable {
   return counter;
 }
 
-Deno.test("A token in use is verified once; after 8 MiB of others it is forgotten, and verified again", async () => {
+Deno.test("A token in use is verified once, and again after 8 MiB of other tokens", async () => {
   const clock = createClock();
   const plugin = createAuthPlugin({
     session: { secret: SECRET },
@@ -33,7 +33,7 @@ Deno.test("A token in use is verified once; after 8 MiB of others it is forgotte
       exp: clock.seconds + 600,
     });
   using verified = countVerified();
-  /** Asks with a token, and gives how many signatures it took. */
+  /** Sends a token, and returns the number of verified signatures. */
   const ask = async (token: string, expected: string) => {
     const before = verified.count;
     const headers = { authorization: `Bearer ${token}` };
@@ -58,7 +58,7 @@ Deno.test("A token in use is verified once; after 8 MiB of others it is forgotte
   assertEquals(await ask(token, "1"), 0);
   for (let round = 0; round < 3; round++) {
     await askOthers(4);
-    assertEquals(await ask(token, "1"), 0, "It was in use all the time");
+    assertEquals(await ask(token, "1"), 0, "it was used all the time");
   }
   await askOthers(8);
   assertEquals(await ask(token, "1"), 1);

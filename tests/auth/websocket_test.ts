@@ -1,4 +1,4 @@
-/** Sockets that are opened through the plugin. */
+/** Sockets opened through the plugin. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Route } from "@quartet/kit/app";
@@ -7,7 +7,7 @@ import type { Browser } from "./browser.ts";
 import { startAuth, STRATEGIES } from "./harness.ts";
 import type { AuthServer } from "./harness.ts";
 
-/** Tells on each message who is there, and can sign out meanwhile. */
+/** Answers each message with the user, and can sign out. */
 const handler: Route["handler"] = (request, context) => {
   const { socket, response } = Deno.upgradeWebSocket(request);
   socket.onmessage = async ({ data }) => {
@@ -26,7 +26,7 @@ const ROUTES: readonly Route[] = [
   { path: "/guarded", config: { ...requireAuth() }, handler },
 ];
 
-/** Sends messages one after the other and gives the answers. */
+/** Sends messages one after another, and returns the answers. */
 async function talk(
   { origin }: AuthServer,
   path: string,
@@ -36,7 +36,7 @@ async function talk(
 ): Promise<unknown[] | "refused"> {
   const cookie = Array.from(cookies, ([name, { value }]) => `${name}=${value}`)
     .join("; ");
-  // Where the types of browsers are loaded as well, those know no headers.
+  // With browser types loaded, `WebSocket` has no `headers` option.
   const options: object = {
     headers: cookie === "" ? more : { cookie, ...more },
   };
@@ -63,7 +63,7 @@ async function talk(
   return answers;
 }
 
-Deno.test("A socket opens as who its request is from, and can sign out and refresh", async () => {
+Deno.test("A socket has the user of its request, and can sign out and refresh", async () => {
   for (const strategy of STRATEGIES) {
     for (const isDue of [false, true]) {
       await using server = await startAuth({
@@ -86,14 +86,14 @@ Deno.test("A socket opens as who its request is from, and can sign out and refre
       assertEquals(await talk(server, "/socket", browser.cookies, ["who"]), [
         ada,
       ]);
-      // Its response couldn't bring the browser a renewed cookie.
+      // The upgrade's response couldn't set a refreshed cookie.
       assertEquals(server.events.length, length);
       assertEquals(server.errors, []);
     }
   }
 });
 
-Deno.test("A socket with garbage for a session is nobody's, and a guard doesn't open it", async () => {
+Deno.test("A socket with an invalid session is anonymous, and a guard refuses it", async () => {
   await using server = await startAuth({}, ROUTES);
   const cookies = new Map([["app.session", { value: "x", attributes: {} }]]);
   const nobody = { id: null, token: false };
@@ -107,7 +107,7 @@ Deno.test("A socket with garbage for a session is nobody's, and a guard doesn't 
   assertEquals(server.errors, []);
 });
 
-Deno.test("No page of another origin opens a socket behind a guard as its visitor", async () => {
+Deno.test("A guard refuses cross-site WebSocket handshakes", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({
       session: { strategy },
@@ -138,7 +138,7 @@ Deno.test("No page of another origin opens a socket behind a guard as its visito
   }
 });
 
-Deno.test("authenticate() knows a request that passes no middleware", async () => {
+Deno.test("authenticate() works for a request outside the middleware chain", async () => {
   for (const strategy of STRATEGIES) {
     await using server = await startAuth({ session: { strategy } });
     const { value } = (await server.signIn()).cookies.get("app.session")!;

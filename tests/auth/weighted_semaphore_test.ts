@@ -4,7 +4,7 @@ import {
   QueueFullError,
 } from "../../auth/password/weighted_semaphore.ts";
 
-/** A semaphore, and work that a test ends. */
+/** Creates a semaphore, and work that the test finishes. */
 function semaphoreOf(maxBytes: number, maxWaiting = 100) {
   const runInTurn = createWeightedSemaphore(maxBytes, maxWaiting);
   const started: string[] = [];
@@ -19,13 +19,13 @@ function semaphoreOf(maxBytes: number, maxWaiting = 100) {
   };
   const finish = async (name: string) => {
     ends.get(name)!.resolve(name);
-    // What waits starts some microtasks later.
+    // Waiting work starts some microtasks later.
     await new Promise((resolve) => setTimeout(resolve));
   };
   return { runInTurn, started, ends, run, finish };
 }
 
-Deno.test("As much work runs at once as there is memory for, in its order", async () => {
+Deno.test("Work runs in order, as much at once as the memory allows", async () => {
   const { started, run, finish } = semaphoreOf(10);
   const all = ["a", "b", "c", "d", "e"].map((name) => run(name, 4));
   assertEquals(started, ["a", "b"]);
@@ -50,7 +50,7 @@ Deno.test("Small work doesn't overtake large work", async () => {
   await Promise.all(all);
 });
 
-Deno.test("Work that needs more than there is runs alone", async () => {
+Deno.test("Work larger than the memory runs alone", async () => {
   const { started, run, finish } = semaphoreOf(10);
   const all = [run("a", 1), run("huge", 99), run("b", 1)];
   assertEquals(started, ["a"]);
@@ -62,7 +62,7 @@ Deno.test("Work that needs more than there is runs alone", async () => {
   await Promise.all(all);
 });
 
-Deno.test("Work that fails makes room as well", async () => {
+Deno.test("Failed work frees its memory", async () => {
   const { runInTurn, ends, run, finish } = semaphoreOf(10);
   const failing = run("a", 10);
   const waiting = run("b", 10);
@@ -78,7 +78,7 @@ Deno.test("Work that fails makes room as well", async () => {
   assertEquals(await runInTurn(10, () => Promise.resolve(1)), 1);
 });
 
-Deno.test("A queue is full when so many wait, not when so many run", async () => {
+Deno.test("The queue's limit counts waiting work, not running work", async () => {
   const { run, finish } = semaphoreOf(2, 2);
   const all = ["a", "b", "c", "d"].map((name) => run(name, 1));
   await assertRejects(() => run("e", 1), QueueFullError);
@@ -89,7 +89,7 @@ Deno.test("A queue is full when so many wait, not when so many run", async () =>
   assertEquals(await Promise.all(all), ["a", "b", "c", "d", "f"]);
 });
 
-Deno.test("Callers take turns, however much of one is waiting", async () => {
+Deno.test("Callers take turns, however much work one of them has waiting", async () => {
   const { started, run, finish } = semaphoreOf(1);
   const names = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"];
   const all = names.map((name) => run(name, 1, name[0]));
@@ -112,7 +112,7 @@ Deno.test("A full queue drops the latest work of the caller with the most work",
   await assertRejects(() => a4!, QueueFullError);
   const b2 = run("b2", 1, "b");
   await assertRejects(() => a3!, QueueFullError);
-  // Two of each wait: nobody has more than their share.
+  // Two of each are waiting, so nobody has more than their share.
   await assertRejects(() => run("b3", 1, "b"), QueueFullError);
   await assertRejects(() => run("a6", 1, "a"), QueueFullError);
   const c1 = run("c1", 1, "c");
@@ -122,7 +122,7 @@ Deno.test("A full queue drops the latest work of the caller with the most work",
   assertEquals(started, ["first", "a1", "b1", "c1", "b2"]);
 });
 
-Deno.test("Large work of one caller isn't overtaken by small work of others", async () => {
+Deno.test("Small work of other callers doesn't overtake large work", async () => {
   const { started, run, finish } = semaphoreOf(10);
   const all = [run("a", 6), run("large", 8, "b"), run("small", 1, "c")];
   assertEquals(started, ["a"]);

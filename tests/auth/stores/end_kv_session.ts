@@ -1,4 +1,4 @@
-/** Deletes a session as another process: the database, then the id. */
+/** Deletes a session from another process. Arguments: the database, the id. */
 
 import { createKvSessionStore } from "@quartet/kit/auth/kv";
 

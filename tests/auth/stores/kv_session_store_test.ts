@@ -22,20 +22,22 @@ testSessionStore({
   },
 });
 
-/** A store at the start of the tests' time. */
+/** Opens a store at the start of the tests' time. */
 async function openStore(options: Partial<KvSessionStoreOptions> = {}) {
   const kv = await Deno.openKv(":memory:");
   const store = createKvSessionStore({ kv, now: () => START, ...options });
   return { kv, store, [Symbol.dispose]: () => kv.close() };
 }
 
-/** The keys that stay: what has ended lately goes by itself. */
+/**
+ * Returns the permanent keys, without notes of ended sessions, which expire.
+ */
 async function keysOf(kv: Deno.Kv): Promise<Deno.KvKey[]> {
   const entries = await Array.fromAsync(kv.list({ prefix: [] }));
   return entries.map(({ key }) => key).filter((key) => !key.includes("ended"));
 }
 
-Deno.test("A KV store keeps to its prefix, and leaves nothing behind", async () => {
+Deno.test("A KV store writes only below its prefix and leaves nothing behind", async () => {
   using opened = await openStore({ prefix: ["app", 1] });
   const { kv, store } = opened;
   const other = createKvSessionStore({ kv, prefix: ["app"], now: () => START });
@@ -54,7 +56,7 @@ Deno.test("A KV store keeps to its prefix, and leaves nothing behind", async () 
   assertEquals(await keysOf(kv), []);
 });
 
-Deno.test("A KV store of many sessions of one user revokes all of them", async () => {
+Deno.test("A KV store revokes all of one user's many sessions", async () => {
   using opened = await openStore();
   const ids = Array.from({ length: 150 }, (_, i) => `${i}`);
   for (const id of ids) await opened.store.set(recordOf(id));
@@ -63,7 +65,7 @@ Deno.test("A KV store of many sessions of one user revokes all of them", async (
   assertEquals(await keysOf(opened.kv), []);
 });
 
-Deno.test("KV is told for how long to keep a session and the note of it", async () => {
+Deno.test("A KV store sets an expiry for each session and each note of its end", async () => {
   using opened = await openStore();
   const { kv } = opened;
   const told: [Deno.KvKey, number][] = [];
@@ -115,7 +117,7 @@ Deno.test("KV is told for how long to keep a session and the note of it", async 
   assertEquals((await store.get("c"))?.expiresAt, Number.MAX_VALUE);
 });
 
-Deno.test("A refresh that has read a session writes nothing if it is revoked before that", async () => {
+Deno.test("A refresh writes nothing if the session is revoked after its read", async () => {
   using opened = await openStore();
   const { kv, store } = opened;
   const revocations = [
@@ -145,7 +147,7 @@ Deno.test("A refresh that has read a session writes nothing if it is revoked bef
   }
 });
 
-Deno.test("A refresh that comes between is no obstacle to another, nor to a revocation", async () => {
+Deno.test("A concurrent refresh blocks neither another refresh nor a revocation", async () => {
   using opened = await openStore();
   const { kv, store } = opened;
   for (const isRevoked of [false, true]) {
@@ -170,7 +172,7 @@ Deno.test("A refresh that comes between is no obstacle to another, nor to a revo
   }
 });
 
-Deno.test("An invalid entry under a session's key in KV is no session", async () => {
+Deno.test("An invalid entry under a session's key in KV is ignored", async () => {
   using opened = await openStore();
   const { kv, store } = opened;
   await store.set(recordOf("a"));
@@ -202,14 +204,14 @@ Deno.test("An invalid entry under a session's key in KV is no session", async ()
   }
 });
 
-Deno.test("A KV store that can't read fails the request", async () => {
+Deno.test("A request fails if the KV store can't be read", async () => {
   const { kv, store } = await openStore();
   kv.close();
   await assertRejects(async () => await store.get("a"));
   await assertRejects(async () => await store.listByUser("ada"));
 });
 
-/** Records the notifications of a listener. `undefined`: some may be missing. */
+/** Records a listener's notifications. `undefined`: some may be missing. */
 function listenTo(store: SessionStore) {
   const told: (readonly string[] | undefined)[] = [];
   const stop = store.onEnded!((ids) => void told.push(ids));
@@ -249,7 +251,7 @@ Deno.test("A KV store reports sessions that end or change through another handle
   await until(() => has("d"));
   assertEquals(told.flat().toSorted(), ["a", "a", "b", "c", "d", undefined]);
 
-  // Nobody hears of this. Then all may have changed.
+  // No listener sees this, so afterwards anything may have changed.
   stop();
   await store.delete("e");
   const again = listenTo(here!.store);
@@ -278,7 +280,7 @@ Deno.test("A KV store reports a session that another process has ended", async (
   stop();
 });
 
-Deno.test("A KV store that could not look for long says that some may be missing", async () => {
+Deno.test("A KV store that couldn't poll for long reports that notifications may be missing", async () => {
   const clock = { time: START };
   using opened = await openStore({ now: () => clock.time, interval: 0.01 });
   const { store } = opened;
@@ -306,7 +308,7 @@ Deno.test("Processes that write to a KV file at the same time wait for each othe
   await Deno.remove(path);
 });
 
-Deno.test("A KV store gives up a database that doesn't answer", async () => {
+Deno.test("A KV store times out if the database doesn't answer", async () => {
   using kv = await Deno.openKv(":memory:");
   const never = new Promise<never>(() => {});
   const silent = new Proxy(kv, {

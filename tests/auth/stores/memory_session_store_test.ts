@@ -5,7 +5,7 @@ import { idsOf, recordOf, START, testSessionStore } from "./store_contract.ts";
 
 testSessionStore({
   name: "createMemorySessionStore()",
-  tellsEnds: true,
+  reportsEnds: true,
   make() {
     const { store, clock } = timed();
     return Promise.resolve({
@@ -16,14 +16,14 @@ testSessionStore({
   },
 });
 
-/** A store on a clock that only moves when it is told to. */
+/** Creates a store with a clock that the test advances. */
 function timed(options: MemorySessionStoreOptions = {}) {
   const clock = { time: START };
   const now = () => clock.time;
   return { store: createMemorySessionStore({ now, ...options }), clock };
 }
 
-Deno.test("A memory store answers at once", () => {
+Deno.test("A memory store answers synchronously", () => {
   const { store } = timed();
   assertEquals(store.set(recordOf("a")), undefined);
   assertEquals(store.get("a"), recordOf("a"));
@@ -33,7 +33,7 @@ Deno.test("A memory store answers at once", () => {
   assertEquals(store.delete("a"), undefined);
 });
 
-Deno.test("10,001 sign-ins of one user evict nobody else", () => {
+Deno.test("10,001 sign-ins of one user evict no other user's session", () => {
   const { store } = timed();
   for (let i = 0; i < 9_900; i++) store.set(recordOf(`${i}`, `user ${i}`));
   for (let i = 0; i < 10_001; i++) store.set(recordOf(`ada ${i}`));
@@ -44,7 +44,7 @@ Deno.test("10,001 sign-ins of one user evict nobody else", () => {
   assertEquals(store.get("ada 9900"), undefined);
 });
 
-Deno.test("A user with too many sessions loses the one that was unused the longest", async () => {
+Deno.test("maxSessionsPerUser evicts the user's least recently used session", async () => {
   const { store } = timed({ maxSessionsPerUser: 3 });
   for (const id of ["a", "b", "c"]) store.set(recordOf(id));
   store.get("a");
@@ -55,13 +55,13 @@ Deno.test("A user with too many sessions loses the one that was unused the longe
   assertEquals(await idsOf(store), ["b", "d", "e"]);
 });
 
-Deno.test("Replacing a session costs no other one its place", async () => {
+Deno.test("Replacing a session evicts no other one", async () => {
   const { store } = timed({ maxSessions: 2, maxSessionsPerUser: 2 });
   for (const id of ["a", "b", "b", "a", "b"]) store.set(recordOf(id));
   assertEquals((await idsOf(store)).toSorted(), ["a", "b"]);
 });
 
-Deno.test("A full store lets go of what was unused the longest", () => {
+Deno.test("A full store evicts the least recently used session", () => {
   const { store } = timed({ maxSessions: 100 });
   for (let i = 0; i < 1_000; i++) {
     store.set(recordOf(`${i}`, `user ${i}`));
@@ -75,7 +75,7 @@ Deno.test("A full store lets go of what was unused the longest", () => {
   }
 });
 
-Deno.test("Looking at a user's list is no use of a session", () => {
+Deno.test("listByUser() doesn't count as a use", () => {
   const { store } = timed({ maxSessions: 2 });
   for (const id of ["a", "b"]) store.set(recordOf(id, id));
   store.listByUser("a");
@@ -83,7 +83,7 @@ Deno.test("Looking at a user's list is no use of a session", () => {
   assertEquals(store.get("a"), undefined);
 });
 
-Deno.test("What is over makes room before what isn't", async () => {
+Deno.test("Expired sessions are evicted first", async () => {
   const { store, clock } = timed({ maxSessions: 3, maxSessionsPerUser: 3 });
   store.set(recordOf("a"));
   const expiresAt = START + 1;
@@ -95,7 +95,7 @@ Deno.test("What is over makes room before what isn't", async () => {
   assertEquals(store.size, 2);
 });
 
-Deno.test("What is over is dropped as new ones come, also when nobody asks for it", () => {
+Deno.test("New sessions remove expired ones, even if those are never read", () => {
   const { store, clock } = timed();
   for (let i = 0; i < 1_000; i++) {
     store.set(recordOf(`${i}`, `user ${i}`, { expiresAt: START + 1 + i }));
@@ -108,7 +108,7 @@ Deno.test("What is over is dropped as new ones come, also when nobody asks for i
   assertEquals(store.size, 2);
 });
 
-Deno.test("A memory store's use, drop and eviction agree on the order", () => {
+Deno.test("A memory store keeps the LRU order over random calls", () => {
   const { store } = timed({ maxSessions: 20, maxSessionsPerUser: 20 });
   let order: string[] = [];
   let seed = 1;
@@ -142,11 +142,11 @@ Deno.test("A memory store's use, drop and eviction agree on the order", () => {
   }
 });
 
-Deno.test("A memory store reports at once which sessions end or change", () => {
+Deno.test("A memory store reports sessions that end or change at once", () => {
   const { store, clock } = timed({ maxSessions: 4, maxSessionsPerUser: 3 });
   const told: string[] = [];
   const listener = (ids: readonly string[] | undefined) => {
-    // The session is already gone, or changed.
+    // The change is already visible.
     told.push(...ids!.map((id) => `${id} ${store.get(id)?.refreshedAt}`));
   };
   const stop = store.onEnded(listener);
@@ -171,7 +171,7 @@ Deno.test("A memory store reports at once which sessions end or change", () => {
   assertEquals(told.splice(0), ["e undefined", "a undefined", "d undefined"]);
   store.set(recordOf("f", "ada", { refreshedAt: 7 }));
   assertEquals(told.splice(0), ["f 7"]);
-  // Expiry isn't reported: listeners know `expiresAt`.
+  // Expiry isn't reported, because listeners know `expiresAt`.
   clock.time = recordOf("f").expiresAt;
   assertEquals(store.get("f"), undefined);
   stop();
@@ -180,7 +180,7 @@ Deno.test("A memory store reports at once which sessions end or change", () => {
   assertEquals(told, []);
 });
 
-Deno.test("createMemorySessionStore() wants positive integers", () => {
+Deno.test("createMemorySessionStore() rejects limits that aren't positive integers", () => {
   for (const name of ["maxSessions", "maxSessionsPerUser"]) {
     for (const value of [0, -1, 1.5, NaN, Infinity]) {
       assertThrows(

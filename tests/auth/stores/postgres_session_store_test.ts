@@ -36,7 +36,7 @@ for (const driver of driverNames) {
   });
 }
 
-/** A schema, and stores in it that stand for several processes. */
+/** Creates a schema, and opens stores in it as several processes would. */
 async function openWorld(driver: Driver) {
   const world = await openSchema(url(), driver);
   const { schema, connect } = world;
@@ -71,7 +71,7 @@ function test(
   }
 }
 
-test("A Postgres store keeps to its table", async (world) => {
+test("A Postgres store uses only its table", async (world) => {
   const store = world.store();
   const other = world.store({ name: "other_sessions" });
   await store.set(recordOf("a"));
@@ -82,7 +82,7 @@ test("A Postgres store keeps to its table", async (world) => {
   assertEquals(await idsOf(store), ["a"]);
 });
 
-test("A Postgres store is created by many processes at once", async (world) => {
+test("Many processes can create a Postgres store at once", async (world) => {
   const stores = Array.from({ length: 8 }, () => world.store());
   await Promise.all(
     stores.map((store, i) => store.set(recordOf(`session ${i}`))),
@@ -119,7 +119,7 @@ test("A process with a fast clock removes no valid session", async (world) => {
   assertEquals(await idsOf(store), ["a", "b"]);
 });
 
-test("onEnded() tells of ends and changes in other processes", async (world) => {
+test("onEnded() reports ends and changes in other processes", async (world) => {
   const here = world.store();
   const there = world.store();
   const told: (readonly string[] | undefined)[] = [];
@@ -133,7 +133,7 @@ test("onEnded() tells of ends and changes in other processes", async (world) => 
     next = Promise.withResolvers();
     return told.splice(0);
   };
-  // From the beginning on: something may have ended before it listened.
+  // Reported on start: sessions may have ended before.
   assertEquals(await wait(), [undefined]);
   for (const id of ["a", "b", "c"]) await there.set(recordOf(id));
   await there.touch(recordOf("a"));
@@ -167,7 +167,7 @@ test("onEnded() tells of ends and changes in other processes", async (world) => 
 });
 
 test(
-  "A Postgres store needs no right to create tables that exist",
+  "A Postgres store needs no CREATE privilege if its tables exist",
   async (world) => {
     const { schema } = world;
     await world.store().ping();
@@ -217,7 +217,7 @@ test(
   ["npm:pg"],
 );
 
-test("A Postgres store creates its table anew when it is gone", async (world) => {
+test("A Postgres store recreates a dropped table", async (world) => {
   const store = world.store({ onError: () => {} });
   await store.set(recordOf("a"));
   await world.run(`DROP SCHEMA ${world.schema} CASCADE`);
@@ -231,7 +231,7 @@ test("A Postgres store creates its table anew when it is gone", async (world) =>
   assertEquals(await idsOf(store), ["a"]);
 });
 
-test("A Postgres store opens no more connections than maxConnections", async (world) => {
+test("A Postgres store opens at most maxConnections connections", async (world) => {
   const store = world.store({ maxConnections: 2 });
   await store.set(recordOf("a"));
   const gets = Array.from({ length: 200 }, () => store.get("a"));
@@ -243,7 +243,7 @@ test("A Postgres store opens no more connections than maxConnections", async (wo
 });
 
 test(
-  "A Postgres store refuses a client that it has had before",
+  "connect() must return a new client each time",
   async (world) => {
     const client = new pg.Client(url());
     client.on("error", () => {});
@@ -255,7 +255,7 @@ test(
     await store.set(recordOf("a"));
     const message =
       "Cannot create session store: connect() must create a client each time, received the same again";
-    // It wants another connection, and goes on without.
+    // A second connection isn't possible, so the store continues with one.
     const gets = await Promise.all([store.get("a"), store.get("a")]);
     assertEquals(gets.map((record) => record?.id), ["a", "a"]);
     await client.end();
@@ -269,7 +269,7 @@ test(
   ["npm:pg"],
 );
 
-Deno.test("createPostgresSessionStore() refuses what isn't a client of pg or postgres", async () => {
+Deno.test("createPostgresSessionStore() rejects objects that aren't clients of pg or postgres", async () => {
   const pool = new pg.Pool();
   const expected =
     "Cannot create session store: the result of connect() must be a new client of npm:pg or npm:postgres, as in () => new pg.Client(url) or () => postgres(url, { max: 1 }), received ";
@@ -311,7 +311,7 @@ Deno.test("createPostgresSessionStore() refuses what isn't a client of pg or pos
   }
 });
 
-Deno.test("No password gets into the report of an outage", async () => {
+Deno.test("The report of an outage contains no password", async () => {
   const reports: string[] = [];
   let calls = 0;
   const store = createPostgresSessionStore({

@@ -13,7 +13,7 @@ import { hasRedisServer, needsRedis, startRedis } from "../../redis_server.ts";
 import { startAuth } from "../harness.ts";
 import { recordOf, START } from "./store_contract.ts";
 
-/** A Redis behind a proxy, and stores that reach it through the proxy. */
+/** Starts a Redis behind a proxy, and stores that connect through the proxy. */
 async function startFaults(settings: readonly string[] = []) {
   await using opening = new AsyncDisposableStack();
   const server = opening.use(await startRedis(settings));
@@ -23,7 +23,7 @@ async function startFaults(settings: readonly string[] = []) {
   return {
     server,
     proxy,
-    /** The errors that stores have reported. */
+    /** The errors that the stores have reported. */
     reports,
     store(
       name: ClientName = "redis 6",
@@ -70,8 +70,8 @@ const OPERATIONS: readonly ((store: SessionStore) => unknown)[] = [
 ];
 
 /**
- * Starts all operations at once. Each must be done, or be given up as
- * unavailable, before the limit. Returns how many were given up.
+ * Starts all operations at once. Each must succeed, or fail as unavailable,
+ * before the limit. Returns the number of failures.
  */
 async function tryAll(store: SessionStore, limit: number): Promise<number> {
   const begun = performance.now();
@@ -91,7 +91,7 @@ async function tryAll(store: SessionStore, limit: number): Promise<number> {
 }
 
 for (const name of CLIENTS) {
-  test(`With ${name}, no call waits longer than its timeout when connections go silent, and all works again within 2 s`, async ({ proxy, reports, store: make }) => {
+  test(`With ${name}, silent connections time out each call, and calls work again within 2 s`, async ({ proxy, reports, store: make }) => {
     const store = make(name);
     await store.set(recordOf("a"));
     proxy.set("silent");
@@ -106,17 +106,20 @@ for (const name of CLIENTS) {
     assert(reports.length <= 1, `${reports}`);
   });
 
-  test(`With ${name}, an idle store finds out by itself that its connection is silent`, async ({ proxy, store: make }) => {
+  test(`With ${name}, an idle store notices a silent connection by itself`, async ({ proxy, store: make }) => {
     const store = make(name, { timeout: 0.2 });
     await store.set(recordOf("a"));
     proxy.set("silent");
-    // The old connection is given up without a call.
+    // The old connection is replaced without a call.
     const before = proxy.connections;
-    await eventually("there is a new one", () => proxy.connections > before);
+    await eventually(
+      "the store has reconnected",
+      () => proxy.connections > before,
+    );
     assertEquals((await store.get("a"))?.id, "a");
   });
 
-  test(`With ${name}, calls are refused at once while Redis can't be reached, which is reported once`, async ({ proxy, reports, store: make }) => {
+  test(`With ${name}, calls fail at once while Redis is unreachable, and one report is sent`, async ({ proxy, reports, store: make }) => {
     const store = make(name, { timeout: 0.3 });
     await store.set(recordOf("a"));
     for (const mode of ["black hole", "refuse"] as const) {
@@ -130,7 +133,7 @@ for (const name of CLIENTS) {
         return await tryAll(store, 1_000) === 0;
       });
       assertEquals((await store.get("a"))?.id, "a");
-      // An outage is over once a beat has gone through.
+      // An outage ends once a heartbeat succeeds.
       await new Promise((resolve) => setTimeout(resolve, 400));
     }
     assertEquals(reports.length, 2, `${reports}`);
@@ -140,7 +143,7 @@ for (const name of CLIENTS) {
     }
   });
 
-  test(`With ${name}, a listener is notified after each loss of the connection that it may have missed something`, async ({ proxy, server, store: make }) => {
+  test(`With ${name}, a listener is notified after each lost connection that events may be missing`, async ({ proxy, server, store: make }) => {
     const here = make(name, { timeout: 0.3 });
     const { client } = makeClient(name, { url: server.url });
     await using there = createRedisSessionStore({ client, now: () => START });
@@ -171,14 +174,14 @@ for (const name of CLIENTS) {
   });
 }
 
-test("While Redis answers but refuses subscriptions, a listener is notified that it may have missed something", async ({ server, store: make }) => {
+test("While Redis refuses subscriptions, a listener is notified that events may be missing", async ({ server, store: make }) => {
   const store = make();
   await store.set(recordOf("a"));
   const heard: unknown[] = [];
   const stop = store.onEnded((ids) => heard.push(ids));
   await eventually("the store listens", () => heard.length > 0);
   await server.send("ACL", "SETUSER", "default", "resetchannels");
-  await eventually("the listener is notified again and again", async () => {
+  await eventually("the listener is notified repeatedly", async () => {
     assertEquals((await store.get("a"))?.id, "a");
     return heard.length > 4;
   });
@@ -186,7 +189,7 @@ test("While Redis answers but refuses subscriptions, a listener is notified that
   stop();
 });
 
-test("A store listens only while somebody wants to hear it", async ({ proxy, store: make }) => {
+test("A store subscribes only while it has listeners", async ({ proxy, store: make }) => {
   const store = make();
   await store.ping();
   assertEquals(proxy.connections, 1);
@@ -203,7 +206,7 @@ test("A store listens only while somebody wants to hear it", async ({ proxy, sto
   stop();
 });
 
-test("A store works on after a restart of Redis, which has forgotten its scripts", async ({ server, store: make }) => {
+test("A store works after a restart of Redis, which loses its scripts", async ({ server, store: make }) => {
   const store = make();
   await store.set(recordOf("a"));
   await server.crash();
@@ -219,7 +222,7 @@ test("A store works on after a restart of Redis, which has forgotten its scripts
 });
 
 test(
-  "When Redis is full, sessions are read and ended but not begun, which is reported once",
+  "With a full Redis, sessions can be read and ended but not created, and one report is sent",
   async ({ server, reports, store: make }) => {
     const store = make();
     await store.set(recordOf("a"));
@@ -240,7 +243,7 @@ test(
   },
 );
 
-test("When Redis refuses to write, sessions are read, and neither begun nor ended", async ({ server, reports, store: make }) => {
+test("With a read-only Redis, sessions can be read, but not created or ended", async ({ server, reports, store: make }) => {
   const store = make();
   await store.set(recordOf("a"));
   await server.send("CONFIG", "SET", "min-replicas-to-write", "1");
@@ -257,8 +260,8 @@ test("When Redis refuses to write, sessions are read, and neither begun nor ende
   await store.delete("a");
 });
 
-test("A failure of Redis never shows its password", async ({ server, reports }) => {
-  const password = "a password that nobody may see";
+test("Errors of Redis never contain its password", async ({ server, reports }) => {
+  const password = "a password to be hidden";
   await server.send("CONFIG", "SET", "requirepass", password);
   const url = `redis://:wrong-${encodeURIComponent(password)}@127.0.0.1:`;
   for (const name of CLIENTS) {
@@ -279,11 +282,11 @@ test("A failure of Redis never shows its password", async ({ server, reports }) 
 });
 
 test(
-  "A failure of Redis never shows a session or its id",
+  "Errors of Redis never contain a session or its id",
   async ({ store: make }) => {
     for (const name of CLIENTS) {
       const store = make(name);
-      const record = recordOf("an id that nobody may see");
+      const record = recordOf("an id to be hidden");
       for (
         const call of [
           async () => await store.set(record),

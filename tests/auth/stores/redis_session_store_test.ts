@@ -27,7 +27,7 @@ for (const name of CLIENTS) {
   });
 }
 
-/** A Redis, and stores in it that stand for several processes. */
+/** Starts a Redis, and opens stores in it as several processes would. */
 async function openRedis() {
   await using opening = new AsyncDisposableStack();
   const { url } = opening.use(await anyRedis());
@@ -77,7 +77,7 @@ function test(name: string, fn: (redis: TestRedis) => Promise<void>): void {
   });
 }
 
-test("A Redis store keeps to its name, and leaves nothing behind", async (redis) => {
+test("A Redis store writes only below its name and leaves nothing behind", async (redis) => {
   const store = redis.store();
   const other = redis.store({ name: `${redis.name}x` });
   await store.set(recordOf("a"));
@@ -90,7 +90,7 @@ test("A Redis store keeps to its name, and leaves nothing behind", async (redis)
   assertEquals(await redis.keys(), []);
 });
 
-test("All keys of a Redis store have one hash tag, whatever its prefix", async (redis) => {
+test("All keys of a Redis store share one hash tag, with any prefix", async (redis) => {
   const { client } = redis;
   const own = crypto.randomUUID();
   for (
@@ -110,7 +110,7 @@ test("All keys of a Redis store have one hash tag, whatever its prefix", async (
   }
 });
 
-test("Redis drops a session when it is over, and the list with the last", async (redis) => {
+test("Redis expires a session, and the user's list with its last session", async (redis) => {
   const { client, base } = redis;
   const store = redis.store();
   const MINUTE = 60_000;
@@ -132,7 +132,7 @@ test("Redis drops a session when it is over, and the list with the last", async 
   assertEquals((await store.get("c"))?.expiresAt, Number.MAX_VALUE);
 });
 
-test("A user's list forgets what is over when a session comes, by the clock of Redis", async (redis) => {
+test("A new session removes expired ones from the user's list, by the clock of Redis", async (redis) => {
   const { client, base } = redis;
   const store = redis.store();
   await store.set(recordOf("a"));
@@ -140,7 +140,7 @@ test("A user's list forgets what is over when a session comes, by the clock of R
     { score: 1, value: "old" },
     { score: Date.now() + 60_000, value: "new" },
   ]);
-  // This process is ahead of the others by a year.
+  // This process's clock is a year ahead.
   redis.clock.time = START + 365 * 86_400_000;
   await store.set(recordOf("b", "ada", { expiresAt: redis.clock.time + 1e6 }));
   assertEquals(
@@ -149,7 +149,7 @@ test("A user's list forgets what is over when a session comes, by the clock of R
   );
 });
 
-test("A Redis store of very many sessions of one user revokes all of them", async (redis) => {
+test("A Redis store revokes all of one user's very many sessions", async (redis) => {
   const store = redis.store();
   const ids = Array.from({ length: 1_234 }, (_, i) => `${i}`);
   await Promise.all(ids.map((id) => store.set(recordOf(id))));
@@ -158,7 +158,7 @@ test("A Redis store of very many sessions of one user revokes all of them", asyn
   assertEquals(await redis.keys(), []);
 });
 
-test("Processes with connections of their own revoke and refresh at once", async (redis) => {
+test("Concurrent revocations and refreshes through separate connections work", async (redis) => {
   const [here, there] = [redis.store(), redis.store()];
   for (let round = 0; round < 100; round++) {
     await here.set(recordOf("a"));
@@ -173,25 +173,25 @@ test("Processes with connections of their own revoke and refresh at once", async
   }
 });
 
-test("A session that Redis has dropped is not refreshed", async (redis) => {
+test("A session that Redis has dropped isn't refreshed", async (redis) => {
   const { client, base } = redis;
   const store = redis.store();
   await store.set(recordOf("a"));
-  // As when it expires.
+  // As if it expired.
   await client.del(`${base}id:a`);
   assertEquals(await store.touch!(recordOf("a")), false);
   assertEquals(await store.get("a"), undefined);
   assertEquals(await idsOf(store), []);
 });
 
-test("A session whose user's list is lost is not refreshed", async (redis) => {
+test("A session whose user's list is lost isn't refreshed", async (redis) => {
   const store = redis.store();
   await store.set(recordOf("a"));
   await redis.client.del(`${redis.base}user:ada`);
   assertEquals(await store.touch!(recordOf("a")), false);
 });
 
-test("An invalid entry under a session's key in Redis is no session", async (redis) => {
+test("An invalid entry under a session's key in Redis is ignored", async (redis) => {
   const { client, base } = redis;
   const store = redis.store();
   await store.set(recordOf("a"));
@@ -237,20 +237,20 @@ test("Each operation of a Redis store is one command", async (redis) => {
     delete: () => store.delete(id),
     deleteByUser: () => store.deleteByUser("ada"),
   };
-  // From now on Redis knows the scripts.
+  // This loads the scripts into Redis.
   for (const run of Object.values(operations)) await run();
   for (const [name, run] of Object.entries(operations)) {
     const before = await countCommands(client);
     await run();
     const after = await countCommands(client);
     const sent = after.map((calls, i) => calls - before[i]!);
-    // A script may get sessions, too.
+    // A script may call GET too.
     if (name === "get") assertEquals(sent, [1, 0, 0]);
     else assertEquals(sent.slice(1), [1, 0], name);
   }
 });
 
-test("The check of a request's session is one GET", async (redis) => {
+test("The session check of a request is one GET", async (redis) => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     const clock = createClock();
     const store = redis.store({ now: clock.now });
@@ -269,7 +269,7 @@ test("The check of a request's session is one GET", async (redis) => {
   }
 });
 
-/** How often GET, EVALSHA and EVAL were called. */
+/** Counts the calls of GET, EVALSHA and EVAL. */
 async function countCommands(client: TestRedis["client"]): Promise<number[]> {
   const text = await client.info("commandstats");
   return ["get", "evalsha", "eval"].map((name) =>
@@ -277,7 +277,7 @@ async function countCommands(client: TestRedis["client"]): Promise<number[]> {
   );
 }
 
-test("A Redis store uses no connection of the client, and closes its own alone", async (redis) => {
+test("A Redis store closes only its own connection, not the client", async (redis) => {
   const { url } = redis;
   for (const name of CLIENTS) {
     const { client } = redis.stack.use(makeClient(name, { url }));

@@ -16,7 +16,7 @@ for (
 ) {
   Deno.test({
     name: needsRedis(
-      `A Redis store does the same through ${what} as through one server`,
+      `A Redis store behaves the same through ${what} as with one server`,
       hasRedisServer,
     ),
     ignore: !hasRedisServer,
@@ -31,20 +31,20 @@ for (
           register: (name, fn) => cases.push([name, fn]),
         });
       }
-      // Each of them asserts.
+      // Each case contains assertions.
       for (const [name, fn] of cases) await t.step(name, fn);
     },
   });
 }
 
-/** Stores that nobody else uses. */
+/** Opens stores in a namespace of their own. */
 async function openStores(
   client: typeof CLIENTS[number],
   place: RedisPlace,
 ) {
   await using opening = new AsyncDisposableStack();
   const made = opening.use(makeClient(client, place));
-  // Only then does it know its master.
+  // The client knows its master only after this.
   if (client === "redis 5" && "sentinels" in place) await made.connect();
   const name = crypto.randomUUID();
   const clock = { time: START };

@@ -1,6 +1,5 @@
 /**
- * What every session store has to do, as tests. Each store's test file runs
- * them.
+ * Tests that every session store must pass. Each store's test file runs them.
  *
  * @module
  */
@@ -9,31 +8,31 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { UnavailableError } from "@quartet/kit/app";
 import type { SessionRecord, SessionStore } from "@quartet/kit/auth";
 
-/** A store under test, on a clock that only moves when it is told to. */
+/** A store under test, with a clock that the test advances. */
 export interface StoreUnderTest extends AsyncDisposable {
   /** The time of the stores, in milliseconds. */
   readonly clock: { time: number };
   /**
-   * Opens the store as one process would. If it is shared, all that are opened
-   * share their sessions; else it is the same one.
+   * Opens the store as one process would. Shared stores see each other's
+   * sessions; otherwise each call returns the same store.
    */
   open(): SessionStore;
 }
 
-/** How a store is tested. */
+/** The settings of the tests of a store. */
 export interface StoreContract {
   /** Names the store. */
   readonly name: string;
-  /** Makes one that is empty. */
+  /** Creates an empty store. */
   readonly make: () => Promise<StoreUnderTest>;
-  /** Whether what it needs is missing. */
+  /** Whether the store's requirements are missing. */
   readonly ignore?: boolean;
-  /** The title of a test. */
+  /** Returns the title of a test. */
   readonly title?: (name: string) => string;
-  /** Whether it has `onEnded`. Default: `hasConnection`. */
-  readonly tellsEnds?: boolean;
+  /** Whether the store has `onEnded`. Default: `hasConnection`. */
+  readonly reportsEnds?: boolean;
   /**
-   * Whether it has `ping` and `close` of a connection of its own. Default:
+   * Whether the store has `ping`, `close` and its own connection. Default:
    * `false`.
    */
   readonly hasConnection?: boolean;
@@ -43,10 +42,10 @@ export interface StoreContract {
 
 const HOUR = 60 * 60 * 1000;
 
-/** Where the clocks of tests begin: what a database counts itself is relative. */
+/** The start time of the tests. Databases use only relative times. */
 export const START = 1_700_000_000_000;
 
-/** Ids of users, and of sessions, as nobody would choose them. */
+/** Hostile ids of users and sessions. */
 export const HOSTILE_IDS: readonly string[] = [
   "",
   " ",
@@ -76,14 +75,14 @@ export const HOSTILE_IDS: readonly string[] = [
   "\udc00\ud800",
   "\ufffd",
   "x".repeat(129),
-  // What the one before may be kept under.
+  // A possible storage form of the previous id.
   "sha256:AJZNj2fVHUI_ydZXONwuynLR2Tr10d1x-FNgRFX4G2w",
   "x".repeat(5_000),
   "y".repeat(5_000),
   "é".repeat(5_000),
 ];
 
-/** Makes a record that is valid for an hour from the start on. */
+/** Creates a record that is valid for an hour from the start. */
 export function recordOf(
   id: string,
   userId = "ada",
@@ -100,7 +99,7 @@ export function recordOf(
   };
 }
 
-/** The ids of the sessions that a user has. */
+/** Returns the ids of a user's sessions. */
 export async function idsOf(
   store: SessionStore,
   userId = "ada",
@@ -108,7 +107,7 @@ export async function idsOf(
   return (await store.listByUser(userId)).map(({ id }) => id);
 }
 
-/** A test of a store, as two processes open it. */
+/** A test of a store, opened as by two processes. */
 type StoreTest = (
   store: SessionStore,
   clock: { time: number },
@@ -123,7 +122,7 @@ export function testSessionStore(
     ignore = false,
     title = (text) => text,
     hasConnection = false,
-    tellsEnds = hasConnection,
+    reportsEnds = hasConnection,
     register,
   }: StoreContract,
 ): void {
@@ -142,7 +141,7 @@ export function testSessionStore(
     });
   };
 
-  test("gives back what was set, and nothing else", async (store, _, other) => {
+  test("get() returns exactly what was set", async (store, _, other) => {
     assertEquals(await store.get("a"), undefined);
     assertEquals(await store.listByUser("ada"), []);
     const record = recordOf("a");
@@ -158,7 +157,7 @@ export function testSessionStore(
     }
   });
 
-  test("keeps all that JSON carries, and only that", async (store) => {
+  test("set() keeps everything that JSON represents, and nothing else", async (store) => {
     const payload = JSON.parse(
       `{"sub":"ada","iat":1,"exp":2,"__proto__":{"a":1},"constructor":null,
         "texts":["","\\u0000","💥","\\ud800","é"],"deep":[[[{"a":[]}]]],
@@ -185,7 +184,7 @@ export function testSessionStore(
     assertEquals(await store.get("c"), recordOf("c"));
   });
 
-  test("is not changed with what it was given or has given", async (store) => {
+  test("Changing a record doesn't change the store", async (store) => {
     const payload = { sub: "ada", iat: 1, exp: 2, roles: ["user"] };
     await store.set(recordOf("a", "ada", { payload }));
     payload.roles.push("admin");
@@ -205,7 +204,7 @@ export function testSessionStore(
     assertEquals([record?.payload.sub, record?.userId], ["ada", "ada"]);
   });
 
-  test("takes every id and every user's id, and tells them apart", async (store) => {
+  test("All session ids and user ids are accepted and kept apart", async (store) => {
     for (const [i, id] of HOSTILE_IDS.entries()) {
       await store.set(recordOf(id, "ada", { createdAt: START + i }));
     }
@@ -227,18 +226,21 @@ export function testSessionStore(
     }
   });
 
-  test("drops a session, once or twice", async (store, _, other) => {
-    for (const id of ["a", "b"]) await store.set(recordOf(id));
-    await other.delete("a");
-    await store.delete("a");
-    await store.delete("never");
-    assertEquals(await store.get("a"), undefined);
-    assertEquals(await idsOf(store), ["b"]);
-    assertEquals(await store.touch!(recordOf("a")), false);
-    assertEquals(await store.get("a"), undefined);
-  });
+  test(
+    "delete() removes a session, also when called twice",
+    async (store, _, other) => {
+      for (const id of ["a", "b"]) await store.set(recordOf(id));
+      await other.delete("a");
+      await store.delete("a");
+      await store.delete("never");
+      assertEquals(await store.get("a"), undefined);
+      assertEquals(await idsOf(store), ["b"]);
+      assertEquals(await store.touch!(recordOf("a")), false);
+      assertEquals(await store.get("a"), undefined);
+    },
+  );
 
-  test("lists a user's sessions, the oldest first", async (store) => {
+  test("listByUser() returns a user's sessions, the oldest first", async (store) => {
     const ages = [5, 3, 9, 1, 7];
     for (const age of ages) {
       const createdAt = START - age;
@@ -253,7 +255,7 @@ export function testSessionStore(
   });
 
   test(
-    "drops all sessions of a user, and no others",
+    "deleteByUser() removes only that user's sessions",
     async (store, _, other) => {
       const ids = Array.from({ length: 40 }, (_, i) => `ada ${i}`);
       for (const id of ids) await store.set(recordOf(id));
@@ -268,7 +270,7 @@ export function testSessionStore(
     },
   );
 
-  test("knows no session from its end on", async (store, clock) => {
+  test("An expired session isn't returned", async (store, clock) => {
     const expiresAt = START + HOUR / 2;
     await store.set(recordOf("a", "ada", { expiresAt }));
     await store.set(recordOf("b"));
@@ -284,24 +286,27 @@ export function testSessionStore(
     assertEquals(await store.get("a"), undefined);
   });
 
-  test("gives no session that was over when it came", async (store, clock) => {
-    await store.set(recordOf("a"));
-    for (const expiresAt of [START, START - 1, 0, -1e15]) {
-      await store.set(recordOf("a", "ada", { expiresAt }));
+  test(
+    "A session that was already expired is never returned",
+    async (store, clock) => {
+      await store.set(recordOf("a"));
+      for (const expiresAt of [START, START - 1, 0, -1e15]) {
+        await store.set(recordOf("a", "ada", { expiresAt }));
+        assertEquals(await store.get("a"), undefined);
+        assertEquals(await store.listByUser("ada"), []);
+      }
+      clock.time = START - 1;
+      await store.set(recordOf("a", "ada", { expiresAt: START + HOUR + 0.5 }));
+      assertEquals(await idsOf(store), ["a"]);
+      assertEquals(
+        await store.touch!(recordOf("a", "ada", { expiresAt: 1 })),
+        true,
+      );
       assertEquals(await store.get("a"), undefined);
-      assertEquals(await store.listByUser("ada"), []);
-    }
-    clock.time = START - 1;
-    await store.set(recordOf("a", "ada", { expiresAt: START + HOUR + 0.5 }));
-    assertEquals(await idsOf(store), ["a"]);
-    assertEquals(
-      await store.touch!(recordOf("a", "ada", { expiresAt: 1 })),
-      true,
-    );
-    assertEquals(await store.get("a"), undefined);
-  });
+    },
+  );
 
-  test("replaces a session of the same id, whoever's it was", async (store) => {
+  test("set() replaces a session with the same id, even another user's", async (store) => {
     await store.set(recordOf("a"));
     await store.set(recordOf("a", "ada", { refreshedAt: START + 1 }));
     assertEquals((await store.get("a"))?.refreshedAt, START + 1);
@@ -315,7 +320,7 @@ export function testSessionStore(
   });
 
   test(
-    "refreshes a session that it has, beyond its first end",
+    "touch() extends an existing session beyond its original end",
     async (store, clock, other) => {
       await store.set(recordOf("a"));
       const payload = { sub: "ada", iat: 1, exp: 2, more: true };
@@ -332,7 +337,7 @@ export function testSessionStore(
     },
   );
 
-  test("refreshes no session that it hasn't, nor another user's", async (store) => {
+  test("touch() ignores a missing session and another user's", async (store) => {
     assertEquals(await store.touch!(recordOf("a")), false);
     assertEquals(await store.get("a"), undefined);
     assertEquals(await store.listByUser("ada"), []);
@@ -343,7 +348,7 @@ export function testSessionStore(
   });
 
   test(
-    "lets no refresh bring back what was revoked meanwhile",
+    "touch() doesn't revive a session that is revoked meanwhile",
     async (store, _, other) => {
       for (let round = 0; round < 30; round++) {
         const ids = [`a ${round}`, `b ${round}`, `c ${round}`];
@@ -362,7 +367,7 @@ export function testSessionStore(
   );
 
   test(
-    "has a session listed that begins while all are revoked, or not at all",
+    "A session created during deleteByUser() is listed or absent, never half stored",
     async (store, _, other) => {
       for (let round = 0; round < 30; round++) {
         await store.set(recordOf("old"));
@@ -383,7 +388,7 @@ export function testSessionStore(
     },
   );
 
-  test("takes many sessions at once", async (store) => {
+  test("Many sessions can be set at once", async (store) => {
     const ids = Array.from({ length: 90 }, (_, i) => `${i}`);
     await Promise.all(
       ids.map((id, i) =>
@@ -394,7 +399,7 @@ export function testSessionStore(
     assertEquals(await store.deleteByUser("ada"), 90);
   });
 
-  test("refuses what is too long, and keeps what it has", async (store) => {
+  test("set() rejects oversized records and keeps existing ones", async (store) => {
     const text = (length: number) => "é".repeat(length);
     const payload = { sub: "ada", iat: 1, exp: 2 };
     const large = recordOf("a", "ada", {
@@ -417,7 +422,7 @@ export function testSessionStore(
     assertEquals(await store.get("a"), large);
   });
 
-  test("refuses what is no record, naming what one is", async (store) => {
+  test("set() rejects an invalid record and names the expected fields", async (store) => {
     for (
       const wrong of [
         { expiresAt: NaN },
@@ -438,10 +443,10 @@ export function testSessionStore(
     assertEquals(await store.listByUser("ada"), []);
   });
 
-  if (!tellsEnds) return;
+  if (!reportsEnds) return;
 
   test(
-    "tells every process which sessions end or change",
+    "onEnded() notifies every process of sessions that end or change",
     async (store, _, other) => {
       await using here = await listen(store, other);
       await using there = await listen(other, store);
@@ -464,7 +469,7 @@ export function testSessionStore(
   );
 
   test(
-    "tells nothing to a listener that was stopped",
+    "onEnded() notifies no stopped listener",
     async (store, _, other) => {
       const stopped = await listen(store, other);
       await using here = await listen(store, other);
@@ -483,7 +488,7 @@ export function testSessionStore(
   );
 
   test(
-    "tells the end of each id, or that some may be missed",
+    "onEnded() reports each id, or that some may be missing",
     async (store, _, other) => {
       await using listener = await listen(store, other);
       const { heard } = listener;
@@ -504,7 +509,7 @@ export function testSessionStore(
   if (!hasConnection) return;
 
   test(
-    "answers ping() until it is closed, and closes alone",
+    "ping() answers until close(), which closes only this store",
     async (store, _, other) => {
       await store.set(recordOf("a"));
       await store.ping!();
@@ -535,12 +540,12 @@ export function testSessionStore(
   );
 }
 
-/** A listener of a store, and the ids that it has heard. */
+/** A listener of a store, and the ids it received. */
 interface TestListener extends AsyncDisposable {
   readonly heard: (string | undefined)[];
 }
 
-/** Listens to a store. Resolves once it hears what another process does. */
+/** Listens to a store. Resolves once it receives events of another process. */
 async function listen(
   store: SessionStore,
   other: SessionStore,

@@ -1,4 +1,4 @@
-/** Begins, refreshes and ends sessions as one of several processes. */
+/** Creates, refreshes and ends sessions as one of several processes. */
 
 import { createKvSessionStore } from "@quartet/kit/auth/kv";
 import { recordOf } from "./store_contract.ts";

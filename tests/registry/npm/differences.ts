@@ -11,18 +11,18 @@ export type Differences = Readonly<Record<string, readonly string[]>>;
 
 const BOTH: Differences = {
   "it takes seconds, and runs on Deno": [
-    "10,001 sign-ins of one user evict nobody else",
+    "10,001 sign-ins of one user evict no other user's session",
     "unpackTraces() reads or refuses any payload, and never hangs",
-    "Requests of 100 browsers at once over HTTP are each from who they are",
+    "Parallel requests of 100 browsers each have their own user",
     "hashPassword() uses OWASP's recommendation by default",
     "Many more calls than are remembered, and then few again",
     "An object with less in it is not taken for one with more",
     "Equal calls of different functions have nothing to do with each other",
     "createChannel() publishes to 10,000 subscribers at once",
-    "After sign-outs and refreshes in parallel nobody is signed in",
+    "Parallel sign-outs and refreshes leave nobody signed in",
     "Random invalidations among random calls never leave a stale value",
     "A client that reads its answers may ask as often as it likes",
-    "1,000 parallel sign-ins make 1,000 sessions, each of who it is",
+    "1,000 parallel sign-ins create 1,000 separate sessions",
     "Random arguments have the same key exactly if they are equal",
   ],
   "its stack is smaller, so what is nested 100,000 deep is a 500": [
@@ -36,7 +36,7 @@ const BOTH: Differences = {
     "A body over HTTP/2, which need not say how long it is, is answered as soon as it is over the limit",
   ],
   "it refuses headers of more than 16 KiB itself": [
-    "The cookie of the strategy cookie: a signature of this id, in one spelling",
+    "With the strategy cookie, the cookie is the id's signature in exactly one spelling",
   ],
 };
 
@@ -55,11 +55,11 @@ export const ON_NODE: Differences = {
     "A stale page is given while a new one is made, or if that fails",
   ],
   "its WebSocket tells of no close after a handshake that was refused": [
-    "No page of another origin opens a socket behind a guard as its visitor",
+    "A guard refuses cross-site WebSocket handshakes",
     "CSRF checks apply to providers that read what browsers send automatically",
   ],
   "its own fetch sets timers by the same global function": [
-    "mock() takes as long as it is told",
+    "mock() waits for its delay",
   ],
 };
 
