@@ -1,5 +1,5 @@
 /**
- * The API reference, as `deno doc` makes it of the comments.
+ * Tests of the API reference that `deno doc` writes from the comments.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ROOT, startDeno } from "../helpers.ts";
 import config from "../../deno.json" with { type: "json" };
 
-/** What `deno doc --json` prints, as far as it is used here. */
+/** The part of the output of `deno doc --json` that is used here. */
 type Nodes = Readonly<Record<string, Module>>;
 
 interface Module {
@@ -24,7 +24,7 @@ interface Exported {
 interface Declaration {
   readonly kind: string;
   readonly location: Location;
-  /** Of a `reference`: where what is exported here is declared. */
+  /** For a `reference`: the location of the declaration. */
   readonly def?: { readonly target?: Location };
 }
 
@@ -50,7 +50,10 @@ const targets = Object.values(modules).flatMap(({ symbols }) =>
 ).flat();
 const files = await readDocs([...new Set(targets)]);
 
-/** A symbol with its comments, which a re-export doesn't have. */
+/**
+ * Returns the declarations that carry a symbol's comments. A re-export has
+ * none.
+ */
 function declarationsOf({ name, declarations }: Exported): unknown[] {
   return declarations.map((declaration) => {
     const target = declaration.def?.target;
@@ -67,7 +70,7 @@ function declarationsOf({ name, declarations }: Exported): unknown[] {
   });
 }
 
-/** All comments of an entry point, and what they belong to. */
+/** Yields each comment of an entry point, and its owner. */
 function* commentsOf(entry: string): Generator<[of: string, text: string]> {
   const { module_doc = null, symbols } = modules[entry]!;
   yield ["module", JSON.stringify(module_doc)];
@@ -76,7 +79,7 @@ function* commentsOf(entry: string): Generator<[of: string, text: string]> {
   }
 }
 
-Deno.test("Each {@link} leads to something that the same entry point exports", () => {
+Deno.test("Each {@link} leads to an export of the same entry point", () => {
   const broken: string[] = [];
   let count = 0;
   for (const entry of entries) {
@@ -93,10 +96,10 @@ Deno.test("Each {@link} leads to something that the same entry point exports", (
   assertEquals(broken, []);
 });
 
-/** They have a line beside their example that only Node or Bun can run. */
+/** Functions for Node and Bun: this runtime can't run their examples. */
 const ELSEWHERE = ["toBun", "toNode"];
 
-Deno.test("Each example in the API reference is run, but those for other runtimes", () => {
+Deno.test("Each example in the API reference is run, except those for other runtimes", () => {
   const ignored: string[] = [];
   for (const entry of entries) {
     for (const [of, text] of commentsOf(entry)) {
@@ -108,7 +111,7 @@ Deno.test("Each example in the API reference is run, but those for other runtime
   assertEquals(ignored, []);
 });
 
-Deno.test("The main entry point names the others", () => {
+Deno.test("The main entry point names all others", () => {
   const [, text] = commentsOf(new URL("mod.ts", ROOT).href).next().value!;
   const missing = Object.keys(config.exports).filter((name) =>
     name !== "." && !text.includes(`\`${config.name}${name.slice(1)}\``)

@@ -1,5 +1,5 @@
 /**
- * The public API as `docs/api.txt` describes it.
+ * Tests of `docs/api.txt`, the text of the public API.
  *
  * @module
  */
@@ -10,17 +10,17 @@ import { apiText } from "../../tools/api_text.ts";
 import { entryPoints } from "../../tools/entry_points.ts";
 import { ROOT } from "../helpers.ts";
 
-Deno.test("docs/api.txt describes the public API; deno task api writes it", async () => {
+Deno.test("docs/api.txt matches what deno task api writes", async () => {
   const written = await Deno.readTextFile(new URL("docs/api.txt", ROOT));
   const text = await apiText(ROOT, entryPoints(config));
-  // The first line that differs says more than both texts.
+  // Report the first difference: both texts in full are too long.
   const lines = text.split("\n");
   const different = written.split("\n").find((line, i) => line !== lines[i]);
   assertEquals(different, undefined);
   assertEquals(written.length, text.length);
 });
 
-Deno.test("docs/api.txt names what each entry point exports at run time", async () => {
+Deno.test("docs/api.txt names each run-time export of each entry point", async () => {
   const written = await Deno.readTextFile(new URL("docs/api.txt", ROOT));
   for (const [name, path] of Object.entries(entryPoints(config))) {
     const module = await import(new URL(path, ROOT).href);

@@ -1,8 +1,8 @@
 /**
  * The code in the documentation. `deno test --doc` checks and runs all
- * TypeScript, except blocks marked `ignore`. Those show another library that
- * can't run here, or import the block before them. They are checked against the
- * library's types, or against declarations in the folders beside this file.
+ * TypeScript, except blocks marked `ignore`. Such a block shows a library that
+ * can't run here, or imports the block before it. It is checked against the
+ * library's types, or against declarations in a folder next to this file.
  *
  * @module
  */
@@ -17,13 +17,13 @@ import config from "../../deno.json" with { type: "json" };
 const pages = await readPages();
 const blocks = pages.flatMap(({ blocks }) => blocks);
 
-/** Those that `tools/check.ts` hands to `deno test --doc`. */
+/** The files that `tools/check.ts` passes to `deno test --doc`. */
 const RUN = /^(README\.md:|docs\/)/;
 const TYPESCRIPT = ["ts", "tsx", "js", "jsx"];
-/** Languages that may follow a fence. Output and drawings have none. */
+/** Languages of blocks. Output and drawings have none. */
 const LANGUAGES = [...TYPESCRIPT, "json", "sh", "sql", "nginx", "haproxy", ""];
 
-Deno.test("Each block of code says what it is, and stands where the checks run it", () => {
+Deno.test("Each code block has a known language and is in a file that the checks run", () => {
   const strange = blocks.filter(({ place, language, marks }) =>
     !LANGUAGES.includes(language) ||
     (TYPESCRIPT.includes(language) && !RUN.test(place)) ||
@@ -32,7 +32,7 @@ Deno.test("Each block of code says what it is, and stands where the checks run i
   assertEquals(strange.map(({ place }) => place), []);
 });
 
-/** Those of the project, for files that are outside of it. */
+/** The project's compiler settings, for files outside of it. */
 const SETTINGS = {
   imports: {
     ...config.imports,
@@ -57,11 +57,11 @@ Deno.test("Code for other libraries, which isn't run, is type-checked", async ()
     for (const { place, language, marks, text } of blocks) {
       if (!marks.includes("ignore")) continue;
       const name = `${place.replaceAll(/\W/g, "_")}.${language}`;
-      // Blocks without an import are modules as well.
+      // `export {}` makes blocks without an import modules as well.
       await Deno.writeTextFile(`${folder}/${name}`, `${text}\nexport {};\n`);
       names.push(name);
     }
-    // The files that `main.ts` of the page imports.
+    // The page's `main.ts` imports these files.
     const [shop = ""] = section("One app, any store");
     const [stores = ""] = section("Redis");
     await Deno.writeTextFile(`${folder}/shop.ts`, shop);
@@ -75,7 +75,7 @@ Deno.test("Code for other libraries, which isn't run, is type-checked", async ()
   }
 });
 
-Deno.test("Blocks of JSON are JSON", () => {
+Deno.test("JSON blocks are valid JSON", () => {
   const isJSON = (text: string) => {
     try {
       JSON.parse(text);
@@ -90,7 +90,7 @@ Deno.test("Blocks of JSON are JSON", () => {
   assertEquals(wrong.map(({ place }) => place), []);
 });
 
-Deno.test("Commands in the documentation are there, with the options that they are shown with", async () => {
+Deno.test("Commands in the documentation exist and accept the options shown", async () => {
   const wrong: string[] = [];
   for (const { path, blocks, snippets } of pages) {
     const lines = blocks.flatMap(({ language, text }) => {
@@ -109,7 +109,7 @@ Deno.test("Commands in the documentation are there, with the options that they a
   assertEquals(wrong, []);
 });
 
-/** Programs whose command lines are theirs to check. */
+/** Programs whose command lines aren't checked. */
 const OTHERS = [
   "bun",
   "bunx",
@@ -122,10 +122,10 @@ const OTHERS = [
   "redis-server",
 ];
 
-/** What the pages call a file of the reader. */
+/** Names of files that the reader writes. */
 const OF_THE_READER = ["main.ts"];
 
-/** What a reader would stumble over, if anything. */
+/** Returns the reason why a command would fail, if it would. */
 async function findProblem(line: string): Promise<string | undefined> {
   const words = line.replace(/^\$ /, "").replace(/(^|\s)#.*/, "")
     .replace(/^([A-Z_]+=\S+ )+/, "")
@@ -175,7 +175,7 @@ function findProblemOfDev(args: readonly string[]): string | undefined {
   }
 }
 
-Deno.test("What the documentation imports from JSR is an export of this version", async () => {
+Deno.test("JSR imports in the documentation are exports of this version", async () => {
   const wrong: string[] = [];
   const dev = await Deno.readTextFile(new URL("dev.ts", ROOT));
   const [major, minor] = config.version.split(".");

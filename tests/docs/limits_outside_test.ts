@@ -1,5 +1,5 @@
 /**
- * The statements of `docs/limits.md` about the runtime and about proxies.
+ * Tests of the statements in `docs/limits.md` about the runtime and proxies.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { statusOf } from "../trace/ask_for_traces.ts";
 import { findProgram, nginxFile, start } from "../trace/proxies.ts";
 import { figure, shownFor, text } from "./limits_page.ts";
 
-/** The figures for Deno hold for one version. */
+/** The figures for Deno apply to one version. */
 const isMeasured = text.includes(`on Deno ${Deno.version.deno},`);
 
 Deno.test({
-  name: `Deno takes heads as the page says${
+  name: `Deno limits request heads as docs/limits.md states${
     isMeasured ? "" : ` (measured on another Deno than ${Deno.version.deno})`
   }`,
   ignore: !isMeasured,
@@ -44,11 +44,11 @@ Deno.test({
 
 interface ShownProxy {
   readonly name: string;
-  /** Arguments that check a configuration file. */
+  /** Arguments to check a configuration file. */
   readonly check: (folder: string, file: string) => string[];
-  /** Arguments that start the program with a file. */
+  /** Arguments to start the program with a file. */
   readonly run: (folder: string, file: string) => string[];
-  /** The page's file, with other addresses. */
+  /** Returns the page's file with other addresses. */
   readonly write: (folder: string, listen: string, upstream: number) => string;
 }
 
@@ -83,7 +83,8 @@ for (const { name, check, run, write } of PROXIES) {
   const notice = ignore ? ` (${name} isn't installed)` : "";
 
   Deno.test({
-    name: `${name} takes its file of the page without a complaint${notice}`,
+    name:
+      `${name} accepts its file from docs/limits.md without a warning${notice}`,
     ignore,
     async fn() {
       const folder = await Deno.makeTempDir();

@@ -8,10 +8,10 @@ import { assert } from "@std/assert";
 import { marked, type Tokens } from "marked";
 import { ROOT } from "../helpers.ts";
 
-/** The page's source. */
+/** Source of the page. */
 export const text = await Deno.readTextFile(new URL("docs/limits.md", ROOT));
 const tokens = marked.lexer(text);
-/** The cells of each row, by the first one. */
+/** Cells of each row, by the first cell. */
 export const rows = new Map(
   tokens.filter((token): token is Tokens.Table => token.type === "table")
     .flatMap(({ rows }) => rows)
@@ -23,7 +23,7 @@ const UNITS: Readonly<Record<string, number>> = {
   MiB: 1024 * 1024,
 };
 
-/** Returns the default on the page: the first figure of its row. */
+/** Returns a limit's default: the first figure of its row. */
 export function figure(limit: string): number {
   const cells = rows.get(limit);
   assert(cells !== undefined, `The page has no limit "${limit}"`);
@@ -33,7 +33,7 @@ export function figure(limit: string): number {
   return Number(digits.replaceAll(",", "")) * (UNITS[unit] ?? 1);
 }
 
-/** The file that the page shows for a proxy. */
+/** Returns the configuration file that the page shows for a proxy. */
 export function shownFor(language: string): string {
   const block = tokens.find((token): token is Tokens.Code =>
     token.type === "code" && token.lang === language

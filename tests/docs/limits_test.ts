@@ -1,6 +1,6 @@
 /**
- * The figures of `docs/limits.md`. Each test reads its figure from the page, and
- * tries values just within it and just beyond it.
+ * The figures of `docs/limits.md`. Each test reads its figure from the page,
+ * and tries values just below and just above it.
  *
  * @module
  */
@@ -25,7 +25,7 @@ import { handshake } from "../helpers.ts";
 import { statusOf } from "../trace/ask_for_traces.ts";
 import { figure, rows } from "./limits_page.ts";
 
-Deno.test("Each limit of the page says its default, its setting, what happens and who enforces it", () => {
+Deno.test("Each limit on the page has a default, a setting, a consequence and an enforcer", () => {
   assert(rows.size > 60);
   for (const [limit, cells] of rows) {
     assertEquals(cells.length, 5, limit);
@@ -34,7 +34,7 @@ Deno.test("Each limit of the page says its default, its setting, what happens an
   }
 });
 
-Deno.test("Bodies are refused beyond the limit that the page says", async () => {
+Deno.test("Bodies over the documented limit are rejected", async () => {
   const headers = { "content-type": "application/json" };
   const router = createRouter({ ping: procedure.query(() => "pong") });
   const api = createTracesAPIHandler(createTracer(), {
@@ -93,7 +93,7 @@ Deno.test("Bodies are refused beyond the limit that the page says", async () => 
   }
 });
 
-Deno.test("A batch and a message of RPC are as long as the page says", async () => {
+Deno.test("RPC batches and messages have the documented maximum size", async () => {
   const router = createRouter({ ping: procedure.query(() => "pong") });
   const calls = figure("calls in a batch");
   for (const [length, status] of [[calls, 200], [calls + 1, 413]] as const) {
@@ -135,7 +135,7 @@ Deno.test("A batch and a message of RPC are as long as the page says", async () 
   await closed;
 });
 
-Deno.test("A public address has as many sockets as the page says", async () => {
+Deno.test("One public address can open the documented number of sockets", async () => {
   const upgrader = createUpgrader<undefined>({ message() {} });
   const info = {
     remoteAddr: { transport: "tcp", hostname: "203.0.113.1", port: 1 },
@@ -163,7 +163,7 @@ Deno.test("A public address has as many sockets as the page says", async () => {
   await Promise.all(closed);
 });
 
-Deno.test("A tracer keeps as many traces and spans as the page says", () => {
+Deno.test("createTracer() keeps the documented number of traces and spans", () => {
   const tracer = createTracer();
   const traces = figure("traces kept");
   for (let i = 0; i <= traces; i++) tracer.startTrace(`job ${i}`).end();
@@ -175,7 +175,7 @@ Deno.test("A tracer keeps as many traces and spans as the page says", () => {
   assertEquals(tracer.getTrace(root.traceId)?.spans.size, spans);
 });
 
-Deno.test("A trace has the bounds that the page states", () => {
+Deno.test("A trace has the documented bounds", () => {
   const documented = {
     MAX_RUNNING_TRACES: figure("traces that run at once"),
     MAX_ATTRIBUTES: figure("attributes of a span"),
@@ -191,7 +191,7 @@ Deno.test("A trace has the bounds that the page states", () => {
   }
 });
 
-Deno.test("A memory store holds as many sessions as the page says, and as many of a user", () => {
+Deno.test("createMemorySessionStore() holds the documented number of sessions, in total and per user", () => {
   const store = createMemorySessionStore();
   const set = (id: string, userId: string) =>
     store.set({
@@ -210,7 +210,7 @@ Deno.test("A memory store holds as many sessions as the page says, and as many o
   assertEquals(store.size, max);
 });
 
-Deno.test("A password is as long as the page says, and so is a token", async () => {
+Deno.test("Passwords and session tokens have the documented maximum length", async () => {
   const max = figure("password");
   const cheap = { ln: 10 };
   await hashPassword("x".repeat(max), cheap);
@@ -235,7 +235,7 @@ Deno.test("A password is as long as the page says, and so is a token", async () 
   await auth.close();
 });
 
-Deno.test("A cache keeps as many entries as the page says", async () => {
+Deno.test("createCache() keeps the documented number of entries", async () => {
   const cache = createCache();
   const max = figure("entries in memory");
   for (let id = 0; id <= max; id++) {

@@ -5,7 +5,7 @@ import { readPages } from "./pages.ts";
 const pages = await readPages();
 const anchorsOf = new Map(pages.map(({ path, anchors }) => [path, anchors]));
 
-Deno.test("Links of the documentation lead to a file that there is, and to a heading that it has", async () => {
+Deno.test("Links in the documentation lead to an existing file and heading", async () => {
   const broken: string[] = [];
   for (const { path, links } of pages) {
     for (const link of links) {
@@ -15,7 +15,7 @@ Deno.test("Links of the documentation lead to a file that there is, and to a hea
   assertEquals(broken, []);
 });
 
-/** Of other sites only the form is looked at: tests don't ask the network. */
+/** Checks only the syntax of external links: tests don't use the network. */
 async function leadsSomewhere(from: string, link: string): Promise<boolean> {
   if (/^[a-z]+:/.test(link)) return /^https?:/.test(link) && URL.canParse(link);
   const target = new URL(link, new URL(from, ROOT));
@@ -27,7 +27,7 @@ async function leadsSomewhere(from: string, link: string): Promise<boolean> {
   return await exists(path);
 }
 
-Deno.test("Files and folders that the documentation names are there", async () => {
+Deno.test("Files and folders named in the documentation exist", async () => {
   const missing: string[] = [];
   const ignored = await Deno.readTextFile(new URL(".gitignore", ROOT));
   const made = ignored.split("\n").map((line) => line.replace(/^\//, ""));
@@ -36,7 +36,7 @@ Deno.test("Files and folders that the documentation names are there", async () =
     for (const name of snippets.filter(isOfTheRepository)) {
       if (made.includes(name)) continue;
       if (await exists(name) || await exists(folder + name)) continue;
-      // The tables of tests leave out the folder.
+      // docs/security-tests.md names test files relative to tests/.
       if (path === "docs/security-tests.md" && await exists(`tests/${name}`)) {
         continue;
       }

@@ -1,6 +1,6 @@
 /**
- * The pages of the documentation: every Markdown file of the repository, and
- * what stands in it.
+ * The pages of the documentation: the content of each Markdown file of the
+ * repository.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { ROOT } from "../helpers.ts";
 
 /** A block of code. */
 export interface CodeBlock {
-  /** Where it is, such as `docs/rpc.md:12`. */
+  /** Its location, such as `docs/rpc.md:12`. */
   readonly place: string;
   /** The first word after its fence, such as `ts`. */
   readonly language: string;
@@ -25,15 +25,15 @@ export interface Page {
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly CodeBlock[];
-  /** Where links and images lead. */
+  /** Targets of links and images. */
   readonly links: readonly string[];
-  /** What its headings are called in links to them. */
+  /** Anchors of its headings. */
   readonly anchors: ReadonlySet<string>;
-  /** Code within its sentences. */
+  /** Inline code. */
   readonly snippets: readonly string[];
 }
 
-/** Reads every Markdown file there is. */
+/** Reads all Markdown files of the repository. */
 export async function readPages(): Promise<Page[]> {
   const pages: Page[] = [];
   for await (const path of markdownFiles(ROOT)) {
@@ -53,7 +53,7 @@ async function* markdownFiles(
   }
 }
 
-/** Takes a page apart. */
+/** Parses a page. */
 export function readPage(path: string, text: string): Page {
   const blocks: CodeBlock[] = [];
   const links: string[] = [];
@@ -64,9 +64,9 @@ export function readPage(path: string, text: string): Page {
     marked.walkTokens([token], (part) => {
       if (isOf(part, "code")) {
         const [word = "", ...marks] = (part.lang ?? "").split(/\s+/);
-        // Deno only knows the fences made of backticks.
+        // Deno only runs blocks fenced with backticks.
         const language = part.raw.startsWith("~") ? "~~~" : word;
-        // Within a list it is somewhere below the line that the list begins in.
+        // For a block in a list, this is the line where the list begins.
         const place = `${path}:${line}`;
         blocks.push({ place, language, marks, text: part.text });
       } else if (isOf(part, "link") || isOf(part, "image")) {
@@ -107,7 +107,9 @@ function plainText(tokens: readonly Token[]): string {
   ).join("");
 }
 
-/** As GitHub and JSR name headings: the second one of a name gets a number. */
+/**
+ * Returns a heading's anchor as on GitHub and JSR. Repeated ones get a number.
+ */
 function newAnchor(heading: string, taken: ReadonlySet<string>): string {
   const anchor = heading.toLowerCase()
     .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "")

@@ -1,5 +1,5 @@
 /**
- * The SQL of `docs/postgres.md`.
+ * Tests of the SQL in `docs/postgres.md`.
  *
  * @module
  */
@@ -41,7 +41,7 @@ Deno.test("docs/postgres.md shows the tables that stores create", () => {
 
 Deno.test({
   name: needsPostgres(
-    "With the SQL of docs/postgres.md, the application's role needs no right to create tables",
+    "With the SQL of docs/postgres.md, the app's role needs no right to create tables",
   ),
   ignore: !hasPostgres,
   async fn() {
@@ -68,7 +68,7 @@ Deno.test({
     const controller = new AbortController();
     const stream = channel.subscribe(controller.signal);
     const next = stream.next();
-    // The first one also deletes old messages.
+    // The first message also deletes old ones.
     await channel.publish("hello");
     assertEquals((await next).value.value, "hello");
     controller.abort();

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { startDeno } from "../helpers.ts";
 
-Deno.test("The API reference is written into no folder that somebody uses", async () => {
+Deno.test("deno task docs refuses to write into a folder that is in use", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/precious.txt`, "keep");
@@ -23,12 +23,12 @@ Deno.test("The API reference is written into no folder that somebody uses", asyn
   }
 });
 
-Deno.test("The API reference is written without a warning, with links and imports that are right", async () => {
+Deno.test("deno task docs writes the reference without warnings, with working links and imports", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await using child = startDeno(["run", "-A", "tools/docs.ts", folder]);
     assertEquals(await child.code, 0, child.stderr);
-    // `deno doc` reports there that it has written the files.
+    // `deno doc` reports on stderr that it has written the files.
     assertEquals(child.stderr.replace(/^Written \d+ files to .*\n/, ""), "");
 
     const page = async (path: string) =>

@@ -25,7 +25,7 @@ function readRow(line: string): Row | undefined {
     : { promise: promise!, file: file!, name };
 }
 
-/** Matches a test's name in source, with a placeholder for each `…`. */
+/** Returns a pattern for a test's name, where each `…` is a placeholder. */
 function patternOf(name: string): RegExp {
   const parts = name.split("…").map(RegExp.escape);
   return parts.length === 1
@@ -35,7 +35,7 @@ function patternOf(name: string): RegExp {
 
 const rows = lines.map(readRow).filter((row) => row !== undefined);
 
-Deno.test("Each promise about security names a file and a test in it", async () => {
+Deno.test("Each row of docs/security-tests.md names an existing file and test", async () => {
   const missing: string[] = [];
   for (const { file, name } of rows) {
     const path = `tests/${file}`;
@@ -46,7 +46,7 @@ Deno.test("Each promise about security names a file and a test in it", async () 
   assertEquals(missing, []);
 });
 
-Deno.test("Each line of the tables about security can be read by this test", () => {
+Deno.test("Each line of the tables in docs/security-tests.md can be parsed", () => {
   // Each table has a head and a line of dashes.
   assertEquals(rows.length, lines.length - 2 * tables.length);
   assert(rows.length > 200, `${rows.length}`);
@@ -56,7 +56,7 @@ Deno.test("Each line of the tables about security can be read by this test", () 
   }
 });
 
-Deno.test("No two rows about security are the same", () => {
+Deno.test("docs/security-tests.md has no duplicate rows", () => {
   const keys = rows.map(({ promise, file, name }) =>
     [promise, file, name].join()
   );

@@ -3,8 +3,9 @@ import { gzipSize } from "../../viewer/build.ts";
 
 const committed = new URL("../../viewer/dist/index.html", import.meta.url);
 
-Deno.test("the committed page is what the sources make", async () => {
-  // In a process of its own: the bundler leaves one behind for a while.
+Deno.test("the committed page is up to date with its sources", async () => {
+  // Builds in a child process, as the bundler leaves a process behind for a
+  // while.
   const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "viewer/build.ts", "--check"],
     cwd: new URL("../../", import.meta.url),

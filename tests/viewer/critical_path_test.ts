@@ -22,21 +22,21 @@ Deno.test("criticalPath() follows the child that finished last", () => {
   );
 });
 
-Deno.test("criticalPath() goes from one child to the one before", () => {
+Deno.test("criticalPath() continues with the previous child", () => {
   assertEquals(
     pathOf(span("root", 0, 10, [span("a", 1, 3), span("b", 4, 8)])),
     { root: [[0, 1], [3, 4], [8, 10]], b: [[4, 8]], a: [[1, 3]] },
   );
 });
 
-Deno.test("criticalPath() leaves out what outlives its parent", () => {
+Deno.test("criticalPath() leaves out spans that outlive their parent", () => {
   assertEquals(
     pathOf(span("root", 0, 10, [span("after", 5, 30), span("a", 1, 3)])),
     { root: [[0, 1], [3, 10]], a: [[1, 3]] },
   );
 });
 
-Deno.test("criticalPath() leaves out what a browser does below a server's span", () => {
+Deno.test("criticalPath() leaves out browser spans below a server's span", () => {
   const attributes = { "app.origin": "client" };
   assertEquals(
     pathOf(span("root", 0, 10, [

@@ -29,7 +29,7 @@ Deno.test("curlCommand() repeats method, headers, path and query", () => {
   );
 });
 
-Deno.test("curlCommand() asks the server that the span names", () => {
+Deno.test("curlCommand() sends the request to the server that the span names", () => {
   assertEquals(
     curl({
       "http.request.method": "GET",
@@ -42,14 +42,14 @@ Deno.test("curlCommand() asks the server that the span names", () => {
   );
 });
 
-Deno.test("curlCommand() uses a full address where there is one", () => {
+Deno.test("curlCommand() uses the full URL if the span has one", () => {
   assertEquals(
     curl({ "http.request.method": "HEAD", "url.full": "https://a.test/x?y" }),
     'curl --head --globoff --url "https://a.test/x?y"',
   );
 });
 
-Deno.test("curlCommand() is for HTTP only", () => {
+Deno.test("curlCommand() supports HTTP only", () => {
   assertEquals(curl({ "url.path": "/" }), undefined);
   assertEquals(curl({ "http.request.method": "GET" }), undefined);
   for (const url of ["javascript:alert(1)", "file:///etc/passwd", "-o x", ""]) {
@@ -60,7 +60,7 @@ Deno.test("curlCommand() is for HTTP only", () => {
   }
 });
 
-Deno.test("curlCommand() has no command for a method that isn't a plain word", () => {
+Deno.test("curlCommand() returns no command if the method isn't a plain word", () => {
   for (
     const method of [
       "$(id)",
@@ -78,7 +78,7 @@ Deno.test("curlCommand() has no command for a method that isn't a plain word", (
   }
 });
 
-Deno.test("curlCommand() separates escapes, so that cmd.exe sees no variable in them", () => {
+Deno.test("curlCommand() separates escapes, so that cmd.exe finds no variable in them", () => {
   const command = (url: string) =>
     curl({ "http.request.method": "GET", "url.full": `http://a.test/${url}` });
   assertEquals(command("a%20b"), 'curl --globoff --url "http://a.test/a%20b"');
@@ -106,7 +106,7 @@ Deno.test("curlCommand() separates escapes, so that cmd.exe sees no variable in 
   assertEquals(command("%CD".repeat(500)), undefined);
 });
 
-Deno.test("curlCommand() leaves out headers that can't be quoted for all shells, and names them", () => {
+Deno.test("curlCommand() leaves out headers that can't be quoted for all shells, and lists them", () => {
   const header = "http.request.header.";
   const attributes = {
     "http.request.method": "GET",
@@ -142,7 +142,7 @@ Deno.test("curlCommand() leaves out headers that can't be quoted for all shells,
   ]);
 });
 
-/** What a path, a query or a header may hold that somebody means no good by. */
+/** Fragments of an attack through a path, a query or a header. */
 const NASTY = [
   ...`a/'"$(){}[]<>|&;^!\`\\ \n\r\t\0~*?#@-=,.:+%`,
   ..."é漢😀\u201c\u201d\u2028",
@@ -172,10 +172,10 @@ const SHELLS = ["sh", "bash", "dash", "zsh", "ksh", "busybox"].filter((name) =>
   })
 );
 
-/** Runs lines in a shell in which curl prints its arguments. */
+/** Runs lines in a shell with a `curl` that prints its arguments. */
 async function inShell(shell: string, lines: string[]): Promise<string[][]> {
   const args = shell === "busybox" ? ["sh"] : [];
-  // As somebody pastes it: with the history, and what it does with `!`.
+  // Interactive, as when someone pastes the command: bash then expands `!`.
   if (shell === "bash") args.push("--norc", "--noprofile", "-i");
   const child = new Deno.Command(shell, {
     args,
@@ -197,12 +197,12 @@ const samples = fc.sample(attributes, { numRuns: 300, seed: 12 });
 const commands = samples.map((attributes) => curl(attributes))
   .filter((command) => command !== undefined);
 
-/** The arguments, by what the command says where nothing is special. */
+/** The arguments of each command, parsed without any expansion. */
 const expected = commands.map((command) =>
   powerShellArguments(command).slice(1)
 );
 
-Deno.test("PowerShell and cmd.exe read any command alike, and expand nothing in it", () => {
+Deno.test("PowerShell and cmd.exe parse each command alike and expand nothing", () => {
   assert(commands.length > 200);
   const isVariable = (name: string) => /^=?[A-Z\d_()]+$/i.test(name);
   for (const [index, command] of commands.entries()) {
@@ -213,13 +213,13 @@ Deno.test("PowerShell and cmd.exe read any command alike, and expand nothing in 
 });
 
 for (const shell of SHELLS) {
-  Deno.test(`${shell} reads any command as PowerShell and cmd.exe do`, async () => {
+  Deno.test(`${shell} parses each command as PowerShell and cmd.exe do`, async () => {
     assertEquals(await inShell(shell, commands), expected);
   });
 }
 
 Deno.test({
-  name: "curl sends the address that was recorded",
+  name: "curl requests the recorded URL",
   ignore: !SHELLS.includes("sh") ||
     !(await new Deno.Command("sh", {
       args: ["-c", "command -v curl"],
@@ -257,7 +257,7 @@ Deno.test({
   },
 });
 
-/** Escapes and the characters that they stand for are the same to a server. */
+/** Decodes escapes: to a server, they equal the characters they stand for. */
 function decoded(url: string): string {
   return new URL(url).href.replace(
     /%(?![\da-f]{2})/gi,

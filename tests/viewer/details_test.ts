@@ -1,6 +1,6 @@
 /**
- * What the viewer finds in the spans that the instrumentors make, of which it
- * knows no more than the names of their attributes.
+ * Tests that the viewer recognizes the spans of the instrumentors. It knows
+ * only the names of their attributes.
  */
 
 import { assertEquals } from "@std/assert";
@@ -21,7 +21,7 @@ import type { SpanData } from "@quartet/kit/trace";
 import { detailOf, statementOf } from "../../trace/export/attributes.ts";
 import { curlCommand } from "../../viewer/model/curl.ts";
 
-/** The spans that `work` makes below its own. */
+/** Returns the spans that `work` creates below its own. */
 async function spansOf(work: () => unknown): Promise<readonly SpanData[]> {
   const tracer = createTracer();
   await tracer.withSpan("work", "custom", work);
@@ -33,7 +33,7 @@ async function detailsOf(work: () => unknown) {
   return spans.map((span) => [span.name, detailOf(span)]);
 }
 
-Deno.test("detailOf() finds the key of a cache", async () => {
+Deno.test("detailOf() returns a cache span's key", async () => {
   const cache = createCache();
   assertEquals(
     await detailsOf(() => cache.cached("country:fr", () => 1, { maxAge: 60 })),
@@ -46,7 +46,7 @@ Deno.test("detailOf() finds the key of a cache", async () => {
   await cache.close();
 });
 
-Deno.test("detailOf() finds what was asked of a database, and the route", async () => {
+Deno.test("detailOf() returns a database statement, and a route", async () => {
   const text = "SELECT name FROM country WHERE code = 'fr'";
   const query = () => traceQuery(text, () => []);
   assertEquals(await detailsOf(query), [["db.query", "SELECT country"]]);
@@ -59,7 +59,7 @@ Deno.test("detailOf() finds what was asked of a database, and the route", async 
   );
 });
 
-Deno.test("detailOf() doesn't say again what the name says", async () => {
+Deno.test("detailOf() doesn't repeat the span's name", async () => {
   const fetch = tracedFetch({ fetch: () => Promise.resolve(new Response()) });
   assertEquals(
     await detailsOf(async () => {
@@ -78,7 +78,7 @@ Deno.test("detailOf() doesn't say again what the name says", async () => {
   );
 });
 
-Deno.test("curlCommand() repeats a method that the conventions don't know", async () => {
+Deno.test("curlCommand() keeps a method that the conventions don't know", async () => {
   const tracer = createTracer();
   const app = createApp({ trace: tracePlugin(tracer) });
   const url = "http://localhost:8000/files";

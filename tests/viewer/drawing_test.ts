@@ -17,7 +17,7 @@ import { query, span, trace } from "./make_trace.ts";
 
 const bounds = { start: 0, end: 100 };
 
-Deno.test("clampRange() keeps length and order within bounds", () => {
+Deno.test("clampRange() keeps a range's length and order within bounds", () => {
   assertEquals(clampRange(30, 10, bounds), { start: 10, end: 30 });
   assertEquals(clampRange(-20, 20, bounds), { start: 0, end: 40 });
   assertEquals(clampRange(90, 130, bounds), { start: 60, end: 100 });
@@ -26,7 +26,7 @@ Deno.test("clampRange() keeps length and order within bounds", () => {
   assert(tiny.end > tiny.start);
 });
 
-Deno.test("zoomRange() leaves the moment under the pointer where it is", () => {
+Deno.test("zoomRange() keeps the moment under the pointer in place", () => {
   const zoomed = zoomRange(bounds, 0.5, 25, bounds);
   assertEquals(zoomed, { start: 12.5, end: 62.5 });
   assertEquals(zoomRange(zoomed, 10, 25, bounds), bounds);
@@ -43,7 +43,7 @@ Deno.test("panRange() stops at the edge without changing the length", () => {
   });
 });
 
-Deno.test("axisTicks() are round and about as many as wanted", () => {
+Deno.test("axisTicks() returns about as many round values as requested", () => {
   const ticks = axisTicks({ start: 1000, end: 1023 }, 1000, 5);
   assertEquals(ticks.map(({ label }) => label), [
     "0 ms",
@@ -58,16 +58,16 @@ Deno.test("axisTicks() are round and about as many as wanted", () => {
   }
 });
 
-Deno.test("axisTicks() tell apart what lies close together", () => {
+Deno.test("axisTicks() distinguishes values that are close together", () => {
   const ticks = axisTicks({ start: 500, end: 500.01 }, 0, 5);
   assertEquals(new Set(ticks.map(({ label }) => label)).size, ticks.length);
 });
 
-Deno.test("axisTicks() of a trace without length don't fail", () => {
+Deno.test("axisTicks() accepts a trace without length", () => {
   assert(axisTicks(wholeRange(5, 5), 5, 6).length > 0);
 });
 
-Deno.test("barBox() clips a bar just outside of the view", () => {
+Deno.test("barBox() clips a bar just outside the view", () => {
   assertEquals(barBox(25, 50, bounds)?.left, 25);
   assertEquals(barBox(25, 50, bounds)?.width, 25);
   assertEquals(barBox(200, 300, bounds), undefined);
@@ -75,7 +75,7 @@ Deno.test("barBox() clips a bar just outside of the view", () => {
   assert(wide.left > -5 && wide.width < 110);
 });
 
-Deno.test("stripes() joins what is too close to be seen", () => {
+Deno.test("stripes() joins bars that are too close to distinguish", () => {
   const thousand = Array.from(
     { length: 10_000 },
     (_, i) => [i / 100, i / 100 + 0.005] as const,
@@ -88,7 +88,7 @@ Deno.test("stripes() joins what is too close to be seen", () => {
   );
 });
 
-Deno.test("visibleWindow() holds what is in view and little more", () => {
+Deno.test("visibleWindow() contains the visible rows and few more", () => {
   for (const top of [0, 13, 999, 23_000, 1e9]) {
     const { first, end } = visibleWindow(top, 600, 24, 1000);
     assert(first >= 0 && end <= 1000 && first <= end);
@@ -100,13 +100,13 @@ Deno.test("visibleWindow() holds what is in view and little more", () => {
   assertEquals(visibleWindow(0, 600, 24, 0), { first: 0, end: 0 });
 });
 
-Deno.test("scrollToRow() moves only as far as needed", () => {
+Deno.test("scrollToRow() scrolls only as far as needed", () => {
   assertEquals(scrollToRow(5, 0, 240, 24), 0);
   assertEquals(scrollToRow(10, 0, 240, 24), 24);
   assertEquals(scrollToRow(2, 100, 240, 24), 48);
 });
 
-Deno.test("flameFrames() add up siblings of one name", () => {
+Deno.test("flameFrames() adds up siblings with one name", () => {
   const tree = buildTree(trace(span("root", 0, 100, [
     span("loader", 0, 60, [query("a", 0, 20), query("b", 20, 50)]),
     span("render", 60, 90),
@@ -126,7 +126,7 @@ Deno.test("flameFrames() add up siblings of one name", () => {
   assertEquals(frameOf(frames, tree.byId.get("db.query#2")!)?.name, "db.query");
 });
 
-Deno.test("flameFrames() count what failed", () => {
+Deno.test("flameFrames() counts failed spans", () => {
   const failed = { status: "error" } as const;
   const frames = flameFrames(buildTree(trace(span("root", 0, 100, [
     span("step", 0, 20, [], failed),
@@ -136,7 +136,7 @@ Deno.test("flameFrames() count what failed", () => {
   assertEquals(frames.map(({ failures }) => failures), [0, 2]);
 });
 
-Deno.test("flameFrames() never let a frame stick out of the one above", () => {
+Deno.test("flameFrames() keeps each frame within its parent", () => {
   const frames = flameFrames(buildTree(largeTrace(3000)));
   for (const { parent, x, time } of frames) {
     if (parent === undefined) continue;
@@ -145,7 +145,7 @@ Deno.test("flameFrames() never let a frame stick out of the one above", () => {
   }
 });
 
-Deno.test("placeFrames() leaves out what is too narrow to see", () => {
+Deno.test("placeFrames() leaves out frames that are too narrow to see", () => {
   const frames = flameFrames(buildTree(trace(span("root", 0, 100, [
     span("wide", 0, 99),
     span("thin", 99, 99.01),
@@ -188,7 +188,7 @@ Deno.test("compareTrees() pairs spans of one name under one parent", () => {
   );
 });
 
-Deno.test("compareTrees() begins at the server if one browser took no part", () => {
+Deno.test("compareTrees() starts at the server if only one side has a browser", () => {
   const inner = span("root", 5, 15, [span("work", 6, 9)]);
   const a = buildTree({
     ...trace(span("fetch", 0, 20, [inner])),
@@ -201,7 +201,7 @@ Deno.test("compareTrees() begins at the server if one browser took no part", () 
   );
 });
 
-Deno.test("compareTrees() pairs repeated siblings with repeated ones, or with one", () => {
+Deno.test("compareTrees() pairs repeated siblings with repeated ones, or with a single one", () => {
   const loop = (count: number) =>
     buildTree(trace(span(
       "root",

@@ -10,7 +10,7 @@ function groupsOf(children: readonly Sketch[]) {
     .map((members) => [members[0]!.span.name, members.length] as const);
 }
 
-Deno.test("groupedUnits() finds the queries of a loop", () => {
+Deno.test("groupedUnits() groups the queries of a loop", () => {
   const loop = Array.from(
     { length: 24 },
     (_, i) => query(`SELECT * FROM users WHERE id = ${i}`, i, i + 1),
@@ -18,7 +18,7 @@ Deno.test("groupedUnits() finds the queries of a loop", () => {
   assertEquals(groupsOf(loop), [["db.query", 24]]);
 });
 
-Deno.test("groupedUnits() keeps two queries that alternate apart", () => {
+Deno.test("groupedUnits() doesn't group two alternating queries", () => {
   const loop = Array.from(
     { length: 12 },
     (_, i) => query(`SELECT * FROM ${i % 2 ? "a" : "b"} LIMIT ${i}`, i, i + 1),
@@ -26,11 +26,11 @@ Deno.test("groupedUnits() keeps two queries that alternate apart", () => {
   assertEquals(groupsOf(loop), [["db.query", 6], ["db.query", 6]]);
 });
 
-Deno.test("groupedUnits() leaves two of a kind alone", () => {
+Deno.test("groupedUnits() doesn't group only two of a kind", () => {
   assertEquals(groupsOf([query("a", 0, 1), query("a", 1, 2)]), []);
 });
 
-Deno.test("groupedUnits() doesn't join what is far apart", () => {
+Deno.test("groupedUnits() doesn't group spans that are far apart", () => {
   const others = Array.from({ length: 9 }, (_, i) => span(`x${i}`, 10 + i, 11));
   assertEquals(
     groupsOf([
@@ -43,7 +43,7 @@ Deno.test("groupedUnits() doesn't join what is far apart", () => {
   );
 });
 
-Deno.test("groupedUnits() tells layers apart", () => {
+Deno.test("groupedUnits() keeps layers apart", () => {
   const of = (layer: "rpc" | "data", at: number) =>
     span("same", at, at + 1, [], { layer });
   assertEquals(
@@ -52,7 +52,7 @@ Deno.test("groupedUnits() tells layers apart", () => {
   );
 });
 
-Deno.test("statementShape() forgets literals and spacing only", () => {
+Deno.test("statementShape() replaces only literals and white space", () => {
   assertEquals(
     statementShape("SELECT a1 FROM t\n WHERE n = 'it''s' AND x = 4.5"),
     "SELECT a1 FROM t WHERE n = ? AND x = ?",

@@ -14,7 +14,7 @@ async function imported(text: string) {
   return (await importText(text)).map((entry) => entry.load());
 }
 
-Deno.test("importText() reads a trace, a list, and what the server sends", async () => {
+Deno.test("importText() reads a trace, a list, and the API's response", async () => {
   assertEquals(await imported(JSON.stringify(traces[0])), [traces[0]!]);
   assertEquals(await imported(JSON.stringify(traces)), traces);
   assertEquals(await imported(JSON.stringify({ traces, total: 5 })), traces);
@@ -24,7 +24,7 @@ Deno.test("importText() reads a trace, a list, and what the server sends", async
   assertEquals(await imported("\uFEFF[]"), []);
 });
 
-Deno.test("importText() reads pages exported either way", async () => {
+Deno.test("importText() reads pages exported by the server and by the viewer", async () => {
   const packed = insertTraceData(page, {
     encoding: "packed",
     text: await packTraces(traces),
@@ -38,7 +38,7 @@ Deno.test("importText() reads pages exported either way", async () => {
   assertEquals(await imported(page), []);
 });
 
-Deno.test("importText() reads back what attacks a page", async () => {
+Deno.test("importText() reads back hostile text unchanged", async () => {
   const nasty = '</script><!--\u2028\ud800"';
   const attack = {
     ...traces[0]!,
@@ -55,7 +55,7 @@ Deno.test("importText() reads back what attacks a page", async () => {
   assertEquals(await imported(json), [attack]);
 });
 
-Deno.test("importText() reads OTLP, whole and one object a line", async () => {
+Deno.test("importText() reads OTLP as one document and as JSON lines", async () => {
   const whole = await importText(JSON.stringify(toOTLP(traces)));
   const ids = (list: typeof whole) => list.map(({ id }) => id).toSorted();
   assertEquals(ids(whole), traces.map(({ id }) => id).toSorted());
@@ -63,7 +63,7 @@ Deno.test("importText() reads OTLP, whole and one object a line", async () => {
   assertEquals(ids(await importText(`${lines.join("\n")}\n`)), ids(whole));
 });
 
-Deno.test("importText() says what is wrong with a file", async () => {
+Deno.test("importText() explains what is wrong with a file", async () => {
   const fails = async (text: string, message: string) => {
     const error = await assertRejects(() => importText(text), TypeError);
     assert(error.message.includes(message), error.message);

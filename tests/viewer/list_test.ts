@@ -36,7 +36,7 @@ function accepts(filters: Partial<Filters>, change: Partial<TraceEntry> = {}) {
   return createFilter({ ...NO_FILTERS, ...filters })(entry(change));
 }
 
-Deno.test("summarize() adds up self time per layer, the most first", () => {
+Deno.test("summarize() adds up self time per layer, in descending order", () => {
   const made = trace(span("root", 0, 10, [
     span("a", 1, 3, [], { layer: "database" }),
     span("b", 4, 5, [], { layer: "auth", status: "error" }),
@@ -46,7 +46,7 @@ Deno.test("summarize() adds up self time per layer, the most first", () => {
   assertEquals([errorCount, spanCount, key], [1, 3, "root"]);
 });
 
-Deno.test("summarize() tells calls apart that go to one address", () => {
+Deno.test("summarize() distinguishes calls to one address", () => {
   const pathOf = (routePattern?: string) =>
     summarize(trace(span("POST /api/rpc", 0, 10), {
       pathname: "/api/rpc",
@@ -57,7 +57,7 @@ Deno.test("summarize() tells calls apart that go to one address", () => {
   assertEquals(pathOf(), "/api/rpc");
 });
 
-Deno.test("summarizePacked() says the same as summarize()", async () => {
+Deno.test("summarizePacked() returns the same as summarize()", async () => {
   const traces = sampleTraces({ count: 60, seed: 4 });
   const packed = summarizePacked(await unpackTraces(await packTraces(traces)));
   for (const [i, made] of traces.entries()) {
@@ -72,7 +72,7 @@ Deno.test("summarizePacked() says the same as summarize()", async () => {
   }
 });
 
-Deno.test("createFilter() lets everything through without filters", () => {
+Deno.test("createFilter() accepts everything if no filter is set", () => {
   assert(accepts({}));
   assertEquals(countFilters(NO_FILTERS), 0);
 });
@@ -92,14 +92,14 @@ Deno.test("createFilter() filters by each property", () => {
   assert(!accepts({ route: "GET /Orders/7" }));
 });
 
-Deno.test("createFilter() takes failed spans and 5xx for errors, 4xx not", () => {
+Deno.test("createFilter() treats failed spans and 5xx as errors, but not 4xx", () => {
   assert(!accepts({ errorsOnly: true }));
   assert(!accepts({ errorsOnly: true }, { statusCode: 404 }));
   assert(accepts({ errorsOnly: true }, { statusCode: 503 }));
   assert(accepts({ errorsOnly: true }, { errorCount: 1 }));
 });
 
-Deno.test("sortEntries() orders equal ones newest first", () => {
+Deno.test("sortEntries() orders equal entries by time, newest first", () => {
   const list = [
     entry({ key: "a", duration: 5, startTime: 1 }),
     entry({ key: "b", duration: 9, startTime: 2 }),
@@ -112,14 +112,14 @@ Deno.test("sortEntries() orders equal ones newest first", () => {
   assertEquals(keys({ column: "duration", descending: false }), "cab");
 });
 
-Deno.test("nextOrder() turns round, and begins with what is looked for", () => {
+Deno.test("nextOrder() reverses the order, and starts with the most useful one", () => {
   const byDuration = nextOrder(NEWEST_FIRST, "duration");
   assertEquals(byDuration, { column: "duration", descending: true });
   assertEquals(nextOrder(byDuration, "duration").descending, false);
   assertEquals(nextOrder(byDuration, "path").descending, false);
 });
 
-Deno.test("percentile() gives a measured value by nearest rank", () => {
+Deno.test("percentile() returns a measured value by nearest rank", () => {
   const hundred = Array.from({ length: 100 }, (_, i) => i + 1);
   assertEquals(percentile(hundred, 50), 50);
   assertEquals(percentile(hundred, 95), 95);
@@ -161,6 +161,6 @@ Deno.test("sortRoutes() orders by any column", () => {
   assertEquals(first("route", false), "GET");
 });
 
-Deno.test("routeKey() of what was no request is its name", () => {
+Deno.test("routeKey() returns the name of a trace that isn't a request", () => {
   assertEquals(routeKey(summarize(trace(span("job", 0, 1)))), "job");
 });

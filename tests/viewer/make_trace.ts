@@ -1,12 +1,12 @@
 /**
- * Small traces written as trees, for the tests of the viewer's model.
+ * Creates small traces from sketched trees, for tests of the viewer's model.
  *
  * @module
  */
 
 import type { SerializedTrace, SpanData } from "../../trace/types.ts";
 
-/** A span to be: its name, when it ran, what else is known, what is below. */
+/** Description of a span: its name, times, attributes and children. */
 export interface Sketch {
   readonly name: string;
   readonly start: number;
@@ -15,7 +15,7 @@ export interface Sketch {
   readonly below: readonly Sketch[];
 }
 
-/** Sketches a span. */
+/** Describes a span. */
 export function span(
   name: string,
   start: number,
@@ -26,7 +26,7 @@ export function span(
   return { name, start, end, also, below };
 }
 
-/** Makes a trace whose span ids are the names, numbered where they repeat. */
+/** Creates a trace whose span ids are the names, numbered where they repeat. */
 export function trace(
   root: Sketch,
   metadata: Partial<SerializedTrace["metadata"]> = {},
@@ -71,7 +71,7 @@ export function trace(
   };
 }
 
-/** A query's span. */
+/** Describes the span of a query. */
 export function query(statement: string, start: number, end: number): Sketch {
   return span("db.query", start, end, [], {
     layer: "database",

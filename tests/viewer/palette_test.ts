@@ -3,7 +3,10 @@ import { LAYER_ORDER } from "../../viewer/model/summary.ts";
 
 type Triple = readonly [number, number, number];
 
-/** How eyes see linear sRGB (Machado, Oliveira and Fernandes 2009, severity 1). */
+/**
+ * Colour blindness in linear sRGB (Machado, Oliveira and Fernandes 2009,
+ * severity 1).
+ */
 const SIGHTS: Readonly<Record<string, readonly number[]>> = {
   normal: [1, 0, 0, 0, 1, 0, 0, 0, 1],
   // deno-fmt-ignore
@@ -61,7 +64,7 @@ function contrast(a: Triple, b: Triple): number {
 }
 
 for (const [theme, name] of [[0, "light"], [1, "dark"]] as const) {
-  Deno.test(`layer colours of the ${name} theme can be told apart by all eyes`, () => {
+  Deno.test(`layer colours of the ${name} theme are distinguishable in all kinds of colour vision`, () => {
     for (const [sight, matrix] of Object.entries(SIGHTS)) {
       for (const [i, a] of LAYER_ORDER.entries()) {
         for (const b of LAYER_ORDER.slice(i + 1)) {
@@ -75,7 +78,7 @@ for (const [theme, name] of [[0, "light"], [1, "dark"]] as const) {
     }
   });
 
-  Deno.test(`colours of the ${name} theme have contrast enough`, () => {
+  Deno.test(`colours of the ${name} theme have enough contrast`, () => {
     const surface = colorOf("surface", theme);
     for (const layer of LAYER_ORDER) {
       const ratio = contrast(colorOf(`layer-${layer}`, theme), surface);

@@ -50,7 +50,7 @@ Deno.test("listRows() shows every span when grouping is off", () => {
   assertEquals(rowsOf({ grouped: false }).length, 6);
 });
 
-Deno.test("listRows() hides what is below a collapsed span", () => {
+Deno.test("listRows() hides the children of a collapsed span", () => {
   assertEquals(rowsOf({ collapsed: new Set(["loader"]) }), [
     "root",
     " loader",
@@ -58,7 +58,7 @@ Deno.test("listRows() hides what is below a collapsed span", () => {
   ]);
 });
 
-Deno.test("listRows() moves up what is below a hidden layer", () => {
+Deno.test("listRows() moves up the children of a hidden layer", () => {
   assertEquals(rowsOf({ hiddenLayers: new Set(["data"]), grouped: false }), [
     "root",
     " db.query",
@@ -73,7 +73,7 @@ Deno.test("listRows() moves up what is below a hidden layer", () => {
   ]);
 });
 
-Deno.test("listRows() says what can be opened", () => {
+Deno.test("listRows() marks rows that can be expanded", () => {
   const rows = listRows(tree, { ...OPEN, collapsed: new Set(["loader"]) });
   assertEquals(
     rows.map(({ expandable, expanded }) => [expandable, expanded]),
@@ -81,7 +81,7 @@ Deno.test("listRows() says what can be opened", () => {
   );
 });
 
-Deno.test("pathTo() names all that may hide a span", () => {
+Deno.test("pathTo() names everything that may hide a span", () => {
   const path = pathTo(tree.byId.get("db.query#2")!);
   assertEquals(path, {
     spans: ["loader", "root"],

@@ -1,6 +1,6 @@
 /**
- * Traces as a small shop might leave them, the same for the same seed. For
- * tests, for benches, and for looking at the viewer.
+ * Realistic traces of a small shop, reproducible by seed. For tests, for
+ * benchmarks, and for looking at the viewer.
  *
  * @module
  */
@@ -13,19 +13,19 @@ import type {
   SpanEvent,
 } from "../../trace/types.ts";
 
-/** What traces to make. */
+/** Options of `sampleTraces()` and `createTraceMaker()`. */
 export interface SampleOptions {
-  /** Decides everything that is left to chance. Default: 1. */
+  /** Seed of all random values. Default: 1. */
   readonly seed?: number;
-  /** How many. Default: 100. */
+  /** Number of traces. Default: 100. */
   readonly count?: number;
-  /** When the first one began, in epoch milliseconds. */
+  /** Start of the first trace, in epoch milliseconds. */
   readonly startTime?: number;
 }
 
-/** Makes one trace after the other. */
+/** Creates traces one at a time. */
 export interface TraceMaker {
-  /** The next trace; each begins after the one before. */
+  /** Returns the next trace. It starts after the previous one. */
   next(): SerializedTrace;
 }
 
@@ -50,13 +50,13 @@ const SLUGS = [
   "jute-rug",
 ];
 
-/** Makes traces. */
+/** Creates several traces. */
 export function sampleTraces(options: SampleOptions = {}): SerializedTrace[] {
   const maker = createTraceMaker(options.seed, options.startTime);
   return Array.from({ length: options.count ?? 100 }, () => maker.next());
 }
 
-/** Makes traces one by one. */
+/** Creates a `TraceMaker`. */
 export function createTraceMaker(
   seed = 1,
   startTime = DEFAULT_START,
@@ -95,7 +95,7 @@ export function createTraceMaker(
   };
 }
 
-/** One trace of many spans: a page that asks for each of its rows. */
+/** Creates one trace of many spans: a page that queries each of its rows. */
 export function largeTrace(spanCount: number, seed = 7): SerializedTrace {
   const random = createRandom(seed);
   const builder = createBuilder(random, DEFAULT_START, "GET /reports/yearly");
@@ -142,7 +142,7 @@ interface Draft extends SpanData {
   children: string[];
 }
 
-/** Records spans against a clock that only `wait` moves. */
+/** Records spans against a clock that only `wait` advances. */
 function createBuilder(random: Random, startTime: number, name: string) {
   const spans: Draft[] = [];
   const traceId = hex(32, random);
@@ -196,7 +196,7 @@ function createBuilder(random: Random, startTime: number, name: string) {
         builder.set("db.response.returned_rows", Math.ceil(random() * 40));
       });
     },
-    /** Runs all of them at the same time. */
+    /** Runs all functions at the same time. */
     parallel(...runs: (() => void)[]): void {
       const begin = now;
       let latest = now;
@@ -236,7 +236,9 @@ function createBuilder(random: Random, startTime: number, name: string) {
         metadata,
       };
     },
-    /** A browser's fetch around the root, and what it did with the answer. */
+    /**
+     * Adds the browser's fetch around the root, and its work on the response.
+     */
     fromBrowser(): void {
       const root = spans[0]!;
       const fetchSpan = open(`fetch ${root.name}`, "request", null);
@@ -457,7 +459,7 @@ function asset(b: Builder, r: Random): number {
   return r() < 0.5 ? 304 : 200;
 }
 
-/** A generator of numbers from 0 to 1 (mulberry32). */
+/** Creates a generator of numbers from 0 to 1 (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed | 0;
   return () => {

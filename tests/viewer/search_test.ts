@@ -16,7 +16,7 @@ const made = trace(span("GET /Shop", 0, 10, [
   }),
 ]));
 
-Deno.test("haystackOf() holds names, values and events in lower case", () => {
+Deno.test("haystackOf() contains names, values and events in lower case", () => {
   const text = haystackOf(made);
   for (
     const part of ["get /shop", "select walnut", "42", "true", "retry", "busy"]
@@ -25,14 +25,14 @@ Deno.test("haystackOf() holds names, values and events in lower case", () => {
   }
 });
 
-Deno.test("haystackOf() keeps a value that repeats once", () => {
+Deno.test("haystackOf() contains a repeated value once", () => {
   const twins = trace(
     span("x", 0, 1, [span("same", 0, 1), span("same", 0, 1)]),
   );
   assertEquals(haystackOf(twins).split("same").length, 2);
 });
 
-Deno.test("createSearch() finds nothing in traces it hasn't seen", () => {
+Deno.test("createSearch() finds nothing in traces that weren't added", () => {
   const search = createSearch();
   const entry = summarize(made);
   assert(!search.matches(entry, "walnut"));
@@ -40,7 +40,7 @@ Deno.test("createSearch() finds nothing in traces it hasn't seen", () => {
   assert(search.matches(entry, "walnut"));
 });
 
-Deno.test("createSearch() answers right however the query changes", () => {
+Deno.test("createSearch() stays correct however the query changes", () => {
   const search = createSearch();
   const entry = summarize(made);
   search.add(entry);
@@ -66,16 +66,16 @@ Deno.test("createSearch() doesn't find text that spans two values", () => {
   assert(!search.matches(entry, "walnut42"));
 });
 
-Deno.test("spanMatches() looks at one span alone", () => {
+Deno.test("spanMatches() searches one span only", () => {
   assert(spanMatches(made.spans[1]!, "busy"));
   assert(!spanMatches(made.spans[0]!, "busy"));
 });
 
-Deno.test("normalizeQuery() trims and lowers", () => {
+Deno.test("normalizeQuery() trims and lower-cases", () => {
   assertEquals(normalizeQuery("  WalNut "), "walnut");
 });
 
-Deno.test("nextPlace() goes round in both directions", () => {
+Deno.test("nextPlace() wraps around in both directions", () => {
   assertEquals(nextPlace([2, 5, 9], -1, 1), 2);
   assertEquals(nextPlace([2, 5, 9], 5, 1), 9);
   assertEquals(nextPlace([2, 5, 9], 9, 1), 2);

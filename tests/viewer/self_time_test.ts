@@ -17,7 +17,7 @@ Deno.test("a leaf's self time is its recorded duration", () => {
   assertEquals(nodes.map(selfTimeOf), [7, 3.0001]);
 });
 
-Deno.test("selfSegments() is what no child covers", () => {
+Deno.test("selfSegments() returns the parts that no child covers", () => {
   assertEquals(selfSegments(at(0, 10), [at(2, 4), at(6, 7)]), [
     [0, 2],
     [4, 6],
@@ -25,20 +25,20 @@ Deno.test("selfSegments() is what no child covers", () => {
   ]);
 });
 
-Deno.test("selfSegments() counts children that run at once only once", () => {
+Deno.test("selfSegments() counts overlapping children once", () => {
   assertEquals(selfSegments(at(0, 10), [at(1, 5), at(2, 4), at(3, 6)]), [
     [0, 1],
     [6, 10],
   ]);
 });
 
-Deno.test("selfSegments() clips children that stick out", () => {
+Deno.test("selfSegments() clips children that exceed their parent", () => {
   assertEquals(selfSegments(at(5, 10), [at(0, 6), at(9, 99), at(50, 60)]), [
     [6, 9],
   ]);
 });
 
-Deno.test("selfSegments() of an instant is nothing", () => {
+Deno.test("selfSegments() returns nothing for a span without duration", () => {
   assertEquals(selfSegments(at(5, 5), []), []);
 });
 
@@ -51,7 +51,7 @@ Deno.test("self times of a tree without overlap add up to its duration", () => {
   assertEquals(total, 100);
 });
 
-Deno.test("what a browser does takes nothing from the server above it", () => {
+Deno.test("browser spans don't reduce the self time of the server span above them", () => {
   const { nodes } = buildTree(trace(span("root", 0, 10, [
     span("loader", 2, 5),
     span("page:load", 4, 90, [

@@ -15,7 +15,7 @@ import {
 } from "../../viewer/model/text.ts";
 import { formatUrlState, parseUrlState } from "../../viewer/model/url_state.ts";
 
-Deno.test("formatDuration() has three digits in the unit that fits", () => {
+Deno.test("formatDuration() shows three digits in the unit that fits", () => {
   for (
     const [ms, text] of [
       [0, "0 ms"],
@@ -40,25 +40,25 @@ Deno.test("formatDuration() has three digits in the unit that fits", () => {
   ) assertEquals(formatDuration(ms), text);
 });
 
-Deno.test("formatDelta() always has a sign", () => {
+Deno.test("formatDelta() always shows a sign", () => {
   assertEquals(formatDelta(1.5), "+1.50 ms");
   assertEquals(formatDelta(-0.5), "−500 µs");
   assertEquals(formatDelta(0), "±0");
 });
 
-Deno.test("formatShare() never rounds something to nothing", () => {
+Deno.test("formatShare() never rounds a small share to zero", () => {
   assertEquals(formatShare(0), "0 %");
   assertEquals(formatShare(0.0001), "<0.1 %");
   assertEquals(formatShare(0.0345), "3.5 %");
   assertEquals(formatShare(0.5), "50 %");
 });
 
-Deno.test("formatPlural() counts", () => {
+Deno.test("formatPlural() chooses singular or plural", () => {
   assertEquals(formatPlural(1, "span"), "1 span");
   assertEquals(formatPlural(10_000, "span"), "10,000 spans");
 });
 
-Deno.test("formatClock() and formatMoment() are local, or a dash", () => {
+Deno.test("formatClock() and formatMoment() show local time, or a dash", () => {
   const moment = new Date(2026, 0, 31, 4, 5, 6, 7).getTime();
   assertEquals(formatClock(moment), "04:05:06.007");
   assertEquals(formatMoment(moment), "2026-01-31 04:05:06.007");
@@ -89,26 +89,26 @@ Deno.test("formatSql() leaves subqueries on their line", () => {
   assertEquals(text, "SELECT (SELECT 1 FROM x)\nFROM t");
 });
 
-Deno.test("formatSql() keeps the lines that a statement has", () => {
+Deno.test("formatSql() keeps a statement's own line breaks", () => {
   const sql = "SELECT 1 -- one\n  FROM t";
   const text = formatSql(sql).map((token) => token.text).join("");
   assertEquals(text, sql);
 });
 
-Deno.test("formatSql() loses nothing of what is no SQL", () => {
+Deno.test("formatSql() keeps all of a text that isn't SQL", () => {
   for (const odd of ["'open", "/* open", "💥\ud800", "", ")))((", "a\u2028b"]) {
     const text = formatSql(odd).map((token) => token.text).join("");
     assertEquals(text.replaceAll(/\s/g, ""), odd.replaceAll(/\s/g, ""));
   }
 });
 
-Deno.test("cutText() never cuts a surrogate pair in two", () => {
+Deno.test("cutText() never splits a surrogate pair", () => {
   assertEquals(cutText("abc", 3), "abc");
   assertEquals(cutText("ab💥", 3), "ab");
   assertEquals(cutText("ab💥c", 4), "ab💥");
 });
 
-Deno.test("splitIntoChunks() loses nothing, and splits at lines where there are some", () => {
+Deno.test("splitIntoChunks() loses nothing and splits at line ends if there are any", () => {
   const line = `${"💥".repeat(40)}\n`;
   for (
     const text of [
@@ -128,11 +128,11 @@ Deno.test("splitIntoChunks() loses nothing, and splits at lines where there are 
   );
 });
 
-Deno.test("cutText() keeps lone surrogates that stand inside", () => {
+Deno.test("cutText() keeps lone surrogates inside the text", () => {
   assertEquals(cutText("a\udc00bc", 3), "a\udc00b");
 });
 
-Deno.test("splitAtMatches() gives back the whole text", () => {
+Deno.test("splitAtMatches() returns the whole text", () => {
   const parts = splitAtMatches("A walnut, a Walnut", "walnut");
   assertEquals(parts.map((part) => part.text).join(""), "A walnut, a Walnut");
   assertEquals(parts.filter((part) => part.match).length, 2);
@@ -142,7 +142,7 @@ Deno.test("splitAtMatches() gives back the whole text", () => {
   assertEquals(many.map((part) => part.text).join("").length, 5000);
 });
 
-Deno.test("a link says what it was made from", () => {
+Deno.test("a link restores the state it was created from", () => {
   const state = {
     trace: "4bf92f3577b34da6a3ce929d0e0e4736",
     span: "00f067aa0ba902b7",
@@ -156,7 +156,7 @@ Deno.test("a link says what it was made from", () => {
   );
 });
 
-Deno.test("a link that makes no sense is the list", () => {
+Deno.test("an invalid link shows the list", () => {
   const list = { trace: "", span: "", view: "waterfall", compare: "" } as const;
   assertEquals(parseUrlState(""), list);
   assertEquals(parseUrlState("#%%%&view=pie"), list);

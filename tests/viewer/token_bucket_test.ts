@@ -8,7 +8,7 @@ Deno.test("createTokenBucket() allows a burst, then one per interval", () => {
   assertEquals([take(100), take(100)], [0, 100]);
 });
 
-Deno.test("createTokenBucket() refills to the size of the burst and no further", () => {
+Deno.test("createTokenBucket() refills up to the burst only", () => {
   const take = createTokenBucket(2, 100);
   assertEquals([take(0), take(0), take(0)], [0, 0, 100]);
   assertEquals([take(1e6), take(1e6), take(1e6)], [0, 0, 100]);

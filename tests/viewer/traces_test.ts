@@ -13,10 +13,10 @@ import { span, trace } from "./make_trace.ts";
 
 const one = summarize(trace(span("one", 0, 10)));
 const two = summarize(trace(span("two", 5, 15)));
-/** What becomes of a trace when a browser adds to it. */
+/** An entry after a browser has added to its trace. */
 const update = summarize(trace(span("two", 5, 15, [span("page:load", 6, 9)])));
 
-Deno.test("receiveEntries() shows a trace whose end and update come in one go, once", () => {
+Deno.test("receiveEntries() shows a trace once if its end and update arrive together", () => {
   addEntries([one]);
   receiveEntries([two, update]);
   assertEquals(entries.value, [one, update]);
@@ -24,7 +24,7 @@ Deno.test("receiveEntries() shows a trace whose end and update come in one go, o
   clearEntries();
 });
 
-Deno.test("receiveEntries() replaces what it knows, shown or held", () => {
+Deno.test("receiveEntries() replaces known entries, shown or held back", () => {
   addEntries([two, one]);
   receiveEntries([update]);
   assertEquals(entries.value, [update, one]);

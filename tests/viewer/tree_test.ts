@@ -6,7 +6,7 @@ import { span, trace } from "./make_trace.ts";
 const names = (of: ReturnType<typeof buildTree>) =>
   of.nodes.map((node) => node.span.name);
 
-Deno.test("buildTree() goes depth first and orders siblings by start", () => {
+Deno.test("buildTree() is depth-first and orders siblings by start", () => {
   const tree = buildTree(trace(span("root", 0, 10, [
     span("late", 5, 6),
     span("early", 1, 4, [span("inner", 2, 3)]),
@@ -15,7 +15,7 @@ Deno.test("buildTree() goes depth first and orders siblings by start", () => {
   assertEquals(tree.nodes.map((node) => node.depth), [0, 1, 2, 1]);
 });
 
-Deno.test("buildTree() hangs a span without its parent below the root", () => {
+Deno.test("buildTree() attaches a span with a missing parent to the root", () => {
   const made = trace(span("root", 0, 10, [span("child", 1, 2)]));
   const spans = made.spans.map((each) =>
     each.name === "child" ? { ...each, parentId: "gone" } : each
@@ -24,19 +24,19 @@ Deno.test("buildTree() hangs a span without its parent below the root", () => {
   assertEquals(tree.byId.get("child")?.parent?.span.name, "root");
 });
 
-Deno.test("buildTree() puts a browser's span above the root it led to", () => {
+Deno.test("buildTree() puts a browser's span above the root it caused", () => {
   const made = trace(span("fetch", 0, 20, [span("root", 5, 15)]));
   const tree = buildTree({ ...made, rootSpanId: "root" });
   assertEquals(names(tree), ["fetch", "root"]);
   assertEquals([tree.start, tree.end], [0, 20]);
 });
 
-Deno.test("buildTree() takes a remote parent of the root for none", () => {
+Deno.test("buildTree() ignores a remote parent of the root", () => {
   const made = trace(span("root", 0, 10, [], { parentId: "elsewhere" }));
   assertEquals(names(buildTree(made)), ["root"]);
 });
 
-Deno.test("buildTree() shows spans that name each other as parent, once", () => {
+Deno.test("buildTree() shows spans that are each other's parent once", () => {
   const made = trace(span("root", 0, 10, [span("a", 1, 2), span("b", 2, 3)]));
   const spans = made.spans.map((each) =>
     each.name === "a"
@@ -49,7 +49,7 @@ Deno.test("buildTree() shows spans that name each other as parent, once", () => 
   assertEquals(names(tree).toSorted(), ["a", "b", "root"]);
 });
 
-Deno.test("buildTree() survives a root that is its own ancestor", () => {
+Deno.test("buildTree() accepts a root that is its own ancestor", () => {
   const made = trace(span("root", 0, 10, [span("a", 1, 2)]));
   const spans = made.spans.map((each) =>
     each.name === "root" ? { ...each, parentId: "a" } : each
@@ -89,7 +89,7 @@ Deno.test("buildTree() handles a chain of 20,000 spans without recursing", () =>
   assertEquals(tree.nodes.at(-1)?.depth, 20_000);
 });
 
-Deno.test("buildTree() of no spans is an empty tree", () => {
+Deno.test("buildTree() returns an empty tree for no spans", () => {
   const made = { ...trace(span("root", 3, 4)), spans: [] };
   const tree = buildTree(made);
   assertEquals(tree.nodes, []);

@@ -1,20 +1,23 @@
 /**
- * Parses a command line as PowerShell and cmd.exe do, for commands without their
- * own variables. Neither runs on the tests' machine, so this code follows their
- * documentation:
+ * Parses a command line as PowerShell and cmd.exe do, for commands without
+ * variables of their own. The tests' machine runs neither, so this code follows
+ * their documentation:
  *
  * - PowerShell: about_Quoting_Rules, about_Special_Characters, about_Operators
- * - cmd.exe: "Windows command-line expansion" (percent signs come first, quotes
- *   or not; an unknown name stays as it is), then quotes and operators
+ * - cmd.exe: "Windows command-line expansion" (percent signs first, also inside
+ *   quotes; an unknown name stays as it is), then quotes and operators
  * - the C runtime: "Parsing C command-line arguments", without backslashes
  *
  * @module
  */
 
-/** PowerShell's quotation marks: it accepts typographic ones too. */
+/** PowerShell's quotation marks, including the typographic ones. */
 const QUOTES = '"\u201c\u201d\u201e';
 
-/** Returns PowerShell's arguments of a line. Throws if the line does more. */
+/**
+ * Returns PowerShell's arguments of a line. Throws if the line does anything
+ * else.
+ */
 export function powerShellArguments(line: string): string[] {
   const found: string[] = [];
   let word: string | undefined;

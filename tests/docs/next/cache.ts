@@ -1,6 +1,6 @@
 /**
- * What the documentation shows of `next/cache`, as Next.js 16.4 declares it.
- * Next itself would be a download of a hundred megabytes for a few examples.
+ * The parts of `next/cache` that the documentation shows, as declared in
+ * Next.js 16.4. Next itself would be a download of 100 MB for a few examples.
  *
  * @module
  */
