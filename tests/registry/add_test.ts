@@ -1,6 +1,6 @@
 /**
- * The kit as it reaches those who add it: published by `deno task publish`,
- * added by `deno add`, in a project that uses each of its entry points.
+ * The kit as its users get it: published by `deno task publish`, added by `deno
+ * add`, in a project that uses each entry point.
  *
  * @module
  */
@@ -24,32 +24,32 @@ import deno from "../../deno.json" with { type: "json" };
 
 const CONSUMER = new URL("consumer/", import.meta.url);
 const ENTRIES = Object.keys(deno.exports) as (keyof typeof deno.exports)[];
-/** What of npm the consumer uses beside the kit. */
+/** Packages of npm that the consumer uses together with the kit. */
 const PEERS = ["zod", "redis", "@tanstack/query-core"] as const;
 
-Deno.test("The published kit is added to a project, which uses each entry point", async (t) => {
+Deno.test("The published kit can be added to a project that uses each entry point", async (t) => {
   await using registry = await startRegistry([deno.name]);
   const { files } = await publishKit(registry);
 
-  await t.step("it has what is needed of it, and nothing else", () => {
+  await t.step("it contains the needed files and nothing else", () => {
     checkFiles(files);
   });
-  await t.step("its sources name the official @std", () => {
+  await t.step("its sources import the official @std", () => {
     checkImports(files);
   });
   await t.step(
-    "JSR gives it all the points that it gives for what it reads",
+    "it has all points of JSR's score that depend on its files",
     () => checkScore(files, registry),
   );
 
   await using project = await makeProject(registry);
-  await t.step("deno add finds it", () => addKit(project));
+  await t.step("deno add adds it", () => addKit(project));
   await t.step(
     "each entry point passes the type check",
     () => checkTypes(project),
   );
   await t.step(
-    "each entry point works, with few permissions",
+    "each entry point works with few permissions",
     () => useEntryPoints(project),
   );
   await t.step(
@@ -57,17 +57,17 @@ Deno.test("The published kit is added to a project, which uses each entry point"
     () => useDevCommand(project),
   );
   await t.step(
-    "a file that isn't what was published is not run",
+    "a file that differs from the published one isn't run",
     () => tamper(registry, files),
   );
 });
 
-/** Beside modules that an entry point leads to, there are only these. */
+/** The only files besides modules that an entry point imports. */
 const DOCUMENTS = ["/LICENSE", "/README.md", "/jsr.json"];
 
 function checkFiles(files: Files): void {
   const needed = new Set(ENTRIES.map((entry) => deno.exports[entry].slice(1)));
-  // A set's iteration also visits what is added while it runs.
+  // Iterating a set includes entries added during the iteration.
   for (const path of needed) {
     for (const specifier of importsOf(path, files)) {
       if (!specifier.startsWith(".")) continue;
@@ -102,8 +102,8 @@ function checkImports(files: Files): void {
 }
 
 /**
- * What https://jsr.io/docs/scoring asks of a package's files. That there are
- * no slow types `deno publish` has checked.
+ * Checks the rules of https://jsr.io/docs/scoring about a package's files.
+ * `deno publish` has already checked that there are no slow types.
  */
 async function checkScore(files: Files, registry: Registry): Promise<void> {
   const readme = new TextDecoder().decode(files.get("/README.md"));
@@ -135,13 +135,15 @@ async function addKit({ path, run }: Project): Promise<void> {
   assertEquals(imports[deno.name], `jsr:${deno.name}@^${deno.version}`);
 }
 
-/** The consumer's file for an entry point: `./auth/kv` → `auth_kv.ts` */
+/**
+ * Returns the consumer's file for an entry point: `./auth/kv` → `auth_kv.ts`
+ */
 function fileOf(entry: string): string {
   const name = entry === "." ? "kit" : entry.slice(2).replaceAll("/", "_");
   return `${name}.ts`;
 }
 
-/** How the consumer names an entry point: `./auth` → `@quartet/kit/auth` */
+/** Returns an entry point's specifier: `./auth` → `@quartet/kit/auth` */
 function specifierOf(entry: string): string {
   return deno.name + entry.slice(1);
 }
@@ -166,7 +168,7 @@ async function useEntryPoints({ run }: Project): Promise<void> {
     "run",
     "--no-prompt",
     `--allow-net=${hosts}`,
-    // Asked for by TanStack Query and by the client of Redis.
+    // TanStack Query and the Redis client read these.
     "--allow-env=NODE_ENV,REDIS_DEBUG_MAINTENANCE",
     "main.ts",
     ...(redis === undefined ? [] : [redis.url]),
@@ -202,7 +204,7 @@ async function useDevCommand({ start }: Project): Promise<void> {
   assertEquals(await dev.code, 0, dev.stderr);
 }
 
-/** Deno compares what it gets with the manifest, so that must be right. */
+/** Deno must compare each file with the manifest, and refuse a changed one. */
 async function tamper(registry: Registry, files: Files): Promise<void> {
   files.set("/mod.ts", new TextEncoder().encode('console.log("other code");'));
   await using project = await makeProject(registry);

@@ -1,13 +1,13 @@
 import { startDeno } from "../helpers.ts";
 
-/** A folder for `DENO_DIR`. Gone with the block it was made in. */
+/** A folder for `DENO_DIR`. Disposing it removes the folder. */
 export interface Cache extends AsyncDisposable {
   readonly path: string;
 }
 
 /**
- * Makes a cache that knows no package of JSR yet. What comes from npm is
- * shared with the tests: the packages of a version are the same everywhere.
+ * Creates a cache without packages of JSR. It shares npm packages with the
+ * tests, as a version's content is the same everywhere.
  */
 export async function makeCache(): Promise<Cache> {
   await using child = startDeno(["info", "--json"]);

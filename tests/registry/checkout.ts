@@ -3,23 +3,25 @@ import { fileURLToPath } from "node:url";
 import { ROOT } from "../helpers.ts";
 import { makeCache } from "./cache.ts";
 
-/** A clean copy of the project, which a test may change. */
+/** A clean copy of the project that a test may change. */
 export interface Checkout extends AsyncDisposable {
-  /** Where it is. */
+  /** Path of the copy. */
   readonly path: string;
-  /** The cache of the commands that are run in it. */
+  /** `DENO_DIR` of the commands that run in it. */
   readonly cache: string;
   /** Changes the text of a file. */
   edit(path: string, change: (text: string) => string): Promise<void>;
   /** Commits all changes. */
   commit(): Promise<void>;
-  /** The files that are not as they were committed, the ignored ones as well. */
+  /**
+   * Lists all files that differ from the last commit, including ignored ones.
+   */
   changes(): Promise<string>;
 }
 
 /**
- * Copies the project, as it is now, into a git repository of its own. What git
- * ignores is left behind.
+ * Copies the project's working tree into a new git repository, without ignored
+ * files.
  */
 export async function makeCheckout(): Promise<Checkout> {
   const path = await Deno.makeTempDir();
@@ -38,7 +40,7 @@ export async function makeCheckout(): Promise<Checkout> {
     try {
       await Deno.copyFile(`${root}${file}`, `${path}/${file}`);
     } catch (error) {
-      // Git goes on listing what was deleted until that is committed.
+      // Git lists deleted files until the deletion is committed.
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   }
@@ -56,7 +58,7 @@ export async function makeCheckout(): Promise<Checkout> {
     },
     async commit() {
       await git(path, ["add", "--all"]);
-      // The version that is copied may be released already.
+      // The copied version may already be released.
       const options = ["--quiet", "--allow-empty", "--message", "A release"];
       await git(path, ["commit", ...options]);
     },

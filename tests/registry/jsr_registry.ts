@@ -1,7 +1,7 @@
 /**
- * A registry on this machine that speaks JSR's protocol: what `deno publish`
- * sends, and what `deno add` and everything that resolves `jsr:` asks for.
- * Set `JSR_URL` to its address.
+ * A local registry that speaks JSR's protocol. It accepts `deno publish` and
+ * serves `deno add` and everything else that resolves `jsr:` specifiers. Set
+ * `JSR_URL` to its address.
  *
  * @module
  */
@@ -12,23 +12,23 @@ import { PublishingTasks } from "./publishing_tasks.ts";
 import { serveApi } from "./registry_api.ts";
 import { serveFiles } from "./registry_files.ts";
 
-/** A registry that ends with the block that it was started in. */
+/** A running registry. Disposing it stops it. */
 export interface Registry extends AsyncDisposable {
   /** Its address, for `JSR_URL`. */
   readonly url: string;
-  /** What signs in to it. */
+  /** Token that may publish to it. */
   readonly token: string;
-  /** What it has: at first the official `@std`. */
+  /** Its packages: at first only the official `@std`. */
   readonly packages: PackageStore;
-  /** What it was asked for, such as `GET /@std/http/meta.json`. */
+  /** The requests received, such as `GET /@std/http/meta.json`. */
   readonly requests: readonly string[];
 }
 
 /**
  * Starts a registry.
  *
- * @param names The packages that can be published to it. On JSR their owner
- * makes them on its site, before there is a version.
+ * @param names Packages that can be published to it. On JSR, their owner
+ * creates them on the site before the first version.
  */
 export async function startRegistry(
   names: readonly string[],

@@ -1,21 +1,21 @@
 import ts from "typescript";
 
-/** What a module imports, and how. */
+/** An import of a module. */
 export interface Import {
   readonly specifier: string;
-  /** The `type` of its import attributes, if it has any. */
+  /** `type` of its import attributes, if any. */
   readonly type: string | undefined;
 }
 
-/** What JSR reads of a module before it takes it. */
+/** The parts of a module's syntax that JSR checks before it accepts it. */
 export interface ModuleSyntax {
-  /** Those whose specifier is written out, at whatever time they happen. */
+  /** Static imports, and dynamic ones whose specifier is a literal. */
   readonly imports: readonly Import[];
-  /** Whether it declares types for others, as `declare global` does. */
+  /** Whether it changes global types, as `declare global` does. */
   readonly changesGlobals: boolean;
 }
 
-/** Reads the syntax of a module. */
+/** Parses a module. */
 export function parseModule(path: string, source: string): ModuleSyntax {
   const imports: Import[] = [];
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest);
@@ -53,7 +53,9 @@ function importOf(node: ts.Node): Import | undefined {
   return undefined;
 }
 
-/** `declare global { … }` and `declare module "x" { … }`. */
+/**
+ * Whether a statement is `declare global { … }` or `declare module "x" { … }`.
+ */
 function changesGlobals(statement: ts.Statement): boolean {
   return ts.isModuleDeclaration(statement) &&
     (ts.isStringLiteral(statement.name) ||

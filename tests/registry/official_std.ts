@@ -5,9 +5,9 @@ import deno from "../../deno.json" with { type: "json" };
 const MIRRORED = /^npm:deno-std@(?<version>[^/]+)\/.*?(?<file>\w+)\.js$/;
 
 /**
- * Makes the official packages from the mirror on npm, which has their code,
- * and from the declarations that the project keeps of them. Each has the
- * modules that sources of this project may import.
+ * Builds the official packages from the mirror on npm, which has their code,
+ * and the declarations that the project keeps of them. Each has the modules
+ * that sources of this project may import.
  */
 export async function officialStd(): Promise<NewVersion[]> {
   const types = await Deno.readTextFile(
@@ -21,8 +21,8 @@ export async function officialStd(): Promise<NewVersion[]> {
     const code = await Deno.readTextFile(
       new URL(import.meta.resolve(specifier)),
     );
-    // Only what stands alone: the others import their neighbours by paths
-    // that the official packages don't have.
+    // Skip modules with imports: they import siblings by paths that the
+    // official packages don't have.
     if (/^import /m.test(code)) continue;
     const [, name, path] = /^(@std\/[^/]+)(.*)$/.exec(specifier)!;
     const { exports, files } = packages.get(name!) ??
@@ -42,7 +42,7 @@ export async function officialStd(): Promise<NewVersion[]> {
   return [...packages.values()];
 }
 
-/** What stands inside of `declare module "specifier" { … }`. */
+/** Returns the body of `declare module "specifier" { … }`. */
 function declarationsOf(specifier: string, text: string): string | undefined {
   const start = `declare module "${specifier}" {\n`;
   return text.split(start)[1]?.split("\n}\n", 1)[0];

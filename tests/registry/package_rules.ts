@@ -1,5 +1,5 @@
 /**
- * What JSR checks before it publishes a package.
+ * The checks that JSR makes before it publishes a package.
  *
  * @module
  */
@@ -13,17 +13,17 @@ import { PublishError } from "./publish_error.ts";
 const DEPENDENCY =
   /^(?<registry>jsr|npm):\/?(?<name>(?:@[^/@]+\/)?[^/@]+)(?:@(?<range>[^/]+))?(?<path>\/.*)?$/;
 
-/** A path of letters that every file system has. */
+/** A path of characters that every file system supports. */
 const PATH = /^(\/(?!\.{1,2}(\/|$))[\w.@$+~()[\]{} -]+)+$/;
 
 /**
- * Checks files that were sent to be published.
+ * Checks uploaded files.
  *
- * @param upload What was said of them: name, version and path of the config.
+ * @param upload Name, version and config path of the upload.
  * @param files The files.
- * @param store The packages that they may depend on.
+ * @param store Packages that they may depend on.
  * @returns The version to publish.
- * @throws {PublishError} If JSR would refuse them.
+ * @throws {PublishError} If JSR would reject them.
  */
 export function checkPackage(
   upload: { name: string; version: string; config: string },
@@ -84,7 +84,7 @@ function readConfig(files: Files, path: string): PackageConfig {
   }
 }
 
-/** Checks the modules that the exports lead to. */
+/** Checks the modules that the exports import. */
 function checkModules(
   exports: Readonly<Record<string, string>>,
   files: Files,
@@ -100,7 +100,7 @@ function checkModules(
     }
     reached.add(path.slice(1));
   }
-  // A set's iteration also visits what is added while it runs.
+  // Iterating a set includes entries added during the iteration.
   for (const path of reached) {
     const source = new TextDecoder().decode(files.get(path));
     const { imports, changesGlobals } = parseModule(path, source);
@@ -117,7 +117,7 @@ function checkModules(
   }
 }
 
-/** Checks what a module imports. Gives the path of what is of the package. */
+/** Checks an import of a module. Returns the path if it is in the package. */
 function checkImport(
   { specifier, type }: Import,
   importer: string,
@@ -126,7 +126,8 @@ function checkImport(
 ): string | undefined {
   const where = `'${specifier}' in ${importer}`;
   if (type !== undefined && type !== "json") {
-    // Refused until a newer analyzer; and Node still can't load it.
+    // JSR rejects these until its analyzer is updated, and Node can't load
+    // them.
     throw new PublishError(
       "graphError",
       `The import attribute type of "${type}" is unsupported: ${where}`,

@@ -15,7 +15,7 @@ await store.add({
   files: new Map(),
 });
 
-/** Checks a package of these files beside its config. */
+/** Checks a package of these files and its config. */
 function check(files: Record<string, string>, config: object = CONFIG) {
   const all = { "/jsr.json": JSON.stringify(config), ...files };
   const entries = Object.entries(all).map(([path, text]) =>
@@ -24,7 +24,7 @@ function check(files: Record<string, string>, config: object = CONFIG) {
   return checkPackage(UPLOAD, new Map(entries), store);
 }
 
-Deno.test("the registry takes a package whose imports can all be resolved", () => {
+Deno.test("the registry accepts a package whose imports all resolve", () => {
   const { exports } = check({
     "/mod.ts": `
       import { a } from "./a.ts";
@@ -66,7 +66,7 @@ for (
   ] as const
 ) {
   const what = "/mod.ts" in files ? files["/mod.ts"] : JSON.stringify(files);
-  Deno.test(`the registry refuses a package: ${code} (${what})`, () => {
+  Deno.test(`the registry rejects a package: ${code} (${what})`, () => {
     const error = assertThrows(() => check(files, config), PublishError);
     assertEquals(error.code, code);
   });

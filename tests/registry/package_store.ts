@@ -1,14 +1,14 @@
-/** Files by their path, which begins with a slash. */
+/** Files by path. Paths start with a slash. */
 export type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
-/** What a version is checked against when its files arrive. */
+/** Checksums to compare the files of a version with. */
 export type Manifest = Readonly<
   Record<string, { readonly size: number; readonly checksum: string }>
 >;
 
-/** What is published of a package at one time. */
+/** A version to publish. */
 export interface NewVersion {
-  /** Such as `@quartet/kit`. */
+  /** For example `@quartet/kit`. */
   readonly name: string;
   readonly version: string;
   readonly exports: Readonly<Record<string, string>>;
@@ -17,32 +17,32 @@ export interface NewVersion {
 
 /** A published version. */
 export interface PublishedVersion extends NewVersion {
-  /** Made when it was published; the files may be tampered with afterwards. */
+  /** Created when it was published. The files may be changed afterwards. */
   readonly manifest: Manifest;
   readonly createdAt: string;
 }
 
 /**
- * How long ago a version seems to have been published, in milliseconds. Deno
- * takes none that is younger than a day.
+ * Age that versions claim to have, in milliseconds. Deno rejects versions
+ * younger than a day.
  */
 const AGE = 48 * 60 * 60 * 1000;
 
-/** The packages of a registry, and their versions in the order they came. */
+/** The packages of a registry. Versions are in order of publication. */
 export class PackageStore {
   readonly #packages = new Map<string, Map<string, PublishedVersion>>();
 
-  /** Makes a package that has no version yet. */
+  /** Creates a package without versions. */
   create(name: string): void {
     this.#packages.set(name, new Map());
   }
 
-  /** The versions of a package, if there is such a package. */
+  /** Returns the versions of a package, or `undefined` if it doesn't exist. */
   versions(name: string): ReadonlyMap<string, PublishedVersion> | undefined {
     return this.#packages.get(name);
   }
 
-  /** Publishes a version of a package that there is. */
+  /** Publishes a version of an existing package. */
   async add(version: NewVersion): Promise<void> {
     const entries = [...version.files].map(async ([path, bytes]) =>
       [path, { size: bytes.length, checksum: await checksum(bytes) }] as const

@@ -4,23 +4,23 @@ import { makeCache } from "./cache.ts";
 import type { Registry } from "./jsr_registry.ts";
 import type { Outcome } from "./publish_kit.ts";
 
-/** A project of somebody who knows no more of the kit than its name. */
+/** A new project that will use the kit. */
 export interface Project extends AsyncDisposable {
   readonly path: string;
   /** Starts `deno` in it. */
   start(...args: string[]): Child;
-  /** Runs `deno` in it, to its end. */
+  /** Runs `deno` in it and waits for its end. */
   run(...args: string[]): Promise<Outcome>;
 }
 
 /**
- * Makes a project that is empty but for its config, with a cache of its own.
+ * Creates a project that only has a config, with a cache of its own.
  *
- * @param registry Where its `jsr:` packages come from.
+ * @param registry Registry of its `jsr:` packages.
  */
 export async function makeProject(registry: Registry): Promise<Project> {
   const path = await Deno.makeTempDir();
-  // Without one, those of the folders above would be asked.
+  // Without a config, Deno would use one of a parent folder.
   await Deno.writeTextFile(`${path}/deno.json`, '{ "unstable": ["kv"] }');
   const cache = await makeCache();
   const start = (...args: string[]) =>

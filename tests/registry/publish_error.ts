@@ -1,6 +1,6 @@
-/** Why a registry refuses a package, with a code as JSR has it. */
+/** The reason why a registry rejects a package, with JSR's error code. */
 export class PublishError extends Error {
-  /** Such as `configFileExportsInvalid`. */
+  /** For example `configFileExportsInvalid`. */
   readonly code: string;
 
   constructor(code: string, message: string) {

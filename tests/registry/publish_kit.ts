@@ -5,10 +5,10 @@ import type { Registry } from "./jsr_registry.ts";
 import type { PublishedVersion } from "./package_store.ts";
 import deno from "../../deno.json" with { type: "json" };
 
-/** What a command that has ended has left. */
+/** Result of a command. */
 export interface Outcome {
   readonly code: number;
-  /** What it has printed, and complained of. */
+  /** Its output, including errors. */
   readonly output: string;
 }
 
@@ -24,7 +24,7 @@ export async function runPublish(
     {
       env: {
         DENO_DIR: checkout.cache,
-        // Where it runs on GitHub, there would be something to attest.
+        // On GitHub, Deno would try to attest the provenance.
         DISABLE_JSR_PROVENANCE: "1",
         ...env,
       },
@@ -34,7 +34,7 @@ export async function runPublish(
   return { code, output: child.stdout + child.stderr };
 }
 
-/** Writes into the changelog that the version is released today. */
+/** Writes today's date as the release date into the changelog. */
 export async function dateChangelog(checkout: Checkout): Promise<void> {
   await checkout.edit("CHANGELOG.md", (text) =>
     text.replace(
@@ -47,9 +47,9 @@ export async function dateChangelog(checkout: Checkout): Promise<void> {
 /**
  * Publishes the kit as its maintainers do.
  *
- * @param registry Where to. It must have been told of the package.
- * @returns What others get of it.
- * @throws {Error} If it can't be published, with all that was printed.
+ * @param registry Target registry. The package must exist in it.
+ * @returns The published version.
+ * @throws {Error} If publishing fails. The message contains the output.
  */
 export async function publishKit(
   registry: Registry,

@@ -1,6 +1,6 @@
 /**
- * `deno task publish`, in a copy of the project: what it checks and refuses,
- * and that it leaves nothing behind.
+ * `deno task publish` in a copy of the project: its checks, its refusals, and
+ * that it leaves no changes behind.
  *
  * @module
  */
@@ -20,12 +20,12 @@ import { dateChangelog, runPublish } from "./publish_kit.ts";
 import deno from "../../deno.json" with { type: "json" };
 
 const { name, version } = deno;
-/** A version that the changelog doesn't know. */
+/** A version without an entry in the changelog. */
 const LATER = version.replace(/\d+$/, (patch) => `${Number(patch) + 1}`);
 /** An address where nothing listens. */
 const NOWHERE = "http://127.0.0.1:1";
 
-Deno.test("deno task publish says what it doesn't understand, with exit code 2", async () => {
+Deno.test("deno task publish rejects unknown arguments with exit code 2", async () => {
   for (const argument of ["--force", "now"]) {
     await using child = startDeno(["run", "-A", "tools/publish.ts", argument]);
     assertEquals(await child.code, 2);
@@ -34,12 +34,12 @@ Deno.test("deno task publish says what it doesn't understand, with exit code 2",
   }
 });
 
-Deno.test("deno task publish sends what is ready, and nothing else", async (t) => {
+Deno.test("deno task publish only publishes a version that is ready", async (t) => {
   await using registry = await startRegistry([name]);
   await using checkout = await makeCheckout();
   const env = { JSR_URL: registry.url, JSR_TOKEN: registry.token };
 
-  /** A refusal with that reason, after which nothing has changed anywhere. */
+  /** Checks that publishing fails with this reason and changes nothing. */
   async function refused(reason: string, changed: object = {}): Promise<void> {
     const changes = await checkout.changes();
     const { code, output } = await runPublish(checkout, ["--execute"], {
@@ -54,7 +54,7 @@ Deno.test("deno task publish sends what is ready, and nothing else", async (t) =
   }
 
   await t.step(
-    "a dry run needs nothing but npm, and warns of nothing",
+    "a dry run needs npm only and prints no warning",
     async () => {
       const { code, output } = await runPublish(checkout, [], {
         JSR_URL: NOWHERE,
@@ -66,15 +66,18 @@ Deno.test("deno task publish sends what is ready, and nothing else", async (t) =
     },
   );
 
-  await t.step("not a version that the changelog doesn't have", async () => {
-    await setVersion(checkout, version, LATER);
-    await refused(
-      `Cannot publish ${name}@${LATER}: the newest heading of CHANGELOG.md must be "## ${LATER}, YYYY-MM-DD", received "## ${version}, `,
-    );
-    await setVersion(checkout, LATER, version);
-  });
+  await t.step(
+    "a version without an entry in the changelog is rejected",
+    async () => {
+      await setVersion(checkout, version, LATER);
+      await refused(
+        `Cannot publish ${name}@${LATER}: the newest heading of CHANGELOG.md must be "## ${LATER}, YYYY-MM-DD", received "## ${version}, `,
+      );
+      await setVersion(checkout, LATER, version);
+    },
+  );
 
-  await t.step("not a version without a date", async () => {
+  await t.step("a version without a release date is rejected", async () => {
     await checkout.edit(
       "CHANGELOG.md",
       (text) => text.replace(/^(## \S+), .*$/m, "$1, unreleased"),
@@ -82,41 +85,44 @@ Deno.test("deno task publish sends what is ready, and nothing else", async (t) =
     await refused(`received "## ${version}, unreleased"`);
   });
 
-  await t.step("nothing has been asked of the registry until then", () => {
+  await t.step("no request has been sent to the registry so far", () => {
     assertEquals(registry.requests, []);
   });
   await dateChangelog(checkout);
 
   await t.step(
-    "not to a registry that can't be reached",
+    "an unreachable registry is reported",
     () => refused(`${NOWHERE} can't be reached`, { JSR_URL: NOWHERE }),
   );
 
-  await t.step("nothing that isn't committed", async () => {
+  await t.step("uncommitted changes are rejected", async () => {
     await checkout.edit("README.md", (text) => `${text}\nMore.\n`);
     await refused("Uncommitted changes");
     await checkout.commit();
   });
 
   await t.step(
-    "nothing without the right to",
+    "a wrong token is rejected",
     () => refused("invalidBearerToken", { JSR_TOKEN: "guessed" }),
   );
 
-  await t.step("nothing when it is interrupted", async () => {
+  await t.step("an interrupted run publishes nothing", async () => {
     await interrupt(checkout, env);
     assertEquals(await checkout.changes(), "");
     assertEquals(registry.packages.versions(name)!.size, 0);
   });
 
-  await t.step("what is ready is published", async () => {
+  await t.step("a version that is ready is published", async () => {
     const { code, output } = await runPublish(checkout, ["--execute"], env);
     assertEquals(code, 0, output);
     assertEquals(await checkout.changes(), "");
     assert(registry.packages.versions(name)!.has(version));
   });
 
-  await t.step("but not again", () => publishAgain(checkout, registry, env));
+  await t.step(
+    "a published version can't be published again",
+    () => publishAgain(checkout, registry, env),
+  );
 });
 
 async function setVersion(
@@ -130,7 +136,7 @@ async function setVersion(
   );
 }
 
-/** Interrupts it when its config is there. */
+/** Interrupts the command once it has written its config. */
 async function interrupt(
   { path, cache }: Checkout,
   env: Record<string, string>,

@@ -3,35 +3,35 @@ import type { PackageStore } from "./package_store.ts";
 import { PublishError } from "./publish_error.ts";
 import { unpack } from "./tarball.ts";
 
-/** What JSR tells of a version that was sent to it. */
+/** State of an upload, as JSR reports it. */
 export interface PublishingTask {
   readonly id: string;
   readonly status: "pending" | "success" | "failure";
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** What was sent. */
+/** An upload. */
 export interface Upload {
-  /** Such as `@quartet/kit`. */
+  /** For example `@quartet/kit`. */
   readonly name: string;
   readonly version: string;
-  /** The path of the config, such as `/jsr.json`. */
+  /** Path of the config, such as `/jsr.json`. */
   readonly config: string;
-  /** A tar archive in gzip. */
+  /** A gzipped tar archive. */
   readonly tarball: Uint8Array<ArrayBuffer>;
 }
 
-/** Publishes what was sent after it was taken, as JSR does. */
+/** Publishes uploads asynchronously after accepting them, as JSR does. */
 export class PublishingTasks {
   readonly #packages: PackageStore;
   readonly #results = new Map<string, Promise<PublishingTask>>();
 
-  /** Makes a list that is empty. */
+  /** Creates an empty list. */
   constructor(packages: PackageStore) {
     this.#packages = packages;
   }
 
-  /** Begins to publish what was sent. */
+  /** Starts to publish an upload. */
   start(upload: Upload): PublishingTask {
     const id = crypto.randomUUID();
     const result = this.#publish(upload).then(
@@ -49,7 +49,7 @@ export class PublishingTasks {
     return { id, status: "pending", error: null };
   }
 
-  /** What has become of a task, when it is done. */
+  /** Waits for a task and returns its result. */
   result(id: string): Promise<PublishingTask> | undefined {
     return this.#results.get(id);
   }

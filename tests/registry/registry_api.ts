@@ -9,7 +9,7 @@ const VERSION = new URLPattern({
 });
 const STATUS = new URLPattern({ pathname: "/api/publish_status/:id" });
 
-/** Answers what `deno publish` asks of a registry, and takes what it sends. */
+/** Handles the requests of `deno publish`. */
 export async function serveApi(
   request: Request,
   packages: PackageStore,
@@ -44,9 +44,14 @@ export async function serveApi(
     return refuse(401, "invalidBearerToken", "The bearer token is not valid");
   }
   if (versions.has(version)) {
-    return refuse(400, "duplicateVersionPublish", "There is this version", {
-      task: { id: "", status: "success", error: null },
-    });
+    return refuse(
+      400,
+      "duplicateVersionPublish",
+      "This version already exists",
+      {
+        task: { id: "", status: "success", error: null },
+      },
+    );
   }
   const tarball = await request.bytes();
   const config = searchParams.get("config") ?? "/deno.json";

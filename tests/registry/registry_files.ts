@@ -9,7 +9,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ts: "text/typescript",
 };
 
-/** Answers what resolves and loads `jsr:` specifiers. */
+/** Handles the requests that resolve and load `jsr:` specifiers. */
 export function serveFiles(pathname: string, packages: PackageStore): Response {
   const { name, rest } = PATH.exec(decodeURI(pathname))?.groups ?? {};
   const versions = packages.versions(name ?? "");
@@ -33,7 +33,7 @@ export function serveFiles(pathname: string, packages: PackageStore): Response {
   });
 }
 
-/** What `meta.json` tells of a package. */
+/** Returns the content of a package's `meta.json`. */
 function describe(
   name: string,
   versions: ReadonlyMap<string, PublishedVersion>,

@@ -2,13 +2,15 @@ import { PublishError } from "./publish_error.ts";
 import type { Files } from "./package_store.ts";
 
 const BLOCK = 512;
-/** More than that JSR takes of no package. */
+/** Maximum size of a package on JSR, in bytes. */
 const MAX_SIZE = 20 * 1024 * 1024;
 
 /**
- * Unpacks what `deno publish` sends: a tar archive (POSIX.1, "ustar") in gzip.
+ * Unpacks an upload of `deno publish`: a gzipped tar archive (POSIX.1,
+ * "ustar").
  *
- * @throws {PublishError} If it holds anything but plain files, or too much.
+ * @throws {PublishError} If it contains anything but plain files, or is too
+ * large.
  */
 export async function unpack(
   tarball: Uint8Array<ArrayBuffer>,
@@ -20,7 +22,7 @@ export async function unpack(
     throw new PublishError("packageTooLarge", `${archive.length} bytes`);
   }
   const files: Files = new Map();
-  // The archive ends with blocks of zeros.
+  // Blocks of zeros end the archive.
   for (let start = 0; archive[start]; start += BLOCK) {
     const header = archive.subarray(start, start + BLOCK);
     const path = `${text(header, 345, 155)}/${text(header, 0, 100)}`
@@ -37,7 +39,7 @@ export async function unpack(
   return files;
 }
 
-/** A field of a header; those that are shorter end with a zero. */
+/** Returns a field of a header. A zero ends a shorter field. */
 function text(header: Uint8Array, start: number, length: number): string {
   const field = header.subarray(start, start + length);
   return new TextDecoder().decode(field).replace(/\0.*$/s, "").trim();

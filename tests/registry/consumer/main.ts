@@ -1,7 +1,7 @@
 /**
- * A project that has added the package: one file for each of its entry points,
- * named after it, which uses it and says so. Redis is used if its address is
- * given.
+ * A project that has added the package. Each entry point has a file named after
+ * it, which uses it and prints the result. Redis is used only if its address is
+ * passed.
  *
  * @module
  */

@@ -10,7 +10,7 @@ import { equal, rejects } from "node:assert/strict";
 using kv = await Deno.openKv(":memory:");
 const store = createKvRateLimitStore({ kv, name: "consumer" });
 const limit = { limit: 1, windowMs: 60_000, store, name: "ping" };
-// Two limits that share a count.
+// Both limits share a counter.
 const router = createRouter({
   ping: procedure.use(rateLimit(limit)).query(() => "pong"),
   again: procedure.use(rateLimit(limit)).query(() => "pong"),

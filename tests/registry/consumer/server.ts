@@ -1,5 +1,5 @@
 /**
- * What the dev command serves.
+ * The app that the dev command serves.
  *
  * @module
  */

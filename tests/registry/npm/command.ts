@@ -1,19 +1,19 @@
-/** What a program has printed, and how it ended. */
+/** Output and exit code of a program. */
 export interface Ended {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** How a program is run. */
+/** Options of `run()`. */
 export interface CommandOptions {
   readonly cwd: string;
   readonly env?: Record<string, string>;
-  /** Ends it. */
+  /** Kills the program when aborted. */
   readonly signal?: AbortSignal;
 }
 
-/** Runs a program to its end. */
+/** Runs a program and waits for its end. */
 export async function run(
   program: string,
   args: readonly string[],
@@ -33,9 +33,9 @@ export async function run(
 }
 
 /**
- * The same for a program that has to succeed.
+ * Runs a program that must succeed.
  *
- * @throws {Error} If it doesn't, with all that it has printed.
+ * @throws {Error} If it fails. The message contains its output.
  */
 export async function runOk(
   program: string,

@@ -1,12 +1,12 @@
 /**
- * Tests of what Node or Bun do otherwise than Deno, whatever is installed there.
- * They are not run. Each was seen to fail for the reason that it has here; but
- * for those that only take long.
+ * Tests that Node or Bun can't pass, for a reason outside of the package. They
+ * are skipped. Each of them failed for the reason given here, except those that
+ * only take too long.
  *
  * @module
  */
 
-/** Names of tests, by the reason why they are left out. */
+/** Names of skipped tests, by reason. */
 export type Differences = Readonly<Record<string, readonly string[]>>;
 
 const BOTH: Differences = {
@@ -25,69 +25,69 @@ const BOTH: Differences = {
     "1,000 parallel sign-ins create 1,000 separate sessions",
     "Random arguments have the same key exactly if they are equal",
   ],
-  "its stack is smaller, so what is nested 100,000 deep is a 500": [
+  "its stack is smaller, so input nested 100,000 levels deep causes a 500": [
     "An input may be nested as deeply as the limit of bodies lets it",
   ],
-  "it ends the process by what a listener for abort throws": [
+  "an error thrown by an abort listener ends the process": [
     "What fails in finally after an unsubscribe reaches the log once and the client not at all",
     "A handler that throws when the connection is lost is heard of, and so is the loss by the others",
   ],
-  "its servers here speak HTTP/1.1 only": [
+  "its test servers speak HTTP/1.1 only": [
     "A body over HTTP/2, which need not say how long it is, is answered as soon as it is over the limit",
   ],
-  "it refuses headers of more than 16 KiB itself": [
+  "it rejects headers over 16 KiB itself": [
     "With the strategy cookie, the cookie is the id's signature in exactly one spelling",
   ],
 };
 
-/** What Node does otherwise. */
+/** Differences of Node. */
 export const ON_NODE: Differences = {
   ...BOTH,
-  "its fetch wants to be told duplex when it sends a stream": [
+  "its fetch requires duplex to send a stream": [
     "tracedFetch() sends what it was given, and leaves that as it is",
   ],
-  "ws hands on messages that came in together without a turn in between": [
+  "ws delivers messages that arrive together without yielding in between": [
     "A log that fails costs nobody an answer",
     "A subscription that ends late neither speaks under its old id nor frees it",
     "Generators that don't end count after they are unsubscribed, up to twice the limit",
   ],
-  "its digests take more turns of the event loop": [
+  "its digests take more iterations of the event loop": [
     "A stale page is given while a new one is made, or if that fails",
   ],
-  "its WebSocket tells of no close after a handshake that was refused": [
+  "its WebSocket emits no close event after a rejected handshake": [
     "A guard refuses cross-site WebSocket handshakes",
     "CSRF checks apply to providers that read what browsers send automatically",
   ],
-  "its own fetch sets timers by the same global function": [
+  "its own fetch sets timers with the same global function": [
     "mock() waits for its delay",
   ],
 };
 
-/** What Bun does otherwise. */
+/** Differences of Bun. */
 export const ON_BUN: Differences = {
   ...BOTH,
   "its Response.json() adds a charset": [
     "GET gives the traces, the newest first, in a form that can be read back",
   ],
-  "its Response has no type of a text before it is sent": [
+  "its Response has no Content-Type for a text before it is sent": [
     "A page is made once for its lifetime, with ETag, Age and Cache-Control",
     "a body that was made of text ends the trace with its headers, where no host tells more",
     "traceMiddleware() answers at once if the rest of the chain does",
   ],
-  "it sends headers with the first bytes of a body, not before": [
+  "it sends headers with the first bytes of the body, not before": [
     "over a real server the trace ends when the whole body has been sent",
     "a client that goes away in the middle of a body ends the trace",
     "a client that leaves an event stream is told in the trace",
   ],
-  "its Request makes a GET of a method that it does not know": [
+  "its Request changes an unknown method to GET": [
     "a method that no standard knows is told as _OTHER, with its name beside",
   ],
-  "the status of its Response.error() is 0 on the wire as well": [
+  "its Response.error() is sent with status 0": [
     "a response that can't be sent ends its trace as an error",
   ],
 };
 
-/** The reason for each test, by its name. */
+/** Returns the reason for each test, by name. */
 export function reasonsOf(differences: Differences): Map<string, string> {
   return new Map(
     Object.entries(differences).flatMap(([reason, names]) =>

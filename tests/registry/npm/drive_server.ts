@@ -3,7 +3,7 @@ import { createClient } from "@quartet/kit/rpc/client";
 import type { router } from "./consumer/app.ts";
 import type { RunningServer } from "./start_server.ts";
 
-/** Uses all that `consumer/app.ts` serves, as its pages would. */
+/** Uses everything that `consumer/app.ts` serves, as its pages would. */
 export async function driveServer(server: RunningServer): Promise<void> {
   const { origin } = server;
   const cookie = await signIn(origin);
@@ -25,7 +25,7 @@ async function signIn(origin: string): Promise<string> {
   const signedIn = await post("engine");
   assertEquals(signedIn.status, 204);
   const [setCookie] = signedIn.headers.getSetCookie();
-  // In production it would be for https only; NODE_ENV says that this is none.
+  // In production the cookie is for HTTPS only. NODE_ENV isn't production here.
   assert(!/; secure/i.test(setCookie!), setCookie);
 
   const anonymous = await fetch(`${origin}/me`);
@@ -46,7 +46,7 @@ async function callProcedures(origin: string, cookie: string): Promise<void> {
   assertEquals(await rpc.echo.mutate({ a: ["ü", 1] }), { a: ["ü", 1] });
 }
 
-/** A socket with the cookie that a browser would send. */
+/** Opens a socket with the given headers, such as a browser's cookie. */
 function open(url: string, headers: Record<string, string>): WebSocket {
   return new WebSocket(url.replace("http", "ws"), { headers } as never);
 }
@@ -78,8 +78,8 @@ async function subscribe(
   );
   socket.close();
   await closed;
-  // Who has gone leaves no generator behind.
-  while (!server.printed.includes("ended")) await turn();
+  // A disconnected client leaves no generator behind.
+  while (!server.printed.includes("ended")) await pause();
 
   const foreign = open(`${server.origin}/api/rpc`, {
     cookie,
@@ -124,7 +124,7 @@ async function lookAtTraces(server: RunningServer): Promise<void> {
   assertMatch(await viewer.text(), /^<!DOCTYPE html>/);
   const traces = async (query: string) =>
     (await (await fetch(`${origin}/__app/traces/api?${query}`)).json()).traces;
-  // It ends when the last byte has been sent, which may be after it is here.
+  // The span ends after the last byte is sent, which may be after its arrival.
   let [trace] = await traces("path=/posts/7");
   while (trace === undefined) [trace] = await traces("path=/posts/7");
   assertEquals(trace.id, id);
@@ -143,14 +143,14 @@ async function lookAtTraces(server: RunningServer): Promise<void> {
   await told.promise;
   live.close();
   await closed;
-  while (!/GET \/posts\/8\s+200/.test(server.printed)) await turn();
+  while (!/GET \/posts\/8\s+200/.test(server.printed)) await pause();
 }
 
 async function drop(response: Response): Promise<void> {
   await response.body?.cancel();
 }
 
-/** Of what another process prints no event tells. */
-function turn(): Promise<void> {
+/** Waits briefly: output of another process emits no event to wait for. */
+function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -1,6 +1,6 @@
 /**
- * The package on Node and Bun: installed through npm in the form that JSR gives
- * it there, with nothing of this repository beside it.
+ * The package on Node and Bun, installed through npm in JSR's form, without any
+ * other file of this repository.
  *
  * @module
  */
@@ -27,7 +27,7 @@ import { summarize } from "./summarize.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-/** What the two runtimes are called, and what they install packages with. */
+/** The runtimes and their package managers. */
 const RUNTIMES = [
   {
     name: "Node",
@@ -40,7 +40,7 @@ const RUNTIMES = [
       "@types/node": "22.20.5",
       "@types/ws": "8.18.2",
     },
-    // What the oldest of them runs, so that a test that is lost is noticed.
+    // Number of tests on the oldest supported version: detects lost tests.
     atLeast: 1_100,
   },
   {
@@ -70,13 +70,13 @@ if (missing !== undefined) console.warn(`Ignored: ${missing}`);
 
 const testOptions = { ignore: missing !== undefined };
 
-/** The programs of `consumer/`. */
+/** Programs in `consumer/`. */
 const CONSUMERS = [
   "node_main",
   "bun_main",
   "bun_plain",
   "entry_points",
-  "says_so",
+  "needs_deno",
 ];
 
 interface Project {
@@ -116,7 +116,7 @@ Deno.test.afterAll(async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
-/** Where a program of `consumer/` is in a project. */
+/** Returns the path of a program of `consumer/` in a project. */
 function consumer({ folder }: Project, name: string): string {
   return join(folder, bundled(join(here, "consumer", `${name}.ts`)));
 }
@@ -133,7 +133,7 @@ async function printedBy(
 
 for (const { name, main } of RUNTIMES) {
   Deno.test(
-    `Each entry point is there on ${name}; dev says that it needs Deno`,
+    `Each entry point can be imported on ${name}, and dev reports that it needs Deno`,
     testOptions,
     async () => {
       const { exports } = JSON.parse(
@@ -161,21 +161,21 @@ for (const { name, main } of RUNTIMES) {
   );
 
   Deno.test(
-    `What only Deno has says so on ${name}, and what to do instead`,
+    `Functions that need Deno name the alternative on ${name}`,
     testOptions,
     async () => {
-      const said = await printedBy(projects.get(name)!, "says_so");
+      const messages = await printedBy(projects.get(name)!, "needs_deno");
       const serve =
         "Cannot serve: Deno.serve is not available in this runtime; use toNode(app) with a server of Node, or toBun(app) with Bun.serve";
-      assertEquals(said["serve()"], serve);
-      assertEquals(said["app.serve()"], serve);
+      assertEquals(messages["serve()"], serve);
+      assertEquals(messages["app.serve()"], serve);
       assertMatch(
-        String(said["upgrade()"]),
+        String(messages["upgrade()"]),
         /^Cannot open a WebSocket: .+ toNode\(\) on Node.+ toBun\(\) on Bun/,
       );
       for (const store of ["createKvStore()", "createKvSessionStore()"]) {
         assertMatch(
-          String(said[store]),
+          String(messages[store]),
           /kv must be what Deno\.openKv\(\) gives/,
         );
       }
@@ -183,7 +183,7 @@ for (const { name, main } of RUNTIMES) {
   );
 
   Deno.test(
-    `A server of ${name} has all four modules, and shuts down`,
+    `A server on ${name} supports all four modules and shuts down`,
     testOptions,
     async () => {
       const project = projects.get(name)!;
@@ -200,7 +200,7 @@ for (const { name, main } of RUNTIMES) {
 }
 
 Deno.test(
-  "Bun's own server upgrades for the RPC plugin, and slow readers hold its streams",
+  "The RPC plugin upgrades with Bun's own server, and slow readers pause its streams",
   testOptions,
   async () => {
     const project = projects.get("Bun")!;
@@ -216,7 +216,7 @@ Deno.test(
 );
 
 Deno.test(
-  "The declarations are understood by a user's TypeScript",
+  "TypeScript accepts the declarations in a user's project",
   testOptions,
   async () => {
     const { folder } = projects.get("Node")!;
@@ -263,7 +263,7 @@ Deno.test(
         assertEquals(
           [...reasons.keys()].filter((it) => !names.has(it)),
           [],
-          "differences.ts names tests that there aren't",
+          "differences.ts names tests that don't exist",
         );
         const passed = results.filter(({ state }) => state === "passed");
         assert(passed.length >= atLeast, `only ${passed.length} tests ran`);

@@ -1,9 +1,9 @@
 /**
- * The package in the form in which JSR gives it to npm, and of `@std` what it
- * needs, in the same form.
+ * Packs the package, and the parts of `@std` that it needs, as JSR serves them
+ * to npm clients.
  *
- * JSR compiles the modules and writes their declarations; `deno pack` does the
- * same. The names are JSR's: `@quartet/kit` is `@jsr/quartet__kit` there.
+ * JSR compiles the modules and writes their declarations, and so does `deno
+ * pack`. The names are JSR's: `@quartet/kit` becomes `@jsr/quartet__kit`.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { findImports } from "../../../tools/published_imports.ts";
 import { ROOT } from "../../helpers.ts";
 import { runOk } from "./command.ts";
 
-/** What a `package.json` says, as far as it is used here. */
+/** The fields of a `package.json` that are used here. */
 export interface Manifest {
   name: string;
   version: string;
@@ -23,19 +23,19 @@ export interface Manifest {
   [field: string]: unknown;
 }
 
-/** A package as it is served. */
+/** A package, ready to serve. */
 export interface Packed {
   readonly manifest: Manifest;
-  /** The bytes of its `.tgz`. */
+  /** Content of its `.tgz`. */
   readonly tarball: Uint8Array<ArrayBuffer>;
 }
 
-/** Where this project has them from. */
+/** This project imports `@std` from this npm package. */
 const MIRROR = "deno-std";
 const STD_RANGE = "^1.0.0";
 const STD_VERSION = "1.0.0";
 
-/** Makes `@jsr/quartet__kit` and the packages of `@std` that it depends on. */
+/** Packs `@jsr/quartet__kit` and the packages of `@std` that it depends on. */
 export async function packForNpm(folder: string): Promise<Packed[]> {
   const project = JSON.parse(
     await Deno.readTextFile(new URL("deno.json", ROOT)),
@@ -81,19 +81,19 @@ export async function packForNpm(folder: string): Promise<Packed[]> {
   ];
 }
 
-/** `@std/http` → `@jsr/std__http` */
+/** Returns a package's name on npm: `@std/http` → `@jsr/std__http` */
 function npmName(name: string): string {
   return name.replace(/^@([^/]+)\//, "@jsr/$1__");
 }
 
-/** `@std/http/cookie` → `@std/http` */
+/** Returns the packages of specifiers: `@std/http/cookie` → `@std/http` */
 function packagesOf(specifiers: readonly string[]): string[] {
   return [
     ...new Set(specifiers.map((it) => it.split("/").slice(0, 2).join("/"))),
   ];
 }
 
-/** Has modules and declarations import `@std` under its name on npm. */
+/** Renames `@std` in modules and declarations to its name on npm. */
 async function renameStd(folder: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     const path = join(folder, name);
@@ -109,7 +109,7 @@ async function renameStd(folder: string): Promise<void> {
   }
 }
 
-/** Makes a package of `@std` that has just what is needed of it. */
+/** Packs the needed modules of a package of `@std`. */
 async function packStd(
   folder: string,
   name: string,
@@ -139,7 +139,7 @@ async function pack(folder: string, manifest: Manifest): Promise<Packed> {
     JSON.stringify(manifest),
   );
   const file = `${folder}.tgz`;
-  // The one folder of an npm tarball may have any name.
+  // An npm tarball has one top folder, of any name.
   const parent = dirname(folder);
   const child = folder.slice(parent.length + 1);
   await runOk("tar", ["-czf", file, child], { cwd: parent });

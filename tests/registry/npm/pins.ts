@@ -1,13 +1,13 @@
 import { ROOT } from "../../helpers.ts";
 
-/** A package from npm, and a path in it: `npm:name@1.2.3/path`. */
+/** A specifier of an npm package and a path in it: `npm:name@1.2.3/path`. */
 const SPECIFIER = /^npm:\/?((?:@[^/@]+\/)?[^/@]+)@(\d+\.\d+\.\d+[^/]*)(\/.*)?$/;
 
-/** Where an import is found. */
+/** Target of an import in `deno.json`. */
 export interface Pin {
   readonly name: string;
   readonly version: string;
-  /** As Node and Bun write it: the name, and the path below it. */
+  /** Specifier for Node and Bun: the name and the path below it. */
   readonly specifier: string;
 }
 
@@ -15,7 +15,7 @@ const { imports } = JSON.parse(
   await Deno.readTextFile(new URL("deno.json", ROOT)),
 ) as { imports: Record<string, string> };
 
-/** Finds what `deno.json` maps a bare specifier to. */
+/** Returns the target of a bare specifier in `deno.json`. */
 export function pinOf(specifier: string): Pin | undefined {
   for (const [key, target] of Object.entries(imports)) {
     const isPrefix = key.endsWith("/") && specifier.startsWith(key);
@@ -30,7 +30,7 @@ export function pinOf(specifier: string): Pin | undefined {
   return undefined;
 }
 
-/** The versions of packages, by their names, as a `package.json` has them. */
+/** Returns the versions of packages by name, as in a `package.json`. */
 export function versionsOf(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => {
     const pin = pinOf(name);

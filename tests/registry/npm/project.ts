@@ -2,17 +2,18 @@ import { join } from "node:path";
 import { runOk } from "./command.ts";
 import type { Runtimes } from "./runtimes.ts";
 
-/** What a project depends on, beside the package. */
+/** Dependencies of a project other than the package. */
 export type Dependencies = Readonly<Record<string, string>>;
 
-/** Which program installs a project's packages. */
+/** Program that installs a project's packages. */
 export type Installer = "npm" | "bun";
 
 /**
- * Installs the package into an empty project, as its reader would who has set
- * `.npmrc` and `package.json` as `npx jsr add @quartet/kit` does.
+ * Installs the package into an empty project, with `.npmrc` and `package.json`
+ * as `npx jsr add @quartet/kit` writes them.
  *
- * @param registry Where `@jsr` is; all else comes from npm.
+ * @param registry Address of the registry for `@jsr`. Other packages come from
+ * npm.
  */
 export async function createProject(
   folder: string,
@@ -38,7 +39,8 @@ export async function createProject(
   );
   const options = {
     cwd: folder,
-    // What is served under these names is another one each time.
+    // Packages under these names change with each run, so a cache would be
+    // stale.
     env: { BUN_INSTALL_CACHE_DIR: join(folder, ".bun_cache") },
   };
   if (installer === "bun") {

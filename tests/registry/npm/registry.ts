@@ -1,11 +1,11 @@
 import type { Packed } from "./pack.ts";
 
-/** A registry that speaks npm's protocol. Ends with its block. */
+/** A registry that speaks npm's protocol. Disposing it stops it. */
 export interface Registry extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Serves packages to npm and Bun, on this machine only. */
+/** Serves packages to npm and Bun, on localhost only. */
 export async function serveRegistry(
   packages: readonly Packed[],
 ): Promise<Registry> {
@@ -41,7 +41,7 @@ export async function serveRegistry(
   };
 }
 
-/** As in a package's `dist.integrity` (W3C Subresource Integrity). */
+/** Returns the value of `dist.integrity` (W3C Subresource Integrity). */
 async function integrityOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-512", bytes);
   return `sha512-${new Uint8Array(digest).toBase64()}`;

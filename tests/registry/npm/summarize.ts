@@ -1,7 +1,7 @@
 import type { Result } from "./run_suites.ts";
 import type { Suites } from "./suites.ts";
 
-/** How many tests ran, and what the others wait for. */
+/** Returns the number of tests that passed, and why others were skipped. */
 export function summarize(
   name: string,
   results: readonly Result[],

@@ -1,5 +1,5 @@
 /**
- * What a server on Node or Bun may look like: Hono, with all four modules.
+ * A typical server on Node or Bun: Hono with all four modules.
  *
  * @module
  */
@@ -41,7 +41,7 @@ const countComputed = unstable_cache(
   { tags: ["computed"] },
 );
 
-/** What the server offers by RPC. */
+/** The procedures of the server. */
 export const router = createRouter({
   computed: procedure.query(() => countComputed()),
   name: procedure.query(({ ctx }) => getUser(ctx)?.name ?? null),
@@ -75,5 +75,5 @@ app.get("/me", toHono(requireAuth()), (c) => c.json(getUser(c)));
 app.get("/posts/:id", (c) => c.text(c.req.param("id")));
 app.post("/revalidate", (c) => revalidate(c.req.raw));
 
-/** Lets go of what the modules hold. */
+/** Releases the resources of the modules. */
 export const { close } = kit;

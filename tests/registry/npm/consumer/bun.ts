@@ -1,9 +1,12 @@
-/** What is used of Bun here, whose types this project does without. */
+/**
+ * The parts of Bun's API that the consumer uses. The project has no types of
+ * Bun.
+ */
 interface BunGlobal {
   serve<Server extends BunServer = BunServer>(options: {
     readonly hostname: string;
     readonly port: number;
-    // deno-lint-ignore no-explicit-any -- as Bun has it: the server is its own
+    // deno-lint-ignore no-explicit-any -- its type is Bun's Server
     fetch(request: Request, server: any): unknown;
     readonly websocket: object;
   }): Server;
@@ -15,5 +18,5 @@ export interface BunServer {
   stop(closeActiveConnections?: boolean): Promise<void>;
 }
 
-/** Bun. */
+/** The global `Bun`. */
 export const { Bun } = globalThis as unknown as { Bun: BunGlobal };

@@ -1,5 +1,5 @@
 /**
- * Bun's own way, without an adapter: the RPC plugin is given Bun's server.
+ * A server without an adapter: the RPC plugin receives Bun's server directly.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
 import process from "node:process";
 import { Bun } from "./bun.ts";
 
-/** What is offered by RPC. */
+/** The procedures of the server. */
 export const router = createRouter({
   greet: procedure.query(() => "hello"),
   count: procedure.subscription(async function* () {

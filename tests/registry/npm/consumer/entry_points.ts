@@ -1,6 +1,6 @@
 /**
- * Imports each entry point that the command line names and prints what there
- * is, or the error.
+ * Imports each entry point named on the command line. Prints the names of its
+ * exports, or the error.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a user's compiler has to understand: each entry point, with its types.
+ * A user's code for the type checker: each entry point with its types.
  *
  * @module
  */
@@ -35,7 +35,7 @@ const router = createRouter({
 });
 const rpc = createClient<typeof router>({ httpEndpoint: "/api/rpc" });
 export const doubled: Promise<number> = rpc.double.query(21);
-// @ts-expect-error -- a text is no number
+// @ts-expect-error -- a string isn't a number
 export const wrong = () => rpc.double.query("21");
 
 const kit = toHono(

@@ -1,6 +1,6 @@
 /**
- * What tests get where they say `Deno`, on Node and Bun. What is not here only
- * Deno has; a test that asks for it is left out.
+ * Replacement for the global `Deno` in tests on Node and Bun. A test that uses
+ * anything else of `Deno` is skipped.
  *
  * @module
  */
@@ -23,14 +23,14 @@ const known: Record<string, unknown> = {
   },
 };
 
-/** Node and Bun, which would write a text with other quotes, write all else. */
+/** Formats strings with Deno's quotes, and other values as the runtime does. */
 function inspectAsDeno(value: unknown, options?: object): string {
   return typeof value === "string" && !/["\n\\]/.test(value)
     ? `"${value}"`
     : inspect(value, options);
 }
 
-/** Stands where a test says `Deno`. There is no such global. */
+/** Replaces `Deno` in bundled tests. It isn't a global. */
 export const denoOfTests: unknown = new Proxy(known, {
   get: (_, name) =>
     Object.hasOwn(known, name) ? known[String(name)] : needsDeno(String(name)),

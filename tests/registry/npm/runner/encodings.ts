@@ -1,6 +1,6 @@
 /**
- * The encodings of bytes that Node 22 does not have yet, under names that only
- * bundled tests use: what was installed has to do without.
+ * The byte encodings that Node 22 lacks. Only bundled tests use these names:
+ * the installed package must work without them.
  *
  * @module
  */
@@ -22,7 +22,7 @@ function decode(text: string, encoding: Encoding): Uint8Array {
   return new Uint8Array(Buffer.from(text, encoding));
 }
 
-/** Puts them there. */
+/** Adds the encodings to the prototypes. */
 export function addEncodings(): void {
   Object.assign(Uint8Array.prototype, {
     toHexOfTests(this: Uint8Array) {

@@ -1,4 +1,4 @@
-/** What tests put others in the place of, for their time. */
+/** Globals that tests replace temporarily. */
 const NAMES = [
   "Date",
   "WebSocket",
@@ -13,7 +13,7 @@ const LOGS = ["debug", "error", "info", "log", "warn"] as const;
 const globals = NAMES.map((name) => [name, globalThis[name]] as const);
 const logs = LOGS.map((name) => [name, console[name]] as const);
 
-/** Puts all back: a test that is left out in its middle can't do so itself. */
+/** Restores all globals. A test that is skipped halfway can't do so itself. */
 export function restoreGlobals(): void {
   Object.assign(globalThis, Object.fromEntries(globals));
   Object.assign(console, Object.fromEntries(logs));

@@ -1,6 +1,6 @@
 /**
- * The host for tests: what listens is a server of Node or Bun, as a user there
- * would have to do it. All else is as it was installed.
+ * The host for tests, served by Node or Bun as a user would do it. Everything
+ * else comes from the installed package.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { listen } from "./serve.ts";
 
 export * from "@quartet/kit/app";
 
-/** As the kit's. */
+/** Same as the kit's `serve()`. */
 export function serve(app: kit.Fetcher, options: ServeOptions = {}): Server {
   const { addr, finished, shutdown } = listen(app, options.port ?? 8000);
   options.onListen?.(addr);
@@ -27,13 +27,13 @@ export function serve(app: kit.Fetcher, options: ServeOptions = {}): Server {
   };
 }
 
-/** As the kit's. */
+/** Same as the kit's `createApp()`. */
 export function createApp(options?: AppOptions): App {
   const app = kit.createApp(options);
   const onDeno = app.serve;
   return Object.assign(app, {
     async serve(options?: ServeOptions) {
-      // It has the plugins set up before it says that it needs Deno.
+      // It sets up the plugins before it reports that it needs Deno.
       try {
         await onDeno(options);
       } catch (error) {

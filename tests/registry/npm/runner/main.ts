@@ -1,6 +1,6 @@
 /**
- * Runs files of tests on Node or Bun: `main.mjs RESULTS TESTS…`. What has become
- * of them is written into the first file.
+ * Runs test files on Node or Bun: `main.mjs RESULTS TESTS…`. Writes the
+ * outcomes to the file RESULTS.
  *
  * @module
  */
@@ -21,8 +21,8 @@ const leftOut = new Map<string, string>(JSON.parse(process.env.LEFT_OUT!));
 const outcomes: Record<string, Outcome[]> = {};
 for (const file of files) {
   outcomes[file] = await runFile(pathToFileURL(file).href, leftOut);
-  // At once, so that it is known where it ended if it does so too early.
+  // Written after each file, so that a crash doesn't lose earlier outcomes.
   writeFileSync(results, JSON.stringify(outcomes));
 }
-// A test may have left a timer behind, which is not looked at here.
+// Tests may leave timers behind. That isn't checked on Node and Bun.
 process.exit(0);

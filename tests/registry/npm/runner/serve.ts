@@ -1,6 +1,5 @@
 /**
- * A server of Node or Bun, in place of `Deno.serve` and of the kit's `serve()`,
- * which are Deno's.
+ * A server of Node or Bun that replaces `Deno.serve` and the kit's `serve()`.
  *
  * @module
  */
@@ -10,7 +9,7 @@ import type { ConnectionInfo, Fetcher, NetAddress } from "@quartet/kit/app";
 import type { Server as HttpServer } from "node:http";
 import process from "node:process";
 
-/** A server that listens. */
+/** A running server. */
 export interface Listening extends AsyncDisposable {
   readonly addr: NetAddress;
   readonly finished: Promise<void>;
@@ -31,7 +30,7 @@ interface Options {
   readonly handler?: Handler;
 }
 
-/** As `Deno.serve`, as far as tests use it. It listens on this machine only. */
+/** The parts of `Deno.serve` that tests use. It listens on localhost only. */
 export function serve(
   ...args: [handler: Handler] | [options: Options, handler?: Handler]
 ): Listening {
@@ -66,7 +65,7 @@ function listenWithBun(): typeof listen {
   };
 }
 
-/** A socket that listens, made at once. `listen()` of a name takes its time. */
+/** A listening socket that is created synchronously, unlike by `listen()`. */
 interface Handle {
   bind(host: string, port: number): number;
 }
@@ -83,7 +82,8 @@ async function listenWithNode(): Promise<typeof listen> {
   return (app, port) => {
     const webSocketServer = new WebSocketServer({ noServer: true });
     const { fetch, upgrade } = toNode(app, { webSocketServer });
-    // What tests make is the standard's, whatever else there is by then.
+    // Tests create standard objects, even if a package has replaced the
+    // globals.
     const server = createAdaptorServer({
       fetch,
       overrideGlobalObjects: false,

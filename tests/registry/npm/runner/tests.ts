@@ -1,5 +1,5 @@
 /**
- * `Deno.test` for Node and Bun: keeps what is registered and runs it in order.
+ * `Deno.test` for Node and Bun: collects tests and runs them in order.
  *
  * @module
  */
@@ -16,7 +16,7 @@ interface TestDefinition {
   readonly ignore?: boolean;
 }
 
-/** What a test is given, as in Deno. */
+/** Argument of a test function, as in Deno. */
 export interface TestContext {
   readonly name: string;
   step(...args: TestArgs): Promise<boolean>;
@@ -28,26 +28,28 @@ type TestArgs =
   | [fn: TestFn]
   | [options: Omit<TestDefinition, "fn">, fn: TestFn];
 
-/** What has become of a test. */
+/** Result of a test. */
 export interface Outcome {
   readonly name: string;
   readonly state: "passed" | "failed" | "ignored" | "left out";
-  /** The error, or what it was left out for. */
+  /** The error, or the reason why it was skipped. */
   readonly reason?: string;
 }
 
-/** How long a test may take, in milliseconds. */
+/** Maximum duration of a test, in milliseconds. */
 const TIMEOUT = 20_000;
 
-/** What Node says to tests that send a stream, which they don't have to say. */
+/**
+ * Node's error for a streamed body without `duplex`, which Deno doesn't need.
+ */
 const WANTS_DUPLEX = /RequestInit: duplex option is required/;
 
-/** Tests may put others in their places. */
+/** Tests may replace the globals. */
 const { setTimeout, clearTimeout } = globalThis;
 
 let tests: TestDefinition[] = [];
 
-/** As `Deno.test`. */
+/** Same as `Deno.test`. */
 export function register(...args: TestArgs): void {
   tests.push(definitionOf(args));
 }
@@ -55,7 +57,7 @@ export function register(...args: TestArgs): void {
 /**
  * Loads a file and runs the tests that it registers.
  *
- * @param leftOut The names of those that are not run, with the reason.
+ * @param leftOut Names of tests to skip, with the reason.
  */
 export async function runFile(
   url: string,
@@ -78,7 +80,7 @@ export async function runFile(
   return outcomes;
 }
 
-/** Ends the running test by what nobody has caught. */
+/** Fails the running test because of an uncaught error. */
 let fail: (error: unknown) => void = () => {};
 
 for (const event of ["uncaughtException", "unhandledRejection"]) {
@@ -95,7 +97,11 @@ async function runTest({ name, fn, ignore }: TestDefinition): Promise<Outcome> {
   const failed = (error: unknown): Outcome => {
     const reason = describe(error);
     return WANTS_DUPLEX.test(reason) && !reason.includes("/@quartet/kit/")
-      ? { name, state: "left out", reason: "it wants to be told duplex" }
+      ? {
+        name,
+        state: "left out",
+        reason: "its fetch requires duplex to send a stream",
+      }
       : { name, state: "failed", reason };
   };
   const uncaught = Promise.withResolvers<Outcome>();
@@ -109,7 +115,7 @@ async function runTest({ name, fn, ignore }: TestDefinition): Promise<Outcome> {
       await fn(contextOf(name));
       return { name, state: "passed" };
     } catch (error) {
-      // What it has asked for in vain is the reason, if it has.
+      // If it has used an API that only Deno has, that is the reason.
       await Promise.resolve();
       return failed(error);
     }
@@ -139,7 +145,7 @@ function definitionOf(args: TestArgs): TestDefinition {
   return { ...first, fn: second ?? (first as TestDefinition).fn };
 }
 
-/** An error as text, with those that it was made of. */
+/** Returns an error as text, including its causes. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // The runtimes differ in whether a stack begins with the message.

@@ -1,5 +1,5 @@
 /**
- * Asks for what only Deno has, and prints what is said to that.
+ * Calls functions that need Deno, and prints their error messages.
  *
  * @module
  */
