@@ -1,14 +1,14 @@
 import { parseArgs } from "node:util";
 
-/** What the command was asked to do. */
+/** Options of the command. */
 export interface Arguments {
-  /** How long the load lasts, in seconds. */
+  /** Duration of the load, in seconds. */
   readonly seconds: number;
   readonly clients: number;
   readonly crashes: number;
   /** Time from one fault of the cluster to the next, in seconds. */
   readonly faultEvery: number;
-  /** The part of the soak to run. */
+  /** Part of the soak to run. */
   readonly part: Part;
   readonly seed: number;
   readonly help: boolean;
@@ -17,7 +17,7 @@ export interface Arguments {
 /** The parts of the soak, or both. */
 export type Part = "atlas" | "cluster" | "all";
 
-/** What `--help` prints. */
+/** Output of `--help`. */
 export const USAGE = `Usage: deno task soak [options]
 
 Puts Atlas, traced, under mixed load; then kills it in the middle of writes and
@@ -39,9 +39,9 @@ Options:
 const PARTS: readonly Part[] = ["atlas", "cluster", "all"];
 
 /**
- * Reads the command line.
+ * Parses the command line.
  *
- * @throws {Error} If it is wrong.
+ * @throws {Error} If an option is unknown or its value is invalid.
  */
 export function parseArguments(args: readonly string[]): Arguments {
   const { values } = parseArgs({

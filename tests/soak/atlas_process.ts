@@ -10,29 +10,29 @@ import { ROOT, startDeno } from "../helpers.ts";
 import { FIGURES_PATH } from "./watched_atlas.ts";
 import type { Figures } from "./watched_atlas.ts";
 
-/** What a webhook has to bring. */
+/** Secret that webhooks must send. */
 export const REVALIDATE_SECRET = "what the editors of the soak bring along";
 
-/** A server's process. Ends with the block that it was started in. */
+/** A running server process. Disposing it ends it. */
 export interface AtlasProcess extends AsyncDisposable {
   readonly origin: string;
   readonly port: number;
-  /** Everything it has complained of. Nothing should be in there. */
+  /** Its output on stderr, which must stay empty. */
   readonly complaints: string;
-  /** Asks it how it is. */
+  /** Returns its figures. */
   figures(send?: typeof fetch): Promise<Figures>;
-  /** Ends it on the spot, whatever it is at, and waits until it is gone. */
+  /** Kills it with SIGKILL and waits until it has exited. */
   crash(): Promise<void>;
 }
 
-/** How much of the traces that it prints is kept, in characters. */
+/** Maximum length of the printed traces to keep, in characters. */
 const KEEP = 10_000;
 
 /**
- * Starts Atlas with tracing on.
+ * Starts Atlas with tracing.
  *
- * @param folder Where its database is, which may be of an earlier process.
- * @param port Where it listens. Default: a free port.
+ * @param folder Folder of its database. An earlier process may have used it.
+ * @param port Port to listen on. Default: a free port.
  */
 export async function startAtlas(
   folder: Folder,
@@ -79,7 +79,7 @@ export async function startAtlas(
   };
 }
 
-/** Where the database of a folder is. */
+/** Returns the path of a folder's database. */
 export function databaseIn(folder: Folder): string {
   return `${folder.path}/atlas.db`;
 }
@@ -87,7 +87,7 @@ export function databaseIn(folder: Folder): string {
 function entryFor(folder: Folder): string {
   const options = {
     database: databaseIn(folder),
-    // As in the demo, it is the same after a restart.
+    // The same secret after a restart, as in the demo.
     sessionSecret: "the secret of the soak, of more than thirty-two bytes",
     revalidateSecret: REVALIDATE_SECRET,
   };

@@ -16,7 +16,7 @@ import { type Growth, growthOf, type MemorySample } from "./memory.ts";
 /** Options for the part of the soak with several processes. */
 export interface ClusterOptions {
   readonly seed: number;
-  /** Whether there have been enough faults after so many ms and faults. */
+  /** Whether the soak should end after this time in ms and number of faults. */
   readonly isEnough: (elapsed: number, faults: number) => boolean;
   /** Time from one fault to the next, in milliseconds. */
   readonly faultEvery: number;
@@ -27,12 +27,12 @@ export interface ClusterOptions {
 /** The effects of one fault. */
 export interface FaultRound {
   readonly fault: string;
-  /** How long it took after it until everything worked, in milliseconds. */
+  /** Time from the fault until everything works again, in milliseconds. */
   readonly recovery: number;
-  /** How many answers there were, and how many of them were 200 or 429. */
+  /** Number of answers, and how many of them were 200 or 429. */
   readonly answers: number;
   readonly good: number;
-  /** The longest time that an answer took, in milliseconds. */
+  /** Duration of the slowest answer, in milliseconds. */
   readonly longest: number;
 }
 
@@ -40,16 +40,18 @@ export interface FaultRound {
 export interface ClusterResult {
   readonly rounds: readonly FaultRound[];
   readonly writes: ClusterWrites["counts"];
-  /** Messages that were acknowledged. */
+  /** Number of acknowledged messages. */
   readonly published: number;
-  /** Of the process that isn't killed; `undefined` if it was too short. */
+  /**
+   * Of the process that isn't killed. `undefined` if there are too few samples.
+   */
   readonly growth: Readonly<Record<"heap" | "rss", Growth | undefined>>;
 }
 
-/** When a cluster that doesn't work again has failed, in milliseconds. */
+/** Maximum time to recover from a fault, in milliseconds. */
 const RECOVERY = 15_000;
 
-/** Causes faults in three processes. */
+/** Runs three processes and causes faults. */
 export async function soakCluster(
   { seed, isEnough, faultEvery, onFault }: ClusterOptions,
   failures: Failures,

@@ -1,6 +1,6 @@
 /**
- * Faults of the soak's processes, or of their Redis. Each fault is over when its
- * function has resolved.
+ * Faults of the soak's processes and of their Redis. A fault's function
+ * resolves when the fault is over.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface ClusterWorld {
   readonly random: SeededRandom;
 }
 
-/** Something that goes wrong. */
+/** A fault. */
 export interface Fault {
   readonly name: string;
   run(world: ClusterWorld): Promise<void>;
@@ -27,7 +27,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 of a process",
     async run({ kits, random }) {
-      // The first one lives on: its memory is watched.
+      // The first process is never killed: its memory is measured.
       const number = 1 + random.below(kits.kits.length - 1);
       const { user, guest, process } = kits.kits[number]!;
       const other = kits.kits[number - 1]!.process.origin;

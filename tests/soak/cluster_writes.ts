@@ -1,6 +1,6 @@
 /**
- * Writes of the soak that several processes have acknowledged, and whether all
- * processes still know of them: sessions, and invalidations of the cache.
+ * Acknowledged writes to several processes, and checks that all processes know
+ * them: sessions and invalidations.
  *
  * @module
  */
@@ -16,34 +16,34 @@ interface KnownSession {
   isOver: boolean;
 }
 
-/** Writes, one after the other. Ends with the block that it was started in. */
+/** Clients that write in turn. Disposing them stops them. */
 export interface ClusterWrites extends AsyncDisposable {
-  /** How many were acknowledged. */
+  /** Numbers of acknowledged writes. */
   readonly counts: {
     signIns: number;
     signOuts: number;
     invalidations: number;
-    /** Looks at sessions. */
+    /** Checks of sessions. */
     checks: number;
   };
   /** Acknowledged writes that processes have lost. */
   readonly lost: string[];
   /**
-   * Returns the answers with a value that was invalidated too long before they
-   * were asked for.
+   * Returns the answers whose value was invalidated too long before the
+   * request.
    */
   staleAnswers(): string[];
 }
 
-/** Sessions that are remembered. */
+/** Maximum number of sessions to remember. */
 const REMEMBERED = 300;
 /**
- * How old a value may be, in milliseconds: as long as a process that is cut off
- * trusts its memory, and some time for a busy machine.
+ * Maximum age of a stale value, in milliseconds: the time for which a
+ * disconnected process trusts its memory, plus a margin for a busy machine.
  */
 const STALENESS = MAX_STALENESS * 1_000 + 2_000;
 
-/** Begins to write. */
+/** Starts to write. */
 export function startWrites(
   kits: SeveralKits,
   random: SeededRandom,
@@ -56,7 +56,7 @@ export function startWrites(
   const visitor = kits.visit(0);
   const anyProcess = () => kits.kits[random.below(kits.kits.length)]!.process;
 
-  /** Asks some process, as the owner of a session. */
+  /** Sends a request to a random process with a session's cookie. */
   async function ask(
     cookie: string,
     send: (visitor: Visitor) => ReturnType<Visitor["get"]>,
@@ -85,8 +85,10 @@ export function startWrites(
     if (status === 200) {
       counts.signOuts++;
       session.isOver = true;
-    } // Nobody knows whether it was done.
-    else sessions.splice(sessions.indexOf(session), 1);
+    } else {
+      // The outcome is unknown.
+      sessions.splice(sessions.indexOf(session), 1);
+    }
   }
 
   async function check({ cookie, isOver }: KnownSession): Promise<void> {

@@ -1,17 +1,16 @@
 /**
- * Browsers send a page's cookies when it opens a socket; `WebSocket` of Deno
- * has none to send.
+ * WebSockets that send cookies, as in browsers. Deno's `WebSocket` sends none.
  *
  * @module
  */
 
-/** Sockets with cookies. Ends with the block that it was made in. */
+/** Sockets with cookies. Disposing it restores the global `WebSocket`. */
 export interface CookieSockets extends Disposable {
-  /** The address to give to `WebSocket` so that it sends a cookie. */
+  /** Returns an address that makes `WebSocket` send a cookie. */
   withCookie(url: string, cookie: string): string;
 }
 
-/** Puts a `WebSocket` that knows cookies in the place of the global one. */
+/** Replaces the global `WebSocket` by one that sends cookies. */
 export function useCookieSockets(): CookieSockets {
   const Original = globalThis.WebSocket;
   const cookies = new Map<string, string>();
@@ -19,7 +18,7 @@ export function useCookieSockets(): CookieSockets {
     constructor(url: string | URL) {
       const cookie = cookies.get(`${url}`);
       cookies.delete(`${url}`);
-      // Where the types of browsers are loaded as well, those know no headers.
+      // With the DOM's types loaded, the constructor has no `headers` option.
       super(url, { headers: cookie === undefined ? {} : { cookie } } as never);
     }
   };

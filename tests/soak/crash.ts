@@ -1,6 +1,6 @@
 /**
- * Killing the server in the middle of writes, with `kill -9`, and starting it
- * again: what it has acknowledged it must still know.
+ * Kills the server with `kill -9` in the middle of writes and restarts it. The
+ * server must still know all acknowledged writes.
  *
  * @module
  */
@@ -23,44 +23,44 @@ import { openTraffic } from "./traffic.ts";
 import type { Traffic } from "./traffic.ts";
 import { CODES, nameOf } from "./world.ts";
 
-/** What happened around one crash. */
+/** Result of one crash. */
 export interface CrashRound {
-  /** Writes that were acknowledged before it. */
+  /** Number of writes acknowledged before the crash. */
   readonly acknowledged: number;
-  /** Writes that were under way, of which nobody knows. */
+  /** Number of writes in flight, whose outcome is unknown. */
   readonly underWay: number;
-  /** Of those, the ones that had been made all the same. */
+  /** Number of writes in flight that took effect. */
   readonly made: number;
 }
 
-/** Writers side by side, each for somebody else. */
+/** Number of concurrent writers, each with their own account. */
 const WRITERS = 6;
-/** What a client waits for at most, in milliseconds. */
+/** Maximum time that a client waits, in milliseconds. */
 const LIMIT = 60_000;
 
-/** Somebody who writes. */
+/** A user who writes. */
 interface Writer extends Person {
-  /** What was asked for and not acknowledged: whether it is to be there. */
+  /** Unacknowledged writes: by code, whether it should become a favourite. */
   readonly underWay: Map<string, boolean>;
   /** Open while the server knows their session. */
   readonly signedIn: Gate;
 }
 
-/** What others wait at while it is closed. */
+/** Blocks waiters while it is closed. */
 interface Gate {
   readonly opened: Promise<void>;
   open(): void;
   close(): void;
 }
 
-/** Somebody who looks on, and what they have seen last. */
+/** A subscriber, and the codes it received last. */
 interface Watcher {
-  /** Resolves when the codes that were seen last are these. */
+  /** Resolves when the codes received last equal these. */
   sees(codes: readonly string[]): Promise<void>;
   stop(): void;
 }
 
-/** Kills the server as many times as wanted, on one database. */
+/** Kills the server repeatedly, with one database. */
 export async function crashAtlas(
   { seed, crashes }: { seed: number; crashes: number },
   failures: Failures,
@@ -107,8 +107,8 @@ export async function crashAtlas(
 }
 
 /**
- * Lets all write, and kills the server some turns of the event loop after so
- * much was acknowledged: when it is at anything.
+ * Runs all writers. Kills the server some iterations of the event loop after a
+ * number of acknowledged writes, so at a random point.
  */
 async function writeUntil(
   limit: number,
@@ -130,7 +130,7 @@ async function writeUntil(
     try {
       await (isToBe ? add : remove).mutate({ code });
     } catch (error) {
-      // Before that there is no reason to fail.
+      // The server is only killed later, so this is a real failure.
       if (!isOver) throw error;
       return;
     }
@@ -151,7 +151,7 @@ async function writeUntil(
   await Promise.all(
     writers.map(async (writer) => {
       while (!isOver) {
-        // Several of one's own at once, as from several tabs.
+        // Several concurrent writes of one user, as from several tabs.
         const codes = new Set([0, 1, 2].map(() => random.pick(CODES)));
         await Promise.all([...codes].map((code) => write(writer, code)));
       }
@@ -162,10 +162,10 @@ async function writeUntil(
 }
 
 /**
- * Checks what a server knows that was started after a crash, and takes note of
- * what has become of the writes that nobody knew of.
+ * Checks the state of a restarted server, and resolves the writes whose outcome
+ * was unknown.
  *
- * @returns How many of those had been made.
+ * @returns The number of those that had taken effect.
  */
 async function checkAfterCrash(
   writers: readonly Writer[],
@@ -176,8 +176,8 @@ async function checkAfterCrash(
   let made = 0;
   for (const writer of writers) {
     const { name, visitor, favourites, underWay, signedIn } = writer;
-    // Atlas keeps its sessions in memory, so they end with the process: an old
-    // cookie is no error, and opens nothing.
+    // Atlas keeps sessions in memory, so the crash ended them. An old cookie
+    // must be harmless: anonymous, without an error.
     const old = await send(`${origin}/account`, {
       headers: { cookie: visitor.cookie },
     });
@@ -217,8 +217,8 @@ function checkDatabase(folder: Folder): void {
 }
 
 /**
- * Subscribes once. After each crash the client comes back by itself, with the
- * cookie of who has signed in again.
+ * Subscribes once. After each crash the client reconnects by itself, with the
+ * cookie of the user's latest session.
  */
 function watch(
   { visitor, signedIn }: Writer,

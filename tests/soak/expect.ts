@@ -1,10 +1,10 @@
-/** What goes wrong in the soak: its message says what was expected. */
+/** A failed check of the soak. The message contains the expected value. */
 export class SoakError extends Error {
   /** Always `SoakError`. */
   override readonly name = "SoakError";
 }
 
-/** Checks a status. */
+/** Checks a response's status. */
 export function expect(
   status: number,
   wanted: number | readonly number[],
@@ -14,20 +14,20 @@ export function expect(
   throw new SoakError(`Expected status ${wanted}, received ${status}: ${what}`);
 }
 
-/** Checks that a value has the JSON of another one. */
+/** Checks that two values have the same JSON. */
 export function equal(value: unknown, wanted: unknown, what: string): void {
   const [found, expected] = [JSON.stringify(value), JSON.stringify(wanted)];
   if (found === expected) return;
   throw new SoakError(`Expected ${expected}, received ${found}: ${what}`);
 }
 
-/** Checks that something holds. */
+/** Checks a condition. */
 export function holds(fact: boolean, what: string): void {
   if (!fact) throw new SoakError(`Expected otherwise: ${what}`);
 }
 
 /**
- * Waits for something that has to come, but not for ever.
+ * Waits for a promise, up to a time limit.
  *
  * @param limit In milliseconds.
  */
@@ -53,10 +53,10 @@ export async function within<T>(
 }
 
 /**
- * Asks again and again, until it is so or the time is up.
+ * Repeats a check until it succeeds or the time is up.
  *
  * @param limit In milliseconds.
- * @returns Whether it was so.
+ * @returns Whether it succeeded.
  */
 export async function poll(
   limit: number,

@@ -1,5 +1,5 @@
 /**
- * Mixed load: clients side by side, each doing one thing after another.
+ * Mixed load: concurrent clients, each of which performs random actions.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { SeededRandom } from "../trace/export/random.ts";
 import { within } from "./expect.ts";
 import type { World } from "./world.ts";
 
-/** Everything that is done. */
+/** All actions. */
 export const ACTIONS: readonly Action[] = [
   ...PAGES,
   ...ACCOUNTS,
@@ -22,20 +22,20 @@ export const ACTIONS: readonly Action[] = [
 ];
 
 const WEIGHT = ACTIONS.reduce((sum, { weight }) => sum + weight, 0);
-/** An action that takes longer than this has hung, in milliseconds. */
+/** Maximum duration of an action, in milliseconds. A longer one has hung. */
 const LIMIT = 60_000;
 
-/** What went wrong, and how often. */
+/** Messages of failures, with their counts. */
 export type Failures = Map<string, number>;
 
-/** Does each thing once, one after another. */
+/** Performs each action once, in sequence. */
 export async function doEach(world: World, failures: Failures): Promise<void> {
   for (const action of ACTIONS) await perform(action, world, failures);
 }
 
 /**
- * Lets so many clients do things until there has been enough. Each has numbers
- * of its own, so that what one does is no matter of how fast the others are.
+ * Runs clients until there is enough load. Each has its own random numbers, so
+ * its actions don't depend on the speed of the others.
  */
 export async function applyLoad(
   world: World,

@@ -11,7 +11,7 @@ import type { FaultRound } from "./cluster.ts";
 import { faultLine, reportOf, sampleLine } from "./report.ts";
 import { type Sample, soak } from "./soak.ts";
 
-/** How often one looks at the server while it is under load. */
+/** Number of samples to take during the load. */
 const SAMPLES = 60;
 
 async function run(
@@ -36,7 +36,7 @@ async function run(
     onFault: (round: FaultRound) => console.log(faultLine(round)),
   };
   if (part !== "atlas" && !hasRedisServer) {
-    console.log("Without the part of the cluster, which needs redis-server");
+    console.log("Skipping the cluster: it needs redis-server");
   }
   const result = await soak({
     atlas: part === "cluster" ? undefined : atlas,
@@ -44,7 +44,7 @@ async function run(
   }).catch((error: Error) => void console.error(error));
   if (result !== undefined) console.log(reportOf(result));
   if (result?.failures.size === 0) return 0;
-  console.log(`\nTo do the same again: ${again}`);
+  console.log(`\nTo repeat it: ${again}`);
   return 1;
 }
 

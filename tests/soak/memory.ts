@@ -1,37 +1,36 @@
 /**
- * Whether a server's memory grows without bound.
+ * Detects unbounded growth of memory.
  *
  * @module
  */
 
-/** What a server held when it had answered so many requests. */
+/** Memory of a server after a number of requests. */
 export interface MemorySample {
   readonly requests: number;
-  /** In bytes. */
+  /** Resident set size, in bytes. */
   readonly rss: number;
-  /** What was alive in the heap, in bytes. */
+  /** Live objects in the heap, in bytes. */
   readonly heap: number;
 }
 
-/** What came of a kind of memory. */
+/** Growth of the heap or of the RSS. */
 export interface Growth {
-  /** The least in each of the three thirds of the samples, in bytes. */
+  /** Minimum of each third of the samples, in bytes. */
   readonly thirds: readonly [number, number, number];
-  /** Bytes that it has grown by for each thousand requests, at the end. */
+  /** Growth per thousand requests between the last two thirds, in bytes. */
   readonly perThousand: number;
-  /** Whether that is more than can be explained. */
+  /** Whether the growth exceeds the allowed amount. */
   readonly isUnbounded: boolean;
 }
 
-/** Fewer samples than these tell nothing. */
+/** Minimum number of samples. */
 export const ENOUGH_SAMPLES = 12;
 
 /**
- * How much more there may be in the last third than in the middle one, in
- * bytes. In the first third the ring of traces, the caches and the tables fill
- * up. `slack` is for code that is compiled late and, of RSS, for an allocator
- * that gives nothing back; over some ten thousand requests it is less than one
- * small object for each.
+ * Allowed growth from the second third to the last, in bytes. Traces, caches
+ * and tables fill up in the first third. `slack` covers code that is compiled
+ * late and, for RSS, an allocator that keeps freed memory. Over ten thousand
+ * requests, that is less than one small object per request.
  */
 const ALLOWED = {
   heap: { slack: 2 * 1024 ** 2, perRequest: 8 },
@@ -54,8 +53,8 @@ export function growthOf(
     samples.slice(-2 * third, -third),
     samples.slice(-third),
   ];
-  // What is there for a moment, such as the memory that a password's hash
-  // takes, is in some of the samples; what is left behind is in all of them.
+  // Use minima: temporary memory, such as for a password hash, is in some
+  // samples. Leaked memory is in all of them.
   const [first, middle, last] = parts.map((part) =>
     Math.min(...part.map((sample) => sample[kind]))
   ) as [number, number, number];

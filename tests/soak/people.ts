@@ -1,5 +1,6 @@
 /**
- * Who uses Atlas in the soak, and what they know to be true of it.
+ * Users of Atlas in the soak, and the state that the server acknowledged to
+ * each.
  *
  * @module
  */
@@ -13,20 +14,19 @@ import { createVisitor, emailOf, PASSWORD } from "../atlas/serve_atlas.ts";
 import type { Page, Visitor } from "../atlas/serve_atlas.ts";
 import { equal, expect } from "./expect.ts";
 
-/** Somebody with an account. */
+/** A user with an account. */
 export interface Person {
   readonly name: string;
   readonly visitor: Visitor;
-  /** As `visitor.rpc`, but the calls of a tick go as one. */
+  /** Same as `visitor.rpc`, but batches the calls of a tick. */
   readonly batched: Visitor["rpc"];
-  /** The codes of what the server has acknowledged as theirs. */
+  /** Codes of the favourites that the server acknowledged. */
   readonly favourites: Set<string>;
 }
 
 /**
- * Writes accounts into the database of a server that does not run yet, as if
- * people had signed up. Their passwords' hashes cost little: it is not those
- * that the load is to be made of.
+ * Writes accounts into the database before the server starts. Their password
+ * hashes are cheap, so that hashing doesn't dominate the load.
  */
 export async function createAccounts(
   file: string,
@@ -40,7 +40,7 @@ export async function createAccounts(
   database.close();
 }
 
-/** Signs somebody up under a name that nobody has had. */
+/** Signs up a user under an unused name. */
 export async function signUp(
   name: string,
   origin: string,
@@ -53,7 +53,7 @@ export async function signUp(
   return person;
 }
 
-/** Somebody who has an account and has not signed in. */
+/** Returns a user who has an account but isn't signed in. */
 export function personOf(
   name: string,
   origin: string,
@@ -73,7 +73,7 @@ export function personOf(
   };
 }
 
-/** Signs somebody in who has an account. */
+/** Signs in a user who has an account. */
 export async function signIn({ name, visitor }: Person): Promise<void> {
   const page = await visitor.submit("/sign-in", {
     email: emailOf(name),
@@ -86,12 +86,12 @@ function expectRedirect({ status, text }: Page, what: string): void {
   expect(status, 303, `${what}: ${text.slice(0, 200)}`);
 }
 
-/** The codes of countries, in order. */
+/** Returns the codes of countries, sorted. */
 export function codesOf(countries: readonly { code: string }[]): string[] {
   return countries.map(({ code }) => code).sort();
 }
 
-/** Checks that the server's favourites are those that it has acknowledged. */
+/** Checks that the server's favourites equal the acknowledged ones. */
 export function checkFavourites(
   { name, favourites }: Person,
   found: readonly { code: string }[],

@@ -1,5 +1,5 @@
 /**
- * What a soak prints.
+ * Output of a soak.
  *
  * @module
  */
@@ -80,7 +80,7 @@ export function faultLine(
   } not good, longest ${longest.toFixed(0)} ms`;
 }
 
-/** Tells in a line what a look at the server has shown. */
+/** Returns a line about a sample. */
 export function sampleLine({ elapsed, requests, rss, heap, open }: Sample) {
   return `${(elapsed / 1000).toFixed(0).padStart(5)} s ${
     String(requests).padStart(8)
@@ -109,7 +109,7 @@ function latenciesOf({ times }: LoadResult): string[] {
 
 function memoryOf({ growth }: Pick<LoadResult, "growth">): string[] {
   return Object.entries(growth).map(([kind, found]) =>
-    `${kind}: ${found ? growthLine(found) : "too few samples to tell"}`
+    `${kind}: ${found ? growthLine(found) : "too few samples"}`
   );
 }
 
@@ -121,12 +121,12 @@ function growthLine({ thirds, perThousand }: Growth): string {
 
 function openOf(open: readonly OpenFiles[] | undefined): string {
   if (open === undefined) {
-    return "Open sockets: not known, as there is no /proc here";
+    return "Open sockets: unknown without /proc";
   }
   const [sockets, all] = (["sockets", "all"] as const).map((key) =>
     open.map((files) => files[key]).join(", ")
   );
-  return `Before, at most and after: ${sockets} sockets, ${all} open files`;
+  return `Before, maximum, after: ${sockets} sockets, ${all} open files`;
 }
 
 function megabytes(bytes: number): string {

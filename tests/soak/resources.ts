@@ -1,21 +1,21 @@
 /**
- * What a process holds open, as Linux tells it.
+ * Open files and sockets of a process, read from `/proc`.
  *
  * @module
  */
 
 /** Open files of a process. */
 export interface OpenFiles {
-  /** Sockets, listening ones too. */
+  /** Number of sockets, including listening ones. */
   readonly sockets: number;
-  /** All of its file descriptors, sockets too. */
+  /** Number of file descriptors, including sockets. */
   readonly all: number;
 }
 
 /**
- * Counts what a process holds open.
+ * Counts a process's open files.
  *
- * @returns The counts; `undefined` where there is no `/proc`.
+ * @returns The counts, or `undefined` without `/proc`.
  */
 export async function openFilesOf(pid: number): Promise<OpenFiles | undefined> {
   const folder = `/proc/${pid}/fd`;

@@ -1,7 +1,7 @@
 /**
- * The soak. Atlas runs in a process of its own, with tracing on, under mixed
- * load for a while. Then it is killed in the middle of writes, several times.
- * After that, three processes with one Redis have a fault every few seconds.
+ * The soak. Atlas runs in a process of its own, with tracing, under mixed load.
+ * Then it is killed several times in the middle of writes. Finally, three
+ * processes with one Redis have a fault every few seconds.
  *
  * @module
  */
@@ -32,39 +32,43 @@ import { createWorld, nameOf } from "./world.ts";
 /** Options for the soak of Atlas. */
 export interface SoakOptions {
   readonly seed: number;
-  /** How many clients do things side by side. */
+  /** Number of concurrent clients. */
   readonly clients: number;
-  /** How many times the server is killed. */
+  /** Number of times to kill the server. */
   readonly crashes: number;
-  /** Whether there has been enough load after so many ms and requests. */
+  /**
+   * Whether the load should end after this time in ms and number of requests.
+   */
   readonly isEnough: (elapsed: number, requests: number) => boolean;
-  /** Time between two looks at the server, in milliseconds. */
+  /** Time between two samples, in milliseconds. */
   readonly sampleEvery: number;
-  /** Is told of each look. */
+  /** Called after each sample. */
   readonly onSample?: (sample: Sample) => void;
 }
 
-/** What a look at the server has shown. */
+/** A measurement of the server. */
 export interface Sample extends MemorySample {
-  /** Since the load began, in milliseconds. */
+  /** Time since the load began, in milliseconds. */
   readonly elapsed: number;
-  /** `undefined` where there is no `/proc`. */
+  /** Open files, or `undefined` without `/proc`. */
   readonly open: OpenFiles | undefined;
 }
 
-/** What came of the load. */
+/** Result of the load. */
 export interface LoadResult {
-  /** In milliseconds. */
+  /** Duration in milliseconds. */
   readonly elapsed: number;
   readonly requests: number;
-  /** How long each request took, in milliseconds, by kind of action. */
+  /** Durations of requests in milliseconds, by kind of action. */
   readonly times: Traffic["times"];
   readonly samples: readonly Sample[];
-  /** Of each kind of memory; `undefined` if it was too short to tell. */
+  /** For each kind of memory. `undefined` if there are too few samples. */
   readonly growth: Readonly<Record<"heap" | "rss", Growth | undefined>>;
-  /** Before, at most, and after; `undefined` where there is no `/proc`. */
+  /** Before, maximum, and after. `undefined` without `/proc`. */
   readonly open: readonly OpenFiles[] | undefined;
-  /** Traces, of requests and of subscriptions, that ran on in the end. */
+  /**
+   * Number of traces, of requests and subscriptions, still running afterwards.
+   */
   readonly leftRunning: number;
 }
 
@@ -73,13 +77,15 @@ export interface SoakResult {
   /** `undefined` if Atlas wasn't wanted. */
   readonly load: LoadResult | undefined;
   readonly crashes: readonly CrashRound[];
-  /** `undefined` if it wasn't wanted. */
+  /** `undefined` if the cluster wasn't selected. */
   readonly cluster: ClusterResult | undefined;
-  /** What went wrong, and how often. Empty if nothing did. */
+  /** Failures with their counts. */
   readonly failures: Failures;
 }
 
-/** How long connections may take to be gone, in milliseconds. */
+/**
+ * Maximum time until connections are closed after the load, in milliseconds.
+ */
 const GRACE = 30_000;
 
 /** Runs a soak of Atlas, of a cluster, or of both. */
@@ -113,14 +119,15 @@ async function underLoad(
   using traffic = openTraffic();
   const random = new SeededRandom(seed);
   const world = await createWorld(atlas, traffic, random, names);
-  // Of each thing one, so that what is made once is there before the counting.
+  // Perform each action once first, so that one-time allocations aren't
+  // counted.
   await doEach(world, failures);
   traffic.reset();
   const before = await settledFilesOf(pid);
   const start = performance.now();
   const look = async () => {
     const figures = await figuresOf(atlas).catch(() => undefined);
-    if (figures === undefined) return fail("load: the server does not answer");
+    if (figures === undefined) return fail("load: the server doesn't answer");
     const { rss, heap } = figures;
     const { requests } = traffic;
     const elapsed = performance.now() - start;
@@ -129,7 +136,7 @@ async function underLoad(
     samples.push(sample);
     onSample?.(sample);
   };
-  // One that is late is not waited for: the next one is.
+  // Don't wait for a slow sample. Another one follows.
   let looking = look();
   const timer = setInterval(() => looking = looking.then(look), sampleEvery);
   await applyLoad(
@@ -159,7 +166,7 @@ async function underLoad(
     return after === undefined || after.sockets <= before!.sockets &&
         after.all <= before!.all;
   });
-  if (!isBack) fail("load: the server holds more open than before");
+  if (!isBack) fail("load: more files or sockets are open than before");
 
   const growth = {
     heap: growthOf("heap", samples),
@@ -173,7 +180,7 @@ async function underLoad(
   return { elapsed, requests, times, samples, growth, open, leftRunning };
 }
 
-/** Asks over a connection that is closed again. */
+/** Requests the figures over a separate connection, and closes it. */
 async function figuresOf(atlas: AtlasProcess) {
   using client = Deno.createHttpClient({});
   return await atlas.figures((input, init) =>
@@ -181,7 +188,7 @@ async function figuresOf(atlas: AtlasProcess) {
   );
 }
 
-/** What is open when what was closed is gone: for ten looks the same. */
+/** Waits until ten samples in a row are equal, and returns the open files. */
 async function settledFilesOf(pid: number): Promise<OpenFiles | undefined> {
   let files = await openFilesOf(pid);
   let same = 0;

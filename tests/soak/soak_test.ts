@@ -1,4 +1,4 @@
-/** A soak of a moment, so that the long one runs when it is wanted. */
+/** A short soak, so that the long one works when it is needed. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ROOT } from "../helpers.ts";
@@ -12,7 +12,7 @@ import { reportOf } from "./report.ts";
 import { soak } from "./soak.ts";
 import { percentile } from "./traffic.ts";
 
-Deno.test("Atlas under load answers as it should, holds nothing open after, and loses nothing when it is killed", async () => {
+Deno.test("Atlas under load answers correctly, leaves nothing open, and loses nothing when killed", async () => {
   const result = await soak({
     atlas: {
       seed: 7,
@@ -40,7 +40,7 @@ Deno.test("Atlas under load answers as it should, holds nothing open after, and 
 
 Deno.test({
   name: needsRedis(
-    "Three processes lose no acknowledged write and no message in any fault, and no answer takes too long",
+    "Three processes lose no acknowledged write or message in any fault, and every answer is in time",
     hasRedisServer,
   ),
   ignore: !hasRedisServer,
@@ -67,7 +67,7 @@ Deno.test({
   },
 });
 
-Deno.test("Memory that grows with the requests is told from memory that only moves", () => {
+Deno.test("growthOf() distinguishes growth per request from fluctuation", () => {
   const series = (heapAt: (i: number) => number) =>
     Array.from({ length: 60 }, (_, i) => ({
       requests: i * 1_000,
@@ -77,17 +77,17 @@ Deno.test("Memory that grows with the requests is told from memory that only mov
   const grows = (heapAt: (i: number) => number) =>
     growthOf("heap", series(heapAt))!.isUnbounded;
   assertEquals(grows(() => 0), false);
-  assertEquals(grows((i) => i % 2 * 50e6), false, "what is there at times");
+  assertEquals(grows((i) => i % 2 * 50e6), false, "temporary memory");
   assertEquals(grows((i) => Math.min(i, 20) * 1e6), false, "what fills up");
   assertEquals(grows((i) => -i * 1e5), false);
-  // 256 bytes a request.
+  // 256 bytes per request.
   assertEquals(grows((i) => i * 256_000), true);
   assertEquals(grows((i) => i * 256_000 + i % 3 * 50e6), true);
   assertEquals(growthOf("rss", series(() => 0))!.perThousand, 0);
   assertEquals(growthOf("heap", series(() => 0).slice(50)), undefined);
 });
 
-Deno.test("What takes for ever ends with an error, and each action has its place", async () => {
+Deno.test("within() rejects after its limit, action names are unique, and percentile() returns a list's value", async () => {
   const error = await within(1, "a test", new Promise<void>(() => {}))
     .catch((error: Error) => error);
   assertEquals(error?.message, "It took over 1 ms: a test");
@@ -101,7 +101,7 @@ Deno.test("What takes for ever ends with an error, and each action has its place
   );
 });
 
-Deno.test("soak takes its options from the command line", () => {
+Deno.test("soak parses the options of the command line", () => {
   const { seed, ...defaults } = parseArguments([]);
   assert(Number.isInteger(seed));
   assertEquals(defaults, {
@@ -129,7 +129,7 @@ Deno.test("soak takes its options from the command line", () => {
   }
 });
 
-Deno.test("soak tells its usage, and ends with 2 if it is used otherwise", async () => {
+Deno.test("soak prints its usage, and exits with 2 after a wrong option", async () => {
   const run = async (...args: string[]) => {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", "tests/soak/main.ts", ...args],

@@ -1,31 +1,31 @@
 /**
- * The requests of the soak: sent over connections that end with it, and timed.
+ * Sends and times the requests of the soak. Its connections end with it.
  *
  * @module
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What becomes of the requests. Ends with the block that it was made in. */
+/** A client with statistics. Disposing it closes its connections. */
 export interface Traffic extends Disposable {
-  /** Sends a request, and reads all of the answer. */
+  /** Sends a request and reads the whole response. */
   readonly send: typeof fetch;
-  /** How long each took, in milliseconds, by the kind of action. */
+  /** Durations in milliseconds, by kind of action. */
   readonly times: ReadonlyMap<string, readonly number[]>;
-  /** How many there were. */
+  /** Number of requests. */
   readonly requests: number;
-  /** Runs an action; its requests count as of this kind. */
+  /** Runs an action. Its requests count under this kind. */
   as<T>(kind: string, fn: () => Promise<T>): Promise<T>;
-  /** Times what is no request, such as an answer on a socket. */
+  /** Times anything other than a request, such as a message on a socket. */
   time<T>(fn: () => Promise<T>): Promise<T>;
-  /** Closes its connections and forgets the times so far. */
+  /** Closes its connections and clears the times. */
   reset(): void;
 }
 
-/** Statuses whose answers have no body (Fetch, section 2.2.4). */
+/** Statuses of responses without a body (Fetch, section 2.2.4). */
 const BODILESS = new Set([101, 204, 205, 304]);
 
-/** Opens connections. */
+/** Creates a client. */
 export function openTraffic(): Traffic {
   const kinds = new AsyncLocalStorage<string>();
   let client = openClient();
@@ -75,7 +75,7 @@ function openClient(): Deno.HttpClient {
   return Deno.createHttpClient({ poolMaxIdlePerHost: 64 });
 }
 
-/** The value below which a share of a list is, and the list's largest. */
+/** Returns a percentile of a sorted list. `share` is from 0 to 1. */
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[
     Math.min(sorted.length - 1, Math.floor(sorted.length * share))

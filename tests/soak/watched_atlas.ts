@@ -1,6 +1,6 @@
 /**
- * Atlas as the soak serves it, in a process of its own: with a page that is
- * kept, which Atlas has none of, and with what the process can tell of itself.
+ * Atlas as the soak serves it, with two additions: a cached page, and figures
+ * of the process.
  *
  * @module
  */
@@ -12,26 +12,26 @@ import { getTracer } from "@quartet/kit/trace";
 import { createAtlas } from "../../examples/atlas/atlas.ts";
 import type { AtlasOptions } from "../../examples/atlas/atlas.ts";
 
-/** What the server tells of itself. Sizes are in bytes. */
+/** Figures of the server process. Sizes are in bytes. */
 export interface Figures {
   readonly pid: number;
   readonly rss: number;
-  /** What is alive in the heap: garbage has been collected. */
+  /** Live objects in the heap, after garbage collection. */
   readonly heap: number;
-  /** Traces that have not ended: of requests, and of subscriptions. */
+  /** Number of unfinished traces, of requests and of subscriptions. */
   readonly running: number;
-  /** Traces that are kept. */
+  /** Number of stored traces. */
   readonly kept: number;
 }
 
-/** Where the figures are. Nothing below `/__app/` is traced. */
+/** Path of the figures. Paths below `/__app/` aren't traced. */
 export const FIGURES_PATH = "/__app/soak";
-/** Where the page is that is kept, and can be asked for conditionally. */
+/** Path of the cached page, which supports conditional requests. */
 export const KEPT_PATH = "/kept/countries";
 
 declare const gc: () => void;
 
-/** Makes the demo, watched. */
+/** Creates the demo with both additions. */
 export function createWatchedAtlas(options: AtlasOptions): Fetcher {
   const atlas = createAtlas(options);
   const tracer = getTracer();

@@ -4,20 +4,20 @@ import type { Person } from "./people.ts";
 import { personOf, signIn, signUp } from "./people.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** What the actions of a load share. */
+/** State that the actions of a load share. */
 export interface World {
   readonly origin: string;
   readonly port: number;
   readonly traffic: Traffic;
   readonly random: SeededRandom;
-  /** Those whom no action has at the moment: one action at a time each. */
+  /** Users that no action is using: each does one thing at a time. */
   readonly people: Person[];
-  /** The first to have signed up, while no action has them. */
+  /** The first users to sign up, while no action is using them. */
   readonly admins: Person[];
   readonly counts: {
-    /** How many people there are, busy or not. */
+    /** Total number of users. */
     population: number;
-    /** Passwords tried in vain: after 100 of them an address is kept out. */
+    /** Number of wrong passwords tried. An address is blocked after 100. */
     wrongPasswords: number;
   };
 }
@@ -26,9 +26,9 @@ export interface World {
 export const CODES: readonly string[] = countries.map(({ cca3 }) => cca3);
 
 /**
- * Makes a world of people who have an account.
+ * Creates users with an account.
  *
- * @param names Theirs; the first one is the admin.
+ * @param names Their names. The first one is the admin.
  */
 export async function createWorld(
   { origin, port }: { origin: string; port: number },
@@ -49,21 +49,21 @@ export async function createWorld(
   };
 }
 
-/** Signs somebody up. */
+/** Signs up another user. */
 export async function addPerson(world: World): Promise<void> {
   const name = nameOf(world.counts.population++);
   const { origin, traffic } = world;
   world.people.push(await signUp(name, origin, traffic.send));
 }
 
-/** Names people by a number. */
+/** Returns the name for a number. */
 export const nameOf = (number: number): string => `Person${number}`;
 
 /**
- * Takes somebody out of a list for as long as a function runs. Whoever it fails
- * with does not come back: nobody knows what is true of them.
+ * Removes a random user from a list while a function runs. If it fails, the
+ * user isn't put back, because their state is unknown.
  *
- * @returns `false` if there is nobody.
+ * @returns `false` if the list is empty.
  */
 export async function borrow(
   world: World,

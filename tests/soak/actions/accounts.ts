@@ -1,4 +1,4 @@
-/** Signing up, in and out, and what one may do who has signed in. */
+/** Sign-up, sign-in and sign-out, and actions of signed-in users. */
 
 import { expect, holds } from "../expect.ts";
 import { checkFavourites, signIn } from "../people.ts";
@@ -9,8 +9,8 @@ import { REVALIDATE_SECRET } from "../atlas_process.ts";
 import type { Action } from "./action.ts";
 
 /**
- * More people than these are not needed: whoever signs up has a password whose
- * hash takes as long as a hundred requests, and so does signing in with it.
+ * Maximum number of users. More aren't needed: each sign-up and sign-in costs
+ * as much as a hundred requests, because of the password hash.
  */
 const MAX_POPULATION = 20;
 
@@ -32,7 +32,10 @@ const comeAndGo: Action = {
       const copy = visitor.cookie;
       const path = world.random.pick(["/sign-out", "/sign-out-everywhere"]);
       expect((await visitor.submit(path)).status, 303, path);
-      holds(visitor.browser.cookies.size === 0, "signing out takes the cookie");
+      holds(
+        visitor.browser.cookies.size === 0,
+        "signing out removes the cookie",
+      );
       const thief = await world.traffic.send(`${world.origin}/account`, {
         headers: { cookie: copy },
       });
@@ -71,7 +74,7 @@ const batches: Action = {
     }),
 };
 
-/** Marks a country, or takes the mark away, and keeps in mind what was done. */
+/** Adds or removes a favourite, and records what the server acknowledged. */
 export async function toggle(
   { random }: World,
   { favourites, visitor: { rpc } }: Person,
@@ -123,7 +126,7 @@ const webhook: Action = {
   },
 };
 
-/** What people with an account do, and those who look after Atlas. */
+/** Actions of users, of the admin, and of a webhook. */
 export const ACCOUNTS: readonly Action[] = [
   join,
   comeAndGo,

@@ -1,15 +1,15 @@
 import type { World } from "../world.ts";
 
-/** Something that people do. */
+/** An action of a client. */
 export interface Action {
-  /** Under which its requests are counted. */
+  /** Its kind: its requests are timed under this name. */
   readonly name: string;
-  /** How often it is done, compared with the others. */
+  /** Relative frequency. */
   readonly weight: number;
   /**
-   * Does it once, and checks what comes of it.
+   * Performs it once and checks the outcome.
    *
-   * @throws {Error} If anything is not as it should be.
+   * @throws {Error} If the outcome isn't as expected.
    */
   readonly run: (world: World) => Promise<unknown>;
 }

@@ -1,4 +1,4 @@
-/** Looking at pages, and asking the API that they have. */
+/** Requests for pages, and for the API behind them. */
 
 import { equal, expect, holds } from "../expect.ts";
 import { borrow, CODES } from "../world.ts";
@@ -6,7 +6,8 @@ import type { World } from "../world.ts";
 import { KEPT_PATH } from "../watched_atlas.ts";
 import type { Action } from "./action.ts";
 
-// Parts of names: the capitals are changed by the admin.
+// Parts of country names. The admin edits capitals, so searching those isn't
+// stable.
 const TEXTS = ["land", "a", "stan", "guinea", "nowhere at all", "%", "é"];
 
 const page: Action = {
@@ -14,7 +15,7 @@ const page: Action = {
   weight: 20,
   async run(world) {
     const { random, people } = world;
-    // A stranger's now and then.
+    // Now and then without signing in.
     const opened = !random.chance(0.3) &&
       await borrow(world, people, async ({ visitor }) => {
         const { status, text } = await visitor.open("/account");
@@ -70,7 +71,11 @@ const conditional: Action = {
   async run({ origin, traffic }) {
     const first = await traffic.send(origin + KEPT_PATH);
     expect(first.status, 200, "kept page");
-    equal((await first.json()).length, CODES.length, "countries that are kept");
+    equal(
+      (await first.json()).length,
+      CODES.length,
+      "countries in the cached page",
+    );
     const etag = first.headers.get("etag")!;
     const ask = (etag: string) =>
       traffic.send(origin + KEPT_PATH, { headers: { "if-none-match": etag } });
@@ -94,5 +99,5 @@ const files: Action = {
   },
 };
 
-/** What strangers do as well. */
+/** Actions that need no account. */
 export const PAGES: readonly Action[] = [page, search, conditional, files];

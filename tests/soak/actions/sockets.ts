@@ -1,4 +1,4 @@
-/** Sockets that come and go, and the traces, which are read meanwhile. */
+/** Short-lived sockets, and readers of traces. */
 
 import { connect, subscribe } from "../../rpc/helpers.ts";
 import { codesOf } from "../people.ts";
@@ -28,10 +28,10 @@ const live: Action = {
         await toggle(world, person);
         await check("live favourites after a change");
       }
-      // Some only close the socket.
+      // Some clients only close the socket, without unsubscribing.
       if (random.chance(0.5)) {
         socket.send({ type: "unsubscribe", id: "1" });
-        equal(await socket.settle(), [], "what comes after unsubscribing");
+        equal(await socket.settle(), [], "messages after unsubscribing");
       }
     }),
 };
@@ -52,7 +52,7 @@ const traces: Action = {
     const { traces, total } = await response.json();
     holds(total <= 200, `${total} traces of 200 are kept`);
     if (traces.length > 0) {
-      // It may have had to give way in the meantime.
+      // It may have been evicted in the meantime.
       const one = await traffic.send(`${api}?id=${traces[0].id}`);
       expect(one.status, [200, 404], "one trace");
     }
@@ -81,5 +81,5 @@ const watch: Action = {
   },
 };
 
-/** What is done on sockets, and what looks at the traces. */
+/** Actions on sockets, and those that read traces. */
 export const SOCKETS: readonly Action[] = [live, traces, watch];

@@ -1,4 +1,4 @@
-/** Those who mean harm, and those who leave without a word. */
+/** Hostile requests, and clients that disconnect in the middle. */
 
 import { frame, handshake, subscribe, writeAll } from "../../rpc/helpers.ts";
 import { expect } from "../expect.ts";
@@ -6,11 +6,11 @@ import { borrow } from "../world.ts";
 import type { World } from "../world.ts";
 import type { Action } from "./action.ts";
 
-/** A request that is refused, or that must not do what it is meant to. */
+/** A request that must be rejected or have no effect. */
 interface Attack {
   readonly path: string;
   readonly init?: RequestInit;
-  /** How it is answered. */
+  /** Expected status. */
   readonly status: number;
 }
 
@@ -89,7 +89,7 @@ const attack: Action = {
   weight: 12,
   async run(world) {
     const { origin, traffic, random, counts } = world;
-    // Each counts for the address, which is everybody's here.
+    // Failed sign-ins count per address, and all clients share one.
     if (counts.wrongPasswords < 40 && random.chance(0.02)) {
       counts.wrongPasswords++;
       const form = `email=p${random.below(5)}@example.com&password=a+guess`;
@@ -115,7 +115,7 @@ const leave: Action = {
   },
 };
 
-/** Gives a request up while it is on its way. */
+/** Aborts a request in flight. */
 async function abort({ origin }: World): Promise<void> {
   using client = Deno.createHttpClient({});
   const controller = new AbortController();
@@ -125,7 +125,7 @@ async function abort({ origin }: World): Promise<void> {
   await response.then(({ body }) => body?.cancel(), () => {});
 }
 
-/** Asks for a page and reads none of it. */
+/** Requests a page without reading the body. */
 async function readNothing({ origin }: World): Promise<void> {
   using client = Deno.createHttpClient({});
   const response = await fetch(`${origin}/script.js`, { client });
@@ -133,7 +133,7 @@ async function readNothing({ origin }: World): Promise<void> {
   await response.body?.cancel();
 }
 
-/** Sends a part of a request. */
+/** Sends part of a request. */
 async function halfARequest({ port, random }: World): Promise<void> {
   const text = "POST /api/rpc HTTP/1.1\r\nHost: 127.0.0.1\r\n" +
     "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n" +
@@ -143,7 +143,7 @@ async function halfARequest({ port, random }: World): Promise<void> {
   await writeAll(connection, new TextEncoder().encode(part));
 }
 
-/** Subscribes, and cuts the connection without closing the socket. */
+/** Subscribes, and closes the connection without closing the WebSocket. */
 async function dropSocket(world: World): Promise<void> {
   await borrow(world, world.people, async ({ visitor }) => {
     const { port, random } = world;
@@ -154,10 +154,10 @@ async function dropSocket(world: World): Promise<void> {
     await connection.read(buffer);
     const text = JSON.stringify(subscribe("1", "favourites.live"));
     await writeAll(connection, frame(text));
-    // At times before it has begun, at times when it has.
+    // Before or after the subscription has started.
     if (random.chance(0.5)) await connection.read(buffer);
   });
 }
 
-/** What strangers do whom nobody has asked. */
+/** Actions of attackers and of clients that disconnect. */
 export const STRANGERS: readonly Action[] = [attack, leave];
