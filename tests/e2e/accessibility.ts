@@ -1,6 +1,5 @@
 /**
- * Whether people can use a page who see, hear or point in other ways, as far as
- * a machine can tell.
+ * Checks of accessibility that a machine can make.
  *
  * @module
  */
@@ -13,13 +12,16 @@ import { waitUntil } from "./viewer_page.ts";
 
 const STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
 
-/** Brings axe into the page, past its policy as the developer's tools do. */
+/**
+ * Loads axe into the page. Like the developer tools, this bypasses the page's
+ * policy.
+ */
 export async function loadAxe(page: Page): Promise<void> {
   await page.evaluate(axe.source);
   await waitUntil(page, `typeof axe === "object"`);
 }
 
-/** Checks that axe finds nothing that is serious or worse. */
+/** Checks that axe reports no violation rated serious or critical. */
 export async function assertAccessible(page: Page): Promise<void> {
   const options: RunOptions = {
     runOnly: STANDARDS,

@@ -5,63 +5,66 @@ import { startBrowser } from "./browser.ts";
 import type { Page } from "./browser.ts";
 import { traceWith, until } from "./client_page.ts";
 
-/** Signs in with Hillside, where one clicks on Ada. */
+/** Signs in with Hillside as Ada. */
 async function signIn(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Sign in" }).first().click();
   await page.getByRole("link", { name: "Sign in with Hillside" }).click();
   await page.getByRole("button", { name: "Ada Lovelace" }).click();
   await page.getByRole("link", { name: "Ada Lovelace" }).waitFor();
-  // Its buttons do nothing before its script has run.
+  // Buttons don't work before the script has run.
   await page.waitForLoadState();
 }
 
 Deno.test("Atlas in a browser", async (t) => {
   await using browser = await startBrowser();
 
-  await t.step("filters as one types, each look-up a trace", async () => {
-    const tracer = createTracer();
-    await using atlas = serveAtlas({ tracer });
-    await using view = await browser.newPage();
-    const { page } = view;
-    await page.goto(atlas.origin);
-    const { trace: load, span } = await traceWith(
-      tracer,
-      "hydrate:Search",
-    );
-    assertEquals(load.metadata.pathname, "/");
-    assertEquals(span.layer, "islands");
-    assertEquals(span.parentId, load.rootSpanId);
+  await t.step(
+    "searches while the user types, with a trace for each request",
+    async () => {
+      const tracer = createTracer();
+      await using atlas = serveAtlas({ tracer });
+      await using view = await browser.newPage();
+      const { page } = view;
+      await page.goto(atlas.origin);
+      const { trace: load, span } = await traceWith(
+        tracer,
+        "hydrate:Search",
+      );
+      assertEquals(load.metadata.pathname, "/");
+      assertEquals(span.layer, "islands");
+      assertEquals(span.parentId, load.rootSpanId);
 
-    await page.fill("#q", "reykjav");
-    await page.getByText("1 country").waitFor();
-    assertEquals(await page.locator("main li").allInnerTexts(), [
-      "🇮🇸 Iceland Europe",
-    ]);
-    const { span: asked } = await traceWith(tracer, "fetch GET /api/rpc");
-    const trace = await until(
-      "the request below the fetch",
-      () =>
-        tracer.getTraces().find(({ spans, rootSpanId }) =>
-          spans.get(rootSpanId)?.parentId === asked.id
-        ),
-    );
-    assert(trace.spans.values().some(({ layer }) => layer === "database"));
+      await page.fill("#q", "reykjav");
+      await page.getByText("1 country").waitFor();
+      assertEquals(await page.locator("main li").allInnerTexts(), [
+        "🇮🇸 Iceland Europe",
+      ]);
+      const { span: asked } = await traceWith(tracer, "fetch GET /api/rpc");
+      const trace = await until(
+        "the request below the fetch",
+        () =>
+          tracer.getTraces().find(({ spans, rootSpanId }) =>
+            spans.get(rootSpanId)?.parentId === asked.id
+          ),
+      );
+      assert(trace.spans.values().some(({ layer }) => layer === "database"));
 
-    await page.getByText("Iceland").click();
-    await page.getByText("None by land.").waitFor();
-    await until(
-      "the next page's load",
-      () =>
-        tracer.getTraces().find(({ metadata, spans }) =>
-          metadata.pathname === "/countries/ISL" &&
-          spans.values().some(({ name }) => name === "page:load")
-        ),
-    );
-    assertEquals(view.errors, []);
-    assertEquals(view.foreignRequests, []);
-  });
+      await page.getByText("Iceland").click();
+      await page.getByText("None by land.").waitFor();
+      await until(
+        "the next page's load",
+        () =>
+          tracer.getTraces().find(({ metadata, spans }) =>
+            metadata.pathname === "/countries/ISL" &&
+            spans.values().some(({ name }) => name === "page:load")
+          ),
+      );
+      assertEquals(view.errors, []);
+      assertEquals(view.foreignRequests, []);
+    },
+  );
 
-  await t.step("marks a favourite in every tab of its user", async () => {
+  await t.step("marks a favourite in every tab of the user", async () => {
     const tracer = createTracer();
     await using atlas = serveAtlas({ tracer });
     await using view = await browser.newPage();
@@ -88,8 +91,8 @@ Deno.test("Atlas in a browser", async (t) => {
     await stranger.page.getByText("Sign in to keep favourites.").waitFor();
     assertEquals(await stranger.page.locator("[aria-pressed]").count(), 0);
 
-    // The call in the trace of the fetch, the subscription in that of the
-    // request that opened its socket.
+    // The call is in the trace of the fetch. The subscription is in the trace
+    // of the request that opened its socket.
     const { trace } = await traceWith(tracer, "rpc:favourites.add");
     const names = Array.from(trace.spans.values(), ({ name }) => name);
     assert(names.includes("db.execute"), names.join(", "));
@@ -100,7 +103,7 @@ Deno.test("Atlas in a browser", async (t) => {
     assertEquals(view.errors, []);
   });
 
-  await t.step("without tracing, the page works and tells nobody", async () => {
+  await t.step("works without tracing and sends nothing", async () => {
     await using atlas = serveAtlas();
     await using view = await browser.newPage();
     const asked: string[] = [];

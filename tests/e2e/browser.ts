@@ -1,9 +1,9 @@
 /**
- * A real browser for tests, and pages that watch what goes on in them.
+ * A real browser for tests, and pages that record errors and requests.
  *
- * The browser is the one that `CHROME_PATH` names, else a Chromium or Chrome
- * of the system, else the one inside the npm package `@sparticuz/chromium`,
- * which needs nothing else to be installed.
+ * It uses the browser in `CHROME_PATH`, else an installed Chromium or Chrome,
+ * else the one in the npm package `@sparticuz/chromium`, which has no other
+ * requirements.
  *
  * @module
  */
@@ -14,23 +14,23 @@ import { findBundledBrowser } from "./bundled_browser.ts";
 
 export type { Page } from "playwright-core";
 
-/** A browser that has been started. Ends with the block it was started in. */
+/** A running browser. Disposing it closes it. */
 export interface TestBrowser extends AsyncDisposable {
   /** Its version. */
   readonly version: string;
-  /** Opens a page with storage of its own. */
+  /** Opens a page with its own storage. */
   newPage(): Promise<TestPage>;
 }
 
-/** A page, and what happened in it. Closes with the block it was opened in. */
+/** A page, with its errors and requests. Disposing it closes it. */
 export interface TestPage extends AsyncDisposable {
   /** The page. */
   readonly page: Page;
-  /** Errors on the console, and those that nobody caught. */
+  /** Errors on the console, and uncaught errors. */
   readonly errors: readonly string[];
   /**
-   * The addresses of the requests, those of sockets included, to any host but
-   * 127.0.0.1 and localhost.
+   * URLs of requests and sockets to any host other than 127.0.0.1 and
+   * localhost.
    */
   readonly foreignRequests: readonly string[];
 }
@@ -55,8 +55,8 @@ const FLAGS = [
 ];
 
 /**
- * Starts a browser. It takes half a second or so: one is enough for a file, and
- * for the steps of a test.
+ * Starts a browser. This takes about half a second, so share one browser within
+ * a file or test.
  *
  * @example
  * ```ts
@@ -75,7 +75,7 @@ export async function startBrowser(): Promise<TestBrowser> {
     executablePath: path,
     env: { ...Deno.env.toObject(), ...env },
     args: [...FLAGS, ...args],
-    // The test runner has its own way of being interrupted.
+    // The test runner handles SIGINT itself.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
@@ -87,7 +87,7 @@ export async function startBrowser(): Promise<TestBrowser> {
   };
 }
 
-/** Opens pages in one browser for all tests of a file. */
+/** Shares one browser between all tests of a file. */
 export function shareBrowser(): Pick<TestBrowser, "newPage"> {
   let browser: TestBrowser;
   Deno.test.beforeAll(async () => {
@@ -97,17 +97,17 @@ export function shareBrowser(): Pick<TestBrowser, "newPage"> {
   return { newPage: () => browser.newPage() };
 }
 
-/** A browser's program, and what it needs to run. */
+/** A browser's executable and its settings. */
 export interface Program {
-  /** The file. */
+  /** Path of the executable. */
   readonly path: string;
-  /** Variables of its environment. */
+  /** Environment variables. */
   readonly env?: Record<string, string>;
-  /** Arguments in addition. */
+  /** Additional arguments. */
   readonly args?: readonly string[];
 }
 
-/** Finds the browser that tests are to use. */
+/** Finds the browser for tests. */
 export async function findBrowser(): Promise<Program> {
   const chosen = Deno.env.get("CHROME_PATH");
   if (chosen) return { path: chosen };

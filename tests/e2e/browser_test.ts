@@ -4,10 +4,10 @@ import { until } from "./client_page.ts";
 
 Deno.test("a page of the test browser", async (t) => {
   await using browser = await startBrowser();
-  await t.step("tells its version", () => {
+  await t.step("has a version", () => {
     assertMatch(browser.version, /^\d+\./);
   });
-  await t.step("notes errors and requests to other hosts", async () => {
+  await t.step("records errors and requests to other hosts", async () => {
     await using server = Deno.serve(
       { port: 0, hostname: "127.0.0.1", onListen: () => {} },
       () =>

@@ -1,6 +1,6 @@
 /**
- * The browser inside the npm package `@sparticuz/chromium`: compressed, with
- * the libraries that a bare system lacks.
+ * The browser in the npm package `@sparticuz/chromium`. It is compressed, and
+ * includes the libraries that a minimal system lacks.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 import type { Program } from "./browser.ts";
 
 /**
- * Not in `deno.json`, and not named where it is imported: it is large, and Deno
- * would download it for everybody who runs anything here.
+ * Not in `deno.json`, and imported through a variable: otherwise Deno would
+ * download this large package for everyone.
  */
 const PACKAGE = "npm:@sparticuz/chromium@153.0.0";
 
@@ -22,10 +22,7 @@ const ARCHIVES = [
   "swiftshader.tar.br",
 ];
 
-/**
- * Unpacks the browser, once for each version of it, into a folder of the
- * system's temporary ones.
- */
+/** Unpacks the browser into a temporary folder, once per version. */
 export async function findBundledBrowser(): Promise<Program> {
   const version = PACKAGE.slice(PACKAGE.lastIndexOf("@") + 1);
   const temporary = await Deno.makeTempDir({ prefix: "chromium-" });
@@ -37,7 +34,7 @@ export async function findBundledBrowser(): Promise<Program> {
         join(temporary, "fonts", "fonts.conf"),
         fontSettings(home),
       );
-      // Whoever is second finds it there, whole.
+      // Another process may have been faster. Its folder is complete.
       await Deno.rename(temporary, home).catch(async (error) => {
         if (!await exists(home)) throw error;
       });
@@ -57,7 +54,7 @@ export async function findBundledBrowser(): Promise<Program> {
   };
 }
 
-/** The package unpacks into the temporary folder, whichever that is. */
+/** Unpacks into `target`: the package always uses the temporary folder. */
 async function unpack(target: string): Promise<void> {
   const { inflate } = await import(PACKAGE);
   const program = fileURLToPath(import.meta.resolve(PACKAGE));
@@ -72,7 +69,7 @@ async function unpack(target: string): Promise<void> {
   }
 }
 
-/** Those of the package expect its fonts in another folder. */
+/** Returns font settings for this folder. The package expects another one. */
 function fontSettings(home: string): string {
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">

@@ -1,6 +1,5 @@
 /**
- * A traced app whose page has the browser's half of tracing on `window.kit`,
- * for tests to drive.
+ * A traced app whose page exposes the client of tracing as `window.kit`.
  *
  * @module
  */
@@ -13,7 +12,7 @@ import * as esbuild from "esbuild";
 import type { TestPage } from "./browser.ts";
 import { ROOT } from "../helpers.ts";
 
-/** Bundles a module that imports the client, as a page would have it. */
+/** Bundles a module that imports the client, as for a page. */
 export async function bundle(source: string): Promise<string> {
   const { outputFiles } = await esbuild.build({
     stdin: {
@@ -33,7 +32,7 @@ export async function bundle(source: string): Promise<string> {
   return outputFiles[0]!.text;
 }
 
-/** Puts the whole client on the page, and starts it unless told otherwise. */
+/** Exposes the whole client, and starts it except with `?manual`. */
 const SCRIPT = `
   import * as kit from "@quartet/kit/trace/client";
   window.kit = kit;
@@ -42,23 +41,23 @@ const SCRIPT = `
 `;
 let script: Promise<string> | undefined;
 
-/** A server of the page. Ends with the block that it was started in. */
+/** A server of the page. Disposing it stops it. */
 export interface ClientApp extends AsyncDisposable {
   /** Its origin. */
   readonly url: string;
   /** The traces. */
   readonly tracer: Tracer;
-  /** The addresses that were asked for, and the sockets, in order. */
+  /** All requests received, including those that open sockets, in order. */
   readonly asked: readonly Request[];
 }
 
-/** What the app is to be like. */
+/** Options of the app. */
 export interface ClientAppOptions {
   readonly port?: number;
-  /** Whether it traces. Default `true`. */
+  /** Whether it traces requests. Default: `true`. */
   readonly traced?: boolean;
   readonly tracer?: Tracer;
-  /** Whether the page may see and send traces. Default `true`. */
+  /** Whether the page may read and send traces. Default: `true`. */
   readonly open?: boolean;
   readonly head?: string;
   readonly routes?: readonly Route[];
@@ -120,15 +119,15 @@ function page(head: string): Response {
   );
 }
 
-/** Runs code in the page; `kit` is the client. */
+/** Runs code in the page, where `kit` is the client. */
 export function run<T>({ page }: TestPage, code: string): Promise<T> {
   return page.evaluate<T>(`(async () => { ${code} })()`);
 }
 
-/** How long a wait may take, in milliseconds, on a machine that is busy. */
+/** Maximum time to wait, in milliseconds. Generous, for busy machines. */
 const PATIENCE = 20_000;
 
-/** Waits until `look` finds something. */
+/** Waits until `look` returns something. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false,
@@ -137,12 +136,14 @@ export async function until<T>(
   for (;;) {
     const found = look();
     if (found) return found;
-    if (performance.now() > end) throw new Error(`Waited in vain for ${what}`);
+    if (performance.now() > end) {
+      throw new Error(`Timed out waiting for ${what}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-/** Waits for a trace that has a span of a name, and gives both. */
+/** Waits for a trace with a span of this name, and returns both. */
 export function traceWith(
   tracer: Tracer,
   name: string,

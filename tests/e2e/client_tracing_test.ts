@@ -46,13 +46,13 @@ interface PageOptions extends ClientAppOptions {
   readonly path?: string;
   /** A script that runs before the page's own. */
   readonly init?: string;
-  /** Whether the test sets the page's timers forward. */
+  /** Whether the test controls the page's timers. */
   readonly clock?: boolean;
 }
 
 type ClientAppOptions = NonNullable<Parameters<typeof startClientApp>[0]>;
 
-/** Tests with the app's page open. */
+/** Registers a test with the app's page open. */
 function testPage(
   name: string,
   fn: (app: ClientApp, view: TestPage) => Promise<void>,
@@ -69,32 +69,35 @@ function testPage(
   });
 }
 
-testPage("fetch is the parent of what it causes", async (app, view) => {
-  const text = await run<string>(
-    view,
-    `return (await fetch("/echo?token=secret", { method: "POST" })).json()
+testPage(
+  "fetch is the parent of the request that it causes",
+  async (app, view) => {
+    const text = await run<string>(
+      view,
+      `return (await fetch("/echo?token=secret", { method: "POST" })).json()
       .then((echo) => echo.headers.traceparent)`,
-  );
-  const { trace, span } = await traceWith(app.tracer, "fetch POST /echo");
-  const root = trace.spans.get(trace.rootSpanId)!;
-  assertEquals(root.name, "POST /echo");
-  assertEquals(root.parentId, span.id);
-  assertEquals(span.parentId, null);
-  assertEquals(span.children, [root.id]);
-  assertEquals(text, `00-${trace.id}-${span.id}-01`);
-  assertEquals(span.layer, "request");
-  assertEquals(span.status, "ok");
-  assertEquals(span.attributes, {
-    "http.request.method": "POST",
-    "url.path": "/echo",
-    "http.response.status_code": 200,
-    "app.origin": "client",
-  });
-  await assertAround(view, span, root);
-  assertQuiet(view);
-});
+    );
+    const { trace, span } = await traceWith(app.tracer, "fetch POST /echo");
+    const root = trace.spans.get(trace.rootSpanId)!;
+    assertEquals(root.name, "POST /echo");
+    assertEquals(root.parentId, span.id);
+    assertEquals(span.parentId, null);
+    assertEquals(span.children, [root.id]);
+    assertEquals(text, `00-${trace.id}-${span.id}-01`);
+    assertEquals(span.layer, "request");
+    assertEquals(span.status, "ok");
+    assertEquals(span.attributes, {
+      "http.request.method": "POST",
+      "url.path": "/echo",
+      "http.response.status_code": 200,
+      "app.origin": "client",
+    });
+    await assertAround(view, span, root);
+    assertQuiet(view);
+  },
+);
 
-testPage("each fetch is a trace of its own", async (app, view) => {
+testPage("each fetch has a trace of its own", async (app, view) => {
   await run(
     view,
     `await Promise.all(["a", "b", "c"].map((x) => fetch("/echo?" + x)))`,
@@ -109,7 +112,7 @@ testPage("each fetch is a trace of its own", async (app, view) => {
   assertEquals(new Set(merged.map(({ id }) => id)).size, 3);
 });
 
-testPage("a 4xx or 5xx fetch has failed", async (app, view) => {
+testPage("a fetch with status 4xx or 5xx fails its span", async (app, view) => {
   await run(view, `await fetch("/nothing")`);
   const { span } = await traceWith(app.tracer, "fetch GET /nothing");
   assertEquals(span.status, "error");
@@ -140,15 +143,15 @@ const shifted = (minutes: number) =>
   Object.defineProperty(performance, "timeOrigin", { get: () => timeOrigin + shift });
   Date.now = () => now.call(Date) + shift;
 }`;
-testPage("how the page was loaded is in the page's trace", pageLoad);
-testPage("a clock that is fast does not matter", pageLoad, {
+testPage("the page's trace contains the page load", pageLoad);
+testPage("a clock that is fast doesn't matter", pageLoad, {
   init: shifted(5),
 });
-testPage("a clock that is slow does not matter", pageLoad, {
+testPage("a clock that is slow doesn't matter", pageLoad, {
   init: shifted(-5),
 });
 testPage(
-  "a clock that is fast does not matter to what a closing page sends",
+  "a clock that is fast doesn't matter to the spans of a closing page",
   async (app, view) => {
     await run(view, `await fetch("/echo")`);
     await view.page.goto("about:blank");
@@ -159,7 +162,7 @@ testPage(
   { init: shifted(5) },
 );
 
-Deno.test("tracing in a browser: the page may tell its trace in other ways", async () => {
+Deno.test("tracing in a browser: the page can announce its trace in other ways", async () => {
   const tracer = createTracer();
   const parent = tracer.startTrace("elsewhere");
   parent.end();
@@ -178,7 +181,7 @@ Deno.test("tracing in a browser: the page may tell its trace in other ways", asy
   }
 });
 
-testPage("spans of the page", async (app, view) => {
+testPage("the page can record spans of its own", async (app, view) => {
   const thrown = await run<string>(
     view,
     `const tracer = kit.getClientTracer();
@@ -218,7 +221,7 @@ testPage("spans of the page", async (app, view) => {
   );
 });
 
-testPage("a fetch keeps the headers of requests", async (_app, view) => {
+testPage("fetch keeps the headers of requests", async (_app, view) => {
   const echo = await run<Record<string, Echo>>(
     view,
     `const get = async (...args) => (await fetch(...args)).json();
@@ -256,7 +259,7 @@ testPage("a fetch keeps the headers of requests", async (_app, view) => {
   assertEquals(echo.ownRequest!.body, "x");
 });
 
-Deno.test("tracing in a browser: other origins are not told, unless listed", async () => {
+Deno.test("tracing in a browser: fetch sends no trace context to other origins unless listed", async () => {
   const seen: Headers[] = [];
   await using other = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
@@ -303,7 +306,7 @@ Deno.test("tracing in a browser: other origins are not told, unless listed", asy
 });
 
 testPage(
-  "fetch gives and throws what the page's own does",
+  "fetch returns and throws the same as the page's own fetch",
   async (_app, view) => {
     const [native, patched] = await run<unknown[]>(
       view,
@@ -393,7 +396,7 @@ testPage(
 );
 
 testPage(
-  "to be given up is no failure, to take too long is",
+  "an abort isn't an error, but a timeout is",
   async (app, view) => {
     await run(
       view,
@@ -435,7 +438,7 @@ testPage(
   },
 );
 
-Deno.test("tracing in a browser: a server that restarts gets what waited for it", async () => {
+Deno.test("tracing in a browser: a restarted server receives the spans recorded meanwhile", async () => {
   const tracer = createTracer();
   await using view = await browser.newPage();
   const sockets: WebSocket[] = [];
@@ -465,7 +468,7 @@ Deno.test("tracing in a browser: a server that restarts gets what waited for it"
 });
 
 testPage(
-  "a server that doesn't trace is left in peace",
+  "a page stops sending to a server that doesn't trace",
   async (app, view) => {
     const echo = await run<Echo>(
       view,
@@ -476,7 +479,7 @@ testPage(
     );
     assertEquals(echo.method, "GET");
     await view.page.clock.runFor(MINUTE);
-    // The page sends its rest, if any, before the last request.
+    // The page sends its remaining spans, if any, before the last request.
     await view.page.goto("about:blank");
     await (await fetch(`${app.url}/echo`)).body?.cancel();
     assertQuiet(view);
@@ -487,7 +490,7 @@ testPage(
 );
 
 testPage(
-  "a server that refuses is asked three times",
+  "a page gives up after a server has rejected it three times",
   async (app, view) => {
     await run(view, `await fetch("/echo")`);
     const attempts = () =>
@@ -504,13 +507,13 @@ testPage(
   { open: false, clock: true },
 );
 
-testPage("what is left is sent when the page goes", async (app, view) => {
+testPage("a closing page sends its remaining spans", async (app, view) => {
   await traceWith(app.tracer, "page:load");
   await run(
     view,
     `await fetch("/echo");
      kit.getClientTracer().startSpan("last words").end();
-     // From here: told to go from outside, the page may send them before.
+     // Navigates from inside: page.goto() would let the page send earlier.
      setTimeout(() => location.assign("about:blank"));`,
   );
   await view.page.waitForURL("about:blank");
@@ -520,57 +523,67 @@ testPage("what is left is sent when the page goes", async (app, view) => {
   assertEquals(posted.length, 2, "one for each trace");
 });
 
-testPage("it is only told what it asks for", async (app, view) => {
-  // The first page's socket is open by then, and goes with it.
-  await traceWith(app.tracer, "page:load");
-  const received: string[] = [];
-  view.page.on("websocket", (socket) => {
-    socket.on("framereceived", ({ payload }) => {
-      received.push(JSON.parse(String(payload)).type);
+testPage(
+  "the server sends only what the page has requested",
+  async (app, view) => {
+    // By then, the first page's socket is open. It closes with that page.
+    await traceWith(app.tracer, "page:load");
+    const received: string[] = [];
+    view.page.on("websocket", (socket) => {
+      socket.on("framereceived", ({ payload }) => {
+        received.push(JSON.parse(String(payload)).type);
+      });
     });
-  });
-  await view.page.reload();
-  await run(view, `for (let i = 0; i < 3; i++) await fetch("/echo")`);
-  await until("spans", () => {
-    const names = app.tracer.getTraces()
-      .flatMap(({ spans }) => [...spans.values().map(({ name }) => name)]);
-    return names.filter((name) => name === "fetch GET /echo").length === 3;
-  });
-  await until("the answers to pings", () => received.length >= 4);
-  assertEquals(received, Array(4).fill("pong"));
-});
+    await view.page.reload();
+    await run(view, `for (let i = 0; i < 3; i++) await fetch("/echo")`);
+    await until("spans", () => {
+      const names = app.tracer.getTraces()
+        .flatMap(({ spans }) => [...spans.values().map(({ name }) => name)]);
+      return names.filter((name) => name === "fetch GET /echo").length === 3;
+    });
+    await until("the answers to pings", () => received.length >= 4);
+    assertEquals(received, Array(4).fill("pong"));
+  },
+);
 
-testPage("only so many spans wait, and they fit", async (app, view) => {
-  await traceWith(app.tracer, "page:load");
-  const dropped = await run<number>(
-    view,
-    `const tracer = kit.getClientTracer();
+testPage(
+  "the client buffers a limited number of spans that fit into a request",
+  async (app, view) => {
+    await traceWith(app.tracer, "page:load");
+    const dropped = await run<number>(
+      view,
+      `const tracer = kit.getClientTracer();
      for (let i = 0; i < 700; i++) tracer.startSpan("span " + i).end();
      const big = tracer.startSpan("x".repeat(1e6));
      for (let i = 0; i < 1e3; i++) big.setAttribute("key " + i, "y".repeat(1e5));
      for (let i = 0; i < 1e3; i++) big.event("event " + i);
      big.end();
      return tracer.dropped;`,
-  );
-  assertEquals(dropped, 201);
-  const { trace } = await traceWith(app.tracer, "span 699");
-  const names = new Set(trace.spans.values().map(({ name }) => name));
-  assert(names.has("span 250"));
-  assertFalse(names.has("span 150"));
-}, { tracer: createTracer({ maxSpansPerTrace: 2_000 }) });
+    );
+    assertEquals(dropped, 201);
+    const { trace } = await traceWith(app.tracer, "span 699");
+    const names = new Set(trace.spans.values().map(({ name }) => name));
+    assert(names.has("span 250"));
+    assertFalse(names.has("span 150"));
+  },
+  { tracer: createTracer({ maxSpansPerTrace: 2_000 }) },
+);
 
-testPage("init twice gives the same tracer", async (_app, view) => {
-  const same = await run<boolean[]>(
-    view,
-    `const patched = fetch;
+testPage(
+  "initClientTracing() returns the same tracer when called twice",
+  async (_app, view) => {
+    const same = await run<boolean[]>(
+      view,
+      `const patched = fetch;
      const first = kit.getClientTracer();
      const second = kit.initClientTracing({ endpoint: "/other" });
      return [first === second, patched === fetch, patched !== nativeFetch];`,
-  );
-  assertEquals(same, [true, true, true]);
-});
+    );
+    assertEquals(same, [true, true, true]);
+  },
+);
 
-testPage("stop() puts the page's fetch back", async (app, view) => {
+testPage("stop() restores the page's fetch", async (app, view) => {
   await traceWith(app.tracer, "page:load");
   const restored = await run<boolean>(
     view,
@@ -595,7 +608,7 @@ function named(trace: TraceData, name: string): SpanData {
   return trace.spans.values().find((span) => span.name === name)!;
 }
 
-/** Checks that clocks are aligned to half of the quickest round trip. */
+/** Checks that clocks are aligned to half of the shortest round trip. */
 async function assertAround(
   { page }: TestPage,
   outer: SpanData,
@@ -604,7 +617,7 @@ async function assertAround(
   const slack = 5 + await page.evaluate<number>("quickest") / 2;
   assertLess(outer.startTime, inner.startTime + slack);
   assertGreater(outer.endTime, inner.startTime - slack);
-  // The server's span ends some time after its answer has been sent.
+  // The server's span ends after its response has been sent.
   assertLess(inner.endTime, outer.endTime + MINUTE);
 }
 

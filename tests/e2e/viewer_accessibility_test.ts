@@ -10,7 +10,7 @@ import type { Page } from "./browser.ts";
 import { startBrowser } from "./browser.ts";
 import { assertQuiet, clickUntilSelected, openViewer } from "./viewer_page.ts";
 
-/** What the page shows, and how it gets there from a trace with an error. */
+/** Views of the page, and the steps to each from a trace with an error. */
 const PLACES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   "the trace and its details": async (page) => {
     await page.keyboard.press("e");
@@ -50,7 +50,7 @@ const PLACES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   },
 };
 
-Deno.test("axe finds nothing serious", async (t) => {
+Deno.test("axe finds no serious violation", async (t) => {
   await using browser = await startBrowser();
   await using folder = await makeFolder();
   const empty = await generateViewerHTML([]);

@@ -18,10 +18,12 @@ import {
 /** More selections than the viewer writes at once. */
 const MANY = 120;
 
-Deno.test("the address of the viewer", async (t) => {
+Deno.test("the viewer's address", async (t) => {
   await using browser = await startBrowser();
 
-  /** Runs a step with an open trace, and the ids of three spans below its root. */
+  /**
+   * Runs a step with an open trace, and the ids of three spans below its root.
+   */
   const step = (
     name: string,
     fn: (view: ViewerPage, ids: readonly string[]) => Promise<void>,
@@ -52,7 +54,7 @@ Deno.test("the address of the viewer", async (t) => {
   );
 
   await step(
-    "follows more selections than browsers let a page write",
+    "follows more selections than browsers allow a page to write",
     async ({ page }, ids) => {
       await page.evaluate(select(manyOf(ids)));
       await waitForAddress(page, ({ span }) => span === ids[1]);
@@ -72,7 +74,7 @@ Deno.test("the address of the viewer", async (t) => {
 
   for (const event of ["pagehide", "visibilitychange", "blur", "copy"]) {
     await step(
-      `is written at the event ${event}`,
+      `is written on the ${event} event`,
       async ({ page }, ids) => {
         const written = await page.evaluate(
           `${select(manyOf(ids))};
@@ -88,7 +90,7 @@ Deno.test("the address of the viewer", async (t) => {
   }
 
   await step(
-    "gives way to a link that comes before it is written",
+    "is replaced by a link that opens before it is written",
     async ({ page }, ids) => {
       await page.evaluate(
         `${select(manyOf(ids))};
@@ -100,19 +102,19 @@ Deno.test("the address of the viewer", async (t) => {
   );
 });
 
-/** Code that clicks on the rows of spans. */
+/** Returns code that clicks on the rows of spans. */
 function select(ids: readonly string[]): string {
   return `for (const id of ${JSON.stringify(ids)}) {
     document.querySelector('#waterfall [data-row="' + id + '"] .label').click();
   }`;
 }
 
-/** The first two spans in turn, ending with the second. */
+/** Returns both spans in turn, many times, ending with the second. */
 function manyOf([first, second]: readonly string[]): string[] {
   return Array.from({ length: MANY }, (_, i) => i % 2 ? second! : first!);
 }
 
-/** Selects spans and leaves the page within one task. */
+/** Selects spans and leaves the page in one task. */
 async function leave(
   page: Page,
   ids: readonly string[],
@@ -120,7 +122,7 @@ async function leave(
 ): Promise<void> {
   const left = page.waitForEvent("framenavigated");
   const loaded = page.waitForEvent("load");
-  // The page may be gone before it can answer.
+  // The page may be gone before it responds.
   await page.evaluate(`${select(ids)}; ${how}`).catch(() => {});
   await Promise.all([left, loaded]);
 }

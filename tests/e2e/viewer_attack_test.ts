@@ -32,7 +32,9 @@ import {
 
 const MEGABYTE = 1024 * 1024;
 
-/** Texts that try to become more than text. `hit` tells that one has run. */
+/**
+ * Texts that would run code as HTML or script. `hit()` records that one ran.
+ */
 const HOSTILE: Readonly<Record<string, string>> = {
   "a script's end": "</script><script>hit()</script>",
   "a comment's begin": "<!-- <script>hit()//",
@@ -56,7 +58,7 @@ Deno.test("recorded text stays text", async (t) => {
   const traces = TEXTS.map(hostileTrace);
   const serialized = traces.map(serializeTrace);
 
-  /** Runs a step with a page in which hostile code would tell of itself. */
+  /** Runs a step with a page that records whether hostile code has run. */
   const step = (name: string, fn: (view: ViewerPage) => Promise<void>) =>
     t.step(name, async () => {
       await using view = await newViewerPage(browser);
@@ -85,12 +87,12 @@ Deno.test("recorded text stays text", async (t) => {
     await page.goto(`file://${path}`);
   };
 
-  await step("in traces that come in live", async (view) => {
+  await step("in traces that arrive live", async (view) => {
     await using atlas = startAtlas({ tracer: relay(traces.slice(0, 2)) });
     const { page } = view;
     await page.goto(atlas.viewer);
     await waitForCount(page, "2 traces");
-    for (const trace of traces.slice(2)) tellLive(trace);
+    for (const trace of traces.slice(2)) emitLive(trace);
     await lookAtAll(page);
   });
 
@@ -113,12 +115,12 @@ Deno.test("recorded text stays text", async (t) => {
     await (await download).saveAs(`${folder.path}/again.html`);
   });
 
-  await step("in a page that such a page exported", async (view) => {
+  await step("in a page exported from such a page", async (view) => {
     await view.page.goto(`file://${folder.path}/again.html`);
     await lookAtAll(view.page, 5);
   });
 
-  await step("in a small page that the server exported", async (view) => {
+  await step("in a small page exported by the server", async (view) => {
     const small = traces.filter((_, i) => TEXTS[i]!.length < 1_000);
     const html = await exportTracesHTML(relay(small));
     assertMatch(html, /data-encoding="json"/);
@@ -152,7 +154,7 @@ Deno.test("recorded text stays text", async (t) => {
     });
   }
 
-  await step("in an imported page that was tampered with", async (view) => {
+  await step("in an imported page that was manipulated", async (view) => {
     const html = await generateViewerHTML([traces[0]!]);
     await openFile(view, await generateViewerHTML([]));
     await importFile(
@@ -165,7 +167,7 @@ Deno.test("recorded text stays text", async (t) => {
     await waitForCount(view.page, "1 trace");
   });
 
-  await step("in the complaint about a file that is none", async (view) => {
+  await step("in the error about an invalid file", async (view) => {
     await openFile(view, await generateViewerHTML([]));
     for (
       const text of [
@@ -186,10 +188,10 @@ Deno.test("recorded text stays text", async (t) => {
     await openAddresses(view.page);
   });
 
-  await step("in what a browser sends", showClientSpans);
+  await step("in spans that a browser sends", showClientSpans);
 });
 
-/** Opens addresses that hold the texts. */
+/** Opens addresses that contain the texts. */
 async function openAddresses(page: Page): Promise<void> {
   for (const text of TEXTS) {
     if (text.length > 1_000 || !text.isWellFormed()) continue;
@@ -204,7 +206,7 @@ async function openAddresses(page: Page): Promise<void> {
   }
 }
 
-/** Shows spans of a browser whose names and values are the texts. */
+/** Shows browser spans whose names and values are the texts. */
 async function showClientSpans({ page }: ViewerPage): Promise<void> {
   await using atlas = startAtlas();
   atlas.tracer.withSpan("job", "custom", () => {});
@@ -239,7 +241,7 @@ async function showClientSpans({ page }: ViewerPage): Promise<void> {
   }
 }
 
-/** Looks at every nth of the traces in every way there is. */
+/** Opens every nth trace in all views. */
 async function lookAtAll(page: Page, step = 1): Promise<void> {
   await waitForCount(page, `${TEXTS.length} traces`);
   for (let i = TEXTS.length - 1; i >= 0; i -= step) {
@@ -276,10 +278,10 @@ async function lookAtAll(page: Page, step = 1): Promise<void> {
   await page.getByRole("button", { name: "Clear", exact: true }).click();
 }
 
-/** Looks at one trace, whose texts must all be there as they are. */
+/** Opens one trace and checks that its text appears unchanged. */
 async function lookAt(page: Page, i: number, text: string): Promise<void> {
-  // What came by OTLP and in files has no halves of surrogate pairs, and a
-  // statement is broken into lines.
+  // OTLP and files contain no lone surrogates. Statements are broken into
+  // lines.
   const forms = JSON.stringify([text, text.toWellFormed()]);
   const shows = (selector: string, length: number) =>
     waitUntil(
@@ -320,7 +322,7 @@ async function lookAt(page: Page, i: number, text: string): Promise<void> {
   await page.getByRole("button", { name: "Close the trace" }).click();
 }
 
-/** Checks that nothing has run, and that nothing could. */
+/** Checks that no hostile code has run or could run. */
 async function assertUnharmed(page: Page): Promise<void> {
   const found = await page.evaluate(() => ({
     wasHit: Reflect.get(globalThis, "wasHit"),
@@ -356,9 +358,9 @@ function childId(i: number): string {
   return `b${i}`.padStart(16, "0");
 }
 
-/** A trace that holds a text wherever it can hold one. */
+/** Returns a trace with the text in every place that can hold one. */
 function hostileTrace(text: string, i: number): TraceData {
-  // Where the page shows no more of it, a part keeps the files small.
+  // Only part of the text where the page shows no more, to keep files small.
   const part = text.slice(0, 3_000);
   const id = `c${i}`.padStart(32, "0");
   const startTime = Date.UTC(2026, 2, 14) + i * 1_000;
@@ -430,7 +432,7 @@ function hostileTrace(text: string, i: number): TraceData {
 
 let listener: ((event: TraceEvent) => void) | undefined;
 
-/** A tracer that has not recorded what it tells, so that nothing is cut. */
+/** Returns a tracer that reports these traces unrecorded, so nothing is cut. */
 function relay(traces: TraceData[]): Tracer {
   return Object.assign(createTracer(), {
     getTraces: () => traces,
@@ -443,10 +445,10 @@ function relay(traces: TraceData[]): Tracer {
   });
 }
 
-function tellLive(trace: TraceData): void {
+function emitLive(trace: TraceData): void {
   const span = trace.spans.get(trace.rootSpanId)!;
-  // One that is so long that the socket is not done with it before the next
-  // message would make the server leave that out.
+  // Skip the start event of long traces: while it is being sent, the server
+  // would drop the next message.
   if (span.name.length < 1_000) {
     listener!({ type: "trace:start", traceId: trace.id, span });
   }

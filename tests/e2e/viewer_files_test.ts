@@ -26,7 +26,7 @@ const browser = shareBrowser();
 
 testViewer(
   browser,
-  "takes files from the dialog and by drop",
+  "opens files from the dialog and by drag and drop",
   async ({ page }, atlas) => {
     await using folder = await makeFolder();
     const traces = sampleTraces({ count: 6, seed: 5 });
@@ -58,7 +58,7 @@ testViewer(
     await waitForText(page, ".notice", "Added 2 traces from lines.jsonl.");
     await waitForCount(page, "6 traces");
 
-    // Requests still come in live.
+    // Requests still arrive live.
     await ask(atlas, "/countries/fra");
     await waitForCount(page, "7 traces");
     await openTrace(page, "/countries/fra");
@@ -67,7 +67,7 @@ testViewer(
 
 testViewer(
   browser,
-  "saves traces in four formats, and reads its own",
+  "saves traces in four formats and opens its own",
   async (view, atlas) => {
     const { page } = view;
     await using folder = await makeFolder();
@@ -154,7 +154,7 @@ testViewer(
 );
 
 Deno.test(
-  "the viewer copies where browsers have no clipboard for pages",
+  "the viewer copies text without the Clipboard API",
   async () => {
     await using atlas = startAtlas();
     recordFailure(atlas.tracer);
@@ -164,7 +164,7 @@ Deno.test(
       "clipboard-read",
       "clipboard-write",
     ]);
-    // As on a page that came by plain HTTP from another machine.
+    // As on a page loaded over plain HTTP from another machine.
     await page.addInitScript(() =>
       Object.defineProperty(globalThis, "isSecureContext", { value: false })
     );

@@ -8,10 +8,12 @@ import {
   waitForText,
 } from "./viewer_page.ts";
 
-/** Opens pages for the tests of a file. */
+/** Browser shared by the tests of a file. */
 export type SharedBrowser = ReturnType<typeof shareBrowser>;
 
-/** Tests with an Atlas and an open viewer that must complain of nothing. */
+/**
+ * Registers a test with Atlas and an open viewer, which must report no errors.
+ */
 export function testViewer(
   browser: SharedBrowser,
   name: string,
@@ -26,7 +28,7 @@ export function testViewer(
   });
 }
 
-/** Makes requests, one after the other. */
+/** Sends requests in sequence. */
 export async function ask(
   atlas: TracedAtlas,
   ...paths: string[]

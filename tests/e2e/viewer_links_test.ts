@@ -21,7 +21,7 @@ const browser = shareBrowser();
 
 testViewer(
   browser,
-  "opens what a link says, and goes back",
+  "opens the view in a link, and goes back",
   async (view, atlas) => {
     const { page } = view;
     await ask(atlas, "/countries/fra", "/countries/deu");
@@ -62,7 +62,7 @@ testViewer(
 
 testViewer(
   browser,
-  "follows a link that comes right after a click",
+  "follows a link right after a click",
   async (view, atlas) => {
     const { page } = view;
     await ask(atlas, "/countries/fra", "/countries/deu");
@@ -90,7 +90,7 @@ testViewer(
   },
 );
 
-Deno.test("the viewer asks the server for a linked trace that is old", async () => {
+Deno.test("the viewer requests a linked trace that it no longer has", async () => {
   const tracer = createTracer({ maxTraces: 1_100 });
   for (let i = 0; i < 1_100; i++) tracer.startTrace(`job:${i}`).end();
   await using atlas = startAtlas({ tracer });
@@ -113,7 +113,7 @@ Deno.test("the viewer asks the server for a linked trace that is old", async () 
   await assertQuiet(view);
 });
 
-Deno.test("the viewer says that a linked trace is not there", async () => {
+Deno.test("the viewer reports that a linked trace doesn't exist", async () => {
   await using atlas = startAtlas();
   await using view = await openViewer(
     browser,

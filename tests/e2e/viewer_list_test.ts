@@ -95,7 +95,7 @@ testViewer(browser, "sorts by any column", async (view, atlas) => {
 
 testViewer(
   browser,
-  "holds new traces back while the tail is paused",
+  "holds new traces back while the live tail is paused",
   async (view, atlas) => {
     const { page } = view;
     await ask(atlas, "/countries/fra");
@@ -118,14 +118,14 @@ testViewer(
 
 testViewer(
   browser,
-  "moves no row under a reader who has scrolled",
+  "keeps rows in place for a reader who has scrolled",
   async (view, atlas) => {
     const { page } = view;
     for (let i = 0; i < 60; i++) atlas.tracer.startTrace(`job:${i}`).end();
     await waitForCount(page, "60 traces");
     const list = page.locator("#trace-list");
     await list.evaluate((list) => list.scrollTop = 700);
-    // The page has handled the event once the rows above are gone.
+    // Once the rows above are gone, the page has handled the event.
     await page.locator("[data-row]", { hasText: "job:59" })
       .waitFor({ state: "detached" });
     await page.locator("[data-row]", { hasText: "job:25" }).hover();
@@ -143,7 +143,7 @@ testViewer(
 
 testViewer(
   browser,
-  "counts each route, and shows its traces",
+  "counts requests per route, and shows a route's traces",
   async (view, atlas) => {
     const { page } = view;
     await ask(atlas, "/countries/fra", "/countries/deu", "/countries/nowhere");

@@ -26,7 +26,7 @@ const browser = shareBrowser();
 
 testViewer(
   browser,
-  "shows the requests of another tab as they come",
+  "shows another tab's requests as they arrive",
   async (view, atlas) => {
     const { page } = view;
     await waitForText(page, "#empty", "Waiting for the first request");
@@ -67,7 +67,7 @@ testViewer(
 
 testViewer(
   browser,
-  "can be walked by keyboard alone",
+  "works by keyboard alone",
   async ({ page }, atlas) => {
     await ask(atlas, "/countries/fra", "/countries/deu");
     recordFailure(atlas.tracer);
@@ -78,7 +78,7 @@ testViewer(
   },
 );
 
-Deno.test("the viewer forgets a running request that isn't kept", async () => {
+Deno.test("the viewer removes a running request that isn't kept", async () => {
   const tracer = createTracer({ minDurationMs: 60_000 });
   await using atlas = startAtlas({ tracer });
   await using view = await openViewer(browser, atlas.viewer);
@@ -94,7 +94,7 @@ Deno.test("the viewer forgets a running request that isn't kept", async () => {
 });
 
 Deno.test(
-  "the viewer says when the server is gone, and goes on when it is back",
+  "the viewer reports a lost connection, and continues after reconnecting",
   async () => {
     await using browserPage = await newViewerPage(browser);
     const { page } = browserPage;
@@ -108,10 +108,10 @@ Deno.test(
       await first[Symbol.asyncDispose]();
     }
     await waitForText(page, "#connection", "Disconnected");
-    // What was there can still be read.
+    // Existing traces remain readable.
     await openTrace(page, "/countries/fra");
     await using second = startAtlas({ port });
-    // The page may have connected by itself, before the click.
+    // The page may have reconnected by itself before the click.
     const retry = page.getByRole("button", { name: "Retry now" })
       .click({ timeout: 2_000 }).catch(() => {});
     await waitForText(page, "#connection", "Live");

@@ -25,7 +25,7 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
   const address = (name: string) => `file://${folder.path}/${name}`;
   const count = await writePages(browser, folder.path);
 
-  /** Opens a file and runs a step with it, which must ask for nothing else. */
+  /** Runs a step with an open file. The page must make no other request. */
   const step = (
     name: string,
     file: string,
@@ -43,12 +43,12 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
     });
 
   await step(
-    "shows what the server exported",
+    "shows the traces that the server exported",
     "server.html",
     (view) => walk(view, count),
   );
   await step(
-    "shows what the server exported with few traces",
+    "shows a few traces that the server exported",
     "small.html",
     async ({ page }) => {
       await waitForPaths(page, ["job:report"]);
@@ -56,7 +56,7 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
     },
   );
   await step(
-    "shows what the page exported",
+    "shows the traces that the viewer exported",
     "page.html",
     (view) => walk(view, count),
   );
@@ -66,7 +66,7 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
     await file.saveAs(`${folder.path}/again.html`);
   });
   await step(
-    "shows what was exported again",
+    "shows traces that were exported twice",
     "again.html",
     (view) => walk(view, count),
   );
@@ -80,7 +80,7 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
   });
 
   await step(
-    "takes other files while it is empty",
+    "opens other files while it is empty",
     "empty.html",
     async (view) => {
       const { page } = view;
@@ -95,16 +95,20 @@ Deno.test("an exported page, opened from a file with the network off", async (t)
   );
 
   for (const name of ["cut.html", "begun.html"]) {
-    await step(`says that it was cut short, as ${name}`, name, async (view) => {
-      const { page } = view;
-      await waitForText(page, "#empty", "can't be read");
-      await page.getByRole("button", { name: "Keys" }).click();
-      await page.locator("#help").waitFor();
-    });
+    await step(
+      `reports that it is incomplete, as ${name}`,
+      name,
+      async (view) => {
+        const { page } = view;
+        await waitForText(page, "#empty", "can't be read");
+        await page.getByRole("button", { name: "Keys" }).click();
+        await page.locator("#help").waitFor();
+      },
+    );
   }
 });
 
-/** What the page can do with traces, which came in one way or the other. */
+/** Uses the features of the viewer, whether traces are live or from a file. */
 async function walk({ page }: ViewerPage, count: number): Promise<void> {
   await waitForCount(page, `${count} traces`);
   await walkByKeyboard(page);
@@ -136,7 +140,7 @@ async function walk({ page }: ViewerPage, count: number): Promise<void> {
   assertEquals(await page.locator("#connection").count(), 0);
 }
 
-/** Writes the pages, and returns how many traces the full ones hold. */
+/** Writes the pages. Returns the number of traces in the full ones. */
 async function writePages(browser: TestBrowser, path: string): Promise<number> {
   await using atlas = startAtlas();
   recordFailure(atlas.tracer);
@@ -154,7 +158,7 @@ async function writePages(browser: TestBrowser, path: string): Promise<number> {
       return trace?.spans.values().some(({ name }) => name === "page:load");
     });
   }
-  // Leaving the page makes it send the last of its spans.
+  // Leaving the page makes it send its last spans.
   await other.page.goto("about:blank");
   await using view = await openViewer(browser, atlas.viewer);
   await view.page.locator("#search").fill("page:load");
@@ -162,7 +166,7 @@ async function writePages(browser: TestBrowser, path: string): Promise<number> {
   await view.page.locator("#search").fill("");
   await view.page.locator("[data-row]").nth(2).waitFor();
 
-  // Enough for the traces to be packed.
+  // Enough traces to be packed.
   while (
     JSON.stringify(atlas.tracer.getTraces().map(({ spans }) => [...spans]))
       .length < 80_000
@@ -197,7 +201,7 @@ async function writePages(browser: TestBrowser, path: string): Promise<number> {
   return total;
 }
 
-/** Saves all traces that are listed. */
+/** Saves all listed traces. */
 async function save(page: ViewerPage["page"], format: string) {
   await page.locator("#export").click();
   const download = page.waitForEvent("download");

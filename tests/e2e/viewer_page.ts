@@ -2,7 +2,7 @@
 /// <reference lib="dom.iterable" />
 
 /**
- * The viewer in a real browser, and a traced Atlas for it to look at.
+ * The viewer in a real browser, and a traced Atlas to inspect with it.
  *
  * @module
  */
@@ -15,16 +15,16 @@ import { createAtlas } from "../../examples/atlas/atlas.ts";
 import { parseUrlState, type UrlState } from "../../viewer/model/url_state.ts";
 import type { Page, TestBrowser, TestPage } from "./browser.ts";
 
-/** Atlas, traced. Ends with the block that it was started in. */
+/** Atlas with tracing. Disposing it stops it. */
 export interface TracedAtlas extends AsyncDisposable {
   /** Its origin. */
   readonly url: string;
-  /** The address of the viewer. */
+  /** URL of the viewer. */
   readonly viewer: string;
   readonly tracer: Tracer;
 }
 
-/** Starts Atlas as the dev command does, with its database in memory. */
+/** Starts Atlas as the dev command does, with an in-memory database. */
 export function startAtlas(
   { port = 0, tracer = createTracer() }: { port?: number; tracer?: Tracer } =
     {},
@@ -47,27 +47,27 @@ export function startAtlas(
   };
 }
 
-/** A page of the viewer, and everything it asked the network for. */
+/** A page with the viewer, and its network requests. */
 export interface ViewerPage extends TestPage {
-  /** The addresses of all requests, the page's own among them. */
+  /** URLs of all requests, including the page's own. */
   readonly requests: readonly string[];
-  /** Violations of the Content-Security-Policy, in words. */
+  /** Returns the violations of the Content-Security-Policy, as text. */
   violations(): Promise<string[]>;
 }
 
-/** How a page of the viewer is opened. */
+/** Options of a page with the viewer. */
 export interface ViewerPageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: "light" | "dark";
-  /** Whether there is no network. Default `false`. */
+  /** Whether the network is off. Default: `false`. */
   readonly offline?: boolean;
 }
 
-/** Others are at work on the machine as well. */
+/** Maximum time to wait, in milliseconds. Generous, for busy machines. */
 const PATIENCE = 20_000;
 
-/** Opens a page for the viewer, at no address yet. */
+/** Opens an empty page for the viewer. */
 export async function newViewerPage(
   browser: Pick<TestBrowser, "newPage">,
   options: ViewerPageOptions = {},
@@ -112,24 +112,26 @@ export async function openViewer(
   return view;
 }
 
-/** Checks that no page of a view complained, nor asked anybody else. */
+/** Checks that a view had no errors and sent no requests to other hosts. */
 export async function assertQuiet(view: ViewerPage): Promise<void> {
   assertEquals(view.errors, []);
   assertEquals(view.foreignRequests, []);
   assertEquals(await view.violations(), []);
 }
 
-/** Waits until code gives something true in the page. */
+/** Waits until code returns a truthy value in the page. */
 export async function waitUntil(page: Page, code: string): Promise<void> {
   const end = performance.now() + PATIENCE;
-  // Asked from here: the page's policy lets none of its own timers run a text.
+  // Polls from here: the page's policy forbids evaluating a string there.
   while (!await page.evaluate<boolean>(`!!(${code})`)) {
-    if (performance.now() > end) throw new Error(`Waited in vain for ${code}`);
+    if (performance.now() > end) {
+      throw new Error(`Timed out waiting for ${code}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** Waits until the keyboard is in a part of the page. */
+/** Waits until the keyboard focus is in a part of the page. */
 export function waitForPlace(
   page: Page,
   place: "list" | "trace" | "details",
@@ -140,7 +142,7 @@ export function waitForPlace(
   );
 }
 
-/** Waits until an element says something. */
+/** Waits until an element has a text. */
 export function waitForText(
   page: Page,
   selector: string,
@@ -149,7 +151,7 @@ export function waitForText(
   return page.locator(selector, { hasText: text }).first().waitFor();
 }
 
-/** Waits until the list says how many traces there are. */
+/** Waits until the list shows this number of traces. */
 export function waitForCount(page: Page, count: string): Promise<void> {
   return waitUntil(
     page,
@@ -159,7 +161,7 @@ export function waitForCount(page: Page, count: string): Promise<void> {
   );
 }
 
-/** Waits until so many elements match a selector. */
+/** Waits until this number of elements matches a selector. */
 export function waitForRows(
   page: Page,
   selector: string,
@@ -173,7 +175,7 @@ export function waitForRows(
   );
 }
 
-/** The paths in the list, from the top. */
+/** Returns the paths in the list, from the top. */
 export async function listedPaths(page: Page): Promise<string[]> {
   const rows = page.locator("#trace-list [data-row]");
   const paths: string[] = await rows.evaluateAll((rows) =>
@@ -199,7 +201,7 @@ export async function waitForPaths(
   }
 }
 
-/** Opens the first trace in the list whose row says this. */
+/** Opens the first listed trace whose row has this text. */
 export async function openTrace(
   page: Page,
   text: string | RegExp,
@@ -208,7 +210,7 @@ export async function openTrace(
   await page.locator("#waterfall [data-row]").first().waitFor();
 }
 
-/** Selects the first span whose row says this. */
+/** Selects the first span whose row has this text. */
 export async function selectSpan(
   page: Page,
   text: string | RegExp,
@@ -218,8 +220,8 @@ export async function selectSpan(
 }
 
 /**
- * Clicks on a row. What comes in live may move it away under the pointer; then
- * another one was hit, and it is tried again.
+ * Clicks on a row until it is selected. A live update may move the row away, so
+ * that the click hits another one.
  */
 export async function clickUntilSelected(
   page: Page,
@@ -238,7 +240,7 @@ export async function clickUntilSelected(
   } while (await selected.count() === 0);
 }
 
-/** A traced job that failed, and asked the same again and again. */
+/** Records a failed job that repeats one query many times. */
 export function recordFailure(tracer: Tracer): void {
   const root = tracer.startTrace("job:report");
   for (let i = 0; i < 12; i++) {
@@ -255,9 +257,9 @@ export function recordFailure(tracer: Tracer): void {
 }
 
 /**
- * Walks through the viewer by keyboard alone: the search, a trace, its spans,
- * their details, the flame graph, a comparison, and back. One of the traces is
- * that of `recordFailure`, and there are others; the list is shown.
+ * Walks through the viewer by keyboard alone: search, trace, spans, details,
+ * flame graph, comparison, and back. The list is open, with a trace of
+ * `recordFailure()` and other traces.
  */
 export async function walkByKeyboard(page: Page): Promise<void> {
   const press = async (...keys: string[]) => {
@@ -361,13 +363,13 @@ export async function walkByKeyboard(page: Page): Promise<void> {
   }
 }
 
-/** The state in the address of the viewer. */
+/** State in the viewer's address. */
 export interface Address extends UrlState {
-  /** The whole of it. */
+  /** The full URL. */
   readonly href: string;
 }
 
-/** Waits until the address says what is expected, and returns it. */
+/** Waits until the address has the expected state, and returns it. */
 export async function waitForAddress(
   page: Page,
   isExpected: (address: Address) => boolean,
@@ -377,7 +379,7 @@ export async function waitForAddress(
     const href = await page.evaluate<string>("location.href");
     const address = { href, ...parseUrlState(new URL(href).hash) };
     if (isExpected(address)) return address;
-    if (performance.now() > end) throw new Error(`Waited in vain at ${href}`);
+    if (performance.now() > end) throw new Error(`Timed out at ${href}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

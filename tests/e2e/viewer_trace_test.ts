@@ -49,7 +49,7 @@ testViewer(browser, "compares two traces", async ({ page }, atlas) => {
 
 testViewer(
   browser,
-  "compares repeated spans as one, and tells of each",
+  "compares repeated spans as a group, and shows the details of each",
   async (view, atlas) => {
     const { page } = view;
     recordFailure(atlas.tracer);
@@ -64,7 +64,7 @@ testViewer(
     await group.locator("[data-twist]").click();
     await waitForRows(page, "#compare-spans [data-row]", 16);
 
-    // Which of both was clicked is the one that is told of, also by a link.
+    // Details, and links, are of the span that was clicked.
     const [first, second] = atlas.tracer.getTraces()
       .map((trace) => trace.spans.values().toArray().at(-1)!.id);
     const step = page.locator("[data-row]", { hasText: "step:second" });
@@ -87,7 +87,7 @@ testViewer(
 
 testViewer(
   browser,
-  "keeps the selected row in view as its details open",
+  "keeps the selected row visible while its details open",
   async (view, atlas) => {
     const { page } = view;
     const root = atlas.tracer.startTrace("job:many");
@@ -114,7 +114,7 @@ testViewer(
 
 testViewer(
   browser,
-  "marks what failed in the flame graph",
+  "marks failed spans in the flame graph",
   async ({ page }, atlas) => {
     recordFailure(atlas.tracer);
     await waitForCount(page, "1 trace");
@@ -123,7 +123,7 @@ testViewer(
     await waitForText(page, "#flame-told", /^job:report: /);
     await page.locator("#flame").focus();
     const told = page.locator("#flame-told");
-    // Frames stand in the order of their times: the steps may come second.
+    // Frames are in order of time, so the steps may come second.
     for (const key of ["ArrowDown", "ArrowRight"]) {
       const before = await told.innerText();
       await page.keyboard.press(key);
@@ -141,7 +141,7 @@ testViewer(browser, "draws a flame graph", async ({ page }, atlas) => {
   await page.getByRole("button", { name: "Flame graph" }).click();
   const flame = page.locator("#flame");
   await waitForText(page, "#flame-told", /^job:report: .*100 %/);
-  // Frames can be clicked on once they are drawn, in some colours.
+  // Frames react to clicks once they are drawn.
   await waitUntil(
     page,
     `(() => {
@@ -160,7 +160,7 @@ testViewer(browser, "draws a flame graph", async ({ page }, atlas) => {
 
 testViewer(
   browser,
-  "hides layers, groups, and zooms",
+  "hides layers, ungroups spans, and zooms",
   async ({ page }, atlas) => {
     recordFailure(atlas.tracer);
     await waitForCount(page, "1 trace");

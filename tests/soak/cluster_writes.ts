@@ -38,8 +38,8 @@ export interface ClusterWrites extends AsyncDisposable {
 /** Maximum number of sessions to remember. */
 const REMEMBERED = 300;
 /**
- * Maximum age of a stale value, in milliseconds: the time for which a
- * disconnected process trusts its memory, plus a margin for a busy machine.
+ * Maximum age of a stale value, in milliseconds: the staleness that a
+ * disconnected process allows, plus a margin for a busy machine.
  */
 const STALENESS = MAX_STALENESS * 1_000 + 2_000;
 

@@ -1,5 +1,5 @@
 /**
- * Mixed load: concurrent clients, each of which performs random actions.
+ * Mixed load: concurrent clients that perform random actions.
  *
  * @module
  */
