@@ -1,12 +1,21 @@
 /**
- * The dev command: serves an app on this machine and, with `--trace`, shows
- * where its requests spend their time.
+ * The dev command. It serves an app on this machine. With `--trace`, it prints a
+ * tree for each request and serves the trace viewer at `/__app/traces`. Deno's
+ * `--watch` restarts it when a file changes.
  *
  * ```sh
  * deno run -A --watch jsr:@quartet/kit@^0.1/dev main.ts --trace
  * ```
  *
- * `main.ts` default-exports an app or anything else that has a `fetch` method.
+ * `main.ts` default-exports an app, or any object with a `fetch` method:
+ *
+ * ```ts
+ * import { createApp } from "@quartet/kit/app";
+ *
+ * const app = createApp();
+ * app.route({ path: "/", handler: () => new Response("hello") });
+ * export default app;
+ * ```
  *
  * @module
  */

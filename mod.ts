@@ -1,43 +1,48 @@
 /**
- * Auth, request tracing, typed RPC and cache revalidation for Deno servers.
+ * Request tracing, auth, typed RPC and a data cache for Deno servers. Also runs
+ * on Node 22 and Bun.
  *
- * This entry point exports what most servers need. Each module's entry point
- * exports all of its names:
+ * This entry point exports the names that most servers need. Import from a
+ * module's own entry point to get all of its names:
  *
- * | entry point                  | content                                             |
- * | ---------------------------- | --------------------------------------------------- |
- * | `@quartet/kit/app`           | the host, and adapters for other servers            |
- * | `@quartet/kit/auth`          | sign-in, sessions, guards                           |
- * | `@quartet/kit/auth/kv`       | sessions and rate limits in Deno KV                 |
- * | `@quartet/kit/auth/postgres` | sessions and rate limits in Postgres                |
- * | `@quartet/kit/auth/redis`    | sessions and rate limits in Redis                   |
- * | `@quartet/kit/data`          | the cache                                           |
- * | `@quartet/kit/data/kv`       | a cache for several processes, in Deno KV           |
- * | `@quartet/kit/data/redis`    | a cache for several machines, in Redis              |
- * | `@quartet/kit/rpc`           | procedures and routers                              |
- * | `@quartet/kit/rpc/client`    | the client, for pages and programs                  |
- * | `@quartet/kit/rpc/kv`        | rate limits in Deno KV                              |
- * | `@quartet/kit/rpc/postgres`  | channels and rate limits in Postgres                |
- * | `@quartet/kit/rpc/redis`     | channels and rate limits in Redis                   |
- * | `@quartet/kit/rpc/tanstack`  | options for TanStack Query                          |
- * | `@quartet/kit/trace`         | request tracing                                     |
- * | `@quartet/kit/trace/client`  | tracing in browsers                                 |
- * | `@quartet/kit/trace/noop`    | the same names without tracing, for production      |
- * | `@quartet/kit/dev`           | the dev command                                     |
+ * | entry point                  | content                                          |
+ * | ---------------------------- | ------------------------------------------------ |
+ * | `@quartet/kit/app`           | the host, and adapters for other servers         |
+ * | `@quartet/kit/auth`          | sign-in, sessions, guards                        |
+ * | `@quartet/kit/auth/kv`       | sessions and sign-in limits in Deno KV           |
+ * | `@quartet/kit/auth/postgres` | sessions and sign-in limits in Postgres          |
+ * | `@quartet/kit/auth/redis`    | sessions and sign-in limits in Redis             |
+ * | `@quartet/kit/data`          | the cache, in memory                             |
+ * | `@quartet/kit/data/kv`       | a cache in Deno KV, for several processes        |
+ * | `@quartet/kit/data/redis`    | a cache in Redis, for several machines           |
+ * | `@quartet/kit/rpc`           | procedures, routers, subscriptions               |
+ * | `@quartet/kit/rpc/client`    | the RPC client, for browsers and programs        |
+ * | `@quartet/kit/rpc/kv`        | rate limits in Deno KV                           |
+ * | `@quartet/kit/rpc/postgres`  | channels and rate limits in Postgres             |
+ * | `@quartet/kit/rpc/redis`     | channels and rate limits in Redis                |
+ * | `@quartet/kit/rpc/tanstack`  | query and mutation options for TanStack Query    |
+ * | `@quartet/kit/trace`         | request tracing and the viewer                   |
+ * | `@quartet/kit/trace/client`  | tracing in browsers                              |
+ * | `@quartet/kit/trace/noop`    | the names of `trace` without any tracing         |
+ * | `@quartet/kit/dev`           | the dev command                                  |
  *
- * @example
+ * @example An app with tracing
  * ```ts
  * import { createApp, createTracer, tracePlugin } from "@quartet/kit";
  *
  * const tracer = createTracer();
  * const app = createApp({
+ *   // The viewer is at /__app/traces.
  *   trace: tracePlugin(tracer),
  *   routes: [{ path: "/", handler: () => new Response("hello") }],
  * });
+ * const server = await app.serve({ port: 0 });
  *
- * const response = await app.fetch(new Request("http://localhost/"));
- * console.assert(response.headers.has("x-app-trace-id"));
- * await app.close();
+ * const response = await fetch(`http://127.0.0.1:${server.address.port}/`);
+ * console.assert(await response.text() === "hello");
+ * console.assert(tracer.getTraces()[0]?.metadata.routePattern === "/");
+ *
+ * await server.shutdown();
  * ```
  *
  * @module

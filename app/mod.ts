@@ -1,16 +1,24 @@
 /**
- * The host: the small server that the modules of the kit mount on, and the
- * request scope that they share.
+ * The host: routes, middleware, plugins, WebSockets and a graceful shutdown, on
+ * top of `Deno.serve`. Adapters add the kit's modules to Hono, Oak and other
+ * servers, and run an app on Node and Bun.
  *
- * @example
+ * @example A server with a route
  * ```ts
  * import { createApp } from "@quartet/kit/app";
  *
  * const app = createApp();
- * app.route({ path: "/", handler: () => new Response("hello") });
+ * app.route({
+ *   path: "/posts/:id",
+ *   // The host sends a loader's result as JSON.
+ *   loader: ({ params }) => ({ id: params.id }),
+ * });
+ * const server = await app.serve({ port: 0 });
  *
- * const response = await app.fetch(new Request("http://localhost/"));
- * console.assert(await response.text() === "hello");
+ * const response = await fetch(`http://127.0.0.1:${server.address.port}/posts/7`);
+ * console.assert((await response.json()).id === "7");
+ *
+ * await server.shutdown();
  * ```
  *
  * @module

@@ -1,27 +1,56 @@
 /**
- * Authentication: who a request is from, and what it may do.
+ * Authentication and authorization: sign-in by password, OAuth or API key,
+ * sessions in signed tokens or in a store, and guards for routes. Guards also
+ * reject cross-site requests (CSRF).
  *
- * Sign-in by credentials, OAuth and API keys; sessions in a signed token, in a
- * store, or both; guards for routes.
- *
- * @example
+ * @example Sign in, then open a guarded route
  * ```ts
  * import { createApp } from "@quartet/kit/app";
- * import { createAuthPlugin, mock, requireRoles } from "@quartet/kit/auth";
+ * import {
+ *   createAuthPlugin,
+ *   credentials,
+ *   optionalAuth,
+ *   requireAuth,
+ * } from "@quartet/kit/auth";
  *
  * const auth = createAuthPlugin({
+ *   // In production: Deno.env.get("SESSION_SECRET")
  *   session: { secret: "a secret of at least thirty-two bytes" },
- *   providers: [mock({ user: { id: "1", roles: ["admin"] } })],
+ *   providers: [
+ *     credentials({
+ *       authorize: ({ name, password }) =>
+ *         name === "ada" && password === "engine" ? { id: "1", name } : null,
+ *     }),
+ *   ],
  * });
  * const app = createApp({ plugins: [auth] });
  * app.route({
- *   path: "/admin",
- *   config: { ...requireRoles(["admin"]) },
- *   loader: () => "hello",
+ *   path: "/sign-in",
+ *   // Public, but rejects cross-site form posts.
+ *   config: { ...optionalAuth() },
+ *   action: async ({ request, context }) => {
+ *     const form = Object.fromEntries(await request.formData());
+ *     await auth.getAuth(context).signIn("credentials", form);
+ *   },
+ * });
+ * app.route({
+ *   path: "/me",
+ *   config: { ...requireAuth() },
+ *   loader: ({ context }) => auth.getUser(context)?.name,
  * });
  *
- * const response = await app.fetch(new Request("http://localhost/admin"));
- * console.assert(response.status === 401);
+ * const anonymous = await app.fetch(new Request("http://localhost/me"));
+ * console.assert(anonymous.status === 401);
+ *
+ * const body = new URLSearchParams({ name: "ada", password: "engine" });
+ * const signedIn = await app.fetch(
+ *   new Request("http://localhost/sign-in", { method: "POST", body }),
+ * );
+ * const [cookie = ""] = signedIn.headers.getSetCookie();
+ * const me = await app.fetch(
+ *   new Request("http://localhost/me", { headers: { cookie } }),
+ * );
+ * console.assert(await me.json() === "ada");
  * ```
  *
  * @module

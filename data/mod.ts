@@ -1,22 +1,24 @@
 /**
- * A cache of data that is invalidated by tag, by path, or entirely.
+ * A cache for data and whole pages. Invalidate its entries by tag, by path, or all
+ * at once. Concurrent calls share one computation, and memory is bounded.
  *
- * @example
+ * @example Cache a function, then invalidate its results
  * ```ts
  * import { cacheFunction, revalidateTag, tags } from "@quartet/kit/data";
  *
  * const names = new Map([[1, "Ada"]]);
- * const getName = cacheFunction(
+ * const findName = cacheFunction(
  *   (id: number) => names.get(id),
  *   ["name"],
+ *   // Results are up to 60 seconds old.
  *   { tags: [tags.collection("user")], revalidate: 60 },
  * );
  *
- * console.assert(await getName(1) === "Ada");
+ * console.assert(await findName(1) === "Ada");
  * names.set(1, "Grace");
- * console.assert(await getName(1) === "Ada");
+ * console.assert(await findName(1) === "Ada");
  * await revalidateTag("user");
- * console.assert(await getName(1) === "Grace");
+ * console.assert(await findName(1) === "Grace");
  * ```
  *
  * @module

@@ -1,25 +1,31 @@
 /**
- * The client of a router, for pages and for other programs.
+ * The typed RPC client, for browsers and for programs. It infers all types from
+ * the type of the router and loads no server code. Queries and mutations use
+ * `fetch`. The first subscription opens a WebSocket.
  *
- * @example
+ * @example Call a server
  * ```ts
- * import { createRouter, procedure } from "@quartet/kit/rpc";
+ * import { createApp } from "@quartet/kit/app";
+ * import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
  * import { createClient } from "@quartet/kit/rpc/client";
  * import { z } from "zod";
  *
- * // On the server.
+ * // server.ts
  * const router = createRouter({
  *   math: { double: procedure.query(z.number(), ({ input }) => input * 2) },
  * });
+ * export type Api = typeof router;
+ * const app = createApp({ plugins: [rpcPlugin({ router })] });
+ * const server = await app.serve({ port: 0 });
  *
- * // In the page: `import type { Api }`, and `httpEndpoint: "/api/rpc"`. This
- * // one asks the router itself.
- * type Api = typeof router;
+ * // page.ts, with `import type { Api } from "./server.ts"`. In a page,
+ * // `httpEndpoint: "/api/rpc"` is enough.
  * const rpc = createClient<Api>({
- *   httpEndpoint: "http://localhost/api/rpc",
- *   fetch: (url, init) => router.handler(new Request(url, init)),
+ *   httpEndpoint: `http://127.0.0.1:${server.address.port}/api/rpc`,
  * });
  * console.assert(await rpc.math.double.query(21) === 42);
+ *
+ * await server.shutdown();
  * ```
  *
  * @module

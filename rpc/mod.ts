@@ -1,21 +1,35 @@
 /**
- * Typed RPC: queries and mutations over HTTP, subscriptions over WebSocket,
- * and a client whose types come from the router.
+ * Typed RPC: queries and mutations over HTTP, subscriptions over one WebSocket.
+ * The client infers its types from the router, without code generation. Input
+ * schemas come from zod or any other Standard Schema library.
  *
- * @example
+ * @example A router, its server and its client
  * ```ts
- * import { createCaller, createRouter, procedure } from "@quartet/kit/rpc";
+ * import { createApp } from "@quartet/kit/app";
+ * import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+ * import { createClient } from "@quartet/kit/rpc/client";
  * import { z } from "zod";
  *
- * const api = createRouter({
+ * const router = createRouter({
  *   greet: procedure.query(
  *     z.object({ name: z.string() }),
  *     ({ input }) => `hello ${input.name}`,
  *   ),
+ *   countTo: procedure.subscription(z.number(), async function* ({ input }) {
+ *     for (let i = 1; i <= input; i++) yield i;
+ *   }),
  * });
+ * const app = createApp({ plugins: [rpcPlugin({ router })] });
+ * const server = await app.serve({ port: 0 });
  *
- * const caller = createCaller(api);
- * console.assert(await caller.greet.query({ name: "ada" }) === "hello ada");
+ * // In a page, `httpEndpoint: "/api/rpc"` is enough.
+ * const rpc = createClient<typeof router>({
+ *   httpEndpoint: `http://127.0.0.1:${server.address.port}/api/rpc`,
+ * });
+ * console.assert(await rpc.greet.query({ name: "ada" }) === "hello ada");
+ * for await (const i of rpc.countTo.subscribe(3)) console.log(i);
+ *
+ * await server.shutdown();
  * ```
  *
  * @module

@@ -1,11 +1,11 @@
 /**
- * Calls of a router's client as options for TanStack Query, version 5, in any
- * framework: `useQuery(queryOptions(rpc.posts.list.query, { page: 1 }))`.
+ * Options for TanStack Query 5 from the procedures of an RPC client, in any
+ * framework. With React, for example:
+ * `useQuery(queryOptions(rpc.posts.list.query, { page: 1 }))`. This entry point
+ * uses only types of `@tanstack/query-core`, so it works with each of TanStack's
+ * packages.
  *
- * Nothing of TanStack Query is loaded, only types of its core are looked at:
- * any of its packages will do.
- *
- * @example
+ * @example Fetch a query, then invalidate it
  * ```ts
  * import { createRouter, procedure } from "@quartet/kit/rpc";
  * import { createClient } from "@quartet/kit/rpc/client";
@@ -18,6 +18,7 @@
  * });
  * const rpc = createClient<typeof api>({
  *   httpEndpoint: "http://localhost/api/rpc",
+ *   // Calls the router without a server.
  *   fetch: (url, init) => api.handler(new Request(url, init)),
  * });
  *

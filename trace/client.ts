@@ -1,20 +1,16 @@
 /**
- * The browser's half of a trace.
+ * Tracing in browsers. {@linkcode initClientTracing} joins the page's spans to the
+ * server's traces: each `fetch` becomes the parent of the request that it causes.
+ * Times are converted to the server's clock.
  *
- * In a page whose server traces, `initClientTracing` makes the browser's spans
- * part of the server's traces: each `fetch` is the parent of the request that
- * it causes, and how the page was loaded, and whatever else is recorded there,
- * is part of the trace of the page's own request. Times are moved to the
- * server's clock.
+ * No configuration needed: the server sends the trace id of the page in the header
+ * `Server-Timing`. If a proxy removes that header, put the id into
+ * `<meta name="app-trace-id" content="…">` or `window.__APP_TRACE_ID__`. If the
+ * server doesn't trace, nothing is sent and no error appears.
  *
- * It needs no settings: the server sends the page its trace in the header
- * `Server-Timing`. Where that header gets lost, use
- * `<meta name="app-trace-id" content="…">` or `window.__APP_TRACE_ID__`. With a
- * server that doesn't trace, nothing is sent, and no error shows.
+ * On a server, all functions can be called and do nothing.
  *
- * Without a page, as on a server, all functions can be called and do nothing.
- *
- * @example
+ * @example Trace a page
  * ```ts
  * import { initClientTracing } from "@quartet/kit/trace/client";
  *

@@ -1,18 +1,17 @@
 /**
- * Request tracing: where a request spent its time, layer by layer.
+ * Request tracing: a tree of spans for each request, from the session check to the
+ * database query. The last traces stay in memory. {@linkcode createCLIReporter}
+ * prints them, {@linkcode tracePlugin} serves the viewer, and
+ * {@linkcode createOTLPExporter} sends them to an OpenTelemetry collector.
  *
- * One middleware gives each request a trace. The host, the other modules of the
- * kit, the instrumentors here and {@linkcode Tracer.withSpan} open spans below
- * it. The last traces are kept in memory. {@linkcode createCLIReporter} prints
- * them, and {@linkcode tracePlugin} shows them.
- *
- * @example
+ * @example Trace requests and a query
  * ```ts
  * import { createApp } from "@quartet/kit/app";
  * import { createTracer, tracePlugin, traceQuery } from "@quartet/kit/trace";
  *
  * const tracer = createTracer();
  * const app = createApp({
+ *   // The viewer is at /__app/traces.
  *   trace: tracePlugin(tracer),
  *   routes: [{
  *     path: "/",

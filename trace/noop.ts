@@ -1,13 +1,13 @@
 /**
- * Tracing that does nothing: every name of `@quartet/kit/trace`, to put in its
- * place in production.
+ * Every name of `@quartet/kit/trace`, without any tracing. To remove tracing from
+ * a production build, map `@quartet/kit/trace` to `@quartet/kit/trace/noop` in the
+ * import map, or with an alias of the bundler. The code that imports it stays the
+ * same.
  *
- * Map `@quartet/kit/trace` to `@quartet/kit/trace/noop` in the import map or as
- * an alias of the bundler; no other change is needed. Functions that wrap work
- * still do the work, middlewares still call the next one, and the addresses of
- * the traces answer 404.
+ * Functions that wrap work run the work. Middlewares call the next one. The paths
+ * of the viewer answer 404.
  *
- * @example
+ * @example Run traced code without tracing
  * ```ts
  * import { noopTracer, traceLoader } from "@quartet/kit/trace/noop";
  *

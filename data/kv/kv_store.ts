@@ -1,5 +1,24 @@
 /**
- * A store that the processes of one machine share, in a file of Deno KV.
+ * A cache store in Deno KV, shared by the processes of one machine. Values survive
+ * a restart, and each process keeps recent values in memory. `Deno.openKv()` needs
+ * `"unstable": ["kv"]` in your `deno.json`, or the flag `--unstable-kv`.
+ *
+ * @example A cache in Deno KV
+ * ```ts
+ * import { createCache } from "@quartet/kit/data";
+ * import { createKvStore } from "@quartet/kit/data/kv";
+ *
+ * // In production: a path that all processes open.
+ * using kv = await Deno.openKv(":memory:");
+ * const cache = createCache({ store: createKvStore({ kv, name: "shop" }) });
+ *
+ * const load = () => cache.cached("answer", () => 42, { maxAge: 60 });
+ * console.assert(await load() === 42);
+ * console.assert(await load() === 42);
+ * console.assert(cache.stats().misses === 1);
+ *
+ * await cache.close();
+ * ```
  *
  * @module
  */

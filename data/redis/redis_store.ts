@@ -1,6 +1,29 @@
 /**
- * A store that several machines share, in Redis. Needs Redis 5 or later, and a
- * client of `npm:redis` or `npm:ioredis`.
+ * A cache store in Redis, shared by all machines. Each process keeps recent values
+ * in memory, so most hits need no round trip. The store needs Redis 5 or later,
+ * and `npm:redis` or `npm:ioredis`.
+ *
+ * @example A cache in Redis
+ * ```ts
+ * import { configureCache, revalidateTag, unstable_cache } from "@quartet/kit/data";
+ * import { createRedisStore } from "@quartet/kit/data/redis";
+ * import { createClient } from "redis";
+ *
+ * // The store opens its own connections when it is first used.
+ * const client = createClient({ url: "redis://127.0.0.1:6379" });
+ * configureCache({ store: createRedisStore({ client, name: "shop" }) });
+ *
+ * const listPosts = unstable_cache(
+ *   () => Promise.resolve(["hello"]),
+ *   ["posts"],
+ *   { tags: ["post"], revalidate: 60 },
+ * );
+ * // Call it after each change of a post.
+ * const published = () => revalidateTag("post");
+ *
+ * console.assert(typeof listPosts === "function");
+ * console.assert(typeof published === "function");
+ * ```
  *
  * @module
  */
