@@ -100,7 +100,7 @@ export function authOf<U extends BaseUser = User, P extends string = string>(
   const auth: AuthContext<U, P> | undefined = context.get("auth");
   if (typeof auth === "object" && auth !== null) return auth;
   throw new TypeError(
-    "Cannot get auth: the plugin of createAuthPlugin() must be installed, and run before whoever asks",
+    "Cannot get auth: the auth plugin has not run for this request; add createAuthPlugin() to the app's plugins, before what needs it",
   );
 }
 

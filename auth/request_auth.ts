@@ -35,6 +35,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
   readonly #request: Request;
   readonly #info: ConnectionInfo | undefined;
   readonly #cookies: PendingCookies;
+  #isAnswered = false;
 
   constructor(
     core: AuthCore,
@@ -70,11 +71,15 @@ export class RequestAuth extends RequestUser implements AuthContext {
 
   getCookieHeaders(): string[] {
     this.ask();
-    return this.pendingCookies();
+    return this.#cookies.headers;
   }
 
-  /** The same for the plugin, without marking the response as personal. */
-  pendingCookies(): string[] {
+  /**
+   * Returns the cookies for the response, without marking it as personal. It
+   * can't carry cookies that are set later.
+   */
+  takeCookies(): string[] {
+    this.#isAnswered = true;
     return this.#cookies.headers;
   }
 
@@ -159,6 +164,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
           throw error;
         }
         this.#setSessionCookie(begun);
+        this.#reportLate("sign-in");
         emit({ type: "sign_in", ...(named && { provider }), userId: user.id });
         return this.session!;
       } catch (error) {
@@ -195,6 +201,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
       const verified = this.verified;
       this.become(undefined);
       this.#cookies.clearSession();
+      this.#reportLate("sign-out");
       if (session === null) return;
       await this.#end(verified);
       emit({ type: "sign_out", userId: session.userId });
@@ -256,6 +263,14 @@ export class RequestAuth extends RequestUser implements AuthContext {
     const verified = this.verified;
     return verified?.credentialSource === "cookie" && this.#cookies.isEmpty &&
       this.#core.sessions.isDue(verified);
+  }
+
+  /** Reports a cookie that no response can carry: a missing `await`. */
+  #reportLate(operation: string): void {
+    if (!this.#isAnswered) return;
+    console.error(
+      `Cannot set the session's cookie: the response was ready before the ${operation} was; await it in the handler`,
+    );
   }
 
   #setSessionCookie(verified: VerifiedSession): void {

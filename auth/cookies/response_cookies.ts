@@ -30,7 +30,7 @@ export async function withCookies(
       console.error("A session could not be refreshed:", printableError(error));
     });
   }
-  const cookies = auth.pendingCookies();
+  const cookies = auth.takeCookies();
   return cookies.length === 0 ? response : setCookies(response, cookies);
 }
 

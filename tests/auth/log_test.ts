@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Route } from "@quartet/kit/app";
 import {
   credentials,
+  getAuth,
   getOAuthUrl,
   handleOAuthCallback,
   oauth,
@@ -188,4 +189,44 @@ Deno.test("onEvent that throws changes no response and is logged", async () => {
     });
     assert(text.includes("The audit log is full"), text);
   }
+});
+
+Deno.test("A sign-in or sign-out that isn't awaited is logged, because its cookie is lost", async () => {
+  const late = Promise.withResolvers<void>();
+  const finished: Promise<unknown>[] = [];
+  const routes: Route[] = [
+    {
+      path: "/late-sign-in",
+      action: ({ context }) => {
+        const auth = getAuth(context);
+        const signIn = late.promise.then(() => auth.signInAs({ id: "1" }));
+        finished.push(signIn);
+        return "too early";
+      },
+    },
+    {
+      path: "/late-sign-out",
+      action: ({ context }) => {
+        const auth = getAuth(context);
+        finished.push(late.promise.then(() => auth.signOut()));
+        return "too early";
+      },
+    },
+  ];
+  const text = await logged(async () => {
+    await using server = await startAuth({}, routes);
+    const browser = await server.signIn("ada");
+    for (const path of ["/late-sign-in", "/late-sign-out"]) {
+      assertEquals(await browser.json(path, { body: {} }), "too early");
+    }
+    late.resolve();
+    await Promise.all(finished);
+    assertEquals((await browser.json("/me")).user.id, "1");
+  });
+  assertEquals(
+    text.match(/Cannot set the session's cookie: [^"]+/g)?.toSorted(),
+    ["sign-in", "sign-out"].map((operation) =>
+      `Cannot set the session's cookie: the response was ready before the ${operation} was; await it in the handler`
+    ),
+  );
 });
