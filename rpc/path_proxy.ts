@@ -48,7 +48,7 @@ export function createPathProxy(
       const call = methods[procedure.pop()!];
       if (call) return call(procedure, ...args);
       throw new TypeError(
-        `Cannot call ${path.join(".")}: no query, mutate or subscribe`,
+        `Cannot call ${path.join(".")}: use ${Object.keys(methods)}`,
       );
     },
   });

@@ -22,37 +22,49 @@ type Lists<T, Names> = [keyof T, Names] extends [Names, keyof T] ? true : never;
 true satisfies Lists<PlainOptions, (typeof HTTP | typeof SOCKET)[number]>;
 true satisfies Lists<ReconnectOptions, typeof RECONNECT[number]>;
 
-/** @throws {TypeError} If an option is unknown, or `httpEndpoint` isn't a URL. */
+/**
+ * Checks the options of a client without subscriptions.
+ *
+ * @returns The endpoint as errors show it: without credentials and query, which
+ * may hold secrets.
+ * @throws {TypeError} If an option is unknown, or `httpEndpoint` isn't a URL.
+ */
 export function checkOptions(
   options: PlainOptions,
   more: readonly string[] = [],
-) {
+): string {
   // Callers may pass no options, or the endpoint itself.
-  const { httpEndpoint } = Object(options) as PlainOptions;
-  let isURL;
+  const httpEndpoint = options?.httpEndpoint;
+  let shown: string | undefined;
   try {
-    // Any base works. On a server, components have no page.
-    isURL = (typeof httpEndpoint === "string" || httpEndpoint instanceof URL) &&
-      /^http/.test(new URL(httpEndpoint, "http://a") as never);
+    const url = new URL(
+      // Neither of them is on a value that isn't a URL.
+      (httpEndpoint as URL).href || (httpEndpoint as string).trim(),
+      // Any base works, also on a server. No host's name begins with a hyphen.
+      "http://-",
+    );
+    shown = url.origin + url.pathname;
   } catch {
-    // The text isn't a URL.
+    // It isn't a URL.
   }
-  if (!isURL) {
+  if (!/^http/.test(shown!)) {
     fail(
-      `httpEndpoint must be a URL, as in { httpEndpoint: "/api/rpc" }, received ${httpEndpoint}`,
+      `httpEndpoint must be a router URL, received ${httpEndpoint}`,
     );
   }
   checkNames(options, [...HTTP, ...more]);
+  return shown!.replace("http://-", "");
 }
 
 /** Checks the options of a client with subscriptions. */
 export function checkClient(options: ClientOptions) {
-  checkOptions(options, SOCKET);
+  const shown = checkOptions(options, SOCKET);
   checkNames(options.reconnect || {}, RECONNECT);
+  return shown;
 }
 
 function checkNames(options: object, known: readonly string[]) {
-  for (const name of Object.keys(options)) {
+  for (const name in options) {
     if (!known.includes(name)) fail(`unknown option ${name}, known: ${known}`);
   }
 }

@@ -43,9 +43,9 @@ import type {
 export function createClient<R>(
   options: ClientOptions & TransformerOption<R>,
 ): Client<R> {
-  checkClient(options);
-  const subscribe = createSubscribe(options);
-  const send = createSend(options);
+  const shown = checkClient(options);
+  const subscribe = createSubscribe(options, shown);
+  const send = createSend(options, shown);
   return createPathProxy({
     __proto__: null,
     query: send("query"),
@@ -83,8 +83,8 @@ export function createClient<R>(
 export function createHTTPClient<R>(
   options: HTTPClientOptions & TransformerOption<R>,
 ): HTTPClient<R> {
-  checkOptions(options);
-  const send = createSend(options);
+  const shown = checkOptions(options);
+  const send = createSend(options, shown);
   return createPathProxy({
     __proto__: null,
     query: send("query"),

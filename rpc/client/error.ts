@@ -3,18 +3,23 @@ import type { RPCFailure } from "../error.ts";
 /**
  * The codes of the client itself:
  *
- * - `NETWORK_ERROR`: no answer came.
- * - `BAD_RESPONSE`: what came was not an answer of a router.
- * - `CONNECTION_LOST`: a socket could not be opened again.
+ * - `NETWORK_ERROR`: no response arrived.
+ * - `BAD_RESPONSE`: the response isn't a router's, such as an HTML page.
+ * - `CONNECTION_LOST`: the socket can't be opened again.
+ * - `INVALID_INPUT`: the input of a subscription can't be encoded.
  */
 export type RPCClientErrorCode =
   | "NETWORK_ERROR"
   | "BAD_RESPONSE"
-  | "CONNECTION_LOST";
+  | "CONNECTION_LOST"
+  | "INVALID_INPUT";
 
 /**
- * Why a call or a subscription failed. The code is one of the server's, or an
- * {@linkcode RPCClientErrorCode}.
+ * The error of a failed call or subscription.
+ *
+ * If the server answered, `code`, `message`, `status` and `details` are the
+ * server's. Otherwise `code` is an {@linkcode RPCClientErrorCode}, the message
+ * names the procedure and the URL, and `cause` is the original error, if any.
  */
 export class RPCClientError extends Error {
   // Declared here and assigned as one: fields would be twice as much code.
@@ -22,37 +27,49 @@ export class RPCClientError extends Error {
   declare readonly name: "RPCClientError";
   /** A stable name for programs, in capitals. */
   declare readonly code: string;
-  /** The HTTP status; 0 where there is none: no answer, or a socket. */
+  /** The HTTP status, or 0 without a response or on a socket. */
   declare readonly status: number;
   /** The procedure's dotted path. */
   declare readonly path: string;
-  /** More about it, as the server sent it. */
+  /** The client's `httpEndpoint` without credentials and query. */
+  declare readonly url: string;
+  /** Details from the server, such as the issues of invalid input. */
   declare readonly details: unknown;
 
   /**
-   * Creates an error from the server's failure, or from the client's own. If
-   * that has no code, it is `BAD_RESPONSE`.
+   * Creates an error from the server's failure or the client's own.
+   *
+   * @param failure The failure. Without a code it's `BAD_RESPONSE`, or
+   * `NETWORK_ERROR` if there is no status.
+   * @param status The HTTP status, or 0.
+   * @param path The procedure's dotted path.
+   * @param url The endpoint without credentials and query.
+   * @param cause The original error.
    */
   constructor(
     failure: Partial<RPCFailure> | false | null | undefined,
     status: number,
     path: string,
+    url: string,
     cause?: unknown,
   ) {
-    // Nothing else that a server sends gets onto an error.
+    // Other fields from the server don't get onto the error.
     const {
-      code = "BAD_RESPONSE",
+      code = status ? "BAD_RESPONSE" : "NETWORK_ERROR",
       details,
       message,
     } = failure || {};
     super(
       typeof message === "string"
         ? message
-        : `Cannot call ${path}: ${code}${status ? " " + status : ""}`,
+        : `Cannot call ${path} at ${url}: ${
+          status || code
+        }, httpEndpoint must be a router URL`,
       { cause },
     );
     Object.assign(this, {
       path,
+      url,
       name: "RPCClientError",
       details,
       code,

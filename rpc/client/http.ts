@@ -18,6 +18,7 @@ export type Send = (
 /** Returns functions that make calls, by their type. */
 export function createSend(
   options: PlainOptions,
+  shown: string,
 ): (type: CallMessage["type"]) => Send {
   const { transformer, headers: base } = options;
   const endpoint = options.httpEndpoint + "";
@@ -38,8 +39,7 @@ export function createSend(
       status = response.status;
       return { ...await response.json(), status };
     } catch (cause) {
-      const error = !status && { code: "NETWORK_ERROR" };
-      return { ok: false, error, cause, status };
+      return { cause, status };
     }
   };
 
@@ -52,16 +52,16 @@ export function createSend(
     const text = (transformer ?? JSON).stringify(input);
     if (transformer) input = text;
     const url = endpoint + (endpoint.includes("?") ? "&" : "?") +
-      new URLSearchParams(text ? { path: name, input: text } : { path: name });
+      new URLSearchParams({ path: name, ...text && { input: text } });
     let { ok, data, error, status, cause } = await new Promise<Answer>(
       (resolve, reject) => {
         // Not all that it waits for looks at the signal: a batch goes on for
         // the other calls, and headers or a fetch of one's own may not know of
         // it.
         const abort = () => reject(signal!.reason);
-        if (signal?.aborted) return abort();
+        signal?.throwIfAborted();
         signal?.addEventListener("abort", abort);
-        (!callOptions.headers && collect || exchange)(
+        (callOptions.headers ? exchange : collect || exchange)(
           { path, type, input },
           callOptions,
           // No server nor proxy on the way refuses a URL of this length.
@@ -78,6 +78,12 @@ export function createSend(
         cause = error;
       }
     }
-    throw new RPCClientError(ok === false && error, status, name, cause);
+    throw new RPCClientError(
+      ok === false && error,
+      status,
+      name,
+      shown,
+      cause,
+    );
   };
 }

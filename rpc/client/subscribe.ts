@@ -17,7 +17,7 @@ import type { PlainOptions, SubscribeOptions } from "./types.ts";
 
 /** Handlers and options of a subscription. */
 export interface Handlers
-  extends SubscriptionHandlers<unknown>, SubscribeOptions {
+  extends SubscriptionHandlers<unknown, RPCClientError>, SubscribeOptions {
   /** Called when the client itself has ended it. */
   readonly onStop?: () => void;
 }
@@ -63,7 +63,10 @@ const RECOVERED = 10_000;
 const BEGIN = 1_000;
 
 /** Creates the function that subscribes. */
-export function createSubscribe(options: PlainOptions): Subscribe {
+export function createSubscribe(
+  options: PlainOptions,
+  shown: string,
+): Subscribe {
   const { transformer } = options;
   let newest = createLine();
   let count = 0;
@@ -187,7 +190,15 @@ export function createSubscribe(options: PlainOptions): Subscribe {
       unsubscribe?: boolean,
     ): void {
       if (end(unsubscribe)) {
-        onError(new RPCClientError(failure, 0, name, cause));
+        onError(
+          new RPCClientError(
+            { code: "BAD_RESPONSE", ...failure },
+            0,
+            name,
+            shown,
+            cause,
+          ),
+        );
       }
     }
 
@@ -246,9 +257,12 @@ export function createSubscribe(options: PlainOptions): Subscribe {
         open();
       } catch (error) {
         // The caller gets the function that unsubscribes before the error.
-        queueMicrotask(() => {
-          if (end()) onError(error as Error);
-        });
+        queueMicrotask(() =>
+          fail({
+            code: "INVALID_INPUT",
+            message: `Cannot call ${name}: invalid input`,
+          }, error)
+        );
       }
     }
     return stop;

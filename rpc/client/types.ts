@@ -1,4 +1,5 @@
 import type { RPCFailure } from "../error.ts";
+import type { RPCClientError } from "./error.ts";
 import type { Calls } from "../procedure/calls.ts";
 import type { BatchMessage, CallMessage, Transformer } from "../protocol.ts";
 
@@ -85,7 +86,7 @@ export interface SubscribeOptions {
 /** The procedures of a router, as its client calls them. */
 export type Client<R> = R extends
   { readonly _def: infer Def; readonly "~wire"?: infer As }
-  ? Calls<Def, As, CallOptions, SubscribeOptions>
+  ? Calls<Def, As, CallOptions, SubscribeOptions, RPCClientError>
   : never;
 
 /** The queries and mutations of a router, as its client calls them. */

@@ -15,9 +15,12 @@ export type CallFunction<Input, Output, Options> = (
 ) => Promise<Output>;
 
 /** Opens a subscription. Input that may be `undefined` is optional. */
-export interface SubscribeFunction<Input, Output, Options> {
+export interface SubscribeFunction<Input, Output, Options, Failure = Error> {
   /** Passes each value to a handler. Returns a function that unsubscribes. */
-  (input: Input, handlers: SubscriptionHandlers<Output> & Options): () => void;
+  (
+    input: Input,
+    handlers: SubscriptionHandlers<Output, Failure> & Options,
+  ): () => void;
   /** Returns an iterator of the values. Leaving the loop unsubscribes. */
   (
     ...args: undefined extends Input ? [input?: Input, options?: Options]
@@ -25,12 +28,20 @@ export interface SubscribeFunction<Input, Output, Options> {
   ): AsyncIterableIterator<Output>;
 }
 
-/** Handlers of a subscription. */
-export interface SubscriptionHandlers<Output> {
+/**
+ * Handlers of a subscription.
+ *
+ * @typeParam Failure What `onError` gets: an `RPCClientError` from a client, any
+ * error from `createCaller()`.
+ */
+export interface SubscriptionHandlers<Output, Failure = Error> {
   /** Called with each value. */
   readonly onData: (data: Output) => void;
-  /** Called with the error that ended the subscription. */
-  readonly onError?: (error: Error) => void;
+  /**
+   * Called with the error that ended the subscription. Default: logs it. From a
+   * client, an error that `onData` throws doesn't get here: it is uncaught.
+   */
+  readonly onError?: (error: Failure) => void;
   /** Called when the server has sent everything. */
   readonly onComplete?: () => void;
 }
@@ -97,8 +108,9 @@ export type inferRouterOutputs<R> = R extends
  *
  * @typeParam As `"json"` if outputs are sent as JSON.
  * @typeParam SubscribeOptions `never` for callers without subscriptions.
+ * @typeParam Failure What `onError` of subscriptions gets.
  */
-export type Calls<Def, As, Options, SubscribeOptions> = {
+export type Calls<Def, As, Options, SubscribeOptions, Failure = Error> = {
   readonly [K in keyof Def]: Def[K] extends { readonly kind: infer Kind }
     ? Kind extends "query" ? {
         /** Runs the query. */
@@ -122,10 +134,11 @@ export type Calls<Def, As, Options, SubscribeOptions> = {
       readonly subscribe: SubscribeFunction<
         inferInput<Def[K]>,
         inferOutput<Def[K], As>,
-        SubscribeOptions
+        SubscribeOptions,
+        Failure
       >;
     }
     : Def[K] extends { readonly _def: infer Inner }
-      ? Calls<Inner, As, Options, SubscribeOptions>
-    : Calls<Def[K], As, Options, SubscribeOptions>;
+      ? Calls<Inner, As, Options, SubscribeOptions, Failure>
+    : Calls<Def[K], As, Options, SubscribeOptions, Failure>;
 };

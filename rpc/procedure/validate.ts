@@ -5,6 +5,7 @@
  */
 
 import { isThenable } from "../../core/maybe_async.ts";
+import { clip } from "../../core/redact/clip.ts";
 import type {
   ParseSchema,
   Schema,
@@ -128,6 +129,19 @@ export function sanitizeValidationError(error: unknown): ValidationDetails {
   const issues = (error as { issues?: unknown } | null | undefined)?.issues;
   if (Array.isArray(issues)) return issues.map(sanitizeIssue);
   return { message: messageOf(error instanceof Error ? error : {}) };
+}
+
+/** How many characters of an issue are in the message of an error. */
+const MAX_ISSUE = 200;
+
+/** Returns the path and text of the first issue, and how many more there are. */
+export function firstIssue(details: ValidationDetails): string {
+  if ("message" in details) return clip(details.message, MAX_ISSUE);
+  const [issue, ...others] = details;
+  const path = issue?.path?.join(".");
+  const text = issue?.message ?? FALLBACK;
+  return clip(path ? `${path}: ${text}` : text, MAX_ISSUE) +
+    (others.length === 0 ? "" : ` (and ${others.length} more)`);
 }
 
 /** How many fields are named in a trace. */

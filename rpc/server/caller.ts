@@ -4,7 +4,6 @@ import {
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import { withMethods } from "../../core/check/rules.ts";
-import { errors } from "../error.ts";
 import { createPathProxy } from "../path_proxy.ts";
 import type { Calls, SubscriptionHandlers } from "../procedure/calls.ts";
 import type { ProcedureKind } from "../procedure/procedure.ts";
@@ -12,6 +11,7 @@ import { Call, type CallSource, type Endpoint } from "./call.ts";
 import { aRouterWith } from "./option_rules.ts";
 import { handOver, iterate } from "./direct_subscription.ts";
 import { listEndpoints } from "./endpoints.ts";
+import { notFound } from "./read_message.ts";
 import { perform } from "./run.ts";
 
 /** On whose behalf a caller calls. */
@@ -84,7 +84,7 @@ export function createCaller<R extends { readonly _def: object }>(
   function find(path: readonly string[], kind: ProcedureKind): Endpoint {
     const name = path.join(".");
     const endpoint = endpoints.get(name);
-    if (endpoint === undefined) throw errors.notFound("Procedure not found");
+    if (endpoint === undefined) return notFound(name);
     if (endpoint.procedure.kind === kind) return endpoint;
     throw new TypeError(
       `Cannot call ${name} as a ${kind}: it is a ${endpoint.procedure.kind}`,

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { RPCError } from "../error.ts";
+import { clip } from "../../core/redact/clip.ts";
+import { errors, RPCError } from "../error.ts";
 import type { Transformer } from "../protocol.ts";
 import type { Endpoint } from "./call.ts";
 import type { Endpoints } from "./endpoints.ts";
@@ -50,7 +51,7 @@ export function parseObject(text: string, what: string): Fields {
  * @throws {RPCError} `NOT_FOUND` if there is no such procedure.
  */
 export function findByName(endpoints: Endpoints, path: string): Endpoint {
-  return found(endpoints.get(path));
+  return endpoints.get(path) ?? notFound(path);
 }
 
 /**
@@ -69,12 +70,15 @@ export function findByKeys(endpoints: Endpoints, path: unknown): Endpoint {
     if (typeof key === "string") continue;
     throw parseError(`path must hold strings only, received ${describe(key)}`);
   }
-  return found(endpoints.find(path));
+  return endpoints.find(path) ?? notFound(path.join("."));
 }
 
-function found(endpoint: Endpoint | undefined): Endpoint {
-  if (endpoint !== undefined) return endpoint;
-  throw new RPCError("NOT_FOUND", "Procedure not found", 404);
+/** How many characters of an unknown path an error repeats. */
+const MAX_PATH = 100;
+
+/** @throws {RPCError} `NOT_FOUND`. */
+export function notFound(path: string): never {
+  throw errors.notFound(`Procedure not found: ${clip(path, MAX_PATH)}`);
 }
 
 /**

@@ -6,6 +6,7 @@
 
 import type { BodyError } from "../../core/http/read_body.ts";
 import { RPCError } from "../error.ts";
+import type { ProcedureKind } from "../procedure/procedure.ts";
 import type { Endpoint } from "./call.ts";
 import { describe, parseError } from "./read_message.ts";
 
@@ -48,11 +49,14 @@ function isJsonType(text: string): boolean {
  * @throws {RPCError} If it isn't.
  */
 export function checkKind(
-  { procedure: { kind } }: Endpoint,
+  { path, procedure: { kind } }: Endpoint,
   type: unknown,
 ): void {
   if (kind === "subscription") {
-    throw new RPCError("METHOD_NOT_ALLOWED", "Subscriptions need a WebSocket");
+    throw new RPCError(
+      "METHOD_NOT_ALLOWED",
+      `Cannot call ${path} over HTTP: it is a subscription, use subscribe() and a WebSocket`,
+    );
   }
   if (kind === type) return;
   if (type !== "query" && type !== "mutation") {
@@ -64,8 +68,13 @@ export function checkKind(
   }
   throw new RPCError(
     "METHOD_MISMATCH",
-    `The procedure is a ${kind}, the request is a ${type}`,
+    `Cannot call ${path} as a ${type}: it is a ${kind}, use ${methodOf(kind)}`,
   );
+}
+
+/** Returns the client's method for a kind of procedure. */
+export function methodOf(kind: ProcedureKind): string {
+  return kind === "query" ? "query()" : "mutate()";
 }
 
 /** Returns the error for another method than GET, HEAD and POST. */

@@ -11,6 +11,7 @@ import type { ObservedSpan } from "../../core/observed_span.ts";
 import { currentScope } from "../../core/request_scope.ts";
 import { RPCError } from "../error.ts";
 import {
+  firstIssue,
   invalidFields,
   sanitizeValidationError,
   validate,
@@ -109,9 +110,11 @@ function accept(
     });
   }
   if (!checked.valid) {
-    throw new RPCError("VALIDATION_ERROR", "Input validation failed", 400, {
-      details: sanitizeValidationError(checked.error),
-    });
+    const details = sanitizeValidationError(checked.error);
+    const message = `Input validation failed for ${args.path}: ${
+      firstIssue(details)
+    }`;
+    throw new RPCError("VALIDATION_ERROR", message, 400, { details });
   }
   args.input = checked.value;
   return answer(procedure, args, span);

@@ -20,6 +20,7 @@ import {
   parseObject,
   readInput,
 } from "../server/read_message.ts";
+import { methodOf } from "../server/request_checks.ts";
 import { type Socket, unsent, type WSConnectionData } from "./connection.ts";
 import {
   lengthOf,
@@ -206,11 +207,11 @@ export function abortAll(
   }
 }
 
-function checkKind({ procedure: { kind } }: Endpoint): void {
+function checkKind({ path, procedure: { kind } }: Endpoint): void {
   if (kind === "subscription") return;
   throw new RPCError(
     "METHOD_MISMATCH",
-    `The procedure is a ${kind}, which is called over HTTP`,
+    `Cannot subscribe to ${path}: it is a ${kind}, use ${methodOf(kind)}`,
   );
 }
 

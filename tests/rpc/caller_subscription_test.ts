@@ -74,7 +74,7 @@ Deno.test("What a caller's subscription throws goes to onError, once and never a
   const call = caller as unknown as Record<string, typeof caller.fails>;
   for (
     const [path, message] of [
-      ["missing", "RPCError: Procedure not found"],
+      ["missing", "RPCError: Procedure not found: missing"],
       [
         "now",
         "TypeError: Cannot call now as a subscription: it is a query",

@@ -78,7 +78,7 @@ Deno.test("What a procedure throws is thrown by the caller as it is", async () =
   );
   assertEquals([invalid.code, invalid.message], [
     "VALIDATION_ERROR",
-    "Input validation failed",
+    "Input validation failed for a.b.add: x: Invalid input: expected number, received string",
   ]);
 });
 
@@ -271,7 +271,7 @@ Deno.test("A caller refuses paths and kinds that its router hasn't", async () =>
   );
   assertEquals([missing.code, missing.message], [
     "NOT_FOUND",
-    "Procedure not found",
+    "Procedure not found: a.c",
   ]);
   for (
     const wrong of [

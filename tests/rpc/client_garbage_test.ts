@@ -82,11 +82,14 @@ Deno.test("A failure whose message is no text fails like any other, on a socket 
     assert(error instanceof RPCClientError, `${error}`);
     assertEquals({ ...error }, {
       ...{ name: "RPCClientError", code: "NOT_FOUND", path: "x" },
-      ...{ status, details: [2] },
+      ...{ status, details: [2], url: httpEndpoint },
     });
-    // No status is none: "NOT_FOUND 0" would only raise a question.
-    const end = status === 0 ? "NOT_FOUND" : "NOT_FOUND 404";
-    assertEquals(error.message, `Cannot call x: ${end}`);
+    assertEquals(
+      error.message,
+      `Cannot call x at ${httpEndpoint}: ${
+        status || "NOT_FOUND"
+      }, httpEndpoint must be a router URL`,
+    );
   }
 });
 
@@ -99,20 +102,23 @@ Deno.test("A value that can't be decoded ends its subscription", async () => {
   assertEquals(failure.code, "BAD_RESPONSE");
 });
 
-Deno.test("An input that can't be sent fails its subscription", async () => {
+Deno.test("A subscription with input that can't be encoded fails with INVALID_INPUT", async () => {
   const failure = await failureOf({ httpEndpoint: "http://127.0.0.1:9/" }, 1n);
-  assertEquals(failure.name, "TypeError");
+  assert(failure instanceof RPCClientError);
+  assertEquals([failure.code, failure.path], ["INVALID_INPUT", "x"]);
+  assertEquals(failure.message, "Cannot call x: invalid input");
+  assert(failure.cause instanceof TypeError);
 });
 
-Deno.test("Who stops a subscription that could not be sent hears no more of it", async () => {
+Deno.test("A subscription that is stopped at once reports no invalid input", async () => {
   const rpc = createClient<typeof api>({ httpEndpoint: "http://127.0.0.1:9/" });
-  const told: Error[] = [];
+  const told: RPCClientError[] = [];
   const subscribe = () =>
     rpc.x.subscribe(1n, { onData() {}, onError: (error) => told.push(error) });
   subscribe()();
   const kept = subscribe();
   await new Promise((resolve) => setTimeout(resolve));
-  assertEquals(told.map(({ name }) => name), ["TypeError"]);
+  assertEquals(told.map(({ code }) => code), ["INVALID_INPUT"]);
   kept();
 });
 
@@ -128,7 +134,7 @@ Deno.test("A handler that throws when the connection is lost is heard of, and so
     wsEndpoint: "not a url",
   });
   const bug = new Error("a bug in a handler");
-  const lost = await new Promise<Error>((resolve) => {
+  const lost = await new Promise<RPCClientError>((resolve) => {
     rpc.x.subscribe(1, {
       onData() {},
       onError() {
@@ -138,7 +144,7 @@ Deno.test("A handler that throws when the connection is lost is heard of, and so
     rpc.x.subscribe(2, { onData() {}, onError: resolve });
   });
   removeEventListener("error", listen);
-  assertEquals((lost as RPCClientError).code, "CONNECTION_LOST");
+  assertEquals(lost.code, "CONNECTION_LOST");
   assertEquals(uncaught, [bug]);
 });
 
@@ -165,7 +171,7 @@ Deno.test("Who subscribes anew when the connection is lost gets another one", as
     });
     rpc.x.subscribe(2, {
       onData() {},
-      onError: (error) => seen.push((error as RPCClientError).code),
+      onError: (error) => seen.push(error.code),
     });
   });
   assertEquals(seen, ["CONNECTION_LOST", "new"]);

@@ -18,7 +18,7 @@ const FACTORIES = {
 };
 
 for (const [name, create] of Object.entries(FACTORIES)) {
-  Deno.test(`${name}() refuses an invalid endpoint, and shows a valid one`, () => {
+  Deno.test(`${name}() refuses an invalid endpoint`, () => {
     const wrong: [options: unknown, received: string][] = [
       [undefined, "undefined"],
       [null, "undefined"],
@@ -39,7 +39,7 @@ for (const [name, create] of Object.entries(FACTORIES)) {
     for (const [options, received] of wrong) {
       assertEquals(
         assertThrows(() => create(options), TypeError).message,
-        `Cannot create client: httpEndpoint must be a URL, as in { httpEndpoint: "/api/rpc" }, received ${received}`,
+        `Cannot create client: httpEndpoint must be a router URL, received ${received}`,
       );
     }
   });

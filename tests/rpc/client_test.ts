@@ -98,7 +98,7 @@ Deno.test("createClient() sends a long query by POST", async () => {
   });
 });
 
-Deno.test("A failed call rejects with code, status, path and details", async () => {
+Deno.test("A failed call rejects with code, status, path, url and details", async () => {
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
 
@@ -111,6 +111,7 @@ Deno.test("A failed call rejects with code, status, path and details", async () 
       message: "None left",
       status: 409,
       path: "refuse",
+      url: server.url,
       details: { left: 0 },
     },
   );
@@ -264,11 +265,15 @@ Deno.test("A path that does not end in a call is refused before it is sent", () 
   // deno-lint-ignore no-explicit-any -- what the types don't let through
   const rpc = createClient<typeof api>({ httpEndpoint: "/api/rpc" }) as any;
   for (const call of [rpc.math.double, rpc.math.double.run, rpc]) {
-    assertThrows(() => call(1), TypeError, "Cannot call ");
+    assertThrows(() => call(1), TypeError, ": use query,mutate,subscribe");
   }
   // deno-lint-ignore no-explicit-any -- as above
   const http = createHTTPClient<typeof api>({ httpEndpoint: "/" }) as any;
-  assertThrows(() => http.math.subscribe(), TypeError, "math.subscribe");
+  assertThrows(
+    () => http.math.subscribe(),
+    TypeError,
+    "Cannot call math.subscribe: use query,mutate",
+  );
 });
 
 Deno.test("A client can be printed, compared and made JSON of without a call", async () => {

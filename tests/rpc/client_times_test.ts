@@ -6,7 +6,7 @@ import {
   type RPCClientErrorCode,
 } from "@quartet/kit/rpc/client";
 import { fakeTimers } from "./fake_timers.ts";
-import { until } from "./helpers.ts";
+import { closedPort, until } from "./helpers.ts";
 
 const router = createRouter({
   ping: procedure.query(() => "pong"),
@@ -14,14 +14,6 @@ const router = createRouter({
     yield await Promise.resolve(1);
   }),
 });
-
-/** A port on which nobody listens. */
-function closedPort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return port;
-}
 
 Deno.test("A heartbeat of Infinity is none, and no wait is longer than a timer can be set to", async () => {
   for (const heartbeatMs of [Infinity, 2 ** 31, false] as const) {
@@ -41,12 +33,16 @@ Deno.test("A heartbeat of Infinity is none, and no wait is longer than a timer c
   }
 });
 
-Deno.test("A failure without an answer has no status to tell of", async () => {
+Deno.test("A call without a response rejects with NETWORK_ERROR and no status", async () => {
+  const httpEndpoint = `http://127.0.0.1:${closedPort()}/api/rpc`;
   const rpc = createClient<typeof router>({
-    httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
+    httpEndpoint,
   });
   const error = await assertRejects(() => rpc.ping.query(), RPCClientError);
   const code: RPCClientErrorCode = "NETWORK_ERROR";
   assertEquals([error.code, error.status], [code, 0]);
-  assertEquals(error.message, "Cannot call ping: NETWORK_ERROR");
+  assertEquals(
+    error.message,
+    `Cannot call ping at ${httpEndpoint}: NETWORK_ERROR, httpEndpoint must be a router URL`,
+  );
 });

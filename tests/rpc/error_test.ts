@@ -89,25 +89,33 @@ const rows: Row[] = [
     "A path that leads nowhere",
     (server) => server.get("no.such"),
     404,
-    { code: "NOT_FOUND", message: "Procedure not found" },
+    { code: "NOT_FOUND", message: "Procedure not found: no.such" },
   ],
   [
     "A path that leads nowhere, by POST",
     (server) => server.post({ path: ["no", "such"], type: "query" }),
     404,
-    { code: "NOT_FOUND", message: "Procedure not found" },
+    { code: "NOT_FOUND", message: "Procedure not found: no.such" },
   ],
   [
     "A subscription by GET",
     (server) => server.get("stream"),
     400,
-    { code: "METHOD_NOT_ALLOWED", message: "Subscriptions need a WebSocket" },
+    {
+      code: "METHOD_NOT_ALLOWED",
+      message:
+        "Cannot call stream over HTTP: it is a subscription, use subscribe() and a WebSocket",
+    },
   ],
   ...["query", "mutation", "subscription"].map((type): Row => [
     `A subscription by POST as a ${type}`,
     (server) => server.post({ path: ["stream"], type }),
     400,
-    { code: "METHOD_NOT_ALLOWED", message: "Subscriptions need a WebSocket" },
+    {
+      code: "METHOD_NOT_ALLOWED",
+      message:
+        "Cannot call stream over HTTP: it is a subscription, use subscribe() and a WebSocket",
+    },
   ]),
   [
     "A mutation by GET",
@@ -115,7 +123,7 @@ const rows: Row[] = [
     400,
     {
       code: "METHOD_MISMATCH",
-      message: "The procedure is a mutation, the request is a query",
+      message: "Cannot call write as a query: it is a mutation, use mutate()",
     },
   ],
   [
@@ -124,7 +132,7 @@ const rows: Row[] = [
     400,
     {
       code: "METHOD_MISMATCH",
-      message: "The procedure is a mutation, the request is a query",
+      message: "Cannot call write as a query: it is a mutation, use mutate()",
     },
   ],
   [
@@ -133,7 +141,7 @@ const rows: Row[] = [
     400,
     {
       code: "METHOD_MISMATCH",
-      message: "The procedure is a query, the request is a mutation",
+      message: "Cannot call ping as a mutation: it is a query, use query()",
     },
   ],
   [
@@ -142,7 +150,8 @@ const rows: Row[] = [
     400,
     {
       code: "VALIDATION_ERROR",
-      message: "Input validation failed",
+      message:
+        "Input validation failed for sized: size: Invalid input: expected number, received string",
       details: [{
         path: ["size"],
         message: "Invalid input: expected number, received string",
@@ -156,7 +165,8 @@ const rows: Row[] = [
     400,
     {
       code: "VALIDATION_ERROR",
-      message: "Input validation failed",
+      message:
+        "Input validation failed for sized: size: Invalid input: expected number, received string",
       details: [{
         path: ["size"],
         message: "Invalid input: expected number, received string",
@@ -212,22 +222,23 @@ const socketRows: [what: string, message: unknown, error: object][] = [
   }],
   ["A path that leads nowhere", subscribe("a", "no.such"), {
     code: "NOT_FOUND",
-    message: "Procedure not found",
+    message: "Procedure not found: no.such",
   }],
   ["A query", subscribe("a", "ping"), {
     code: "METHOD_MISMATCH",
-    message: "The procedure is a query, which is called over HTTP",
+    message: "Cannot subscribe to ping: it is a query, use query()",
   }],
   ["A mutation", subscribe("a", "write"), {
     code: "METHOD_MISMATCH",
-    message: "The procedure is a mutation, which is called over HTTP",
+    message: "Cannot subscribe to write: it is a mutation, use mutate()",
   }],
   [
     "An input that its schema refuses",
     subscribe("a", "streams.sized", { size: null }),
     {
       code: "VALIDATION_ERROR",
-      message: "Input validation failed",
+      message:
+        "Input validation failed for streams.sized: size: Invalid input: expected number, received null",
       details: [{
         path: ["size"],
         message: "Invalid input: expected number, received null",

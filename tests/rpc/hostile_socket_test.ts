@@ -154,10 +154,13 @@ Deno.test("A path on a socket that leads anywhere but to a procedure is NOT_FOUN
   ) {
     client.send({ type: "subscribe", id: "a", path });
     const { id, error } = await client.next();
+    const name = path.join(".");
     assertEquals([id, ...shape(error)], [
       "a",
       "NOT_FOUND",
-      "Procedure not found",
+      name.length <= 100
+        ? `Procedure not found: ${name}`
+        : `Procedure not found: ${name.slice(0, 100)}… (19899 more characters)`,
     ]);
   }
 });

@@ -23,6 +23,17 @@ async function send(schema: Schema, input: unknown, onError?: ErrorReport) {
   return body;
 }
 
+/** The first issue of some details, and how many more there are. */
+function textOf(details: { path?: PropertyKey[]; message: string }[]): string {
+  const [first = details as never, ...more] = Array.isArray(details)
+    ? details
+    : [];
+  const text = first.path?.length
+    ? `${first.path.join(".")}: ${first.message}`
+    : first.message ?? "Validation failed";
+  return more.length === 0 ? text : `${text} (and ${more.length} more)`;
+}
+
 /** The details of a failed validation. */
 async function detailsOf(schema: Schema, input: unknown): Promise<unknown> {
   const { ok, error, ...rest } = await send(schema, input);
@@ -30,7 +41,7 @@ async function detailsOf(schema: Schema, input: unknown): Promise<unknown> {
   const { code, message, details, ...more } = error;
   assertEquals([code, message, more], [
     "VALIDATION_ERROR",
-    "Input validation failed",
+    `Input validation failed for echo: ${textOf(details)}`,
     {},
   ]);
   return details;
