@@ -1,5 +1,5 @@
 /**
- * The files that `docs/scaling.md` shows, with other addresses.
+ * The files that the pages about several machines show, with other addresses.
  *
  * @module
  */
@@ -8,9 +8,12 @@ import { ROOT } from "../helpers.ts";
 import { readPage } from "../docs/pages.ts";
 import { nginxFile } from "../trace/proxies.ts";
 
-const PATH = "docs/scaling.md";
-const text = await Deno.readTextFile(new URL(PATH, ROOT));
-const { blocks } = readPage(PATH, text);
+const PATHS = ["docs/scaling.md", "docs/scaling-operations.md"];
+const texts = await Promise.all(
+  PATHS.map((path) => Deno.readTextFile(new URL(path, ROOT))),
+);
+const text = texts.join("\n");
+const { blocks } = readPage(PATHS.join(), text);
 
 /** The blocks of a language, in order. */
 export function shown(language: string): string[] {
@@ -21,9 +24,9 @@ export function shown(language: string): string[] {
 /** The blocks of TypeScript below a heading, in order. */
 export function section(heading: string): string[] {
   const start = text.indexOf(`\n## ${heading}\n`);
-  if (start === -1) throw new Error(`${PATH} has no section "${heading}"`);
+  if (start === -1) throw new Error(`There is no section "${heading}"`);
   const end = text.indexOf("\n## ", start + 1);
-  return readPage(PATH, text.slice(start, end)).blocks
+  return readPage(PATHS.join(), text.slice(start, end)).blocks
     .filter(({ language }) => language === "ts").map(({ text }) => text);
 }
 
