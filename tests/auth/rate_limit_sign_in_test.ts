@@ -263,7 +263,7 @@ Deno.test("Spellings that databases treat as equal count as one account", () => 
   }
 });
 
-Deno.test("Only the beginning of a long account name is normalized", () => {
+Deno.test("At most 1,024 characters of an account name are normalized", () => {
   const lengths: number[] = [];
   const { normalize } = String.prototype;
   // Counting characters gives the same result on any machine, unlike a time.

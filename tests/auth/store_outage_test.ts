@@ -195,7 +195,7 @@ Deno.test("With the fallback anonymous, public routes answer and guards still an
     for (const path of ["/account", "/admin", "/with-auth"]) {
       await assertUnavailable(await browser.ask(path));
     }
-    // No cookie is changed, and signing in fails as without the fallback.
+    // Signing out, refreshing and signing in answer 503 with either setting.
     for (
       const [path, body] of [
         ["/sign-out", {}],

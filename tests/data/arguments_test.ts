@@ -25,7 +25,7 @@ function sparse(length: number, values: Record<number, unknown>): unknown[] {
 
 const now = new Date(1_700_000_000_000);
 
-/** Lists of arguments, of which no two are equal. */
+/** Argument lists that all differ from each other. */
 const DIFFERENT: readonly (readonly unknown[])[] = [
   [],
   [undefined],
@@ -121,7 +121,7 @@ const DIFFERENT: readonly (readonly unknown[])[] = [
   [{ a: "@1" }],
 ];
 
-Deno.test("unstable_cache() never gives two different argument lists one key", () => {
+Deno.test("unstable_cache() uses different keys for different argument lists", () => {
   const seen = new Map<string, number>();
   DIFFERENT.forEach((args, i) => {
     const key = fn.key(...args);
@@ -137,7 +137,7 @@ Deno.test("unstable_cache() never gives two different argument lists one key", (
   assertEquals(seen.size, DIFFERENT.length);
 });
 
-/** Pairs of arguments that are equal, without being the same. */
+/** Pairs of arguments that are equal but not identical. */
 const EQUAL: readonly (readonly [unknown, unknown])[] = [
   [{ a: 1, b: 2 }, { b: 2, a: 1 }],
   [{ a: { c: 1, b: 2 } }, { a: { b: 2, c: 1 } }],
@@ -157,14 +157,14 @@ const EQUAL: readonly (readonly [unknown, unknown])[] = [
   ["é", String.fromCharCode(233)],
 ];
 
-Deno.test("unstable_cache() never parts equal arguments", () => {
+Deno.test("unstable_cache() uses the same key for equal arguments", () => {
   for (const [one, other] of EQUAL) {
     assertEquals(fn.key(one), fn.key(other), Deno.inspect(one));
     assertEquals(fn.key("a", one, 1), fn.key("a", other, 1));
   }
 });
 
-Deno.test("An object that is used twice is no cycle", () => {
+Deno.test("An object that is used twice isn't a cycle", () => {
   const shared = { a: 1 };
   assertEquals(fn.key([shared, shared]), fn.key([{ a: 1 }, { a: 1 }]));
   assertEquals(
@@ -173,7 +173,7 @@ Deno.test("An object that is used twice is no cycle", () => {
   );
 });
 
-Deno.test("Random arguments have the same key exactly if they are equal", () => {
+Deno.test("Random arguments have the same key only if they are equal", () => {
   let seed = 1;
   const random = (n: number) => (seed = (seed * 48_271) % 2_147_483_647) % n;
   const leaves = [
@@ -214,7 +214,7 @@ Deno.test("Random arguments have the same key exactly if they are equal", () => 
         return leaves[random(leaves.length)];
     }
   }
-  /** Another spelling, of which nobody has to think that it is quick. */
+  /** Encodes arguments in a second, slow way, to compare the results. */
   function spell(value: unknown): string {
     if (value instanceof Map) {
       return `map(${
@@ -257,7 +257,7 @@ class Point {
 class Table extends Map {}
 class List extends Array {}
 
-Deno.test("Arguments that are no data are refused, and the error names where", async () => {
+Deno.test("unstable_cache() rejects arguments that aren't data and names the position", async () => {
   const cases: readonly (readonly [unknown[], string])[] = [
     [[() => {}], "argument 1 must be data"],
     [[1, Symbol("s")], "argument 2 must be data"],
@@ -285,13 +285,13 @@ Deno.test("Arguments that are no data are refused, and the error names where", a
   }
 });
 
-Deno.test("Arguments that are nested without end are refused, not a stack overflow", () => {
+Deno.test("unstable_cache() rejects endlessly nested arguments without a stack overflow", () => {
   let deep: unknown = 1;
   for (let i = 0; i < 100_000; i++) deep = [deep];
   assertThrows(() => fn.key(deep), TypeError, "nested too deeply");
 });
 
-Deno.test("keyParts are told apart from each other and from arguments", () => {
+Deno.test("keyParts are distinguished from each other and from arguments", () => {
   const make = (...parts: string[]) =>
     cache.unstable_cache((..._: unknown[]) => Promise.resolve(), parts);
   const keys = [

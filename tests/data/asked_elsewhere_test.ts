@@ -13,12 +13,12 @@ function createAuth() {
   });
 }
 
-/** Runs code outside of any request, as a connection pool does. */
+/** Runs code outside any request, as a connection pool does. */
 const outside = AsyncLocalStorage.snapshot();
 
 for (const isAuthFirst of [true, false]) {
   const order = isAuthFirst ? "the cache inside auth" : "auth inside the cache";
-  Deno.test(`A page whose user was asked for outside of the request's code is not shared: ${order}`, async () => {
+  Deno.test(`A page isn't shared if its user was read outside the request's code: ${order}`, async () => {
     const cache = createCache();
     const parts = [
       createAuth().middleware,

@@ -7,7 +7,7 @@ import {
 } from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
 
-/** An app whose one handler is what a test says. */
+/** Creates an app with one handler, which the test supplies. */
 function subject(
   handle: (call: number, request: Request) => Response | Promise<Response>,
   options: Partial<CacheResponseOptions> = {},
@@ -35,7 +35,7 @@ function subject(
 
 const page = (call: number) => new Response(`page ${call}`);
 
-Deno.test("A page is made once for its lifetime, with ETag, Age and Cache-Control", async () => {
+Deno.test("cacheResponse() caches a page for its lifetime, with ETag, Age and Cache-Control", async () => {
   const it = subject(page);
   const first = await it.get();
   assertEquals(await first.text(), "page 1");
@@ -56,7 +56,7 @@ Deno.test("A page is made once for its lifetime, with ETag, Age and Cache-Contro
   assertEquals(await (await it.get()).text(), "page 2");
 });
 
-Deno.test("Pages are kept by their whole address", async () => {
+Deno.test("cacheResponse() caches pages by their full URL", async () => {
   const it = subject((_, { url }) => new Response(url));
   for (const path of ["/", "/?", "/?a=1", "/?a=2", "/a", "/a/", "/A"]) {
     for (let i = 0; i < 2; i++) {
@@ -69,7 +69,7 @@ Deno.test("Pages are kept by their whole address", async () => {
   assertEquals(await other.text(), "http://other.example/");
 });
 
-Deno.test("A conditional request gets 304 if the page is the same", async () => {
+Deno.test("A conditional request gets 304 if the page is unchanged", async () => {
   const it = subject((call) =>
     new Response(`page ${call}`, {
       headers: {
@@ -91,7 +91,7 @@ Deno.test("A conditional request gets 304 if the page is the same", async () => 
     [{ "if-modified-since": "Tue, 01 Jan 2030 00:00:00 GMT" }, 304],
     [{ "if-modified-since": "Tue, 01 Jan 2029 00:00:00 GMT" }, 200],
     [{ "if-modified-since": "nonsense" }, 200],
-    // The tag counts, not the date.
+    // The entity tag takes precedence over the date.
     [{
       "if-none-match": '"other"',
       "if-modified-since": "Tue, 01 Jan 2030 00:00:00 GMT",
@@ -113,14 +113,14 @@ Deno.test("A conditional request gets 304 if the page is the same", async () => 
   assertEquals(it.calls, 1);
 });
 
-Deno.test("A fragment is no part of an address", async () => {
+Deno.test("Page keys ignore the URL's fragment", async () => {
   const it = subject(page);
   for (const path of ["/a", "/a#b", "/a#"]) {
     assertEquals(await (await it.get(path)).text(), "page 1");
   }
 });
 
-Deno.test("Caches that vary by different headers don't take each other's pages", async () => {
+Deno.test("Caches with different vary headers don't share pages", async () => {
   const cache = createCache();
   const app = createApp()
     .use(cache.cacheResponse({ maxAge: 60, vary: ["accept-language"] }))
@@ -138,7 +138,7 @@ Deno.test("Caches that vary by different headers don't take each other's pages",
   assertEquals(await get({ "accept-language": "acme" }), "");
 });
 
-Deno.test("vary keeps apart what the named headers tell apart", async () => {
+Deno.test("vary caches separate pages for different values of a header", async () => {
   const it = subject(
     (_, { headers }) => new Response(headers.get("accept-language")),
     { vary: ["Accept-Language"] },
@@ -152,7 +152,7 @@ Deno.test("vary keeps apart what the named headers tell apart", async () => {
   assertEquals(it.calls, 2);
 });
 
-Deno.test("What may not be shared is passed on and not kept", async () => {
+Deno.test("Responses that may not be shared aren't cached", async () => {
   const responses: Record<string, () => Response> = {
     "a cookie": () => new Response("x", { headers: { "set-cookie": "a=b" } }),
     "private": () =>
@@ -188,7 +188,7 @@ Deno.test("What may not be shared is passed on and not kept", async () => {
   }
 });
 
-Deno.test("100 requests at once make one page, or each its own if it may not be shared", async () => {
+Deno.test("100 concurrent requests compute one page, or one each if it may not be shared", async () => {
   const shared = subject(async (call) => {
     await settle();
     return new Response(`${call}`);
@@ -211,7 +211,7 @@ Deno.test("100 requests at once make one page, or each its own if it may not be 
   }));
 });
 
-Deno.test("What is made behind a stale page is for nobody else, if it isn't kept", async () => {
+Deno.test("A refresh's response that isn't cached is sent to nobody else", async () => {
   for (const status of [200, 503]) {
     const gate = Promise.withResolvers<void>();
     const it = subject(async (call, { headers }) => {
@@ -228,7 +228,7 @@ Deno.test("What is made behind a stale page is for nobody else, if it isn't kept
     const ada = await it.get("/", { headers: { "x-user": "Ada" } });
     assertEquals(await ada.text(), "page 1");
     assertEquals(it.calls, 2);
-    // The old page can't be given any more, and Ada's is still being made.
+    // The stale page has expired, and Ada's response isn't finished.
     it.pass(10);
     const asked = [it.get(), it.get("/", { headers: { "x-user": "Bob" } })];
     await settle();
@@ -244,7 +244,7 @@ Deno.test("What is made behind a stale page is for nobody else, if it isn't kept
   }
 });
 
-Deno.test("A body that nobody will read is let go of, before it is made or after", async () => {
+Deno.test("A response body that nobody reads is cancelled", async () => {
   for (
     const [options, status] of [
       [{ staleWhileRevalidate: 10 }, 200],
@@ -269,7 +269,7 @@ Deno.test("A body that nobody will read is let go of, before it is made or after
   }
 });
 
-Deno.test("What one request throws, others that wait for the page don't get", async () => {
+Deno.test("An error of one request isn't sent to others that wait for the page", async () => {
   const { cache } = timedCache();
   const gate = Promise.withResolvers<void>();
   const failed: unknown[] = [];
@@ -301,7 +301,7 @@ Deno.test("What one request throws, others that wait for the page don't get", as
   assertEquals(failed.map(String), ["Error: Eve's"]);
 });
 
-Deno.test("A request with Authorization is answered for itself, unless the page is public", async () => {
+Deno.test("A request with Authorization gets its own response unless the page is public", async () => {
   const it = subject((call, { headers }) =>
     new Response(`${call}`, {
       headers: headers.has("x-public") ? { "cache-control": "public" } : {},
@@ -316,7 +316,7 @@ Deno.test("A request with Authorization is answered for itself, unless the page 
   assertEquals(await (await it.get("/p")).text(), "4");
 });
 
-Deno.test("A page's own Cache-Control counts more than maxAge", async () => {
+Deno.test("A page's own Cache-Control takes precedence over maxAge", async () => {
   const it = subject((call) =>
     new Response(`${call}`, {
       headers: { "cache-control": "public, max-age=5, s-maxage=10" },
@@ -333,7 +333,7 @@ Deno.test("A page's own Cache-Control counts more than maxAge", async () => {
   assertEquals(await (await it.get()).text(), "2");
 });
 
-Deno.test("A lifetime that can't be read, or is over, is none", async () => {
+Deno.test("A page with an invalid or expired lifetime isn't cached", async () => {
   const past = "Thu, 01 Jan 1970 00:00:00 GMT";
   for (
     const headers of [
@@ -350,7 +350,7 @@ Deno.test("A lifetime that can't be read, or is over, is none", async () => {
       assertEquals(await (await it.get()).text(), `${i}`);
     }
   }
-  // Without a date of its own, it is as long as it takes until then.
+  // Without a Date header, the lifetime is the time until Expires.
   const it = subject(() =>
     new Response("", {
       headers: { expires: new Date(Date.now() + 3_600_000).toUTCString() },
@@ -362,7 +362,7 @@ Deno.test("A lifetime that can't be read, or is over, is none", async () => {
   assertEquals(it.calls, 1);
 });
 
-Deno.test("A page is as old as it says, and new if that is no age", async () => {
+Deno.test("A page's own Age counts, an invalid one is ignored", async () => {
   for (const [said, age] of [["7", "8"], ["-5", "1"], ["old", "1"]] as const) {
     const it = subject(() => new Response("", { headers: { age: said } }));
     await it.get();
@@ -371,7 +371,7 @@ Deno.test("A page is as old as it says, and new if that is no age", async () => 
   }
 });
 
-Deno.test("A page without a body is a page", async () => {
+Deno.test("A page without a body is cached", async () => {
   for (const [body, status] of [[null, 301], [null, 200], ["", 404]] as const) {
     const headers = { location: "/elsewhere" };
     const it = subject(() => new Response(body, { status, headers }));
@@ -384,7 +384,7 @@ Deno.test("A page without a body is a page", async () => {
   }
 });
 
-Deno.test("clientMaxAge 0 lets browsers ask each time", async () => {
+Deno.test("clientMaxAge 0 makes browsers revalidate each time", async () => {
   const it = subject(page, { clientMaxAge: 0 });
   const { headers } = await it.get();
   assertEquals(headers.get("cache-control"), "public, no-cache");
@@ -392,7 +392,7 @@ Deno.test("clientMaxAge 0 lets browsers ask each time", async () => {
   assertEquals(it.calls, 1);
 });
 
-Deno.test("Tags and paths invalidate pages, and so does what changes them", async () => {
+Deno.test("Tags, paths and unsafe requests invalidate pages", async () => {
   const it = subject(page, { tags: ["pages"] });
   const text = async (path: string) => await (await it.get(path)).text();
   assertEquals(await text("/a/b?c=1"), "page 1");
@@ -408,7 +408,7 @@ Deno.test("Tags and paths invalidate pages, and so does what changes them", asyn
   assertEquals(await text("/a/b?c=1"), "page 6");
 });
 
-Deno.test("A change invalidates its page, too, if its answer is thrown further in", async () => {
+Deno.test("An unsafe request invalidates its page, even if inner middleware throws the response", async () => {
   const { cache } = timedCache();
   let text = "old";
   const app = createApp()
@@ -429,7 +429,7 @@ Deno.test("A change invalidates its page, too, if its answer is thrown further i
   assertEquals(await read(), "new");
 });
 
-Deno.test("A change that was refused invalidates nothing", async () => {
+Deno.test("A refused unsafe request invalidates nothing", async () => {
   const it = subject((call, { method }) =>
     new Response(`${call}`, { status: method === "POST" ? 403 : 200 })
   );
@@ -438,7 +438,7 @@ Deno.test("A change that was refused invalidates nothing", async () => {
   assertEquals(await (await it.get()).text(), "1");
 });
 
-Deno.test("A stale page is given while a new one is made, or if that fails", async () => {
+Deno.test("A stale page is served during its refresh, or if that fails", async () => {
   let status = 200;
   const it = subject((call) => new Response(`${call}`, { status }), {
     staleWhileRevalidate: 10,
@@ -449,7 +449,7 @@ Deno.test("A stale page is given while a new one is made, or if that fails", asy
   const stale = await it.get();
   assertEquals(await stale.text(), "1");
   assertEquals(stale.headers.get("age"), "65");
-  // Its ETag is computed on another thread.
+  // The page's ETag is computed asynchronously on another thread.
   let text = "1";
   while (text === "1") {
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -464,7 +464,7 @@ Deno.test("A stale page is given while a new one is made, or if that fails", asy
   assertEquals([failed.status, await failed.text()], [503, "4"]);
 });
 
-Deno.test("A page that can't be made again is told of, and the old one stays", async () => {
+Deno.test("A failed refresh is reported, and the stale page stays", async () => {
   let status = 200;
   const it = subject((call) => new Response(`${call}`, { status }), {
     staleWhileRevalidate: 10,
@@ -479,7 +479,7 @@ Deno.test("A page that can't be made again is told of, and the old one stays", a
   assertEquals(it.errors.map(String)[0], "Error: The page has status 502");
 });
 
-Deno.test("HEAD is answered from the page that is kept, and makes none", async () => {
+Deno.test("HEAD is answered from the cached page and caches none", async () => {
   const it = subject(page);
   await (await it.get("/", { method: "HEAD" })).text();
   assertEquals(it.cache.stats().entries, 0);
@@ -491,7 +491,7 @@ Deno.test("HEAD is answered from the page that is kept, and makes none", async (
   assert(head.headers.has("etag"));
 });
 
-Deno.test("no-store and Range pass by the cache", async () => {
+Deno.test("Requests with no-store or Range bypass the cache", async () => {
   const it = subject(page);
   for (
     const headers of [{ "cache-control": "no-store" }, { range: "bytes=0-1" }]
@@ -501,7 +501,7 @@ Deno.test("no-store and Range pass by the cache", async () => {
   assertEquals([it.calls, it.cache.stats().entries], [2, 0]);
 });
 
-Deno.test("A body that is too large to keep arrives whole", async () => {
+Deno.test("A body too large to cache is sent completely", async () => {
   const size = 6 * 1024 * 1024;
   const it = subject(() => {
     let left = size / 1024;
@@ -521,7 +521,7 @@ Deno.test("A body that is too large to keep arrives whole", async () => {
   }
 });
 
-Deno.test("Who leaves in the middle of a body too large to keep ends what makes it", async () => {
+Deno.test("A client that cancels a body too large to cache cancels its source", async () => {
   const ended = Promise.withResolvers<unknown>();
   const it = subject(() =>
     new Response(
@@ -538,7 +538,7 @@ Deno.test("Who leaves in the middle of a body too large to keep ends what makes 
   assertEquals(await ended.promise, "enough");
 });
 
-Deno.test("Over a socket, a page and its 304 are well-formed", async () => {
+Deno.test("A page and its 304 are well-formed over a socket", async () => {
   const it = subject((call) =>
     Response.json({ call, text: "x".repeat(5_000) })
   );
@@ -556,7 +556,7 @@ Deno.test("Over a socket, a page and its 304 are well-formed", async () => {
   await server.shutdown();
 });
 
-Deno.test("cacheResponse() refuses what it can't use", () => {
+Deno.test("cacheResponse() rejects invalid options", () => {
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
   const make = (options?: any) => () => cacheResponse(options);
   assertThrows(make({}), TypeError, "maxAge must be a number of seconds");
@@ -584,7 +584,7 @@ Deno.test("cacheResponse() refuses what it can't use", () => {
   assertThrows(make(), TypeError, "options must be an object");
 });
 
-Deno.test("A cache around itself keeps each page once", async () => {
+Deno.test("Nested uses of a cache store each page once", async () => {
   const { cache } = timedCache();
   let made = 0;
   const inner = createApp().use(cache.cacheResponse({ maxAge: 60 }));

@@ -6,7 +6,7 @@ import {
 } from "@std/assert";
 import { counter, settle, timedCache } from "./helpers.ts";
 
-Deno.test("cached() calls the function once for its lifetime", async () => {
+Deno.test("cached() calls the function once per lifetime", async () => {
   const { cache, pass } = timedCache();
   const fn = counter();
   const load = () => cache.cached("k", fn, { maxAge: 60 });
@@ -19,7 +19,7 @@ Deno.test("cached() calls the function once for its lifetime", async () => {
   assertEquals([hits, misses, staleHits], [1, 2, 0]);
 });
 
-Deno.test("undefined and null are values", async () => {
+Deno.test("undefined and null are cached as values", async () => {
   const { cache } = timedCache();
   for (const value of [undefined, null, 0, "", false, NaN]) {
     let calls = 0;
@@ -31,7 +31,7 @@ Deno.test("undefined and null are values", async () => {
   }
 });
 
-Deno.test("Negative results can be kept for another time", async () => {
+Deno.test("negativeMaxAge sets the lifetime of negative results", async () => {
   const { cache, pass } = timedCache();
   let found: string | null = null;
   let calls = 0;
@@ -50,7 +50,7 @@ Deno.test("Negative results can be kept for another time", async () => {
   assertEquals([await load(), calls], ["found", 2]);
 });
 
-Deno.test("maxAge false is for ever, and 0 never hits and keeps nothing", async () => {
+Deno.test("maxAge false caches indefinitely, and 0 neither hits nor caches", async () => {
   const { cache, pass } = timedCache();
   const forever = counter();
   const never = counter();
@@ -60,7 +60,7 @@ Deno.test("maxAge false is for ever, and 0 never hits and keeps nothing", async 
     pass(1e9);
   }
   assertEquals(cache.stats().entries, 1);
-  // Nor does it hit what a call with another lifetime has kept.
+  // It also doesn't hit a value that was cached with another lifetime.
   await cache.cached("b", never, { maxAge: 60 });
   assertEquals(await cache.cached("b", never, { maxAge: 0 }), 5);
   await Promise.all(
@@ -69,7 +69,7 @@ Deno.test("maxAge false is for ever, and 0 never hits and keeps nothing", async 
   assertEquals(never.calls, 8);
 });
 
-Deno.test("1,000 callers at once run the function once", async () => {
+Deno.test("1,000 concurrent callers run the function once", async () => {
   const { cache } = timedCache();
   const gate = Promise.withResolvers<number>();
   let calls = 0;
@@ -83,7 +83,7 @@ Deno.test("1,000 callers at once run the function once", async () => {
   assertEquals(cache.stats().misses, 1_000);
 });
 
-Deno.test("An error reaches 1,000 callers at once and is not kept", async () => {
+Deno.test("An error rejects 1,000 concurrent callers and isn't cached", async () => {
   const { cache } = timedCache();
   let calls = 0;
   const load = () =>
@@ -103,7 +103,7 @@ Deno.test("An error reaches 1,000 callers at once and is not kept", async () => 
   assertEquals(await load(), 2);
 });
 
-Deno.test("A function that throws at once does not poison its key", async () => {
+Deno.test("A function that throws synchronously doesn't block its key", async () => {
   const { cache } = timedCache();
   const load = (fn: () => number) => cache.cached("k", fn, { maxAge: 60 });
   for (let i = 0; i < 3; i++) {
@@ -118,7 +118,7 @@ Deno.test("A function that throws at once does not poison its key", async () => 
   assertEquals(await load(() => 1), 1);
 });
 
-Deno.test("A key may hold anything and meets no other", async () => {
+Deno.test("A key may contain any characters and never collides", async () => {
   const { cache } = timedCache();
   const fn = cache.unstable_cache((n: string) => Promise.resolve(n), ["a"]);
   await fn("b");
@@ -167,7 +167,7 @@ Deno.test("All callers share one object, unless clone gives each its own", async
   }
 });
 
-Deno.test("With clone, a value that can't be copied is an error that poisons nothing", async () => {
+Deno.test("With clone, a value that can't be copied is an error and doesn't block its key", async () => {
   const { cache } = timedCache();
   const load = (value: unknown) =>
     cache.cached("k", () => value, { maxAge: 60, clone: true });
@@ -175,7 +175,7 @@ Deno.test("With clone, a value that can't be copied is an error that poisons not
   assertEquals(await load(1), 1);
 });
 
-Deno.test("Jitter takes a random share off the lifetime", async () => {
+Deno.test("jitter subtracts a random share from the lifetime", async () => {
   for (const [random, lifetime] of [[0, 100], [0.5, 75], [0.999, 50.05]]) {
     const { cache, pass } = timedCache({ random: () => random! });
     const fn = counter();
@@ -188,7 +188,7 @@ Deno.test("Jitter takes a random share off the lifetime", async () => {
   }
 });
 
-Deno.test("cached() refuses what it can't use, as a rejection", async () => {
+Deno.test("cached() rejects invalid arguments with a rejected promise", async () => {
   const { cache } = timedCache();
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
   const call = (...args: any[]) => (cache.cached as any)(...args);

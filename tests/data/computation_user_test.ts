@@ -30,7 +30,7 @@ function setUp(): { auth: AuthPlugin; cache: Cache; app: App } {
   };
 }
 
-/** Runs code in a request of ada. */
+/** Runs code in a request of the user ada. */
 async function inRequest<T>(app: App, fn: () => T | Promise<T>): Promise<T> {
   const { promise, resolve } = Promise.withResolvers<Promise<T>>();
   app.route({
@@ -86,7 +86,7 @@ for (const [name, ask] of Object.entries(QUESTIONS)) {
   });
 }
 
-Deno.test("cached() refuses a computation that asks for the user, however deep and at any maxAge", async () => {
+Deno.test("cached() rejects a computation that reads the user, at any depth and maxAge", async () => {
   for (const maxAge of [60, false, 0] as const) {
     const { cache, app } = setUp();
     const user = () => getUser(currentContext())?.id;
@@ -99,7 +99,7 @@ Deno.test("cached() refuses a computation that asks for the user, however deep a
   }
 });
 
-Deno.test("A computation that was asked for the user before may use the answer as an argument", async () => {
+Deno.test("A cached function may take a user's id that was read before as an argument", async () => {
   const { cache, app } = setUp();
   const posts = cache.unstable_cache(
     (id: string) => Promise.resolve(`posts of ${id}`),
@@ -112,7 +112,7 @@ Deno.test("A computation that was asked for the user before may use the answer a
   assertEquals(found, "posts of ada");
 });
 
-Deno.test("A question is refused in a computation where setActiveSpan() hides the span", async () => {
+Deno.test("Reading the user in a cached function throws even if setActiveSpan() hides the span", async () => {
   const { cache, app } = setUp();
   const load = () =>
     cache.cached("k", () => {
@@ -122,7 +122,7 @@ Deno.test("A question is refused in a computation where setActiveSpan() hides th
   await inRequest(app, () => assertRejects(load, CacheError));
 });
 
-Deno.test("A computation may get an anonymous page of the app itself", async () => {
+Deno.test("A cached function may fetch an anonymous page of the same app", async () => {
   const { auth, cache } = setUp();
   const app = createApp({
     plugins: [auth],
@@ -142,12 +142,12 @@ Deno.test("A computation may get an anonymous page of the app itself", async () 
   app.route({ path: "/", handler: async () => new Response(await load()) });
   const response = await app.fetch(new Request("http://localhost/", ADA));
   assertEquals(await response.text(), "200 for all");
-  // Nobody asked for the user of the page that shows it.
+  // The page that shows it didn't read the user.
   assertEquals(response.headers.get("cache-control"), null);
   await app.close();
 });
 
-Deno.test("A computation that hands on the user's credentials fails", async () => {
+Deno.test("A cached function that forwards the user's credentials fails", async () => {
   const { auth, cache } = setUp();
   const errors: unknown[] = [];
   const app = createApp({ plugins: [auth], onError: (e) => errors.push(e) });
@@ -177,7 +177,7 @@ Deno.test("A computation that hands on the user's credentials fails", async () =
   assertEquals(await get(), "200 for all");
 });
 
-Deno.test("Code that outlives its computation may ask for the user", async () => {
+Deno.test("Code that outlives its cached function may read the user", async () => {
   const { cache, app } = setUp();
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const gate = Promise.withResolvers<void>();

@@ -7,7 +7,7 @@ import { Hub } from "./shared_store.ts";
 
 const ADDRESS = "http://localhost/api/revalidate";
 const SECRET = "s3cret of the webhook, é";
-/** What a program sends as that secret: bytes of UTF-8. */
+/** The secret as programs send it: UTF-8 bytes. */
 const HEADER = String.fromCharCode(
   ...new TextEncoder().encode(`Bearer ${SECRET}`),
 );
@@ -39,7 +39,7 @@ function post(body: BodyInit, headers: Record<string, string> = {}): Request {
   });
 }
 
-Deno.test("The handler invalidates what it is told and says so", async () => {
+Deno.test("createRevalidationHandler() invalidates what the body lists and confirms it", async () => {
   for (
     const body of [
       { tags: ["posts"] },
@@ -61,7 +61,7 @@ Deno.test("The handler invalidates what it is told and says so", async () => {
   }
 });
 
-Deno.test("The handler refuses everything else, and invalidates nothing", async () => {
+Deno.test("createRevalidationHandler() refuses other requests and invalidates nothing", async () => {
   const { load, handler } = subject();
   await load();
   const ok = JSON.stringify({ all: true });
@@ -177,7 +177,7 @@ Deno.test("The handler refuses everything else, and invalidates nothing", async 
   assertEquals(await load(), 1);
 });
 
-Deno.test("A body in memory is read no further than the limit, and must be UTF-8", async () => {
+Deno.test("A body in memory is read only up to the limit and must be UTF-8", async () => {
   const { handler } = subject();
   let pulled = 0;
   let cancelled = false;
@@ -200,7 +200,7 @@ Deno.test("A body in memory is read no further than the limit, and must be UTF-8
   assertEquals((await handler(post(bytes.subarray(0, 10)))).status, 400);
 });
 
-Deno.test("An empty secret, or one that is no string, is refused at creation", () => {
+Deno.test("createRevalidationHandler() rejects an empty or non-string secret", () => {
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
   for (const secret of ["", null, 1, {}] as any[]) {
     assertThrows(
@@ -211,7 +211,7 @@ Deno.test("An empty secret, or one that is no string, is refused at creation", (
   }
 });
 
-Deno.test("Without a secret the handler works for everybody, and warns once", async () => {
+Deno.test("Without a secret, the handler accepts all requests and warns once", async () => {
   const { cache } = timedCache();
   const warnings: unknown[] = [];
   const { warn } = console;
@@ -229,7 +229,7 @@ Deno.test("Without a secret the handler works for everybody, and warns once", as
   assertEquals(warnings.length, 1);
 });
 
-Deno.test("If not all processes could be told, the handler says so and no more", async () => {
+Deno.test("The handler answers 503 without details if other processes weren't notified", async () => {
   const hub = new Hub();
   const { cache, errors } = timedCache({ store: hub.open() });
   hub.failure = new Error("redis://user:password@host is down");
@@ -246,7 +246,7 @@ Deno.test("If not all processes could be told, the handler says so and no more",
   assertEquals(errors.length, 1);
 });
 
-Deno.test("Over a socket: a body without end is cut off at 64 KiB", async () => {
+Deno.test("An endless body over a socket is cut off at 64 KiB", async () => {
   const { cache } = timedCache();
   const handler = cache.createRevalidationHandler(SECRET);
   const app = createApp({

@@ -1,15 +1,15 @@
 import { type Cache, type CacheOptions, createCache } from "@quartet/kit/data";
 
-/** A cache whose time stands still until a test moves it. */
+/** A cache with a clock that the test advances. */
 export interface Timed {
   readonly cache: Cache;
-  /** What went wrong behind the callers' backs. */
+  /** Errors passed to `onError`. */
   readonly errors: unknown[];
-  /** Moves the time on, by seconds. */
+  /** Advances the clock by this many seconds. */
   pass(seconds: number): void;
 }
 
-/** Makes such a cache. */
+/** Creates a cache with a manual clock. */
 export function timedCache(options: CacheOptions = {}): Timed {
   let time = 1_700_000_000_000;
   const errors: unknown[] = [];
@@ -27,14 +27,14 @@ export function timedCache(options: CacheOptions = {}): Timed {
   };
 }
 
-/** A function that counts its calls and gives their number. */
+/** Creates a function that counts its calls and returns their number. */
 export function counter(): (() => Promise<number>) & { calls: number } {
   const count = () => Promise.resolve(++count.calls);
   count.calls = 0;
   return count;
 }
 
-/** Lets everything run that only waits for promises. */
+/** Waits until all pending promise callbacks have run. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 50; i++) await undefined;
 }

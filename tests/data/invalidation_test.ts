@@ -6,7 +6,7 @@ import type { Cache, RevalidateOptions } from "@quartet/kit/data";
 import { counter, settle, timedCache } from "./helpers.ts";
 import { RequestScope, runInScope } from "../../core/request_scope.ts";
 
-/** Whether an invalidation takes a value with these tags and paths. */
+/** Whether an invalidation removes a value with these tags and paths. */
 async function takes(
   options: RevalidateOptions,
   scopes: { tags?: string[]; paths?: string[] },
@@ -19,7 +19,7 @@ async function takes(
   return await load() === 2;
 }
 
-Deno.test("A tag takes what has it, and only that", async () => {
+Deno.test("revalidateTag() invalidates only values with that tag", async () => {
   assert(await takes({ tags: ["a"] }, { tags: ["a"] }));
   assert(await takes({ tags: ["x", "a"] }, { tags: ["b", "a", "c"] }));
   assert(!await takes({ tags: ["a"] }, { tags: ["ab", "A", "a:b", "/a"] }));
@@ -33,7 +33,7 @@ Deno.test("A tag takes what has it, and only that", async () => {
   assert(!await takes({ tags: ["\ud800"] }, { tags: ["?", "x"] }));
 });
 
-Deno.test("A path is taken exactly, or with all that is below it", async () => {
+Deno.test("revalidatePath() invalidates an exact path, or everything below one with /*", async () => {
   const cases: readonly (readonly [string, string, boolean])[] = [
     ["/posts", "/posts", true],
     ["/posts/", "/posts", true],
@@ -76,7 +76,7 @@ Deno.test("A path is taken exactly, or with all that is below it", async () => {
   }
 });
 
-Deno.test("What can't be invalidated is refused, as a rejection", async () => {
+Deno.test("revalidate() rejects invalid input with a rejected promise", async () => {
   const { cache } = timedCache();
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
   const revalidate = (options: any) => cache.revalidate(options);
@@ -116,7 +116,7 @@ Deno.test("What can't be invalidated is refused, as a rejection", async () => {
   await assertRejects(() => cache.onDemandRevalidate(null as any), TypeError);
 });
 
-/** A function that waits until it is let go. */
+/** Creates a function that waits until it's released. */
 function gated() {
   const gates: PromiseWithResolvers<string>[] = [];
   return {
@@ -148,14 +148,14 @@ for (const [name, invalidate] of Object.entries(INVALIDATIONS)) {
     assertEquals(gates.length, 2);
     gates[1]!.resolve("new");
     assertEquals(await after, "new");
-    // The old one ends last, and still doesn't count.
+    // The old computation ends last and still isn't cached.
     gates[0]!.resolve("old");
     assertEquals([await before, await joined], ["old", "old"]);
     assertEquals(await load(), "new");
     assertEquals(gates.length, 2);
   });
 
-  Deno.test(`The other way round: the old one ends before the new one, with ${name}`, async () => {
+  Deno.test(`A computation that began before ${name} was invalidated isn't cached if it ends first`, async () => {
     const { cache } = timedCache();
     const { gates, fn } = gated();
     const load = () =>
@@ -164,13 +164,13 @@ for (const [name, invalidate] of Object.entries(INVALIDATIONS)) {
     await invalidate(cache);
     gates[0]!.resolve("old");
     assertEquals(await before, "old");
-    assertEquals(cache.stats().entries, 0, "it was not kept");
+    assertEquals(cache.stats().entries, 0, "it wasn't cached");
     const after = load();
     gates[1]!.resolve("new");
     assertEquals(await after, "new");
   });
 
-  Deno.test(`A refresh behind a stale value that began before ${name} was invalidated is not kept`, async () => {
+  Deno.test(`A background refresh that began before ${name} was invalidated isn't cached`, async () => {
     const { cache, pass } = timedCache();
     const { gates, fn } = gated();
     const load = () =>
@@ -185,11 +185,11 @@ for (const [name, invalidate] of Object.entries(INVALIDATIONS)) {
     gates[0]!.resolve("first");
     await first;
     pass(61);
-    assertEquals(await load(), "first", "stale, and refreshed behind");
+    assertEquals(await load(), "first", "stale, refreshed in the background");
     assertEquals(gates.length, 2);
     await invalidate(cache);
     const after = load();
-    assertEquals(gates.length, 3, "it waits for its own");
+    assertEquals(gates.length, 3, "the caller waits for a fresh computation");
     gates[1]!.resolve("second");
     await settle();
     gates[2]!.resolve("third");
@@ -198,7 +198,7 @@ for (const [name, invalidate] of Object.entries(INVALIDATIONS)) {
   });
 }
 
-Deno.test("A stale value that was invalidated is not given, even on errors", async () => {
+Deno.test("An invalidated stale value isn't returned, even on errors", async () => {
   const { cache, pass } = timedCache();
   let fails = false;
   const load = () =>
@@ -219,7 +219,7 @@ Deno.test("A stale value that was invalidated is not given, even on errors", asy
   await assertRejects(load, Error, "down");
 });
 
-Deno.test("What is called for a request belongs to the request's path", async () => {
+Deno.test("revalidatePath() invalidates values used in requests for the path", async () => {
   const cache = createCache();
   const fn = counter();
   const load = cache.unstable_cache(fn, ["x"]);
@@ -237,14 +237,14 @@ Deno.test("What is called for a request belongs to the request's path", async ()
   assertEquals(await get("/posts/1"), 2);
   await cache.revalidatePath("/posts/*");
   assertEquals(await get("/posts/1"), 3);
-  // It was computed for another path, but this one asks for it as well.
+  // It was computed for another path, but this path used it too.
   assertEquals(await get("/posts/2"), 3);
   await cache.revalidatePath("/posts/2");
   assertEquals(await get("/posts/2"), 4);
   assertEquals(await load(), 4);
 });
 
-Deno.test("What is called for something else than a request belongs to no path", async () => {
+Deno.test("Values used outside an HTTP request have no path", async () => {
   const { cache } = timedCache();
   const fn = counter();
   const load = () => cache.cached("k", fn, { maxAge: 60, tags: ["a"] });
@@ -260,7 +260,7 @@ Deno.test("What is called for something else than a request belongs to no path",
   assertEquals(await load(), 2);
 });
 
-Deno.test("Scopes that are forgotten cost computations, never a stale value", async () => {
+Deno.test("Forgotten scopes cause extra computations, never a stale value", async () => {
   const cache = createCache({
     store: createMemoryStore({ maxScopes: 10, maxEntries: 1_000 }),
   });
@@ -281,7 +281,7 @@ Deno.test("Scopes that are forgotten cost computations, never a stale value", as
   assertEquals(cache.stats().misses, misses, "all are fresh again");
 });
 
-Deno.test("No more scopes are remembered than maxScopes of each kind", async () => {
+Deno.test("The store remembers at most maxScopes scopes of each kind", async () => {
   const store = createMemoryStore({ maxScopes: 10 });
   const cache = createCache({ store });
   for (let i = 0; i < 100; i++) {
@@ -293,7 +293,7 @@ Deno.test("No more scopes are remembered than maxScopes of each kind", async () 
   }
 });
 
-Deno.test("An invalidation of another process takes a value, however late it is heard of", async () => {
+Deno.test("A late invalidation from another process still invalidates a value", async () => {
   const store = createMemoryStore();
   const cache = createCache({ store });
   const fn = counter();
@@ -304,7 +304,7 @@ Deno.test("An invalidation of another process takes a value, however late it is 
   assertEquals(await load(), 1);
   store.invalidations.invalidate({ tags: ["a"] }, 7);
   assertEquals(await load(), 2);
-  // It began after 10 was heard of, so after 8 and 9 were given.
+  // The computation began after number 10 was received, so after 8 and 9.
   store.invalidations.invalidate({ tags: ["a"], paths: ["/p"] }, 9);
   assertEquals(await load(), 2);
   store.invalidations.raiseFloor(11);
@@ -336,7 +336,7 @@ Deno.test("Random invalidations among random calls never leave a stale value", a
       all++;
       await cache.revalidate({ all: true });
     } else if (choice < 8) {
-      // One that takes its time: what it has read may be old when it ends.
+      // A slow computation, whose input may be outdated when it ends.
       const gate = Promise.withResolvers<void>();
       pending.push(gate.resolve);
       cache.cached(`${i}`, async () => {

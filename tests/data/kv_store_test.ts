@@ -13,7 +13,7 @@ testSharedStore({
     const open: Deno.Kv[] = [];
     return {
       async open(options) {
-        // Each process has the file open on its own.
+        // Each process opens the file separately.
         const kv = await Deno.openKv(`${dir}/cache.db`);
         open.push(kv);
         const store = createKvStore({
@@ -34,7 +34,7 @@ testSharedStore({
   },
 });
 
-Deno.test("createKvStore() refuses what it can't use", async () => {
+Deno.test("createKvStore() rejects invalid options", async () => {
   const kv = await Deno.openKv(":memory:");
   const name = "shop";
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
@@ -69,7 +69,9 @@ Deno.test("createKvStore() refuses what it can't use", async () => {
   kv.close();
 });
 
-/** A file, a cache in this process, and a child that does something with it. */
+/**
+ * Creates a file, a cache in this process, and a child process that uses it.
+ */
 async function withChild(what: string) {
   const dir = await Deno.makeTempDir();
   const path = `${dir}/cache.db`;
@@ -95,7 +97,7 @@ async function withChild(what: string) {
   };
 }
 
-Deno.test("createKvStore(): an invalidation in one process is seen by another one", async () => {
+Deno.test("createKvStore(): an invalidation in one process is visible in another", async () => {
   await using subject = await withChild("hear");
   const { child } = subject;
   await child.printed(/^kept$/m);
@@ -105,7 +107,7 @@ Deno.test("createKvStore(): an invalidation in one process is seen by another on
   assertEquals([await child.code, child.stderr], [0, ""]);
 });
 
-Deno.test("createKvStore(): if a process is killed while it computes, one other does, once the lock has ended", async () => {
+Deno.test("createKvStore(): if a computing process is killed, one other takes over after the lock ends", async () => {
   await using subject = await withChild("hang");
   const { child } = subject;
   await child.printed(/^computing$/m);
@@ -120,7 +122,7 @@ Deno.test("createKvStore(): if a process is killed while it computes, one other 
   assertEquals(await Promise.all(calls), [1, 1]);
 });
 
-Deno.test("createKvStore(): a database that is closed fails no call, and is told once", async () => {
+Deno.test("createKvStore(): a closed database fails no call and is reported once", async () => {
   const kv = await Deno.openKv(":memory:");
   const errors: unknown[] = [];
   const cache = createCache({
@@ -141,11 +143,11 @@ Deno.test("createKvStore(): a database that is closed fails no call, and is told
   await cache.close();
 });
 
-Deno.test("createKvStore(): a value of which a part is lost is computed anew", async () => {
+Deno.test("createKvStore(): a value with a missing part is computed again", async () => {
   const kv = await Deno.openKv(":memory:");
   const errors: unknown[] = [];
   const load = async (value: string) => {
-    // Each begins with nothing in memory.
+    // Each store starts with empty memory.
     await using store = createKvStore({ kv, name: "test" });
     const cache = createCache({
       store,
@@ -167,7 +169,7 @@ Deno.test("createKvStore(): a value of which a part is lost is computed anew", a
   kv.close();
 });
 
-Deno.test("createKvStore(): entries that give way in memory are counted, and still found", async () => {
+Deno.test("createKvStore(): entries evicted from memory are counted and still found in KV", async () => {
   const kv = await Deno.openKv(":memory:");
   await using store = createKvStore({ kv, name: "test", maxEntries: 2 });
   const cache = createCache({ store });
@@ -180,12 +182,12 @@ Deno.test("createKvStore(): entries that give way in memory are counted, and sti
   kv.close();
 });
 
-Deno.test("createKvStore(): no more invalidations are kept than maxScopes, whichever are repeated", async () => {
+Deno.test("createKvStore(): at most maxScopes invalidations are kept, whichever are repeated", async () => {
   const kv = await Deno.openKv(":memory:");
   await using store = createKvStore({ kv, name: "test", maxScopes: 10 });
   for (let i = 0; i < 10; i++) await store.invalidate({ tags: [`t${i}`] });
   for (let round = 0; round < 50; round++) {
-    // The oldest begins anew, so that another one has to give way.
+    // Repeating the oldest makes it the newest, so another one is evicted.
     await store.invalidate({ tags: [`t${round}`, `t${round + 10}`] });
     let kept = 0;
     for await (const { key } of kv.list({ prefix: ["test", "cache", "log"] })) {
@@ -196,9 +198,9 @@ Deno.test("createKvStore(): no more invalidations are kept than maxScopes, which
   kv.close();
 });
 
-Deno.test("createKvStore(): who has not asked for long hears of everything before it believes a value", async () => {
+Deno.test("createKvStore(): an idle process learns of all invalidations before it trusts its memory", async () => {
   const kv = await Deno.openKv(":memory:");
-  // None of them asks by itself while this runs.
+  // With this interval, no store polls during the test.
   await using one = createKvStore({ kv, name: "test", interval: 3_600 });
   await using other = createKvStore({ kv, name: "test", interval: 3_600 });
   for (const store of [one, other]) await store.get!("k");

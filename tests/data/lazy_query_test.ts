@@ -12,7 +12,7 @@ function createAuth() {
   });
 }
 
-Deno.test("A lazy query that asks for the user when it is awaited is refused in a computation", async () => {
+Deno.test("A lazy query that reads the user when awaited is rejected in a cached function", async () => {
   for (const maxAge of [60, 0]) {
     const cache = createCache();
     const app = createApp({ plugins: [createAuth()] });
@@ -36,7 +36,7 @@ Deno.test("A lazy query that asks for the user when it is awaited is refused in 
   }
 });
 
-Deno.test("A lazy query is a part of the computation that awaits it", async () => {
+Deno.test("A lazy query belongs to the cached function that awaits it", async () => {
   const cache = createCache();
   let price = 10;
   const query = {

@@ -10,7 +10,7 @@ import {
 } from "@quartet/kit/data";
 import { Hub } from "./shared_store.ts";
 
-/** A store that counts how often it was closed. */
+/** Creates a store that counts how often it was closed. */
 function closable(): CacheStore & { closed: number } {
   return Object.assign(createMemoryStore(), {
     closed: 0,
@@ -20,7 +20,7 @@ function closable(): CacheStore & { closed: number } {
   });
 }
 
-Deno.test("configureCache() gives the cache that is shared from then on, to close it", async () => {
+Deno.test("configureCache() returns the shared cache, so that the app can close it", async () => {
   const first = closable();
   const second = closable();
   try {
@@ -30,7 +30,7 @@ Deno.test("configureCache() gives the cache that is shared from then on, to clos
     assertEquals(cache.stats().misses, 1);
     const next = configureCache({ store: second });
     assertEquals([cache.stats().entries, cacheStats().entries], [1, 0]);
-    // Its store may be in use elsewhere, so it is closed by whoever gave it.
+    // Its store may be in use elsewhere, so its owner closes it.
     assertEquals(first.closed, 0);
     await cache.close();
     assertEquals([first.closed, second.closed], [1, 0]);
@@ -41,7 +41,7 @@ Deno.test("configureCache() gives the cache that is shared from then on, to clos
   }
 });
 
-Deno.test("A cache is closed at the end of the block that it was made for", async () => {
+Deno.test("await using closes a cache at the end of its block", async () => {
   const store = closable();
   {
     await using cache = createCache({ store });
@@ -51,14 +51,14 @@ Deno.test("A cache is closed at the end of the block that it was made for", asyn
   assertEquals(store.closed, 1);
 });
 
-Deno.test("A store need not be able to delete", async () => {
+Deno.test("A store doesn't need a delete method", async () => {
   const store = new Hub().open();
   assertEquals("delete" in store, false);
   await using cache = createCache({ store });
   assertEquals(await cache.cached("key", () => 1, { maxAge: 60 }), 1);
 });
 
-Deno.test("timeout ends the wait for what is not kept as well", async () => {
+Deno.test("timeout also ends the wait for values that aren't cached", async () => {
   await using cache = createCache();
   const { promise, resolve } = Promise.withResolvers<number>();
   const load = cache.unstable_cache(() => promise, ["load"], {

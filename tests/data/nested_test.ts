@@ -1,5 +1,5 @@
 /**
- * Cached functions that call cached functions.
+ * Cached functions that call other cached functions.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { createApp } from "@quartet/kit/app";
 import { type Cache, CacheError, createCache } from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
 
-/** A page made of posts, each with tags of its own. */
+/** Creates a page made of posts with their own tags. */
 function pages(cache: Cache) {
   const calls = { page: 0, post: 0 };
   const post = cache.unstable_cache(
@@ -28,7 +28,7 @@ function pages(cache: Cache) {
   return { calls, post, page };
 }
 
-Deno.test("What is made of cached parts is invalid when one of them is", async () => {
+Deno.test("A cached function is invalidated with the functions it calls", async () => {
   const invalidations: Record<string, (it: Subject) => Promise<unknown>> = {
     "the part's tag": ({ cache }) => cache.revalidateTag("post"),
     "the part's path": ({ cache }) => cache.revalidatePath("/posts/1"),
@@ -42,7 +42,7 @@ Deno.test("What is made of cached parts is invalid when one of them is", async (
     for (const first of ["no part", "a part"]) {
       const cache = createCache();
       const it = { cache, ...pages(cache) };
-      // A part that is there already counts as much as one that is computed.
+      // A part from the cache counts as much as a computed one.
       if (first === "a part") await it.post(2);
       await it.page(1, 2);
       await it.page(1, 2);
@@ -54,7 +54,7 @@ Deno.test("What is made of cached parts is invalid when one of them is", async (
   }
 });
 
-Deno.test("What is made of other parts stays valid", async () => {
+Deno.test("Values made of other parts stay valid", async () => {
   const cache = createCache();
   const { calls, post, page } = pages(cache);
   await page(1, 2);
@@ -66,7 +66,7 @@ Deno.test("What is made of other parts stays valid", async () => {
   assertEquals(calls.page, 1);
 });
 
-Deno.test("Parts of parts count, as do parts that somebody else computes just then", async () => {
+Deno.test("Nested parts count, also if another caller is computing them", async () => {
   const { cache } = timedCache();
   const gate = Promise.withResolvers<void>();
   let calls = 0;
@@ -75,7 +75,7 @@ Deno.test("Parts of parts count, as do parts that somebody else computes just th
   const inner = () => cached("inner", () => gate.promise, ["inner"]);
   const middle = () => cached("middle", inner);
   const outer = () => cached("outer", async () => (await middle(), ++calls));
-  // Each joins the one that runs already.
+  // Each joins the computation that is already running.
   const all = [inner(), middle(), outer()];
   gate.resolve();
   await Promise.all(all);
@@ -83,7 +83,7 @@ Deno.test("Parts of parts count, as do parts that somebody else computes just th
   assertEquals(await outer(), 2);
 });
 
-Deno.test("A part that is invalidated while the whole is computed makes it invalid, and nobody joins it", async () => {
+Deno.test("A part invalidated during the whole's computation invalidates it, and nobody joins it", async () => {
   const { cache } = timedCache();
   const gate = Promise.withResolvers<void>();
   const partRead = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ Deno.test("A part that is invalidated while the whole is computed makes it inval
   assertEquals([await first, await whole()], [1, 2]);
 });
 
-Deno.test("A stale part, and one of which nothing is kept, count as well", async () => {
+Deno.test("Stale parts and uncached parts count too", async () => {
   const { cache, pass } = timedCache();
   let calls = 0;
   const part = () =>
@@ -134,7 +134,7 @@ Deno.test("A stale part, and one of which nothing is kept, count as well", async
   assertEquals(await whole(), 3);
 });
 
-Deno.test("A page is invalid with the data that it was made of", async () => {
+Deno.test("A page is invalidated with the data it was made of", async () => {
   const cache = createCache();
   const { calls, page } = pages(cache);
   const app = createApp()
@@ -148,7 +148,7 @@ Deno.test("A page is invalid with the data that it was made of", async () => {
   assertEquals(calls, { page: 2, post: 2 });
 });
 
-Deno.test("What belongs to another cache, or comes after the result, is no part", async () => {
+Deno.test("Values of another cache, and those requested after the result, aren't parts", async () => {
   const [cache, other] = [createCache(), createCache()];
   const later = Promise.withResolvers<void>();
   const done = Promise.withResolvers<void>();
@@ -156,7 +156,7 @@ Deno.test("What belongs to another cache, or comes after the result, is no part"
     cache.cached("whole", async () => {
       await other.cached("x", () => 1, { maxAge: 60, tags: ["other"] });
       await cache.cached("x", () => 1, { maxAge: 60, tags: ["part"] });
-      // It goes on when the result is there already.
+      // Continues after the result was returned.
       later.promise.then(async () => {
         await cache.cached("y", () => 1, { maxAge: 60, tags: ["later"] });
         done.resolve();
@@ -170,7 +170,7 @@ Deno.test("What belongs to another cache, or comes after the result, is no part"
   assert(await whole() === value);
 });
 
-Deno.test("Thousands of parts are remembered, and counted as bytes", async () => {
+Deno.test("Thousands of parts are remembered and counted as bytes", async () => {
   const cache = createCache();
   let calls = 0;
   const part = cache.unstable_cache(
@@ -200,7 +200,7 @@ async function refusesRecursion(call: () => Promise<unknown>, key: string) {
   );
 }
 
-Deno.test("A function that waits for its own result is an error that poisons nothing", async () => {
+Deno.test("A function that waits for its own result is an error and doesn't block its key", async () => {
   const { cache } = timedCache();
   const options = { maxAge: 60 };
   let again = true;
@@ -210,13 +210,13 @@ Deno.test("A function that waits for its own result is an error that poisons not
   const there = (): Promise<unknown> => cache.cached("b", back, options);
   const back = (): Promise<unknown> =>
     cache.cached("c", async () => again ? await there() : 1, options);
-  // The circle is closed where the first of them would begin to wait.
+  // The error is thrown where the first cyclic wait would begin.
   await refusesRecursion(there, "c");
   again = false;
   assertEquals([await direct(), await there()], [1, 1]);
 });
 
-Deno.test("Two functions that wait for each other are an error, whoever began them", async () => {
+Deno.test("Two functions that wait for each other are an error, whichever started first", async () => {
   const { cache } = timedCache();
   const gate = Promise.withResolvers<void>();
   const load = (key: string, other: string): Promise<unknown> =>
@@ -233,7 +233,7 @@ Deno.test("Two functions that wait for each other are an error, whoever began th
   }
 });
 
-Deno.test("A function may call itself with other arguments, and wait for what others wait for", async () => {
+Deno.test("A function may call itself with other arguments, and wait for shared parts", async () => {
   const cache = createCache();
   const factorial = cache.unstable_cache(
     async (n: number): Promise<number> =>
@@ -247,7 +247,7 @@ Deno.test("A function may call itself with other arguments, and wait for what ot
   await Promise.all([whole("x"), whole("y"), part()]);
 });
 
-Deno.test("With an old value that may still be given, it is", async () => {
+Deno.test("A function that waits for itself gets the stale value if there is one", async () => {
   const { cache, pass } = timedCache();
   let again = false;
   const load = (): Promise<unknown> =>

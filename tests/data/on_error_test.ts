@@ -3,7 +3,7 @@ import { createCache } from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
 import { Hub } from "./shared_store.ts";
 
-/** Collects what is printed while `run` runs. */
+/** Returns what is printed while `run` runs. */
 async function printed(run: () => Promise<unknown>): Promise<unknown[][]> {
   const { error } = console;
   const lines: unknown[][] = [];
@@ -26,7 +26,7 @@ const logs: Record<string, () => unknown> = {
 };
 
 for (const [how, onError] of Object.entries(logs)) {
-  Deno.test(`An onError that ${how} costs no caller the value of a store that is down`, async () => {
+  Deno.test(`An onError that ${how} doesn't affect callers during an outage`, async () => {
     const hub = new Hub();
     hub.failure = new Error("down");
     const { cache } = timedCache({ store: hub.open(), onError });
@@ -38,7 +38,7 @@ for (const [how, onError] of Object.entries(logs)) {
     assertEquals(lines, [["onError failed:", failure]]);
   });
 
-  Deno.test(`An onError that ${how} costs no caller the value of a store that throws`, async () => {
+  Deno.test(`An onError that ${how} doesn't affect callers of a store that throws`, async () => {
     const store = {
       ...new Hub().open(),
       get: undefined!,
@@ -56,7 +56,7 @@ for (const [how, onError] of Object.entries(logs)) {
     assertEquals(lines[0], ["onError failed:", failure]);
   });
 
-  Deno.test(`An onError that ${how} does not end the process when a refresh fails`, async () => {
+  Deno.test(`An onError that ${how} doesn't end the process when a refresh fails`, async () => {
     const { cache, pass } = timedCache({ onError });
     const options = { maxAge: 1, staleWhileRevalidate: 60 };
     await cache.cached("key", () => "old", options);
@@ -69,7 +69,7 @@ for (const [how, onError] of Object.entries(logs)) {
   });
 }
 
-Deno.test("A clock that fails is a rejection, also where a value is at hand", async () => {
+Deno.test("A clock that throws is a rejection, also if a value is cached", async () => {
   let now = Date.now;
   const cache = createCache({ now: () => now() });
   const load = cache.unstable_cache(() => Promise.resolve(1), ["load"]);

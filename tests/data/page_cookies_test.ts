@@ -3,7 +3,7 @@ import { createApp } from "@quartet/kit/app";
 import { createAuthPlugin, credentials, getAuth } from "@quartet/kit/auth";
 import { type CacheResponseOptions, createCache } from "@quartet/kit/data";
 
-/** An app whose pages show a cart from a cookie that the kit doesn't know. */
+/** Creates an app whose pages show a cart from a cookie unknown to the kit. */
 function shop(options: Partial<CacheResponseOptions> = {}) {
   const cache = createCache();
   let made = 0;
@@ -46,7 +46,7 @@ Deno.test("cacheResponse() treats a cookie without a name as one that may affect
   assertEquals(await get(" ;; "), "no cart 1");
 });
 
-Deno.test("cacheResponse() keeps no page where a cookie of auth holds what may be others", async () => {
+Deno.test("cacheResponse() caches no page if an auth cookie's value may contain another cookie", async () => {
   const cache = createCache();
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
@@ -66,7 +66,7 @@ Deno.test("cacheResponse() keeps no page where a cookie of auth holds what may b
   }
 });
 
-Deno.test("cacheResponse() shares pages with those whose cookies are in ignoreCookies", async () => {
+Deno.test("cacheResponse() shares pages between requests whose cookies are in ignoreCookies", async () => {
   const { get } = shop({ ignoreCookies: ["theme", "_ga*"] });
   assertEquals(await get("theme=dark; _ga=1; _ga_X1=2"), "no cart 1");
   assertEquals(await get("_ga=3"), "no cart 1");
@@ -79,7 +79,7 @@ Deno.test("cacheResponse() shares pages with those whose cookies are in ignoreCo
   assertEquals(await all.get("cart=pears"), "apples 1");
 });
 
-Deno.test("cacheResponse() refuses ignoreCookies that aren't cookie names", () => {
+Deno.test("cacheResponse() rejects ignoreCookies that aren't cookie names", () => {
   const { cacheResponse } = createCache();
   for (const names of ["theme", [""], ["a b"], ["a;b"], ["*a"], [7], {}]) {
     const options = { maxAge: 60, ignoreCookies: names as string[] };
@@ -91,7 +91,7 @@ Deno.test("cacheResponse() refuses ignoreCookies that aren't cookie names", () =
   }
 });
 
-Deno.test("A page that was made without auth isn't given to those with a session", async () => {
+Deno.test("A page cached without auth isn't served to requests with a session", async () => {
   const cache = createCache();
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
@@ -109,7 +109,7 @@ Deno.test("A page that was made without auth isn't given to those with a session
     },
   });
   const app = createApp().use(cache.cacheResponse({ maxAge: 60 }));
-  // The page reads the session cookie itself, which auth can't notice.
+  // The page reads the session cookie directly, which auth can't notice.
   app.route({
     path: "/own",
     handler: ({ headers }) =>
@@ -132,7 +132,7 @@ Deno.test("A page that was made without auth isn't given to those with a session
   }
 });
 
-Deno.test("A kept page answers a request with Authorization only if it says that it may", async () => {
+Deno.test("A cached page answers a request with Authorization only if its Cache-Control allows it", async () => {
   const cache = createCache();
   const app = createApp().use(cache.cacheResponse({ maxAge: 60 }));
   let made = 0;
@@ -154,7 +154,7 @@ Deno.test("A kept page answers a request with Authorization only if it says that
   assertEquals(await get("/public", { authorization }), "3");
 });
 
-Deno.test("A page that may depend on a cookie is private, so that a CDN doesn't share it", async () => {
+Deno.test("A page that may depend on a cookie is private, so CDNs don't share it", async () => {
   const app = createApp().use(createCache().cacheResponse({ maxAge: 60 }));
   app.route({
     path: "/",

@@ -17,7 +17,7 @@ import {
 } from "@quartet/kit/auth";
 import { timedCache } from "./helpers.ts";
 
-/** Who asks, as what a request says of it. */
+/** The headers that identify a caller. */
 type Who = Readonly<Record<string, string>>;
 
 const NOBODY: Who = {};
@@ -26,7 +26,7 @@ const ROBOT: Who = { "x-api-key": "key" };
 const whoAsks = ({ context }: RouteArgs) =>
   new Response(getUser(context)?.id ?? "nobody");
 
-/** Runs a test with the auth plugin around the page cache, and inside it. */
+/** Runs a test with the auth plugin around the page cache, and within it. */
 function test(
   name: string,
   route: Omit<Route, "path">,
@@ -40,11 +40,11 @@ function test(
 }
 
 interface Subject {
-  /** The status and the text that somebody gets. */
+  /** Returns the status and text of a caller's response. */
   get(who: Who): Promise<string>;
   /** Signs in. */
   signIn(id: string): Promise<{ cookie: Who; token: Who }>;
-  /** How many pages are kept. */
+  /** Number of cached pages. */
   readonly kept: number;
 }
 
@@ -112,7 +112,7 @@ for (
       "401 no",
     ],
     [
-      // A status of which a cache may keep the page.
+      // A status that caches may store.
       "requireAuth() with 404",
       requireAuth({ unauthorizedResponse: { status: 404, body: "no" } }),
       "404 no",
@@ -120,7 +120,7 @@ for (
   ] as const
 ) {
   test(
-    `What ${name} guards is for whoever asks`,
+    `A page guarded by ${name} isn't shared`,
     { config: { ...config }, loader: whoAsks },
     async (it) => {
       const [ada, bob] = [await it.signIn("ada"), await it.signIn("bob")];
@@ -138,7 +138,7 @@ for (
 }
 
 test(
-  "What a role is needed for is for whoever asks, also if the page doesn't",
+  "A page guarded by requireRoles() isn't shared, even if it doesn't read the user",
   { config: { ...requireRoles(["reader"]) }, loader: () => "secret" },
   async (it) => {
     const { cookie } = await it.signIn("ada");
@@ -150,7 +150,7 @@ test(
 );
 
 test(
-  "A page that looks who asks is for that one",
+  "A page that reads the user isn't shared",
   { config: { ...optionalAuth() }, loader: whoAsks },
   async (it) => {
     const { cookie } = await it.signIn("ada");
@@ -163,7 +163,7 @@ test(
 
 let made = 0;
 test(
-  "A page that doesn't look is for all, but not what a request with Authorization gets",
+  "A page that doesn't read the user is shared, except responses to Authorization",
   { loader: () => new Response(`page ${++made}`) },
   async (it) => {
     made = 0;
@@ -176,7 +176,7 @@ test(
 );
 
 test(
-  "A page that looks who asks is for that one, whatever it says",
+  "A page that reads the user isn't shared, whatever its Cache-Control says",
   {
     config: { ...requireAuth() },
     loader: ({ context }: RouteArgs) =>
@@ -194,7 +194,7 @@ test(
 );
 
 test(
-  "A page that looks who asks when its body is read is for that one",
+  "A page that reads the user while streaming its body isn't shared",
   {
     config: { ...optionalAuth() },
     loader: ({ context }: RouteArgs) =>
@@ -205,7 +205,7 @@ test(
             controller.enqueue(new TextEncoder().encode(name));
             controller.close();
           },
-          // Nothing is read before it is asked for.
+          // The stream produces nothing before it's read.
         }, { highWaterMark: 0 }),
       ),
   },

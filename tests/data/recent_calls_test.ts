@@ -1,5 +1,5 @@
 /**
- * Calls whose keys are remembered: they must be those that would be computed.
+ * Remembered keys of recent calls must equal computed keys.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createCache } from "@quartet/kit/data";
 
-/** A function whose result tells which call it was computed for. */
+/** Creates a function that returns the key it was called with. */
 function subject(
   name: string,
   cache = createCache({ maxEntries: 1e6, maxBytes: 1e9 }),
@@ -59,7 +59,7 @@ const FLAT: readonly (() => unknown)[] = [
   () => undefined,
 ];
 
-Deno.test("Calls are told apart however often they come", async () => {
+Deno.test("Remembered calls stay distinct, however often they repeat", async () => {
   const fn = subject("apart");
   for (let round = 0; round < 50; round++) {
     for (const make of round % 2 === 0 ? FLAT : FLAT.toReversed()) {
@@ -68,9 +68,9 @@ Deno.test("Calls are told apart however often they come", async () => {
   }
 });
 
-Deno.test("Equal calls of different functions have nothing to do with each other", async () => {
+Deno.test("Equal calls of different functions are independent", async () => {
   const cache = createCache({ maxEntries: 1e6, maxBytes: 1e9 });
-  // So many that some of them have the same place.
+  // So many that some of them share a slot.
   const fns = Array.from(
     { length: 20_000 },
     (_, i) => subject(`fn${i}`, cache),
@@ -80,7 +80,7 @@ Deno.test("Equal calls of different functions have nothing to do with each other
   }
 });
 
-Deno.test("An object that has changed since is another call", async () => {
+Deno.test("A changed object is a different call", async () => {
   const fn = subject("changed");
   const arg: Record<string, unknown> = { a: 1 };
   for (let round = 0; round < 5; round++) {
@@ -94,7 +94,7 @@ Deno.test("An object that has changed since is another call", async () => {
   }
 });
 
-Deno.test("What computes its properties anew each time leads nobody astray", async () => {
+Deno.test("A property with a changing value doesn't lead to a wrong key", async () => {
   const fn = subject("getter");
   let seed = 3;
   const changing = {
@@ -109,7 +109,7 @@ Deno.test("What computes its properties anew each time leads nobody astray", asy
   }
 });
 
-Deno.test("What is flat only at the first look has the key of what it is then", async () => {
+Deno.test("A property that is flat only at the first read has the key of its later value", async () => {
   const fn = subject("deepening");
   for (let round = 0; round < 5; round++) {
     let reads = 0;
@@ -123,7 +123,7 @@ Deno.test("What is flat only at the first look has the key of what it is then", 
   }
 });
 
-Deno.test("What can't be part of a key is refused also when its like was called before", async () => {
+Deno.test("Invalid key parts are rejected, also after similar valid calls", async () => {
   const fn = subject("refused");
   class Like {
     a = 1;
@@ -137,17 +137,17 @@ Deno.test("What can't be part of a key is refused also when its like was called 
   }
 });
 
-Deno.test("An object with less in it is not taken for one with more", async () => {
+Deno.test("An object with fewer properties isn't confused with one that has more", async () => {
   const fn = subject("less");
   const less = fn.key({ a: 1 });
-  // Some of them have the same place.
+  // Some of them share a slot.
   for (let b = 0; b < 60_000; b++) {
     await fn({ a: 1, b });
     for (let i = 0; i < 2; i++) assert(await fn({ a: 1 }) === less, `${b}`);
   }
 });
 
-Deno.test("Many more calls than are remembered, and then few again", async () => {
+Deno.test("Keys stay correct with many more calls than are remembered, and with few again", async () => {
   const fn = subject("many");
   let seed = 9;
   const random = (n: number) => (seed = (seed * 48_271) % 2_147_483_647) % n;

@@ -1,5 +1,5 @@
 /**
- * How many commands the cache sends to Redis, as Redis counts them.
+ * How many commands the cache sends to Redis, as counted by Redis.
  *
  * @module
  */
@@ -21,9 +21,9 @@ import { until } from "./store_contract.ts";
 
 interface Subject {
   readonly redis: RedisServer;
-  /** Opens a cache in the same store. It asks for nothing by itself. */
+  /** Opens a cache in the same store. It doesn't poll. */
   open(options?: Partial<RedisStoreOptions>): Promise<Cache>;
-  /** Returns how often each command came while a function ran. */
+  /** Returns how often each command was sent while a function ran. */
   count(run: () => Promise<unknown>): Promise<Record<string, number>>;
 }
 
@@ -60,7 +60,7 @@ function test(name: string, fn: (subject: Subject) => Promise<void>): void {
           await run();
           const text = await redis.send("INFO", "commandstats") as string;
           const counts: Record<string, number> = {};
-          // Commands inside a script count too, but need no round trip.
+          // Commands within a script count too, but need no round trip.
           for (
             const [, name, calls] of text.matchAll(
               /^cmdstat_(evalsha|eval|publish|ping|subscribe):calls=(\d+)/gm,
@@ -89,7 +89,7 @@ test("A cold miss takes two round trips, a warm one takes one, and a hit none", 
   assertEquals(await count(() => all(other)), { evalsha: 50 });
 });
 
-test("An invalidated value takes two round trips where it was in memory", async ({ open, count, redis }) => {
+test("An invalidated value in memory takes two round trips", async ({ open, count, redis }) => {
   const [one, other] = [await open(), await open()];
   let version = 1;
   const load = (cache: Cache) =>
@@ -104,10 +104,11 @@ test("An invalidated value takes two round trips where it was in memory", async 
         await redis.send("EXISTS", "{test}:cache-lock:k") === 0
       );
     });
-    // The invalidation, which the other asks for; the miss; the other's look.
+    // The invalidation and its fetch by the other process, the miss, and the
+    // other's look-up.
     assertEquals(counts, { evalsha: 5, publish: 1 });
   }
-  // A process that has never had the value looks at the old one first.
+  // A process that never had the value looks at the old one first.
   await one.revalidateTag("a");
   const late = await open();
   const counts = await count(async () => {
@@ -133,7 +134,7 @@ test("An invalidation of any size takes one round trip", async ({ open, count })
       assert((await cache.revalidateTag(...tags)).success);
     });
     assertEquals(counts, { evalsha: 1, publish: 1 }, `${size}`);
-    // A process that comes later knows of each.
+    // A process that starts later learns of each.
     const late = await open();
     let computed = 0;
     await late.cached(`k${size}`, () => ++computed, {
@@ -145,7 +146,7 @@ test("An invalidation of any size takes one round trip", async ({ open, count })
   }
 });
 
-test("Strict hits at the same time share their round trips", async ({ open, count }) => {
+test("Concurrent strict hits share their round trips", async ({ open, count }) => {
   const cache = await open({ strict: true });
   const load = () => cache.cached("k", () => 1, { maxAge: 60 });
   await load();
@@ -157,7 +158,7 @@ test("Strict hits at the same time share their round trips", async ({ open, coun
   assert(many["evalsha"]! <= 2, `${many["evalsha"]}`);
 });
 
-test("Nothing is sent as text once Redis knows it, and all goes on when Redis forgets it", async ({ open, count, redis }) => {
+test("Scripts are sent once per Redis, and again after Redis loses them", async ({ open, count, redis }) => {
   const cache = await open();
   await redis.send("SCRIPT", "FLUSH");
   const load = () => cache.cached("k", () => 1, { maxAge: 60, tags: ["a"] });
@@ -165,7 +166,7 @@ test("Nothing is sent as text once Redis knows it, and all goes on when Redis fo
     assertEquals(await load(), 1);
     assert((await cache.revalidateTag("a")).success);
   });
-  // Each script that is unknown takes one more round trip, once.
+  // Each unknown script takes one more round trip, once.
   assertEquals(counts["eval"], 3);
   assertEquals((await count(load))["eval"], undefined);
 });

@@ -1,5 +1,5 @@
 /**
- * Caches whose server of Redis has become a replica, and doesn't hear from the
+ * Caches whose Redis server has become a replica without a connection to the
  * new master.
  *
  * @module
@@ -18,7 +18,7 @@ for (const strict of [false, true]) {
     name: needsRedis(
       `A demoted master counts as away: ${
         strict
-          ? "a strict cache gives no old value"
+          ? "a strict cache returns no stale value"
           : "no value gets older than maxStaleness"
       }`,
       hasRedisServer,
@@ -56,14 +56,14 @@ for (const strict of [false, true]) {
 
       if (strict) assertEquals(await here.load(), 2);
       await eventually(
-        "the old value is given up",
+        "the stale value is dropped",
         async () => await here.load() === 2,
         30_000,
       );
       version = 3;
       await there.revalidateTag("a");
       await eventually(
-        "the next one is given up",
+        "the next value is dropped",
         async () => await here.load() === 3,
         30_000,
       );

@@ -1,5 +1,5 @@
 /**
- * Caches while another server of Redis takes over.
+ * Caches during a failover to another Redis server.
  *
  * @module
  */
@@ -19,9 +19,9 @@ import { hasRedisServer, needsRedis } from "../redis_server.ts";
 const SCOPES = "{test}:cache-scopes";
 
 /**
- * Waits for what clients leave behind when they are closed: `npm:ioredis` looks
- * for two seconds whether a connection to a cluster has ended, and `npm:redis` 5
- * whether a master that is gone has come back.
+ * Waits for work that closed clients leave behind. `npm:ioredis` checks for two
+ * seconds whether a connection to a cluster has ended. `npm:redis` 5 checks
+ * whether a lost master has come back.
  */
 function settle(): AsyncDisposable {
   return {
@@ -30,7 +30,7 @@ function settle(): AsyncDisposable {
   };
 }
 
-/** A cache as one process would have it. */
+/** Opens a cache as one process would. */
 function open(client: RedisClient, source: { version: number }) {
   const store = createRedisStore({ client, name: "test" });
   const cache = createCache({ store, onError: () => {} });
@@ -43,7 +43,7 @@ function open(client: RedisClient, source: { version: number }) {
   };
 }
 
-/** No value is from before another master that Sentinel has chosen. */
+/** After Sentinel chose another master, no value is from before. */
 async function failOverBySentinel(
   name: ClientName,
 ): Promise<void> {
@@ -58,11 +58,14 @@ async function failOverBySentinel(
   const master = await servers.master();
   const replica = servers.nodes.find((node) => node !== master)!;
   source.version = 2;
-  await eventually("the master is told", () => one.revalidate());
-  // The replica hasn't received it, as may be when a master is lost.
+  await eventually(
+    "the master receives the invalidation",
+    () => one.revalidate(),
+  );
+  // The replica loses it, as may happen when a master fails.
   await replica.send("CONFIG", "SET", "replica-read-only", "no");
   await eventually(
-    "the replica has it",
+    "the replica received it",
     async () => await replica.send("ZREM", SCOPES, "ta") === 1,
   );
   await master.crash();
@@ -75,11 +78,14 @@ async function failOverBySentinel(
     assertEquals(await cache.load(), 2);
   }
   source.version = 3;
-  await eventually("the new one is told", () => other.revalidate());
+  await eventually(
+    "the new master receives the invalidation",
+    () => other.revalidate(),
+  );
   await eventually("the other knows", async () => await one.load() === 3);
 }
 
-/** Caches go on when another master of a cluster takes over. */
+/** Caches work after a failover in a cluster. */
 async function failOverInCluster(
   name: ClientName,
 ): Promise<void> {
@@ -100,28 +106,28 @@ async function failOverInCluster(
       async () => await servers.masterOf(SCOPES) === replica,
     );
     source.version++;
-    await eventually("it can be invalidated", () => one.revalidate());
+    await eventually("an invalidation succeeds", () => one.revalidate());
     await eventually(
       "the other knows",
       async () => await other.load() === source.version,
     );
     assertEquals(await one.load(), source.version);
-    await eventually("the other master is a replica", async () => {
+    await eventually("the former master is a replica", async () => {
       return how === "crash" ||
         await servers.replicaOf(SCOPES) === master;
     });
   }
 }
 
-// The clients side by side, for most of the time is spent waiting.
+// The clients run concurrently, because most of the time is spent waiting.
 for (
   const [behaviour, failOver] of [
     [
-      "After Sentinel has chosen another master, no value is from before",
+      "After a failover by Sentinel, no value is from before",
       failOverBySentinel,
     ],
     [
-      "Caches go on when another master of a cluster takes over",
+      "Caches work after a failover in a cluster",
       failOverInCluster,
     ],
   ] as const

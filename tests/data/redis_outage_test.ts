@@ -1,6 +1,6 @@
 /**
- * Caches in several processes while something happens to the Redis that they
- * share, or to one of them. Each test has a server of its own.
+ * Caches in several processes during faults of their shared Redis or of one
+ * process. Each test starts its own server.
  *
  * @module
  */
@@ -24,20 +24,20 @@ import {
 import { lockKey, until } from "./store_contract.ts";
 
 const NAME = "test";
-/** Settings of a server that has on disk whatever it has said yes to. */
+/** Settings of a server that has written to disk whatever it confirmed. */
 const DURABLE = ["--appendonly", "yes", "--appendfsync", "always"];
 
 /** A cache as one process would have it. */
 interface Process extends AsyncDisposable {
   readonly cache: Cache;
   readonly store: CacheStore;
-  /** What was told of the store. */
+  /** Errors of the store that were reported. */
   readonly errors: unknown[];
 }
 
 function open(url: string, options: Partial<RedisStoreOptions> = {}): Process {
   const store = createRedisStore({
-    // Left to itself, a client waits before it notices that nobody needs it.
+    // By default, a client that is no longer needed waits before it closes.
     client: createClient({ url, socket: { reconnectStrategy: false } }),
     name: NAME,
     ...options,
@@ -67,7 +67,7 @@ class Source {
   }
 }
 
-/** Waits until the store of a process works, again or for the first time. */
+/** Waits until the store of a process is connected. */
 async function connected({ store }: Process): Promise<void> {
   await until(() => store.get!("").then(() => true, () => false));
 }
@@ -87,7 +87,7 @@ function test(
   });
 }
 
-/** Sends Redis a command. */
+/** Sends a command to Redis. */
 async function send(url: string, ...command: string[]): Promise<unknown> {
   const client = await createClient({ url }).connect();
   try {
@@ -98,7 +98,7 @@ async function send(url: string, ...command: string[]): Promise<unknown> {
 }
 
 test(
-  "An invalidation in one process is seen by another one",
+  "An invalidation in one process is visible in another",
   [],
   async (redis) => {
     await using child = startDeno([
@@ -119,7 +119,7 @@ test(
 );
 
 test(
-  "If a process is killed while it computes, one other does, once the lock has ended",
+  "If a computing process is killed, one other takes over after the lock ends",
   [],
   async (redis) => {
     const source = new Source();
@@ -148,7 +148,7 @@ test(
 );
 
 test(
-  "Nobody can tell a restart of Redis by failed calls, or by old values",
+  "A restart of Redis causes neither failed calls nor stale values",
   DURABLE,
   async (redis) => {
     const source = new Source();
@@ -159,7 +159,7 @@ test(
     let calls = 0;
     const load = processes.map(async (process, i) => {
       while (!stop) {
-        // Some are in memory, for some Redis has to be asked.
+        // Some values are in memory, others need a call to Redis.
         await source.load(process, `k${calls++ % 7}:${i % 2}:${calls % 500}`);
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -167,20 +167,20 @@ test(
     for (let round = 0; round < 3; round++) {
       const before = calls;
       await until(() => calls > before + 100);
-      // It is told to all but for the last moment: Redis is killed with it.
+      // Redis is killed while it receives this invalidation.
       source.version++;
       const told = one.cache.revalidateTag("a");
       await redis.crash();
       const during = calls;
       await until(() => calls > during + 100);
-      // And this one while Redis is away.
+      // This invalidation happens during the outage.
       source.version++;
       assertEquals((await others[0]!.cache.revalidateTag("a")).success, false);
       assertEquals(await source.load(others[0]!), source.version);
       await told;
       await redis.restart();
       for (const process of processes) await connected(process);
-      // Whoever was told first has told the others by now, or does so now.
+      // The process that has the invalidation passes it on after reconnecting.
       for (const process of processes) {
         await until(async () => await source.load(process) === source.version);
       }
@@ -200,7 +200,7 @@ test(
 );
 
 test(
-  "What was invalidated after Redis last saved its data is not valid again after a crash",
+  "A value invalidated after the last save of Redis isn't valid again after a crash",
   [],
   async (redis) => {
     const source = new Source();
@@ -213,7 +213,7 @@ test(
     await one.cache.revalidateTag("a");
     await redis.crash();
     await redis.restart();
-    // It has the value, and has never heard of the invalidation.
+    // Redis has the value again, but not the invalidation.
     const keys = await send(redis.url, "KEYS", `{${NAME}}:cache:*`) as string[];
     assert(keys.includes(`{${NAME}}:cache:shared`), keys.join());
     await using late = open(redis.url);
@@ -223,7 +223,7 @@ test(
         assertEquals(await source.load(process, key), 2);
       }
     }
-    // A restart begins anew once: what is kept now is found again.
+    // A restart begins a new epoch only once: later values are found again.
     const { reads } = source;
     await using later = open(redis.url);
     assertEquals(await source.load(later, "shared"), 2);
@@ -239,13 +239,13 @@ for (
   ] as [string, ...string[]][]
 ) {
   test(
-    `When ${what} is deleted, nothing from before is valid`,
+    `When ${what} is deleted, no earlier value is valid`,
     [],
     async (redis) => {
       const source = new Source();
       await using one = open(redis.url);
       await using other = open(redis.url);
-      // Begins with high numbers, so that those to come are low.
+      // The numbers start high, so those after the deletion are lower.
       await one.cache.revalidateTag(
         ...Array.from({ length: 50 }, (_, i) => `${i}`),
       );
@@ -270,7 +270,7 @@ for (
 }
 
 test(
-  "A Redis that goes silent delays few calls, and fails none",
+  "A silent Redis delays few calls and fails none",
   [],
   async (redis) => {
     const source = new Source();
@@ -288,7 +288,7 @@ test(
       );
     }
     assertEquals(await source.load(one), 2);
-    // It has not heard of it, and goes on with what it has.
+    // It hasn't received the invalidation and serves its memory.
     assertEquals(await source.load(other), 1);
     assertEquals(one.errors.length, 1);
     redis.signal("SIGCONT");
@@ -300,7 +300,7 @@ test(
 );
 
 test(
-  "Who waits for a lock waits no longer when Redis goes silent",
+  "Waiting for a lock ends when Redis goes silent",
   [],
   async (redis) => {
     await using one = open(redis.url, { timeout: 1 });
@@ -323,7 +323,7 @@ test(
 );
 
 for (const name of CLIENTS) {
-  Deno.test(`close() leaves no connection that was being opened to a server that hangs: ${name}`, async () => {
+  Deno.test(`close() leaves no connection open to a server that hangs during connecting: ${name}`, async () => {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = listener.addr as Deno.NetAddr;
     let open = 0;
@@ -340,7 +340,7 @@ for (const name of CLIENTS) {
     await new Promise((resolve) => setTimeout(resolve));
     await store.close();
     await asked;
-    // The sockets open after that, and are closed.
+    // The sockets open after that and are closed.
     await new Promise((resolve) => setTimeout(resolve, 200));
     await eventually("all are closed", () => open === 0, 10_000);
     listener.close();
@@ -349,7 +349,7 @@ for (const name of CLIENTS) {
 }
 
 test(
-  "A full Redis is reported once, not with each call",
+  "A full Redis is reported once, not for each call",
   ["--maxmemory-policy", "noeviction"],
   async (redis) => {
     const source = new Source();
@@ -365,7 +365,7 @@ test(
       assertEquals(await source.load(other, `new ${key}`), 1);
     }
     assertEquals((await other.cache.revalidateTag("a")).success, false);
-    // Beats go on meanwhile, and each tries to tell the others.
+    // Heartbeats continue meanwhile and try to send the invalidation.
     await new Promise((resolve) => setTimeout(resolve, 1_600));
     assertEquals(source.reads, 60);
     assertEquals(other.errors.length, 1);
@@ -410,7 +410,7 @@ test(
 );
 
 test(
-  "A fault is told once per outage, and an invalidation of each outage arrives",
+  "A fault is reported once per outage, and each outage's invalidation arrives",
   DURABLE,
   async (redis) => {
     const source = new Source();
@@ -436,7 +436,7 @@ test(
 );
 
 test(
-  "Tens of thousands of invalidations while Redis is away become one of everything",
+  "Tens of thousands of invalidations during an outage become one of everything",
   DURABLE,
   async (redis) => {
     const source = new Source();
@@ -448,7 +448,7 @@ test(
       const done = one.cache.revalidateTag(`${i}`);
       if (i % 1_000 === 0) {
         await done;
-        // What was kept and what is computed now are still told apart.
+        // Cached and new values are still distinguished.
         source.version++;
         await one.cache.revalidateTag("a");
         assertEquals(await source.load(one), source.version);
@@ -465,7 +465,7 @@ test(
 );
 
 test(
-  "A cache works before there is a Redis, and shares once there is",
+  "A cache works before Redis is available, and shares values after that",
   DURABLE,
   async (redis) => {
     const source = new Source();
@@ -478,7 +478,8 @@ test(
     assertEquals(await source.load(one), 2);
     await redis.restart();
     await connected(one);
-    // Nobody knows what others had invalidated before: it computes once more.
+    // Other processes may have invalidated it before, so it's computed once
+    // more.
     assertEquals(await source.load(one), 2);
     const { reads } = source;
     await using other = open(redis.url);
@@ -488,7 +489,7 @@ test(
 );
 
 test(
-  "A value that can't be shared is told as what it is, not as an outage",
+  "A value that can't be shared is reported as NOT_DATA, not as an outage",
   [],
   async (redis) => {
     class Money {}

@@ -33,7 +33,7 @@ for (const name of CLIENTS) {
   });
 }
 
-/** Where Redis may be, beside one server. */
+/** Deployments of Redis other than a single server. */
 const PLACES = {
   "Sentinel": startSentinels,
   "a cluster": startCluster,
@@ -42,7 +42,7 @@ const PLACES = {
 for (const [what, start] of Object.entries(PLACES)) {
   Deno.test({
     name: needsRedis(
-      `createRedisStore() does with ${what} what it does with one server`,
+      `createRedisStore() behaves with ${what} as with one server`,
       hasRedisServer,
     ),
     ignore: !hasRedisServer,
@@ -54,7 +54,7 @@ for (const [what, start] of Object.entries(PLACES)) {
           name,
           async make() {
             const test = makeClient(name, servers.place);
-            // Only this one has to be connected.
+            // Only this client needs connect().
             if (name === "redis 5" && what === "Sentinel") await test.connect();
             return openStores(
               test.client,
@@ -71,7 +71,7 @@ for (const [what, start] of Object.entries(PLACES)) {
   });
 }
 
-/** Settings that change what a client returns, and when it refuses commands. */
+/** Settings that change what a client returns, or when it rejects commands. */
 const SETTINGS: Record<string, (url: string) => RedisClient> = {
   "npm:redis that returns bytes": (url) =>
     createClient({
@@ -123,7 +123,7 @@ for (const [name, make] of Object.entries(SETTINGS)) {
   });
 }
 
-/** Deletes the keys of a store: the Redis of `REDIS_URL` stays. */
+/** Deletes a store's keys, because the Redis of `REDIS_URL` persists. */
 async function forget(url: string, name: string): Promise<void> {
   const client = await createClient({ url }).connect();
   for await (const keys of client.scanIterator({ MATCH: `{${name}}*` })) {
@@ -132,7 +132,7 @@ async function forget(url: string, name: string): Promise<void> {
   await client.close();
 }
 
-/** Stores of a new name in a Redis. */
+/** Opens stores with a unique name in a Redis. */
 function openStores(
   client: RedisClient,
   end: (name: string) => PromiseLike<void>,
@@ -158,7 +158,7 @@ function openStores(
   };
 }
 
-Deno.test("createRedisStore() refuses what it can't use", () => {
+Deno.test("createRedisStore() rejects invalid options", () => {
   const client = createClient();
   const name = "shop";
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass

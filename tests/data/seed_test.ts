@@ -19,7 +19,7 @@ Deno.test("tags builds tags", () => {
   assertEquals(tags.userScoped(7, "post"), "user:7:post");
 });
 
-Deno.test("Each way to revalidate says what it has revalidated, and when", async () => {
+Deno.test("Each revalidate function returns what it invalidated and when", async () => {
   const before = Date.now();
   const cases = [
     [await revalidateTag("a", "b"), ["a", "b"], []],
@@ -38,7 +38,7 @@ Deno.test("Each way to revalidate says what it has revalidated, and when", async
   }
 });
 
-Deno.test("The shared cache keeps what cached() and unstable_cache() compute, until it is revalidated", async () => {
+Deno.test("The shared cache keeps results of cached() and unstable_cache() until they're revalidated", async () => {
   configureCache({});
   let calls = 0;
   const options = { maxAge: 60, tags: ["a"] };
@@ -69,7 +69,7 @@ Deno.test("The shared cache keeps what cached() and unstable_cache() compute, un
   assertEquals([hits, misses, entries], [4, 4, 2]);
 });
 
-Deno.test("configureCache() gives functions that were wrapped before a new cache", async () => {
+Deno.test("configureCache() replaces the cache of functions that were wrapped before", async () => {
   let calls = 0;
   const fn = unstable_cache(() => Promise.resolve(++calls), ["configured"]);
   await fn();

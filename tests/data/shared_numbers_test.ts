@@ -21,7 +21,7 @@ function subject() {
   return { table, numbers };
 }
 
-Deno.test("However much a process invalidates alone, what others did meanwhile is newer than what it computed", () => {
+Deno.test("Invalidations by other processes are newer than local values, however many local invalidations there are", () => {
   const { table, numbers } = subject();
   for (let i = 0; i < 50_000; i++) {
     const before = record(table.sequence, "a");
@@ -29,7 +29,7 @@ Deno.test("However much a process invalidates alone, what others did meanwhile i
     assert(!table.isValid(before), `${i}`);
     const after = record(table.sequence, "a");
     assert(table.isValid(after), `${i}`);
-    // What others have is older than what they don't know of.
+    // Shared values are older than local invalidations that others don't know.
     assert(!table.isValid(record(numbers.toLocal(5), "a")), `${i}`);
     // Never later than it could have known.
     assert((numbers.toShared(after.began) ?? 0) <= 5);
@@ -43,7 +43,7 @@ Deno.test("However much a process invalidates alone, what others did meanwhile i
   assertEquals(numbers.toLocal(6), table.sequence);
 });
 
-Deno.test("Nothing from before an epoch is valid in it, or has a number there", () => {
+Deno.test("After a new epoch, earlier values are invalid and have no shared number", () => {
   const { table, numbers } = subject();
   const before = record(table.sequence, "a");
   assertEquals(numbers.toShared(before.began), 5);
@@ -60,7 +60,7 @@ Deno.test("Nothing from before an epoch is valid in it, or has a number there", 
   assertEquals(numbers.position, { epoch: "e2", number: 1 });
 });
 
-Deno.test("News in parts, twice, or late end at the same place", () => {
+Deno.test("Partial, repeated and late updates lead to the same state", () => {
   const { table, numbers } = subject();
   const computed = record(table.sequence, "c");
   numbers.learn({

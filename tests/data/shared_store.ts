@@ -6,8 +6,8 @@ import {
 } from "@quartet/kit/data";
 
 /**
- * What the processes share that have a shared store: here a map and a counter
- * in place of a server, whose messages take a turn of the event loop.
+ * The shared state of several processes: a map and a counter in place of a
+ * server. Messages take one turn of the event loop.
  */
 export class Hub {
   readonly records = new Map<string, CacheRecord>();
@@ -15,12 +15,12 @@ export class Hub {
   readonly #members = new Set<(scopes: Invalidation, number: number) => void>();
   readonly #log = createMemoryStore().invalidations;
   readonly #said: (readonly [Invalidation, number])[] = [];
-  /** What every operation fails with, while it is down. */
+  /** The error of every operation during an outage. */
   failure: Error | undefined;
-  /** Whether operations never end. */
+  /** Whether operations never finish. */
   hangs = false;
 
-  /** One process's store. */
+  /** Opens one process's store. */
   open(): CacheStore {
     const memory = createMemoryStore();
     const hear = (scopes: Invalidation, number: number) =>
@@ -55,7 +55,7 @@ export class Hub {
         await reach();
         this.records.set(key, record);
       },
-      // Half a step here at once; the whole one when the others know.
+      // Applied locally at once, and completely once the others know.
       invalidate: async (scopes) => {
         memory.invalidations.invalidate(
           scopes,

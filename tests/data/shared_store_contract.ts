@@ -1,6 +1,6 @@
 /**
- * What every store has to do that processes share beyond one machine's memory,
- * as tests: those of `store_contract.ts` and these.
+ * Tests that every store shared by processes must pass, in addition to those of
+ * `store_contract.ts`.
  *
  * @module
  */
@@ -26,7 +26,7 @@ import {
 
 type ReleaseLock = () => void | Promise<void>;
 
-/** Arrays in arrays. */
+/** Returns nested arrays. */
 function nested(depth: number): unknown {
   let value: unknown = [];
   for (let i = 0; i < depth; i++) value = [value];
@@ -53,7 +53,7 @@ export function testSharedStore(
     });
 
   test(
-    "another process gets values with their types",
+    "another process reads values with their types",
     async ({ open }) => {
       const [one, other] = [await open(), await open()];
       await one.get!("k");
@@ -62,7 +62,7 @@ export function testSharedStore(
         const found = await other.get!(`k${i}`);
         assert(found !== undefined, Deno.inspect(value));
         assertEquals(found.value, value);
-        // What assertEquals() takes for equal.
+        // `assertEquals()` treats 0 and -0 as equal.
         assert(!Object.is(value, -0) || Object.is(found.value, -0));
         if (typeof value !== "object" || value === null) continue;
         assertEquals(
@@ -82,7 +82,7 @@ export function testSharedStore(
   );
 
   test(
-    "another process finds every key, and only that",
+    "another process finds every key and only that key",
     async ({ open }) => {
       const [one, other] = [await open(), await open()];
       await one.get!("k");
@@ -100,7 +100,7 @@ export function testSharedStore(
   );
 
   test(
-    "another process gets all that is known of a record",
+    "another process receives all fields of a record",
     async ({ open }) => {
       const [one, other] = [await open(), await open()];
       await one.get!("k");
@@ -120,7 +120,8 @@ export function testSharedStore(
         }
         for (const name of ["freshUntil", "keepUntil"] as const) {
           const [a, b] = [found[name], record[name]];
-          // It is counted anew from when it was kept: clocks may differ.
+          // Ages are counted again from when the value was stored, because
+          // clocks may differ.
           assert(a === b || Math.abs(a - b) < 10_000, `${name}: ${a}, ${b}`);
         }
       }
@@ -131,7 +132,7 @@ export function testSharedStore(
   );
 
   test(
-    "a large value arrives as a whole, and a smaller one in its place",
+    "a large value is stored completely, and so is a smaller one that replaces it",
     async ({ open }) => {
       const [one, other] = [await open(), await open()];
       await one.get!("k");
@@ -153,7 +154,7 @@ export function testSharedStore(
   );
 
   test(
-    "a value too large for the limit is in no process",
+    "a value over the size limit is stored in no process",
     async ({ open }) => {
       const [one, other] = [
         await open({ maxEntryBytes: 10_000 }),
@@ -169,7 +170,7 @@ export function testSharedStore(
   );
 
   test(
-    "a value that is not data stays in memory, with a clear error",
+    "a value that isn't data stays in memory, with a clear error",
     async ({ open }) => {
       class Money {
         amount = 1;
@@ -206,7 +207,7 @@ export function testSharedStore(
   );
 
   test(
-    "bytes bring nothing along of the buffer that they are cut from",
+    "bytes are stored without the rest of their buffer",
     async ({ open }) => {
       const [one, other] = [await open(), await open()];
       await one.get!("k");
@@ -220,7 +221,7 @@ export function testSharedStore(
     },
   );
 
-  test("what is of no use any more is not found", async ({ open }) => {
+  test("expired and invalid values aren't found", async ({ open }) => {
     const [one, other] = [await open(), await open()];
     await one.get!("k");
     const past = { freshUntil: Date.now() - 2, keepUntil: Date.now() - 1 };
@@ -231,7 +232,7 @@ export function testSharedStore(
   });
 
   test(
-    "a value that began before another process invalidated it is never valid",
+    "a value computed before another process's invalidation is never valid",
     async ({ open }) => {
       const scopes: readonly Invalidation[] = [
         { tags: ["b"] },
@@ -249,7 +250,7 @@ export function testSharedStore(
         const key = `k${i}`;
         const record = recordOf(one, "old", { keys: ["part"] });
         await other.invalidate(scope);
-        // It may not have heard of it yet; the others have.
+        // This process may not know the invalidation yet; the others do.
         await one.set(key, record);
         const third = await open();
         for (const store of [one, other, third]) {
@@ -271,7 +272,7 @@ export function testSharedStore(
   );
 
   test(
-    "a process that comes later knows of thousands of invalidations",
+    "a process that starts later learns of thousands of invalidations",
     async ({ open }) => {
       const one = await open();
       await one.get!("k");
@@ -294,7 +295,7 @@ export function testSharedStore(
   );
 
   test(
-    "what processes invalidate at the same time is known to all of them",
+    "concurrent invalidations are known to all processes",
     async ({ open }) => {
       const stores = [await open(), await open(), await open()];
       for (const store of stores) await store.get!("k");
@@ -321,7 +322,7 @@ export function testSharedStore(
   );
 
   test(
-    "scopes that are forgotten cost computations, never a stale value",
+    "forgotten scopes cause extra computations, never a stale value",
     async ({ open }) => {
       const limits = { maxScopes: 20 };
       const one = await open(limits);
@@ -346,7 +347,7 @@ export function testSharedStore(
   );
 
   test(
-    "a process that comes later knows of the paths of earlier requests",
+    "a process that starts later learns the paths of earlier requests",
     async ({ open }) => {
       const one = await open();
       await one.get!("k");
@@ -362,7 +363,7 @@ export function testSharedStore(
   );
 
   test(
-    "a lock is for one at a time, and for who holds it to release",
+    "a lock has one holder, and only its holder can release it",
     async ({ open }) => {
       const [one, other] = [await open(), await open()];
       const free = await lockKey(one, "K");
@@ -375,7 +376,7 @@ export function testSharedStore(
   );
 
   test(
-    "closing harms neither those who wait nor the other processes",
+    "closing a store affects neither waiting callers nor other processes",
     async ({ open }) => {
       const [one, other] = [await open(), await open()];
       const release = await lockKey(one, "k");
@@ -394,7 +395,7 @@ export function testSharedStore(
     },
   );
 
-  test("a thousand cold calls in three processes run the function once", async ({ open }) => {
+  test("a thousand concurrent cold calls in three processes run the function once", async ({ open }) => {
     const caches = [await open(), await open(), await open()].map((store) =>
       createCache({ store, storeTimeout: 60 })
     );
@@ -430,7 +431,7 @@ export function testSharedStore(
           cache!.cached(`k${random(2)}:${i}`, async () => {
             computed++;
             const version = versions[i];
-            // What it has read may be old when it ends.
+            // Its input may be outdated when it ends.
             if (slow) await new Promise((resolve) => setImmediate(resolve));
             return version;
           }, { maxAge: 60, tags: [`t${i}`] });
@@ -457,20 +458,19 @@ export function testSharedStore(
 }
 
 /**
- * Checks that nobody gets a lock while a store holds it, and that who asks
- * meanwhile waits and gets nothing.
+ * Checks that a lock is exclusive, and that a waiting caller gets nothing.
  *
- * @param tooLate Released while somebody else holds the lock, which is no
- * concern of that one.
- * @returns What has released the lock.
+ * @param tooLate A former holder's release, which must have no effect.
+ * @returns The function that released the lock.
  */
 async function checkLock(
   holder: CacheStore,
   others: readonly CacheStore[],
   tooLate?: ReleaseLock,
 ): Promise<ReleaseLock> {
-  // Nobody can see whether a store has asked yet. One that does so when the lock
-  // is free gets it, and rightly; then it begins again, with a longer lead.
+  // The test can't see whether the waiting store has already asked. If it asks
+  // after the release, it rightly gets the lock, and the test starts again with
+  // a longer lead.
   for (let lead = 1;; lead *= 2) {
     const release = await lockKey(holder, "k");
     assert(release !== undefined);

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type CachedOptions, CacheError } from "@quartet/kit/data";
 import { settle, timedCache } from "./helpers.ts";
 
-/** A value in a cache, computed by whatever a test says. */
+/** Creates a value in a cache, computed by the test's function. */
 function subject(options: Partial<CachedOptions>) {
   const timed = timedCache();
   let compute: () => unknown = () => "first";
@@ -27,7 +27,7 @@ const fail = () => {
   throw new Error("down");
 };
 
-Deno.test("staleWhileRevalidate gives the old value and computes one new one behind it", async () => {
+Deno.test("staleWhileRevalidate returns the stale value and refreshes it in the background", async () => {
   const it = subject({ staleWhileRevalidate: 30 });
   await it.load();
   const gate = Promise.withResolvers<string>();
@@ -43,7 +43,7 @@ Deno.test("staleWhileRevalidate gives the old value and computes one new one beh
   assertEquals([hits, staleHits, misses], [1, 100, 1]);
 });
 
-Deno.test("After staleWhileRevalidate the caller waits", async () => {
+Deno.test("After staleWhileRevalidate, the caller waits", async () => {
   const it = subject({ staleWhileRevalidate: 30 });
   await it.load();
   it.will(() => "second");
@@ -51,7 +51,7 @@ Deno.test("After staleWhileRevalidate the caller waits", async () => {
   assertEquals(await it.load(), "second");
 });
 
-Deno.test("A refresh that fails is told, leaves the old value, and is tried again", async () => {
+Deno.test("A failed refresh is reported, keeps the stale value and is retried", async () => {
   const it = subject({ staleWhileRevalidate: 30 });
   await it.load();
   it.will(fail);
@@ -65,7 +65,7 @@ Deno.test("A refresh that fails is told, leaves the old value, and is tried agai
   assertEquals([await it.load(), it.calls], ["second", 3]);
 });
 
-Deno.test("staleIfError gives the old value if there is no new one", async () => {
+Deno.test("staleIfError returns the stale value if the computation fails", async () => {
   const it = subject({ staleIfError: 30 });
   await it.load();
   it.will(fail);
@@ -78,7 +78,7 @@ Deno.test("staleIfError gives the old value if there is no new one", async () =>
   assertEquals(await it.load(), "second");
 });
 
-Deno.test("staleAfter gives the old value if the new one takes its time", async () => {
+Deno.test("staleAfter returns the stale value if the computation is slow", async () => {
   const it = subject({ staleIfError: 30, staleAfter: 0.001 });
   await it.load();
   it.pass(61);
@@ -90,7 +90,7 @@ Deno.test("staleAfter gives the old value if the new one takes its time", async 
   assertEquals([await it.load(), it.calls], ["second", 2]);
 });
 
-Deno.test("An old value that is invalidated while staleAfter runs is not given", async () => {
+Deno.test("A stale value invalidated while staleAfter runs isn't returned", async () => {
   const it = subject({ staleIfError: 30, staleAfter: 0.001, tags: ["a"] });
   await it.load();
   it.pass(61);
@@ -102,7 +102,7 @@ Deno.test("An old value that is invalidated while staleAfter runs is not given",
   assertEquals(await waiting, "second");
 });
 
-Deno.test("A refresh that fails after staleAfter harms nobody", async () => {
+Deno.test("A refresh that fails after staleAfter affects no caller", async () => {
   const it = subject({ staleIfError: 30, staleAfter: 0.001 });
   await it.load();
   it.pass(61);
@@ -115,7 +115,7 @@ Deno.test("A refresh that fails after staleAfter harms nobody", async () => {
   assertEquals(await it.load(), "second");
 });
 
-Deno.test("timeout ends the wait for all callers, and the next one begins anew", async () => {
+Deno.test("timeout ends the wait for all callers, and the next call starts again", async () => {
   const it = subject({ timeout: 0.001 });
   const late = Promise.withResolvers<string>();
   it.will(() => late.promise);
@@ -132,13 +132,13 @@ Deno.test("timeout ends the wait for all callers, and the next one begins anew",
   assertEquals(it.calls, 1);
   it.will(() => "second");
   assertEquals(await it.load(), "second");
-  // What was given up doesn't replace what came later.
+  // The timed-out computation doesn't replace the later value.
   late.resolve("late");
   await settle();
   assertEquals([await it.load(), it.calls], ["second", 2]);
 });
 
-Deno.test("What comes after its timeout is kept all the same", async () => {
+Deno.test("A value that arrives after its timeout is cached", async () => {
   const it = subject({ timeout: 0.001 });
   const late = Promise.withResolvers<string>();
   it.will(() => late.promise);
@@ -148,7 +148,7 @@ Deno.test("What comes after its timeout is kept all the same", async () => {
   assertEquals([await it.load(), it.calls], ["late", 1]);
 });
 
-Deno.test("What comes after its timeout doesn't replace what a later computation finds", async () => {
+Deno.test("A value that arrives after its timeout doesn't replace a later computation's", async () => {
   const it = subject({ timeout: 0.001 });
   const [late, later] = [1, 2].map(() => Promise.withResolvers<string>());
   it.will(() => late!.promise);
@@ -162,7 +162,7 @@ Deno.test("What comes after its timeout doesn't replace what a later computation
   assertEquals(it.calls, 2);
 });
 
-Deno.test("After a timeout, staleIfError gives the old value", async () => {
+Deno.test("After a timeout, staleIfError returns the stale value", async () => {
   const it = subject({ timeout: 0.001, staleIfError: 30 });
   await it.load();
   it.pass(61);
@@ -170,7 +170,7 @@ Deno.test("After a timeout, staleIfError gives the old value", async () => {
   assertEquals(await it.load(), "first");
 });
 
-Deno.test("A function that hangs does not poison its key, even without a timeout", async () => {
+Deno.test("A function that hangs doesn't block its key, even without a timeout", async () => {
   const it = subject({});
   it.will(() => new Promise(() => {}));
   it.load();

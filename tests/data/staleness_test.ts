@@ -1,6 +1,6 @@
 /**
- * Caches in processes that are cut off from the store that they share, while
- * others go on.
+ * Caches in processes that are disconnected from their shared store while
+ * others continue.
  *
  * @module
  */
@@ -17,12 +17,12 @@ import { type FaultProxy, startFaultProxy } from "../cluster/fault_proxy.ts";
 import { hasRedisServer, needsRedis, startRedis } from "../redis_server.ts";
 import { until } from "./store_contract.ts";
 
-/** A cache as one process would have it, with a clock of its own. */
+/** A cache as one process would have it, with its own clock. */
 class Process implements AsyncDisposable {
   readonly cache: Cache;
   readonly errors: unknown[] = [];
   reads = 0;
-  /** How far the clock is ahead, in milliseconds. */
+  /** Milliseconds by which the clock is ahead. */
   ahead = 0;
 
   constructor(readonly store: CacheStore, now: { get: () => number }) {
@@ -79,7 +79,7 @@ function test(
   });
 }
 
-/** Waits until the store of a process works. */
+/** Waits until the store of a process is connected. */
 async function connected({ store }: Process): Promise<void> {
   await until(() =>
     Promise.resolve(store.ping!()).then(() => true, () => false)
@@ -87,7 +87,7 @@ async function connected({ store }: Process): Promise<void> {
 }
 
 test(
-  "A process that is cut off gives no value that is older than maxStaleness",
+  "A disconnected process returns no value older than maxStaleness",
   async (url, proxy) => {
     const source = { version: 1 };
     await using here = open(url);
@@ -100,7 +100,7 @@ test(
     assertEquals(await cutOff.load(source), 1, "for a while");
     cutOff.ahead += 3_000;
     assertEquals(await cutOff.load(source), 2);
-    // Values computed meanwhile are cached, for maxStaleness at most.
+    // Values computed meanwhile are cached for at most maxStaleness.
     assertEquals([await cutOff.load(source), cutOff.reads], [2, 1]);
     source.version = 3;
     assert((await here.cache.revalidateTag("a")).success);
@@ -118,7 +118,7 @@ test(
 );
 
 test(
-  "A process that reaches Redis again still has all values in memory",
+  "A process that reconnects to Redis keeps its memory",
   async (_url, proxy) => {
     const source = { version: 1 };
     await using process = open(proxy.url);
@@ -135,7 +135,7 @@ test(
 );
 
 test(
-  "An invalidation says that it reached only this process, and reaches the others later",
+  "An invalidation reports that it reached only this process, and reaches the others later",
   async (url, proxy) => {
     const source = { version: 1 };
     await using here = open(url);
@@ -153,7 +153,7 @@ test(
 );
 
 test(
-  "onError hears of each outage once, also while all values are in memory",
+  "onError is called once per outage, also if all values are in memory",
   async (_url, proxy) => {
     const source = { version: 1 };
     await using process = open(proxy.url, { maxStaleness: Infinity });
@@ -175,7 +175,7 @@ test(
 );
 
 test(
-  "Connections that go silent are replaced, and the invalidation arrives",
+  "Silent connections are replaced, and the invalidation arrives",
   async (url, proxy) => {
     const source = { version: 1 };
     await using here = open(url);
@@ -185,7 +185,7 @@ test(
     const { version } = silent.store.invalidations;
     source.version = 2;
     assert((await here.cache.revalidateTag("a")).success);
-    // Nobody calls it in the meantime.
+    // No call is made in the meantime.
     await until(() => silent.store.invalidations.version > version);
     await until(async () => await silent.load(source) === 2);
     source.version = 3;
@@ -195,7 +195,7 @@ test(
 );
 
 test(
-  "A store can be asked whether it is ready",
+  "ping() checks whether a store is ready",
   async (_url, proxy) => {
     await using process = open(proxy.url);
     await process.store.ping!();
@@ -213,7 +213,7 @@ test(
 );
 
 test(
-  "A strict process that is cut off gives nothing from memory",
+  "A strict process that is disconnected returns nothing from memory",
   async (url, proxy) => {
     const source = { version: 1 };
     await using here = open(url);
@@ -233,7 +233,7 @@ test(
   },
 );
 
-Deno.test("createKvStore(): a process that is cut off gives no value that is older than maxStaleness", async () => {
+Deno.test("createKvStore(): a disconnected process returns no value older than maxStaleness", async () => {
   const kv = await Deno.openKv(":memory:");
   const clock = { get: Date.now };
   const store = createKvStore({ kv, name: "test", now: () => clock.get() });
@@ -242,7 +242,7 @@ Deno.test("createKvStore(): a process that is cut off gives no value that is old
   await process.load(source);
   await store.ping();
   kv.close();
-  // Nobody calls it in the meantime.
+  // No call is made in the meantime.
   await until(() => process.errors.length === 1);
   await assertRejects(() => store.ping());
   source.version = 2;
@@ -256,7 +256,7 @@ Deno.test("createKvStore(): a process that is cut off gives no value that is old
   assertEquals(process.errors.length, 1);
 });
 
-Deno.test("A clock that is put back while a process is cut off prolongs nothing", async () => {
+Deno.test("Setting the clock back during a disconnection extends nothing", async () => {
   const kv = await Deno.openKv(":memory:");
   const clock = { get: Date.now };
   const store = createKvStore({ kv, name: "test", now: () => clock.get() });

@@ -1,5 +1,5 @@
 /**
- * What every store has to do, as tests. Each store's test file runs them.
+ * Tests that every store must pass. Each store's test file runs them.
  *
  * @module
  */
@@ -15,27 +15,27 @@ import {
 /** A store under test. */
 export interface StoreUnderTest extends AsyncDisposable {
   /**
-   * Opens the store as one process would. If it is shared, all that are opened
-   * share their records.
+   * Opens the store as one process would. Shared stores see each other's
+   * records.
    */
   open(options?: MemoryStoreOptions): Promise<CacheStore>;
 }
 
-/** What the suite is run for. */
+/** The settings of the tests of a store. */
 export interface ContractOptions {
-  /** Begins the names of the tests. */
+  /** The start of the tests' names. */
   readonly name: string;
-  /** Whether what it needs is missing. */
+  /** Whether the store's requirements are missing. */
   readonly ignore?: boolean;
-  /** Whether several processes share it. */
+  /** Whether several processes can share the store. */
   readonly isShared: boolean;
   /** Registers a test. Default: `Deno.test`. */
   readonly register?: (test: Deno.TestDefinition) => void;
-  /** Makes one for each test. */
+  /** Creates a store for one test. */
   make(): Promise<StoreUnderTest>;
 }
 
-/** Makes a record of a store's present. */
+/** Creates a record with a store's current time and number. */
 export function recordOf(
   store: CacheStore,
   value: unknown,
@@ -55,7 +55,7 @@ export function recordOf(
   };
 }
 
-/** Lets the event loop turn until something holds. */
+/** Yields to the event loop until a condition holds. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
 ): Promise<void> {
@@ -65,8 +65,8 @@ export async function until(
 }
 
 /**
- * Locks a key, whatever is stored there. Returns what releases it, or
- * `undefined` after another one has released it.
+ * Locks a key, whether or not it has a value. Returns a function that releases
+ * the lock, or `undefined` if another holder released it meanwhile.
  */
 export async function lockKey(
   store: CacheStore,
@@ -77,7 +77,7 @@ export async function lockKey(
   await released;
 }
 
-/** Keys that a store might take for others. */
+/** Keys that a store might confuse with others. */
 export const KEYS: readonly string[] = [
   "",
   ":",
@@ -94,7 +94,7 @@ export const KEYS: readonly string[] = [
   "x".repeat(5_000) + "y",
 ];
 
-/** Values that a store might take for others. */
+/** Values that a store might confuse with others. */
 export const VALUES: readonly unknown[] = [
   undefined,
   null,
@@ -155,7 +155,7 @@ export function testStore(
     fn: (subject: StoreUnderTest) => Promise<void>,
   ) => isShared && test(what, fn);
 
-  test("gives back what was set, and nothing else", async ({ open }) => {
+  test("get() returns exactly what was set", async ({ open }) => {
     const store = await open();
     assertEquals(await find(store, "k"), undefined);
     const record = recordOf(store, { a: [1, "x", null] });
@@ -163,7 +163,7 @@ export function testStore(
     const found = await find(store, "k");
     assert(found !== undefined);
     for (const name of Object.keys(record) as (keyof CacheRecord)[]) {
-      // What one process has checked is nothing to another one.
+      // Each process has its own `checked`.
       if (name === "checked") continue;
       assertEquals(found[name], record[name], name);
     }
@@ -173,7 +173,7 @@ export function testStore(
     await store.close?.();
   });
 
-  test("keeps values with their types", async ({ open }) => {
+  test("set() keeps values with their types", async ({ open }) => {
     const store = await open();
     for (const [i, value] of VALUES.entries()) {
       await store.set(`k${i}`, recordOf(store, value));
@@ -184,7 +184,7 @@ export function testStore(
     await store.close?.();
   });
 
-  test("takes every key", async ({ open }) => {
+  test("every key is accepted", async ({ open }) => {
     const store = await open();
     for (const key of KEYS) await store.set(key, recordOf(store, key));
     for (const key of KEYS) {
@@ -202,7 +202,7 @@ export function testStore(
     await store.close?.();
   });
 
-  test("notes an invalidation before invalidate() returns", async ({ open }) => {
+  test("invalidate() records an invalidation before it returns", async ({ open }) => {
     const store = await open();
     for (
       const scopes of [
@@ -224,7 +224,7 @@ export function testStore(
     await store.close?.();
   });
 
-  test("serves a cache", async ({ open }) => {
+  test("a cache works with the store", async ({ open }) => {
     const store = await open();
     const cache = createCache({ store, storeTimeout: 60 });
     let calls = 0;
@@ -266,7 +266,7 @@ export function testStore(
   });
 
   testShared(
-    "a process that comes later knows of earlier invalidations",
+    "a process that starts later knows earlier invalidations",
     async (subject) => {
       const one = await subject.open();
       await one.get!("k");
@@ -282,7 +282,7 @@ export function testStore(
   );
 
   testShared(
-    "one process computes, the others wait for it",
+    "one process computes while the others wait",
     async ({ open }) => {
       const stores = [await open(), await open(), await open()];
       const caches = stores.map((store) =>
@@ -310,7 +310,7 @@ export function testStore(
   );
 
   testShared(
-    "a computation that fails lets the next process compute",
+    "a failed computation lets the next process compute",
     async ({ open }) => {
       const caches = [await open(), await open()].map((store) =>
         createCache({ store, storeTimeout: 60 })

@@ -1,10 +1,11 @@
 /**
- * One of several processes with one store. Arguments: the URL of a Redis or the
- * path of a Deno KV file, the name of the store, and what to do:
+ * One of several processes that share a store. Arguments: the URL of a Redis or
+ * the path of a Deno KV file, the name of the store, and the task:
  *
- * - `hear`: keeps a value, says `kept`, then says `seen` once the value was
- *   invalidated by somebody else.
- * - `hang`: says `computing` from within a computation that never ends.
+ * - `hear`: caches a value and prints `kept`. Prints `seen` once another
+ *   process has invalidated it.
+ * - `hang`: prints `computing` from a computation that never ends.
+ * 19: Long enough for other processes to find the lock held.
  *
  * @module
  */
@@ -29,7 +30,7 @@ const cache = stack.adopt(createCache({ store }), (cache) => cache.close());
 const options = { maxAge: 60, tags: ["a"] };
 
 if (what === "hang") {
-  // Keeps the process there, whatever the store does.
+  // Keeps the process alive, whatever the store does.
   setInterval(() => {}, 60_000);
   await cache.cached("k", () => {
     console.log("computing");

@@ -33,7 +33,7 @@ testStore({
   },
 });
 
-/** A store of which every method throws. */
+/** Creates a store whose methods all throw. */
 function broken(how: () => never): CacheStore {
   const { invalidations } = createMemoryStore();
   return {
@@ -49,7 +49,7 @@ function broken(how: () => never): CacheStore {
   };
 }
 
-Deno.test("A store that fails never fails a call, and is told once", async () => {
+Deno.test("A store that fails never fails a call, and is reported once", async () => {
   const { cache, errors } = timedCache({
     store: broken(() => {
       throw new Error("redis://user:password@host is down");
@@ -63,7 +63,7 @@ Deno.test("A store that fails never fails a call, and is told once", async () =>
   assertEquals(errors.length, 1);
 });
 
-Deno.test("Without onError, faults are told to the console", async () => {
+Deno.test("Without onError, faults are logged to the console", async () => {
   const store = broken(() => {
     throw new Error("down");
   });
@@ -79,7 +79,7 @@ Deno.test("Without onError, faults are told to the console", async () => {
   assertMatch(logged[0]!, /^The cache could not .+: Error: down/);
 });
 
-Deno.test("A fault is told once per outage, and again in the next one", async () => {
+Deno.test("A fault is reported once per outage, and again in the next one", async () => {
   const hub = new Hub();
   const { cache, errors } = timedCache({ store: hub.open() });
   let n = 0;
@@ -96,7 +96,7 @@ Deno.test("A fault is told once per outage, and again in the next one", async ()
   assertEquals(errors.map(String), [1, 2, 3].map((i) => `Error: outage ${i}`));
 });
 
-Deno.test("A store that never answers delays a call, but does not end it", async () => {
+Deno.test("A store that never answers delays a call but doesn't fail it", async () => {
   const hub = new Hub();
   const { cache, errors } = timedCache({
     store: { ...hub.open(), claim: undefined! },
@@ -110,7 +110,7 @@ Deno.test("A store that never answers delays a call, but does not end it", async
   assertEquals((await cache.revalidateTag("a")).success, false);
 });
 
-Deno.test("An invalidation holds in its own process while the store is down", async () => {
+Deno.test("An invalidation applies to its own process during an outage", async () => {
   const hub = new Hub();
   const { cache } = timedCache({ store: hub.open() });
   let version = 1;
@@ -123,7 +123,7 @@ Deno.test("An invalidation holds in its own process while the store is down", as
   assertEquals([await load(), await load()], [2, 2]);
 });
 
-Deno.test("The least recently used entry gives way", async () => {
+Deno.test("The least recently used entry is evicted", async () => {
   const cache = createCache({ maxEntries: 3 });
   const calls: string[] = [];
   const load = (key: string) =>
@@ -136,7 +136,7 @@ Deno.test("The least recently used entry gives way", async () => {
   assertEquals([entries, evictions], [3, 2]);
 });
 
-Deno.test("Entries give way to others when there are too many bytes", async () => {
+Deno.test("Entries are evicted when maxBytes is exceeded", async () => {
   const cache = createCache({ maxBytes: 1_000_000, maxEntryBytes: 300_000 });
   for (let i = 0; i < 100; i++) {
     await cache.cached(`k${i}`, () => "x".repeat(50_000), { maxAge: 60 });
@@ -147,7 +147,7 @@ Deno.test("Entries give way to others when there are too many bytes", async () =
   assert(entries >= 8 && bytes > 800_000, `${entries} entries, ${bytes} bytes`);
 });
 
-Deno.test("What is too large is given, not kept, and drives nothing out", async () => {
+Deno.test("A value over maxEntryBytes is returned, isn't cached and evicts nothing", async () => {
   const cache = createCache({ maxBytes: 1_000_000, maxEntryBytes: 100_000 });
   await cache.cached("small", () => 1, { maxAge: 60 });
   const large = [
@@ -170,7 +170,7 @@ Deno.test("What is too large is given, not kept, and drives nothing out", async 
   }
 });
 
-Deno.test("A value that grew too large replaces the one before, by nothing", async () => {
+Deno.test("A value that grew too large removes the one before", async () => {
   const { cache, pass } = timedCache({ maxEntryBytes: 10_000 });
   await cache.cached("k", () => "small", { maxAge: 60 });
   pass(60);
@@ -179,7 +179,7 @@ Deno.test("A value that grew too large replaces the one before, by nothing", asy
   assertEquals(cache.stats().bytes, 0);
 });
 
-Deno.test("Counters agree with each other after many mixed operations", async () => {
+Deno.test("Counters agree after many mixed operations", async () => {
   let seed = 3;
   const random = (n: number) => (seed = (seed * 48_271) % 2_147_483_647) % n;
   const { cache, pass } = timedCache({ maxEntries: 100, maxBytes: 100_000 });

@@ -15,17 +15,19 @@ import { createRedisStore } from "@quartet/kit/data/redis";
 import { createClient } from "redis";
 import { until } from "./store_contract.ts";
 
-/** How many values were read, and how many of these were old. */
+/** Number of values that were read, and of stale ones among them. */
 export interface Outcome {
   readonly reads: number;
   readonly stale: number;
 }
 
 const ITEMS = 20;
-/** How many operations run at the same time. */
+/** Number of concurrent operations. */
 const WORKERS = 100;
 
-/** Reads and writes at random, one write in ten, once all processes are there. */
+/**
+ * Reads and writes at random, one write in ten, once all processes are ready.
+ */
 export async function race(
   url: string,
   processes: number,
@@ -69,7 +71,9 @@ export async function race(
   return { reads, stale };
 }
 
-/** Raises a number: writes may end in another order than they began. */
+/**
+ * Raises a number, because writes may finish in another order than they began.
+ */
 const RAISE = `
 if tonumber(redis.call("GET", KEYS[1]) or 0) < tonumber(ARGV[1]) then
   redis.call("SET", KEYS[1], ARGV[1])

@@ -13,7 +13,7 @@ const PROGRAM = "tests/data/strict_race.ts";
 
 Deno.test({
   name: needsRedis(
-    "createRedisStore(): of 10,000 strict reads and writes in three processes, none is stale",
+    "createRedisStore(): none of 10,000 strict reads and writes in three processes is stale",
     hasRedisServer,
   ),
   ignore: !hasRedisServer,
@@ -35,10 +35,10 @@ Deno.test({
   },
 });
 
-Deno.test("createKvStore(): a strict process knows of an invalidation as soon as it is made", async () => {
+Deno.test("createKvStore(): a strict process sees an invalidation as soon as it returns", async () => {
   const kv = await Deno.openKv(":memory:");
   let version = 1;
-  // None of them asks by itself while this runs.
+  // With this interval, no store polls during the test.
   const settings = { kv, name: "test", interval: 3_600, strict: true };
   const caches = [1, 2].map(() =>
     createCache({ store: createKvStore(settings) })
@@ -58,7 +58,7 @@ Deno.test("createKvStore(): a strict process knows of an invalidation as soon as
   kv.close();
 });
 
-Deno.test("A strict call that the store didn't answer isn't kept waiting by it a second time", async () => {
+Deno.test("A strict call that timed out isn't delayed by the store a second time", async () => {
   const memory = createMemoryStore();
   const asked: string[] = [];
   const fail = (what: string) => {

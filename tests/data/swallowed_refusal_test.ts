@@ -11,7 +11,10 @@ import {
 
 const ADA = { headers: { "x-api-key": "ada" } };
 
-/** Computes a value in a request of ada. Returns the result and the entry count. */
+/**
+ * Computes a value in a request of the user ada. Returns the result and the
+ * entry count.
+ */
 async function compute(
   maxAge: number,
   fn: (context: Context, load: () => Promise<string>) => unknown,
@@ -38,7 +41,7 @@ async function compute(
 }
 
 for (const maxAge of [60, 0]) {
-  Deno.test(`A computation that has asked for the user fails although it caught the error, with maxAge ${maxAge}`, async () => {
+  Deno.test(`A cached function that reads the user fails, even if it catches the error, with maxAge ${maxAge}`, async () => {
     const caught = await compute(maxAge, (context) => {
       try {
         return getUser(context)!.id;
@@ -53,7 +56,7 @@ for (const maxAge of [60, 0]) {
   });
 }
 
-Deno.test("A question is refused in a scope that a computation makes", async () => {
+Deno.test("Reading the user throws in a scope that a cached function creates", async () => {
   const inNew = await compute(60, (context) => {
     const scope = new RequestScope(undefined, undefined);
     return runInScope(scope, () => getUser(context)!.id);

@@ -2,12 +2,12 @@ import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { createCache } from "@quartet/kit/data";
 import { timedCache } from "./helpers.ts";
 
-/** Work during which any timer of a few milliseconds fires. */
+/** Work that takes longer than a timer of a few milliseconds. */
 function slow<T>(value: T): () => Promise<T> {
   return () => new Promise((resolve) => setTimeout(() => resolve(value), 20));
 }
 
-Deno.test("A timeout of Infinity is none", async () => {
+Deno.test("timeout Infinity means no timeout", async () => {
   const { cache } = timedCache();
   const options = { maxAge: 60, timeout: Infinity };
   assertEquals(await cache.cached("key", slow(1), options), 1);
@@ -15,7 +15,7 @@ Deno.test("A timeout of Infinity is none", async () => {
   assertEquals(await load(), 2);
 });
 
-Deno.test("A staleAfter of Infinity waits until the new value is there", async () => {
+Deno.test("staleAfter Infinity waits for the new value", async () => {
   const { cache, pass } = timedCache();
   const options = { maxAge: 1, staleIfError: 60, staleAfter: Infinity };
   await cache.cached("key", () => "old", options);
@@ -23,7 +23,7 @@ Deno.test("A staleAfter of Infinity waits until the new value is there", async (
   assertEquals(await cache.cached("key", slow("new"), options), "new");
 });
 
-Deno.test("A time that is longer than any timer can wait is refused", async () => {
+Deno.test("A time longer than any timer can wait is rejected", async () => {
   const cache = createCache();
   for (const name of ["timeout", "staleAfter"]) {
     await assertRejects(

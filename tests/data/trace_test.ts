@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { createTracer, type SpanData } from "@quartet/kit/trace";
 import { settle, timedCache } from "./helpers.ts";
 
-Deno.test("Each look-up is a cache.get span of the data layer with what it found", async () => {
+Deno.test("Each look-up is a cache.get span of the data layer with its result", async () => {
   const { cache, pass } = timedCache();
   const tracer = createTracer();
   const load = () =>
@@ -28,7 +28,11 @@ Deno.test("Each look-up is a cache.get span of the data layer with what it found
     "app.cache.key": "posts",
     "app.cache.result": "miss",
   });
-  assertEquals(last("db.query")[0]!.parentId, get!.id, "the work is below it");
+  assertEquals(
+    last("db.query")[0]!.parentId,
+    get!.id,
+    "the work is a child span",
+  );
 
   await load();
   assertEquals(
@@ -51,7 +55,7 @@ Deno.test("Each look-up is a cache.get span of the data layer with what it found
   );
 });
 
-Deno.test("Calls of a wrapped function show their key, and failures their error", async () => {
+Deno.test("Spans of a wrapped function show its key and its error", async () => {
   const { cache } = timedCache();
   const tracer = createTracer();
   const fn = cache.unstable_cache(
@@ -66,7 +70,7 @@ Deno.test("Calls of a wrapped function show their key, and failures their error"
   assertEquals(get!.status, "error");
 });
 
-Deno.test("A look-up that never hits is a span all the same, and a miss", async () => {
+Deno.test("A look-up that never hits is a span with a miss", async () => {
   const { cache } = timedCache();
   const tracer = createTracer();
   for (let i = 0; i < 2; i++) {

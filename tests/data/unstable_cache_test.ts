@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { createCache, unstable_cache } from "@quartet/kit/data";
 import { timedCache } from "./helpers.ts";
 
-Deno.test("unstable_cache() keeps calls with different arguments apart", async () => {
+Deno.test("unstable_cache() caches calls with different arguments separately", async () => {
   const { cache } = timedCache();
   let calls = 0;
   const add = cache.unstable_cache(
@@ -16,7 +16,7 @@ Deno.test("unstable_cache() keeps calls with different arguments apart", async (
   assertEquals(calls, 3);
 });
 
-Deno.test("unstable_cache() keeps results for an hour unless told otherwise", async () => {
+Deno.test("unstable_cache() caches results for an hour by default", async () => {
   const { cache, pass } = timedCache();
   let calls = 0;
   const fn = () => Promise.resolve(++calls);
@@ -57,7 +57,7 @@ Deno.test("revalidate: 0 never hits", async () => {
   });
 });
 
-Deno.test("The wrapped function has the type, name and length of the function", async () => {
+Deno.test("unstable_cache() keeps the function's type, name and length", async () => {
   const { cache } = timedCache();
   async function identity<T>(value: T, _more?: string): Promise<T> {
     return await value;
@@ -68,7 +68,7 @@ Deno.test("The wrapped function has the type, name and length of the function", 
   assertEquals([same.name, same.length], ["identity", 2]);
 });
 
-Deno.test("invalidate() takes one call and leaves the others", async () => {
+Deno.test("invalidate() invalidates one call and keeps the others", async () => {
   const { cache } = timedCache();
   const calls: number[] = [];
   const fn = cache.unstable_cache(
@@ -87,7 +87,7 @@ Deno.test("invalidate() takes one call and leaves the others", async () => {
   assertEquals(calls, [1, 2, 1]);
 });
 
-Deno.test("invalidate() also takes a call that is under way", async () => {
+Deno.test("invalidate() also applies to an in-flight call", async () => {
   const { cache } = timedCache();
   const gates: PromiseWithResolvers<string>[] = [];
   const fn = cache.unstable_cache((_id: number) => {
@@ -138,7 +138,7 @@ Deno.test("Two instances of a class don't share values", async () => {
   assertEquals([one.calls, other.calls], [1, 1]);
 });
 
-Deno.test("A method on the prototype keeps its this, and invalidate() takes all of them", async () => {
+Deno.test("A method on the prototype keeps its this, and invalidate() applies to all instances", async () => {
   const { cache } = timedCache();
   let calls = 0;
   class Counter {
@@ -181,7 +181,7 @@ Deno.test("Each instance of a class has its own values, whether or not the funct
   assertEquals(calls, 3);
 });
 
-Deno.test("Plain objects, classes and plain calls share values, and the function gets no this", async () => {
+Deno.test("Plain objects, classes and plain calls share values, and the function's this is undefined", async () => {
   const { cache } = timedCache();
   let calls = 0;
   const load = cache.unstable_cache(
@@ -201,7 +201,7 @@ Deno.test("Plain objects, classes and plain calls share values, and the function
   assertEquals(calls, 1);
 });
 
-Deno.test("The source of a function decides nothing", async () => {
+Deno.test("The word this in a function's source doesn't separate its values", async () => {
   const { cache } = timedCache();
   let calls = 0;
   const load = cache.unstable_cache(
@@ -213,7 +213,7 @@ Deno.test("The source of a function decides nothing", async () => {
   }
 });
 
-Deno.test("Functions with the same key parts share values, and with none don't", async () => {
+Deno.test("Functions with the same key parts share values, functions without key parts don't", async () => {
   const { cache } = timedCache();
   const make = (parts: string[], value: number) =>
     cache.unstable_cache(() => Promise.resolve(value), parts);
@@ -233,7 +233,7 @@ Deno.test("Two caches share nothing", async () => {
   assertEquals(await other.unstable_cache(fn, ["a"])(), 2);
 });
 
-Deno.test("A function that fails, at once or later, is asked again", async () => {
+Deno.test("A failed function is called again", async () => {
   const { cache } = timedCache();
   let calls = 0;
   const fn = cache.unstable_cache((late: boolean) => {
@@ -247,7 +247,7 @@ Deno.test("A function that fails, at once or later, is asked again", async () =>
   assertEquals(await fn(true), 4);
 });
 
-Deno.test("unstable_cache() refuses what it can't use", () => {
+Deno.test("unstable_cache() rejects invalid arguments", () => {
   // deno-lint-ignore no-explicit-any -- what JavaScript may pass
   const wrap = (...args: any[]) => (unstable_cache as any)(...args);
   const fn = () => Promise.resolve();
@@ -276,7 +276,7 @@ Deno.test("unstable_cache() refuses what it can't use", () => {
   }
 });
 
-Deno.test("A lifetime under the name of the other function's is an error, not ignored", async () => {
+Deno.test("A lifetime under the other function's option name is an error, not ignored", async () => {
   const { cache } = timedCache();
   assertThrows(
     () =>

@@ -15,15 +15,15 @@ const BOTH: Differences = {
     "unpackTraces() reads or refuses any payload, and never hangs",
     "Parallel requests of 100 browsers each have their own user",
     "hashPassword() uses OWASP's recommendation by default",
-    "Many more calls than are remembered, and then few again",
-    "An object with less in it is not taken for one with more",
-    "Equal calls of different functions have nothing to do with each other",
+    "Keys stay correct with many more calls than are remembered, and with few again",
+    "An object with fewer properties isn't confused with one that has more",
+    "Equal calls of different functions are independent",
     "createChannel() publishes to 10,000 subscribers at once",
     "Parallel sign-outs and refreshes leave nobody signed in",
     "Random invalidations among random calls never leave a stale value",
     "A client that reads its answers may ask as often as it likes",
     "1,000 parallel sign-ins create 1,000 separate sessions",
-    "Random arguments have the same key exactly if they are equal",
+    "Random arguments have the same key only if they are equal",
   ],
   "its stack is smaller, so input nested 100,000 levels deep causes a 500": [
     "An input may be nested as deeply as the limit of bodies lets it",
@@ -52,7 +52,7 @@ export const ON_NODE: Differences = {
     "Generators that don't end count after they are unsubscribed, up to twice the limit",
   ],
   "its digests take more iterations of the event loop": [
-    "A stale page is given while a new one is made, or if that fails",
+    "A stale page is served during its refresh, or if that fails",
   ],
   "its WebSocket emits no close event after a rejected handshake": [
     "A guard refuses cross-site WebSocket handshakes",
@@ -70,7 +70,7 @@ export const ON_BUN: Differences = {
     "GET gives the traces, the newest first, in a form that can be read back",
   ],
   "its Response has no Content-Type for a text before it is sent": [
-    "A page is made once for its lifetime, with ETag, Age and Cache-Control",
+    "cacheResponse() caches a page for its lifetime, with ETag, Age and Cache-Control",
     "a body that was made of text ends the trace with its headers, where no host tells more",
     "traceMiddleware() answers at once if the rest of the chain does",
   ],
