@@ -11,13 +11,13 @@ import {
 } from "./helpers.ts";
 import type { Figures } from "./socket_server.ts";
 
-/** A server in a process of its own, so that its memory is its own. */
+/** Starts the server in a child process, to measure its memory alone. */
 async function startServer() {
   const child: Child = startDeno([
     "run",
     "-A",
     "--no-check",
-    // Without the compilers, whose code would grow the heap on its own.
+    // No optimizing compilers: their code would add to the heap.
     "--v8-flags=--expose-gc,--no-opt,--no-maglev,--no-sparkplug",
     new URL("./socket_server.ts", import.meta.url).href,
   ]);
@@ -26,7 +26,9 @@ async function startServer() {
   return {
     url,
     port,
-    /** Its figures, after a garbage collection if it is told to. */
+    /**
+     * Returns the server's figures, after a garbage collection if requested.
+     */
     async figures(collect = false): Promise<Figures> {
       const response = await fetch(`${url}?path=figures&input=${collect}`);
       return (await response.json()).data;
@@ -37,7 +39,7 @@ async function startServer() {
 
 type TestServer = Awaited<ReturnType<typeof startServer>>;
 
-/** Waits until the server has said the same of itself fifty times. */
+/** Waits until the server has reported the same figures fifty times. */
 async function settled(
   server: TestServer,
   figure: (figures: Figures) => unknown,
@@ -55,7 +57,7 @@ const MiB = 1 << 20;
 const SIZE = 1_000;
 const COUNT = 60_000;
 
-Deno.test("A reader that stops holds the generator, costs others nothing, and loses nothing", async () => {
+Deno.test("A stalled reader pauses its generator, without effect on others and without loss", async () => {
   await using server = await startServer();
   await using other = await connect(server);
   const idle = await server.figures(true);
@@ -66,7 +68,7 @@ Deno.test("A reader that stops holds the generator, costs others nothing, and lo
   const first = await reader.next();
   assertEquals(first?.data.n, 0);
   const held = await settled(server, ({ produced }) => produced);
-  // What the network between them has taken is not the server's to hold.
+  // The network buffers the rest, not the server.
   assertLess(held.produced, COUNT);
   assertLess(held.buffered, 1.1 * MiB);
 
@@ -87,7 +89,7 @@ Deno.test("A reader that stops holds the generator, costs others nothing, and lo
   assertEquals((await server.figures()).produced, COUNT);
 });
 
-Deno.test("A held generator stays where it is, however often its reader takes a little", async () => {
+Deno.test("A paused generator doesn't run ahead, however often its reader takes a little", async () => {
   await using server = await startServer();
   using reader = await connectRaw(server.port);
   const input = { count: COUNT, size: SIZE };
@@ -103,7 +105,7 @@ Deno.test("A held generator stays where it is, however often its reader takes a 
   assertEquals((await reader.next())?.type, "complete");
 });
 
-Deno.test("A hundred held generators on one connection share what may wait", async () => {
+Deno.test("A hundred paused generators on one connection share one buffer limit", async () => {
   await using server = await startServer();
   const reader = await connectRaw(server.port);
   for (let i = 0; i < 100; i++) {
@@ -118,13 +120,13 @@ Deno.test("A hundred held generators on one connection share what may wait", asy
   assertEquals(subscriptions, 0);
 });
 
-/** Closes a connection as the protocol has it, and reads it to its end. */
+/** Closes a connection with a close handshake, and reads until its end. */
 async function sayGoodbye(client: RawClient): Promise<void> {
   await client.send(frame("", { opcode: 8 }));
   while (await client.next() !== null);
 }
 
-/** Waits until nothing of former connections is left. */
+/** Waits until all former connections and subscriptions are gone. */
 async function emptied(server: TestServer): Promise<Figures> {
   for (;;) {
     const figures = await server.figures(true);
@@ -132,7 +134,7 @@ async function emptied(server: TestServer): Promise<Figures> {
   }
 }
 
-Deno.test("1,000 connections of 10 subscriptions, opened and dropped, leave nothing behind", async () => {
+Deno.test("1,000 closed connections with 10 subscriptions each leave no memory behind", async () => {
   await using server = await startServer();
   async function drop(goodbye = true): Promise<void> {
     const clients = await Promise.all(
@@ -156,19 +158,19 @@ Deno.test("1,000 connections of 10 subscriptions, opened and dropped, leave noth
   const before = await emptied(server);
   for (let i = 0; i < 20; i++) await drop();
   const after = await emptied(server);
-  // A connection that was left would be more than a kilobyte.
+  // A leaked connection would take more than a kilobyte.
   assertLess(after.heap - before.heap, 0.5 * MiB);
   assertLess(after.rss - before.rss, 64 * MiB);
 
-  // Deno's timer for pings keeps a socket that died for some seconds more, but
-  // of its subscriptions nothing is left.
+  // Deno's ping timer keeps a dead socket for some more seconds, but its
+  // subscriptions must be gone.
   for (let i = 0; i < 5; i++) await drop(false);
   await settled(server, ({ running }) => running);
   const { running, subscriptions } = await server.figures();
   assertEquals([running, subscriptions], [0, 0]);
 });
 
-Deno.test("What hostile clients send leaves nothing behind", async () => {
+Deno.test("Messages of hostile clients leave no memory behind", async () => {
   await using server = await startServer();
   const texts = [
     "x",

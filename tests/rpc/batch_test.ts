@@ -17,7 +17,7 @@ const router = createRouter({
 
 const double = (input: number) => ({ path: ["double"], type: "query", input });
 
-Deno.test("The calls of a batch are answered in their order, each as if it were alone", async () => {
+Deno.test("The calls of a batch are answered in order, each independently", async () => {
   await using server = await serveRouter(router);
   const { status, body } = await server.post({
     batch: [
@@ -47,7 +47,7 @@ Deno.test("The calls of a batch are answered in their order, each as if it were 
   ]);
 });
 
-Deno.test("The calls of a batch run side by side", async () => {
+Deno.test("The calls of a batch run concurrently", async () => {
   const all = Promise.withResolvers<void>();
   let waiting = 0;
   const router = createRouter({
@@ -61,7 +61,7 @@ Deno.test("The calls of a batch run side by side", async () => {
   assertEquals(body.data, [{ ok: true }, { ok: true }, { ok: true }]);
 });
 
-Deno.test("A batch that is none, is empty or too long is refused as a whole", async () => {
+Deno.test("An invalid, empty or oversized batch is rejected as a whole", async () => {
   const table: [batch: unknown, status: number, code: string, text: string][] =
     [
       [
@@ -107,7 +107,7 @@ Deno.test("A batch that is none, is empty or too long is refused as a whole", as
   assertEquals(three.status, 413);
 });
 
-Deno.test("Calls of a batch that are no calls fail alone, also a batch inside of a batch", async () => {
+Deno.test("An invalid call of a batch, such as a nested batch, fails alone", async () => {
   const { body } = await ask(
     router,
     postOf({

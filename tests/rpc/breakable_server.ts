@@ -1,5 +1,5 @@
 /**
- * A server of a router whose sockets a test can break.
+ * A router's server whose sockets a test can close.
  *
  * @module
  */
@@ -7,11 +7,11 @@
 import type { Router } from "@quartet/kit/rpc";
 import { serveRouter, type TestServer } from "./helpers.ts";
 
-/** A server that knows its sockets. */
+/** A server that tracks its sockets. */
 export interface BreakableServer extends TestServer {
-  /** How many sockets have sent a message. */
+  /** Number of sockets that have sent a message. */
   readonly opened: number;
-  /** Closes all sockets. Clients open new ones. */
+  /** Closes all sockets. Clients reconnect. */
   breakSockets(): void;
 }
 

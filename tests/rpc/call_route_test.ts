@@ -4,7 +4,7 @@ import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import { postOf, queryOf } from "./helpers.ts";
 
-Deno.test("The route of a request names the procedure that it calls", async () => {
+Deno.test("The route of a request is the path of the called procedure", async () => {
   const tracer = createTracer();
   const router = createRouter({
     posts: {
@@ -39,7 +39,7 @@ Deno.test("The route of a request names the procedure that it calls", async () =
   await app.close();
 });
 
-Deno.test("A router in a route of the application leaves that route its name", async () => {
+Deno.test("A router mounted in a route of the app keeps that route's pattern", async () => {
   const tracer = createTracer();
   const router = createRouter({ ping: procedure.query(() => "pong") });
   const app = createApp({

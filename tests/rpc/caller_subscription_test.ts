@@ -33,7 +33,7 @@ const router = createRouter({
 });
 const caller = createCaller(router);
 
-/** Handlers that note what they are called with, and when it is over. */
+/** Returns handlers that record their calls, and a promise for the end. */
 function noting() {
   const noted: unknown[] = [];
   const over = Promise.withResolvers<void>();
@@ -54,18 +54,18 @@ function noting() {
   };
 }
 
-Deno.test("A caller's subscription hands its values to onData, from the last one that was seen", async () => {
+Deno.test("subscribe() of a caller passes values to onData, starting after lastEventId", async () => {
   ended.length = 0;
   const { noted, over, handlers } = noting();
   caller.count.subscribe(5, { ...handlers, lastEventId: "2" });
-  // The caller gets what unsubscribes before it gets anything else.
+  // subscribe() returns before the first value arrives.
   assertEquals(noted, []);
   await over;
   assertEquals(noted, [3, 4, "complete"]);
   assertEquals(ended, ["count"]);
 });
 
-Deno.test("What a caller's subscription throws goes to onError, once and never at once", async () => {
+Deno.test("subscribe() of a caller reports an error to onError once, asynchronously", async () => {
   const { noted, over, handlers } = noting();
   caller.fails.subscribe(undefined, handlers);
   await over;
@@ -89,7 +89,7 @@ Deno.test("What a caller's subscription throws goes to onError, once and never a
   }
 });
 
-Deno.test("Who unsubscribes from a caller's subscription hears no more, also while it waits", async () => {
+Deno.test("Unsubscribing a caller's subscription ends it, even while it waits", async () => {
   const { noted, handlers } = noting();
   const unsubscribe = caller.news.subscribe(undefined, handlers);
   await until(() => channel.subscribers === 1);
@@ -102,7 +102,7 @@ Deno.test("Who unsubscribes from a caller's subscription hears no more, also whi
   assertEquals(noted, ["one"]);
 });
 
-Deno.test("The signal of a call, or else of the caller, unsubscribes", async () => {
+Deno.test("The signal of a call, else the caller's, unsubscribes", async () => {
   for (const ofCall of [true, false]) {
     const { noted, handlers } = noting();
     const controller = new AbortController();
@@ -119,7 +119,7 @@ Deno.test("The signal of a call, or else of the caller, unsubscribes", async () 
   }
 });
 
-Deno.test("What a handler of a caller's subscription throws ends that, and is told to onError", async () => {
+Deno.test("An error thrown by a handler ends a caller's subscription and goes to onError", async () => {
   ended.length = 0;
   const { noted, over, handlers } = noting();
   caller.count.subscribe(1e9, {
@@ -133,7 +133,7 @@ Deno.test("What a handler of a caller's subscription throws ends that, and is to
   assertEquals(ended, ["count"]);
 });
 
-Deno.test("Without onError, what ends a caller's subscription is printed", async () => {
+Deno.test("Without onError, the error of a caller's subscription is logged", async () => {
   const { error } = console;
   const printed = Promise.withResolvers<unknown>();
   console.error = printed.resolve;
@@ -145,7 +145,7 @@ Deno.test("Without onError, what ends a caller's subscription is printed", async
   }
 });
 
-Deno.test("A call that names no procedure of its kind rejects", async () => {
+Deno.test("A call rejects if the path is unknown or of another kind", async () => {
   const call = caller as unknown as Record<string, typeof caller.now>;
   const missing = call.missing!.query();
   await assertRejects(() => missing, Error, "Procedure not found");

@@ -51,7 +51,7 @@ const router = createRouter({
   ),
 });
 
-Deno.test("createCaller() calls procedures with their schemas and middlewares, and gives values as they are", async () => {
+Deno.test("createCaller() runs schemas and middlewares, and returns values unserialized", async () => {
   const caller = createCaller(router, "context");
   assertEquals(await caller.a.b.add.query({ x: 1 }), 2);
   assertEquals(await caller.who.query(), {
@@ -64,7 +64,7 @@ Deno.test("createCaller() calls procedures with their schemas and middlewares, a
   assertEquals(await caller.guarded.query(), "ada");
 });
 
-Deno.test("What a procedure throws is thrown by the caller as it is", async () => {
+Deno.test("createCaller() rethrows a procedure's error unchanged", async () => {
   const caller = createCaller(router);
   assertEquals(
     await assertRejects(() => caller.fails.query(), Error),
@@ -82,7 +82,7 @@ Deno.test("What a procedure throws is thrown by the caller as it is", async () =
   ]);
 });
 
-Deno.test("A caller's subscription gives its values, and leaving the loop ends it", async () => {
+Deno.test("createCaller() iterates over a subscription, and leaving the loop ends it", async () => {
   const caller = createCaller(router);
   ends.length = 0;
   assertEquals(await Array.fromAsync(caller.count.subscribe(3)), [0, 1, 2]);
@@ -93,7 +93,7 @@ Deno.test("A caller's subscription gives its values, and leaving the loop ends i
   assertEquals(ends, ["count", "count", "count"]);
 });
 
-Deno.test("A caller hands over the request and signal that it was given", async () => {
+Deno.test("createCaller() passes on its request and signal", async () => {
   const controller = new AbortController();
   const request = new Request("http://localhost/x");
   const caller = createCaller(router, undefined, {
@@ -118,7 +118,7 @@ Deno.test("A caller hands over the request and signal that it was given", async 
   );
 });
 
-Deno.test("Who leaves a caller's subscription aborts its signal, also while a value is waited for", async () => {
+Deno.test("Leaving a caller's subscription aborts its signal, even while it waits for a value", async () => {
   const reasons: string[] = [];
   const router = createRouter({
     stream: procedure.subscription(async function* ({ signal }) {
@@ -139,7 +139,7 @@ Deno.test("Who leaves a caller's subscription aborts its signal, also while a va
   assertEquals(reasons, ["AbortError", "AbortError"]);
 });
 
-Deno.test("A stream whose middleware fails after next() is ended", async () => {
+Deno.test("A stream is ended if its middleware fails after next()", async () => {
   const channel = createChannel<number>();
   const router = createRouter({
     late: procedure
@@ -158,7 +158,7 @@ Deno.test("A stream whose middleware fails after next() is ended", async () => {
   assertEquals(channel.subscribers, 0);
 });
 
-Deno.test("A stream that comes after its middleware has failed is ended, and the failure is the middleware's", async () => {
+Deno.test("A stream created after its middleware has failed is ended, and the middleware's error is thrown", async () => {
   const begun = Promise.withResolvers<void>();
   const late = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -189,7 +189,7 @@ Deno.test("A stream that comes after its middleware has failed is ended, and the
   await ended.promise;
 });
 
-Deno.test("The signal of a call that is done stays as it was, also if first asked for then", async () => {
+Deno.test("The signal of a finished call never aborts, even if first read afterwards", async () => {
   let later: (() => AbortSignal) | undefined;
   const router = createRouter({
     late: procedure.query((args) => {
@@ -205,7 +205,7 @@ Deno.test("The signal of a call that is done stays as it was, also if first aske
   assertEquals([first.aborted, later!().aborted], [false, false]);
 });
 
-Deno.test("Handlers and middlewares are functions, or are refused", () => {
+Deno.test("Handlers and middlewares must be functions", () => {
   const values: [unknown, string][] = [
     [undefined, "undefined"],
     [null, "null"],
@@ -226,7 +226,7 @@ Deno.test("Handlers and middlewares are functions, or are refused", () => {
   }
 });
 
-Deno.test("tracked() takes ids that a client can send back", () => {
+Deno.test("tracked() accepts only ids that a client can send back", () => {
   assertEquals(tracked("x".repeat(256), 1).id.length, 256);
   const wrong: [unknown, string][] = [
     ["", "one of 0"],
@@ -243,7 +243,7 @@ Deno.test("tracked() takes ids that a client can send back", () => {
   }
 });
 
-Deno.test("Calls that are done leave no listener on a signal that goes on", async () => {
+Deno.test("Finished calls leave no listener on a long-lived signal", async () => {
   const { signal } = new AbortController();
   let listeners = 0;
   const add = signal.addEventListener.bind(signal);
@@ -261,8 +261,8 @@ Deno.test("Calls that are done leave no listener on a signal that goes on", asyn
   assertEquals(listeners, 0);
 });
 
-Deno.test("A caller refuses paths and kinds that its router hasn't", async () => {
-  // deno-lint-ignore no-explicit-any -- what the types would not let through
+Deno.test("createCaller() rejects unknown paths and wrong kinds", async () => {
+  // deno-lint-ignore no-explicit-any -- calls that the types forbid
   const caller = createCaller(router) as any;
   const call = async (fn: () => unknown) => await fn();
   const missing = await assertRejects(
@@ -282,12 +282,12 @@ Deno.test("A caller refuses paths and kinds that its router hasn't", async () =>
       () => caller.who.call(),
     ]
   ) await assertRejects(() => call(wrong), TypeError, "Cannot call ");
-  // So that a caller can be returned from an async function.
+  // So that an async function can return a caller.
   assertEquals(caller.then, undefined);
   assertEquals(caller.a.then, undefined);
 });
 
-Deno.test("createRouter() refuses names that can't be part of a path, and what is no procedure", () => {
+Deno.test("createRouter() rejects names that can't be in a path, and values that aren't procedures", () => {
   const fine = procedure.query(() => 1);
   for (
     const def of [
@@ -330,12 +330,13 @@ Deno.test("createRouter() refuses names that can't be part of a path, and what i
   }
 });
 
-Deno.test("A router may stand in another one, at any depth and more than once", async () => {
+Deno.test("A router can be nested in another, at any depth and more than once", async () => {
   const inner = createRouter({ ping: procedure.query(() => "pong") });
   let deep: Record<string, unknown> = { inner };
   for (let i = 0; i < 50; i++) deep = { [`l${i}`]: deep };
   const router = createRouter({ v1: inner, v2: { old: inner }, deep } as never);
-  // deno-lint-ignore no-explicit-any -- fifty levels are nothing to write down
+  // deno-lint-ignore no-explicit-any -- a type of fifty levels would be too
+  // long
   const caller = createCaller(router) as any;
   assertEquals(await caller.v1.ping.query(), "pong");
   assertEquals(await caller.v2.old.ping.query(), "pong");

@@ -1,5 +1,5 @@
 /**
- * What every channel does, wherever its messages go through.
+ * The contract of all channels, whatever carries their messages.
  *
  * @module
  */
@@ -14,26 +14,26 @@ import {
 } from "@quartet/kit/rpc";
 import { connect, serveRouter, subscribe, until } from "./helpers.ts";
 
-/** A channel that ends with its block. */
+/** A channel. Disposing it releases its resources. */
 export interface TestChannel extends AsyncDisposable {
   readonly channel: Channel<number>;
 }
 
-/** Tells of a kind of channel. */
+/** A kind of channel to test. */
 export interface ChannelKind {
-  /** The name that the tests begin with. */
+  /** Prefix of the test names. */
   readonly name: string;
-  /** Makes an empty channel. */
+  /** Creates an empty channel. */
   open(options: { history: number }): Promise<TestChannel>;
-  /** More than `history` messages, so many that the oldest must be gone. */
+  /** A number of messages, above `history`, that evicts the oldest ones. */
   readonly manyMore: number;
-  /** Names a test; may add why it is ignored. */
+  /** Returns a test's name, with the reason if it is skipped. */
   title?(name: string): string;
-  /** Whether the tests can't run here. */
+  /** Whether the tests are skipped. */
   readonly ignore?: boolean;
 }
 
-/** The next `count` values. */
+/** Returns the next `count` values. */
 export async function take<T>(
   iterator: AsyncIterator<{ value: T }>,
   count: number,
@@ -47,7 +47,9 @@ export async function take<T>(
   return values;
 }
 
-/** Asserts that the next call is told that messages are lost, and the end. */
+/**
+ * Asserts that the next call rejects because messages are lost, and then ends.
+ */
 export async function assertLost(
   iterator: AsyncIterator<unknown>,
 ): Promise<void> {
@@ -62,12 +64,12 @@ export async function assertLost(
   assertEquals(await iterator.next(), { done: true, value: undefined });
 }
 
-/** The numbers from `from` to `to`. */
+/** Returns the integers from `from` to `to`. */
 export function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }
 
-/** Publishes some values, in their order, and gives their ids. */
+/** Publishes values in order and returns their ids. */
 export function publish(
   channel: Channel<number>,
   values: readonly number[],
@@ -75,7 +77,7 @@ export function publish(
   return Promise.all(values.map((value) => channel.publish(value)));
 }
 
-/** A signal that says how many listen to it. */
+/** Returns a signal that counts its listeners. */
 export function countedSignal(): {
   abort: () => void;
   signal: AbortSignal;
@@ -124,7 +126,7 @@ export function testChannel(kind: ChannelKind): void {
   }
 
   test(
-    "gives every subscriber what is published after it came, in order",
+    "delivers to each subscriber, in order, the messages published after it joined",
     async (channel, signal) => {
       await channel.publish(0);
       const first = channel.subscribe(signal);
@@ -141,7 +143,7 @@ export function testChannel(kind: ChannelKind): void {
   );
 
   test(
-    "gives each message under the id that publish() gave",
+    "delivers each message with the id that publish() returned",
     async (channel, signal) => {
       const stream = channel.subscribe(signal);
       const ids = await publish(channel, [1, 2, 3]);
@@ -151,7 +153,7 @@ export function testChannel(kind: ChannelKind): void {
   );
 
   test(
-    "keeps order and count where it is published faster than read",
+    "keeps order and count if publishing is faster than reading",
     async (channel, signal) => {
       const stream = channel.subscribe(signal);
       const values = range(1, 2000);
@@ -164,7 +166,7 @@ export function testChannel(kind: ChannelKind): void {
     2000,
   );
 
-  test("goes on after lastEventId, near and far", async (channel, signal) => {
+  test("resumes after lastEventId, near and far", async (channel, signal) => {
     const ids = await publish(channel, range(0, 299));
     const streams = [0, 1, 150, 298, 299].map((last) => ({
       last,
@@ -178,14 +180,14 @@ export function testChannel(kind: ChannelKind): void {
     for (const result of results) {
       assertEquals((await result).value.value, 300);
     }
-    // Now from the last one, when the messages have been here already.
+    // Resume with the last id, when all messages have already arrived.
     const again = channel.subscribe(signal, { lastEventId });
     await channel.publish(301);
     assertEquals(await take(again, 1), [301]);
   });
 
   test(
-    "goes on after lastEventId without a gap while others publish",
+    "resumes after lastEventId without a gap while others publish",
     async (channel, signal) => {
       const [id] = await publish(channel, range(0, 500));
       const stream = channel.subscribe(signal, { lastEventId: id });
@@ -199,7 +201,7 @@ export function testChannel(kind: ChannelKind): void {
   );
 
   test(
-    "says so if the history no longer reaches back to lastEventId",
+    "rejects if the history doesn't reach back to lastEventId",
     async (channel, signal) => {
       const [id] = await publish(channel, range(0, manyMore));
       await assertLost(channel.subscribe(signal, { lastEventId: id }));
@@ -209,7 +211,7 @@ export function testChannel(kind: ChannelKind): void {
   );
 
   test(
-    "says so to a subscriber that fell behind, and to no other",
+    "rejects only for a subscriber that fell behind",
     async (channel, signal) => {
       const slow = channel.subscribe(signal);
       const quick = channel.subscribe(signal);
@@ -227,7 +229,7 @@ export function testChannel(kind: ChannelKind): void {
     10,
   );
 
-  test("takes no id that it has not given", async (channel, signal) => {
+  test("rejects ids that it hasn't issued", async (channel, signal) => {
     const id = await channel.publish(1);
     const [epoch, number] = id.split("-") as [string, string];
     const hostile = [
@@ -279,7 +281,7 @@ export function testChannel(kind: ChannelKind): void {
     assertEquals((await next).value.value, 2);
   });
 
-  test("ends when the signal aborts, also while it waits", async (channel) => {
+  test("ends when the signal aborts, even while it waits", async (channel) => {
     const { signal, abort, listeners } = countedSignal();
     const waiting = channel.subscribe(signal);
     const results = [waiting.next(), waiting.next()];
@@ -301,14 +303,14 @@ export function testChannel(kind: ChannelKind): void {
     assertEquals(listeners.size, 0);
   });
 
-  test("is over at once for a signal that has aborted before", async (channel) => {
+  test("ends at once if the signal has already aborted", async (channel) => {
     const stream = channel.subscribe(AbortSignal.abort());
     assertEquals(channel.subscribers, 0);
     await channel.publish(1);
     assertEquals(await stream.next(), DONE);
   });
 
-  test("ends by return(), also while it waits and twice", async (channel) => {
+  test("ends with return(), even while it waits and when called twice", async (channel) => {
     const { signal, listeners } = countedSignal();
     const stream = channel.subscribe(signal);
     const next = stream.next();
@@ -322,7 +324,7 @@ export function testChannel(kind: ChannelKind): void {
     assertEquals(listeners.size, 0);
   });
 
-  test("ends with the loop that reads it", async (channel) => {
+  test("ends when its loop is left", async (channel) => {
     const { signal, listeners } = countedSignal();
     const stream = channel.subscribe(signal);
     await publish(channel, [1, 2, 3]);
@@ -331,7 +333,7 @@ export function testChannel(kind: ChannelKind): void {
     assertEquals(listeners.size, 0);
   });
 
-  test("answers calls of next() in their order", async (channel, signal) => {
+  test("answers calls of next() in order", async (channel, signal) => {
     const stream = channel.subscribe(signal);
     const results = Array.from({ length: 20 }, () => stream.next());
     await publish(channel, range(1, 15));
@@ -343,7 +345,7 @@ export function testChannel(kind: ChannelKind): void {
   });
 
   test(
-    "may be published to from a subscriber's loop",
+    "accepts messages published in a subscriber's loop",
     async (channel, signal) => {
       const seen: number[] = [];
       const stream = channel.subscribe(signal);
@@ -358,7 +360,7 @@ export function testChannel(kind: ChannelKind): void {
   );
 
   test(
-    "streams from a handler, which may return it or yield from it",
+    "streams from a handler that returns it or yields from it",
     async (channel, signal) => {
       const api = createRouter({
         returned: procedure.subscription(({ signal, lastEventId }) =>
@@ -394,7 +396,7 @@ export function testChannel(kind: ChannelKind): void {
   );
 
   test(
-    "tells a socket's client where its subscription begins, to resume from",
+    "sends the starting position to a socket's client, to resume from",
     async (channel) => {
       const api = createRouter({
         returned: procedure.subscription(({ signal, lastEventId }) =>
@@ -426,7 +428,7 @@ export function testChannel(kind: ChannelKind): void {
     },
   );
 
-  test("keeps nothing of 10,000 subscribers that came and went", async (channel) => {
+  test("keeps nothing of 10,000 former subscribers", async (channel) => {
     const { signal, abort, listeners } = countedSignal();
     const others = Array.from({ length: 100 }, countedSignal);
     await channel.publish(0);
@@ -439,7 +441,7 @@ export function testChannel(kind: ChannelKind): void {
           assertEquals((await result).value.value, round);
         }
       }
-      // Some leave by themselves, some are sent away, some while they wait.
+      // Some end by themselves, some are aborted, some while they wait.
       const waiting = streams.map((stream) => stream.next());
       for (let i = 0; i < 50; i++) streams[i]!.return!();
       for (let i = 50; i < 100; i++) {
@@ -451,7 +453,7 @@ export function testChannel(kind: ChannelKind): void {
       assertEquals(channel.subscribers, 0);
     }
     for (const { listeners } of others) assertEquals(listeners.size, 0);
-    // All of them on one signal.
+    // All subscribers share one signal.
     const streams = range(1, 1000).map(() => channel.subscribe(signal));
     abort();
     for (const stream of streams) assertEquals(await stream.next(), DONE);

@@ -1,5 +1,5 @@
 /**
- * Prints how many bytes of heap each phase of a channel's life left behind.
+ * Prints the bytes of heap that each phase of a channel's use leaves behind.
  * Run with `--v8-flags=--expose-gc`.
  *
  * @module
@@ -7,7 +7,7 @@
 
 import { createChannel } from "@quartet/kit/rpc";
 
-/** Bytes in use after everything that can go has gone. */
+/** Returns the bytes in use after garbage collection. */
 async function heap(): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve));
   (globalThis as unknown as { gc(): void }).gc();
@@ -34,7 +34,7 @@ function publish(count: number): void {
   }
 }
 
-// One who reads nothing, and one who always waits.
+// One subscriber never reads, and one always waits.
 const stalled = channel.subscribe(signal);
 const waiting = channel.subscribe(signal);
 (async () => {
@@ -50,7 +50,7 @@ await comeAndGo(10_000);
 const subscribers = await heap();
 for (let i = 0; i < 2000; i++) {
   publish(500);
-  // Lets the one who waits read them.
+  // Yields, so that the waiting subscriber can read.
   await new Promise((resolve) => setImmediate(resolve));
 }
 const messages = await heap();

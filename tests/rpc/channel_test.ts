@@ -13,10 +13,10 @@ testChannel({
     }),
 });
 
-/** Fills ids with one digit. */
+/** Returns a random source whose bytes are all the same. */
 const all = (byte: number) => (bytes: Uint8Array) => void bytes.fill(byte);
 
-Deno.test("createChannel() makes ids of an epoch and a number", async () => {
+Deno.test("createChannel() creates ids of an epoch and a number", async () => {
   const channel = createChannel({ random: all(0xab) });
   assertEquals(await channel.publish(1), "abababababababab-0");
   assertEquals(await channel.publish(2), "abababababababab-1");
@@ -25,7 +25,7 @@ Deno.test("createChannel() makes ids of an epoch and a number", async () => {
   assert(/^[0-9a-f]{16}-0$/.test(id), id);
 });
 
-Deno.test("createChannel() recognises ids of its life before a restart", async () => {
+Deno.test("createChannel() reports a loss for ids from before a restart", async () => {
   const { signal } = new AbortController();
   const before = createChannel({ random: all(1) });
   const lastEventId = await before.publish("old");
@@ -43,7 +43,7 @@ Deno.test("createChannel() resumes exactly as far back as its history", async ()
     channel.subscribe(controller.signal, { lastEventId: ids[i] });
   await assertLost(from(5));
   assertEquals(await take(from(6), 3), [7, 8, 9]);
-  // What it is owed may also go while it hesitates.
+  // Messages can also be evicted between subscribing and the first read.
   const late = from(6);
   await channel.publish(10);
   await assertLost(late);
@@ -51,7 +51,7 @@ Deno.test("createChannel() resumes exactly as far back as its history", async ()
   assertEquals(channel.subscribers, 0);
 });
 
-Deno.test("createChannel() shares its messages, so that slow subscribers cost nothing", async () => {
+Deno.test("createChannel() shares messages, so slow subscribers take no memory", async () => {
   const channel = createChannel<{ n: number }>({ history: 4 });
   const controller = new AbortController();
   const streams = range(1, 10).map(() => channel.subscribe(controller.signal));
@@ -61,7 +61,7 @@ Deno.test("createChannel() shares its messages, so that slow subscribers cost no
   controller.abort();
 });
 
-Deno.test("createChannel() refuses a history that is no number of messages", () => {
+Deno.test("createChannel() requires a positive integer as history", () => {
   for (const history of [0, -1, 1.5, NaN, Infinity, "10" as never, null!]) {
     assertThrows(
       () => createChannel({ history }),
@@ -71,7 +71,7 @@ Deno.test("createChannel() refuses a history that is no number of messages", () 
   }
 });
 
-Deno.test("createChannel() needs no more memory after 10,000 subscribers and a million messages", async () => {
+Deno.test("createChannel() takes no more memory after 10,000 subscribers and a million messages", async () => {
   await using child = startDeno([
     "run",
     "-A",
@@ -80,7 +80,7 @@ Deno.test("createChannel() needs no more memory after 10,000 subscribers and a m
   ]);
   assertEquals(await child.code, 0, child.stderr);
   const { subscribers, messages, left } = JSON.parse(child.stdout);
-  // 10 bytes for each subscriber, and less than one for each message.
+  // 10 bytes per subscriber, and less than one per message.
   assertLess(subscribers, 100_000);
   assertLess(messages, 100_000);
   assertEquals(left, 2);

@@ -12,7 +12,7 @@ import { serveBreakable } from "./breakable_server.ts";
 import { type FakeTimers, fakeTimers } from "./fake_timers.ts";
 import { until } from "./helpers.ts";
 
-/** A server of a live list, which forgets its channel when it is restarted. */
+/** Serves a live list. It loses its channel when it is restarted. */
 async function serveList(history = 100) {
   let channel!: Channel<number>;
   let list: number[] = [];
@@ -49,7 +49,7 @@ async function serveList(history = 100) {
   };
 }
 
-Deno.test("onGap is called when the subscription goes on, so that a list stays complete", async () => {
+Deno.test("onGap is called when the subscription has resumed, so that a list stays complete", async () => {
   await using live = await serveList();
   let shown: number[] = [];
   let gaps = 0;
@@ -60,7 +60,7 @@ Deno.test("onGap is called when the subscription goes on, so that a list stays c
     onData: (n) => shown = [...shown, n],
     onGap() {
       gaps++;
-      // No message from now on is missed.
+      // From here on, no message is missed.
       assertEquals(live.subscribers, 1);
       load();
     },
@@ -81,7 +81,7 @@ Deno.test("onGap is called when the subscription goes on, so that a list stays c
   unsubscribe();
 });
 
-Deno.test("A gap without onGap is logged, and the subscription goes on", async () => {
+Deno.test("Without onGap, a gap is logged and the subscription continues", async () => {
   await using live = await serveList();
   const { warn } = console;
   const logged: unknown[] = [];
@@ -103,7 +103,7 @@ Deno.test("A gap without onGap is logged, and the subscription goes on", async (
   }
 });
 
-Deno.test("A loop hears of a gap at its place among the values", async () => {
+Deno.test("A loop receives a gap in order with the values", async () => {
   await using live = await serveList();
   const seen: (number | string)[] = [];
   const stream = live.rpc.added.subscribe(undefined, {
@@ -114,7 +114,7 @@ Deno.test("A loop hears of a gap at its place among the values", async () => {
   await until(() => live.subscribers === 1);
   await live.add(1);
   await first;
-  // Two values that nobody asks for before the gap.
+  // Two values that are still unread at the gap.
   await live.add(2);
   await live.add(3);
   const ready = Promise.withResolvers<void>();
@@ -151,7 +151,7 @@ Deno.test("Unsubscribing in onGap ends the subscription", async () => {
   assertEquals(seen, []);
 });
 
-Deno.test("Gap after gap is answered ever more slowly", async () => {
+Deno.test("Repeated gaps are retried with growing delays", async () => {
   using timers = fakeTimers();
   let begun = 0;
   const api = createRouter({
@@ -175,8 +175,8 @@ Deno.test("Gap after gap is answered ever more slowly", async () => {
   });
   let least = 0;
   for (let round = 2; round < 6; round++) {
-    // The first is at once, and so is not among the waits.
-    // Until the gap is filled, there is another timer.
+    // The first attempt is immediate, so it isn't among the waits. Another
+    // timer runs until the gap is filled.
     await until(() => gaps === round - 1 && timers.waits.length === 1);
     const [wait] = timers.waits;
     assertEquals(wait! > least, true, `${wait} ms after ${least} ms`);
@@ -189,7 +189,7 @@ Deno.test("Gap after gap is answered ever more slowly", async () => {
   await until(() => timers.waits.length === 0);
 });
 
-Deno.test("onGap is called though the server knows no position", async () => {
+Deno.test("onGap is called even if the server doesn't know a position", async () => {
   using timers = fakeTimers();
   let begun = 0;
   const api = createRouter({
@@ -221,7 +221,7 @@ Deno.test("onGap is called though the server knows no position", async () => {
   assertEquals(timers.waits, []);
 });
 
-/** A live subscription that can be lost, refused or kept waiting. */
+/** Serves a live subscription that can be lost, rejected or delayed. */
 async function serveWaiting() {
   const channel = createChannel<number>();
   let mode: "run" | "lose" | "refuse" | "wait" = "run";
@@ -252,12 +252,14 @@ async function serveWaiting() {
     get asked() {
       return asked;
     },
-    /** Breaks the connection, and messages are lost. Then it refuses. */
+    /**
+     * Breaks the connection and loses messages. Then it rejects subscriptions.
+     */
     lose() {
       mode = "lose";
       server.breakSockets();
     },
-    /** Keeps whoever asks waiting. */
+    /** Delays all subscriptions. */
     wait() {
       mode = "wait";
     },
@@ -269,10 +271,12 @@ async function serveWaiting() {
   };
 }
 
-/** The client's waits. On Node, `ws` waits 30 s for the other end to close. */
+/**
+ * Returns the client's waits. On Node, `ws` waits 30 s for the peer to close.
+ */
 const waitsOf = ({ waits }: FakeTimers) => waits.filter((ms) => ms !== 30_000);
 
-/** The wait for the next attempt, and not the one for the first message. */
+/** Returns the wait for the next attempt, not the one for the first message. */
 const nextAttempt = (timers: FakeTimers) =>
   waitsOf(timers).find((ms) => ms !== 1_000);
 
@@ -286,7 +290,7 @@ Deno.test("onGap isn't called while a subscription waits for its next attempt", 
   });
   await until(() => live.channel.subscribers === 1);
   live.lose();
-  // It reconnects, learns of the loss and retries at once. Then it is refused.
+  // It reconnects, detects the loss and retries at once. Then it is rejected.
   for (const asked of [1, 3, 4, 5, 6]) {
     await until(() => live.asked === asked && !!nextAttempt(timers));
     assertEquals(gaps, 0);
@@ -300,7 +304,7 @@ Deno.test("onGap isn't called while a subscription waits for its next attempt", 
   unsubscribe();
 });
 
-Deno.test("onGap is called again if the subscription begins later than it seemed", async () => {
+Deno.test("onGap is called again if the subscription starts later than assumed", async () => {
   using timers = fakeTimers();
   await using live = await serveWaiting();
   let gaps = 0;
@@ -324,7 +328,7 @@ Deno.test("onGap is called again if the subscription begins later than it seemed
   unsubscribe();
 });
 
-Deno.test("A running subscription waits while a store of the server is away", async () => {
+Deno.test("A running subscription waits while a store of the server is unavailable", async () => {
   const channel = createChannel<number>();
   let isAway = false;
   let refused = 0;
@@ -358,7 +362,7 @@ Deno.test("A running subscription waits while a store of the server is away", as
   assertEquals(seen, [1, 2]);
   unsubscribe();
 
-  // A subscription that has never begun gets the error at once.
+  // A subscription that has never started gets the error at once.
   isAway = true;
   const error = await new Promise((resolve) =>
     rpc.news.subscribe(undefined, { onData() {}, onError: resolve })

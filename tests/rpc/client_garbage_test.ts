@@ -1,4 +1,4 @@
-/** What a client makes of servers, inputs and handlers that are wrong. */
+/** How a client handles broken servers, inputs and handlers. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   type ClientOptions,
@@ -16,7 +16,7 @@ const api = createRouter({
 
 const queries = createRouter({ x: procedure.query(() => 1) });
 
-/** A server that answers each subscription with these messages. */
+/** Starts a server that answers each subscription with these messages. */
 function serveMessages(...messages: (string | Uint8Array<ArrayBuffer>)[]) {
   return Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },
@@ -31,7 +31,7 @@ function serveMessages(...messages: (string | Uint8Array<ArrayBuffer>)[]) {
   );
 }
 
-/** What a subscription fails with. */
+/** Returns the error of a subscription. */
 async function failureOf(
   options: ClientOptions,
   input: unknown = 1,
@@ -43,7 +43,7 @@ async function failureOf(
 }
 
 for (const garbage of ["<html>", "null", "{}", "5", new Uint8Array([1])]) {
-  Deno.test(`A connection that brings ${garbage} is lost`, async () => {
+  Deno.test(`A connection that sends ${garbage} is closed as lost`, async () => {
     await using server = serveMessages(garbage);
     const failure = await failureOf({
       httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,
@@ -53,7 +53,7 @@ for (const garbage of ["<html>", "null", "{}", "5", new Uint8Array([1])]) {
   });
 }
 
-Deno.test("Unknown messages are ignored; an error without one is BAD_RESPONSE", async () => {
+Deno.test("Unknown messages are ignored, and an error message without error is BAD_RESPONSE", async () => {
   await using server = serveMessages(
     '{"type":"notice","id":"1"}',
     '{"type":"error","id":"1"}',
@@ -64,7 +64,7 @@ Deno.test("Unknown messages are ignored; an error without one is BAD_RESPONSE", 
   assertEquals([failure.code, failure.path], ["BAD_RESPONSE", "x"]);
 });
 
-Deno.test("A failure whose message is no text fails like any other, on a socket and by HTTP", async () => {
+Deno.test("An error whose message isn't a string fails like any other, on a socket and over HTTP", async () => {
   const failure =
     '"error":{"code":"NOT_FOUND","message":{"toString":1},"details":[2]}';
   await using server = serveMessages(`{"type":"error","id":"1",${failure}}`);
@@ -110,7 +110,7 @@ Deno.test("A subscription with input that can't be encoded fails with INVALID_IN
   assert(failure.cause instanceof TypeError);
 });
 
-Deno.test("A subscription that is stopped at once reports no invalid input", async () => {
+Deno.test("onError isn't called after unsubscribing, even if the input can't be sent", async () => {
   const rpc = createClient<typeof api>({ httpEndpoint: "http://127.0.0.1:9/" });
   const told: RPCClientError[] = [];
   const subscribe = () =>
@@ -122,7 +122,7 @@ Deno.test("A subscription that is stopped at once reports no invalid input", asy
   kept();
 });
 
-Deno.test("A handler that throws when the connection is lost is heard of, and so is the loss by the others", async () => {
+Deno.test("An error thrown by a handler when the connection is lost is reported, and other handlers are still called", async () => {
   const uncaught: unknown[] = [];
   const listen = (event: ErrorEvent) => {
     event.preventDefault();
@@ -148,7 +148,7 @@ Deno.test("A handler that throws when the connection is lost is heard of, and so
   assertEquals(uncaught, [bug]);
 });
 
-Deno.test("Who subscribes anew when the connection is lost gets another one", async () => {
+Deno.test("subscribe() in onError, when the connection is lost, starts another subscription", async () => {
   await using server = serveMessages('{"type":"data","id":"3","data":"new"}');
   let attempts = 0;
   const rpc = createClient<typeof api>({
@@ -177,14 +177,14 @@ Deno.test("Who subscribes anew when the connection is lost gets another one", as
   assertEquals(seen, ["CONNECTION_LOST", "new"]);
 });
 
-Deno.test("An endpoint that is no URL fails at once", async () => {
+Deno.test("An endpoint that isn't a URL fails at once", async () => {
   for (const options of [{}, { wsEndpoint: "not a url" }]) {
     const failure = await failureOf({ httpEndpoint: "/api", ...options });
     assertEquals((failure as RPCClientError).code, "CONNECTION_LOST");
   }
 });
 
-Deno.test("An iterator that waits ends when an error is thrown into it", async () => {
+Deno.test("A waiting iterator ends when throw() is called", async () => {
   await using server = serveMessages();
   const rpc = createClient<typeof api>({
     httpEndpoint: `http://127.0.0.1:${server.addr.port}/`,

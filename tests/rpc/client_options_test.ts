@@ -1,4 +1,4 @@
-/** Options that a client refuses when it is created. */
+/** Options that a client rejects when it is created. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import {
@@ -45,7 +45,7 @@ for (const [name, create] of Object.entries(FACTORIES)) {
   });
 
   Deno.test(`${name}() accepts absolute and relative URLs`, () => {
-    // Creating a client with each of them throws nothing.
+    // Must not throw for any of these.
     for (
       const httpEndpoint of [
         "http://localhost/api/rpc",
@@ -59,7 +59,7 @@ for (const [name, create] of Object.entries(FACTORIES)) {
     ) create({ httpEndpoint });
   });
 
-  Deno.test(`${name}() refuses an unknown option, and lists the known ones`, () => {
+  Deno.test(`${name}() rejects an unknown option and lists the known ones`, () => {
     const known = "httpEndpoint,fetch,headers,batch,transformer";
     const all = name === "createClient"
       ? `${known},wsEndpoint,webSocket,reconnect,heartbeatMs`
@@ -86,7 +86,7 @@ for (const [name, create] of Object.entries(FACTORIES)) {
   });
 }
 
-Deno.test("createClient() checks the options of reconnecting as well", () => {
+Deno.test("createClient() also checks the options of reconnect", () => {
   const httpEndpoint = "/api/rpc";
   assertThrows(
     () => FACTORIES.createClient({ httpEndpoint, reconnect: { delays: 1 } }),

@@ -7,7 +7,7 @@ import { until } from "./helpers.ts";
 
 type Counting = typeof counting;
 
-/** Starts the server on a port, a free one if it is 0. */
+/** Starts the server on a port, or on a free one if it is 0. */
 async function startServer(port: number): Promise<[Child, number]> {
   const child = startDeno([
     "run",
@@ -20,7 +20,7 @@ async function startServer(port: number): Promise<[Child, number]> {
   return [child, Number(opened)];
 }
 
-/** A port on which nobody listens. */
+/** Returns a port on which nothing listens. */
 function closedPort(): number {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
@@ -28,14 +28,14 @@ function closedPort(): number {
   return port;
 }
 
-/** `Math.random` gives `value` until the block ends. */
+/** Makes `Math.random` return `value` until it is disposed. */
 function fixedRandom(value: number): Disposable {
   const { random } = Math;
   Math.random = () => value;
   return { [Symbol.dispose]: () => void (Math.random = random) };
 }
 
-Deno.test("A tracked subscription goes on where a killed server left it", async () => {
+Deno.test("A tracked subscription resumes where a killed server left it", async () => {
   using timers = fakeTimers();
   let [server, port] = await startServer(0);
   const rpc = createClient<Counting>({
@@ -52,7 +52,7 @@ Deno.test("A tracked subscription goes on where a killed server left it", async 
     server.kill("SIGKILL");
     await server.code;
     await using _dead = server;
-    // It may try while nobody listens, and once more.
+    // It may fail once before the server is back, and try again.
     await until(() => timers.waits.some((ms) => ms < 30_000));
     timers.advance(500);
     await until(() => timers.waits.some((ms) => ms < 30_000));
@@ -94,7 +94,7 @@ Deno.test("A client waits longer after each failure, at random, up to a limit", 
   }
 });
 
-Deno.test("A client gives up as it is told, with an error for each subscription", async () => {
+Deno.test("A client gives up after the configured attempts, with an error for each subscription", async () => {
   using timers = fakeTimers();
   const rpc = createClient<Counting>({
     httpEndpoint: `http://127.0.0.1:${closedPort()}/api/rpc`,
@@ -122,9 +122,9 @@ Deno.test("A client gives up as it is told, with an error for each subscription"
   assertEquals(timers.waits, []);
 });
 
-Deno.test("A server that is silent for two pings counts as gone", async () => {
+Deno.test("A server that is silent for two pings is treated as gone", async () => {
   using timers = fakeTimers();
-  // It shakes hands and never says anything.
+  // The server completes the handshake and never sends anything.
   let opened = 0;
   let pings = 0;
   let subscribed = 0;
@@ -150,7 +150,7 @@ Deno.test("A server that is silent for two pings counts as gone", async () => {
   timers.advance(10_000);
   await until(() => pings === 1);
   timers.advance(10_000);
-  // Now it waits before it opens another one.
+  // Then it waits before it opens the next socket.
   assert(timers.waits.every((ms) => ms <= 500), `${timers.waits}`);
   timers.advance(500);
   await until(() => opened === 2 && timers.waits.includes(10_000));
@@ -158,7 +158,7 @@ Deno.test("A server that is silent for two pings counts as gone", async () => {
   assertEquals(timers.waits, []);
 });
 
-Deno.test("A server that answers pings is kept", async () => {
+Deno.test("A server that answers pings stays connected", async () => {
   using timers = fakeTimers();
   const [child, port] = await startServer(0);
   await using _server = child;
@@ -179,7 +179,7 @@ Deno.test("A server that answers pings is kept", async () => {
   assertEquals(seen, Array.from(seen, (_, i) => i));
 });
 
-Deno.test("A handshake that nobody answers is given up after the time of a ping", async () => {
+Deno.test("A handshake without response times out after the time of a ping", async () => {
   using timers = fakeTimers();
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = listener.accept();
@@ -193,7 +193,7 @@ Deno.test("A handshake that nobody answers is given up after the time of a ping"
   assertEquals(timers.waits, [10_000]);
   timers.advance(1);
   assert(timers.waits.every((ms) => ms <= 500), `${timers.waits}`);
-  // And begins again.
+  // Then it tries again.
   const again = listener.accept();
   timers.advance(500);
   using _second = await again;
@@ -201,7 +201,7 @@ Deno.test("A handshake that nobody answers is given up after the time of a ping"
   assertEquals(timers.waits, []);
 });
 
-Deno.test("A wsEndpoint that never answers is given up after the time of a ping", async () => {
+Deno.test("A wsEndpoint that never resolves times out after the time of a ping", async () => {
   using timers = fakeTimers();
   let asked = 0;
   const rpc = createClient<Counting>({
@@ -225,7 +225,7 @@ Deno.test("A wsEndpoint that never answers is given up after the time of a ping"
   assertEquals(timers.waits, []);
 });
 
-Deno.test("An answer of wsEndpoint that comes too late opens nothing", async () => {
+Deno.test("A wsEndpoint that resolves too late opens nothing", async () => {
   const { WebSocket } = globalThis;
   let opened = 0;
   globalThis.WebSocket = class {

@@ -9,7 +9,7 @@ import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
 import { serveBreakable } from "./breakable_server.ts";
 import { until } from "./helpers.ts";
 
-/** A server with sessions, and a page whose cookie is `page.session`. */
+/** Serves sessions and a page whose cookie is `page.session`. */
 async function serveSessions() {
   const page = { session: "first", ready: Promise.resolve() };
   const valid = new Set(["first"]);
@@ -52,7 +52,7 @@ async function serveSessions() {
   const server = await serveBreakable(api);
   const rpc = createClient<typeof api>({
     httpEndpoint: server.url,
-    // The kit's sockets send cookies with the handshake; this one a parameter.
+    // Real sockets send cookies with the handshake. This one sends a parameter.
     async wsEndpoint() {
       await page.ready;
       return `${server.url}?session=${page.session}`;
@@ -76,7 +76,7 @@ async function serveSessions() {
   };
 }
 
-Deno.test("A subscription whose session ends goes on with the next session, the others undisturbed", async () => {
+Deno.test("A subscription whose session ends continues with the next session, and others are undisturbed", async () => {
   await using app = await serveSessions();
   const { rpc, page, mine, everybodys } = app;
   const seen: number[][] = [[], [], []];
@@ -88,7 +88,8 @@ Deno.test("A subscription whose session ends goes on with the next session, the 
   await mine.publish(1);
   await until(() => seen[1]!.length === 1);
 
-  // As a new sign-in does: the old session ends before the page has the cookie.
+  // As in a new sign-in: the old session ends before the page has the new
+  // cookie.
   const signedIn = Promise.withResolvers<void>();
   page.ready = signedIn.promise;
   app.end("first");
@@ -109,7 +110,7 @@ Deno.test("A subscription whose session ends goes on with the next session, the 
   await until(() => everybodys.subscribers === 0);
 });
 
-Deno.test("A subscription whose session has ended for good tries once more, then stops", async () => {
+Deno.test("A subscription whose session has ended for good retries once and then stops", async () => {
   await using app = await serveSessions();
   const { rpc, mine } = app;
   const failed = Promise.withResolvers<Error>();
@@ -131,7 +132,7 @@ Deno.test("A subscription whose session has ended for good tries once more, then
   assertEquals(mine.subscribers, 0);
 });
 
-Deno.test("A subscription that was never accepted isn't tried again", async () => {
+Deno.test("A subscription that was never accepted isn't retried", async () => {
   await using app = await serveSessions();
   app.end("first");
   const error = await new Promise((resolve) =>
@@ -142,7 +143,7 @@ Deno.test("A subscription that was never accepted isn't tried again", async () =
   assertEquals(app.opened, 1);
 });
 
-Deno.test("A session that ends before the first message is tried again too", async () => {
+Deno.test("A subscription whose session ends before the first message is retried", async () => {
   await using app = await serveSessions();
   const { rpc, page, mine } = app;
   const seen: number[] = [];
@@ -158,7 +159,7 @@ Deno.test("A session that ends before the first message is tried again too", asy
   await until(() => mine.subscribers === 0);
 });
 
-Deno.test("A subscription that has run for a while may be tried again once more", async () => {
+Deno.test("A subscription that has run for a while may retry once more", async () => {
   await using app = await serveSessions();
   const { rpc, page, mine } = app;
   const { now } = Date;
@@ -181,7 +182,7 @@ Deno.test("A subscription that has run for a while may be tried again once more"
     }
     await until(() => mine.subscribers === 1);
     assertEquals(error, undefined);
-    // The next end comes at once.
+    // The session ends again at once.
     app.valid.add(page.session = "fifth");
     app.end("fourth");
     await until(() => error !== undefined);
@@ -191,7 +192,7 @@ Deno.test("A subscription that has run for a while may be tried again once more"
   }
 });
 
-Deno.test("Unsubscribing while the next attempt waits leaves nothing", async () => {
+Deno.test("Unsubscribing while the next attempt waits leaves nothing behind", async () => {
   await using app = await serveSessions();
   const { rpc, mine } = app;
   const unsubscribe = rpc.mine.subscribe(undefined, { onData() {} });

@@ -15,7 +15,10 @@ import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
 import { z } from "zod";
 import { serveRouter, until } from "./helpers.ts";
 
-/** A router that counts its running subscriptions and remembers its sockets. */
+/**
+ * Creates a router that counts its running subscriptions and records its
+ * sockets.
+ */
 function createTicker() {
   const state = { running: 0, sockets: new Set<Request>() };
   const counted = procedure.use(({ request, next }) => {
@@ -58,7 +61,7 @@ function createTicker() {
   return { api, state };
 }
 
-Deno.test("subscribe() hands values over until it is unsubscribed", async () => {
+Deno.test("subscribe() passes on values until it is unsubscribed", async () => {
   const { api, state } = createTicker();
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
@@ -80,7 +83,7 @@ Deno.test("subscribe() hands values over until it is unsubscribed", async () => 
   await until(() => state.running === 0);
 });
 
-Deno.test("subscribe() tells of the end and of failures", async () => {
+Deno.test("subscribe() reports the end and failures", async () => {
   const { api } = createTicker();
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
@@ -104,7 +107,7 @@ Deno.test("subscribe() tells of the end and of failures", async () => {
   );
 });
 
-Deno.test("for await reads a subscription; leaving the loop unsubscribes", async () => {
+Deno.test("for await reads a subscription, and leaving the loop unsubscribes", async () => {
   const { api, state } = createTicker();
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
@@ -130,7 +133,7 @@ Deno.test("for await reads a subscription; leaving the loop unsubscribes", async
   assertEquals([read, failure.code], [[1], "OVER"]);
 });
 
-Deno.test("An iterator that waits ends at once when it is told to", async () => {
+Deno.test("A waiting iterator ends at once when return() is called", async () => {
   const { api, state } = createTicker();
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
@@ -143,7 +146,7 @@ Deno.test("An iterator that waits ends at once when it is told to", async () => 
   await until(() => state.running === 0);
 });
 
-Deno.test("A signal unsubscribes", async () => {
+Deno.test("Aborting the signal unsubscribes", async () => {
   const { api, state } = createTicker();
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
@@ -170,7 +173,7 @@ Deno.test("A signal unsubscribes", async () => {
   assertEquals(state.sockets.size, 1);
 });
 
-Deno.test("All subscriptions share one socket, which closes after the last", async () => {
+Deno.test("All subscriptions share one socket, which closes after the last one", async () => {
   const { api, state } = createTicker();
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
@@ -184,12 +187,12 @@ Deno.test("All subscriptions share one socket, which closes after the last", asy
   for (const stop of stops) stop();
   await until(() => state.running === 0);
 
-  // The next one opens another.
+  // The next subscription opens another socket.
   for await (const _ of rpc.short.subscribe()) { /* ends by itself */ }
   assertEquals(state.sockets.size, 2);
 });
 
-Deno.test("subscribe() can go on after an event that was seen earlier", async () => {
+Deno.test("subscribe() can resume after an event that was seen earlier", async () => {
   const { api } = createTicker();
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
@@ -202,7 +205,7 @@ Deno.test("subscribe() can go on after an event that was seen earlier", async ()
   assertEquals(told, ["the beginning", "41"]);
 });
 
-Deno.test("An input that is too long for a message fails its subscription only", async () => {
+Deno.test("An input that is too long for a message only fails its own subscription", async () => {
   const { api, state } = createTicker();
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
@@ -217,7 +220,7 @@ Deno.test("An input that is too long for a message fails its subscription only",
   await until(() => state.running === 0);
 });
 
-Deno.test("wsEndpoint is asked for each socket, and may fail", async () => {
+Deno.test("wsEndpoint is called for each socket, and may fail", async () => {
   const { api } = createTicker();
   await using server = await serveRouter(api);
   let asked = 0;

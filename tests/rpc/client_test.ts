@@ -69,7 +69,7 @@ Deno.test("createClient() calls queries and mutations over HTTP", async () => {
   });
 });
 
-Deno.test("createClient() sends any text in a query's URL", async () => {
+Deno.test("createClient() sends any text in the URL of a query", async () => {
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
   for (
@@ -122,7 +122,7 @@ Deno.test("A failed call rejects with code, status, path, url and details", asyn
   assertEquals((await failureOf(rpc.secret.mutate())).status, 401);
 });
 
-Deno.test("A call that no router answers says so", async () => {
+Deno.test("A call rejects with BAD_RESPONSE or NETWORK_ERROR if no router answers", async () => {
   await using server = await serveRouter(api);
   const port = server.port;
   const elsewhere = createClient<typeof api>({
@@ -151,7 +151,7 @@ Deno.test("A call that no router answers says so", async () => {
   assertStrictEquals(failure.cause, cause);
 });
 
-Deno.test("A call that is given up rejects with the signal's reason", async () => {
+Deno.test("An aborted call rejects with the signal's reason", async () => {
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
   const controller = new AbortController();
@@ -162,7 +162,7 @@ Deno.test("A call that is given up rejects with the signal's reason", async () =
   assertEquals(await rpc.math.double.query(4), 8);
 });
 
-Deno.test("A call of a batch can be given up; the others get their answers", async () => {
+Deno.test("A call of a batch can be aborted without effect on the others", async () => {
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({
     httpEndpoint: server.url,
@@ -226,7 +226,7 @@ Deno.test("batch sends the calls of a tick as one request", async () => {
     ["OUT_OF_STOCK", 409, "refuse"],
   );
 
-  // Another tick, another request.
+  // The next tick sends another request.
   assertEquals(await rpc.math.double.query(5), 10);
   assertEquals(requests.length, 3);
 });
@@ -247,22 +247,22 @@ Deno.test("A batch that fails as a whole fails each of its calls", async () => {
   ]);
 });
 
-Deno.test("createHTTPClient() calls like the whole client", async () => {
+Deno.test("createHTTPClient() makes calls like createClient()", async () => {
   await using server = await serveRouter(api);
   const rpc = createHTTPClient<typeof api>({ httpEndpoint: server.url });
   assertEquals(await rpc.math.double.query(2), 4);
   assertEquals((await failureOf(rpc.refuse.query())).code, "OUT_OF_STOCK");
 });
 
-Deno.test("A client is no promise, and no part of it is", async () => {
+Deno.test("A client and its parts aren't thenable", async () => {
   await using server = await serveRouter(api);
   const rpc = createClient<typeof api>({ httpEndpoint: server.url });
   const math = await rpc.math;
   assertEquals(await math.double.query(3), 6);
 });
 
-Deno.test("A path that does not end in a call is refused before it is sent", () => {
-  // deno-lint-ignore no-explicit-any -- what the types don't let through
+Deno.test("A path that doesn't end in a call is rejected before it is sent", () => {
+  // deno-lint-ignore no-explicit-any -- calls that the types forbid
   const rpc = createClient<typeof api>({ httpEndpoint: "/api/rpc" }) as any;
   for (const call of [rpc.math.double, rpc.math.double.run, rpc]) {
     assertThrows(() => call(1), TypeError, ": use query,mutate,subscribe");
@@ -276,7 +276,7 @@ Deno.test("A path that does not end in a call is refused before it is sent", () 
   );
 });
 
-Deno.test("A client can be printed, compared and made JSON of without a call", async () => {
+Deno.test("Printing, comparing or serializing a client makes no call", async () => {
   const rpc = createClient<typeof api>({
     httpEndpoint: "http://localhost/api/rpc",
     fetch: () => {
@@ -289,7 +289,7 @@ Deno.test("A client can be printed, compared and made JSON of without a call", a
   await rpc;
 });
 
-Deno.test("A part of a client is the same each time, whatever its name", async () => {
+Deno.test("A part of a client has a stable identity, whatever its name", async () => {
   const named = createRouter({
     name: procedure.query(() => "name"),
     length: { constructor: procedure.query(() => "constructor") },
@@ -302,7 +302,7 @@ Deno.test("A part of a client is the same each time, whatever its name", async (
   });
   assertStrictEquals(rpc.length.constructor, rpc.length.constructor);
   assertStrictEquals(rpc.name.query, rpc.name.query);
-  // As a hook hands it to a component that compares.
+  // As a hook passes it to a component that compares props.
   const { query } = rpc.name;
   assertEquals(await query(), "name");
   assertEquals(await rpc.length.constructor.query(), "constructor");
@@ -310,12 +310,12 @@ Deno.test("A part of a client is the same each time, whatever its name", async (
   assertEquals(await rpc.__proto__.query(), "proto");
 });
 
-Deno.test("batch takes a function and nothing else", () => {
+Deno.test("batch must be a function", () => {
   assertThrows(
     () =>
       createClient<typeof api>({
         httpEndpoint: "/",
-        // @ts-expect-error -- it is an import now
+        // @ts-expect-error -- not a function
         batch: true,
       }),
     TypeError,
@@ -323,7 +323,7 @@ Deno.test("batch takes a function and nothing else", () => {
   );
 });
 
-Deno.test("A batched call is given up after it left, and leaves nothing at its signal", async () => {
+Deno.test("A batched call can be aborted in flight, and leaves no listener on its signal", async () => {
   const answer = Promise.withResolvers<Response>();
   const left = Promise.withResolvers<void>();
   const rpc = createClient<typeof api>({
@@ -352,7 +352,7 @@ Deno.test("A batched call is given up after it left, and leaves nothing at its s
   assertStrictEquals(await assertRejects(() => late), reason);
 });
 
-Deno.test("Bad answers of a batch, and failures without an error, are BAD_RESPONSE", async () => {
+Deno.test("Invalid responses to a batch, and failures without an error, are BAD_RESPONSE", async () => {
   for (
     const body of [
       { ok: true },
@@ -375,7 +375,7 @@ Deno.test("Bad answers of a batch, and failures without an error, are BAD_RESPON
   }
 });
 
-Deno.test("Headers and a fetch that never come don't keep a call from being given up", async () => {
+Deno.test("A call can be aborted while headers or fetch never resolve", async () => {
   for (
     const options of [
       { headers: () => new Promise<never>(() => {}) },
@@ -392,7 +392,7 @@ Deno.test("Headers and a fetch that never come don't keep a call from being give
   }
 });
 
-Deno.test("An endpoint with a query keeps it", async () => {
+Deno.test("An endpoint keeps its own query", async () => {
   const urls: string[] = [];
   const rpc = createClient<typeof api>({
     httpEndpoint: "http://localhost/api/rpc?tenant=1",
@@ -407,12 +407,12 @@ Deno.test("An endpoint with a query keeps it", async () => {
   ]);
 });
 
-Deno.test("An input that JSON can't carry rejects the call", async () => {
+Deno.test("A call rejects if JSON can't represent its input", async () => {
   const rpc = createClient<typeof api>({ httpEndpoint: "/" });
   await assertRejects(() => rpc.math.double.query(1n as never), TypeError);
 });
 
-Deno.test("A server sets code, message and details of an error and nothing else", async () => {
+Deno.test("A server can only set code, message and details of an error", async () => {
   const error = { code: "X", message: "m", stack: "s", path: "p", status: 1 };
   const rpc = createClient<typeof api>({
     httpEndpoint: "http://localhost/api/rpc",
@@ -427,7 +427,7 @@ Deno.test("A server sets code, message and details of an error and nothing else"
   assert(stack !== "s");
 });
 
-/** A signal that counts its listeners. */
+/** Returns a controller and a count of its signal's listeners. */
 function controlled() {
   const controller = new AbortController();
   const { signal } = controller;
@@ -449,7 +449,7 @@ function controlled() {
   };
 }
 
-Deno.test("A batch takes as many calls as a router does; the others go in the next", async () => {
+Deno.test("A batch has at most as many calls as a router accepts, and the rest goes in the next one", async () => {
   const sizes: number[] = [];
   const rpc = createClient<typeof api>({
     httpEndpoint: "http://localhost/api/rpc",

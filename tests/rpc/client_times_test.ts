@@ -15,7 +15,7 @@ const router = createRouter({
   }),
 });
 
-Deno.test("A heartbeat of Infinity is none, and no wait is longer than a timer can be set to", async () => {
+Deno.test("A heartbeat of Infinity disables pings, and no wait exceeds the maximum of timers", async () => {
   for (const heartbeatMs of [Infinity, 2 ** 31, false] as const) {
     using timers = fakeTimers();
     const rpc = createClient<typeof router>({
@@ -26,7 +26,7 @@ Deno.test("A heartbeat of Infinity is none, and no wait is longer than a timer c
     const unsubscribe = rpc.stream.subscribe(undefined, { onData() {} });
     await until(() => timers.waits.length > 0);
     assertEquals(timers.waits.filter((ms) => !(ms < 2 ** 31)), []);
-    // The one of the next attempt: there is no heartbeat.
+    // Only the wait for the next attempt, as there are no pings.
     assertEquals(timers.waits.length, 1);
     unsubscribe();
     assertEquals(timers.waits.length, 0);

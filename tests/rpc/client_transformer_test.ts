@@ -33,7 +33,7 @@ for (const [name, transformer] of Object.entries({ devalue, superjson })) {
   }, { transformer });
 
   for (const batch of [false, true]) {
-    Deno.test(`${name} carries what JSON can't${batch ? ", in a batch" : ""}`, async () => {
+    Deno.test(`${name} carries values that JSON can't${batch ? ", in a batch" : ""}`, async () => {
       await using server = await serveRouter(api);
       const rpc = createClient<typeof api>({
         httpEndpoint: server.url,
@@ -55,7 +55,7 @@ const dated = createRouter({
   now: procedure.query(() => new Date()),
 }, { transformer: superjson });
 
-Deno.test("An answer that the client's transformer can't read is BAD_RESPONSE, with why", async () => {
+Deno.test("A response that the client's transformer can't read is BAD_RESPONSE with the reason", async () => {
   for (const batch of [false, true]) {
     const answer = { ok: true, data: "{" };
     const rpc = createClient<typeof dated>({

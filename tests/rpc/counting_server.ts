@@ -1,7 +1,7 @@
 /**
- * A server whose subscription counts on from where the client was, so that a
- * test sees what a break lost or doubled. Started as a process of its own,
- * because it is killed in the middle of its work.
+ * A server whose subscription continues counting where the client was, so that
+ * a test detects lost and duplicate values. It runs as a child process, because
+ * it is killed while it works.
  *
  * @module
  */
@@ -9,12 +9,13 @@
 import { createApp } from "@quartet/kit/app";
 import { createRouter, procedure, rpcPlugin, tracked } from "@quartet/kit/rpc";
 
-/** What the process serves. */
+/** The router of the process. */
 export const counting = createRouter({
   count: procedure.subscription(async function* ({ lastEventId, signal }) {
     for (let n = Number(lastEventId ?? -1) + 1; !signal.aborted; n++) {
       yield tracked(`${n}`, n);
-      // A value a turn: fast, and with time to be killed in between.
+      // One value per iteration of the event loop: fast, but it can be killed
+      // in between.
       await new Promise((resolve) => setTimeout(resolve));
     }
   }),

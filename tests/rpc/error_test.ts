@@ -59,7 +59,7 @@ const router = createRouter({
   },
 }, { ...log, maxSubscriptions: 1 });
 
-/** What is sent, the status, and the error that comes back. */
+/** The request, the status, and the error in the response. */
 type Row = [
   what: string,
   send: (server: TestServer) => Promise<Answer>,
@@ -71,13 +71,13 @@ const SIZED = { path: ["sized"], type: "query", input: { size: "big" } };
 
 const rows: Row[] = [
   [
-    "A body that is not JSON",
+    "A body that isn't JSON",
     (server) => server.post("{"),
     400,
     { code: "PARSE_ERROR", message: "The body is not valid JSON" },
   ],
   [
-    "An input that is not JSON",
+    "An input that isn't JSON",
     (server) => server.request({}, "?path=sized&input={"),
     400,
     {
@@ -86,13 +86,13 @@ const rows: Row[] = [
     },
   ],
   [
-    "A path that leads nowhere",
+    "An unknown path",
     (server) => server.get("no.such"),
     404,
     { code: "NOT_FOUND", message: "Procedure not found: no.such" },
   ],
   [
-    "A path that leads nowhere, by POST",
+    "An unknown path, by POST",
     (server) => server.post({ path: ["no", "such"], type: "query" }),
     404,
     { code: "NOT_FOUND", message: "Procedure not found: no.such" },
@@ -145,7 +145,7 @@ const rows: Row[] = [
     },
   ],
   [
-    "An input that its schema refuses, by GET",
+    "An input that its schema rejects, by GET",
     (server) => server.get("sized", { size: "big" }),
     400,
     {
@@ -160,7 +160,7 @@ const rows: Row[] = [
     },
   ],
   [
-    "An input that its schema refuses, by POST",
+    "An input that its schema rejects, by POST",
     (server) => server.post(SIZED),
     400,
     {
@@ -175,7 +175,7 @@ const rows: Row[] = [
     },
   ],
   [
-    "An error that nobody expected",
+    "An unexpected error",
     (server) => server.get("broken"),
     500,
     { code: "INTERNAL_ERROR", message: "Internal server error" },
@@ -214,13 +214,13 @@ for (const [what, send, status, error] of rows) {
   });
 }
 
-/** What is sent on a socket, and the error that comes back. */
+/** The message on a socket, and the error in the response. */
 const socketRows: [what: string, message: unknown, error: object][] = [
-  ["Text that is not JSON", "{", {
+  ["Text that isn't JSON", "{", {
     code: "PARSE_ERROR",
     message: "The message is not valid JSON",
   }],
-  ["A path that leads nowhere", subscribe("a", "no.such"), {
+  ["An unknown path", subscribe("a", "no.such"), {
     code: "NOT_FOUND",
     message: "Procedure not found: no.such",
   }],
@@ -233,7 +233,7 @@ const socketRows: [what: string, message: unknown, error: object][] = [
     message: "Cannot subscribe to write: it is a mutation, use mutate()",
   }],
   [
-    "An input that its schema refuses",
+    "An input that its schema rejects",
     subscribe("a", "streams.sized", { size: null }),
     {
       code: "VALIDATION_ERROR",
@@ -262,7 +262,7 @@ for (const [what, message, error] of socketRows) {
   });
 }
 
-Deno.test("What a subscription throws for its caller ends it with code and message", async () => {
+Deno.test("An RPCError thrown by a subscription ends it with code and message", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   for (const key of Object.keys(failures) as (keyof typeof failures)[]) {
@@ -276,7 +276,7 @@ Deno.test("What a subscription throws for its caller ends it with code and messa
   assertEquals(await client.settle(), []);
 });
 
-Deno.test("What a subscription throws by mistake is an INTERNAL_ERROR", async () => {
+Deno.test("An unexpected error of a subscription ends it with INTERNAL_ERROR", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   client.send(subscribe("a", "streams.broken"));
@@ -290,7 +290,7 @@ Deno.test("What a subscription throws by mistake is an INTERNAL_ERROR", async ()
   ]);
 });
 
-Deno.test("An id in use is refused with DUPLICATE_ID, one subscription too many with SUBSCRIPTION_ERROR", async () => {
+Deno.test("A duplicate id is rejected with DUPLICATE_ID, and one subscription too many with SUBSCRIPTION_ERROR", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   client.send(subscribe("a", "streams.wait"));
@@ -318,7 +318,7 @@ Deno.test("An id in use is refused with DUPLICATE_ID, one subscription too many 
   ]);
 });
 
-Deno.test("errors.* have the status and message of the table, or a message of one's own", () => {
+Deno.test("errors.* have their documented status and message, or a custom message", () => {
   const table = [
     [errors.unauthorized(), "UNAUTHORIZED", 401, "Unauthorized"],
     [errors.forbidden(), "FORBIDDEN", 403, "Forbidden"],
@@ -339,7 +339,7 @@ Deno.test("errors.* have the status and message of the table, or a message of on
   assertEquals(new RPCError("X", "x").status, 400);
 });
 
-Deno.test("An RPCError carries details and headers, and keeps its cause and stack to itself", async () => {
+Deno.test("RPCError sends details and headers, but not its cause and stack", async () => {
   const router = createRouter({
     fail: procedure.query(() => {
       throw new RPCError("OUT_OF_STOCK", "None left", 409, {
@@ -368,7 +368,7 @@ Deno.test("An RPCError carries details and headers, and keeps its cause and stac
   );
 });
 
-Deno.test("An RPCError with a status, code or header that HTTP hasn't can't be made", () => {
+Deno.test("RPCError rejects a status, code or header that isn't valid in HTTP", () => {
   for (const status of [0, 200, 302, 399, 600, 404.5, NaN, "404"]) {
     assertThrows(() => new RPCError("X", "x", status as number), TypeError);
   }
@@ -391,7 +391,7 @@ Deno.test("An RPCError with a status, code or header that HTTP hasn't can't be m
   }
 });
 
-Deno.test("An RPCError takes headers of any kind and keeps a copy", async () => {
+Deno.test("RPCError accepts headers of any kind and copies them", async () => {
   const given = new Headers({ "Retry-After": "5" });
   const error = new RPCError("BUSY", "Later", 503, { headers: given });
   given.set("retry-after", "a\tb");
@@ -406,7 +406,7 @@ Deno.test("An RPCError takes headers of any kind and keeps a copy", async () => 
   assertEquals([status, headers.get("retry-after")], [503, "5"]);
 });
 
-Deno.test("No answer is kept by caches, unless its error or the host says so", async () => {
+Deno.test("Responses are not cached, unless their error or the host allows it", async () => {
   await using server = await serveRouter(router);
   for (const path of ["ping", "broken", "no"]) {
     for (const method of ["GET", "HEAD"]) {
@@ -425,7 +425,7 @@ Deno.test("No answer is kept by caches, unless its error or the host says so", a
   assertEquals(headers.get("cache-control"), "max-age=60");
 });
 
-Deno.test("The failures of a batch stand beside its successes, each with its own code", async () => {
+Deno.test("A batch returns failures and successes together, each with its own code", async () => {
   await using server = await serveRouter(router);
   const { status, body } = await server.post({
     batch: [
@@ -447,7 +447,7 @@ Deno.test("The failures of a batch stand beside its successes, each with its own
   );
 });
 
-Deno.test("HEAD is answered as GET is, without the body", async () => {
+Deno.test("HEAD is answered like GET, without the body", async () => {
   await using server = await serveRouter(router);
   for (const query of [queryOf("ping"), queryOf("write"), queryOf("no")]) {
     const get = await server.request({}, query);

@@ -1,8 +1,8 @@
-/** A clock for timers that would make a test wait. Ends with its block. */
+/** A fake clock for long timers. Disposing it restores the real timers. */
 export interface FakeTimers extends Disposable {
-  /** The waits that were asked for and not cancelled, in milliseconds. */
+  /** Delays of the pending timers, in milliseconds. */
   readonly waits: readonly number[];
-  /** Runs the timers that are due after so many milliseconds. */
+  /** Runs the timers that are due after this many milliseconds. */
   advance(ms: number): void;
 }
 
@@ -14,8 +14,8 @@ interface Timer {
 }
 
 /**
- * Takes over all timers of 50 ms and more; shorter ones stay real, because
- * sockets and processes need them.
+ * Replaces all timers of 50 ms or more. Shorter ones stay real, because sockets
+ * and processes need them.
  */
 export function fakeTimers(): FakeTimers {
   const real = {

@@ -1,6 +1,6 @@
 /**
- * What the tests of the router share: a server with a router on it, clients
- * that speak its protocol, and one that sends frames as no decent client does.
+ * Helpers for tests of the router: a server, clients that speak its protocol,
+ * and a raw client that can send invalid frames.
  *
  * @module
  */
@@ -20,36 +20,36 @@ import {
 } from "@quartet/kit/rpc";
 import { handshake as handshakeOf } from "../helpers.ts";
 
-/** What came back for a request. */
+/** Response to a request. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // deno-lint-ignore no-explicit-any -- tests look into it as they like
+  // deno-lint-ignore no-explicit-any -- tests read any field
   readonly body: any;
 }
 
-/** A message of a server. */
+/** A message from a server. */
 export interface Message {
   readonly type: string;
   readonly id: string;
-  // deno-lint-ignore no-explicit-any -- tests look into it as they like
+  // deno-lint-ignore no-explicit-any -- tests read any field
   readonly data?: any;
   readonly eventId?: string;
   readonly error?: RPCFailure;
 }
 
-/** A router on a port. Ends with the block that it was started in. */
+/** A server with a router. Disposing it stops it. */
 export interface TestServer extends AsyncDisposable {
   readonly app: App;
   readonly server: Server;
   readonly port: number;
   readonly url: string;
-  /** Sends any request to the endpoint. */
+  /** Sends a request to the endpoint. */
   request(init?: RequestInit, query?: string): Promise<Answer>;
-  /** Asks for a query by GET. `input` is made JSON of. */
+  /** Calls a query by GET. `input` is encoded as JSON. */
   get(path: string, input?: unknown): Promise<Answer>;
-  /** Sends a body by POST, a string as it is and anything else as JSON. */
+  /** Sends a body by POST: a string unchanged, anything else as JSON. */
   post(body: unknown): Promise<Answer>;
 }
 
@@ -89,14 +89,14 @@ export async function serveRouter(
   };
 }
 
-/** The query string of a GET. */
+/** Returns the query string of a GET. */
 export function queryOf(path: string, input?: unknown): string {
   const query = new URLSearchParams({ path });
   if (input !== undefined) query.set("input", JSON.stringify(input));
   return `?${query}`;
 }
 
-/** A POST, of a string as it is and of anything else as JSON. */
+/** Returns a POST: a string unchanged, anything else as JSON. */
 export function postOf(body: unknown): RequestInit {
   return {
     method: "POST",
@@ -124,17 +124,17 @@ export async function ask(
   return await answerOf(await router.handler(request));
 }
 
-/** A client on a socket. Ends with the block that it was opened in. */
+/** A client on a socket. Disposing it closes the socket. */
 export interface Client extends AsyncDisposable {
   readonly socket: WebSocket;
   readonly closed: Promise<CloseEvent>;
-  /** Sends bytes and text as they are and anything else as JSON. */
+  /** Sends bytes and strings unchanged, and anything else as JSON. */
   send(message: unknown): void;
-  /** The next message. */
+  /** Waits for the next message. */
   next(): Promise<Message>;
-  /** The next messages. */
+  /** Waits for the next messages. */
   take(count: number): Promise<Message[]>;
-  /** Sends a ping and gives what came before its answer. */
+  /** Sends a ping and returns the messages received before its answer. */
   settle(): Promise<Message[]>;
 }
 
@@ -142,7 +142,7 @@ export interface Client extends AsyncDisposable {
 export async function connect(
   { url, headers = {} }: { url: string; headers?: HeadersInit },
 ): Promise<Client> {
-  // Where the types of browsers are loaded as well, those know no headers.
+  // With the DOM's types loaded, the constructor has no `headers` option.
   const options = { headers } as never;
   const socket = new WebSocket(url.replace("http", "ws"), options);
   const messages: Message[] = [];
@@ -196,30 +196,30 @@ export async function connect(
   };
 }
 
-/** A message that subscribes. */
+/** Returns a message that subscribes. */
 export function subscribe(id: string, path: string, input?: unknown) {
   return { type: "subscribe", id, path: path.split("."), input };
 }
 
-/** Waits for something that no event tells of, a turn of the loop at a time. */
+/** Waits for a condition that emits no event, by polling. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve));
 }
 
-/** What keeps a router's reports: its options, and what they have kept. */
+/** Options of a router that record its reports. */
 type ErrorLog = { readonly onError: ErrorReport } & {
-  /** Not enumerable, so that a router doesn't take it for an option. */
+  /** Not enumerable, so that a router doesn't treat it as an option. */
   readonly logged: unknown[];
 };
 
-/** Keeps what a router reports instead of printing it. */
+/** Records a router's reports instead of logging them. */
 export function errorLog(): ErrorLog {
   const logged: unknown[] = [];
   const log = { onError: (error: unknown) => void logged.push(error), logged };
   return Object.defineProperty(log, "logged", { enumerable: false });
 }
 
-/** A frame of a client (RFC 6455, section 5.2), masked with zeros. */
+/** Returns a client's frame (RFC 6455, section 5.2), masked with zeros. */
 export function frame(
   payload: string | Uint8Array,
   { opcode = 1, fin = true } = {},
@@ -245,22 +245,22 @@ export function frame(
   ]);
 }
 
-/** A socket whose bytes are sent and read by hand. */
+/** A socket with manual reads and writes. */
 export interface RawClient extends Disposable {
   readonly connection: Deno.TcpConn;
-  /** Sends bytes as they are, and anything else as a text frame of JSON. */
+  /** Sends bytes unchanged, and anything else as a text frame of JSON. */
   send(message: unknown): Promise<void>;
-  /** Reads until there is a message, and gives it. `null` at the end. */
+  /** Waits for the next message. `null` at the end. */
   next(): Promise<Message | null>;
 }
 
-/** Opens a socket of bare TCP. */
+/** Opens a WebSocket over plain TCP. */
 export async function connectRaw(port: number): Promise<RawClient> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  // Small frames are not to wait for one another.
+  // Sends small frames without delay.
   connection.setNoDelay();
   await writeAll(connection, new TextEncoder().encode(handshake()));
-  // What was read and not yet taken stands from start to end.
+  // Unread bytes are between start and end.
   let buffer = new Uint8Array(65_536);
   let start = 0;
   let end = 0;
@@ -333,7 +333,7 @@ function readFrame(bytes: Uint8Array) {
   return { opcode: bytes[0]! & 15, data: bytes.subarray(start, end), end };
 }
 
-/** Writes all of it; `write` may take a part only. */
+/** Writes all bytes: `write` may write only some. */
 export async function writeAll(
   connection: Deno.TcpConn,
   bytes: Uint8Array,
@@ -343,7 +343,7 @@ export async function writeAll(
   }
 }
 
-/** A handshake with the router's endpoint. */
+/** Returns a handshake with the router's endpoint. */
 export function handshake(
   changes?: Record<string, string | undefined>,
   target = "/api/rpc",

@@ -1,4 +1,4 @@
-/** What a server may be sent over HTTP by who means it no good. */
+/** Hostile requests to a server over HTTP. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { createRouter, procedure } from "@quartet/kit/rpc";
@@ -17,7 +17,7 @@ const router = createRouter({
   nested: { ping: procedure.query(() => "nested pong") },
 }, { ...log, maxBodySize: 10_000 });
 
-/** The code that a body is answered with. */
+/** Returns the code in the response to a body. */
 async function codeOf(init: RequestInit): Promise<string> {
   const { status, body } = await ask(router, init);
   assert(status < 500, `${status}`);
@@ -67,7 +67,7 @@ Deno.test("A path that leads anywhere but to a procedure is NOT_FOUND, by POST a
     const name = JSON.stringify(path).slice(0, 50);
     const post = await ask(open, postOf({ path, type: "query" }));
     assertEquals([post.status, post.body.error.code], [404, "NOT_FOUND"], name);
-    // By GET the keys are one text, so "nested.ping" is a path.
+    // By GET the keys are one string, so "nested.ping" is a valid path.
     if (path[0] === "nested.ping") continue;
     const query = new URLSearchParams({ path: path.join(".") });
     const get = await ask(open, {}, `?${query}`);
@@ -82,7 +82,7 @@ Deno.test("A path that leads anywhere but to a procedure is NOT_FOUND, by POST a
   assertEquals(found.body.data, "nested pong");
 });
 
-Deno.test("A body of the wrong shape is a PARSE_ERROR that says what was expected", async () => {
+Deno.test("A body of the wrong shape is a PARSE_ERROR that names the expected shape", async () => {
   const table: [body: string, message: string][] = [
     ["", "The body is not valid JSON"],
     ["undefined", "The body is not valid JSON"],
@@ -134,7 +134,7 @@ Deno.test("A body of the wrong shape is a PARSE_ERROR that says what was expecte
   }
 });
 
-Deno.test("An input can't reach behind an object: __proto__ is a key like any other", async () => {
+Deno.test("An input can't change prototypes: __proto__ is a normal key", async () => {
   const { text } = await ask(
     router,
     postOf(
@@ -154,7 +154,7 @@ Deno.test("An input can't reach behind an object: __proto__ is a key like any ot
   assertEquals(({} as { admin?: boolean }).admin, undefined);
 });
 
-Deno.test("Of duplicate keys the last one counts, as in any JSON", async () => {
+Deno.test("The last of duplicate keys counts, as usual in JSON", async () => {
   const { body } = await ask(
     router,
     postOf('{"path":["no"],"path":["ping"],"type":"mutation","type":"query"}'),
@@ -162,7 +162,7 @@ Deno.test("Of duplicate keys the last one counts, as in any JSON", async () => {
   assertEquals(body.data, "pong");
 });
 
-Deno.test("An input may be nested as deeply as the limit of bodies lets it", async () => {
+Deno.test("An input may be nested as deeply as the body limit allows", async () => {
   const open = createRouter(router._def, { ...log, maxBodySize: 1_000_000 });
   const send = (depth: number) => {
     const input = "[".repeat(depth) + "]".repeat(depth);
@@ -188,12 +188,12 @@ Deno.test("An input may be nested as deeply as the limit of bodies lets it", asy
   assertEquals((await send(1)).status, 200);
 });
 
-Deno.test("A body must say that it is JSON in UTF-8", async () => {
+Deno.test("A body must be declared as JSON in UTF-8", async () => {
   const body = '{"path":["ping"],"type":"query"}';
   const send = (type: string | undefined) =>
     codeOf({
       method: "POST",
-      // A Blob without a type sends none.
+      // A Blob without a type sends no Content-Type.
       body: type === undefined ? new Blob([body]) : body,
       ...(type === undefined ? {} : { headers: { "content-type": type } }),
     });
@@ -227,7 +227,7 @@ Deno.test("A body must say that it is JSON in UTF-8", async () => {
   ) assertEquals(await send(type), "PARSE_ERROR", type?.slice(0, 60));
 });
 
-Deno.test("A body in another encoding than UTF-8 is a PARSE_ERROR, also if it pretends", async () => {
+Deno.test("A body in another encoding than UTF-8 is a PARSE_ERROR, even if declared as UTF-8", async () => {
   await using server = await serveRouter(router);
   const text = '{"path":["echo"],"type":"query","input":"é"}';
   const utf8 = new TextEncoder().encode(text);
@@ -267,7 +267,7 @@ Deno.test("A body in another encoding than UTF-8 is a PARSE_ERROR, also if it pr
       assertEquals(answer.body.error.code, "PARSE_ERROR", what);
     }
   }
-  // What is UTF-8 comes through, the replacement character too.
+  // UTF-8 is accepted, including the replacement character.
   for (const chunked of [false, true]) {
     const bytes = new TextEncoder().encode(
       text.replace("é", "é\u{1f600}\ufffd"),
@@ -281,14 +281,14 @@ Deno.test("A body in another encoding than UTF-8 is a PARSE_ERROR, also if it pr
   }
 });
 
-/** A body of so many bytes, most of them in the input. */
+/** Returns a body of this size, most of it in the input. */
 function bodyOf(size: number, char = "a"): string {
   const head = '{"path":["echo"],"type":"query","input":"';
   const width = new TextEncoder().encode(char).length;
   return `${head}${char.repeat(Math.ceil((size - head.length - 2) / width))}"}`;
 }
 
-Deno.test("A body may be as long as the limit says, in bytes, with and without Content-Length", async () => {
+Deno.test("A body may have at most the limit's size in bytes, with and without Content-Length", async () => {
   await using server = await serveRouter(router);
   for (const char of ["a", "é", "\u{1f600}"]) {
     const fitting = bodyOf(9_990, char);
@@ -314,7 +314,7 @@ Deno.test("A body may be as long as the limit says, in bytes, with and without C
   }
 });
 
-Deno.test("The limit of bodies is 1 MiB unless it is set", async () => {
+Deno.test("The default body limit is 1 MiB", async () => {
   const router = createRouter({
     echo: procedure.query(z.string(), ({ input }) => input.length),
   });
@@ -322,7 +322,7 @@ Deno.test("The limit of bodies is 1 MiB unless it is set", async () => {
   assertEquals((await ask(router, postOf(bodyOf(1_048_577)))).status, 413);
 });
 
-Deno.test("A length that is sent twice is none, and the limit holds all the same", async () => {
+Deno.test("A duplicate Content-Length is ignored, and the limit still applies", async () => {
   let sent = 0;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -335,7 +335,7 @@ Deno.test("A length that is sent twice is none, and the limit holds all the same
     method: "POST",
     headers: {
       "content-type": "application/json",
-      // What Deno makes of two lines of one header.
+      // Deno joins two lines of one header like this.
       "content-length": "4194304, 4194304",
     },
     body,
@@ -347,7 +347,7 @@ Deno.test("A length that is sent twice is none, and the limit holds all the same
 const HEAD = "POST /api/rpc HTTP/1.1\r\nHost: localhost\r\n" +
   "Content-Type: application/json\r\nConnection: close\r\n";
 
-Deno.test("A body without an end is answered as soon as it is over the limit", async () => {
+Deno.test("An endless body is answered as soon as it exceeds the limit", async () => {
   await using server = await serveRouter(router);
   using connection = await Deno.connect({
     hostname: "127.0.0.1",
@@ -373,14 +373,14 @@ Deno.test("A body without an end is answered as soon as it is over the limit", a
       await new Promise((resolve) => setTimeout(resolve));
     }
   } catch {
-    // The server has closed the connection, with its answer on the way.
+    // The server has closed the connection. Its response is on the way.
   }
   await answered;
   assertMatch(answer, /^HTTP\/1.1 413 /);
   assert(sent > 10_000);
 });
 
-Deno.test("A body that is cut off ends its call and nothing else", async () => {
+Deno.test("An incomplete body only fails its own call", async () => {
   let calls = 0;
   const router = createRouter({
     count: procedure.mutation(z.unknown(), () => ++calls),
@@ -415,7 +415,7 @@ Deno.test("A body that is cut off ends its call and nothing else", async () => {
   assertEquals(failed, []);
 });
 
-Deno.test("A request whose length is told twice reaches no procedure", async () => {
+Deno.test("A request with conflicting lengths reaches no procedure", async () => {
   let calls = 0;
   const router = createRouter({ count: procedure.mutation(() => ++calls) });
   await using server = await serveRouter(router);
@@ -437,7 +437,7 @@ Deno.test("A request whose length is told twice reaches no procedure", async () 
   assertEquals(calls, 0);
 });
 
-Deno.test("TRACE is refused like any other method", async () => {
+Deno.test("TRACE is rejected like other methods", async () => {
   await using server = await serveRouter(router);
   const answer = await exchange(
     server.port,

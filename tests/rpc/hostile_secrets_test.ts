@@ -1,6 +1,6 @@
 /**
- * Whatever goes wrong on the server, and wherever: the caller is told that it
- * did and nothing of it, and the log is told once.
+ * A caller only learns that a call failed, whatever failed on the server. The
+ * failure is logged once.
  */
 
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
@@ -60,7 +60,7 @@ const thrown: Record<string, unknown> = {
   "a redirection": Response.redirect(`http://localhost/${SECRET}`),
 };
 
-/** Procedures that fail, by how they do. */
+/** Failing procedures, by the kind of failure. */
 const calls: Record<string, RouterDef[string]> = {
   ...Object.fromEntries(
     Object.entries(thrown).flatMap(([what, error]) => [
@@ -80,7 +80,7 @@ const calls: Record<string, RouterDef[string]> = {
       return fail();
     })
     .query(() => 1),
-  "gives what its output schema refuses": procedure
+  "returns a value that its output schema rejects": procedure
     .output(z.object({ name: z.string() }))
     .query(() => ({ name: { secret: SECRET } as unknown as string })),
   "has an output schema that throws": procedure
@@ -91,10 +91,10 @@ const calls: Record<string, RouterDef[string]> = {
     .query(() => SECRET),
   "gives a bigint": procedure.query(() => ({ secret: SECRET, size: 1n })),
   "gives a cycle": procedure.query(() => cycle),
-  "gives an object whose toJSON throws": procedure.query(() => ({
+  "returns an object whose toJSON throws": procedure.query(() => ({
     toJSON: fail,
   })),
-  "gives an object with a getter that throws": procedure.query(() => ({
+  "returns an object with a getter that throws": procedure.query(() => ({
     get secret() {
       return fail();
     },
@@ -102,7 +102,7 @@ const calls: Record<string, RouterDef[string]> = {
 };
 
 for (const [how, procedure] of Object.entries(calls)) {
-  Deno.test(`A procedure that ${how} tells its caller nothing and the log once`, async () => {
+  Deno.test(`A procedure that ${how} reveals nothing to its caller and is logged once`, async () => {
     const log = errorLog();
     const router = createRouter({ fail: procedure }, log);
     const single = await ask(router, {}, queryOf("fail"));
@@ -127,7 +127,7 @@ for (const [how, procedure] of Object.entries(calls)) {
 
 const never = new Promise<void>(() => {});
 
-/** Subscriptions that fail by themselves, by how they do. */
+/** Failing subscriptions, by the kind of failure. */
 const streams: Record<string, () => AsyncIterable<unknown>> = {
   ...Object.fromEntries(
     Object.entries(thrown).map(([what, error]) => [
@@ -157,10 +157,10 @@ const streams: Record<string, () => AsyncIterable<unknown>> = {
     yield await Promise.resolve({ toJSON: fail });
   },
   "gives no stream": () => SECRET as unknown as AsyncIterable<unknown>,
-  "gives an iterator that throws": () => ({
+  "returns an iterator that throws": () => ({
     [Symbol.asyncIterator]: () => ({ next: fail }),
   }),
-  "gives an iterator whose return() throws": () => ({
+  "returns an iterator whose return() throws": () => ({
     [Symbol.asyncIterator]: () => ({
       next: () => Promise.resolve({ done: false, value: cycle }),
       return: fail,
@@ -168,7 +168,7 @@ const streams: Record<string, () => AsyncIterable<unknown>> = {
   }),
 };
 
-Deno.test("A subscription that fails tells its caller nothing and the log once, however it fails", async (t) => {
+Deno.test("A failing subscription reveals nothing to its caller and is logged once, however it fails", async (t) => {
   const log = errorLog();
   const names = Object.keys(streams);
   const router = createRouter({
@@ -204,7 +204,7 @@ Deno.test("A subscription that fails tells its caller nothing and the log once, 
   }
 });
 
-Deno.test("What fails in finally after an unsubscribe reaches the log once and the client not at all", async () => {
+Deno.test("An error in finally after an unsubscribe is logged once and not sent to the client", async () => {
   const log = errorLog();
   const router = createRouter({
     waits: procedure.subscription(async function* ({ signal }) {
@@ -239,7 +239,7 @@ Deno.test("What fails in finally after an unsubscribe reaches the log once and t
   }
 });
 
-Deno.test("A subscription that gives up when its client does is no error", async () => {
+Deno.test("A subscription that ends because its client left isn't an error", async () => {
   const log = errorLog();
   let ended = 0;
   const router = createRouter({
@@ -264,7 +264,7 @@ Deno.test("A subscription that gives up when its client does is no error", async
   assertEquals(log.logged, []);
 });
 
-Deno.test("A log that fails costs nobody an answer", async () => {
+Deno.test("A failing logger doesn't prevent responses", async () => {
   let rejects = false;
   const printed: unknown[][] = [];
   const { error } = console;
@@ -297,7 +297,7 @@ Deno.test("A log that fails costs nobody an answer", async () => {
   ]);
 });
 
-Deno.test("A thrown value that throws when it is asked what it is, is an INTERNAL_ERROR", async () => {
+Deno.test("A thrown value that throws when inspected is an INTERNAL_ERROR", async () => {
   const router = createRouter({
     fail: procedure.query(() => {
       throw new Proxy({}, { getPrototypeOf: fail });
@@ -307,7 +307,7 @@ Deno.test("A thrown value that throws when it is asked what it is, is an INTERNA
   assertEquals([status, body.error], [500, INTERNAL]);
 });
 
-Deno.test("Without onError, what fails is printed with the procedure's name", async () => {
+Deno.test("Without onError, an error is logged with the procedure's name", async () => {
   const printed: unknown[][] = [];
   const { error } = console;
   console.error = (...args) => printed.push(args);
@@ -329,7 +329,7 @@ Deno.test("Without onError, what fails is printed with the procedure's name", as
   assertFalse(String(text).includes("hunter2"));
 });
 
-Deno.test("Without onError, what can't be printed is said to have failed all the same", async () => {
+Deno.test("Without onError, an error that can't be printed is still logged as a failure", async () => {
   const printed: unknown[][] = [];
   const { error } = console;
   console.error = (...args) => printed.push(args);
@@ -378,7 +378,7 @@ Deno.test("Without onError, no control character of a caller reaches the console
   assert(plain instanceof Error);
 });
 
-Deno.test("A thrown 429 without Retry-After is one", async () => {
+Deno.test("A thrown Response with status 429 needs no Retry-After", async () => {
   const router = createRouter({
     fail: procedure.query(() => {
       throw new Response(null, { status: 429 });
@@ -389,7 +389,7 @@ Deno.test("A thrown 429 without Retry-After is one", async () => {
   assertEquals(headers.has("retry-after"), false);
 });
 
-Deno.test("A thrown Response becomes the failure that its status means, without its text and headers", async () => {
+Deno.test("A thrown Response becomes the error of its status, without its text and headers", async () => {
   const log = errorLog();
   const table = [
     [401, 401, "UNAUTHORIZED", "Unauthorized"],
@@ -420,7 +420,7 @@ Deno.test("A thrown Response becomes the failure that its status means, without 
   assertEquals(log.logged, []);
 });
 
-Deno.test("onError gets the error as it was thrown, and the call", async () => {
+Deno.test("onError receives the error as it was thrown, and the call", async () => {
   const seen: unknown[] = [];
   const failure = new Error(SECRET);
   const router = createRouter({
@@ -435,7 +435,7 @@ Deno.test("onError gets the error as it was thrown, and the call", async () => {
   const url = "http://localhost/?path=a.b";
   await router.handler(new Request(url), "context");
   assertEquals(seen, [[failure, "a.b", "query", url, "context"]]);
-  // What is meant for the caller isn't unexpected, whatever its status.
+  // An RPCError isn't unexpected, whatever its status.
   await ask(router, {}, queryOf("expected"));
   assertEquals(seen.length, 1);
 });

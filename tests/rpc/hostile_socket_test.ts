@@ -1,4 +1,4 @@
-/** What a server may be sent over a socket by who means it no good. */
+/** Hostile messages to a server over a socket. */
 
 import { assert, assertEquals } from "@std/assert";
 import { createRouter, procedure } from "@quartet/kit/rpc";
@@ -34,7 +34,7 @@ const router = createRouter({
 
 const shape = (error: Message["error"]) => [error?.code, error?.message];
 
-Deno.test("A message of the wrong shape is a PARSE_ERROR, and the connection lives", async () => {
+Deno.test("A message of the wrong shape is a PARSE_ERROR, and the connection stays open", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   const table: [message: unknown, text: string][] = [
@@ -165,7 +165,7 @@ Deno.test("A path on a socket that leads anywhere but to a procedure is NOT_FOUN
   }
 });
 
-Deno.test("A message may be as long as the limit says, in bytes, in one frame or many", async () => {
+Deno.test("A message may have at most the limit's size in bytes, in one frame or many", async () => {
   await using server = await serveRouter(router);
   using client = await connectRaw(server.port);
   const message = (size: number, char: string) => {
@@ -202,7 +202,7 @@ Deno.test("A message may be as long as the limit says, in bytes, in one frame or
   }
 });
 
-Deno.test("Who sends a message far beyond the limit is answered and cut off with 1009", async () => {
+Deno.test("A message far beyond the limit is answered, and its connection closed with 1009", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   client.send(subscribe("a", "echo", "a".repeat(16 * 65_536)));
@@ -211,7 +211,7 @@ Deno.test("Who sends a message far beyond the limit is answered and cut off with
   assertEquals((await client.closed).code, 1009);
 });
 
-Deno.test("A message in frames that come one by one is one message", async () => {
+Deno.test("A message fragmented into frames is one message", async () => {
   await using server = await serveRouter(router);
   using client = await connectRaw(server.port);
   const bytes = frame(JSON.stringify(subscribe("a", "echo", "hello")));
@@ -221,7 +221,7 @@ Deno.test("A message in frames that come one by one is one message", async () =>
   assertEquals((await client.next())?.data, "hello");
 });
 
-Deno.test("An id in use is refused, and who has it goes on", async () => {
+Deno.test("A duplicate id is rejected, and its first subscription continues", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   client.send(subscribe("a", "wait"));
@@ -236,12 +236,12 @@ Deno.test("An id in use is refused, and who has it goes on", async () => {
   assertEquals(await client.settle(), []);
 });
 
-Deno.test("An id can be used again in the same tick, and only its last subscription speaks", async () => {
+Deno.test("An id can be reused in the same tick, and only its last subscription sends messages", async () => {
   const started: number[] = [];
   const ended: number[] = [];
   const router = createRouter({
     count: procedure
-      // Slow enough for the next subscription to begin meanwhile.
+      // Slow enough for the next subscription to start meanwhile.
       .output(z.number().transform((n) => Promise.resolve(n)))
       .subscription(z.number(), async function* ({ input, signal }) {
         started.push(input);
@@ -266,14 +266,14 @@ Deno.test("An id can be used again in the same tick, and only its last subscript
   while (messages.at(-1)?.data !== rounds - 1) {
     messages.push(await client.next());
   }
-  // Each may have said its number before it was unsubscribed, never after.
+  // Each may have sent its number before it was unsubscribed, but never after.
   const numbers = messages.map(({ data }) => data);
   assertEquals(numbers, [...numbers].sort((a, b) => a - b));
   assert(messages.every(({ type }) => type === "data"));
   await until(() => ended.length === started.length - 1);
 });
 
-Deno.test("A subscription that ends late neither speaks under its old id nor frees it", async () => {
+Deno.test("A subscription that ends late neither sends under its old id nor frees it", async () => {
   const gate = Promise.withResolvers<void>();
   const late = Promise.withResolvers<void>();
   const router = createRouter({
@@ -308,7 +308,7 @@ Deno.test("A subscription that ends late neither speaks under its old id nor fre
   assertEquals((await client.next()).error?.code, "DUPLICATE_ID");
 });
 
-Deno.test("A client that reads its answers may ask as often as it likes", async () => {
+Deno.test("A client that reads its answers may send any number of messages", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   for (let i = 0; i < 50; i++) {
@@ -318,7 +318,7 @@ Deno.test("A client that reads its answers may ask as often as it likes", async 
   assertEquals(await client.settle(), []);
 });
 
-Deno.test("What is unsubscribed twice, or was never subscribed, is no error", async () => {
+Deno.test("Unsubscribing twice, or from an unknown id, isn't an error", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   client.send({ type: "unsubscribe", id: "a" });
@@ -329,7 +329,7 @@ Deno.test("What is unsubscribed twice, or was never subscribed, is no error", as
   assertEquals(await client.settle(), []);
 });
 
-Deno.test("Of 10,000 subscriptions at once 100 run, and the others are refused", async () => {
+Deno.test("Only 100 of 10,000 concurrent subscriptions run, and the others are rejected", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   for (let i = 0; i < 10_000; i++) client.send(subscribe(`${i}`, "wait"));
@@ -344,7 +344,7 @@ Deno.test("Of 10,000 subscriptions at once 100 run, and the others are refused",
   }
   const running = messages.filter(({ type }) => type === "data");
   assertEquals(running.map(({ id }) => id), [...Array(100).keys()].map(String));
-  // When one ends, its place is free.
+  // When one ends, another can start.
   client.send({ type: "unsubscribe", id: "5" });
   client.send(subscribe("next", "wait"));
   assertEquals((await client.next()).id, "next");
@@ -354,7 +354,7 @@ Deno.test("Generators that don't end count after they are unsubscribed, up to tw
   const stuck = Promise.withResolvers<void>();
   let running = 0;
   const router = createRouter({
-    // deno-lint-ignore require-yield -- it hangs
+    // deno-lint-ignore require-yield -- it never yields
     stuck: procedure.subscription(async function* () {
       running++;
       await stuck.promise;
@@ -385,7 +385,7 @@ for (
     ["nonsense", { type: "nonsense" }],
   ] as const
 ) {
-  Deno.test(`A client that sends ${what} and never reads is cut off, and costs little memory till then`, async () => {
+  Deno.test(`A client that sends ${what} and never reads is disconnected and costs little memory until then`, async () => {
     let ended = false;
     const router = createRouter({
       wait: procedure.subscription(async function* (args) {
@@ -400,7 +400,7 @@ for (
     const bytes = [...frame(JSON.stringify(message))];
     const many = new Uint8Array(Array(1_000).fill(bytes).flat());
     const before = Deno.memoryUsage().rss;
-    // Stops when the server has closed the connection or reads no more of it.
+    // Stops when the server has closed the connection or stopped reading.
     const flood = (async () => {
       while (!ended) await writeAll(client.connection, many);
     })().catch(() => {});
@@ -412,7 +412,7 @@ for (
   });
 }
 
-Deno.test("A client that asks while a large value is on its way is not cut off", async () => {
+Deno.test("A client that sends requests while it receives a large value stays connected", async () => {
   const SIZE = 12 << 20;
   const router = createRouter({
     large: procedure.subscription(async function* () {
@@ -433,13 +433,13 @@ Deno.test("A client that asks while a large value is on its way is not cut off",
   assertEquals(kinds.includes(SIZE as never), true);
 });
 
-Deno.test("Frames that break the protocol end their connection and no other", async () => {
+Deno.test("Invalid frames end their own connection only", async () => {
   await using server = await serveRouter(router);
   await using other = await connect(server);
   for (
     const bytes of [
-      // An opcode that is reserved, reserved bits, an unmasked frame, a
-      // continuation of nothing, a long ping, a length of 2^62, half a text.
+      // A reserved opcode, reserved bits, an unmasked frame, a continuation of
+      // nothing, a long ping, a length of 2^62, half a text.
       frame("x", { opcode: 3 }),
       new Uint8Array([0xf1, 0x80, 0, 0, 0, 0]),
       new Uint8Array([0x81, 0x01, 0x61]),

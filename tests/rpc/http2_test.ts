@@ -5,14 +5,14 @@ import { createRouter, procedure } from "@quartet/kit/rpc";
 import { z } from "zod";
 import { serveRouter } from "./helpers.ts";
 
-Deno.test("A body over HTTP/2, which need not say how long it is, is answered as soon as it is over the limit", async () => {
+Deno.test("A body over HTTP/2 without Content-Length is answered as soon as it exceeds the limit", async () => {
   const router = createRouter({
     echo: procedure.mutation(z.string(), ({ input }) => input),
   }, { maxBodySize: 10_000 });
   await using server = await serveRouter(router);
   const { origin, pathname } = new URL(server.url);
   const client = connect(origin);
-  /** Sends a body of which no header says how long it is. */
+  /** Sends a body without a length header. */
   const post = async (body: string, isAll: boolean) => {
     const stream = client.request({
       ":method": "POST",

@@ -3,7 +3,7 @@ import { type CallInfo, createRouter, procedure } from "@quartet/kit/rpc";
 import { z } from "zod";
 import { ask, errorLog, postOf, serveRouter, writeAll } from "./helpers.ts";
 
-Deno.test("A query answers to GET and POST, a mutation to POST, in the envelope", async () => {
+Deno.test("Queries accept GET and POST, mutations accept POST, and both answer with the envelope", async () => {
   const router = createRouter({
     v1: {
       user: {
@@ -46,7 +46,7 @@ Deno.test("A query answers to GET and POST, a mutation to POST, in the envelope"
   ]);
 });
 
-Deno.test("A URL may name the procedure; the body of a POST is its input then", async () => {
+Deno.test("The URL may name the procedure, and the body of a POST is then its input", async () => {
   const router = createRouter({
     user: {
       rename: procedure.mutation(z.string(), ({ input }) => `now ${input}`),
@@ -84,7 +84,7 @@ Deno.test("A URL may name the procedure; the body of a POST is its input then", 
   }
 });
 
-Deno.test("A handler gets input, ctx, request, signal, path, type and what middlewares added", async () => {
+Deno.test("A handler receives input, ctx, request, signal, path, type and fields of middlewares", async () => {
   let seen: Record<string, unknown> = {};
   const router = createRouter({
     a: {
@@ -112,7 +112,7 @@ Deno.test("A handler gets input, ctx, request, signal, path, type and what middl
   assert(own === request && ownCtx === ctx);
 });
 
-Deno.test("What a procedure without a schema is sent is not passed on", async () => {
+Deno.test("A procedure without a schema receives no input", async () => {
   let args: Record<string, unknown> = {};
   const router = createRouter({
     none: procedure.mutation((given) => {
@@ -133,7 +133,7 @@ Deno.test("What a procedure without a schema is sent is not passed on", async ()
   assertEquals([args.ctx, args.user], [undefined, undefined]);
 });
 
-Deno.test("Middlewares run from the outside in and back, and add fields for those inside", async () => {
+Deno.test("Middlewares run from the outside in and back, and add fields for inner ones", async () => {
   const order: string[] = [];
   const outer = procedure.use(async ({ next, path, type }) => {
     order.push(`outer ${path} ${type}`);
@@ -158,11 +158,11 @@ Deno.test("Middlewares run from the outside in and back, and add fields for thos
     "inner back",
     "outer got ada 2",
   ]);
-  // A builder is as it was after others were made of it.
+  // A builder stays unchanged when others are derived from it.
   assertEquals((await ask(router, {}, "?path=plain")).body.data, "ada 1");
 });
 
-Deno.test("A middleware sees what is thrown inside of it, may throw something else, and runs before validation", async () => {
+Deno.test("A middleware sees errors from inside, may throw others, and runs before validation", async () => {
   const seen: unknown[] = [];
   const watched = procedure.use(async ({ next }) => {
     try {
@@ -185,7 +185,7 @@ Deno.test("A middleware sees what is thrown inside of it, may throw something el
   assertEquals(log.logged, [failure]);
 });
 
-Deno.test("A middleware that goes on twice, or doesn't return what next() gave, is an error that says so", async () => {
+Deno.test("Calling next() twice, or not returning its result, is an error that says so", async () => {
   const log = errorLog();
   let handled = 0;
   const router = createRouter({
@@ -236,7 +236,7 @@ Deno.test("A middleware that goes on twice, or doesn't return what next() gave, 
   assertEquals(handled, 2);
 });
 
-Deno.test("A client that goes away aborts the signal of its call, and that is no error", async () => {
+Deno.test("A disconnecting client aborts the signal of its call, and no error is logged", async () => {
   const log = errorLog();
   const started = Promise.withResolvers<void>();
   const aborted = Promise.withResolvers<CallInfo<unknown>>();
@@ -267,7 +267,7 @@ Deno.test("A client that goes away aborts the signal of its call, and that is no
   assertEquals(log.logged, []);
 });
 
-Deno.test("The signal of a call that was answered is never aborted", async () => {
+Deno.test("The signal of an answered call never aborts", async () => {
   const signals: AbortSignal[] = [];
   const router = createRouter({
     quick: procedure.query(({ signal }) => {

@@ -21,19 +21,19 @@ const BOTH: Differences = {
     "createChannel() publishes to 10,000 subscribers at once",
     "Parallel sign-outs and refreshes leave nobody signed in",
     "Random invalidations among random calls never leave a stale value",
-    "A client that reads its answers may ask as often as it likes",
+    "A client that reads its answers may send any number of messages",
     "1,000 parallel sign-ins create 1,000 separate sessions",
     "Random arguments have the same key only if they are equal",
   ],
   "its stack is smaller, so input nested 100,000 levels deep causes a 500": [
-    "An input may be nested as deeply as the limit of bodies lets it",
+    "An input may be nested as deeply as the body limit allows",
   ],
   "an error thrown by an abort listener ends the process": [
-    "What fails in finally after an unsubscribe reaches the log once and the client not at all",
-    "A handler that throws when the connection is lost is heard of, and so is the loss by the others",
+    "An error in finally after an unsubscribe is logged once and not sent to the client",
+    "An error thrown by a handler when the connection is lost is reported, and other handlers are still called",
   ],
   "its test servers speak HTTP/1.1 only": [
-    "A body over HTTP/2, which need not say how long it is, is answered as soon as it is over the limit",
+    "A body over HTTP/2 without Content-Length is answered as soon as it exceeds the limit",
   ],
   "it rejects headers over 16 KiB itself": [
     "With the strategy cookie, the cookie is the id's signature in exactly one spelling",
@@ -47,8 +47,8 @@ export const ON_NODE: Differences = {
     "tracedFetch() sends what it was given, and leaves that as it is",
   ],
   "ws delivers messages that arrive together without yielding in between": [
-    "A log that fails costs nobody an answer",
-    "A subscription that ends late neither speaks under its old id nor frees it",
+    "A failing logger doesn't prevent responses",
+    "A subscription that ends late neither sends under its old id nor frees it",
     "Generators that don't end count after they are unsubscribed, up to twice the limit",
   ],
   "its digests take more iterations of the event loop": [
