@@ -335,8 +335,7 @@ Deno.test("A router can be nested in another, at any depth and more than once", 
   let deep: Record<string, unknown> = { inner };
   for (let i = 0; i < 50; i++) deep = { [`l${i}`]: deep };
   const router = createRouter({ v1: inner, v2: { old: inner }, deep } as never);
-  // deno-lint-ignore no-explicit-any -- a type of fifty levels would be too
-  // long
+  // deno-lint-ignore no-explicit-any -- its type would have fifty levels
   const caller = createCaller(router) as any;
   assertEquals(await caller.v1.ping.query(), "pong");
   assertEquals(await caller.v2.old.ping.query(), "pong");

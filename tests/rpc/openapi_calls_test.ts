@@ -1,6 +1,6 @@
 /**
- * Whether calls go as the document says: each procedure is called as described,
- * and the answer has to be as described.
+ * Calls each procedure as the OpenAPI document describes it. The responses must
+ * match the document.
  *
  * @module
  */
@@ -64,7 +64,7 @@ const router = createRouter({
   },
 }, { onError() {} });
 
-/** Inputs for each procedure, and the status that is the answer to them. */
+/** Inputs for each procedure, and the status of the response. */
 const CALLS: { readonly [path: string]: readonly [unknown, number][] } = {
   ping: [[undefined, 200]],
   reset: [[{}, 200], ["anything", 200]],
@@ -96,7 +96,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 ajv.addSchema(JSON.parse(JSON.stringify(document)), "document");
 
-/** Validates by the schema at this place in the document. */
+/** Returns a validator of the schema at this place in the document. */
 function validatorAt(...keys: string[]) {
   const pointer = keys.map((key) =>
     encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))
@@ -106,7 +106,7 @@ function validatorAt(...keys: string[]) {
 
 const JSON_SCHEMA = ["content", "application/json", "schema"] as const;
 
-Deno.test("Calls as the OpenAPI document describes them are answered as it says", async () => {
+Deno.test("Calls that follow the OpenAPI document get the responses it describes", async () => {
   const app = createApp({ plugins: [rpcPlugin({ router })] });
   const server = serve(app, { port: 0, signals: false, onListen() {} });
   const base = `http://127.0.0.1:${server.address.port}`;
@@ -155,7 +155,7 @@ Deno.test("Calls as the OpenAPI document describes them are answered as it says"
   await server.shutdown();
 });
 
-Deno.test("The OpenAPI document tells answers from others", () => {
+Deno.test("The response schemas of the OpenAPI document reject other responses", () => {
   const url = "/api/rpc/posts.tree";
   const path = ["paths", url, "post", "responses", "200", ...JSON_SCHEMA];
   const validate = validatorAt(...path);

@@ -16,7 +16,10 @@ import * as mini from "zod/mini";
 
 const INFO = { title: "Test", version: "1.2.3" } as const;
 
-/** The document of these procedures, which a public validator finds valid. */
+/**
+ * Returns the document of these procedures, after a public validator has
+ * accepted it.
+ */
 async function documentOf(
   def: RouterDef,
   options: Partial<OpenAPIOptions> = {},
@@ -42,7 +45,7 @@ const inputOf = (document: OpenAPIDocument, path: string): JSONSchema => {
   return (parameters?.[0] ?? requestBody)!.content["application/json"].schema;
 };
 
-/** The schema of a success, and that of its data. */
+/** Returns the schemas of a success and of its data. */
 function answerOf(document: OpenAPIDocument, path: string) {
   const response = operation(document, path).responses[200]!;
   assert("content" in response);
@@ -51,7 +54,7 @@ function answerOf(document: OpenAPIDocument, path: string) {
   return { data, required: schema.required };
 }
 
-/** Describes one query whose input and output have the same schema. */
+/** Describes a query whose input and output have the same schema. */
 async function describe(
   schema: z.ZodType,
   options: Partial<OpenAPIOptions> = {},
@@ -100,14 +103,14 @@ Deno.test("createOpenAPIDocument() describes queries and mutations by their path
   );
 });
 
-Deno.test("createOpenAPIDocument() puts the procedures below the endpoint", () => {
+Deno.test("createOpenAPIDocument() prefixes the procedures with the endpoint", () => {
   const router = createRouter({ ping: procedure.query(() => 1) });
   const options = { ...INFO, endpoint: "/rpc" };
   const { paths } = createOpenAPIDocument(router, options);
   assertEquals(Object.keys(paths), ["/rpc/ping"]);
 });
 
-Deno.test("createOpenAPIDocument() describes what goes in and what comes out apart", async () => {
+Deno.test("createOpenAPIDocument() describes inputs and outputs of a schema separately", async () => {
   const { input, data } = await describe(z.object({
     size: z.int().min(1).max(100).default(20),
     name: z.string().optional(),
@@ -117,7 +120,7 @@ Deno.test("createOpenAPIDocument() describes what goes in and what comes out apa
   assertEquals(data.additionalProperties, false);
 });
 
-Deno.test("createOpenAPIDocument() requires an input unless a call without passes", async () => {
+Deno.test("createOpenAPIDocument() requires an input unless a call without one is valid", async () => {
   const string = await describe(z.string());
   assertEquals(string.parameter.required, true);
   assertEquals(string.required, ["ok", "data"]);
@@ -131,7 +134,7 @@ Deno.test("createOpenAPIDocument() requires an input unless a call without passe
   assertEquals(filled.required, ["ok", "data"]);
 });
 
-Deno.test("createOpenAPIDocument() runs no refinement to find out what may be left out", async () => {
+Deno.test("createOpenAPIDocument() doesn't run refinements to find out whether an input is optional", async () => {
   let ran = 0;
   const slow = () => Promise.resolve(++ran > 0);
   const string = await describe(z.string().refine(slow));
@@ -147,13 +150,13 @@ Deno.test("createOpenAPIDocument() runs no refinement to find out what may be le
   assertEquals(ran, 0);
 });
 
-Deno.test("createOpenAPIDocument() leaves the input of a query out that takes none", async () => {
+Deno.test("createOpenAPIDocument() omits the parameter of a query without input", async () => {
   const document = await documentOf({ ping: procedure.query(() => 1) });
   assertEquals(operation(document, "ping").parameters, undefined);
   assertEquals(answerOf(document, "ping"), { data: {}, required: ["ok"] });
 });
 
-Deno.test("createOpenAPIDocument() wants a body for each mutation, since the server wants its content type", async () => {
+Deno.test("createOpenAPIDocument() requires a body for each mutation, because the server requires its content type", async () => {
   const document = await documentOf({
     none: procedure.mutation(() => 1),
     optional: procedure.mutation(z.string().optional(), () => 1),
@@ -163,7 +166,7 @@ Deno.test("createOpenAPIDocument() wants a body for each mutation, since the ser
   }
 });
 
-Deno.test("createOpenAPIDocument() keeps the references of recursive schemas inside the document", async () => {
+Deno.test("createOpenAPIDocument() keeps references of recursive schemas inside the document", async () => {
   const Tree = z.object({
     name: z.string(),
     get children() {
@@ -186,7 +189,7 @@ Deno.test("createOpenAPIDocument() keeps the references of recursive schemas ins
   assertEquals(resolve(document), []);
 });
 
-Deno.test("createOpenAPIDocument() says whose schema has no end", () => {
+Deno.test("createOpenAPIDocument() names the procedure whose schema is infinite", () => {
   const endless = (): z.ZodType =>
     z.object({ children: z.array(z.lazy(endless)) });
   const router = createRouter({
@@ -199,7 +202,7 @@ Deno.test("createOpenAPIDocument() says whose schema has no end", () => {
   );
 });
 
-Deno.test("createOpenAPIDocument() shares schemas with an id, and tells different ones apart", async () => {
+Deno.test("createOpenAPIDocument() shares schemas with an id and distinguishes different ones", async () => {
   const Post = z.object({ id: z.int() }).meta({ id: "Post" });
   const Draft = z.object({ title: z.string().default("") })
     .meta({ id: "Draft" });
@@ -227,7 +230,7 @@ Deno.test("createOpenAPIDocument() shares schemas with an id, and tells differen
   assertEquals(resolve(document), []);
 });
 
-Deno.test("createOpenAPIDocument() doesn't take data for references", () => {
+Deno.test("createOpenAPIDocument() doesn't treat data as references", () => {
   const sample = { $ref: "#" };
   const schema = z.object({
     $ref: z.string(),
@@ -235,7 +238,7 @@ Deno.test("createOpenAPIDocument() doesn't take data for references", () => {
       return schema.optional();
     },
   }).meta({ id: "A/B ~1", examples: [sample] });
-  // The validator would take them for references.
+  // The validator would treat them as references.
   const document = createOpenAPIDocument(
     createRouter({ it: procedure.query(schema, () => 1) }),
     INFO,
@@ -247,7 +250,7 @@ Deno.test("createOpenAPIDocument() doesn't take data for references", () => {
   assertEquals(properties, { $ref: { type: "string" }, default: itself });
 });
 
-Deno.test("createOpenAPIDocument() knows what JSON makes of dates and of undefined", async () => {
+Deno.test("createOpenAPIDocument() describes dates and undefined as JSON encodes them", async () => {
   const date = { type: "string", format: "date-time" };
   const { data } = await describe(z.object({
     at: z.date(),
@@ -269,7 +272,7 @@ Deno.test("createOpenAPIDocument() knows what JSON makes of dates and of undefin
   assertEquals((await describe(z.coerce.date())).input, date);
 });
 
-Deno.test("createOpenAPIDocument() knows that JSON has null for undefined in arrays", async () => {
+Deno.test("createOpenAPIDocument() describes undefined in arrays as null", async () => {
   const string = { type: "string" };
   const orNull = { anyOf: [string, { type: "null" }] };
   const { data, input } = await describe(z.object({
@@ -290,7 +293,7 @@ Deno.test("createOpenAPIDocument() knows that JSON has null for undefined in arr
   assertEquals((await describe(record)).data.required, undefined);
 });
 
-Deno.test("createOpenAPIDocument() says where it knows nothing, and describes the rest", async () => {
+Deno.test("createOpenAPIDocument() marks parts it can't describe, and describes the rest", async () => {
   const { input, data } = await describe(z.object({
     id: z.int(),
     size: z.string().transform((text) => text.length),
@@ -312,12 +315,12 @@ Deno.test("createOpenAPIDocument() says where it knows nothing, and describes th
   });
 });
 
-Deno.test("createOpenAPIDocument() promises no data where an output may be anything", async () => {
+Deno.test("createOpenAPIDocument() doesn't require data if an output may be anything", async () => {
   const { required } = await describe(z.string().transform(() => undefined));
   assertEquals(required, ["ok"]);
 });
 
-Deno.test("createOpenAPIDocument() takes schemas of other kinds, and asks toJSONSchema about them", async () => {
+Deno.test("createOpenAPIDocument() accepts other schemas, and passes them to toJSONSchema", async () => {
   const parse = { parse: (value: unknown) => String(value) };
   const standard = {
     "~standard": {
@@ -327,7 +330,7 @@ Deno.test("createOpenAPIDocument() takes schemas of other kinds, and asks toJSON
       jsonSchema: {
         input: () => ({ $schema: "https://example", type: "boolean" }),
         output() {
-          // deno-lint-ignore no-throw-literal -- other people's code may
+          // deno-lint-ignore no-throw-literal -- third-party code may
           throw "not supported";
         },
       },
@@ -345,7 +348,7 @@ Deno.test("createOpenAPIDocument() takes schemas of other kinds, and asks toJSON
   assertEquals(answerOf(document, "standard").data, {
     $comment: "not supported",
   });
-  // Whether a call without input passes, only a call could tell.
+  // Only a call could show whether the input may be omitted.
   assert(operation(document, "standard").parameters![0]!.required);
 
   const asked: unknown[] = [];
@@ -359,7 +362,7 @@ Deno.test("createOpenAPIDocument() takes schemas of other kinds, and asks toJSON
   assertEquals(inputOf(custom, "parse"), { type: "string" });
 });
 
-Deno.test("createOpenAPIDocument() moves the references of other schemas along, and leaves those that lead elsewhere", () => {
+Deno.test("createOpenAPIDocument() moves the references of other schemas, except external ones", () => {
   const point = "#/$defs/point~12%20d";
   const elsewhere = "https://example.com/schema.json#/$defs/x";
   const schema = {
@@ -386,7 +389,7 @@ Deno.test("createOpenAPIDocument() moves the references of other schemas along, 
       },
     },
   };
-  // The validator takes only references inside the document.
+  // The validator accepts only references inside the document.
   const document = createOpenAPIDocument(
     createRouter({ it: procedure.query(schema as Schema, () => 1) }),
     INFO,
@@ -406,7 +409,7 @@ Deno.test("createOpenAPIDocument() moves the references of other schemas along, 
   });
 });
 
-Deno.test("createOpenAPIDocument() promises nothing of an output that only waiting could tell of", async () => {
+Deno.test("createOpenAPIDocument() doesn't require an output that only an asynchronous check could show", async () => {
   const output = (validate: (value: unknown) => unknown) => ({
     "~standard": {
       version: 1,
@@ -425,7 +428,7 @@ Deno.test("createOpenAPIDocument() promises nothing of an output that only waiti
   assertEquals(await requiredOf(() => ({ value: "" })), ["ok", "data"]);
 });
 
-Deno.test("createOpenAPIDocument() asks toJSONSchema about parts of zod's schemas", async () => {
+Deno.test("createOpenAPIDocument() passes parts of zod's schemas to toJSONSchema", async () => {
   const { data } = await describe(z.object({ big: z.bigint() }), {
     toJSONSchema: (schema) =>
       schema instanceof z.ZodBigInt ? { type: "string" } : undefined,
@@ -433,7 +436,7 @@ Deno.test("createOpenAPIDocument() asks toJSONSchema about parts of zod's schema
   assertEquals(data.properties, { big: { type: "string" } });
 });
 
-Deno.test("createOpenAPIDocument() describes Zod Mini's schemas by the function that Zod Mini has", async () => {
+Deno.test("createOpenAPIDocument() describes Zod Mini's schemas with Zod Mini's function", async () => {
   const Tree = mini.object({
     get children() {
       return mini.array(Tree);
@@ -468,7 +471,7 @@ Deno.test("createOpenAPIDocument() names the procedure whose schema can't be des
   assert(error.cause instanceof Error);
 });
 
-Deno.test("createOpenAPIDocument() refuses a router with a transformer, but takes its definition", () => {
+Deno.test("createOpenAPIDocument() rejects a router with a transformer, but accepts its definition", () => {
   const router = createRouter(
     { inner: createRouter({ ping: procedure.query(() => 1) }) },
     { transformer: JSON },
@@ -480,7 +483,7 @@ Deno.test("createOpenAPIDocument() refuses a router with a transformer, but take
   );
   const plain = createOpenAPIDocument(createRouter(router._def), INFO);
   assertEquals(Object.keys(plain.paths), ["/api/rpc/inner.ping"]);
-  // A router inside another one can't have a transformer of its own.
+  // A nested router can't have a transformer of its own.
   const outer = createRouter({ router: router._def });
   const { paths } = createOpenAPIDocument(outer, INFO);
   assertEquals(Object.keys(paths), ["/api/rpc/router.inner.ping"]);
@@ -503,7 +506,7 @@ Deno.test("createOpenAPIDocument() checks its options", () => {
   }
 });
 
-/** The references of a document that lead nowhere. */
+/** Returns the document's references without a target. */
 function resolve(document: OpenAPIDocument): string[] {
   const lost: string[] = [];
   const visit = (value: unknown): void => {

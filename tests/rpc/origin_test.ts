@@ -8,7 +8,7 @@ const router = createRouter({
   none: procedure.subscription(async function* () {}),
 });
 
-/** The first line of the answer to a handshake, and its body. */
+/** Returns the status line of the response to a handshake, and its body. */
 async function shake(
   port: number,
   changes: Record<string, string | undefined>,
@@ -30,14 +30,14 @@ async function shake(
   return { status: Number(head!.split(" ")[1]), body };
 }
 
-Deno.test("Pages of the same origin may open sockets, and programs that have none", async () => {
+Deno.test("Pages of the same origin, and clients without an origin, may open sockets", async () => {
   await using server = await serveRouter(router);
   const host = `127.0.0.1:${server.port}`;
   for (
     const changes of [
       { Host: host, Origin: undefined },
       { Host: host, Origin: `http://${host}` },
-      // A proxy speaks https outside and http inside.
+      // The proxy terminates TLS, so the request inside is HTTP.
       { Host: "app.example", Origin: "https://app.example" },
       { Host: "APP.example:80", Origin: "http://app.example" },
     ]
@@ -84,18 +84,18 @@ Deno.test("Pages of other origins may not open sockets", async () => {
   }
 });
 
-Deno.test("Calls over HTTP are not asked for their origin: a browser asks first, since they are JSON", async () => {
+Deno.test("Calls over HTTP don't check the origin: JSON bodies cause a CORS preflight", async () => {
   await using server = await serveRouter(router);
   const answer = await exchange(
     server.port,
     "GET /api/rpc?path=ping HTTP/1.1\r\nHost: a\r\nOrigin: https://b.example\r\nConnection: close\r\n\r\n",
   );
   assertMatch(answer, /^HTTP\/1.1 200 /);
-  // Without this header the page can't read the answer.
+  // Without this header the page can't read the response.
   assertEquals(/access-control/i.test(answer), false);
 });
 
-Deno.test("A handshake that is malformed is a BAD_REQUEST", async () => {
+Deno.test("A malformed handshake is a BAD_REQUEST", async () => {
   await using server = await serveRouter(router);
   for (
     const changes of [
@@ -113,7 +113,7 @@ Deno.test("A handshake that is malformed is a BAD_REQUEST", async () => {
   }
 });
 
-Deno.test("A handshake beside the endpoint opens no socket", async () => {
+Deno.test("A handshake at another path opens no socket", async () => {
   await using server = await serveRouter(router);
   for (const path of ["/", "/api/rpcs", "/api/rpc/none", "/api"]) {
     const { status } = await shake(server.port, {}, path);
@@ -121,7 +121,7 @@ Deno.test("A handshake beside the endpoint opens no socket", async () => {
   }
 });
 
-Deno.test("trustedOrigins must hold origins", () => {
+Deno.test("trustedOrigins must contain origins", () => {
   for (
     const origin of [
       "*",

@@ -11,7 +11,7 @@ const router = createRouter({
   }),
 });
 
-Deno.test("rpcPlugin() serves calls and sockets at its endpoint and leaves other paths alone", async () => {
+Deno.test("rpcPlugin() serves calls and sockets at its endpoint and ignores other paths", async () => {
   await using server = await serveRouter(router, { endpoint: "/rpc" }, {
     routes: [{ path: "/rpcs", handler: () => new Response("mine") }],
   });
@@ -26,7 +26,7 @@ Deno.test("rpcPlugin() serves calls and sockets at its endpoint and leaves other
   await none.body?.cancel();
 });
 
-Deno.test("rpcPlugin() answers a query without a promise if nothing waits", async () => {
+Deno.test("rpcPlugin() answers a query synchronously if nothing waits", async () => {
   const plugin = rpcPlugin({ router });
   const url = "http://localhost/api/rpc?path=";
   const pong = plugin.handle(new Request(`${url}ping`));
@@ -36,14 +36,14 @@ Deno.test("rpcPlugin() answers a query without a promise if nothing waits", asyn
   assert(missing instanceof Response);
   assertEquals(missing.status, 404);
   await missing.body?.cancel();
-  // The handler of a router always returns a promise.
+  // A router's handler always returns a promise.
   const response = router.handler(new Request(`${url}ping`));
   assert(response instanceof Promise);
   assertEquals((await response).status, 200);
   await (await response).body?.cancel();
 });
 
-Deno.test("Handlers get the host's context with what other plugins put there", async () => {
+Deno.test("Handlers receive the host's context with the values of other plugins", async () => {
   const user = {
     name: "user",
     middleware: (
@@ -65,7 +65,7 @@ Deno.test("Handlers get the host's context with what other plugins put there", a
   assertEquals((await client.next()).data, "ada");
 });
 
-Deno.test("A middleware of the host that answers keeps calls and sockets out", async () => {
+Deno.test("A host middleware that responds blocks calls and sockets", async () => {
   await using server = await serveRouter(router, {}, {
     plugins: [{
       name: "closed",
@@ -85,7 +85,7 @@ Deno.test("Closing the app ends its sockets with code 1001", async () => {
   assertEquals((await client.closed).code, 1001);
 });
 
-Deno.test("upgradeToWebSocket() refuses what is no handshake, from elsewhere, or for another path", () => {
+Deno.test("upgradeToWebSocket() rejects requests that aren't handshakes, of other origins, or for other paths", () => {
   const plugin = rpcPlugin({ router });
   const upgraded: unknown[] = [];
   const server = {
@@ -121,7 +121,7 @@ Deno.test("upgradeToWebSocket() refuses what is no handshake, from elsewhere, or
   assertEquals(data!.originalRequest.headers.get("cookie"), "c=d");
 });
 
-Deno.test("upgradeToWebSocket() gives what the server says of the upgrade", () => {
+Deno.test("upgradeToWebSocket() returns the server's result of the upgrade", () => {
   const plugin = rpcPlugin({ router });
   const request = new Request("http://app.example/api/rpc", {
     headers: { upgrade: "websocket" },
@@ -139,7 +139,7 @@ Deno.test("The WebSocket config has the seed's shape", () => {
   assertEquals(config, router.websocket);
 });
 
-Deno.test("rpcPlugin() refuses what is no router and endpoints that are no paths", () => {
+Deno.test("rpcPlugin() rejects invalid routers, and endpoints that aren't paths", () => {
   for (const wrong of [undefined, null, {}, router._def, 5]) {
     assertThrows(
       () => rpcPlugin({ router: wrong as never }),
@@ -156,7 +156,7 @@ Deno.test("rpcPlugin() refuses what is no router and endpoints that are no paths
   }
 });
 
-Deno.test("The plugin works without a server, by the app's fetch", async () => {
+Deno.test("The plugin works without a server, through the app's fetch", async () => {
   const app = createApp({ plugins: [rpcPlugin({ router })] });
   const url = "http://localhost/api/rpc?path=ping";
   const response = await app.fetch(new Request(url));

@@ -28,7 +28,7 @@ const url = sharedPostgres();
 for (const driver of driverNames) {
   testChannel({
     name: `createPostgresChannel() with ${driver}`,
-    // Each process deletes old messages after 64 new ones.
+    // Each process deletes old messages after every 64 messages.
     manyMore: 300,
     ignore: !hasPostgres,
     title: needsPostgres,
@@ -46,7 +46,7 @@ for (const driver of driverNames) {
   });
 }
 
-/** A schema, and channels in it that stand for several processes. */
+/** Creates a schema, and channels in it that represent several processes. */
 async function openWorld(driver: Driver) {
   const world = await openSchema(url(), driver);
   const { schema, connect } = world;
@@ -84,7 +84,7 @@ function test(
 }
 
 test(
-  "A channel takes no id of another name or table",
+  "A channel rejects ids of another name or table",
   async (world, signal) => {
     const channel = world.channel<number>();
     const stream = channel.subscribe(signal);
@@ -98,7 +98,7 @@ test(
 );
 
 test(
-  "A channel in Postgres has two connections for any number of subscriptions",
+  "A channel in Postgres has two connections, however many subscriptions it has",
   async (world, signal) => {
     const name = "connections";
     const own = `${url()}?application_name=${world.schema}`;
@@ -118,16 +118,19 @@ test(
   },
 );
 
-test("A burst of all that the history holds arrives", async (world, signal) => {
-  const channel = world.channel<number>({ history: 300 });
-  const stream = channel.subscribe(signal);
-  await channel.publish(0);
-  assertEquals(await take(stream, 1), [0]);
-  await publish(channel, range(1, 300));
-  assertEquals(await take(stream, 300), range(1, 300));
-});
+test(
+  "A burst of as many messages as the history holds arrives",
+  async (world, signal) => {
+    const channel = world.channel<number>({ history: 300 });
+    const stream = channel.subscribe(signal);
+    await channel.publish(0);
+    assertEquals(await take(stream, 1), [0]);
+    await publish(channel, range(1, 300));
+    assertEquals(await take(stream, 300), range(1, 300));
+  },
+);
 
-test("Postgres keeps no more than the history and what is deleted at a time", async (world) => {
+test("Postgres keeps at most the history and one deletion batch", async (world) => {
   const channel = world.channel<number>({ history: 50 });
   for (let i = 0; i < 20; i++) await publish(channel, range(1, 100));
   const [row] = await world.run(`SELECT count(*)::int FROM ${world.table}`);
@@ -135,18 +138,18 @@ test("Postgres keeps no more than the history and what is deleted at a time", as
   assert(count >= 50 && count <= 250, `${count}`);
 });
 
-test("publish() is one statement, and shares it with others that wait", async (world) => {
+test("publish() is one statement, shared by all calls that wait", async (world) => {
   const channel = world.channel<number>();
   await channel.publish(0);
   const ids = await publish(channel, range(1, 100));
   const tags = new Set(ids.map((id) => id.split("-")[0]));
-  // The first is sent at once. The others wait for its answer.
+  // The first is sent at once. The others wait for its result.
   assertEquals(tags.size, 2);
   assertEquals(new Set(ids).size, 100);
 });
 
 test(
-  "Postgres keeps any text of a transformer, or refuses it",
+  "Postgres stores any text of a transformer, or rejects it",
   async (world, signal) => {
     const text = world.channel<string>({
       name: "text",
@@ -166,7 +169,7 @@ test(
 );
 
 test(
-  "Messages of a table that was emptied or restored count as lost",
+  "Messages of a table that was emptied or restored are reported as a loss",
   async (world, signal) => {
     const channel = world.channel<number>({ onError: () => {} });
     const kept = await channel.publish(1);
@@ -176,7 +179,7 @@ test(
     const next = stream.next();
     await channel.publish(3);
     assertEquals((await next).value.value, 3);
-    // As from a backup: the numbers are given again.
+    // As from a backup: the same numbers are assigned again.
     await world.run(`
       TRUNCATE ${world.table} RESTART IDENTITY;
       INSERT INTO ${world.table} (channel, seq, tag, value)
@@ -190,7 +193,7 @@ test(
   },
 );
 
-test("A socket hears where a subscription to Postgres begins", async (world) => {
+test("A socket receives the starting position of a subscription to Postgres", async (world) => {
   const channel = world.channel<number>();
   const api = createRouter({
     news: procedure.subscription(({ signal, lastEventId }) =>
@@ -199,7 +202,7 @@ test("A socket hears where a subscription to Postgres begins", async (world) => 
   });
   await using server = await serveRouter(api);
   await using client = await connect(server);
-  // Also before the first message.
+  // Even before the first message.
   for (const id of ["a", "b"]) {
     client.send(subscribe(id, "news"));
     const { type, eventId } = await client.next();
@@ -214,7 +217,7 @@ test("A socket hears where a subscription to Postgres begins", async (world) => 
   }
 });
 
-Deno.test("createPostgresChannel() refuses a bad history, name, table and client", () => {
+Deno.test("createPostgresChannel() rejects an invalid history, name, table or client", () => {
   const connect = () => new pg.Client();
   const wrong: [object, string][] = [
     [{ history: 0 }, "history must be a positive integer, received 0"],

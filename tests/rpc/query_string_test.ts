@@ -9,7 +9,7 @@ const router = createRouter({
   "é%": procedure.query(() => "escaped"),
 });
 
-/** What the standard finds in a query string, as an answer of the router. */
+/** Returns the expected response, from the result of `URLSearchParams`. */
 function expected(url: string): unknown {
   const parameters = new URL(url).searchParams;
   const path = parameters.get("path");
@@ -31,7 +31,7 @@ async function answerTo(url: string): Promise<unknown> {
   return error?.code ?? data;
 }
 
-Deno.test("path and input are read from a query string as URLSearchParams reads them", async () => {
+Deno.test("path and input of a query string are parsed as by URLSearchParams", async () => {
   for (
     const query of [
       "",
@@ -89,7 +89,7 @@ Deno.test("path and input are read from a query string as URLSearchParams reads 
   }
 });
 
-Deno.test("path and input of random query strings are those of URLSearchParams", async () => {
+Deno.test("path and input of random query strings are parsed as by URLSearchParams", async () => {
   const parts = [
     ...[
       "path",
@@ -138,7 +138,7 @@ Deno.test("path and input of random query strings are those of URLSearchParams",
   }
 });
 
-Deno.test("A query string is read the same off the network", async () => {
+Deno.test("A query string over the network is parsed the same", async () => {
   await using server = await serveRouter(router);
   const input = { text: 'a+b & "c" = ü #%', list: [1, null, { a: true }] };
   const { body } = await server.get("echo", input);
@@ -147,7 +147,7 @@ Deno.test("A query string is read the same off the network", async () => {
   assertEquals((await server.get("é%")).body.data, "escaped");
 });
 
-Deno.test("A query without a path is told what it lacks", async () => {
+Deno.test("A query without a path is rejected with an error that names it", async () => {
   const { status, body } = await ask(router, {}, "?input=1");
   assertEquals(status, 400);
   assertEquals(body.error, {

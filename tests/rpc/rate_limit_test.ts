@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { connect, serveRouter, subscribe } from "./helpers.ts";
 
-/** A limited router on a clock that only moves when it is told to. */
+/** Creates a limited router with a manual clock. */
 function limited(options: Partial<RateLimitOptions> = {}) {
   const clock = { time: 0 };
   const builder = procedure.use(rateLimit({
@@ -33,7 +33,7 @@ function limited(options: Partial<RateLimitOptions> = {}) {
   return { router, clock };
 }
 
-/** What a call came to: its data or the code of its error. */
+/** Returns the result of a call: its data or the code of its error. */
 async function outcome(call: Promise<unknown>): Promise<unknown> {
   try {
     return await call;
@@ -42,7 +42,7 @@ async function outcome(call: Promise<unknown>): Promise<unknown> {
   }
 }
 
-Deno.test("rateLimit() refuses the call after the last with RATE_LIMITED, 429 and Retry-After", async () => {
+Deno.test("rateLimit() rejects calls over the limit with RATE_LIMITED, 429 and Retry-After", async () => {
   const { router, clock } = limited();
   await using server = await serveRouter(router);
   assertEquals((await server.get("ping")).status, 200);
@@ -66,7 +66,7 @@ Deno.test("rateLimit() refuses the call after the last with RATE_LIMITED, 429 an
   assertEquals((await server.get("ping")).status, 200);
 });
 
-Deno.test("A window begins with its first call and isn't lengthened by refused ones", async () => {
+Deno.test("A window starts with its first call, and rejected calls don't extend it", async () => {
   const { router, clock } = limited();
   const { ping } = createCaller(router);
   const at = async (time: number) => {
@@ -84,7 +84,7 @@ Deno.test("A window begins with its first call and isn't lengthened by refused o
   assertEquals(await at(1e9), "pong");
 });
 
-Deno.test("A clock that is put back neither lengthens a window nor ends it", async () => {
+Deno.test("A clock that is set back neither extends nor ends a window", async () => {
   const { router, clock } = limited({ limit: 1 });
   const { ping } = createCaller(router);
   clock.time = 1e6;
@@ -97,7 +97,7 @@ Deno.test("A clock that is put back neither lengthens a window nor ends it", asy
   assertEquals(await outcome(ping.query()), "pong");
 });
 
-Deno.test("Each key has a window of its own, named by a function that may wait", async () => {
+Deno.test("Each key has its own window, and the key function may be async", async () => {
   const { router, clock } = limited({
     key: async ({ ctx }) => await Promise.resolve(`${ctx}`),
   });
@@ -119,7 +119,7 @@ Deno.test("Each key has a window of its own, named by a function that may wait",
   );
 });
 
-Deno.test("Of very many keys the oldest are forgotten, the newest are not", async () => {
+Deno.test("With too many keys, the oldest are evicted and the newest are kept", async () => {
   const { router } = limited({
     limit: 1,
     key: ({ ctx }) => `${ctx}`,
@@ -133,7 +133,7 @@ Deno.test("Of very many keys the oldest are forgotten, the newest are not", asyn
   assertEquals(await call(0), "pong");
 });
 
-Deno.test("A key that is used again and again is not forgotten for others", async () => {
+Deno.test("A key in use isn't evicted for others", async () => {
   const { router } = limited({
     limit: 1,
     key: ({ ctx }) => `${ctx}`,
@@ -147,7 +147,7 @@ Deno.test("A key that is used again and again is not forgotten for others", asyn
   }
 });
 
-Deno.test("Without a key the client's address counts, over HTTP and sockets alike", async () => {
+Deno.test("Without a key, calls are limited by client address, over HTTP and sockets alike", async () => {
   const { router, clock } = limited();
   await using server = await serveRouter(router);
   await using client = await connect(server);
@@ -170,11 +170,11 @@ Deno.test("Without a key the client's address counts, over HTTP and sockets alik
   clock.time = 10_000;
   client.send(subscribe("b", "stream"));
   assertEquals((await client.next()).data, "value");
-  // Without an address too: everybody shares one window.
+  // Callers without an address share one window.
   assertEquals(await createCaller(router).ping.query(), "pong");
 });
 
-Deno.test("By default an IPv6 network of 64 bits counts as one caller, and a mapped address as its IPv4 address", async () => {
+Deno.test("By default, an IPv6 /64 network counts as one caller, and a mapped address as its IPv4 address", async () => {
   const isSame = async (...hostnames: string[]) => {
     const { router } = limited({ limit: 1 });
     const app = createApp({ plugins: [rpcPlugin({ router })] });
@@ -213,7 +213,7 @@ Deno.test("By default an IPv6 network of 64 bits counts as one caller, and a map
   ) assert(!await isSame(a, b), `${a} ${b}`);
 });
 
-Deno.test("Keys of the application are counted as they are", async () => {
+Deno.test("Keys of the application are used unchanged", async () => {
   const { router } = limited({ limit: 1, key: ({ ctx }) => ctx as never });
   const call = (key: string) => outcome(createCaller(router, key).ping.query());
   for (
@@ -224,7 +224,7 @@ Deno.test("Keys of the application are counted as they are", async () => {
   }
 });
 
-Deno.test("Each call of a batch counts, and calls that are refused input count too", async () => {
+Deno.test("Each call of a batch counts, including calls with rejected input", async () => {
   const router = createRouter({
     sized: procedure
       .use(rateLimit({ limit: 2, windowMs: 1_000, now: () => 0 }))
@@ -243,14 +243,14 @@ Deno.test("Each call of a batch counts, and calls that are refused input count t
   );
 });
 
-Deno.test("Long keys count like short ones, and are not kept", async () => {
+Deno.test("Long keys count like short ones, but aren't stored", async () => {
   const { router } = limited({ limit: 1, key: ({ ctx }) => ctx as never });
   const call = (key: string) => outcome(createCaller(router, key).ping.query());
   const long = (end: unknown) => `${end}`.padStart(400_000, "x");
   assertEquals(await call(long("a")), "pong");
   assertEquals(await call(long("b")), "pong");
   assertEquals(await call(long("a")), "RATE_LIMITED");
-  // Nobody gets at the window of a long key by a short one.
+  // No short key shares the window of a long one.
   const digest = new Uint8Array(
     await crypto.subtle.digest("SHA-256", new TextEncoder().encode(long("a"))),
   ).toHex();
@@ -262,7 +262,7 @@ Deno.test("Long keys count like short ones, and are not kept", async () => {
   assert(grown < 80_000_000, `${grown} bytes`);
 });
 
-Deno.test("rateLimit() wants positive numbers", () => {
+Deno.test("rateLimit() requires positive numbers", () => {
   const good = { limit: 1, windowMs: 1, maxKeys: 1 };
   for (const name of Object.keys(good)) {
     for (const value of [0, -1, NaN, Infinity, "a"]) {

@@ -26,7 +26,7 @@ for (const name of CLIENTS) {
     title: (name) => needsRedis(name, hasRedis),
     async open(options) {
       const redis = await openRedis();
-      // It is never connected: the channel opens its own connections.
+      // Never connected: the channel opens its own connections.
       const { client } = makeClient(name, { url: redis.url });
       const channel = redis.channel<number>({ ...options, client });
       return { channel, [Symbol.asyncDispose]: redis[Symbol.asyncDispose] };
@@ -47,7 +47,7 @@ async function connect(url: string) {
   return await createClient({ url }).connect();
 }
 
-/** A client, and channels of one name that stand for several processes. */
+/** A client, and channels of one name that represent several processes. */
 interface TestRedis extends AsyncDisposable {
   readonly url: string;
   readonly client: Client;
@@ -99,13 +99,13 @@ function test(
   });
 }
 
-/** How many connections wait for news. */
+/** Returns the number of connections that wait for messages. */
 async function readers(client: Client): Promise<number> {
   const list = await client.sendCommand(["CLIENT", "LIST"]);
   return String(list).split("cmd=xread").length - 1;
 }
 
-test("All subscriptions of a channel share a connection, which ends with the last", async (redis) => {
+test("All subscriptions of a channel share a connection, which closes after the last one", async (redis) => {
   const channel = redis.channel<number>();
   const controllers = range(1, 50).map(() => new AbortController());
   const streams = controllers.map(({ signal }) => channel.subscribe(signal));
@@ -117,7 +117,7 @@ test("All subscriptions of a channel share a connection, which ends with the las
   for (const controller of controllers) controller.abort();
   while (await readers(redis.client) > 0);
 
-  // And it comes again with the next one.
+  // The next subscription opens it again.
   const { signal } = new AbortController();
   const again = channel.subscribe(signal);
   await channel.publish(2);
@@ -125,10 +125,10 @@ test("All subscriptions of a channel share a connection, which ends with the las
   await again.return!();
 });
 
-test("Who leaves while it catches up gets no more, and leaves no connection", async (redis) => {
+test("A subscriber that leaves while it catches up gets no more messages and leaves no connection", async (redis) => {
   const first = await redis.channel<number>({ history: 300 }).publish(0);
   await burst(redis, 300);
-  // Of those that come back, this process holds nothing.
+  // This process has none of the messages to catch up on.
   const channel = redis.channel<number>({ history: 300 });
   for (const taken of [0, 1, 5]) {
     const controller = new AbortController();
@@ -143,17 +143,20 @@ test("Who leaves while it catches up gets no more, and leaves no connection", as
   while (await readers(redis.client) > 0);
 });
 
-test("A burst of all that the history holds arrives", async (redis, signal) => {
-  const channel = redis.channel<number>({ history: 300 });
-  const stream = channel.subscribe(signal);
-  await channel.publish(0);
-  assertEquals(await take(stream, 1), [0]);
-  await burst(redis, 300);
-  assertEquals(await take(stream, 300), range(1, 300));
-});
+test(
+  "A burst of as many messages as the history holds arrives",
+  async (redis, signal) => {
+    const channel = redis.channel<number>({ history: 300 });
+    const stream = channel.subscribe(signal);
+    await channel.publish(0);
+    assertEquals(await take(stream, 1), [0]);
+    await burst(redis, 300);
+    assertEquals(await take(stream, 300), range(1, 300));
+  },
+);
 
 test(
-  "A burst of more than the history holds is told as a loss",
+  "A burst of more messages than the history holds is reported as a loss",
   async (redis, signal) => {
     const channel = redis.channel<number>({ history: 10 });
     const streams = [channel.subscribe(signal), channel.subscribe(signal)];
@@ -169,7 +172,9 @@ test(
   },
 );
 
-/** Publishes 1 to `count` at once, so that no reader can be in between. */
+/**
+ * Publishes 1 to `count` in one transaction, so that no reader runs in between.
+ */
 async function burst(
   { client, name }: TestRedis,
   count: number,
@@ -184,14 +189,14 @@ async function burst(
   await transaction.exec();
 }
 
-test("Redis keeps no more than the history and what it deletes at a time", async (redis) => {
+test("Redis keeps at most the history and one deletion batch", async (redis) => {
   const channel = redis.channel<number>({ history: 50 });
   for (let i = 0; i < 20; i++) await publish(channel, range(1, 500));
   const length = await redis.client.xLen(redis.name);
   assert(length >= 50 && length <= 150, `${length}`);
 });
 
-test("What Redis refuses reaches who asked for it", async (redis, signal) => {
+test("Errors of Redis reach the caller", async (redis, signal) => {
   const channel = redis.channel<number>();
   await redis.client.set(redis.name, "not a stream");
   await assertRejects(() => channel.publish(1), Error, "WRONGTYPE");
@@ -199,7 +204,7 @@ test("What Redis refuses reaches who asked for it", async (redis, signal) => {
   await assertRejects(() => stream.next(), Error, "WRONGTYPE");
   assertEquals(channel.subscribers, 0);
 
-  // The same while it waits for messages.
+  // The same while a subscription waits for messages.
   await redis.client.del(redis.name);
   const waiting = channel.subscribe(signal);
   const next = waiting.next();
@@ -221,7 +226,7 @@ test(
     const stream = channel.subscribe(signal);
     const lastEventId = await channel.publish(1);
     assertEquals(await take(stream, 1), [1]);
-    // Nobody knows what was published and deleted in between.
+    // It's unknown what was published and deleted in between.
     await redis.client.multi().xAdd(redis.name, "*", { v: "0" })
       .del(redis.name).exec();
     await channel.publish(2);
@@ -245,7 +250,7 @@ test(
   },
 );
 
-Deno.test("createRedisChannel() refuses a bad history and an empty name", () => {
+Deno.test("createRedisChannel() rejects an invalid history and an empty name", () => {
   const client = createClient();
   for (const history of [0, -1, 1.5, NaN]) {
     assertThrows(

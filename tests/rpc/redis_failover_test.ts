@@ -11,7 +11,7 @@ import {
   testWithServers as test,
 } from "./redis_processes.ts";
 
-/** How many connections of a server wait for messages. */
+/** Returns the number of connections of a server that wait for messages. */
 async function readers(
   redis: { send(...command: string[]): Promise<unknown> },
 ): Promise<number> {
@@ -19,7 +19,7 @@ async function readers(
     1;
 }
 
-test("A master that is demoted while a subscription waits loses and repeats nothing", async (signal) => {
+test("Demoting the master while a subscription waits loses and repeats nothing", async (signal) => {
   await using redis = await startReplicated();
   const [old, next] = [redis.master, redis.replica];
   await using proxy = startFaultProxy(old.port);
@@ -48,14 +48,14 @@ test("A master that is demoted while a subscription waits loses and repeats noth
   for (const stream of streams) assertEquals(await take(stream, 3), [7, 8, 9]);
 });
 
-test("Subscribers that have seen more than the new master has are notified of a loss", async (signal) => {
+test("Subscribers that have seen more than the new master are notified of a loss", async (signal) => {
   await using redis = await startReplicated();
   await using proxy = startFaultProxy(redis.master.port);
   await using here = openProcess(proxy.url);
   const stream = await begin(here.channel, signal);
   const first = await here.channel.publish(1);
   await replicated(redis.master);
-  // The replica leaves before it gets the next one.
+  // The replica is detached before it gets the next message.
   await redis.replica.send("REPLICAOF", "NO", "ONE");
   const second = await here.channel.publish(2);
   assertEquals(await take(stream, 2), [1, 2]);
@@ -63,7 +63,7 @@ test("Subscribers that have seen more than the new master has are notified of a 
   proxy.cut();
   await assertLost(stream);
 
-  // A process that never saw the old master reports the loss, too.
+  // A process that never saw the old master also reports the loss.
   await using fresh = openProcess(proxy.url);
   await assertLost(await begin(fresh.channel, signal, second));
   const resumed = await begin(fresh.channel, signal, first);
@@ -73,7 +73,7 @@ test("Subscribers that have seen more than the new master has are notified of a 
   assertEquals(await take(anew, 1), [3]);
 });
 
-test("A new master whose ids are smaller than those seen skips no message silently", async (signal) => {
+test("A new master with smaller ids than those seen skips no message silently", async (signal) => {
   await using old = await startRedis();
   await using next = await startRedis();
   // Both have the first entry. The old master's clock is years ahead.
@@ -99,7 +99,7 @@ test("A new master whose ids are smaller than those seen skips no message silent
   assertEquals(await take(anew, 1), [5]);
 });
 
-test("A stream that is replaced while a subscription waits is reported as a loss", async (signal) => {
+test("Replacing a stream while a subscription waits is reported as a loss", async (signal) => {
   await using redis = await startRedis();
   await redis.send("XADD", "c", "90000000000000-1", "v", "1");
   await using here = openProcess(redis.url, { timeout: 1 });
@@ -120,7 +120,7 @@ test("A stream that is replaced while a subscription waits is reported as a loss
   assertEquals(await take(anew, 1), [3]);
 });
 
-test("A server that is loading, read-only or full counts as away", async (signal) => {
+test("A server that is loading, read-only or full counts as unavailable", async (signal) => {
   await using redis = await startRedis();
   await using here = openProcess(redis.url);
   const stream = await begin(here.channel, signal);

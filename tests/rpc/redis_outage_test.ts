@@ -13,7 +13,7 @@ import {
   untilBack,
 } from "./redis_processes.ts";
 
-test("Nothing is lost or doubled if Redis is killed in mid-stream and comes back", async (signal) => {
+test("Killing and restarting Redis in mid-stream loses and duplicates nothing", async (signal) => {
   await using redis = await startRedis(DURABLE);
   await using here = openProcess(redis.url);
   await using there = openProcess(redis.url);
@@ -32,7 +32,7 @@ test("Nothing is lost or doubled if Redis is killed in mid-stream and comes back
   const acknowledged: number[] = [];
   let rejected = 0;
   let next = 0;
-  /** Each number is tried once. A refused one may have come through or not. */
+  /** Publishes each number once. A rejected one may have been stored or not. */
   async function publishTo(count: number): Promise<void> {
     for (const end = next + count; next < end;) {
       const value = next++;
@@ -63,7 +63,7 @@ test("Nothing is lost or doubled if Redis is killed in mid-stream and comes back
   acknowledged.push(last);
   await Promise.all(reading);
 
-  assert(rejected > 0, "no call was under way when Redis was killed");
+  assert(rejected > 0, "no call was in flight when Redis was killed");
   for (const values of seen) {
     assertEquals(values, [...new Set(values)].sort((a, b) => a - b));
     const got = new Set(values);
@@ -73,7 +73,7 @@ test("Nothing is lost or doubled if Redis is killed in mid-stream and comes back
   assertEquals(seen[0], seen[1]);
 });
 
-test("Messages published while a process was away from Redis reach it", async (signal) => {
+test("Messages published while a process was disconnected reach it later", async (signal) => {
   await using redis = await startRedis();
   await using proxy = startFaultProxy(redis.port);
   await using here = openProcess(proxy.url);
@@ -106,7 +106,7 @@ test("Missing more messages than the history holds is reported as a loss", async
   await assertLost(stream);
 });
 
-test("A Redis that comes back without its data is reported as a loss", async (signal) => {
+test("A Redis that restarts without its data is reported as a loss", async (signal) => {
   await using redis = await startRedis();
   await using here = openProcess(redis.url);
   const stream = here.channel.subscribe(signal);
@@ -122,7 +122,7 @@ test("A Redis that comes back without its data is reported as a loss", async (si
   assertEquals(await take(next, 1), [2]);
 });
 
-test("While Redis is away, subscriptions wait and publish() rejects, which is reported once", async (signal) => {
+test("While Redis is down, subscriptions wait and publish() rejects, which is reported once", async (signal) => {
   await using redis = await startRedis(DURABLE);
   await using here = openProcess(redis.url);
   const lastEventId = await here.channel.publish(1);
@@ -157,7 +157,7 @@ test("While Redis is away, subscriptions wait and publish() rejects, which is re
 
   await redis.restart();
   await Promise.all([here, fresh].map(({ channel }) => untilBack(channel)));
-  // Subscriptions without an id begin when Redis is back.
+  // Subscriptions without an id start when Redis is back.
   const done = new Set<number>();
   for (const [i, result] of results.entries()) result.then(() => done.add(i));
   const ids: string[] = [];
@@ -172,7 +172,7 @@ test("While Redis is away, subscriptions wait and publish() rejects, which is re
   for (const i of [1, 3]) assertEquals((await results[i]!).value.value, 2);
 });
 
-test("publish() ends in time on connections that have gone silent, and works within two seconds", async (signal) => {
+test("publish() rejects in time on silent connections, and works again within two seconds", async (signal) => {
   await using redis = await startRedis();
   await using proxy = startFaultProxy(redis.port);
   await using here = openProcess(proxy.url, { timeout: 1 });
@@ -181,7 +181,7 @@ test("publish() ends in time on connections that have gone silent, and works wit
   await there.channel.publish(1);
   assertEquals(await take(stream, 1), [1]);
 
-  // Open connections carry nothing any more, and report no error.
+  // Open connections transmit nothing, and report no error.
   proxy.set("silent");
   proxy.set("forward");
   const began = performance.now();
@@ -191,7 +191,7 @@ test("publish() ends in time on connections that have gone silent, and works wit
   assertEquals(await take(stream, 1), [3]);
   assert(performance.now() - began < 3_000);
 
-  // Now new connections carry nothing either.
+  // Then new connections transmit nothing either.
   proxy.set("black hole");
   for (let i = 0; i < 3; i++) {
     const called = performance.now();
@@ -201,12 +201,12 @@ test("publish() ends in time on connections that have gone silent, and works wit
   await there.channel.publish(4);
   proxy.set("forward");
   const rest = await take(stream, 1);
-  // Unanswered calls may have published their message.
+  // Calls without a result may have published their message.
   while (rest.at(-1) === 0) rest.push(...await take(stream, 1));
   assertEquals(rest.at(-1), 4);
 });
 
-test("Subscriptions go on when Redis kills their connections", async (signal) => {
+test("Subscriptions continue when Redis kills their connections", async (signal) => {
   await using redis = await startRedis();
   await using here = openProcess(redis.url);
   const stream = await begin(here.channel, signal);
@@ -218,7 +218,7 @@ test("Subscriptions go on when Redis kills their connections", async (signal) =>
   assertEquals(await take(stream, 10), range(2, 11));
 });
 
-test("A subscription waits for a slow client, whatever becomes of Redis", async (signal) => {
+test("A subscription waits for a slow client, whatever happens to Redis", async (signal) => {
   await using redis = await startRedis(DURABLE);
   await using here = openProcess(redis.url);
   const stream = await begin(here.channel, signal);
@@ -229,7 +229,7 @@ test("A subscription waits for a slow client, whatever becomes of Redis", async 
   assertEquals(await take(stream, 101), range(1, 101));
 });
 
-test("Redis is asked once for each message that is published", async (signal) => {
+test("Publishing a message takes one command", async (signal) => {
   await using redis = await startRedis();
   await using here = openProcess(redis.url);
   const stream = await begin(here.channel, signal);

@@ -1,5 +1,5 @@
 /**
- * Processes that share a channel in Redis, and what tests do with them.
+ * Processes that share a channel in Redis, and helpers for them.
  *
  * @module
  */
@@ -13,17 +13,17 @@ import {
 import { createClient } from "redis";
 import { hasRedisServer, needsRedis } from "../redis_server.ts";
 
-/** One of the processes that share a channel. Ends with its block. */
+/** A process that shares a channel. Disposing it closes the channel. */
 export interface TestProcess extends AsyncDisposable {
   readonly channel: RedisChannel<number>;
-  /** The errors that the channel has reported. */
+  /** Errors reported by the channel. */
   readonly errors: readonly Error[];
 }
 
-/** A timeout that no busy machine exceeds, in seconds. */
+/** A timeout that isn't exceeded even on a busy machine, in seconds. */
 export const UNHURRIED = 10;
 
-/** Makes the channel of another process. Its client is never connected. */
+/** Creates the channel of another process. Its client is never connected. */
 export function openProcess(
   url: string,
   options: Partial<RedisChannelOptions> = {},
@@ -43,19 +43,19 @@ export function openProcess(
   };
 }
 
-/** Subscribes, and waits until the subscription has begun. */
+/** Subscribes, and waits until the subscription has started. */
 export async function begin(
   channel: RedisChannel<number>,
   signal: AbortSignal,
   lastEventId?: string,
 ) {
   const stream = channel.subscribe(signal, { lastEventId });
-  // One connection answers in the order of its commands.
+  // A connection answers its commands in order.
   await channel.ping();
   return stream;
 }
 
-/** Publishes as soon as Redis can be reached. */
+/** Publishes as soon as Redis is reachable. */
 export async function publishWhenBack(
   channel: Channel<number>,
   value: number,
@@ -70,7 +70,7 @@ export async function publishWhenBack(
   }
 }
 
-/** Waits until Redis can be reached. */
+/** Waits until Redis is reachable. */
 export async function untilBack(channel: RedisChannel<number>): Promise<void> {
   for (;;) {
     try {
@@ -81,7 +81,7 @@ export async function untilBack(channel: RedisChannel<number>): Promise<void> {
   }
 }
 
-/** Registers a test that starts servers of Redis. */
+/** Registers a test that starts Redis servers. */
 export function testWithServers(
   name: string,
   fn: (signal: AbortSignal) => Promise<void>,

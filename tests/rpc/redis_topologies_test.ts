@@ -19,7 +19,7 @@ import {
 async function useEach(place: RedisPlace, signal: AbortSignal): Promise<void> {
   for (const name of CLIENTS) {
     await using made = makeClient(name, place);
-    // This client only knows the master while it is connected.
+    // This client knows the master only while it is connected.
     if (name === "redis 5" && "sentinels" in place) await made.connect();
     const { client } = made;
     const options = { client, name, timeout: UNHURRIED };
@@ -44,7 +44,7 @@ test("Channels work with each client in a cluster", async (signal) => {
   await useEach(redis.place, signal);
 });
 
-test("A subscription goes on with the master that Sentinel chooses", async (signal) => {
+test("A subscription continues with the master that Sentinel elects", async (signal) => {
   await using redis = await startSentinels();
   await using made = makeClient("redis 6", redis.place);
   const { client } = made;

@@ -10,10 +10,10 @@ import {
   subscribe,
 } from "./helpers.ts";
 
-Deno.test("Who has too many subscriptions that don't stop is told so, not that too many are open", async () => {
+Deno.test("A subscription over the limit is rejected with the reason if earlier ones haven't stopped yet", async () => {
   const stuck = Promise.withResolvers<void>();
   const router = createRouter({
-    // deno-lint-ignore require-yield -- it hangs
+    // deno-lint-ignore require-yield -- it never yields
     stuck: procedure.subscription(async function* () {
       await stuck.promise;
     }),
@@ -33,7 +33,7 @@ Deno.test("Who has too many subscriptions that don't stop is told so, not that t
   stuck.resolve();
 });
 
-/** What a server of Node may have put in place of `Response`. */
+/** A `Response` class of a server for Node. */
 class ForeignResponse {
   readonly status: number;
   readonly headers = new Headers();
@@ -47,7 +47,7 @@ class ForeignResponse {
   }
 }
 
-Deno.test("A Response of another class that a procedure throws is one", async () => {
+Deno.test("A procedure may throw a Response of another class", async () => {
   const log = errorLog();
   const router = createRouter({
     fail: procedure.query(() => {
@@ -59,7 +59,7 @@ Deno.test("A Response of another class that a procedure throws is one", async ()
   assertEquals(log.logged, []);
 });
 
-Deno.test("What throws when it is asked what it is can be thrown, by procedures and by routes", async () => {
+Deno.test("Procedures and routes may throw values that throw when inspected", async () => {
   const refuse = () => {
     throw new Error("don't touch");
   };

@@ -54,7 +54,7 @@ const router = createRouter({
   }),
 }, log);
 
-Deno.test("A procedure sets headers of its response, cookies too", async () => {
+Deno.test("A procedure can set response headers, including cookies", async () => {
   await using server = await serveRouter(router);
   const { headers, body } = await server.post({
     path: ["signIn"],
@@ -71,13 +71,13 @@ Deno.test("A procedure sets headers of its response, cookies too", async () => {
   assertEquals(later.headers.getSetCookie(), ["seen=yes"]);
   const head = await server.request({ method: "HEAD" }, queryOf("later"));
   assertEquals(head.headers.get("cache-control"), "max-age=60");
-  // The next answer has none of it.
+  // The next response has none of them.
   const plain = await server.get("plain");
   assertEquals(plain.headers.getSetCookie(), []);
   assertEquals(plain.headers.get("cache-control"), "no-store");
 });
 
-Deno.test("A failure has the headers that were set before it; its own go before them", async () => {
+Deno.test("A failure has the headers set before it, and its own ones take precedence", async () => {
   await using server = await serveRouter(router);
   const { status, headers } = await server.get("refused");
   assertEquals(status, 503);
@@ -86,7 +86,7 @@ Deno.test("A failure has the headers that were set before it; its own go before 
   assertEquals(headers.get("cache-control"), "no-store");
 });
 
-Deno.test("The one response of a batch has the headers of all its calls, in their order", async () => {
+Deno.test("The response of a batch has the headers of all its calls, in order", async () => {
   await using server = await serveRouter(router);
   const signIn = (input: string) => ({
     path: ["signIn"],
@@ -117,7 +117,7 @@ Deno.test("The one response of a batch has the headers of all its calls, in thei
   assertEquals(headers.get("x-user"), "grace");
 });
 
-Deno.test("What a response says of itself is not for procedures to set", async () => {
+Deno.test("Procedures can't set headers that the response sets itself", async () => {
   log.logged.length = 0;
   for (
     const name of [
@@ -143,7 +143,7 @@ Deno.test("What a response says of itself is not for procedures to set", async (
   const failed = await ask(router, {}, queryOf("wrong"));
   assertEquals(failed.status, 401);
   assertEquals(failed.headers.get("content-type"), "application/json");
-  // In a batch, it fails the call that did it and no other.
+  // In a batch, it fails only its own call.
   const { body } = await ask(
     router,
     postOf({
@@ -156,7 +156,7 @@ Deno.test("What a response says of itself is not for procedures to set", async (
   assertEquals(body.data.map(({ ok }: { ok: boolean }) => ok), [false, true]);
 });
 
-Deno.test("On a socket there is no response: what is set goes nowhere, and the stream goes on", async () => {
+Deno.test("On a socket, response headers are ignored and the stream continues", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   client.send(subscribe("a", "stream"));
@@ -164,7 +164,7 @@ Deno.test("On a socket there is no response: what is set goes nowhere, and the s
   assertEquals([value!.data, end!.type], ["streamed", "complete"]);
 });
 
-Deno.test("createCaller() hands on what its procedures set, to who wants it", async () => {
+Deno.test("createCaller() passes on the headers that its procedures set", async () => {
   const responseHeaders = new Headers();
   const caller = createCaller(router, undefined, { responseHeaders });
   await caller.signIn.mutate("ada");

@@ -16,7 +16,7 @@ import { ask, queryOf } from "./helpers.ts";
 
 const ping = procedure.query(() => "pong");
 
-Deno.test("An app may have RPC at several endpoints, each of which names its plugin", async () => {
+Deno.test("An app can have RPC at several endpoints, and each names its plugin", async () => {
   const plain = createRouter({ ping });
   const dated = createRouter(plain._def, { transformer: devalue });
   const plugins = [
@@ -38,7 +38,7 @@ Deno.test("An app may have RPC at several endpoints, each of which names its plu
   );
 });
 
-Deno.test("An endpoint is a path as requests have it, or it is refused", () => {
+Deno.test("An endpoint must be a path as in request URLs", () => {
   const router = createRouter({ ping });
   const info = { title: "API", version: "1" };
   for (
@@ -80,9 +80,9 @@ Deno.test("An endpoint is a path as requests have it, or it is refused", () => {
   }
 });
 
-Deno.test("What is no router, definition or set of options is refused by name", () => {
+Deno.test("Invalid routers, definitions and options are rejected by name", () => {
   const router = createRouter({ ping });
-  // deno-lint-ignore no-explicit-any -- what JavaScript may pass
+  // deno-lint-ignore no-explicit-any -- JavaScript may pass anything
   const wrong = undefined as any;
   const cases: readonly (readonly [() => unknown, string])[] = [
     [
@@ -125,9 +125,9 @@ Deno.test("What is no router, definition or set of options is refused by name", 
   for (const [run, message] of cases) assertThrows(run, TypeError, message);
 });
 
-Deno.test("Options of a wrong type are refused where they are passed", () => {
+Deno.test("Options of a wrong type are rejected where they are passed", () => {
   const router = createRouter({ ping });
-  // deno-lint-ignore no-explicit-any -- what JavaScript may pass
+  // deno-lint-ignore no-explicit-any -- JavaScript may pass anything
   const wrong = 1 as any;
   const cases: readonly (readonly [() => unknown, string])[] = [
     [
@@ -167,7 +167,7 @@ Deno.test("Options of a wrong type are refused where they are passed", () => {
   for (const [run, message] of cases) assertThrows(run, TypeError, message);
 });
 
-Deno.test("A name that a client's path can't have is refused, at any depth", async () => {
+Deno.test("A name that a client's path can't contain is rejected, at any depth", async () => {
   const api = createRouter({ ping });
   const rpc = createClient<typeof api>({ httpEndpoint: "/api/rpc" });
   for (const name of ["then", "toJSON"]) {
@@ -180,7 +180,7 @@ Deno.test("A name that a client's path can't have is refused, at any depth", asy
       );
     }
   }
-  // Whatever else an object has is a name like any other.
+  // Other names of properties of objects are allowed.
   const names = ["toString", "constructor", "catch", "query", "__proto__"];
   const def = Object.fromEntries(names.map((name) => [name, ping]));
   const caller = createCaller(createRouter(def));
@@ -189,7 +189,7 @@ Deno.test("A name that a client's path can't have is refused, at any depth", asy
   }
 });
 
-Deno.test("A router within another one has no transformer, or the same", async () => {
+Deno.test("A nested router has no transformer, or the same one", async () => {
   const plain = createRouter({ ping });
   const inner = createRouter({ ping }, { transformer: devalue });
   const message =

@@ -44,7 +44,7 @@ function standard(validate: (value: unknown) => unknown): Schema {
   return { "~standard": { version: 1, vendor: "test", validate } };
 }
 
-/** A schema in the style of zod 3, with `safeParse`. */
+/** Returns a schema in the style of zod 3, with `safeParse`. */
 function safe(
   safeParse: (value: unknown) => unknown,
   name: "safeParse" | "safeParseAsync" = "safeParse",
@@ -52,7 +52,7 @@ function safe(
   return { parse: () => fail("parse() is called"), [name]: safeParse } as never;
 }
 
-/** Schemas whose code throws when they check any text. */
+/** Schemas whose code throws when they check a string. */
 const failing: Record<string, Schema> = {
   "zod's transform that throws": z.string().transform(() => fail()),
   "zod's transform that rejects": z.string()
@@ -64,7 +64,7 @@ const failing: Record<string, Schema> = {
     .transform(() => fail(new DatabaseError(SECRET))),
   "zod's transform that rejects with an error with issues": z.string()
     .transform(() => Promise.reject(new DatabaseError(SECRET))),
-  "zod's transform in which another schema refuses a row": z.string()
+  "zod's transform in which another schema rejects a row": z.string()
     .transform(() => v.parse(inner, { row: SECRET + "?" })),
   "zod's preprocess that throws": z.preprocess(() => fail(), z.string()),
   "zod's message that throws": z.number({ error: () => fail() }),
@@ -101,7 +101,7 @@ const failing: Record<string, Schema> = {
     }],
   })),
   "a safeParse() that throws": safe(() => fail()),
-  "a safeParse() that gives no result": safe(() => ({ error: failure })),
+  "a safeParse() without a result": safe(() => ({ error: failure })),
   "a safeParseAsync() that rejects": safe(
     () => Promise.reject(failure),
     "safeParseAsync",
@@ -113,7 +113,7 @@ const stream = async function* () {
 };
 
 for (const [what, schema] of Object.entries(failing)) {
-  Deno.test(`Callers hear nothing of ${what}, in an input or an output`, async () => {
+  Deno.test(`Callers learn nothing of ${what}, in an input or an output`, async () => {
     const log = errorLog();
     const def: RouterDef = {
       input: {
@@ -200,7 +200,7 @@ Deno.test("An RPCError thrown by a schema's code reaches the caller", async () =
   assertEquals(log.logged, []);
 });
 
-Deno.test("A schema with safeParse() reports by its result, at once or later", async () => {
+Deno.test("A schema with safeParse() reports issues in its result, synchronously or later", async () => {
   const issues = [{ path: ["a"], message: "no", code: "c", input: SECRET }];
   const error = Object.assign(new Error(SECRET), { issues });
   for (const name of ["safeParse", "safeParseAsync"] as const) {

@@ -66,7 +66,7 @@ for (const [name, serve] of Object.entries(servers)) {
       ] as const
     ) {
       const request = new Request(origin + path, { headers });
-      // `fetch` doesn't send all of these headers, so the plugin is asked.
+      // `fetch` can't send all of these headers, so call the plugin.
       const response = "upgrade" in headers
         ? await plugin.handle(request, {})!
         : await fetch(request);

@@ -1,5 +1,5 @@
 /**
- * Tests for every channel that several processes share.
+ * The contract of channels that several processes share.
  *
  * @module
  */
@@ -13,13 +13,13 @@ import {
 import type { Channel, Transformer } from "@quartet/kit/rpc";
 import { publish, range, take } from "./channel_contract.ts";
 
-/** A channel as one process opens it. */
+/** A channel, as opened by one process. */
 export interface SharedChannel<T> extends Channel<T> {
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens channels that stand for several processes, and closes them. */
+/** Channels that represent several processes. Disposing it closes them. */
 export interface SharedChannels extends AsyncDisposable {
   channel<T>(options?: {
     readonly name?: string;
@@ -28,15 +28,15 @@ export interface SharedChannels extends AsyncDisposable {
   }): SharedChannel<T>;
 }
 
-/** A kind of channel. */
+/** A kind of channel to test. */
 export interface SharedChannelKind {
-  /** The end of the tests' names, such as `in Redis`. */
+  /** Suffix of the test names, such as `in Redis`. */
   readonly where: string;
-  /** Begins without channels. */
+  /** Creates an empty store. */
   open(): Promise<SharedChannels>;
-  /** Names a test; may add why it is ignored. */
+  /** Returns a test's name, with the reason if it is skipped. */
   title(name: string): string;
-  /** Whether the tests can't run here. */
+  /** Whether the tests are skipped. */
   readonly ignore: boolean;
 }
 
@@ -62,16 +62,16 @@ export function testSharedChannel(kind: SharedChannelKind): void {
   }
 
   test(
-    "Channels of one name are one channel, also across processes",
+    "Channels of one name are one channel, even across processes",
     async (channels, signal) => {
       const here = channels.channel<number>();
       const there = channels.channel<number>();
       const streams = [here.subscribe(signal), there.subscribe(signal)];
-      // Where it begins is asked for over another connection.
+      // The start is requested over another connection.
       await Promise.all([here.ping(), there.ping()]);
       const ids = [await here.publish(1), await there.publish(2)];
       for (const stream of streams) assertEquals(await take(stream, 2), [1, 2]);
-      // A client that comes back may reach another machine, also a new one.
+      // A reconnecting client may reach another process, or a new one.
       for (const channel of [here, there, channels.channel<number>()]) {
         const stream = channel.subscribe(signal, { lastEventId: ids[0] });
         assertEquals(await take(stream, 1), [2]);
@@ -80,7 +80,7 @@ export function testSharedChannel(kind: SharedChannelKind): void {
   );
 
   test(
-    "Channels of different names have nothing to do with each other",
+    "Channels of different names are independent",
     async (channels, signal) => {
       const channel = channels.channel<number>();
       const stream = channel.subscribe(signal);
@@ -91,7 +91,7 @@ export function testSharedChannel(kind: SharedChannelKind): void {
   );
 
   test(
-    "Values go through JSON, or the transformer",
+    "Values are encoded as JSON, or by the transformer",
     async (channels, signal) => {
       const json = channels.channel<unknown>();
       const values = [
@@ -129,7 +129,7 @@ export function testSharedChannel(kind: SharedChannelKind): void {
   );
 
   test(
-    "A message that can't be read ends the subscriptions, once",
+    "An unreadable message ends the subscriptions once",
     async (channels, signal) => {
       const channel = channels.channel<number>();
       const stream = channel.subscribe(signal);
@@ -154,7 +154,7 @@ export function testSharedChannel(kind: SharedChannelKind): void {
   );
 
   test(
-    "close() ends subscriptions, and nothing works after it",
+    "close() ends subscriptions, and nothing works afterwards",
     async (channels, signal) => {
       const channel = channels.channel<number>();
       const streams = range(1, 3).map(() => channel.subscribe(signal));
@@ -173,7 +173,7 @@ export function testSharedChannel(kind: SharedChannelKind): void {
   );
 
   test(
-    "Thousands of messages pass in order from several publishers",
+    "Thousands of messages from several publishers arrive in order",
     async (open, signal) => {
       const channels = range(0, 3).map(() =>
         open.channel<number>({ history: 8000 })

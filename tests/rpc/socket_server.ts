@@ -1,6 +1,6 @@
 /**
- * A server whose memory can be measured from outside; started with
- * `--expose-gc`. It prints its port.
+ * A server whose memory is measured from outside. Started with `--expose-gc`,
+ * it prints its port.
  */
 
 import { createApp, type ServerWebSocket } from "@quartet/kit/app";
@@ -14,17 +14,17 @@ import { z } from "zod";
 
 declare const gc: () => void;
 
-/** What the server tells of itself. */
+/** Figures of the server. */
 export interface Figures {
-  /** Generators that have begun and not ended. */
+  /** Number of running generators. */
   readonly running: number;
-  /** Connections whose data is still alive. */
+  /** Number of connections whose data is still alive. */
   readonly connections: number;
-  /** Subscriptions in the maps of those. */
+  /** Number of subscriptions in those connections' maps. */
   readonly subscriptions: number;
-  /** Bytes that wait to be sent, of the connection with the most. */
+  /** Unsent bytes of the connection with the most. */
   readonly buffered: number;
-  /** Values that `flood` has given. */
+  /** Number of values that `flood` has yielded. */
   readonly produced: number;
   readonly heap: number;
   readonly rss: number;
@@ -66,7 +66,7 @@ const api = createRouter({
 
 async function figures({ input }: { input: boolean }): Promise<Figures> {
   for (let i = 0; input && i < 3; i++) {
-    // A WeakRef holds its target until the end of the running job.
+    // A WeakRef keeps its target alive until the current job ends.
     await new Promise((resolve) => setTimeout(resolve));
     gc();
   }

@@ -12,7 +12,7 @@ import { connect, serveRouter, subscribe, until } from "./helpers.ts";
 const channel = createChannel<number>();
 const other = createChannel<number>();
 
-/** Subscriptions that begin in each possible way. */
+/** Subscriptions that start in each possible way. */
 const api = createRouter({
   returned: procedure.subscription(({ signal, lastEventId }) =>
     channel.subscribe(signal, { lastEventId })
@@ -51,7 +51,7 @@ const api = createRouter({
 });
 
 for (const path of ["returned", "yielded", "tracked"] as const) {
-  Deno.test(`A socket hears the position at which the subscription ${path} begins`, async () => {
+  Deno.test(`A socket receives the starting position of the subscription ${path}`, async () => {
     await using server = await serveRouter(api);
     const before = await channel.publish(0);
     await using client = await connect(server);
@@ -70,7 +70,7 @@ for (const path of ["returned", "yielded", "tracked"] as const) {
       eventId,
     }));
 
-    // A client that resumes from there has missed nothing.
+    // A client that resumes from there misses nothing.
     await using again = await connect(server);
     again.send({ ...subscribe("b", path), lastEventId: before });
     assertEquals(await again.take(2), expected);
@@ -78,7 +78,7 @@ for (const path of ["returned", "yielded", "tracked"] as const) {
   });
 }
 
-Deno.test("No position is sent that can't be resumed from", async () => {
+Deno.test("A position that can't be resumed from isn't sent", async () => {
   await using server = await serveRouter(api);
   const lastEventId = await channel.publish(0);
   await using client = await connect(server);
@@ -96,7 +96,7 @@ Deno.test("No position is sent that can't be resumed from", async () => {
   assertEquals(await client.settle(), []);
 });
 
-Deno.test("The position before the first message can be resumed from", async () => {
+Deno.test("A subscription can resume from the position before the first message", async () => {
   const empty = createChannel<number>({ history: 2 });
   const { signal } = new AbortController();
   const news = createRouter({
@@ -133,7 +133,7 @@ for (const path of ["returned", "yielded", "tracked"] as const) {
       onData: (n) => seen.push(n),
     });
     await until(() => server.opened === 1 && channel.subscribers > before);
-    // All messages sent before this answer have arrived.
+    // All messages sent before this response have arrived.
     for await (const _ of rpc.answer.subscribe());
     server.breakSockets();
     await until(() => channel.subscribers === before);
@@ -145,7 +145,7 @@ for (const path of ["returned", "yielded", "tracked"] as const) {
   });
 }
 
-Deno.test("A client doesn't repeat values without an id after a break", async () => {
+Deno.test("A client doesn't repeat values without an id after a reconnect", async () => {
   await using server = await serveBreakable(api);
   const rpc = createClient<typeof api>({
     httpEndpoint: server.url,

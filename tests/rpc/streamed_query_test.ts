@@ -15,7 +15,7 @@ import {
 import { serveBreakable } from "./breakable_server.ts";
 import { until } from "./helpers.ts";
 
-Deno.test("A streamed query begins anew after a gap, so that its list has no hole", async () => {
+Deno.test("A streamed query restarts after a gap, so that its list is complete", async () => {
   let channel: Channel<number>;
   const list: number[] = [];
   const restart = () => channel = createChannel<number>();

@@ -23,7 +23,7 @@ function aborted(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
 
-/** Generators by what they do when they are ended, and how often they were. */
+/** Creates generators by how they end, and counts their ends. */
 function createGenerators(log = errorLog()) {
   const ends: Record<string, number> = {};
   function count(name: string) {
@@ -65,12 +65,12 @@ function createGenerators(log = errorLog()) {
         count("never awaits");
       }
     }),
-    "is held by backpressure": procedure.subscription(async function* () {
+    "is paused by backpressure": procedure.subscription(async function* () {
       try {
         yield "ready";
         for (;;) yield "x".repeat(1 << 20);
       } finally {
-        count("is held by backpressure");
+        count("is paused by backpressure");
       }
     }),
     "delegates": procedure.subscription(async function* ({ signal }) {
@@ -84,14 +84,14 @@ function createGenerators(log = errorLog()) {
       }
       yield* inner();
     }),
-    "has finally that awaits": procedure.subscription(
+    "awaits in finally": procedure.subscription(
       async function* ({ signal }) {
         try {
           yield "ready";
           await aborted(signal);
         } finally {
           await new Promise((resolve) => setTimeout(resolve));
-          count("has finally that awaits");
+          count("awaits in finally");
         }
       },
     ),
@@ -102,12 +102,12 @@ function createGenerators(log = errorLog()) {
           signal.addEventListener("abort", reject)
         );
       } catch {
-        yield "I would rather go on";
+        yield "not finished";
       } finally {
         count("catches everything");
       }
     }),
-    "is let go by return()": procedure.subscription(() => {
+    "is released by return()": procedure.subscription(() => {
       const released = Promise.withResolvers<void>();
       let first = true;
       return {
@@ -119,14 +119,14 @@ function createGenerators(log = errorLog()) {
             return { done, value: "ready" };
           },
           return() {
-            count("is let go by return()");
+            count("is released by return()");
             released.resolve();
             return Promise.resolve({ done: true as const, value: undefined });
           },
         }),
       };
     }),
-    "is an iterator by hand": procedure.subscription(({ signal }) => {
+    "is a hand-written iterator": procedure.subscription(({ signal }) => {
       let first = true;
       return {
         [Symbol.asyncIterator]: () => ({
@@ -136,7 +136,7 @@ function createGenerators(log = errorLog()) {
             return { done: false, value: "ready" };
           },
           return() {
-            count("is an iterator by hand");
+            count("is a hand-written iterator");
             return Promise.resolve({ done: true as const, value: undefined });
           },
         }),
@@ -147,7 +147,7 @@ function createGenerators(log = errorLog()) {
   return { router, names, ends };
 }
 
-/** How a subscription can come to its end from outside. */
+/** Ways to end a subscription from outside. */
 const endings: Record<
   string,
   (
@@ -159,10 +159,10 @@ const endings: Record<
   async "it is unsubscribed"(client, _server, names) {
     for (const id of names) await client.send({ type: "unsubscribe", id });
   },
-  async "its client says goodbye"(client) {
+  async "its client closes the socket"(client) {
     await client.send(new Uint8Array([0x88, 0x80, 0, 0, 0, 0]));
   },
-  "its client dies without a word"(client) {
+  "its connection breaks"(client) {
     client.connection.close();
     return Promise.resolve();
   },
@@ -186,7 +186,7 @@ for (const [ending, end] of Object.entries(endings)) {
       },
     };
     await using server = await serveRouter(observed);
-    // Some of them stand at a yield, held back by a client that doesn't read.
+    // Some are paused at a yield, because their client doesn't read.
     const client = await connectRaw(server.port);
     for (const name of names) await client.send(subscribe(name, name));
     const seen = new Set<string>();
@@ -199,10 +199,10 @@ for (const [ending, end] of Object.entries(endings)) {
     try {
       client.connection.close();
     } catch {
-      // That was its end.
+      // The connection has ended.
     }
     await ended;
-    // A turn for what would run twice.
+    // Yield, in case a finally runs twice.
     await new Promise((resolve) => setTimeout(resolve));
     assertEquals(ends, Object.fromEntries(names.map((name) => [name, 1])));
     assertEquals(map!.size, 0);
@@ -210,7 +210,7 @@ for (const [ending, end] of Object.entries(endings)) {
   });
 }
 
-Deno.test("A subscription's finally runs once when its generator throws or comes to its end", async () => {
+Deno.test("A subscription's finally runs once when its generator throws or finishes", async () => {
   const ends: string[] = [];
   const router = createRouter({
     throws: procedure.subscription(async function* () {
@@ -256,7 +256,7 @@ Deno.test("A subscription's finally runs once when its generator throws or comes
   assertEquals(ends, Object.keys(router._def));
 });
 
-Deno.test("A generator that never awaits can be unsubscribed, and others are served meanwhile", async () => {
+Deno.test("A generator that never awaits can be unsubscribed, and doesn't block others", async () => {
   let ended = 0;
   const router = createRouter({
     busy: procedure.subscription(async function* () {
@@ -280,7 +280,7 @@ Deno.test("A generator that never awaits can be unsubscribed, and others are ser
   assert((await busy.settle()).every(({ type }) => type === "data"));
 });
 
-Deno.test("A subscription that is ended before its middleware lets it begin never begins", async () => {
+Deno.test("A subscription that ends before its middleware calls next() never starts", async () => {
   const gate = Promise.withResolvers<void>();
   const entered = Promise.withResolvers<void>();
   let begun = false;
@@ -313,7 +313,7 @@ Deno.test("A subscription that is ended before its middleware lets it begin neve
   assertEquals(begun, false);
 });
 
-Deno.test("A subscription's handler gets its input, the copied request, and what a returning client saw last", async () => {
+Deno.test("A subscription's handler receives input, a copy of the request, and the client's lastEventId", async () => {
   const router = createRouter({
     args: procedure.subscription(
       z.object({ from: z.number().default(5) }),
@@ -351,7 +351,7 @@ Deno.test("A subscription's handler gets its input, the copied request, and what
   });
 });
 
-Deno.test("Tracked values travel with their ids, other values without, and undefined without data", async () => {
+Deno.test("Tracked values have their ids, other values none, and undefined has no data", async () => {
   const router = createRouter({
     checked: procedure.output(z.object({ n: z.number() }))
       .subscription(async function* () {
@@ -382,7 +382,7 @@ Deno.test("Tracked values travel with their ids, other values without, and undef
   ]);
 });
 
-Deno.test("The signal of a subscription that came to its end is not aborted, not even when the client goes", async () => {
+Deno.test("The signal of a finished subscription isn't aborted, even when the client leaves", async () => {
   const signals: AbortSignal[] = [];
   const router = createRouter({
     short: procedure.subscription(async function* ({ signal }) {
@@ -400,7 +400,7 @@ Deno.test("The signal of a subscription that came to its end is not aborted, not
   assertEquals(signals.map(({ aborted }) => aborted), [false]);
 });
 
-Deno.test("The handler for other servers serves and ends subscriptions as the plugin does", async () => {
+Deno.test("The handler for other servers serves and ends subscriptions like the plugin", async () => {
   const { router, names, ends } = createGenerators();
   const plugin = rpcPlugin({ router });
   const upgrader = createUpgrader<WSConnectionData>(
@@ -424,7 +424,7 @@ Deno.test("The handler for other servers serves and ends subscriptions as the pl
   assertEquals(ends, Object.fromEntries(names.map((name) => [name, 1])));
 });
 
-Deno.test("A socket whose server doesn't keep its request serves who doesn't ask for it", async () => {
+Deno.test("A socket without its original request works until a handler reads the request", async () => {
   const log = errorLog();
   const router = createRouter({
     plain: procedure.subscription(async function* () {

@@ -33,7 +33,7 @@ import {
 } from "@tanstack/query-core";
 import { z } from "zod";
 
-/** What the server's handlers were called with, and when they were left. */
+/** Calls that the server's handlers received, and whether they were aborted. */
 interface Seen {
   readonly calls: string[];
   readonly aborted: PromiseWithResolvers<void>;
@@ -82,7 +82,7 @@ function createAPI({ calls, aborted, waiting }: Seen) {
 
 type API = ReturnType<typeof createAPI>;
 
-/** Runs a test with a server, its client and an empty cache. */
+/** Registers a test with a server, its client and an empty cache. */
 function test(
   name: string,
   fn: (t: Seen & { rpc: Client<API>; queries: QueryClient }) => Promise<void>,
@@ -112,7 +112,7 @@ function test(
   });
 }
 
-/** Rejects if a promise takes too long, rather than waiting for good. */
+/** Rejects after a time limit instead of waiting forever. */
 async function soon(promise: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(() => late.reject(new Error("too late")), 5_000);
@@ -121,7 +121,7 @@ async function soon(promise: Promise<void>): Promise<void> {
   );
 }
 
-/** Resolves once an observer's result is as wanted. */
+/** Waits until an observer's result meets a condition. */
 function until<Result>(
   observer: {
     subscribe(listener: (result: Result) => void): () => void;
@@ -158,7 +158,7 @@ test("queryOptions() caches a query without input under its path", async ({ rpc,
   assertEquals(queries.getQueryData(queryKey(rpc.posts.count.query)), 7);
 });
 
-test("queryOptions() gives null where a query gives undefined", async ({ rpc, queries }) => {
+test("queryOptions() returns null if a query returns undefined", async ({ rpc, queries }) => {
   const { query } = rpc.maybe;
   const data = await queries.fetchQuery(queryOptions(query));
   isType<string | null>()(data);
@@ -166,7 +166,7 @@ test("queryOptions() gives null where a query gives undefined", async ({ rpc, qu
   assertEquals(await queries.fetchQuery(queryOptions(query, "a")), "a");
 });
 
-test("queryOptions() hands further options on", async ({ rpc, queries }) => {
+test("queryOptions() passes on other options", async ({ rpc, queries }) => {
   const observer = new QueryObserver(
     queries,
     queryOptions(rpc.posts.byId.query, 3, {
@@ -180,8 +180,8 @@ test("queryOptions() hands further options on", async ({ rpc, queries }) => {
   assertEquals(observer.options.meta, { from: "a test" });
 });
 
-test("queryOptions() gives the query up on the server when nobody wants it any more", async ({ rpc, queries, aborted, waiting }) => {
-  // The server's signal is aborted, or the last line times out.
+test("queryOptions() aborts the query on the server when its last observer leaves", async ({ rpc, queries, aborted, waiting }) => {
+  // The server's signal aborts, or the last line times out.
   const observer = new QueryObserver(queries, queryOptions(rpc.slow.query));
   const unsubscribe = observer.subscribe(() => {});
   await soon(waiting.promise);
@@ -189,7 +189,7 @@ test("queryOptions() gives the query up on the server when nobody wants it any m
   await soon(aborted.promise);
 });
 
-test("queryOptions() gives the query up when it is cancelled", async ({ rpc, queries, aborted, waiting }) => {
+test("queryOptions() aborts the query when it is cancelled", async ({ rpc, queries, aborted, waiting }) => {
   const options = queryOptions(rpc.slow.query);
   const fetching = queries.fetchQuery(options).catch(() => "cancelled");
   await soon(waiting.promise);
@@ -198,7 +198,7 @@ test("queryOptions() gives the query up when it is cancelled", async ({ rpc, que
   assertEquals(await fetching, "cancelled");
 });
 
-test("queryOptions() fails with the client's errors, and types say so", async ({ rpc, queries }) => {
+test("queryOptions() fails with the client's errors, also in its types", async ({ rpc, queries }) => {
   const observer = new QueryObserver(
     queries,
     queryOptions(rpc.posts.byId.query, -1),
@@ -213,7 +213,7 @@ test("queryOptions() fails with the client's errors, and types say so", async ({
   ]);
 });
 
-test("queryOptions() waits where the input is the skipToken", async ({ rpc, queries, calls }) => {
+test("queryOptions() doesn't run if the input is skipToken", async ({ rpc, queries, calls }) => {
   const options = (id: number | undefined) =>
     queryOptions(rpc.posts.byId.query, id ?? skipToken);
   const observer = new QueryObserver(queries, options(undefined));
@@ -226,7 +226,7 @@ test("queryOptions() waits where the input is the skipToken", async ({ rpc, quer
   stop();
 });
 
-test("queryKey() of a query or a router invalidates all that is below it", async ({ rpc, queries }) => {
+test("queryKey() of a query or a router invalidates everything below it", async ({ rpc, queries }) => {
   const one = queryOptions(rpc.posts.byId.query, 1);
   const two = queryOptions(rpc.posts.byId.query, 2);
   const count = queryOptions(rpc.posts.count.query);
@@ -260,7 +260,7 @@ test("queryKey() of a query or a router invalidates all that is below it", async
   assertEquals(await stale(queryKey(rpc)), [true, true, true, true]);
 });
 
-test("infiniteQueryOptions() asks for page after page", async ({ rpc, queries, calls }) => {
+test("infiniteQueryOptions() fetches page after page", async ({ rpc, queries, calls }) => {
   const observer = new InfiniteQueryObserver(
     queries,
     infiniteQueryOptions(
@@ -284,7 +284,7 @@ test("infiniteQueryOptions() asks for page after page", async ({ rpc, queries, c
   stop();
 });
 
-test("A page that is nothing is null: the cache takes no undefined", async ({ rpc, queries }) => {
+test("infiniteQueryOptions() returns null for an undefined page, which the cache rejects", async ({ rpc, queries }) => {
   const { pages } = await queries.fetchInfiniteQuery(
     infiniteQueryOptions(rpc.maybe.query, () => undefined, {
       initialPageParam: 0,
@@ -294,7 +294,7 @@ test("A page that is nothing is null: the cache takes no undefined", async ({ rp
   assertEquals(pages, [null]);
 });
 
-test("infiniteQueryOptions() caches pages apart from the plain query, and below its key", async ({ rpc, queries }) => {
+test("infiniteQueryOptions() caches pages separately from the plain query, and below its key", async ({ rpc, queries }) => {
   const { query } = rpc.posts.page;
   const pages = (size: number) =>
     infiniteQueryOptions(query, (after: number) => ({ after, size }), {
@@ -315,7 +315,7 @@ test("infiniteQueryOptions() caches pages apart from the plain query, and below 
   }
 });
 
-test("Keys know what is cached under them", async ({ rpc, queries }) => {
+test("queryKey() has the type of the cached data", async ({ rpc, queries }) => {
   type Post = { id: number; at: string };
   const { queryKey: key } = queryOptions(rpc.posts.byId.query, 3);
   await queries.fetchQuery(queryOptions(rpc.posts.byId.query, 3));
@@ -352,14 +352,14 @@ test("Keys know what is cached under them", async ({ rpc, queries }) => {
   isType<number[] | undefined>()(cached?.pageParams);
   assertEquals(cached?.pages[0]?.ids, [1, 2]);
 
-  // Options of one's own replace ours, in the types as well.
+  // Custom options replace ours, in the types as well.
   const own = queryOptions(rpc.posts.byId.query, 3, {
     queryKey: ["mine"] as const,
   });
   isType<readonly ["mine"]>()(own.queryKey);
 });
 
-test("mutationOptions() runs mutations and calls back", async ({ rpc, queries }) => {
+test("mutationOptions() runs mutations and callbacks", async ({ rpc, queries }) => {
   const told: unknown[] = [];
   const observer = new MutationObserver(
     queries,
@@ -393,7 +393,7 @@ test("mutationOptions() fails with the client's errors", async ({ rpc, queries }
   isType<RPCClientError | null>()(observer.getCurrentResult().error);
 });
 
-test("The helpers take what createCaller() gives, to fill a cache on the server", async ({ queries, ...seen }) => {
+test("The helpers accept createCaller(), to fill a cache on the server", async ({ queries, ...seen }) => {
   const caller = createCaller(createAPI(seen));
   const options = queryOptions(caller.posts.byId.query, 5);
   assertEquals((await queries.fetchQuery(options)).id, 5);
@@ -403,7 +403,7 @@ test("The helpers take what createCaller() gives, to fill a cache on the server"
   );
 });
 
-Deno.test("queryKey() tells inputs apart that JSON doesn't", () => {
+Deno.test("queryKey() distinguishes inputs that JSON doesn't", () => {
   const rpc = createClient<API>({ httpEndpoint: "/api/rpc" });
   const key = (input: unknown) =>
     JSON.stringify(queryKey(rpc.posts.byId.query, input as number));
@@ -422,7 +422,7 @@ Deno.test("queryKey() tells inputs apart that JSON doesn't", () => {
   assertEquals(new Set(inputs.map(key)).size, inputs.length);
 });
 
-Deno.test("The helpers refuse what isn't theirs", () => {
+Deno.test("The helpers reject anything but parts of a client", () => {
   const rpc = createClient<API>({ httpEndpoint: "/api/rpc" });
   assertThrows(
     () => queryKey(() => {}),
@@ -470,7 +470,7 @@ Deno.test("Wrong calls don't compile", () => {
   };
 });
 
-/** Whether two types are the same: `isType<Wanted>()(value)` compiles if so. */
+/** Returns an assertion that a value has this type, checked by the compiler. */
 function isType<Wanted>() {
   return <Given>(
     _: Given,
@@ -479,7 +479,7 @@ function isType<Wanted>() {
   ): void => {};
 }
 
-Deno.test("queryKey() keeps apart what looks alike as JSON", () => {
+Deno.test("queryKey() distinguishes values that look alike as JSON", () => {
   const rpc = createClient<API>({ httpEndpoint: "/" });
   const inputs = [
     [null, NaN, Infinity, -Infinity],
@@ -498,7 +498,7 @@ Deno.test("queryKey() keeps apart what looks alike as JSON", () => {
   }
 });
 
-Deno.test("queryKey() tells what has a JSON form of its own apart by that", () => {
+Deno.test("queryKey() distinguishes values with toJSON() by its result", () => {
   class Money {
     #cents: number;
     constructor(cents: number) {
@@ -515,7 +515,7 @@ Deno.test("queryKey() tells what has a JSON form of its own apart by that", () =
   assertNotEquals(key({ price: new Money(1) }), key({ price: new Money(2) }));
 });
 
-Deno.test("queryKey() takes inputs that lead back to themselves", () => {
+Deno.test("queryKey() accepts circular inputs", () => {
   const rpc = createClient<API>({ httpEndpoint: "/" });
   const key = (input: unknown) =>
     JSON.stringify(queryKey(rpc.posts.byId.query, input as number));
@@ -546,12 +546,12 @@ Deno.test("queryKey() takes inputs that lead back to themselves", () => {
     new Set([toSelf]),
   ];
   assertEquals(new Set(all.map(key)).size, all.length);
-  // What stands in two places is no cycle.
+  // A shared object isn't a cycle.
   const shared = { id: 1 };
   assertEquals(key([shared, shared]), key([{ id: 1 }, { id: 1 }]));
 });
 
-Deno.test("queryKey() tells bytes, texts and instances apart", () => {
+Deno.test("queryKey() distinguishes bytes, strings and class instances", () => {
   const rpc = createClient<API>({ httpEndpoint: "/" });
   const key = (input: unknown) =>
     JSON.stringify(queryKey(rpc.posts.byId.query, input as number));

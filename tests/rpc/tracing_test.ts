@@ -74,7 +74,7 @@ const router = createRouter({
   }),
 }, errorLog());
 
-/** A server that traces, and its tracer. */
+/** Starts a server that traces, and returns it with its tracer. */
 async function startTraced(): Promise<
   TestServer & { readonly tracer: TracerImpl }
 > {
@@ -91,7 +91,7 @@ function named(trace: TraceData, name: string): SpanData {
   return found[0]!;
 }
 
-/** The trace of a name's span, when it is stored. */
+/** Waits for a stored trace with a span of this name. */
 async function traceWith(tracer: TracerImpl, name: string): Promise<TraceData> {
   const find = () =>
     tracer.getTraces().find((trace) =>
@@ -101,7 +101,7 @@ async function traceWith(tracer: TracerImpl, name: string): Promise<TraceData> {
   return find()!;
 }
 
-Deno.test("A call over HTTP is an rpc span under its request, with what it called and how long it took", async () => {
+Deno.test("A call over HTTP has an rpc span under its request, with the path and the duration", async () => {
   await using server = await startTraced();
   await server.get("sized", { size: 5 });
   const trace = await traceWith(server.tracer, "rpc:sized");
@@ -123,14 +123,14 @@ Deno.test("A call over HTTP is an rpc span under its request, with what it calle
   assert(typeof took === "number" && took >= 0);
 });
 
-Deno.test("What a handler does lies below the span of its call", async () => {
+Deno.test("Spans created by a handler are children of the call's span", async () => {
   await using server = await startTraced();
   await server.get("ping");
   const trace = await traceWith(server.tracer, "rpc:ping");
   assertEquals(named(trace, "inside").parentId, named(trace, "rpc:ping").id);
 });
 
-Deno.test("Each call of a batch has its span under the one request", async () => {
+Deno.test("Each call of a batch has a span under the one request", async () => {
   await using server = await startTraced();
   await server.post({
     batch: [
@@ -150,7 +150,7 @@ Deno.test("Each call of a batch has its span under the one request", async () =>
   );
 });
 
-Deno.test("A call by createCaller() has a span under whatever calls it", async () => {
+Deno.test("A call by createCaller() has a span under its caller's span", async () => {
   await using server = await startTraced();
   await server.get("proxy");
   const trace = await traceWith(server.tracer, "rpc:proxy");
@@ -170,7 +170,7 @@ for (
     ["unsendable", undefined, "error", undefined],
   ] as const
 ) {
-  Deno.test(`The span of a call that ends with ${code ?? path} is ${status === "ok" ? "no failed one" : "a failed one"}`, async () => {
+  Deno.test(`The span of a call that ends with ${code ?? path} ${status === "ok" ? "isn't" : "is"} failed`, async () => {
     await using server = await startTraced();
     await server.get(path, input);
     const trace = await traceWith(server.tracer, `rpc:${path}`);
@@ -185,7 +185,7 @@ for (
   });
 }
 
-Deno.test("The event of a check names the fields that were refused", async () => {
+Deno.test("The event of a validation names the rejected fields", async () => {
   await using server = await startTraced();
   await server.get("sized", { size: "x" });
   await server.get("ping");
@@ -203,7 +203,7 @@ Deno.test("The event of a check names the fields that were refused", async () =>
   );
 });
 
-Deno.test("The event of a check that refuses no field in particular names none", async () => {
+Deno.test("The event of a validation without a rejected field names none", async () => {
   await using server = await startTraced();
   for (const path of ["whole", "thrown"]) {
     await server.get(path, 1);
@@ -217,7 +217,7 @@ Deno.test("The event of a check that refuses no field in particular names none",
   }
 });
 
-Deno.test("A request that comes to no procedure says why in its trace", async () => {
+Deno.test("A request that reaches no procedure has the reason in its trace", async () => {
   await using server = await startTraced();
   const refused: [code: string, request: () => Promise<unknown>][] = [
     ["NOT_FOUND", () => server.get("no.such")],
@@ -243,14 +243,14 @@ Deno.test("A request that comes to no procedure says why in its trace", async ()
     assertEquals(root.attributes["rpc.status_code"], code);
     assertEquals(trace!.spans.size, 1);
   }
-  // What a procedure itself refuses is told by the span of its call.
+  // The call's span has the error of the procedure itself.
   await server.get("conflict");
   const trace = await traceWith(server.tracer, "rpc:conflict");
   const root = trace.spans.get(trace.rootSpanId)!;
   assertEquals(root.attributes["rpc.status_code"], undefined);
 });
 
-Deno.test("Calls of a batch that come to no procedure say why in its trace", async () => {
+Deno.test("Calls of a batch that reach no procedure have the reason in their trace", async () => {
   await using server = await startTraced();
   await server.post({
     batch: [
@@ -272,7 +272,7 @@ Deno.test("Calls of a batch that come to no procedure say why in its trace", asy
   );
 });
 
-Deno.test("A subscription is a record of its own in the trace of the request that opened its socket", async () => {
+Deno.test("A subscription is a separate record in the trace of the request that opened its socket", async () => {
   await using server = await startTraced();
   await using client = await connect(server);
   client.send(subscribe("a", "stream", 2));
@@ -280,7 +280,7 @@ Deno.test("A subscription is a record of its own in the trace of the request tha
   const messages = await client.take(4);
   assert(messages.some(({ data }) => data === 1));
 
-  // The request is over, its subscription is not.
+  // The request has ended, its subscription hasn't.
   const request = await traceWith(server.tracer, "GET /api/rpc");
   const stored = () =>
     server.tracer.getTraces().filter(({ spans }) =>
@@ -312,7 +312,7 @@ Deno.test("A subscription is a record of its own in the trace of the request tha
   assertEquals(limited.id, request.id);
 });
 
-Deno.test("A subscription's span fails as a call's does, and ends with an unsubscribe", async () => {
+Deno.test("A subscription's span fails like a call's, and ends with an unsubscribe", async () => {
   await using server = await startTraced();
   await using client = await connect(server);
   client.send(subscribe("a", "failing"));
@@ -337,7 +337,7 @@ Deno.test("A subscription's span fails as a call's does, and ends with an unsubs
   assertEquals(named(stream, "rpc:stream").status, "ok");
 });
 
-Deno.test("An untraced server opens no span, and a socket of one has no trace", async () => {
+Deno.test("An untraced server opens no span, and its sockets have no trace", async () => {
   await using server = await serveRouter(router);
   await using client = await connect(server);
   client.send(subscribe("a", "limited"));

@@ -55,7 +55,7 @@ for (const [name, transformer] of Object.entries(transformers)) {
   }, { transformer, ...log });
   const text = transformer.stringify(sample());
 
-  Deno.test(`With ${name}, values come and go as they are, by GET, POST and in batches`, async () => {
+  Deno.test(`With ${name}, values round-trip by GET, by POST and in batches`, async () => {
     await using server = await serveRouter(router);
     const query = new URLSearchParams({ path: "query", input: text });
     const { body } = await server.request({}, `?${query}`);
@@ -76,7 +76,7 @@ for (const [name, transformer] of Object.entries(transformers)) {
     assertEquals(transformer.parse(named.body.data), sample());
   });
 
-  Deno.test(`With ${name}, values come and go as they are over a socket`, async () => {
+  Deno.test(`With ${name}, values round-trip over a socket`, async () => {
     await using server = await serveRouter(router);
     await using client = await connect(server);
     client.send(subscribe("a", "stream", text));
@@ -86,13 +86,13 @@ for (const [name, transformer] of Object.entries(transformers)) {
     assertEquals((await client.next()).type, "complete");
   });
 
-  Deno.test(`With ${name}, a cycle stays one`, async () => {
+  Deno.test(`With ${name}, a circular value stays circular`, async () => {
     await using server = await serveRouter(router);
     const value = transformer.parse((await server.get("cycle")).body.data);
     assertStrictEquals((value as Cyclic).self, value);
   });
 
-  Deno.test(`With ${name}, undefined is a value, schemas see what was sent, and errors stay plain`, async () => {
+  Deno.test(`With ${name}, undefined is a value, schemas check decoded inputs, and errors stay plain JSON`, async () => {
     await using server = await serveRouter(router);
     const nothing = await server.get("nothing");
     assertStrictEquals(transformer.parse(nothing.body.data), undefined);
@@ -109,12 +109,12 @@ for (const [name, transformer] of Object.entries(transformers)) {
       message: "Invalid input: expected date, received string",
       code: "invalid_type",
     }]);
-    // An input that is left out needs no text.
+    // An omitted input needs no text.
     const none = await server.post({ path: ["sized"], type: "query" });
     assertEquals(none.body.error.code, "VALIDATION_ERROR");
   });
 
-  Deno.test(`With ${name}, an input that is no text of it is a PARSE_ERROR`, async () => {
+  Deno.test(`With ${name}, an input that isn't text of the transformer is a PARSE_ERROR`, async () => {
     await using server = await serveRouter(router);
     await using client = await connect(server);
     const message = "input must be text that the router's transformer can read";
@@ -133,7 +133,7 @@ for (const [name, transformer] of Object.entries(transformers)) {
     assertEquals(get.body.error, { code: "PARSE_ERROR", message });
   });
 
-  Deno.test(`With ${name}, hostile text breaks nothing and reaches behind nothing`, async () => {
+  Deno.test(`With ${name}, hostile text is harmless and changes no prototype`, async () => {
     await using server = await serveRouter(router);
     const own = Object.getOwnPropertyNames(Object.prototype).length;
     const texts = [
@@ -170,7 +170,7 @@ for (const [name, transformer] of Object.entries(transformers)) {
   });
 }
 
-Deno.test("What a transformer can't carry is the server's fault, over HTTP and sockets", async () => {
+Deno.test("A value that a transformer can't encode is an INTERNAL_ERROR, over HTTP and sockets", async () => {
   const log = errorLog();
   const router = createRouter({
     query: procedure.query(() => () => "a function"),

@@ -1,6 +1,5 @@
 /**
- * What the compiler says of right and wrong calls, and how much work they are
- * for it.
+ * Compiler errors for right and wrong calls, and the compiler's work.
  *
  * @module
  */
@@ -12,7 +11,7 @@ import { installPackages } from "../../bench/packages.ts";
 const FIXTURE = new URL("types/calls.txt", import.meta.url);
 const MAX_INSTANTIATIONS = 100_000;
 
-Deno.test("Right calls compile, wrong ones say at the call what is wrong", async () => {
+Deno.test("Right calls compile, and wrong ones report the error at the call", async () => {
   await using packages = await installPackages(["zod"]);
   const text = await Deno.readTextFile(FIXTURE);
   const file = `${packages.path}/calls.ts`;
@@ -38,7 +37,7 @@ Deno.test("Right calls compile, wrong ones say at the call what is wrong", async
   }
 });
 
-Deno.test("A router of 300 procedures with 100 calls is little work for the compiler", async () => {
+Deno.test("A router of 300 procedures with 100 calls takes little work to compile", async () => {
   await using packages = await installPackages(["zod"]);
   const { errors, instantiations } = await check(
     packages,
@@ -50,7 +49,7 @@ Deno.test("A router of 300 procedures with 100 calls is little work for the comp
     instantiations <= MAX_INSTANTIATIONS,
     `${instantiations} instantiations`,
   );
-  // An import that isn't found is `any`, which is fast and proves nothing.
+  // A missing import is `any`, which compiles fast and proves nothing.
   const probe = await check(packages, "@quartet/kit", "probe");
   assertEquals(probe.errors.length, 2, probe.errors.join("\n"));
 });

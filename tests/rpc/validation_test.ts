@@ -11,7 +11,7 @@ import * as v from "valibot";
 import { z } from "zod";
 import { ask, errorLog, postOf } from "./helpers.ts";
 
-/** What a query with this schema answers to an input. */
+/** Calls a query with this schema. */
 async function send(schema: Schema, input: unknown, onError?: ErrorReport) {
   const router = createRouter({
     echo: procedure.query(schema, ({ input }) => ({ input })),
@@ -34,7 +34,7 @@ function textOf(details: { path?: PropertyKey[]; message: string }[]): string {
   return more.length === 0 ? text : `${text} (and ${more.length} more)`;
 }
 
-/** The details of a failed validation. */
+/** Returns the details of a failed validation. */
 async function detailsOf(schema: Schema, input: unknown): Promise<unknown> {
   const { ok, error, ...rest } = await send(schema, input);
   assertEquals([ok, rest], [false, {}]);
@@ -55,7 +55,7 @@ function throwing(error: unknown): Schema {
   };
 }
 
-Deno.test("Of an error's issues only path, message and code are told", async () => {
+Deno.test("Callers only see path, message and code of an error's issues", async () => {
   const error = Object.assign(new Error("secret"), {
     stack: "secret",
     input: "secret",
@@ -76,7 +76,7 @@ Deno.test("Of an error's issues only path, message and code are told", async () 
   ]);
 });
 
-Deno.test("Of an ordinary Error only the message is told", async () => {
+Deno.test("Callers only see the message of an ordinary Error", async () => {
   const error = Object.assign(new TypeError("Not a month"), {
     code: "secret",
     path: "secret",
@@ -86,7 +86,7 @@ Deno.test("Of an ordinary Error only the message is told", async () => {
   assertEquals(await detailsOf(throwing(error), 1), { message: "Not a month" });
 });
 
-Deno.test("Of anything else that a schema throws nothing is told", async () => {
+Deno.test("Callers see nothing of other values that a schema throws", async () => {
   for (
     const thrown of [
       "secret",
@@ -105,7 +105,7 @@ Deno.test("Of anything else that a schema throws nothing is told", async () => {
   }
 });
 
-Deno.test("Issues of odd shapes are told as far as they are in order", async () => {
+Deno.test("Callers see the valid parts of malformed issues", async () => {
   const issues = [
     null,
     "secret",
@@ -122,7 +122,7 @@ Deno.test("Issues of odd shapes are told as far as they are in order", async () 
   ]);
 });
 
-Deno.test("The rejected value is never part of the answer", async () => {
+Deno.test("The rejected value is never part of the response", async () => {
   const schema = z.object({
     card: z.string().length(16),
     kind: z.union([z.literal("a"), z.object({ b: z.number() })]),
@@ -144,7 +144,7 @@ Deno.test("The rejected value is never part of the answer", async () => {
 
 const user = { name: "ada", size: "big" };
 
-Deno.test("zod, Valibot, ArkType and a parse function all check inputs and tell what is wrong", async () => {
+Deno.test("zod, Valibot, ArkType and a parse function check inputs and report issues", async () => {
   assertEquals(
     await detailsOf(z.object({ name: z.string(), size: z.number() }), user),
     [{
@@ -175,7 +175,7 @@ Deno.test("zod, Valibot, ArkType and a parse function all check inputs and tell 
   assertEquals(await detailsOf({ parse }, 5), { message: "Not a text" });
 });
 
-Deno.test("Handlers get what the schema made of the input: defaults, transforms, nothing unknown", async () => {
+Deno.test("Handlers receive the schema's output: defaults, transforms, no unknown fields", async () => {
   const cases: [Schema, unknown, unknown][] = [
     [
       z.object({ size: z.number().default(20) }),
@@ -202,7 +202,7 @@ Deno.test("Handlers get what the schema made of the input: defaults, transforms,
   }
 });
 
-Deno.test("Asynchronous schemas refuse as others do", async () => {
+Deno.test("Asynchronous schemas reject inputs like synchronous ones", async () => {
   assertEquals(
     await detailsOf(z.string().refine(() => Promise.resolve(false)), "a"),
     [{ path: [], message: "Invalid input", code: "custom" }],
@@ -224,7 +224,7 @@ Deno.test("Asynchronous schemas refuse as others do", async () => {
   );
 });
 
-Deno.test("A refinement that asks a database asks once, wherever it stands, and its failure ends nothing else", async () => {
+Deno.test("A refinement that queries a database runs once, wherever it is, and its failure ends nothing else", async () => {
   let calls = 0;
   const check = z.string().refine(() => {
     calls++;
@@ -280,7 +280,7 @@ Deno.test("A refinement that asks a database asks once, wherever it stands, and 
   }
 });
 
-Deno.test("What an output schema makes of it is what callers get, as each value of a stream", async () => {
+Deno.test("Callers receive the output of an output schema, also for each value of a stream", async () => {
   const out = z.object({ id: z.number() });
   const value = { id: 1, password: "secret" };
   const router = createRouter({
@@ -306,7 +306,7 @@ Deno.test("What an output schema makes of it is what callers get, as each value 
   assertEquals(text, '{"ok":true,"data":{"id":1}}');
 });
 
-Deno.test("The log is told what an output schema had against a value, without the value", async () => {
+Deno.test("A rejected output is logged with its issues, without the value", async () => {
   const log = errorLog();
   const router = createRouter({
     query: procedure
@@ -321,10 +321,10 @@ Deno.test("The log is told what an output schema had against a value, without th
   );
 });
 
-Deno.test("Recursive schemas of zod check, also those that are made anew at each level", async () => {
+Deno.test("Recursive zod schemas are checked, even if created anew at each level", async () => {
   const lazy = (): z.ZodType =>
     z.object({ n: z.number(), children: z.array(z.lazy(lazy)) });
-  // deno-lint-ignore no-explicit-any -- a type that has itself in it
+  // deno-lint-ignore no-explicit-any -- a recursive type
   const shape = (): any =>
     z.object({
       n: z.number(),
@@ -344,7 +344,7 @@ Deno.test("Recursive schemas of zod check, also those that are made anew at each
   }
 });
 
-Deno.test("The functions for defaults are called when a value is missing, and only then", async () => {
+Deno.test("Functions for defaults are called only when a value is missing", async () => {
   let calls = 0;
   const next = () => ++calls;
   const schema = z.object({
@@ -359,12 +359,12 @@ Deno.test("The functions for defaults are called when a value is missing, and on
   assertEquals(data, { input: { a: 1, b: 2, c: 3 } });
 });
 
-/** A schema by the standard with this function. */
+/** Returns a Standard Schema with this function. */
 function standard(validate: (value: unknown) => unknown): Schema {
   return { "~standard": { version: 1, vendor: "test", validate } };
 }
 
-Deno.test("What a schema gives is waited for, whatever kind of promise it is", async () => {
+Deno.test("The result of a schema is awaited, whatever kind of promise it is", async () => {
   const later = (result: unknown) => ({
     then: (resolve: (result: unknown) => void) => resolve(result),
   });
@@ -379,7 +379,7 @@ Deno.test("What a schema gives is waited for, whatever kind of promise it is", a
   assertEquals(await detailsOf({ parse }, 1), { message: "no" });
 });
 
-Deno.test("A schema that gives no result lets nothing through, and the log is told", async () => {
+Deno.test("An input schema without a result rejects everything, and is logged", async () => {
   for (const result of [undefined, null, true, "value", {}]) {
     const log = errorLog();
     for (const validate of [() => result, () => Promise.resolve(result)]) {
@@ -405,7 +405,7 @@ Deno.test("A schema that gives no result lets nothing through, and the log is to
   }
 });
 
-Deno.test("An output schema that gives no result lets nothing out, and the log is told", async () => {
+Deno.test("An output schema without a result rejects everything, and is logged", async () => {
   const log = errorLog();
   const router = createRouter({
     query: procedure.output(standard(() => undefined)).query(() => "secret"),
@@ -418,7 +418,7 @@ Deno.test("An output schema that gives no result lets nothing out, and the log i
   ]);
 });
 
-Deno.test("Errors thrown by a schema's code are logged, and refused inputs aren't", async () => {
+Deno.test("Errors thrown by a schema's code are logged, and rejected inputs aren't", async () => {
   const failure = new Error("No connection");
   const fail = () => {
     throw failure;
@@ -449,7 +449,7 @@ Deno.test("Errors thrown by a schema's code are logged, and refused inputs aren'
   assertEquals(log.logged, [failure, failure]);
 });
 
-Deno.test("A schema that is none is refused when the procedure is defined", () => {
+Deno.test("An invalid schema is rejected when the procedure is defined", () => {
   for (const schema of [null, 5, {}, { validate() {} }, "string"]) {
     assertThrows(
       () => procedure.query(schema as never, () => 1),

@@ -9,16 +9,16 @@ import { WebSocketServer } from "ws";
 import { z } from "zod";
 import { type Client, connect, errorLog, subscribe, until } from "./helpers.ts";
 
-/** The forms in which `ws` passes a message's bytes. */
+/** Types of a message's bytes in `ws`. */
 type BinaryType = "nodebuffer" | "arraybuffer" | "fragments";
 
-/** Serves a router's sockets as the documentation shows. */
+/** Serves a router's sockets as in the documentation. */
 async function serveWithWs(
   { websocket }: Pick<Router, "websocket">,
   binaryType: BinaryType = "nodebuffer",
 ) {
   const sockets = new WebSocketServer({ noServer: true });
-  // deno-lint-ignore no-explicit-any -- the package has no types of its own
+  // deno-lint-ignore no-explicit-any -- the package has no types
   sockets.on("connection", (ws: any, { url }: IncomingMessage) => {
     ws.binaryType = binaryType;
     const socket = Object.assign(ws, {
@@ -74,13 +74,13 @@ const router = createRouter({
     }),
 }, errorLog());
 
-/** The code and the message of the next answer. */
+/** Returns the code and message of the next answer. */
 async function refusal(client: Client): Promise<(string | undefined)[]> {
   const { error } = await client.next();
   return [error?.code, error?.message];
 }
 
-Deno.test("The kit's client subscribes, unsubscribes and hears errors over a ws server", async () => {
+Deno.test("The kit's client subscribes, unsubscribes and receives errors over a ws server", async () => {
   await using server = await serveWithWs(router);
   const rpc = createClient<typeof router>({ httpEndpoint: server.url });
 
@@ -166,14 +166,14 @@ function answersTo(...messages: unknown[]): { type: string; text: string }[] {
 
 const PING = new TextEncoder().encode('{"type":"ping"}');
 
-/** The same bytes in the middle of a longer buffer. */
+/** Returns the same bytes as part of a longer buffer. */
 function within<T extends ArrayBufferLike>(buffer: T): Uint8Array<T> {
   const view = new Uint8Array(buffer, 3, PING.length);
   view.set(PING);
   return view;
 }
 
-Deno.test("A message is read from whatever holds its bytes", () => {
+Deno.test("A message is read from any type that holds its bytes", () => {
   const view = within(new ArrayBuffer(64));
   const shared = within(new SharedArrayBuffer(64));
   const messages = [
@@ -186,7 +186,7 @@ Deno.test("A message is read from whatever holds its bytes", () => {
     shared.buffer.slice(3, 3 + PING.length),
     [PING.subarray(0, 5), PING.subarray(5)],
     [shared.subarray(0, 5), new DataView(PING.buffer, 5)],
-    // RFC 8259, section 8.1, lets a reader ignore a byte order mark.
+    // RFC 8259, section 8.1, allows a reader to ignore a byte order mark.
     '\ufeff{"type":"ping"}',
     new Uint8Array([0xef, 0xbb, 0xbf, ...PING]),
   ];
@@ -196,7 +196,7 @@ Deno.test("A message is read from whatever holds its bytes", () => {
   );
 });
 
-Deno.test("A character that is split between two fragments stays whole", () => {
+Deno.test("A character split between two fragments is decoded correctly", () => {
   const bytes = new TextEncoder().encode(
     JSON.stringify({ type: "ping", note: "🎉" }),
   );
@@ -237,7 +237,7 @@ Deno.test("Invalid UTF-8 is a PARSE_ERROR, and so is a value that isn't text", (
   }
 });
 
-Deno.test("The limit counts the bytes of a binary message before they are decoded", () => {
+Deno.test("The limit applies to the bytes of a binary message before decoding", () => {
   const limit = "The message must be at most 65536 bytes";
   const note = (size: number) => {
     const empty = JSON.stringify({ type: "ping", note: "" });
@@ -258,7 +258,7 @@ Deno.test("The limit counts the bytes of a binary message before they are decode
   );
 });
 
-Deno.test("A socket without connection data is refused with an error that names it", () => {
+Deno.test("A socket without connection data is rejected with an error that names it", () => {
   let thrown: unknown;
   try {
     router.websocket.message(
