@@ -1,3 +1,4 @@
+import { checkOptions, type OptionRules } from "../core/check/check_options.ts";
 import type { RequestContext } from "../core/context.ts";
 import type { AuthContext } from "./auth_context.ts";
 import type { OAuthCallbackParameters } from "./oauth/callback.ts";
@@ -53,6 +54,19 @@ export function getUser(context: RequestContext): User | null {
   return getAuth(context).getUser();
 }
 
+/** Options of {@linkcode getOAuthUrl}. */
+export interface OAuthUrlOptions {
+  /**
+   * The path to go to after the sign-in, such as the `returnTo` of a query. It
+   * may come from the request: values other than paths of this server are
+   * ignored, as are paths over 512 characters. The callback finds the path in
+   * `getAuth(context).returnTo`.
+   */
+  readonly returnTo?: string | null | undefined;
+}
+
+const OAUTH_URL: OptionRules<OAuthUrlOptions> = { returnTo: true };
+
 /**
  * Returns the URL at which a browser signs in with an OAuth provider. The
  * response sets a cookie with the data that the callback needs.
@@ -61,6 +75,7 @@ export function getUser(context: RequestContext): User | null {
  * @param provider The id of the provider.
  * @param redirectUri The callback: an absolute URL that is registered with the
  * provider. Default: `redirectUri` of the provider's settings.
+ * @param options The path to go to afterwards.
  * @throws {AuthError} `UNKNOWN_PROVIDER` if no OAuth provider has this id.
  * @throws {TypeError} If the redirect URI isn't a valid one, or isn't the
  * provider's.
@@ -69,8 +84,11 @@ export function getOAuthUrl(
   context: RequestContext,
   provider: string,
   redirectUri?: string,
+  options: OAuthUrlOptions = {},
 ): string {
-  return requestAuthOf(context).oauthUrl(provider, redirectUri);
+  checkOptions(options, OAUTH_URL, "begin sign-in");
+  const auth = requestAuthOf(context);
+  return auth.oauthUrl(provider, redirectUri, options.returnTo);
 }
 
 /**

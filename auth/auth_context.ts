@@ -20,6 +20,11 @@ export interface AuthContext<
   /** The session of the request; `null` if it is anonymous. */
   readonly session: Session<U> | null;
   /**
+   * The return address of the OAuth sign-in that `handleOAuthCallback()` has
+   * completed or refused: a path of this server. `null` if there is none.
+   */
+  readonly returnTo: string | null;
+  /**
    * Signs in. This ends the old session of the request. The new one has another
    * id, and the response gets its cookie.
    *

@@ -62,6 +62,7 @@ export {
   getSession,
   getUser,
   handleOAuthCallback,
+  type OAuthUrlOptions,
 } from "./access.ts";
 export type {
   AuthContext,
@@ -80,6 +81,7 @@ export {
   type RequireRolesOptions,
 } from "./guards.ts";
 export type { OAuthCallbackParameters } from "./oauth/callback.ts";
+export type { OAuthRoutesOptions } from "./oauth/routes.ts";
 export type {
   AuthCallbacks,
   AuthConfig,
@@ -116,11 +118,8 @@ export { google, presetIdentity } from "./providers/google.ts";
 export type { GoogleOptions, GoogleProfile } from "./providers/google.ts";
 export { mock, type MockOptions } from "./providers/mock.ts";
 export { oauth } from "./providers/oauth.ts";
-export type {
-  IdTokenOptions,
-  OAuthOptions,
-  OAuthProfile,
-} from "./providers/oauth.ts";
+export type { IdTokenOptions, OAuthOptions } from "./providers/oauth.ts";
+export type { OAuthProfile } from "./providers/oauth_profile.ts";
 export type {
   OAuthClientOptions,
   ProfileMapper,

@@ -1,6 +1,7 @@
 import type { ConnectionInfo } from "../core/context.ts";
 import type { CookieOptions } from "./cookies/cookie_settings.ts";
 import type { AuthEvent } from "./events.ts";
+import type { OAuthRoutesOptions } from "./oauth/routes.ts";
 import type { AuthProvider } from "./provider.ts";
 import type { SessionStore } from "./stores/session_store.ts";
 import type { JWTPayload } from "./tokens/jwt.ts";
@@ -158,6 +159,13 @@ export interface AuthConfig<
   readonly sessionDuration?: number;
   /** The ways to sign in, such as `credentials()` and `github()`. */
   readonly providers?: readonly AuthProvider<U, P>[];
+  /**
+   * Routes for sign-in with all OAuth providers, wherever the plugin is mounted.
+   * `/auth/github?returnTo=/account` sends the browser to the provider `github`,
+   * and `/auth/github/callback` takes it back. Register the second URL with the
+   * provider. Default: `false`, no routes.
+   */
+  readonly oauthRoutes?: boolean | OAuthRoutesOptions;
   /** Settings of sessions. */
   readonly session?: SessionConfig;
   /** Callbacks of a session's life. */

@@ -10,6 +10,7 @@ import type { AuthContext } from "./auth_context.ts";
 import { authenticate } from "./authenticate.ts";
 import { withCookies } from "./cookies/response_cookies.ts";
 import { createCore } from "./core.ts";
+import { createOAuthRoutes } from "./oauth/routes.ts";
 import type { AuthConfig } from "./options.ts";
 import { RequestAuth } from "./request_auth.ts";
 import type { AuthResult } from "./sessions/verify_session.ts";
@@ -182,6 +183,7 @@ export function createAuthPlugin<
   return {
     name: "auth",
     health: core.health,
+    routes: createOAuthRoutes(providers.values(), config.oauthRoutes),
     async middleware(request, context, next) {
       const begun = authFor(request, context.info, context);
       const auth = begun instanceof Promise ? await begun : begun;

@@ -43,6 +43,7 @@ const CONFIG: OptionRules<AuthConfig> = {
   secret: true,
   sessionDuration: seconds(1),
   providers: rule("an array of providers", Array.isArray),
+  oauthRoutes: true,
   session: true,
   callbacks: true,
   cookie: true,

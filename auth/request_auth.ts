@@ -36,6 +36,7 @@ export class RequestAuth extends RequestUser implements AuthContext {
   readonly #info: ConnectionInfo | undefined;
   readonly #cookies: PendingCookies;
   #isAnswered = false;
+  #returnTo: string | null = null;
 
   constructor(
     core: AuthCore,
@@ -56,6 +57,10 @@ export class RequestAuth extends RequestUser implements AuthContext {
       // authenticate() notes it by the request.
       noteSession(this);
     }
+  }
+
+  get returnTo(): string | null {
+    return this.#returnTo;
   }
 
   async getToken(): Promise<string | null> {
@@ -108,13 +113,22 @@ export class RequestAuth extends RequestUser implements AuthContext {
   }
 
   /** Returns the URL at which a browser signs in with an OAuth provider. */
-  oauthUrl(provider: string, redirectUri: string | undefined): string {
+  oauthUrl(
+    provider: string,
+    redirectUri: string | undefined,
+    returnTo?: unknown,
+  ): string {
     const { flow, emit, providers } = this.#core;
     // The state in it belongs to this browser only.
     this.ask();
     const found = findProvider(providers, provider);
     const { received } = this.#cookies;
-    const { url, cookies } = flow.begin(found, redirectUri, received);
+    const { url, cookies } = flow.begin(
+      found,
+      redirectUri,
+      received,
+      returnTo,
+    );
     this.#cookies.add(cookies);
     emit({ type: "oauth_started", provider: found.id });
     return url;
@@ -129,9 +143,10 @@ export class RequestAuth extends RequestUser implements AuthContext {
       const { flow, providers } = this.#core;
       const found = findProvider(providers, provider);
       const { received } = this.#cookies;
-      const { user, cookies } = flow.finish(found, callback, received);
-      this.#cookies.add(cookies);
-      return await user;
+      const sent = flow.finish(found, callback, received);
+      this.#cookies.add(sent.cookies);
+      this.#returnTo = sent.returnTo ?? null;
+      return await sent.user;
     });
   }
 

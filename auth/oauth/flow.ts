@@ -3,6 +3,7 @@ import { show } from "../../core/check/show.ts";
 import type { CookieSettings } from "../cookies/cookie_settings.ts";
 import { AuthError, invalidCredentials, SignInReason } from "../error.ts";
 import type { AuthProvider } from "../provider.ts";
+import { isSafeRedirect } from "../safe_redirect.ts";
 import type { KeyRing } from "../tokens/key_ring.ts";
 import type { BaseUser } from "../user.ts";
 import { aRedirectUri } from "./address.ts";
@@ -19,6 +20,9 @@ import { createReplayGuard } from "./replay_guard.ts";
 
 /** The characters of codes (RFC 6749, appendix A.11), and a generous length. */
 const CODE = /^[\x20-\x7e]{1,8192}$/;
+
+/** Maximum characters of a return address. A browser may keep eight of them. */
+const MAX_RETURN_TO = 512;
 
 /** The options of an {@linkcode OAuthFlow}. */
 export interface OAuthFlowOptions {
@@ -49,6 +53,7 @@ export class OAuthFlow {
    * @param requested Where the provider sends the user afterwards. Default: the
    * provider's redirect URI. If the provider has one, no other is allowed.
    * @param cookieHeader The request's `Cookie` header.
+   * @param returnTo The path to go to afterwards. Other values are ignored.
    * @returns The authorization URL, and values of `Set-Cookie`.
    * @throws {AuthError} `UNKNOWN_PROVIDER` if it isn't of type `oauth`.
    * @throws {TypeError} If the redirect URI isn't valid.
@@ -57,6 +62,7 @@ export class OAuthFlow {
     provider: AuthProvider<U>,
     requested: string | undefined,
     cookieHeader: string | null,
+    returnTo?: unknown,
   ): { url: string; cookies: string[] } {
     if (provider.getAuthorizationUrl === undefined) {
       throw notOAuth(provider.id);
@@ -79,6 +85,7 @@ export class OAuthFlow {
       begun: this.#now(),
       server: serverOf(url),
       isIssuerRequired: provider.isIssuerRequired === true,
+      returnTo: isReturnAddress(returnTo) ? returnTo : undefined,
     };
     return { url, cookies: this.#cookies.add(pending, cookieHeader) };
   }
@@ -88,17 +95,19 @@ export class OAuthFlow {
    * minutes, for the same provider and redirect URI.
    *
    * @returns Values of `Set-Cookie`, to send whether the sign-in succeeds or not;
-   * and the user, which rejects with an {@linkcode AuthError} if there is none.
+   * the user, which rejects with an {@linkcode AuthError} if there is none; and
+   * the path to go to.
    */
   finish<U extends BaseUser>(
     provider: AuthProvider<U>,
     answer: OAuthCallbackParameters,
     cookieHeader: string | null,
-  ): { cookies: string[]; user: Promise<U> } {
+  ): { cookies: string[]; user: Promise<U>; returnTo: string | undefined } {
     const pending = this.#cookies.find(answer.state, cookieHeader);
     return {
       cookies: this.#cookies.remove(answer.state),
       user: this.#complete(provider, answer, pending),
+      returnTo: typeof pending === "string" ? undefined : pending.returnTo,
     };
   }
 
@@ -174,6 +183,12 @@ export class OAuthFlow {
     }
     return issuerProblem(answer.iss, issuer, pending);
   }
+}
+
+/** Whether a value is a path of this server that fits into a cookie. */
+function isReturnAddress(value: unknown): value is string {
+  return isSafeRedirect(value) && value.startsWith("/") &&
+    value.length <= MAX_RETURN_TO;
 }
 
 function readRedirectUri<U extends BaseUser>(

@@ -42,6 +42,8 @@ export interface PendingSignIn {
   readonly server?: string | undefined;
   /** Whether the callback must have `iss`. */
   readonly isIssuerRequired?: boolean | undefined;
+  /** The path of this server to go to afterwards. */
+  readonly returnTo?: string | undefined;
 }
 
 /** Sets, finds and removes the cookies. */

@@ -10,11 +10,11 @@ import {
   type IdTokenRules,
   isPublicKeyAlgorithm,
 } from "../oauth/authorization_server.ts";
-import { textOf } from "../oauth/client.ts";
 import { asObject, ProviderError } from "../oauth/http.ts";
 import type { AuthProvider } from "../provider.ts";
 import type { BaseUser, User } from "../user.ts";
 import { checkOption, providerError, readOptions } from "./check.ts";
+import { idOf, type OAuthProfile, readClaims } from "./oauth_profile.ts";
 import {
   aScopeWithOpenID,
   createOAuthProvider,
@@ -95,8 +95,7 @@ const ID_TOKEN: OptionRules<IdTokenOptions> = {
 };
 const LABEL = "OAuth";
 
-/** The claims of a user, as the provider sends them. */
-export type OAuthProfile = Record<string, unknown>;
+type Claims = Readonly<Record<string, unknown>>;
 
 /**
  * Creates a provider that signs users in with any OAuth 2.0 server.
@@ -127,7 +126,7 @@ export type OAuthProfile = Record<string, unknown>;
  *   scope: ["openid", "email"],
  *   profile: ({ sub, preferred_username }) => ({
  *     id: `codeberg:${sub}`,
- *     name: String(preferred_username),
+ *     name: preferred_username,
  *   }),
  * });
  *
@@ -188,7 +187,7 @@ export function oauth(
       const more = profileUrl === undefined
         ? {}
         : asObject(what, await get(what, profileUrl));
-      return merge(more, info, claims);
+      return readClaims(merge(more, info, claims));
     },
   });
 }
@@ -220,12 +219,12 @@ function readIdToken(
  *
  * @throws {ProviderError} If they are of several users (section 5.3.2).
  */
-function merge(...profiles: readonly OAuthProfile[]): OAuthProfile {
+function merge(...profiles: readonly Claims[]): Claims {
   const subjects = profiles.flatMap(({ sub }) => sub === undefined ? [] : sub);
   if (new Set(subjects).size > 1) {
     throw new ProviderError("the provider's endpoints told of several users");
   }
-  const merged: OAuthProfile = Object.assign({}, ...profiles);
+  const merged: Record<string, unknown> = Object.assign({}, ...profiles);
   const { email_verified: verified, ...rest } = merged;
   const isTold = profiles.some((profile) =>
     profile["email"] === merged["email"] &&
@@ -235,16 +234,7 @@ function merge(...profiles: readonly OAuthProfile[]): OAuthProfile {
 }
 
 const defaultProfile: ProfileMapper<OAuthProfile, User> = (profile) => ({
-  id: idOf(profile["sub"] ?? profile["id"]),
-  name: textOf(profile["name"]),
+  id: profile.sub ?? idOf(profile["id"]),
+  name: profile.name || undefined,
   email: verifiedEmail(profile),
 });
-
-/** A number is an id too, as long as it is exact. */
-function idOf(value: unknown): string {
-  const id = Number.isSafeInteger(value) ? String(value) : textOf(value);
-  if (id !== undefined) return id;
-  throw new ProviderError(
-    "the provider gave neither sub nor id; say in profile() what the user's id is",
-  );
-}

@@ -96,6 +96,41 @@ Deno.test("Without profile(), only id, name and verified e-mail are used", async
   }
 });
 
+Deno.test("profile() gets standard claims of the standard types only", async () => {
+  const claims = {
+    sub: 7,
+    name: "Ada Lovelace",
+    given_name: "Ada",
+    email: ["ada@example.com"],
+    email_verified: "true",
+    picture: null,
+    locale: { language: "en" },
+    tenant: { id: 3 },
+  };
+  const provider = oauth({
+    ...scripted({ "/userinfo": claims }),
+    profile(profile) {
+      assertEquals(profile, {
+        sub: "7",
+        name: "Ada Lovelace",
+        given_name: "Ada",
+        tenant: { id: 3 },
+      });
+      const id: string | undefined = profile.sub;
+      const first: string | undefined = profile.given_name;
+      const isVerified: boolean | undefined = profile.email_verified;
+      const tenant: unknown = profile["tenant"];
+      return { id: id!, first, isVerified, tenant };
+    },
+  });
+  assertEquals(await provider.handleCallback!(ANSWER), {
+    id: "7",
+    first: "Ada",
+    isVerified: undefined,
+    tenant: { id: 3 },
+  });
+});
+
 Deno.test("userInfoUrl identifies the user, and profileUrl adds fields", async () => {
   const answers = {
     "/userinfo": { sub: "a", name: "A", email_verified: false },

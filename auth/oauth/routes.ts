@@ -1,0 +1,133 @@
+/**
+ * Routes for sign-in with all OAuth providers of a plugin:
+ *
+ *     GET /auth/github?returnTo=/account    to the provider
+ *     GET /auth/github/callback             back from it, then to /account
+ *
+ * @module
+ */
+
+import {
+  checkOptions,
+  checkValue,
+  type OptionRules,
+} from "../../core/check/check_options.ts";
+import { aFunction, rule } from "../../core/check/rules.ts";
+import type { Context } from "../../core/context.ts";
+import { isOrigin } from "../../core/http/origin.ts";
+import type { Route, RouteArgs } from "../../core/route.ts";
+import { requestAuthOf } from "../access.ts";
+import { AuthError, configError } from "../error.ts";
+import type { AuthProvider } from "../provider.ts";
+import { safeRedirect } from "../safe_redirect.ts";
+
+/** Settings of `oauthRoutes`. */
+export interface OAuthRoutesOptions {
+  /** The path of the routes. Default: `/auth`. */
+  readonly path?: string;
+  /**
+   * The origin of this server, such as `https://app.example`. Providers send
+   * users back to it. Default: the origin of the request. Behind a proxy that
+   * ends TLS, set it.
+   */
+  readonly origin?: string;
+  /** The path to go to after a sign-in without `returnTo`. Default: `/`. */
+  readonly home?: string;
+  /**
+   * Called when a sign-in fails. Returns the response. Default: the response of
+   * the error, which is an HTML page for browsers.
+   */
+  readonly onError?: (
+    error: AuthError,
+    context: Context,
+  ) => Response | Promise<Response>;
+}
+
+const OPERATION = "create auth plugin";
+const OPTIONS: OptionRules<OAuthRoutesOptions> = {
+  path: rule(
+    'a path such as "/auth"',
+    (value) => typeof value === "string" && /^(\/[\w.~-]+)+$/.test(value),
+  ),
+  origin: rule('an origin such as "https://app.example"', isOrigin),
+  home: rule(
+    'a path such as "/account"',
+    (value) => value === safeRedirect(value, ""),
+  ),
+  onError: aFunction,
+};
+const anIdInPaths = rule(
+  "letters, digits and the characters _ . - for a route",
+  (id) => typeof id === "string" && /^\w[\w.-]*$/.test(id),
+);
+
+/**
+ * Creates two routes for each OAuth provider.
+ *
+ * @throws {TypeError} If a setting is wrong, or there is no OAuth provider.
+ */
+export function createOAuthRoutes(
+  providers: Iterable<AuthProvider>,
+  settings: boolean | OAuthRoutesOptions | undefined = false,
+): readonly Route[] {
+  if (settings === false) return [];
+  const options = settings === true ? {} : settings;
+  checkOptions(options, OPTIONS, OPERATION, "oauthRoutes");
+  const routes = Array.from(providers)
+    .filter(({ getAuthorizationUrl }) => getAuthorizationUrl !== undefined)
+    .flatMap((provider) => routesOf(provider, options));
+  if (routes.length > 0) return routes;
+  throw configError(
+    "oauthRoutes needs an OAuth provider in providers, such as github(), received none",
+  );
+}
+
+function routesOf(
+  { id, redirectUri }: AuthProvider,
+  { path = "/auth", origin, home = "/", onError }: OAuthRoutesOptions,
+): readonly Route[] {
+  checkValue(id, "the id of an OAuth provider", anIdInPaths, OPERATION);
+  const start = `${path}/${id}`;
+  const callback = `${start}/callback`;
+  const callbackOf = ({ url }: Context) =>
+    redirectUri ?? (origin ?? url.origin) + callback;
+
+  const guarded =
+    (answer: (context: Context) => string | Promise<string>) =>
+    async ({ context }: RouteArgs): Promise<Response> => {
+      try {
+        const location = await answer(context);
+        return new Response(null, { status: 303, headers: { location } });
+      } catch (error) {
+        if (onError === undefined || !(error instanceof AuthError)) throw error;
+        return await onError(error, context);
+      }
+    };
+
+  return [
+    {
+      path: start,
+      loader: guarded((context) => {
+        const returnTo = context.url.searchParams.get("returnTo");
+        const auth = requestAuthOf(context);
+        return auth.oauthUrl(id, callbackOf(context), returnTo);
+      }),
+    },
+    {
+      path: callback,
+      loader: guarded(async (context) => {
+        const query = context.url.searchParams;
+        const auth = requestAuthOf(context);
+        await auth.oauthCallback(id, {
+          code: query.get("code"),
+          state: query.get("state"),
+          iss: query.get("iss"),
+          error: query.get("error"),
+          error_description: query.get("error_description"),
+          redirectUri: callbackOf(context),
+        });
+        return auth.returnTo ?? home;
+      }),
+    },
+  ];
+}
