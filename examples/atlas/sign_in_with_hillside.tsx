@@ -1,44 +1,29 @@
 // Signing in with an account at Hillside.
 
 import type { Context, Route } from "@quartet/kit/app";
-import { getOAuthUrl, handleOAuthCallback } from "@quartet/kit/auth";
-import { getCookies, setCookie } from "@std/http/cookie";
+import { getAuth, getOAuthUrl, handleOAuthCallback } from "@quartet/kit/auth";
 import { html, nextPath, seeOther } from "./answer.tsx";
 import { CALLBACK_PATH } from "./hillside.ts";
 import { SignInPage } from "./sign_in.tsx";
 import { explain } from "./sign_in_problem.ts";
 
-/** Remembers, while one is away, where one goes on to afterwards. */
-const COOKIE = {
-  name: "atlas-next",
-  path: "/sign-in/hillside",
-  httpOnly: true,
-  sameSite: "Lax",
-} as const;
-
 /** The routes that lead to Hillside and back. */
 export const hillsideRoutes: Route[] = [
   {
     path: "/sign-in/hillside",
-    loader({ context }) {
-      const next = nextPath(context.url);
-      const there = getOAuthUrl(context, "hillside", callbackUrl(context));
-      const response = seeOther(there);
-      setCookie(response.headers, {
-        ...COOKIE,
-        value: new URLSearchParams({ next }).toString(),
-        maxAge: 600,
-      });
-      return response;
+    loader: ({ context }) => {
+      const returnTo = nextPath(context.url);
+      return seeOther(
+        getOAuthUrl(context, "hillside", callbackUrl(context), { returnTo }),
+      );
     },
   },
   {
     path: CALLBACK_PATH,
-    async loader({ request, context }) {
-      const cookie = getCookies(request.headers)[COOKIE.name] ?? "";
-      const next = nextPath(new URL(`?${cookie}`, context.url));
+    async loader({ context }) {
       const { searchParams } = context.url;
       const code = searchParams.get("code");
+      const returnTo = () => getAuth(context).returnTo ?? "/";
       try {
         await handleOAuthCallback(context, "hillside", {
           code,
@@ -51,16 +36,15 @@ export const hillsideRoutes: Route[] = [
         const { problem, status } = code === null
           ? { problem: "Hillside did not sign you in", status: 400 }
           : explain(error);
-        return html(context, <SignInPage {...{ next, problem }} />, status);
+        const page = <SignInPage next={returnTo()} problem={problem} />;
+        return html(context, page, status);
       }
-      const response = seeOther(next);
-      setCookie(response.headers, { ...COOKIE, value: "", maxAge: 0 });
-      return response;
+      return seeOther(returnTo());
     },
   },
 ];
 
-/** Hillside sends nobody to a host that it does not know. */
+/** Returns the URL of the callback on the host of the request. */
 function callbackUrl({ url }: Context): string {
   return url.origin + CALLBACK_PATH;
 }
