@@ -3,12 +3,12 @@ import { connect, subscribe } from "../rpc/helpers.ts";
 import { serveAtlas } from "./serve_atlas.ts";
 import type { RunningAtlas, Visitor } from "./serve_atlas.ts";
 
-/** A socket of a visitor's browser. */
+/** Opens a socket of a visitor's browser. */
 function socketOf({ origin }: RunningAtlas, { cookie }: Visitor) {
   return connect({ url: `${origin}/api/rpc`, headers: { cookie } });
 }
 
-/** Ada in two browsers, and somebody else in a third one. */
+/** Signs Ada in with two browsers, and another user with a third one. */
 async function threeSessions(atlas: RunningAtlas) {
   const [here, there, other] = [
     atlas.visitor(),
@@ -21,7 +21,7 @@ async function threeSessions(atlas: RunningAtlas) {
   return { here, there, other };
 }
 
-Deno.test("The account shows where one is signed in, and only oneself", async () => {
+Deno.test("The account lists only the user's own sessions", async () => {
   await using atlas = serveAtlas();
   const { here, there, other } = await threeSessions(atlas);
   const { text } = await here.open("/account");
@@ -35,7 +35,7 @@ Deno.test("The account shows where one is signed in, and only oneself", async ()
   assertEquals(later.text.match(/by Hillside/g)?.length, 1);
 });
 
-Deno.test("Signing out everywhere ends one's sessions, and nobody else's", async () => {
+Deno.test("Signing out everywhere ends only the user's own sessions", async () => {
   await using atlas = serveAtlas();
   const { here, there, other } = await threeSessions(atlas);
   const copy = here.cookie;
@@ -44,7 +44,7 @@ Deno.test("Signing out everywhere ends one's sessions, and nobody else's", async
     assertEquals((await open("/account")).status, 303);
     assertEquals(browser.cookies.size, 0);
   }
-  // Nor is a copy of the cookie good for anything.
+  // A copied cookie is invalid as well.
   const thief = await fetch(`${atlas.origin}/account`, {
     headers: { cookie: copy },
   });
@@ -53,7 +53,7 @@ Deno.test("Signing out everywhere ends one's sessions, and nobody else's", async
   assertEquals((await other.open("/account")).status, 200);
 });
 
-Deno.test("Live favourites are for who has signed in", async () => {
+Deno.test("Live favourites require signing in", async () => {
   await using atlas = serveAtlas();
   await using socket = await socketOf(atlas, atlas.visitor());
   socket.send(subscribe("1", "favourites.live"));
@@ -61,7 +61,7 @@ Deno.test("Live favourites are for who has signed in", async () => {
   assertEquals(error?.code, "UNAUTHORIZED");
 });
 
-Deno.test("Live favourites are one's own, in all of one's browsers", async () => {
+Deno.test("Live favourites are sent only to the user's own browsers", async () => {
   await using atlas = serveAtlas();
   const { here, there, other } = await threeSessions(atlas);
   await using socket = await socketOf(atlas, there);
@@ -77,7 +77,7 @@ Deno.test("Live favourites are one's own, in all of one's browsers", async () =>
 });
 
 for (const way of ["/sign-out", "/sign-out-everywhere"]) {
-  Deno.test(`A socket that is open tells nothing more after ${way}`, async () => {
+  Deno.test(`An open socket sends nothing more after ${way}`, async () => {
     await using atlas = serveAtlas();
     const [here, there] = [atlas.visitor(), atlas.visitor()];
     await here.signInWithHillside("ada");
@@ -89,10 +89,10 @@ for (const way of ["/sign-out", "/sign-out-everywhere"]) {
     await (way === "/sign-out" ? here : there).submit(way);
     const { id, error } = await socket.next();
     assertEquals([id, error?.code], ["1", "UNAUTHORIZED"]);
-    // Nor to whoever asks anew.
+    // A new subscription on it is refused as well.
     socket.send(subscribe("2", "favourites.live"));
     assertEquals((await socket.next()).error?.code, "UNAUTHORIZED");
-    // Where one has not signed out, nothing has ended.
+    // Browsers that weren't signed out stay signed in.
     const { status } = await there.open("/account");
     assertEquals(status, way === "/sign-out" ? 200 : 303);
   });

@@ -9,7 +9,7 @@ async function capital(visitor: Visitor): Promise<string> {
   return /<dt>Capital<\/dt><dd>(.*?)<\/dd>/.exec(text)![1]!;
 }
 
-Deno.test("The first to sign up is told to be the admin, and may edit", async () => {
+Deno.test("The first user becomes the admin, is told so, and may edit", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   assertMatch((await visitor.open("/sign-up")).text, /you will be the admin/);
@@ -23,7 +23,7 @@ Deno.test("The first to sign up is told to be the admin, and may edit", async ()
     /name="capital" value="Bern"|value="Bern"[^>]*name="capital"/,
   );
 
-  // Kept pages change at once, for everybody.
+  // Cached pages change at once, for everybody.
   const { location } = await admin.submit(EDIT, { capital: " Zürich " });
   assertEquals(location, "/countries/CHE");
   assertEquals(await capital(visitor), "Zürich");
@@ -55,7 +55,7 @@ Deno.test("The first to sign up is told to be the admin, and may edit", async ()
   assertEquals(await capital(visitor), "–");
 });
 
-Deno.test("An edit comes from Atlas' own page, is for a country, and is short", async () => {
+Deno.test("An edit must come from Atlas's own page, name a country and be short", async () => {
   await using atlas = serveAtlas();
   const admin = await atlas.signUp("Ada");
   const forged = await admin.submit(EDIT, { capital: "Evilville" }, {
@@ -73,7 +73,7 @@ Deno.test("An edit comes from Atlas' own page, is for a country, and is short", 
   }
 });
 
-Deno.test("Of many who sign up at once, one is the admin", async () => {
+Deno.test("Only one of many concurrent sign-ups becomes the admin", async () => {
   await using atlas = serveAtlas();
   const names = ["Ada", "Bob", "Cleo"];
   const visitors = await Promise.all(names.map((name) => atlas.signUp(name)));

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { RPCClientError } from "@quartet/kit/rpc/client";
 import { serveAtlas } from "./serve_atlas.ts";
 
-Deno.test("Countries are searched and looked up by call", async () => {
+Deno.test("Countries are searched and looked up through RPC", async () => {
   await using atlas = serveAtlas();
   const { countries } = atlas.visitor().rpc;
   assertEquals((await countries.search.query({})).length, 250);
@@ -23,7 +23,7 @@ Deno.test("Countries are searched and looked up by call", async () => {
   assertEquals(malformed.code, "VALIDATION_ERROR");
 });
 
-Deno.test("Favourites are each user's own", async () => {
+Deno.test("Each user has separate favourites", async () => {
   await using atlas = serveAtlas();
   const [ada, other] = [atlas.visitor(), atlas.visitor()];
   await ada.signInWithHillside("ada");
@@ -64,7 +64,7 @@ Deno.test("Favourites are each user's own", async () => {
   assertEquals(unknown.code, "NOT_FOUND");
 });
 
-Deno.test("The API is described by an OpenAPI document", async () => {
+Deno.test("The API has an OpenAPI document", async () => {
   await using atlas = serveAtlas();
   const document = await (await fetch(`${atlas.origin}/api/openapi.json`))
     .json();
@@ -79,7 +79,7 @@ Deno.test("The API is described by an OpenAPI document", async () => {
     "/api/rpc/favourites.remove",
   ]);
 
-  // It can be called as it is described.
+  // A call built from the document works.
   const url = `${atlas.origin}/api/rpc/countries.byCode?input=${
     encodeURIComponent('{"code":"ISL"}')
   }`;

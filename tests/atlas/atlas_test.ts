@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { App } from "@quartet/kit/app";
 import { createAtlas } from "../../examples/atlas/atlas.ts";
 
-/** The demo with its database in memory. Closed with its block. */
+/** The demo with an in-memory database. It's closed at the end of its block. */
 function atlas(): AsyncDisposable & {
   app: App;
   page(path: string): Promise<{ status: number; text: string; type: string }>;
@@ -22,7 +22,7 @@ function atlas(): AsyncDisposable & {
   };
 }
 
-/** The names of the countries that a page lists. */
+/** Returns the names of the countries that a page lists. */
 function listed(html: string): string[] {
   return [...html.matchAll(/<a href="\/countries\/[A-Z]{3}">\S* (.+?)<\/a>/g)]
     .map(([, name]) => name!);
@@ -51,7 +51,7 @@ Deno.test("The list shows all countries by name", async () => {
   assertEquals(plain, plain.toSorted());
 });
 
-Deno.test("The search finds a part of a name or a capital, in any case", async () => {
+Deno.test("The search finds part of a name or a capital, in any case", async () => {
   assertEquals(await search("NETHERL"), [
     "Caribbean Netherlands",
     "Netherlands",
@@ -66,22 +66,22 @@ Deno.test("The search finds a part of a name or a capital, in any case", async (
   assertEquals(await search("nowhere at all"), []);
 });
 
-Deno.test("The search takes every character for itself", async () => {
+Deno.test("The search takes every character literally", async () => {
   for (
     const query of ["%", "_", "a%a", "\\", "\\%", "x' OR '1'='1", '"', "--"]
   ) {
     assertEquals(await search(query), [], query);
   }
-  // These are what some capitals hold.
+  // Some capitals contain these characters.
   assertEquals(await search("st. g"), ["Grenada"]);
   assertEquals(await search("n'd"), ["Chad"]);
 });
 
-Deno.test("The search shows what was searched for, as text", async () => {
+Deno.test("The search shows the search term as text", async () => {
   await using demo = atlas();
   const query = `<script>alert(1)</script>"'&`;
   const { text } = await demo.page(`/?q=${encodeURIComponent(query)}`);
-  assert(!text.includes("<script>"), "no markup of the visitor");
+  assert(!text.includes("<script>"), "the term isn't markup");
   assertMatch(text, /value="&lt;script>alert\(1\)&lt;\/script>&quot;'&amp;"/);
 });
 
@@ -103,16 +103,16 @@ Deno.test("A country's page shows its facts and its neighbours", async () => {
   ]);
 });
 
-Deno.test("A country's code may be written in lower case", async () => {
+Deno.test("A country's code may be in lower case", async () => {
   await using demo = atlas();
   const upper = await demo.page("/countries/ISL");
   const lower = await demo.page("/countries/isl");
-  // But for the way back to it from the sign-in page.
+  // Only the return address in the sign-in link differs.
   assertEquals(lower.text.replaceAll("%2Fisl", "%2FISL"), upper.text);
   assertMatch(lower.text, /None by land\./);
 });
 
-Deno.test("Every country of the list has a page, and every neighbour too", async () => {
+Deno.test("Every country of the list and every neighbour has a page", async () => {
   await using demo = atlas();
   const { text } = await demo.page("/");
   const links = new Set(text.match(/\/countries\/[A-Z]{3}/g));
@@ -129,7 +129,7 @@ Deno.test("Every country of the list has a page, and every neighbour too", async
   assertEquals(neighbours.difference(links), new Set());
 });
 
-Deno.test("An unknown country is a page with 404 that leads back", async () => {
+Deno.test("An unknown country is a 404 page with a link back", async () => {
   await using demo = atlas();
   for (const code of ["XXX", "CHE'--", "%25", "%3Cscript%3E", "__proto__"]) {
     const { status, text, type } = await demo.page(`/countries/${code}`);
@@ -140,7 +140,7 @@ Deno.test("An unknown country is a page with 404 that leads back", async () => {
   }
 });
 
-Deno.test("The API gives countries as JSON, narrowed by the same search", async () => {
+Deno.test("The API returns countries as JSON, filtered by the same search", async () => {
   await using demo = atlas();
   const all = await demo.page("/api/countries");
   assertEquals(all.type, "application/json");

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { createAtlas } from "../../examples/atlas/atlas.ts";
 
-/** Atlas, and another program that edits its database. */
+/** Starts Atlas, and another program that edits its database. */
 async function atlas() {
   const file = await Deno.makeTempFile({ suffix: ".db" });
   const app = createAtlas({ database: file, revalidateSecret: "secret" });
@@ -33,7 +33,7 @@ async function atlas() {
   };
 }
 
-Deno.test("A country's page is kept until a webhook says that it has changed", async () => {
+Deno.test("A country's page is cached until a webhook invalidates it", async () => {
   for (
     const body of [
       { tags: ["country:CHE"] },
@@ -58,7 +58,7 @@ Deno.test("A country's page is kept until a webhook says that it has changed", a
   }
 });
 
-Deno.test("The webhook takes nothing from whoever does not know the secret", async () => {
+Deno.test("The webhook refuses requests without the secret", async () => {
   await using demo = await atlas();
   await demo.capital("/countries/CHE");
   demo.edit("Zürich");

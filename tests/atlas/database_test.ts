@@ -13,7 +13,7 @@ async function tempFolder(): Promise<AsyncDisposable & { path: string }> {
   };
 }
 
-Deno.test("The database's file is filled once and used again", async () => {
+Deno.test("The database file is filled once and reused", async () => {
   await using folder = await tempFolder();
   const file = `${folder.path}/atlas.db`;
 
@@ -27,7 +27,7 @@ Deno.test("The database's file is filled once and used again", async () => {
 
   const second = openDatabase(file);
   const name = second.prepare("SELECT name FROM country WHERE code = 'CHE'");
-  assertEquals(name.get()!.name, "Ours", "what was written is kept");
+  assertEquals(name.get()!.name, "Ours", "the written value is kept");
   assertEquals(
     second.prepare("SELECT count(*) AS n FROM country").get()!.n,
     250,
@@ -35,7 +35,7 @@ Deno.test("The database's file is filled once and used again", async () => {
   second.close();
 });
 
-Deno.test("A file of an earlier version gets what it lacks and keeps what it has", async () => {
+Deno.test("A file of an earlier version gets the missing tables and keeps its data", async () => {
   await using folder = await tempFolder();
   const file = `${folder.path}/atlas.db`;
   const earlier = openDatabase(file);
@@ -54,7 +54,7 @@ Deno.test("A file of an earlier version gets what it lacks and keeps what it has
   now.close();
 });
 
-Deno.test("A file that can't be opened or holds something else is an error", async () => {
+Deno.test("A file that can't be opened or isn't a database is an error", async () => {
   await using folder = await tempFolder();
   assertThrows(() => openDatabase(`${folder.path}/none/atlas.db`), Error);
   const text = `${folder.path}/text.db`;
@@ -62,7 +62,7 @@ Deno.test("A file that can't be opened or holds something else is an error", asy
   assertThrows(() => openDatabase(text), Error, "not a database");
 });
 
-Deno.test("A database that could not be filled whole is empty, and filled next time", async () => {
+Deno.test("A database whose filling failed is empty, and is filled next time", async () => {
   await using folder = await tempFolder();
   const file = `${folder.path}/atlas.db`;
   const other = new DatabaseSync(file);
@@ -75,7 +75,7 @@ Deno.test("A database that could not be filled whole is empty, and filled next t
   openDatabase(file).close();
 });
 
-Deno.test("closing the app closes its database's file", async () => {
+Deno.test("Closing the app closes its database file", async () => {
   await using folder = await tempFolder();
   const app = createAtlas({ database: `${folder.path}/atlas.db` });
   const get = () => app.fetch(new Request("http://localhost/api/countries"));
@@ -87,7 +87,7 @@ Deno.test("closing the app closes its database's file", async () => {
   console.error = error;
 });
 
-Deno.test("A page's queries are in its trace, under its loader and the cache", async () => {
+Deno.test("A page's queries are in its trace, below its loader and the cache", async () => {
   const tracer = createTracer();
   const atlas = createAtlas({ database: ":memory:" });
   const host = createApp({ trace: tracePlugin(tracer) });

@@ -3,7 +3,7 @@ import { click } from "../auth/oauth_setup.ts";
 import { PASSWORD, serveAtlas } from "./serve_atlas.ts";
 import type { Visitor } from "./serve_atlas.ts";
 
-/** Goes to Hillside and clicks, and gives the path that this leads back to. */
+/** Signs in on Hillside's page, and returns the path of the redirect back. */
 async function comeBack(visitor: Visitor, login: string): Promise<string> {
   const { location } = await visitor.open("/sign-in/hillside");
   const { code, state } = await click(location!, login);
@@ -11,7 +11,7 @@ async function comeBack(visitor: Visitor, login: string): Promise<string> {
   return `/sign-in/hillside/callback?${query}`;
 }
 
-Deno.test("One signs in with Hillside, and goes on to where one wanted", async () => {
+Deno.test("Signing in with Hillside leads back to the requested page", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   const next = "/countries/ISL?a=1;b,c";
@@ -21,7 +21,7 @@ Deno.test("One signs in with Hillside, and goes on to where one wanted", async (
   assertMatch(text, /<h1>Ada Lovelace<\/h1>/);
   assertMatch(text, /by Hillside \(here\)/);
 
-  // It is the same account, wherever one signs in.
+  // Each sign-in reaches the same account.
   await visitor.rpc.favourites.add.mutate({ code: "ISL" });
   const elsewhere = atlas.visitor();
   await elsewhere.signInWithHillside("ada");
@@ -32,14 +32,14 @@ Deno.test("One signs in with Hillside, and goes on to where one wanted", async (
   assertEquals(await other.rpc.favourites.list.query(), []);
 });
 
-Deno.test("An account with the same address stays one of its own", async () => {
+Deno.test("An account with the same e-mail address stays separate", async () => {
   await using atlas = serveAtlas();
   const squatter = await atlas.signUp("Ada");
   await squatter.rpc.favourites.add.mutate({ code: "ISL" });
   const ada = atlas.visitor();
   await ada.signInWithHillside("ada");
   assertEquals(await ada.rpc.favourites.list.query(), []);
-  // Nor has it a password that is empty, or what the database says without one.
+  // It has no password, so an empty one or the text of a missing one fails.
   for (const password of ["", "null", PASSWORD]) {
     const fields = { email: "hillside:1815", password };
     assertEquals(
@@ -49,14 +49,14 @@ Deno.test("An account with the same address stays one of its own", async () => {
   }
 });
 
-Deno.test("Nobody of Hillside is the admin, not even the first one here", async () => {
+Deno.test("A Hillside user never becomes the admin, not even as the first user", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   await visitor.signInWithHillside("ada");
   assertEquals((await visitor.open("/admin/countries/ISL")).status, 403);
 });
 
-Deno.test("Who says no at Hillside is told so, and is nobody", async () => {
+Deno.test("A sign-in refused at Hillside shows a message, and nobody is signed in", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   const { location } = await visitor.open("/sign-in/hillside");
@@ -68,7 +68,7 @@ Deno.test("Who says no at Hillside is told so, and is nobody", async () => {
   assertEquals((await visitor.open("/account")).status, 303);
 });
 
-Deno.test("When Hillside fails, one is told so, and nothing of what it said", async () => {
+Deno.test("An error of Hillside shows a message without Hillside's text", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   const { location } = await visitor.open("/sign-in/hillside?next=/account");
@@ -77,13 +77,13 @@ Deno.test("When Hillside fails, one is told so, and nothing of what it said", as
   const page = await visitor.open(`/sign-in/hillside/callback?${query}`);
   assertEquals(page.status, 502);
   assertMatch(page.text, /role="alert">Hillside does not work at the moment</);
-  // The next attempt still leads to where one wanted.
+  // The next attempt still leads to the requested page.
   assertMatch(page.text, /href="\/sign-in\/hillside\?next=%2Faccount"/);
   assert(!page.text.includes("verification"), page.text);
   assert(!page.text.includes(state), page.text);
 });
 
-Deno.test("What another browser has begun, and what is over, signs nobody in", async () => {
+Deno.test("A sign-in started in another browser, or expired, signs nobody in", async () => {
   await using atlas = serveAtlas();
   const [mallory, victim] = [atlas.visitor(), atlas.visitor()];
   await victim.open("/sign-in/hillside");
@@ -98,7 +98,7 @@ Deno.test("What another browser has begun, and what is over, signs nobody in", a
   assertEquals((await mallory.open(path)).status, 400);
 });
 
-Deno.test("Hillside sends nobody to a host that only says to be Atlas", async () => {
+Deno.test("Hillside redirects to no other host that claims to be Atlas", async () => {
   await using atlas = serveAtlas();
   const { location } = await atlas.visitor().open("/sign-in/hillside");
   const there = new URL(location!);

@@ -12,9 +12,9 @@ import { makeFolder } from "../dev/dev_command.ts";
 import { connect, subscribe } from "../rpc/helpers.ts";
 import { emailOf, PASSWORD, serveAtlas } from "./serve_atlas.ts";
 
-Deno.test("Traces tell of every sign-in, Hillside's part too, and hold no secret", async () => {
+Deno.test("Traces contain every sign-in, with Hillside's part, and no secret", async () => {
   const tracer = createTracer();
-  // Hillside asks for it, as under the dev command.
+  // Hillside uses the global tracer, as under the dev command.
   setTracer(tracer);
   await using folder = await makeFolder();
   const database = `${folder.path}/atlas.db`;
@@ -69,7 +69,7 @@ Deno.test("Traces tell of every sign-in, Hillside's part too, and hold no secret
 
   const traces = tracer.getTraces();
   const names = traces.flatMap(({ spans }) =>
-    // Hillside has another port each time.
+    // Hillside has a different port each time.
     Array.from(spans.values(), ({ name }) => name.replace(/:\d+\//, "/"))
   );
   for (
@@ -92,7 +92,7 @@ Deno.test("Traces tell of every sign-in, Hillside's part too, and hold no secret
   const callback = traces.find(({ metadata }) =>
     metadata.pathname === "/sign-in/hillside/callback"
   )!;
-  assertEquals(asked.id, callback.id, "what Hillside did is in the same trace");
+  assertEquals(asked.id, callback.id, "Hillside's spans are in the same trace");
 
   const text = JSON.stringify(traces.map(serializeTrace));
   assertEquals(secrets.length, new Set(secrets).size);
@@ -102,7 +102,7 @@ Deno.test("Traces tell of every sign-in, Hillside's part too, and hold no secret
   }
 });
 
-Deno.test("The session's secret is made once, and for its owner alone", async () => {
+Deno.test("The session secret is created once, readable only by its owner", async () => {
   await using folder = await makeFolder();
   const path = `${folder.path}/atlas.secret`;
   const secret = keptSecret(path);

@@ -1,5 +1,5 @@
 /**
- * Atlas behind a real server, and people who use it.
+ * Atlas behind a real server, and its users.
  *
  * @module
  */
@@ -16,14 +16,14 @@ import { createBrowser } from "../auth/browser.ts";
 import type { Browser } from "../auth/browser.ts";
 import { click } from "../auth/oauth_setup.ts";
 
-/** A page, or the way to one. */
+/** A page, or the redirect to one. */
 export interface Page {
   readonly status: number;
   readonly location: string | null;
   readonly text: string;
 }
 
-/** Somebody with a browser of their own. */
+/** A user with a separate browser. */
 export interface Visitor {
   readonly browser: Browser;
   /** Calls with the browser's cookies. */
@@ -38,26 +38,26 @@ export interface Visitor {
     fields?: Record<string, string>,
     headers?: Record<string, string>,
   ): Promise<Page>;
-  /** Signs in with Hillside, clicking on a name there. */
+  /** Signs in with Hillside as this user. */
   signInWithHillside(login: string, next?: string): Promise<Page>;
 }
 
-/** A running Atlas. Ends with the block that it was started in. */
+/** A running Atlas. It's closed at the end of its block. */
 export interface RunningAtlas extends AsyncDisposable {
   readonly origin: string;
-  /** A browser that nobody has signed in with. */
+  /** Creates a browser that is signed out. */
   visitor(): Visitor;
-  /** The same, after signing up with {@linkcode PASSWORD}. */
+  /** Creates a browser that has signed up with {@linkcode PASSWORD}. */
   signUp(name: string): Promise<Visitor>;
 }
 
-/** The password of whoever signs up. */
+/** The password of all users. */
 export const PASSWORD = "a password nobody has seen";
 
-/** The address that somebody of a name signs up with. */
+/** Returns the e-mail address of a user. */
 export const emailOf = (name: string) => `${name.toLowerCase()}@example.com`;
 
-/** Starts Atlas, with its database in memory unless told otherwise. */
+/** Starts Atlas, by default with an in-memory database. */
 export function serveAtlas(
   { tracer, ...options }: Partial<AtlasOptions> & { tracer?: Tracer } = {},
 ): RunningAtlas {
@@ -89,9 +89,9 @@ export function serveAtlas(
 }
 
 /**
- * Somebody whom no server knows yet.
+ * Creates a browser without cookies.
  *
- * @param send Sends their requests. Default: the global `fetch`.
+ * @param send Sends its requests. Default: the global `fetch`.
  */
 export function createVisitor(
   origin: string,

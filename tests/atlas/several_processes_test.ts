@@ -1,5 +1,5 @@
 /**
- * Atlas on two processes with one Redis, as its README shows.
+ * Atlas in two processes with one Redis, as its README shows.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import {
 const MAIN = new URL("examples/atlas/main.ts", ROOT).pathname;
 const DEV = new URL("dev.ts", ROOT).pathname;
 
-/** Two processes of Atlas, which start at the same time. */
+/** Starts two processes of Atlas at the same time. */
 async function startTwo(redis: string, folder: Folder) {
   const env = {
     ATLAS_REDIS: redis,
@@ -41,7 +41,9 @@ async function startTwo(redis: string, folder: Folder) {
   };
 }
 
-/** A browser whose requests go wherever a proxy would send them. */
+/**
+ * Creates a browser whose requests go to either process, as through a proxy.
+ */
 function createRoamer(first: string) {
   let origin = first;
   const visitor: Visitor = createVisitor(first, (input, init) => {
@@ -57,7 +59,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 
 Deno.test({
   name: needsRedis(
-    "Atlas on two processes shares sessions, kept pages and live favourites",
+    "Atlas in two processes shares sessions, cached pages and live favourites",
     hasRedisServer,
   ),
   ignore: !hasRedisServer,
@@ -90,7 +92,7 @@ Deno.test({
     const { data } = await socket.next();
     assertEquals(data.map(({ name }: { name: string }) => name), ["Iceland"]);
 
-    // Kept pages: both have one, and one process edits.
+    // Cached pages: both processes have one, and one of them edits.
     const capitalAt = async (origin: string) => {
       const response = await fetch(`${origin}/countries/CHE`);
       return /<dt>Capital<\/dt><dd>(.*?)<\/dd>/.exec(await response.text())![1];
@@ -100,13 +102,13 @@ Deno.test({
     assertEquals(await capitalAt(a), "Zürich");
     await until(async () => await capitalAt(b) === "Zürich");
 
-    // Readiness knows the shared store.
+    // Readiness covers the shared store.
     const health = await fetch(`${b}/__app/health`);
     assertEquals([health.status, await health.json()], [200, {
       status: "ready",
     }]);
 
-    // Failed sign-ins are counted in Redis, under the same keys for both.
+    // Failed sign-ins are counted in Redis, with the same keys for both.
     const keys = async () =>
       (await redis.send("KEYS", "{atlas:limits}*") as string[]).length;
     const failAt = (origin: string) =>
@@ -130,7 +132,7 @@ Deno.test({
   },
 });
 
-Deno.test("Atlas on one process loads no client of Redis", async () => {
+Deno.test("Atlas in one process loads no Redis client", async () => {
   await using folder = await makeFolder();
   await folder.write(
     "start.ts",

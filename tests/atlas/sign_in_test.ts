@@ -3,7 +3,7 @@ import { emailOf, PASSWORD, serveAtlas } from "./serve_atlas.ts";
 
 const ADA = { email: emailOf("Ada"), password: PASSWORD };
 
-Deno.test("One signs up, is signed in, signs out, and signs in again", async () => {
+Deno.test("Signing up, out and in again works", async () => {
   await using atlas = serveAtlas();
   const ada = atlas.visitor();
   const { location } = await ada.submit("/sign-up?next=/countries/ISL", {
@@ -26,11 +26,11 @@ Deno.test("One signs up, is signed in, signs out, and signs in again", async () 
   });
   assertEquals(again.location, "/countries/ISL");
   assertMatch((await ada.open("/account")).text, /<h1>Ada<\/h1>/);
-  // There is nothing to ask any more.
+  // A signed-in user gets no sign-in form.
   assertEquals((await ada.open("/sign-in?next=/account")).location, "/account");
 });
 
-Deno.test("A wrong password and an unknown address are the same to see", async () => {
+Deno.test("A wrong password and an unknown address get the same response", async () => {
   await using atlas = serveAtlas();
   await atlas.signUp("Ada");
   const stranger = atlas.visitor();
@@ -52,7 +52,7 @@ Deno.test("A wrong password and an unknown address are the same to see", async (
   assertEquals(stranger.cookie, "");
 });
 
-Deno.test("Who guesses too often has to wait", async () => {
+Deno.test("Too many guesses must wait", async () => {
   await using atlas = serveAtlas();
   const stranger = atlas.visitor();
   const guesses = await Promise.all(
@@ -63,7 +63,7 @@ Deno.test("Who guesses too often has to wait", async () => {
   assertMatch(late[0]!.text, /Too many attempts. Try again in 15 minutes/);
 });
 
-Deno.test("Sign-up says what is wrong with each field, and keeps the rest", async () => {
+Deno.test("The sign-up form reports errors per field and keeps the other values", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   const good = { ...ADA, name: "Ada" };
@@ -74,7 +74,7 @@ Deno.test("Sign-up says what is wrong with each field, and keeps the rest", asyn
       [{ ...good, email: "ada at example" }, "This is no e-mail address"],
       [{ ...good, password: "1234567" }, "At least 8 characters"],
       [{ ...good, password: "x".repeat(1025) }, "Too long"],
-      // 128 of these are 4 KB, the way that passwords are compared.
+      // 128 of these are 4 KB in the form in which passwords are compared.
       [{ ...good, password: "ﷺ".repeat(128) }, "Too long"],
     ] as const
   ) {
@@ -92,7 +92,7 @@ Deno.test("Sign-up says what is wrong with each field, and keeps the rest", asyn
   assertEquals(visitor.cookie, "");
 });
 
-Deno.test("An address is good for one account, however it is written", async () => {
+Deno.test("An e-mail address belongs to one account, in any spelling", async () => {
   await using atlas = serveAtlas();
   const twins = [atlas.visitor(), atlas.visitor()];
   const pages = await Promise.all(
@@ -109,7 +109,7 @@ Deno.test("An address is good for one account, however it is written", async () 
   assertMatch(late.text, /Somebody has signed up with it already/);
 });
 
-Deno.test("Signing in leads to pages of Atlas alone", async () => {
+Deno.test("Signing in redirects only to Atlas's own pages", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   for (
@@ -133,7 +133,7 @@ Deno.test("Signing in leads to pages of Atlas alone", async () => {
   }
 });
 
-Deno.test("A page of somebody else signs nobody up, in or out", async () => {
+Deno.test("Cross-site pages can't sign users up, in or out", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   await visitor.signInWithHillside("ada");
@@ -161,7 +161,7 @@ Deno.test("A page of somebody else signs nobody up, in or out", async () => {
   assertEquals([status, visitor.cookie], [303, ""]);
 });
 
-Deno.test("No form may be endless", async () => {
+Deno.test("Forms have a maximum size", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   for (const path of ["/sign-up", "/sign-in"]) {
@@ -170,7 +170,7 @@ Deno.test("No form may be endless", async () => {
   }
 });
 
-Deno.test("What is not for people is refused in JSON, what is, on a page", async () => {
+Deno.test("API requests are refused in JSON, pages with a page", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   const asProgram = async (path: string) => {

@@ -15,7 +15,7 @@ import { startServer } from "./browser.ts";
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-/** Who tries what, from which address. */
+/** An attempt to sign in: the account's address and the client's. */
 interface Try {
   readonly email?: unknown;
   readonly address?: string | undefined;

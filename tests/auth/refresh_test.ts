@@ -1,6 +1,6 @@
 /**
- * Refreshing sessions: when, for how long and by which requests. A refresh
- * doesn't revive an ended session.
+ * Refreshing sessions: when and for how long, and which requests do it. A
+ * refresh doesn't revive an ended session.
  *
  * @module
  */

@@ -355,7 +355,7 @@ Deno.test("A token has one spelling: changed tail bits, padding and other alphab
       string,
       string,
     ];
-    // Contains bits for which the standard alphabet uses + and /.
+    // Contains bits that the standard alphabet encodes as + and /.
     const plain = btoa(JSON.stringify({ ...claims, pad: "~~~???>>>" }))
       .replace(/=+$/, "");
     assert(/[+/]/.test(plain));

@@ -1,5 +1,5 @@
 /**
- * The clients of Redis that the kit works with, made for any place.
+ * The Redis clients that the kit supports, for any deployment.
  *
  * @module
  */
@@ -12,16 +12,16 @@ import type { RedisPlace } from "./redis_topology.ts";
 /** The names of the clients. */
 export const CLIENTS = ["redis 6", "redis 5", "ioredis"] as const;
 
-/** The name of a client. */
+/** A client's name. */
 export type ClientName = typeof CLIENTS[number];
 
-/** A client as users make it, which the test that made it has to close. */
+/** A client as users create it. The test that created it closes it. */
 export interface TestClient extends AsyncDisposable {
   /** The value that users pass as `client`. */
   readonly client: RedisClientOfUsers;
   /** The errors that the client has emitted. */
   readonly errors: readonly unknown[];
-  /** Opens the client's own connection. The kit never needs that. */
+  /** Opens the client's own connection, which the kit never needs. */
   connect(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export type RedisClientOfUsers =
   | Redis
   | Cluster;
 
-/** Makes a client. It isn't connected. */
+/** Creates a client. It isn't connected. */
 export function makeClient(name: ClientName, place: RedisPlace): TestClient {
   const client = name === "ioredis"
     ? makeIoredis(place)

@@ -21,25 +21,25 @@ export type FaultMode =
   | "refuse"
   | { readonly delay: number };
 
-/** A proxy. Ends with the block that it was started in. */
+/** A proxy. It's closed at the end of its block. */
 export interface FaultProxy extends AsyncDisposable {
   readonly port: number;
-  /** Where a Redis client connects: `redis://127.0.0.1:<port>`. */
+  /** The address for Redis clients: `redis://127.0.0.1:<port>`. */
   readonly url: string;
-  /** How many connections are open. */
+  /** Number of open connections. */
   readonly connections: number;
   /** The port that new connections are forwarded to. */
   target: number;
   /**
-   * Switches the fault. Bytes that a black hole has held back arrive when the
-   * mode changes, as TCP resends lost bytes.
+   * Switches the fault. Bytes held back by a black hole arrive when the mode
+   * changes, as TCP resends lost bytes.
    */
   set(mode: FaultMode): void;
-  /** Closes all connections. New ones work as the mode says. */
+  /** Closes all connections. New ones behave as the mode says. */
   cut(): void;
 }
 
-/** Two connections, and what happens between them. */
+/** Two connections, and the bytes between them. */
 interface Pair {
   readonly near: Deno.TcpConn;
   far?: Deno.TcpConn;
@@ -50,7 +50,7 @@ interface Pair {
 /**
  * Starts a proxy in the mode `forward`.
  *
- * @param target The port that it forwards to.
+ * @param target The port to forward to.
  */
 export function startFaultProxy(target: number): FaultProxy {
   const hostname = "127.0.0.1";
@@ -76,7 +76,7 @@ export function startFaultProxy(target: number): FaultProxy {
         run(serve({ near, isSilent: false, isClosed: false }));
       }
     } catch {
-      // The listener was closed while a connection was being accepted.
+      // The listener was closed while it accepted a connection.
     }
   }
 
@@ -94,7 +94,7 @@ export function startFaultProxy(target: number): FaultProxy {
         pass(pair, far, pair.near),
       ]);
     } catch {
-      // There is nothing at the target.
+      // Nothing listens at the target.
     } finally {
       close(pair);
     }
@@ -119,7 +119,7 @@ export function startFaultProxy(target: number): FaultProxy {
     } catch {
       // One of the two was closed.
     }
-    // The end of a connection is lost as well as its bytes are.
+    // A held connection loses its end as well as its bytes.
     await unlessHeld(pair);
     if (!pair.isSilent) close(pair);
   }

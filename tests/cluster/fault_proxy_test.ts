@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { until } from "../data/store_contract.ts";
 import { startFaultProxy } from "./fault_proxy.ts";
 
-/** A server that sends back what it gets. */
+/** Starts a server that echoes what it receives. */
 function startEcho() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const connections: Promise<void>[] = [];
@@ -21,7 +21,7 @@ function startEcho() {
   };
 }
 
-/** A connection, and all that came back on it. */
+/** Opens a connection that collects what it receives. */
 async function open(port: number) {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port });
   let received = "";
@@ -33,7 +33,7 @@ async function open(port: number) {
         received += new TextDecoder().decode(buffer.subarray(0, size));
       }
     } catch {
-      // It was cut.
+      // The proxy closed the connection.
     }
     isOver = true;
   })();
@@ -52,7 +52,7 @@ async function open(port: number) {
   };
 }
 
-Deno.test("startFaultProxy() loses, holds back, delays and refuses what its mode says", async () => {
+Deno.test("startFaultProxy() drops, holds back, delays and refuses as its mode says", async () => {
   await using server = await startEcho();
   await using proxy = startFaultProxy(server.port);
   await using first = await open(proxy.port);
@@ -95,7 +95,7 @@ Deno.test("startFaultProxy() loses, holds back, delays and refuses what its mode
   await until(() => fifth.received === "i");
 });
 
-Deno.test("startFaultProxy() forwards to another target when it is told to, and closes if there is none", async () => {
+Deno.test("startFaultProxy() forwards to another target on request, and closes if there is none", async () => {
   await using one = await startEcho();
   await using proxy = startFaultProxy(one.port);
   {

@@ -1,6 +1,6 @@
 /**
- * One of several processes of an app whose sessions, messages, limits and cached
- * values are in Redis. The argument is a {@linkcode KitAppOptions} as JSON.
+ * One of several processes of an app that keeps sessions, messages, limits and
+ * cached values in Redis. The argument is a {@linkcode KitAppOptions} as JSON.
  *
  * @module
  */
@@ -32,23 +32,23 @@ import type { RedisPlace } from "./redis_topology.ts";
 
 /** Options of a process. */
 export interface KitAppOptions {
-  /** Where its Redis is. */
+  /** The Redis to connect to. */
   readonly place: RedisPlace;
-  /** The client that it uses. Default: `redis 6`. */
+  /** The client to use. Default: `redis 6`. */
   readonly client?: ClientName;
-  /** The port that it listens on. Default: a free one. */
+  /** The port to listen on. Default: a free one. */
   readonly port?: number;
-  /** Where cached values are computed: `GET <origin>/<key>`. */
+  /** The origin that cached values are computed from: `GET <origin>/<key>`. */
   readonly origin: string;
-  /** How many messages the channel keeps. Default: 100,000. */
+  /** Number of messages that the channel keeps. Default: 100,000. */
   readonly history?: number;
 }
 
-/** How many calls of `limited` a name may make in ten minutes. */
+/** Maximum calls of `limited` per name in ten minutes. */
 export const LIMIT = 10;
 /**
- * How long a process that is out of touch with Redis trusts its memory, in
- * seconds.
+ * Maximum time, in seconds, that a process disconnected from Redis trusts its
+ * memory.
  */
 export const MAX_STALENESS = 1;
 /** Figures that a process reports. Sizes are in bytes. */
@@ -187,7 +187,7 @@ function createKitApp(options: KitAppOptions) {
 if (import.meta.main) {
   const options = JSON.parse(Deno.args[0]!) as KitAppOptions;
   const { app, made } = createKitApp(options);
-  // No other client has to be connected.
+  // Other clients connect when the kit uses them.
   if (options.client === "redis 5" && "name" in options.place) {
     await made.connect();
   }

@@ -9,15 +9,15 @@ import { type Child, ROOT, startDeno } from "../helpers.ts";
 import type { CookieSockets } from "../soak/cookie_sockets.ts";
 import type { Api, Figures, KitAppOptions } from "./kit_app.ts";
 
-/** A process that serves the app. Ends with the block it was started in. */
+/** A process that serves the app. It's killed at the end of its block. */
 export interface KitProcess extends AsyncDisposable {
   readonly origin: string;
   readonly port: number;
-  /** The text it has written to stderr so far. */
+  /** Its standard error so far. */
   readonly log: string;
-  /** Sends a signal; after `SIGKILL` or `SIGTERM` wait for `ended`. */
+  /** Sends a signal. After `SIGKILL` or `SIGTERM`, wait for `ended`. */
   kill(signal: Deno.Signal): void;
-  /** The exit code, once it has ended. */
+  /** The exit code. Resolves when the process has ended. */
   readonly ended: Promise<number>;
 }
 
@@ -52,20 +52,22 @@ export async function startKit(options: KitAppOptions): Promise<KitProcess> {
 
 /** The answer to a request. */
 export interface Answer {
-  /** 0 if the connection broke. */
+  /** The HTTP status, or 0 if the connection broke. */
   readonly status: number;
   readonly headers: Headers;
   // deno-lint-ignore no-explicit-any -- the tests know what they asked for
   readonly body: any;
-  /** How long it took, in milliseconds. */
+  /** Duration in milliseconds. */
   readonly ms: number;
 }
 
-/** A client with cookies. Its connections end with the block. */
+/**
+ * A client with cookies. Its connections are closed at the end of its block.
+ */
 export interface Visitor extends Disposable {
-  /** The cookies, as the header. */
+  /** The cookies, as a header. */
   cookie: string;
-  /** Where it goes; may change. */
+  /** The origin of its requests. Tests may change it. */
   origin: string;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
@@ -76,18 +78,18 @@ export interface Visitor extends Disposable {
   follow(): Follower;
 }
 
-/** A subscription, and what it has received. */
+/** A subscription, and the values it received. */
 export interface Follower extends Disposable {
   readonly values: number[];
-  /** After how many values there was each gap. */
+  /** For each gap, the number of values received before it. */
   readonly gaps: number[];
   readonly errors: (Error & { readonly code?: string })[];
 }
 
-/** How long a visitor waits for an answer at most, in milliseconds. */
+/** Maximum time that a visitor waits for an answer, in milliseconds. */
 const LIMIT = 30_000;
 
-/** Opens a client of a process, or of a proxy before it. */
+/** Opens a client of a process, or of a proxy in front of it. */
 export function visit(
   target: { readonly origin: string },
   sockets: CookieSockets,
@@ -170,12 +172,15 @@ export function visit(
   return visitor;
 }
 
-/** Where the processes get what they cache. Ends with the block. */
+/**
+ * The server whose data the processes cache. It's closed at the end of its
+ * block.
+ */
 export interface Origin extends AsyncDisposable {
   readonly origin: string;
   /** The version of all values. */
   version: number;
-  /** How often it was asked. */
+  /** Number of requests so far. */
   readonly reads: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Stores and channels while their Postgres is away. Each test has a server of
- * its own.
+ * Stores and channels during outages of their Postgres. Each test starts its
+ * own server.
  *
  * @module
  */
@@ -40,7 +40,7 @@ interface World {
     readonly connect: ReturnType<typeof DRIVERS["npm:pg"]>;
     readonly onError: (error: Error) => void;
   };
-  /** The messages of all errors that onError was called with. */
+  /** The messages of all errors passed to `onError`. */
   readonly errors: string[];
 }
 
@@ -68,7 +68,7 @@ function test(name: string, fn: (world: World) => Promise<void>): void {
   }
 }
 
-/** Repeats what is refused while Postgres is away. Returns how long it took. */
+/** Repeats a call until it succeeds. Returns the time that took. */
 async function untilItWorks(work: () => unknown): Promise<number> {
   const begun = performance.now();
   for (;;) {
@@ -82,7 +82,7 @@ async function untilItWorks(work: () => unknown): Promise<number> {
   }
 }
 
-/** Runs a statement as an administrator, past the proxy. */
+/** Runs a statement as an administrator, bypassing the proxy. */
 async function run(server: PostgresServer, text: string): Promise<void> {
   const client = new pg.Client(server.url);
   await client.connect();
@@ -90,7 +90,7 @@ async function run(server: PostgresServer, text: string): Promise<void> {
   await client.end();
 }
 
-test("All work again within 2 s after Postgres has gone silent, and no call hangs", async (world) => {
+test("Stores and channels work within 2 s after a silent Postgres, and no call hangs", async (world) => {
   const { options, proxy, errors } = world;
   const signal = new AbortController();
   await using sessions = createPostgresSessionStore(options);
@@ -133,7 +133,7 @@ test("All work again within 2 s after Postgres has gone silent, and no call hang
   signal.abort();
 });
 
-test("A silent loss that nobody asks about is repaired within 2 s", async (world) => {
+test("A silent connection without calls is replaced within 2 s", async (world) => {
   const { options, proxy } = world;
   const controller = new AbortController();
   await using here = createPostgresSessionStore(options);
@@ -151,7 +151,7 @@ test("A silent loss that nobody asks about is repaired within 2 s", async (world
   await next;
   proxy.set("silent");
   const begun = performance.now();
-  // Another process, whose connections work.
+  // Another process with working connections.
   await using there = createPostgresChannel<number>({ ...options, name: "c" });
   const last = stream.next();
   await there.publish(2);
@@ -161,7 +161,7 @@ test("A silent loss that nobody asks about is repaired within 2 s", async (world
   controller.abort();
 });
 
-test("While Postgres is away, calls are refused at once and reported once", async (world) => {
+test("During an outage of Postgres, calls fail at once and it is reported once", async (world) => {
   const { options, proxy, errors } = world;
   await using sessions = createPostgresSessionStore(options);
   const record = recordOf("a", "ada", { expiresAt: Date.now() + 1e6 });
@@ -187,7 +187,7 @@ test("While Postgres is away, calls are refused at once and reported once", asyn
   assertEquals(errors.length, 1);
 });
 
-test("Nothing is lost or doubled if Postgres is killed in mid-stream and comes back", async (world) => {
+test("No message is lost or duplicated if Postgres is killed and restarted", async (world) => {
   const { options, server } = world;
   const controller = new AbortController();
   const open = () => createPostgresChannel<number>({ ...options, name: "c" });
@@ -209,7 +209,8 @@ test("Nothing is lost or doubled if Postgres is killed in mid-stream and comes b
   let rejected = 0;
   let isOver = false;
   const publishing = (async () => {
-    // Each number is tried once. A refused one may have come through or not.
+    // Each number is published once. A failed attempt may have succeeded or
+    // not.
     for (let value = 0; !isOver; value++) {
       try {
         await (value % 2 === 0 ? here : there).publish(value);
@@ -240,7 +241,7 @@ test("Nothing is lost or doubled if Postgres is killed in mid-stream and comes b
   controller.abort();
 });
 
-test("Connections that an administrator ends are replaced", async (world) => {
+test("Connections terminated by an administrator are replaced", async (world) => {
   const { options, server } = world;
   const controller = new AbortController();
   await using sessions = createPostgresSessionStore(options);
@@ -266,14 +267,14 @@ test("Connections that an administrator ends are replaced", async (world) => {
   );
   await untilItWorks(() => channel.publish(2));
   assertEquals(await take(stream, 1), [2]);
-  // Sessions may have ended while it didn't listen.
+  // Sessions may have ended while it wasn't listening.
   await next.promise;
   assertEquals(told, [undefined, undefined]);
   await untilItWorks(() => sessions.ping());
   controller.abort();
 });
 
-test("A server that takes no writes counts as away", async (world) => {
+test("A read-only server counts as an outage", async (world) => {
   const { options, server, errors } = world;
   await using sessions = createPostgresSessionStore(options);
   await sessions.set(recordOf("a"));

@@ -1,5 +1,5 @@
 /**
- * Several processes on one Postgres.
+ * Several processes with one Postgres.
  *
  * @module
  */
@@ -28,7 +28,7 @@ const PER_PROCESS = 500;
 
 Deno.test({
   name: needsPostgres(
-    "All readers get what several processes publish at once, in one order",
+    "All readers receive concurrent messages of several processes in one order",
   ),
   ignore: !hasPostgres,
   async fn() {
@@ -157,7 +157,7 @@ Deno.test({
     ];
     const counts: number[] = [];
     for (const call of calls) counts.push(await count(call));
-    // Of 50 messages at once, one is sent at once and the others together.
+    // One of 50 concurrent messages is sent at once, and the others together.
     assertEquals(counts, [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
   },
 });

@@ -1,6 +1,7 @@
 /**
  * A process that publishes numbers on a channel in Postgres, several at a time,
- * as soon as it receives a byte. Arguments: address, schema, first and last number.
+ * once it has received a byte. Arguments: address, schema, first and last
+ * number.
  *
  * @module
  */
@@ -25,7 +26,7 @@ await channel.ping();
 console.log("ready");
 await Deno.stdin.read(new Uint8Array(1));
 for (let value = Number(first); value <= Number(last); value += 5) {
-  // Each in a statement of its own: the next begins when this one is sent.
+  // Separate statements: each starts when the previous one has been sent.
   await Promise.all(
     [0, 1, 2, 3, 4].map((i) => channel.publish(value + i)),
   );

@@ -1,5 +1,5 @@
 /**
- * Users' view of a process of the app that is killed, or restarted in a rolling
+ * The users' view of a process that is killed, or restarted in a rolling
  * update.
  *
  * @module
@@ -14,7 +14,7 @@ const title = (name: string) => needsRedis(name, hasRedisServer);
 
 Deno.test({
   name: title(
-    "A process that is killed loses nobody's session and no message; the others go on",
+    "A killed process loses no session and no message, and the others go on",
   ),
   ignore,
   async fn() {
@@ -29,7 +29,7 @@ Deno.test({
     const from = performance.now();
     killed.process.kill("SIGKILL");
     await killed.process.ended;
-    // As a load balancer would.
+    // As a load balancer would do.
     for (const visitor of [killed.user, killed.guest]) {
       visitor.origin = other.process.origin;
     }
@@ -44,7 +44,7 @@ Deno.test({
 
 Deno.test({
   name: title(
-    "Processes that are restarted one after the other lose nobody's session and no message",
+    "A rolling restart loses no session and no message",
   ),
   ignore,
   async fn() {
@@ -58,8 +58,8 @@ Deno.test({
       }
     });
     show("rolling restart", figures);
-    // 0: nothing listened; 503: it was about to end. A proxy in front asks
-    // another process then.
+    // 0: nothing listened. 503: the process was about to end. A proxy in front
+    // would then ask another process.
     for (const asked of ["session", "publish", "cache", "limit"] as const) {
       const statuses = kits.statuses(asked, { from });
       assertEquals(statuses.filter((each) => each !== 0 && each !== 503), [

@@ -4,7 +4,7 @@ import { pause, SeveralKits, show } from "./several_kits.ts";
 
 Deno.test({
   name: needsRedis(
-    "A Redis that is full takes no writes: 503 for them, sessions stay valid, values are served, limits go on",
+    "With a full Redis, writes get 503, sessions stay valid, cached values are served and limits work",
     hasRedisServer,
   ),
   ignore: !hasRedisServer,

@@ -1,6 +1,6 @@
 /**
- * Users' view of a Redis that is killed and restarted, with its data or without,
- * or whose data are deleted.
+ * The users' view of a Redis that is killed and restarted, with or without its
+ * data, or whose data are deleted.
  *
  * @module
  */
@@ -31,7 +31,7 @@ function test(
   });
 }
 
-/** Kills Redis, and restarts it after a while. */
+/** Kills Redis, and restarts it later. */
 async function killFor(
   milliseconds: number,
   redis: RedisServer,
@@ -42,14 +42,14 @@ async function killFor(
 }
 
 test(
-  "Redis killed and restarted with its data: 503 meanwhile, then everything goes on, and no message is lost",
+  "Redis killed and restarted with its data: 503 during the outage, and no message is lost",
   DURABLE,
   async (redis, kits) => {
     const { from, end, figures } = await kits.outlast(() =>
       killFor(1_500, redis)
     );
     show("restart with AOF", figures);
-    // Only requests that began and ended while Redis was dead.
+    // Only requests that began and ended during the outage.
     const during = { from: from + 100, until: end };
     kits.checkStatuses(during, { session: [503], publish: [503] });
     kits.checkStatuses({ from }, { cache: [200], limit: [200] });
@@ -63,7 +63,7 @@ test(
 );
 
 test(
-  "Redis killed and restarted without its data: sessions have ended, subscriptions hear of a gap and go on",
+  "Redis killed and restarted without its data: sessions have ended, and subscriptions report a gap",
   [],
   async (redis, kits) => {
     const { figures } = await kits.outlast(() => killFor(500, redis), {
@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  "FLUSHALL: sessions have ended, values are computed anew, subscriptions hear of a gap and go on",
+  "FLUSHALL: sessions have ended, values are computed again, and subscriptions report a gap",
   [],
   async (redis, kits) => {
     kits.use();

@@ -1,6 +1,6 @@
 /**
- * Users' view of a failover in all topologies: Redis has a new master, because
- * the old one was demoted or is dead.
+ * The users' view of a failover in all topologies: Redis has a new master
+ * because the old one was demoted or killed.
  *
  * @module
  */
@@ -25,20 +25,20 @@ import { type KitInUse, pause, SeveralKits, show } from "./several_kits.ts";
 const ignore = !hasRedisServer;
 const title = (name: string) => needsRedis(name, hasRedisServer);
 
-/** One process for each client. */
+/** Starts one process for each client. */
 const startWithEachClient = (place: RedisPlace) =>
   SeveralKits.start(place, CLIENTS.length, (i) => ({ client: CLIENTS[i]! }));
 
 Deno.test({
   name: title(
-    "A master that is demoted for a moment refuses writes; no subscription ends and no message is lost",
+    "A temporarily demoted master refuses writes, and no subscription ends and no message is lost",
   ),
   ignore,
   async fn() {
     await using redis = await startRedis();
     await using kits = await startWithEachClient({ url: redis.url });
     const { from, figures } = await kits.outlast(async () => {
-      // Of a server that isn't there, so that it keeps its data.
+      // The address of a missing server, so that it keeps its data.
       await redis.send("REPLICAOF", "127.0.0.1", "1");
       await pause(1_000);
       await redis.send("REPLICAOF", "NO", "ONE");
@@ -73,7 +73,7 @@ Deno.test({
 
 Deno.test({
   name: title(
-    "Processes whose connections to a former master stay open leave it, and see revocations, values and messages of the new one",
+    "Processes connected to a former master leave it, and see the new master's revocations, values and messages",
   ),
   ignore,
   async fn() {
@@ -81,7 +81,7 @@ Deno.test({
     await using kits = await startWithEachClient({ url: redis.master.url });
     await redis.switch();
     for (const { proxy } of kits.kits) proxy.target = redis.master.port;
-    // From here on, it hears nothing of the new master.
+    // From here on, it receives nothing from the new master.
     await redis.replica.send("REPLICAOF", "127.0.0.1", "1");
     const [first, ...others] = kits.kits as [KitInUse, ...KitInUse[]];
     kits.origin.version = 2;
@@ -116,14 +116,14 @@ Deno.test({
 
 Deno.test({
   name: title(
-    "Sentinels that replace a dead master: 503 meanwhile, then everything goes on",
+    "Sentinels replace a dead master: 503 during the outage, then all works",
   ),
   ignore,
   async fn() {
     await using redis = await startSentinels();
     await using kits = await startWithEachClient(redis.place);
     const old = await redis.master();
-    // Redis acknowledges before its replica has the data.
+    // Redis acknowledges a write before its replica has the data.
     await replicated(old);
     const from = performance.now();
     await old.crash();
@@ -143,7 +143,7 @@ Deno.test({
 
 Deno.test({
   name: title(
-    "Masters of a cluster that change, or are killed: 503 meanwhile, then everything goes on",
+    "Cluster masters change or are killed: 503 during the outage, then all works",
   ),
   ignore,
   async fn() {

@@ -1,6 +1,6 @@
 /**
- * Users' view of a Redis that answers late, or not at all. Its connections are
- * lost silently, it is stopped or slow, or it can't reach one process.
+ * The users' view of a Redis that answers late or not at all: connections are
+ * lost silently, Redis is stopped or slow, or it can't reach one process.
  *
  * @module
  */
@@ -16,7 +16,7 @@ const title = (name: string) => needsRedis(name, hasRedisServer);
 
 Deno.test({
   name: title(
-    "Connections to Redis that carry nothing any more are replaced, and no message is lost",
+    "Silent connections to Redis are replaced, and no message is lost",
   ),
   ignore,
   async fn() {
@@ -24,7 +24,7 @@ Deno.test({
     await using kits = await SeveralKits.start({ url: redis.url });
     const { from, figures } = await kits.outlast(() => {
       for (const { proxy } of kits.kits) proxy.set("silent");
-      // Until all connections are new ones.
+      // Long enough for all connections to be replaced.
       return pause(2_500);
     });
     show("silent", figures);
@@ -40,7 +40,7 @@ Deno.test({
 
 Deno.test({
   name: title(
-    "Redis stopped for five seconds: 503 meanwhile, values are served and computed, limits go on, then everything goes on",
+    "Redis stopped for five seconds: 503 for sessions and messages, while values and limits work",
   ),
   ignore,
   async fn() {
@@ -61,7 +61,7 @@ Deno.test({
 
 Deno.test({
   name: title(
-    "A process that is cut off answers 503, serves no old value for long, and gets all messages later; the other goes on",
+    "A disconnected process answers 503, serves stale values only briefly and receives all messages later",
   ),
   ignore,
   async fn() {
@@ -100,7 +100,7 @@ Deno.test({
     );
     const stale = Math.round(lastOld - invalidated);
     show("partition of one process", { ...figures, stale });
-    // Generous: it only has to be bounded.
+    // Generous, because the test only checks that there is a bound.
     const bound = invalidated + MAX_STALENESS * 1_000 + 2_000;
     assertEquals(values(0, bound), ["key 2"]);
     assertEquals(values(1, invalidated + 500), ["key 2"]);
@@ -113,7 +113,7 @@ Deno.test({
 
 Deno.test({
   name: title(
-    "A slow Redis makes answers slow, and 503 once it takes longer than the timeout",
+    "A slow Redis delays answers, which become 503 above the timeout",
   ),
   ignore,
   async fn() {

@@ -10,7 +10,7 @@ import { UnavailableError } from "@quartet/kit/app";
 import { type ClientName, CLIENTS, makeClient } from "./clients.ts";
 import { eventually, type RedisPlace } from "./redis_topology.ts";
 
-/** Holds connections open until the other end closes them. */
+/** Starts a server that holds connections open until the client closes them. */
 function startSilentServer() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const open = new Set<Deno.Conn>();
@@ -19,10 +19,10 @@ function startSilentServer() {
       open.add(connection);
       (async () => {
         try {
-          // Nothing of it is answered.
+          // Reads everything and answers nothing.
           for await (const _ of connection.readable);
         } catch {
-          // The other end has closed it at once.
+          // The client closed it at once.
         }
         open.delete(connection);
       })();
@@ -52,14 +52,14 @@ const KINDS: Readonly<Record<string, (port: number) => RedisPlace>> = {
 
 for (const [kind, placeOf] of Object.entries(KINDS)) {
   for (const name of CLIENTS) {
-    // That client has to be connected, which it can't be here.
+    // That client needs a connect(), which can't succeed here.
     if (kind === "a Sentinel" && name === "redis 5") continue;
-    Deno.test(`No socket to ${kind} that never answers stays open after close(): ${name}`, () =>
+    Deno.test(`close() leaves no socket to ${kind} open that never answers: ${name}`, () =>
       testSockets(name, placeOf));
   }
 }
 
-/** Tries to reach a silent server, and checks that nothing is left of it. */
+/** Tries to reach a silent server, and checks that no sockets remain. */
 async function testSockets(
   name: ClientName,
   placeOf: (port: number) => RedisPlace,
@@ -77,7 +77,7 @@ async function testSockets(
     most = Math.max(most, server.connections);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  assert(most > 0 && most <= 12, `${most} sockets were open at a time`);
+  assert(most > 0 && most <= 12, `${most} sockets were open at once`);
   await store.close!();
   await eventually("all are closed", () => server.connections === 0);
 }

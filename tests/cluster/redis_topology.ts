@@ -1,6 +1,6 @@
 /**
- * Several servers of Redis that work together: a master with a replica, the
- * same under three sentinels, and a cluster of three masters.
+ * Several Redis servers that work together: a master with a replica, the same
+ * with three sentinels, and a cluster of three masters.
  *
  * @module
  */
@@ -12,11 +12,11 @@ import {
   startSentinel,
 } from "../redis_server.ts";
 
-/** The address of a client's Redis. */
+/** The servers that a client connects to. */
 export type RedisPlace =
   | { readonly url: string }
   | {
-    /** The name of the master. */
+    /** The master's name. */
     readonly name: string;
     readonly sentinels: readonly Address[];
   }
@@ -28,7 +28,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** Settings of a server that has on disk whatever it has said yes to. */
+/** Settings of a server that has written to disk whatever it confirmed. */
 export const DURABLE: readonly string[] = [
   "--appendonly",
   "yes",
@@ -41,31 +41,31 @@ export interface ReplicatedRedis extends AsyncDisposable {
   readonly master: RedisServer;
   readonly replica: RedisServer;
   /**
-   * Makes the replica the master and the master its replica, without losing
-   * what the master has acknowledged. `master` and `replica` change.
+   * Swaps master and replica without losing acknowledged writes. `master` and
+   * `replica` change.
    */
   switch(): Promise<void>;
 }
 
-/** A master and its replica under three sentinels. */
+/** A master and its replica with three sentinels. */
 export interface SentinelRedis extends AsyncDisposable {
   readonly place: RedisPlace;
   readonly sentinels: readonly RedisServer[];
   readonly nodes: readonly RedisServer[];
-  /** The master at the moment, as the sentinels say. */
+  /** Returns the current master according to the sentinels. */
   master(): Promise<RedisServer>;
-  /** Resolves once the sentinels could replace the master. */
+  /** Resolves once the sentinels are able to replace the master. */
   settled(): Promise<void>;
 }
 
-/** A cluster of three masters, maybe with a replica each. */
+/** A cluster of three masters, with or without replicas. */
 export interface RedisCluster extends AsyncDisposable {
   readonly place: RedisPlace;
-  /** All nodes. The first three were the masters at the beginning. */
+  /** All nodes. The first three are the original masters. */
   readonly nodes: readonly RedisServer[];
-  /** The master of a key's slot at the moment. */
+  /** Returns the current master of a key's slot. */
   masterOf(key: string): Promise<RedisServer>;
-  /** A replica of a key's master. */
+  /** Returns a replica of a key's master. */
   replicaOf(key: string): Promise<RedisServer>;
 }
 
@@ -73,7 +73,7 @@ export interface RedisCluster extends AsyncDisposable {
 type SlotRange = [number, number, ...[string, number][]];
 
 const host = "127.0.0.1";
-/** Otherwise a replica is ready after five seconds, and known after ten. */
+/** By default, a replica is ready after five seconds, and known after ten. */
 const QUICK = [
   "--repl-diskless-sync-delay",
   "0",
@@ -81,7 +81,7 @@ const QUICK = [
   "1",
 ];
 
-/** How long Redis tries to elect a replica that asks for it, in milliseconds. */
+/** Time that Redis tries to elect a replica on request, in milliseconds. */
 const ELECTION = 5_000;
 
 /** Starts a master and its replica. */
@@ -115,7 +115,7 @@ export async function startReplicated(
   };
 }
 
-/** Starts a master, its replica and three sentinels that act quickly. */
+/** Starts a master, its replica and three sentinels with short timeouts. */
 export async function startSentinels(
   settings: readonly string[] = [],
 ): Promise<SentinelRedis> {
@@ -132,7 +132,7 @@ export async function startSentinels(
   ));
   for (const sentinel of sentinels) stack.use(sentinel);
   for (const sentinel of sentinels) {
-    // Otherwise they look every ten seconds.
+    // By default, sentinels check every ten seconds.
     await sentinel.send(
       ..."SENTINEL DEBUG INFO-PERIOD 100 PUBLISH-PERIOD 100".split(" "),
     );
@@ -242,7 +242,7 @@ export async function startCluster(
     return true;
   });
 
-  /** The nodes of a key's slot, the master first. */
+  /** Returns the nodes of a key's slot, the master first. */
   async function nodesOf(key: string): Promise<RedisServer[]> {
     const errors: unknown[] = [];
     for (const node of nodes) {
@@ -273,8 +273,8 @@ export async function startCluster(
 }
 
 /**
- * Makes a replica of a cluster the master. An election can fail, and the server
- * holds no second one, so this asks for it again.
+ * Makes a replica of a cluster the master. An election can fail and isn't
+ * repeated by the server, so this requests it again.
  */
 export async function promote(replica: RedisServer): Promise<void> {
   let asked = -Infinity;
@@ -289,7 +289,7 @@ export async function promote(replica: RedisServer): Promise<void> {
   });
 }
 
-/** Waits until a replica has all that its master has. */
+/** Waits until a replica has all the data of its master. */
 export async function inSync(replica: RedisServer): Promise<void> {
   await eventually("the replica is in sync", async () => {
     const info = await replica.send("INFO", "replication") as string;
@@ -299,9 +299,9 @@ export async function inSync(replica: RedisServer): Promise<void> {
 }
 
 /**
- * Waits until something holds. Errors count as not yet.
+ * Waits until a condition holds. Errors count as not yet.
  *
- * @param limit When it gives up, in milliseconds. Default: a minute.
+ * @param limit The timeout in milliseconds. Default: a minute.
  */
 export async function eventually(
   what: string,

@@ -34,7 +34,7 @@ async function assertClientsWork(place: RedisPlace): Promise<void> {
   }
 }
 
-test("Each client finds its Redis: a server, a master that its replica replaces", async () => {
+test("Each client finds a single server, and a master replaced by its replica", async () => {
   await using redis = await startReplicated();
   await assertClientsWork({ url: redis.master.url });
   const { master, replica } = redis;
@@ -45,7 +45,7 @@ test("Each client finds its Redis: a server, a master that its replica replaces"
   await assertClientsWork({ url: replica.url });
 });
 
-test("Each client finds its Redis through sentinels, which replace a master that is killed", async () => {
+test("Each client finds Redis through sentinels, which replace a killed master", async () => {
   await using redis = await startSentinels();
   await assertClientsWork(redis.place);
   const old = await redis.master();
@@ -59,7 +59,7 @@ test("Each client finds its Redis through sentinels, which replace a master that
   await redis.settled();
 });
 
-test("Each client finds its Redis in a cluster, also when a replica has become master", async () => {
+test("Each client finds Redis in a cluster, also after a failover", async () => {
   await using cluster = await startCluster({ replicas: true });
   await assertClientsWork(cluster.place);
   const master = await cluster.masterOf("key");

@@ -6,12 +6,12 @@ import { startKit, startOrigin, visit } from "./kit_process.ts";
 import { eventually } from "./redis_topology.ts";
 import { show } from "./several_kits.ts";
 
-/** Each has a session and a socket. */
+/** Number of users. Each has a session and a socket. */
 const USERS = 101;
 /** Subscriptions on each socket. */
 const SUBSCRIPTIONS = 10;
 
-/** A socket with subscriptions, and when which of them ended. */
+/** A socket with subscriptions, and the time when each of them ended. */
 interface Member {
   readonly socket: WebSocket;
   readonly values: unknown[];
@@ -98,7 +98,7 @@ Deno.test({
 
     await admin.rpc.publish.mutate(1);
     await eventually(
-      "the last one goes on",
+      "the last user's subscriptions go on",
       () => last.values.length === SUBSCRIPTIONS,
     );
     assertEquals(last.ends, []);

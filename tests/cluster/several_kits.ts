@@ -1,6 +1,6 @@
 /**
- * Several processes of the app over one Redis, each behind a fault proxy of its
- * own. Users send requests of all kinds all the time, and record the answers.
+ * Several processes of the app with one Redis, each behind its own fault proxy.
+ * Users continuously send requests of all kinds and record the answers.
  *
  * @module
  */
@@ -27,9 +27,9 @@ import { eventually, type RedisPlace } from "./redis_topology.ts";
 /** A process, and its users. */
 export interface KitInUse {
   readonly process: KitProcess;
-  /** Between the process and Redis, if that is a single server. */
+  /** The proxy between the process and Redis, if that is a single server. */
   readonly proxy: FaultProxy;
-  /** Signed in as `user<n>` at the beginning. */
+  /** A client that signs in as `user<n>` at the beginning. */
   readonly user: Visitor;
   /** A client without a session. */
   readonly guest: Visitor;
@@ -43,27 +43,29 @@ export type Asked = "session" | "publish" | "cache" | "limit";
 /** Statuses by the kind of a request. */
 export type Statuses = Readonly<Partial<Record<Asked, readonly number[]>>>;
 
-/** The answers of some time, maybe of one process. */
+/** The answers of a period, from all processes or one. */
 export interface During {
-  /** The first moment at which they were asked for. */
+  /** The earliest start of a request. */
   readonly from: number;
-  /** When the last one had been answered. Default: now. */
+  /** The latest end of a request. Default: now. */
   readonly until?: number;
   readonly kit?: number;
 }
 
-/** A fault that is over. Moments are as of `performance.now()`. */
+/** A fault that is over. Times are values of `performance.now()`. */
 export interface PastFault {
   readonly from: number;
   readonly end: number;
-  /** For `show()`. `until` is the time until everything worked again. */
+  /**
+   * Figures for `show()`. `until` is the time until everything worked again.
+   */
   readonly figures: Record<string, unknown>;
 }
 
 /** The kinds of requests. */
 const KINDS: readonly Asked[] = ["session", "publish", "cache", "limit"];
 
-/** The only statuses of requests while everything works. */
+/** The only statuses while everything works. */
 export const ALL_WORK: Statuses = {
   session: [200],
   publish: [200],
@@ -71,39 +73,39 @@ export const ALL_WORK: Statuses = {
   limit: [200],
 };
 
-/** An answer that a user got while the processes were in use. */
+/** An answer that a user received while the processes were in use. */
 export interface UsedAnswer extends Answer {
   readonly kit: number;
   readonly asked: Asked;
-  /** When it was asked for, as of `performance.now()`. */
+  /** The start of the request, as a value of `performance.now()`. */
   readonly at: number;
   /** The published number. */
   readonly number?: number;
 }
 
 /**
- * Prints what a test has seen, for the table of failures in the docs, if
+ * Prints what a test measured, for the table of failures in the docs, if
  * `SHOW_FIGURES` is set.
  */
 export function show(row: string, figures: Record<string, unknown>): void {
   if (Deno.env.has("SHOW_FIGURES")) console.log(row, JSON.stringify(figures));
 }
 
-/** Waits. */
+/** Waits this many milliseconds. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Longer than any call may take, in milliseconds; the timeout is 1,000. */
+/** Longer than any call may take, in milliseconds. The timeout is 1,000. */
 const TOO_LONG = 5_000;
 
-/** Some processes. Ends with the block that they were started in. */
+/** Some processes. They're stopped at the end of their block. */
 export class SeveralKits implements AsyncDisposable {
   readonly kits: KitInUse[] = [];
   readonly origin: Origin;
   /** All answers so far. */
   answers: UsedAnswer[] = [];
-  /** The numbers that were published and acknowledged. */
+  /** The published numbers that were acknowledged. */
   readonly published = new Set<number>();
   readonly #stack: AsyncDisposableStack;
   readonly #optionsOf: (number: number) => KitAppOptions;
@@ -124,9 +126,9 @@ export class SeveralKits implements AsyncDisposable {
   }
 
   /**
-   * Starts them.
+   * Starts the processes.
    *
-   * @param place Where Redis is. Before a single server there are proxies.
+   * @param place The Redis to use. A single server gets proxies in front.
    * @param optionsOf More options of each process.
    */
   static async start(
@@ -193,7 +195,7 @@ export class SeveralKits implements AsyncDisposable {
     await this.works();
   }
 
-  /** Starts a process again that has ended, on its port. */
+  /** Restarts a process that has ended, on its port. */
   async restart(number: number): Promise<void> {
     const kit = this.kits[number]!;
     await kit.process.ended;
@@ -203,7 +205,7 @@ export class SeveralKits implements AsyncDisposable {
     this.kits[number] = { ...kit, process };
   }
 
-  /** Starts users who send requests of all kinds, until `rest()`. */
+  /** Starts users that send requests of all kinds until `rest()`. */
   use(): void {
     for (const [i] of this.kits.entries()) {
       for (const asked of KINDS) this.#using.push(this.#useOne(i, asked));
@@ -244,7 +246,7 @@ export class SeveralKits implements AsyncDisposable {
     this.#stop = new AbortController();
   }
 
-  /** Asks a process for one thing. */
+  /** Sends one request of a kind to a process. */
   async ask(kit: number, asked: Asked): Promise<UsedAnswer> {
     const at = performance.now();
     const answer = await this.#send(this.kits[kit]!, asked);
@@ -274,8 +276,8 @@ export class SeveralKits implements AsyncDisposable {
   }
 
   /**
-   * Resolves when everything works in all processes, and messages of each arrive
-   * at all subscriptions. Returns the time, in milliseconds.
+   * Waits until everything works in all processes, and messages of each arrive
+   * at all subscriptions. Returns the time in milliseconds.
    */
   async works({ sessions = true } = {}): Promise<number> {
     const start = performance.now();
@@ -290,18 +292,20 @@ export class SeveralKits implements AsyncDisposable {
       }
       await eventually(`messages of process ${i} arrive`, async () => {
         const { status, number } = await this.ask(i, "publish");
-        // One that was sent before a gap may be lost.
+        // A message sent before a gap may be lost.
         return status === 200 && await this.#arrives(number!);
       });
     }
     return performance.now() - start;
   }
 
-  /** Waits a while for a message. Returns whether all subscriptions have it. */
+  /**
+   * Waits briefly for a message. Returns whether all subscriptions received it.
+   */
   async #arrives(number: number): Promise<boolean> {
     for (let i = 0; i < 50; i++) {
       if (
-        // It is among the last ones.
+        // It is among the latest values.
         this.kits.every(({ follower }) =>
           follower.values.lastIndexOf(number) >= 0
         )
@@ -311,7 +315,7 @@ export class SeveralKits implements AsyncDisposable {
     return false;
   }
 
-  /** The statuses of answers, each once, in order. 429 counts as 200. */
+  /** Returns the distinct statuses of answers, sorted. 429 counts as 200. */
   statuses(asked: Asked, during: During): number[] {
     const statuses = this.#during(during)
       .filter((answer) => answer.asked === asked)
@@ -319,7 +323,7 @@ export class SeveralKits implements AsyncDisposable {
     return [...new Set(statuses)].toSorted();
   }
 
-  /** Checks the statuses of the kinds of requests that are named. */
+  /** Checks the statuses of the given kinds of requests. */
   checkStatuses(during: During, expected: Statuses): void {
     for (const [asked, statuses] of Object.entries(expected)) {
       assertEquals(this.statuses(asked as Asked, during), statuses, asked);
@@ -334,8 +338,8 @@ export class SeveralKits implements AsyncDisposable {
   }
 
   /**
-   * The statuses since some moment, by what was asked for, and the longest time
-   * that an answer took.
+   * Returns the statuses since a time by the kind of request, and the longest
+   * duration of an answer.
    */
   summary(start: number): Record<Asked | "longest", unknown> {
     const statuses = (asked: Asked) => {
@@ -358,23 +362,25 @@ export class SeveralKits implements AsyncDisposable {
   }
 
   /**
-   * Stops the users, and checks the rules that hold in every fault.
+   * Stops the users, and checks the rules that hold during every fault.
    *
-   * @param gaps How many gaps each subscription may report at most.
+   * @param gaps Maximum number of gaps that each subscription may report.
    */
   async check({ gaps = 0 } = {}): Promise<void> {
     await this.rest();
-    // All earlier messages have arrived then, as messages are in order.
+    // Messages are ordered, so all earlier ones have arrived by then.
     await this.works({ sessions: false });
     this.checkAnswers();
     this.#checkMessages(gaps);
   }
 
-  /** Checks that no answer took too long, and each 503 says when to come back. */
+  /**
+   * Checks that no answer took too long, and that each 503 has `Retry-After`.
+   */
   checkAnswers(): void {
     for (const { asked, status, ms, headers, body } of this.answers) {
       assert(ms < TOO_LONG, `${asked} took ${ms} ms: ${status}`);
-      // A process that is about to end says nothing of when.
+      // A process that is shutting down sends no `Retry-After`.
       if (status !== 503 || body.error?.code === "SHUTTING_DOWN") continue;
       const retryAfter = Number(headers.get("retry-after"));
       assert(retryAfter >= 1, `${asked}: ${JSON.stringify(body)}`);
@@ -382,7 +388,7 @@ export class SeveralKits implements AsyncDisposable {
   }
 
   /**
-   * Checks that all messages came once, and in the same order everywhere. A
+   * Checks that all messages arrived once, and in the same order everywhere. A
    * subscription that reported a gap may have missed some.
    */
   #checkMessages(maxGaps: number): void {
@@ -393,7 +399,7 @@ export class SeveralKits implements AsyncDisposable {
       const received = new Set(values);
       assertEquals(values.length, received.size, "one came twice");
       const lost = [...this.published].filter((each) => !received.has(each));
-      if (gaps.length === 0) assertEquals(lost, [], "these did not come");
+      if (gaps.length === 0) assertEquals(lost, [], "these didn't arrive");
       for (const other of this.kits.slice(0, i)) {
         const others = new Set(other.follower.values);
         assertEquals(
@@ -405,7 +411,7 @@ export class SeveralKits implements AsyncDisposable {
     }
   }
 
-  /** Ends all. */
+  /** Stops all processes. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.rest();
     await this.#stack.disposeAsync();

@@ -24,7 +24,9 @@ function createAuth() {
   });
 }
 
-/** An app with a page cache. The page shows how often it was rendered. */
+/**
+ * Creates an app with a page cache. The page shows how often it was rendered.
+ */
 function setUp(...routes: Route[]) {
   const cache = createCache();
   let made = 0;
@@ -41,7 +43,7 @@ function setUp(...routes: Route[]) {
 
 const INTERNAL = { headers: { "x-internal": "1" } };
 
-Deno.test("A page behind a guard of the application reaches those alone whom it lets in", async () => {
+Deno.test("A page behind an application's guard reaches only users that the guard accepts", async () => {
   const { app, cache, send } = setUp();
   app.route({ path: "/", config: { ...internal }, loader: () => "in" });
   const response = await app.fetch(new Request("http://localhost/", INTERNAL));
@@ -51,7 +53,7 @@ Deno.test("A page behind a guard of the application reaches those alone whom it 
   assertEquals(cache.stats().entries, 0);
 });
 
-Deno.test("A mutation that a guard of the application refuses by a redirect invalidates nothing", async () => {
+Deno.test("An unsafe request that an application's guard redirects invalidates nothing", async () => {
   const { send } = setUp({
     path: "/page",
     config: { ...internal },
@@ -65,7 +67,7 @@ Deno.test("A mutation that a guard of the application refuses by a redirect inva
   assertEquals(await send("/page"), "200 2");
 });
 
-Deno.test("A mutation that goes on although a request of its own was refused invalidates its page", async () => {
+Deno.test("An unsafe request that continues after a refused inner request invalidates its page", async () => {
   const inner = createApp({ plugins: [createAuth()] });
   inner.route({
     path: "/audit",
@@ -85,7 +87,7 @@ Deno.test("A mutation that goes on although a request of its own was refused inv
   assertEquals(await send("/page"), "200 2");
 });
 
-Deno.test("A refused mutation invalidates nothing where a host around it knows another URL", async () => {
+Deno.test("A refused unsafe request invalidates nothing, also if an outer host sees another URL", async () => {
   const mounted = createApp({ plugins: [createAuth()] });
   mounted.route({
     path: "/",
@@ -105,7 +107,7 @@ Deno.test("A refused mutation invalidates nothing where a host around it knows a
   assertEquals(await send("/page"), "200 1");
 });
 
-Deno.test("A computation may fetch an anonymous page behind a guard of the application", async () => {
+Deno.test("A cached function may fetch an anonymous page behind an application's guard", async () => {
   const { app, cache, send } = setUp();
   app.route({ path: "/door", config: { ...internal }, loader: () => "in" });
   const text = () =>
@@ -117,7 +119,7 @@ Deno.test("A computation may fetch an anonymous page behind a guard of the appli
   assertEquals(await send("/show"), "200 303");
 });
 
-Deno.test("A kept page that a middleware around the cache makes personal is private", async () => {
+Deno.test("A cached page that outer middleware makes personal is private", async () => {
   const cache = createCache();
   const app = createApp({ plugins: [createAuth()] });
   app.use(async (request, context, next) => {

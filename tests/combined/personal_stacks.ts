@@ -1,6 +1,6 @@
 /**
- * Ways to combine a page cache and a guarded page. In each of them, the mark of
- * a personal page can get lost.
+ * Ways to combine a page cache with a guarded page. In each of them, the mark
+ * of a personal page could get lost.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import { Hono } from "hono";
 /** Answers requests. */
 export type Fetch = (request: Request) => Response | Promise<Response>;
 
-/** Puts a page cache around pages. Some of them are personal. */
+/** Puts a page cache around pages, some of which are personal. */
 export type Stack = (
   auth: AuthPlugin,
   cache: Middleware<RequestContext>,
@@ -30,7 +30,10 @@ export type Stack = (
 const userPage = () =>
   new Response(getUser(currentContext())?.id ?? "anonymous");
 
-/** An app with a guarded page, a page that asks for the user, and a shared one. */
+/**
+ * Creates an app with a guarded page, a page that reads the user, and a shared
+ * one.
+ */
 export function personalApp(auth: AuthPlugin): App {
   const app = createApp({ plugins: [auth] });
   app.route({
@@ -66,15 +69,15 @@ export function personalApp(auth: AuthPlugin): App {
 const cloned = (fetch: Fetch): Fetch => (request) =>
   fetch(new Request(request));
 
-/** The stacks, by their names. */
+/** The stacks by name. */
 export const STACKS: Readonly<Record<string, Stack>> = {
   "withPlugins([cache], app.fetch)": (auth, cache) =>
     withPlugins([cache], personalApp(auth).fetch).fetch,
-  "an app inside an app": (auth, cache) => {
+  "an app within an app": (auth, cache) => {
     const inner = personalApp(auth);
     return createApp().use(cache).use((request) => inner.fetch(request)).fetch;
   },
-  "two apps inside an app": (auth, cache) => {
+  "two apps within an app": (auth, cache) => {
     const inner = personalApp(auth);
     const middle = createApp().use((request) => inner.fetch(request));
     return createApp().use(cache).use((request) => middle.fetch(request)).fetch;

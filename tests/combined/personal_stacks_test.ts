@@ -7,7 +7,7 @@ import type { Fetch, Stack } from "./personal_stacks.ts";
 
 const ORIGIN = "http://localhost";
 
-/** Somebody with a browser: keeps cookies, shows what a page answers. */
+/** A user with a browser that keeps cookies and returns a page's content. */
 class Visitor {
   cookie: string | undefined;
   readonly #fetch: Fetch;
@@ -52,7 +52,7 @@ function setUp(stack: Stack, options: Partial<CacheResponseOptions> = {}) {
 }
 
 for (const [name, stack] of Object.entries(STACKS)) {
-  Deno.test(`${name}: a personal page reaches its user alone`, async () => {
+  Deno.test(`${name}: a personal page reaches only its user`, async () => {
     const { visitor } = setUp(stack);
     const [ada, bob, nobody] = [visitor(), visitor(), visitor()];
     await ada.post("/sign-in/ada");
@@ -68,7 +68,7 @@ for (const [name, stack] of Object.entries(STACKS)) {
     }
   });
 
-  Deno.test(`${name}: a page that asks for nobody is shared`, async () => {
+  Deno.test(`${name}: a page that doesn't read the user is shared`, async () => {
     const { visitor, cache } = setUp(stack);
     const [ada, nobody] = [visitor(), visitor()];
     await ada.post("/sign-in/ada");
@@ -81,7 +81,7 @@ for (const [name, stack] of Object.entries(STACKS)) {
     assertEquals(cache.stats().misses, 1);
   });
 
-  Deno.test(`${name}: only a mutation that a guard let through invalidates`, async () => {
+  Deno.test(`${name}: only an unsafe request accepted by a guard invalidates`, async () => {
     const { visitor, cache } = setUp(stack);
     const [ada, nobody] = [visitor(), visitor()];
     await ada.post("/sign-in/ada");

@@ -30,9 +30,9 @@ import { type Client, connect, subscribe } from "../rpc/helpers.ts";
 
 /** Counts of subscriptions. */
 export interface Log {
-  /** Subscriptions that have begun and not ended. */
+  /** Subscriptions that are running. */
   running: number;
-  /** How many have run their `finally`. */
+  /** Number of subscriptions that have run their `finally`. */
   ended: number;
 }
 
@@ -56,7 +56,7 @@ export function waiting(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A router whose subscriptions ask for the user at different times. */
+/** Creates a router whose subscriptions read the user at different times. */
 export function createUserRouter(log: Log, auth?: AuthPlugin) {
   async function* wait(first: unknown, signal: AbortSignal) {
     log.running++;
@@ -74,26 +74,26 @@ export function createUserRouter(log: Log, auth?: AuthPlugin) {
     return next({ user });
   });
   return createRouter({
-    /** Asks for nobody. */
+    /** Doesn't read the user. */
     clock: procedure.subscription(({ signal }) => wait("tick", signal)),
-    /** Asks in a middleware. */
+    /** Reads the user in a middleware. */
     mine: signedIn.subscription(({ user, signal }) => wait(user.id, signal)),
     /** Sends the roles. */
     roles: signedIn.subscription(({ ctx, signal }) =>
       wait(getAuth(ctx).session?.roles ?? [], signal)
     ),
-    /** Checks the request again, and sends the roles. */
+    /** Authenticates the request again, and sends the roles. */
     now: procedure.subscription(async function* ({ request, signal }) {
       const { session } = await auth!.authenticate(request);
       yield* wait(session?.roles ?? [], signal);
     }),
-    /** Asks when it has already sent something. */
+    /** Reads the user after the first value. */
     late: procedure.subscription(async function* ({ ctx, signal }) {
       yield "begun";
       await pause(1, signal);
       yield* wait(getAuth(ctx).getUser()?.id ?? "anonymous", signal);
     }),
-    /** Checks the request again and again. */
+    /** Authenticates the request repeatedly. */
     again: procedure.subscription(async function* ({ request, signal }) {
       for (let round = 0; !signal.aborted; round++) {
         const user = (await auth!.authenticate(request)).getUser();
@@ -101,7 +101,7 @@ export function createUserRouter(log: Log, auth?: AuthPlugin) {
         await pause(5, signal);
       }
     }),
-    /** Asks again and again. */
+    /** Reads the user repeatedly. */
     often: procedure.subscription(async function* ({ ctx, signal }) {
       for (;;) {
         yield getAuth(ctx).getUser()?.id ?? "anonymous";
@@ -111,7 +111,7 @@ export function createUserRouter(log: Log, auth?: AuthPlugin) {
   });
 }
 
-/** The message that ends a subscription with its session. */
+/** Returns the message that ends a subscription with its session. */
 export const ended = (id: string) => ({
   type: "error",
   id,
@@ -128,23 +128,23 @@ export interface SessionsOptions {
   readonly auth?: Omit<AuthConfig, "session">;
   readonly rpc?: Omit<RPCPluginOptions, "router">;
   readonly trace?: Tracer;
-  /** The auth that procedures ask. */
+  /** The auth plugin that procedures use. */
   readonly by?: AuthPlugin;
-  /** Runs after auth and before RPC. */
+  /** A middleware between auth and RPC. */
   readonly before?: Middleware;
 }
 
-/** A server, as one of several processes has it. */
+/** One of several servers with shared sessions. */
 export interface SessionsServer extends AsyncDisposable {
   readonly auth: AuthPlugin;
   readonly server: Server;
   readonly origin: string;
   readonly log: Log;
-  /** Signs in, in place of the session of a cookie. Returns the new cookie. */
+  /** Signs in, replacing the session of a cookie. Returns the new cookie. */
   signIn(user?: string, cookie?: string): Promise<string>;
-  /** Sends a POST with a cookie. Returns the cookie that comes back, or it. */
+  /** Sends a POST with a cookie. Returns the new cookie, or the given one. */
   post(path: string, cookie: string): Promise<string>;
-  /** The session as a token. */
+  /** Returns the session as a token. */
   token(cookie: string): Promise<string>;
   /** Opens a socket. */
   open(cookie?: string, headers?: Record<string, string>): Promise<Client>;
@@ -155,7 +155,7 @@ const USERS: Record<string, User> = {
   bob: { id: "bob" },
 };
 
-/** Creates auth. The default strategy is `cookie`. */
+/** Creates an auth plugin. The default strategy is `cookie`. */
 export function createSessionsAuth(
   { session, auth }: Pick<SessionsOptions, "session" | "auth"> = {},
 ): AuthPlugin {
@@ -250,21 +250,21 @@ export async function startSessions(
   };
 }
 
-/** How {@linkcode timesToEnd} reaches the servers. */
+/** The access of {@linkcode timesToEnd} to the servers. */
 export interface EndsOptions {
-  /** Users that sign in and subscribe. Each has one session and one socket. */
+  /** Users who sign in and subscribe. Each has one session and one socket. */
   readonly users: readonly string[];
   /** Signs in at one server, and opens a socket at another. */
   readonly open: (user: string) => Promise<Client>;
-  /** Revokes the sessions of a user at the first server. */
+  /** Revokes a user's sessions at the first server. */
   readonly revoke: (user: string) => Promise<unknown>;
 }
 
-/** How many sign-ins, and revocations, run at the same time. */
+/** Number of concurrent sign-ins and revocations. */
 const AT_ONCE = 100;
 
 /**
- * Measures how long it takes from a revocation at one server to the end of a
+ * Measures the time from a revocation at one server to the end of a
  * subscription at another.
  *
  * @returns Milliseconds, shortest first.

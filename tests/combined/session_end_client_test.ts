@@ -1,4 +1,4 @@
-/** The kit's client, when the session of its socket ends. */
+/** The RPC client when the session of its socket ends. */
 
 import { assert, assertEquals } from "@std/assert";
 import { createClient, RPCClientError } from "@quartet/kit/rpc/client";
@@ -11,7 +11,7 @@ import {
 
 type API = ReturnType<typeof createUserRouter>;
 
-/** A page of a browser, whose sockets have the browser's cookie. */
+/** Opens a browser's page, whose sockets send the browser's cookie. */
 function openPage({ origin }: SessionsServer) {
   const page = { cookie: "", sockets: 0 };
   const rpc = createClient<API>({
@@ -19,7 +19,7 @@ function openPage({ origin }: SessionsServer) {
     reconnect: { delayMs: 1 },
     webSocket(url) {
       page.sockets++;
-      // Types of pages know no headers.
+      // Browser types have no `headers` option.
       return new WebSocket(
         url,
         { headers: { cookie: page.cookie } } as never,
@@ -29,7 +29,7 @@ function openPage({ origin }: SessionsServer) {
   return Object.assign(page, { rpc });
 }
 
-Deno.test("A client goes on with the session of a new sign-in, and its public subscriptions never stop", async () => {
+Deno.test("A client continues with the session of a new sign-in, and public subscriptions never stop", async () => {
   await using server = await startSessions();
   const page = openPage(server);
   page.cookie = await server.signIn();
@@ -38,7 +38,7 @@ Deno.test("A client goes on with the session of a new sign-in, and its public su
     stream.subscribe(undefined, { onData: (value) => seen.push(String(value)) })
   );
   await until(() => seen.length === 2);
-  // The end of the old session and the new cookie come with one response.
+  // The end of the old session and the new cookie arrive with one response.
   page.cookie = await server.signIn("bob", page.cookie);
   await until(() => seen.length === 3);
   assertEquals(seen.toSorted(), ["ada", "bob", "tick"]);
@@ -46,7 +46,7 @@ Deno.test("A client goes on with the session of a new sign-in, and its public su
   await until(() => server.log.running === 0);
 });
 
-Deno.test("A subscription that begins on the socket of an ended session gets the new one", async () => {
+Deno.test("A subscription that starts on the socket of an ended session uses the new session", async () => {
   await using server = await startSessions();
   const page = openPage(server);
   page.cookie = await server.signIn();
@@ -63,7 +63,7 @@ Deno.test("A subscription that begins on the socket of an ended session gets the
   await until(() => server.log.running === 0);
 });
 
-Deno.test("A client whose session is revoked tries once more, and reports UNAUTHORIZED", async () => {
+Deno.test("A client whose session is revoked reconnects once, then reports UNAUTHORIZED", async () => {
   await using server = await startSessions();
   const page = openPage(server);
   page.cookie = await server.signIn();

@@ -9,7 +9,7 @@ import { anyRedis, hasRedis, needsRedis } from "../redis_server.ts";
 import { startSessions, timesToEnd } from "./session_end.ts";
 
 interface Stores extends AsyncDisposable {
-  /** One for each server. */
+  /** One store for each server. */
   readonly stores: readonly [SessionStore, SessionStore];
 }
 
@@ -21,7 +21,7 @@ const STORES: Record<string, () => Promise<Stores>> = {
     const stores = [store, store] as const;
     return Promise.resolve({ stores, [Symbol.asyncDispose]: nothing });
   },
-  "a store that can't tell": () => {
+  "a store without onEnded": () => {
     const { onEnded: _, ...store } = createMemorySessionStore();
     const stores = [store, store] as const;
     return Promise.resolve({ stores, [Symbol.asyncDispose]: nothing });

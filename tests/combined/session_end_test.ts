@@ -1,4 +1,4 @@
-/** Subscriptions end with the session whose user they have asked for. */
+/** Subscriptions that have read the user end with the session. */
 
 import { assert, assertEquals } from "@std/assert";
 import { type Context, toHono } from "@quartet/kit/app";
@@ -30,7 +30,7 @@ async function begin(client: Client, path: string): Promise<unknown> {
   return type === "data" ? data : error;
 }
 
-/** A store, and what the watcher does with it. */
+/** Creates a store that records what the session watcher does. */
 function spyStore(now = Date.now) {
   const memory = createMemorySessionStore({ now });
   const spy = { reads: 0, listeners: 0, isAway: false };
@@ -53,14 +53,14 @@ function spyStore(now = Date.now) {
   return Object.assign(spy, { store, memory });
 }
 
-/** A store of an application that doesn't report ended sessions. */
+/** Creates an application's store that doesn't report ended sessions. */
 function muteStore(now = Date.now) {
   const spy = spyStore(now);
   const { onEnded: _, ...store } = spy.store;
   return Object.assign(spy, { store });
 }
 
-/** A clock, and roles that each refresh reads again. */
+/** Creates a clock, and roles that each refresh reads again. */
 function changingRoles(...roles: string[]) {
   const clock = createClock();
   const user = {
@@ -77,7 +77,7 @@ function changingRoles(...roles: string[]) {
   return user;
 }
 
-Deno.test("Signing out ends the subscriptions that asked for the user, and no others", async () => {
+Deno.test("Signing out ends only the subscriptions that read the user", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     await using server = await startSessions({ session: { strategy } });
     const { log } = server;
@@ -96,7 +96,7 @@ Deno.test("Signing out ends the subscriptions that asked for the user, and no ot
     assertEquals(await ada.take(2), [ended("mine"), ended("late")]);
     await until(() => log.ended === 2);
     assertEquals(log.running, 7);
-    // The others go on, and the ids are free again.
+    // The others continue, and the ids are free again.
     assertEquals(await begin(ada, "often"), ended("often").error);
     ada.send(subscribe("mine", "clock"));
     assertEquals(await ada.take(1), [{
@@ -111,7 +111,7 @@ Deno.test("Signing out ends the subscriptions that asked for the user, and no ot
   }
 });
 
-Deno.test("A session that its store has lost without notice opens no subscription, and ends the others in time", async () => {
+Deno.test("A session lost by its store opens no subscription, and ends existing ones in time", async () => {
   const clock = createClock();
   const { store, memory } = spyStore(clock.now);
   await using server = await startSessions({
@@ -164,7 +164,7 @@ Deno.test("revokeSession() and revokeSessions() end subscriptions, by cookie and
   }
 });
 
-Deno.test("A session that expires ends its subscriptions, with every strategy", async () => {
+Deno.test("An expired session ends its subscriptions, with every strategy", async () => {
   for (const strategy of ["jwt", "cookie", "hybrid"] as const) {
     const clock = createClock();
     await using server = await startSessions({
@@ -186,7 +186,7 @@ Deno.test("A session that expires ends its subscriptions, with every strategy", 
   }
 });
 
-Deno.test("With the strategy jwt nothing but expiry ends a subscription", async () => {
+Deno.test("With the strategy jwt, only expiry ends a subscription", async () => {
   await using server = await startSessions({ session: { strategy: "jwt" } });
   const cookie = await server.signIn();
   await using client = await server.open(cookie);
@@ -195,7 +195,7 @@ Deno.test("With the strategy jwt nothing but expiry ends a subscription", async 
   assertEquals(await client.settle(), []);
 });
 
-Deno.test("A refresh keeps subscriptions beyond the first expiry", async () => {
+Deno.test("A refresh keeps subscriptions beyond the original expiry", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     for (const createStore of [spyStore, muteStore]) {
       const clock = createClock();
@@ -218,7 +218,7 @@ Deno.test("A refresh keeps subscriptions beyond the first expiry", async () => {
   }
 });
 
-Deno.test("A role that a refresh takes away ends subscriptions, one that it gives does not", async () => {
+Deno.test("A role removed by a refresh ends subscriptions, an added one doesn't", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     const user = changingRoles("admin", "editor");
     await using server = await startSessions({
@@ -238,7 +238,7 @@ Deno.test("A role that a refresh takes away ends subscriptions, one that it give
     user.clock.pass(60);
     cookie = await server.post("/refresh", cookie);
     assertEquals(await client.next(), ended("mine"));
-    // Its old roles are of no use on this socket either.
+    // Its old roles are rejected on this socket too.
     assertEquals(await begin(client, "mine"), ended("mine").error);
     assertEquals(await client.settle(), []);
     await using again = await server.open(cookie);
@@ -246,7 +246,7 @@ Deno.test("A role that a refresh takes away ends subscriptions, one that it give
   }
 });
 
-Deno.test("A role that is lost isn't kept by an idle socket, or by the cookie before", async () => {
+Deno.test("Neither an idle socket nor the old cookie keeps a removed role", async () => {
   for (const strategy of ["cookie", "hybrid"] as const) {
     const user = changingRoles("admin", "editor");
     await using server = await startSessions({
@@ -262,7 +262,7 @@ Deno.test("A role that is lost isn't kept by an idle socket, or by the cookie be
     // The session is watched from here on.
     assertEquals(await begin(client, "mine"), "ada");
 
-    // It was opened as an admin's.
+    // It was opened with the admin role.
     assertEquals(await begin(idle, "mine"), ended("mine").error);
     await using again = await server.open(old);
     assertEquals(await begin(again, "roles"), ["editor"]);
@@ -273,7 +273,7 @@ Deno.test("A role that is lost isn't kept by an idle socket, or by the cookie be
   }
 });
 
-Deno.test("A role that code finds by asking again on an old socket ends with a refresh, too", async () => {
+Deno.test("A role found by authenticating again on an old socket ends with a refresh too", async () => {
   const user = changingRoles("reader");
   const store = createMemorySessionStore({ now: user.clock.now });
   const options = { session: { updateAge: 10, store }, auth: user.auth };
@@ -292,7 +292,7 @@ Deno.test("A role that code finds by asking again on an old socket ends with a r
   assertEquals(await client.settle(), []);
 });
 
-Deno.test("The callbacks session and onSessionValidate are asked when a session has changed", async () => {
+Deno.test("The session and onSessionValidate callbacks run when a session has changed", async () => {
   for (const callback of ["session", "onSessionValidate"]) {
     let isGood = true;
     let calls = 0;
@@ -334,7 +334,7 @@ Deno.test("The callbacks session and onSessionValidate are asked when a session 
   }
 });
 
-Deno.test("A session that code asked for at the upgrade is needed by the whole socket", async () => {
+Deno.test("Code that read the session at the upgrade ties the whole socket to it", async () => {
   await using server = await startSessions({
     before: (request, context, next) => {
       if (request.headers.has("upgrade")) getAuth(context).isAuthenticated();
@@ -353,7 +353,7 @@ Deno.test("A session that code asked for at the upgrade is needed by the whole s
   assertEquals(server.log, { running: 1, ended: 2 });
 });
 
-Deno.test("optionalAuth() at the upgrade learns nobody's name, so public subscriptions go on", async () => {
+Deno.test("optionalAuth() at the upgrade doesn't read the user, so public subscriptions go on", async () => {
   const { check } = optionalAuth().auth;
   await using server = await startSessions({
     before: async (request, context, next) =>
@@ -367,7 +367,7 @@ Deno.test("optionalAuth() at the upgrade learns nobody's name, so public subscri
   assertEquals(await client.settle(), []);
 });
 
-Deno.test("The span of a subscription says that its session has ended", async () => {
+Deno.test("A subscription's span shows that its session has ended", async () => {
   const tracer = createTracer();
   await using server = await startSessions({ trace: tracer });
   const cookie = await server.signIn();
@@ -384,7 +384,7 @@ Deno.test("The span of a subscription says that its session has ended", async ()
   assertEquals(codes(), ["UNAUTHORIZED"]);
 });
 
-Deno.test("A session that ends before a subscription begins is nobody's any more", async () => {
+Deno.test("A session that ended before a subscription begins is anonymous", async () => {
   for (const isWatched of [false, true]) {
     await using server = await startSessions();
     const cookie = await server.signIn();
@@ -401,7 +401,7 @@ Deno.test("A session that ends before a subscription begins is nobody's any more
   }
 });
 
-Deno.test("A session that ends while its socket opens ends what is subscribed to", async () => {
+Deno.test("A session that ends while its socket opens ends its subscriptions", async () => {
   const memory = createMemorySessionStore();
   let onRead: ((id: string) => void) | undefined;
   await using server = await startSessions({
@@ -428,7 +428,7 @@ Deno.test("A session that ends while its socket opens ends what is subscribed to
   assertEquals(server.log.ended, 0);
 });
 
-Deno.test("A store that can't tell is asked while a session is watched, and only then", async () => {
+Deno.test("A store without onEnded is polled only while a session is watched", async () => {
   const spy = muteStore();
   await using server = await startSessions({ session: { store: spy.store } });
   const cookie = await server.signIn();
@@ -451,7 +451,7 @@ Deno.test("A store that can't tell is asked while a session is watched, and only
   assertEquals(spy.reads, reads);
 });
 
-Deno.test("Nothing is listened to or read for requests and sockets that ask for nobody's end", async () => {
+Deno.test("Requests and sockets that watch no session cause no listening or polling", async () => {
   const spy = spyStore();
   await using server = await startSessions({ session: { store: spy.store } });
   const cookie = await server.signIn();
@@ -462,7 +462,7 @@ Deno.test("Nothing is listened to or read for requests and sockets that ask for 
     await using client = await server.open(cookie);
     const { reads } = spy;
     for (const path of ["clock", "mine", "late"]) await begin(client, path);
-    // One look for all of them.
+    // One read for all of them.
     assertEquals([spy.listeners, spy.reads], [1, reads + 1]);
   }
   await until(() => spy.listeners === 0);
@@ -471,7 +471,7 @@ Deno.test("Nothing is listened to or read for requests and sockets that ask for 
   assertEquals(spy.listeners, 0);
 });
 
-Deno.test("While the store is away subscriptions go on, until the expiry that is known", async () => {
+Deno.test("During an outage of the store, subscriptions go on until the known expiry", async () => {
   const clock = createClock();
   const spy = spyStore(clock.now);
   const { error } = console;
@@ -529,7 +529,7 @@ Deno.test("Users of API keys have no session that could end", async () => {
   assertEquals(spy.listeners, 0);
 });
 
-Deno.test("Ends that meet a closing socket, an unsubscribing client and each other leave nothing behind", async () => {
+Deno.test("Concurrent ends, unsubscribes and a closing socket leave nothing behind", async () => {
   const spy = spyStore();
   await using server = await startSessions({ session: { store: spy.store } });
   for (let round = 0; round < 40; round++) {
@@ -644,7 +644,7 @@ for (
   });
 }
 
-Deno.test("Sessions end subscriptions in Hono, with plugins mounted apart", async () => {
+Deno.test("Sessions end subscriptions in Hono, with separately mounted plugins", async () => {
   const log: Log = { running: 0, ended: 0 };
   const auth = createSessionsAuth();
   const rpc = rpcPlugin({ router: createUserRouter(log) });

@@ -19,7 +19,7 @@ function traceOf({ headers }: Response): (string | null)[] {
   return [headers.get("x-app-trace-id"), headers.get("server-timing")];
 }
 
-Deno.test("A publicly cacheable response names no trace, others do", async () => {
+Deno.test("A publicly cacheable response carries no trace id, others do", async () => {
   const app = createApp({ trace: trace() });
   const url = "http://localhost/";
   app.route({
@@ -62,7 +62,7 @@ Deno.test("A publicly cacheable response names no trace, others do", async () =>
 });
 
 for (const order of ["inside", "outside"]) {
-  Deno.test(`A kept page names no trace, with tracing ${order} of the cache`, async () => {
+  Deno.test(`A cached page carries no trace id, with tracing ${order} of the cache`, async () => {
     const cache = createCache();
     const pages = cache.cacheResponse({ maxAge: 60 });
     const inner = createApp(order === "inside" ? { trace: trace() } : {});
@@ -90,7 +90,7 @@ for (const order of ["inside", "outside"]) {
   });
 }
 
-Deno.test("A response that depends on the user is private unless it says something else", async () => {
+Deno.test("A response that depends on the user is private unless it says otherwise", async () => {
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
     providers: [
@@ -140,7 +140,7 @@ Deno.test("A response that depends on the user is private unless it says somethi
   assertEquals(await control("/fixed"), "private");
 });
 
-Deno.test("A page that a middleware has asked the user for is not shared", async () => {
+Deno.test("A page whose middleware reads the user isn't shared", async () => {
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
     providers: [apiKey({ validate: (id) => ({ id }) })],
@@ -176,7 +176,7 @@ Deno.test("A page that a middleware has asked the user for is not shared", async
   assertEquals(cache.stats().entries, 0);
 });
 
-Deno.test("100,001 mutations of other paths leave most pages in the cache", async () => {
+Deno.test("100,001 unsafe requests to other paths leave most pages in the cache", async () => {
   const cache = createCache();
   const app = createApp().use(cache.cacheResponse({ maxAge: 60 }));
   let made = 0;
@@ -193,7 +193,7 @@ Deno.test("100,001 mutations of other paths leave most pages in the cache", asyn
   assert(made < 150, `${made - 100} of 100 pages were lost`);
 });
 
-Deno.test("A mutation that an application's rule refuses invalidates no page", async () => {
+Deno.test("An unsafe request that an application's rule refuses invalidates no page", async () => {
   const cache = createCache();
   const app = createApp().use(cache.cacheResponse({ maxAge: 60 }));
   const elsewhere = () => Response.redirect("http://localhost/sign-in", 303);
@@ -234,7 +234,7 @@ Deno.test("A mutation that an application's rule refuses invalidates no page", a
   assertEquals(await send("open"), "200 4");
 });
 
-Deno.test("A page that an application's rule guards is never given without it", async () => {
+Deno.test("A page guarded by an application's rule is never served without it", async () => {
   const cache = createCache();
   const app = createApp({ onError: () => {} })
     .use(cache.cacheResponse({ maxAge: 60 }));

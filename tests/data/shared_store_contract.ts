@@ -1,5 +1,5 @@
 /**
- * Tests that every store shared by processes must pass, in addition to those of
+ * Tests that every store shared by processes must pass, besides the ones in
  * `store_contract.ts`.
  *
  * @module

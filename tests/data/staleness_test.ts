@@ -22,7 +22,7 @@ class Process implements AsyncDisposable {
   readonly cache: Cache;
   readonly errors: unknown[] = [];
   reads = 0;
-  /** Milliseconds by which the clock is ahead. */
+  /** The clock's lead in milliseconds. */
   ahead = 0;
 
   constructor(readonly store: CacheStore, now: { get: () => number }) {

@@ -5,7 +5,6 @@
  * - `hear`: caches a value and prints `kept`. Prints `seen` once another
  *   process has invalidated it.
  * - `hang`: prints `computing` from a computation that never ends.
- * 19: Long enough for other processes to find the lock held.
  *
  * @module
  */
@@ -17,7 +16,7 @@ import { createClient } from "redis";
 import { until } from "./store_contract.ts";
 
 const [place, name, what] = Deno.args as [string, string, string];
-// Long enough for others to find it held.
+// Long enough for other processes to find the lock held.
 const settings = { name, lockTime: 1 };
 await using stack = new AsyncDisposableStack();
 const store = place.startsWith("redis:")

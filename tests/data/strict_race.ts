@@ -1,11 +1,11 @@
 /**
- * Reads and writes of one process that shares a strict cache with others. The
- * data is in Redis too. `source:<i>` is the present version of an item. All
- * caches must know the version `done:<i>`.
+ * One process that reads and writes through a strict cache shared with others.
+ * The data itself is in Redis: `source:<i>` is the current version of an item.
+ * `done:<i>` is a version that all caches must already know.
  *
- * Arguments of the program: the URL of a Redis, the number of processes, and how
- * many operations this one does. It prints how many values it has read, and how
- * many of them were old.
+ * Arguments: the URL of a Redis, the number of processes, and the number of
+ * operations of this one. It prints how many values it has read, and how many
+ * of them were stale.
  *
  * @module
  */

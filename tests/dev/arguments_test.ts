@@ -56,12 +56,12 @@ for (
       ["a.ts", "--watch"],
       "--watch goes before the file: deno run -A --watch …",
     ],
-    // As npm would have it written, which changes nothing.
+    // npm passes `--` like this, which changes nothing.
     [["a.ts", "--", "--nope"], "Unknown option '--nope'"],
   ] as const
 ) {
   const line = ["dev", ...args].join(" ");
-  Deno.test(`\`${line}\` explains itself in a line and the usage, and exits with 2`, async () => {
+  Deno.test(`\`${line}\` prints the reason and the usage, and exits with 2`, async () => {
     const { code, stdout, stderr } = await runDev([...args]);
     assertEquals([code, stdout], [2, ""]);
     const [error, blank, usage] = stderr.split("\n");
@@ -70,7 +70,7 @@ for (
   });
 }
 
-Deno.test("dev() gives its exit code to programs", async () => {
+Deno.test("dev() returns its exit code to programs", async () => {
   const { error } = console;
   const printed: unknown[] = [];
   console.error = (text) => printed.push(text);

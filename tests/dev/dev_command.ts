@@ -1,5 +1,5 @@
 /**
- * Runs the dev command as its users do: as a process of its own.
+ * Runs the dev command in its own process, as users do.
  *
  * @module
  */
@@ -9,14 +9,14 @@ import type { Child } from "../helpers.ts";
 
 const DEV = new URL("dev.ts", ROOT).href;
 
-/** A folder for the files of one test. Gone with the block it was made in. */
+/** A folder for the files of one test. It's deleted at the end of its block. */
 export interface Folder extends AsyncDisposable {
   readonly path: string;
-  /** Writes a file and gives its name. */
+  /** Writes a file and returns its path. */
   write(name: string, text: string): Promise<string>;
 }
 
-/** Makes an empty folder. */
+/** Creates an empty folder. */
 export async function makeFolder(): Promise<Folder> {
   const path = await Deno.makeTempDir();
   return {
@@ -38,7 +38,7 @@ export function startDev(args: string[], folder?: Folder): Child {
   );
 }
 
-/** What a command that has ended has left. */
+/** The output and exit code of a command. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
@@ -55,7 +55,7 @@ export async function runDev(
   return { code, stdout: child.stdout, stderr: child.stderr };
 }
 
-/** The address that a started dev command prints. */
+/** Waits for the address that a started dev command prints. */
 export async function addressOf(child: Child): Promise<URL> {
   const [, url] = await child.printed(/Listening on (http:\S+)\n/);
   return new URL(url!);

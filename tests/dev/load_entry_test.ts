@@ -21,17 +21,17 @@ for (
       "Cannot load a.ts: it threw Error: later (at a.ts:1:22)",
     ],
     [
-      "throws text of two lines",
+      "throws text with two lines",
       'throw "a\\nb"',
       'Cannot load a.ts: it threw "a\\nb"',
     ],
     [
-      "throws what a terminal would obey",
+      "throws terminal control characters",
       'throw new Error("\\x1b[2J")',
       "Cannot load a.ts: it threw Error: \\x1b[2J (at a.ts:1:7)",
     ],
     [
-      "throws an object without text",
+      "throws an object that can't be printed",
       "throw Object.create(null)",
       "Cannot load a.ts: it threw [Object: null prototype] {}",
     ],
@@ -71,13 +71,13 @@ for (
       `Cannot serve a.ts: ${MUST}, received an object without one`,
     ],
     [
-      "exports a fetch that is no function",
+      "exports a fetch that isn't a function",
       "export default { fetch: 5 }",
       `Cannot serve a.ts: ${MUST}, received an object without one`,
     ],
   ] as const
 ) {
-  Deno.test(`An entry that ${what} is told in one line, and exit code 1`, async () => {
+  Deno.test(`An entry that ${what} is reported in one line with exit code 1`, async () => {
     await using folder = await makeFolder();
     const outcome = await runDev([
       await folder.write("a.ts", text),
@@ -101,18 +101,18 @@ for (
     ],
     ["no end", "export default {", /Unexpected token.*\(at a\.ts:1:17\)$/],
     [
-      "an import that is missing",
+      "a missing import",
       'import "./none.ts"',
       /Module not found.*none\.ts.*\(at a\.ts:1:8\)$/,
     ],
     [
-      "an import that isn't mapped",
+      "an import without a mapping",
       'import "unmapped"',
       /Import "unmapped" not.*\(at a\.ts:1:8\)$/,
     ],
   ] as const
 ) {
-  Deno.test(`An entry with ${what} is told in one line with its place`, async () => {
+  Deno.test(`An entry with ${what} is reported in one line with its place`, async () => {
     await using folder = await makeFolder();
     const { code, stdout, stderr } = await runDev([
       await folder.write("a.ts", text),
@@ -127,7 +127,7 @@ for (
   });
 }
 
-Deno.test("An entry that isn't a file is told in one line, and exit code 1", async () => {
+Deno.test("An entry that isn't a file is reported in one line with exit code 1", async () => {
   await using folder = await makeFolder();
   await folder.write("a.ts", "");
   for (
@@ -143,7 +143,7 @@ Deno.test("An entry that isn't a file is told in one line, and exit code 1", asy
   }
 });
 
-Deno.test("An entry with a name that URLs have a meaning for is found", async () => {
+Deno.test("An entry whose name contains URL characters is found", async () => {
   await using folder = await makeFolder();
   const name = "a b#c?100%é.ts";
   await folder.write(
@@ -155,7 +155,7 @@ Deno.test("An entry with a name that URLs have a meaning for is found", async ()
   assertEquals(await response.text(), "found");
 });
 
-Deno.test("What an entry prints comes before the address, and errors of its requests are logged", async () => {
+Deno.test("An entry's output comes before the address, and errors of its requests are logged", async () => {
   await using folder = await makeFolder();
   await folder.write(
     "a.ts",
@@ -176,7 +176,7 @@ Deno.test("What an entry prints comes before the address, and errors of its requ
   assertMatch(child.stderr, /Error: hunter2/);
 });
 
-Deno.test("An entry whose fetch gives no Response is named in the error, with the request", async () => {
+Deno.test("An entry whose fetch returns no Response is named in the error, with the request", async () => {
   await using folder = await makeFolder();
   await folder.write("a.ts", "export default { fetch: () => [] };");
   await using child = startDev(["a.ts", "--port", "0"], folder);
@@ -192,7 +192,7 @@ Deno.test("An entry whose fetch gives no Response is named in the error, with th
   );
 });
 
-Deno.test("An entry that throws after it was loaded ends the command, which shows where", async () => {
+Deno.test("An entry that throws after loading ends the command, which shows the place", async () => {
   await using folder = await makeFolder();
   await folder.write(
     "a.ts",

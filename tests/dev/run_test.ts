@@ -29,7 +29,7 @@ async function folderWith(text: string): Promise<Folder> {
   return folder;
 }
 
-/** A GET as it is, with these headers, which \`fetch\` would not send. */
+/** Sends a GET with exact headers, which \`fetch\` can't. */
 function get(url: URL, path: string, headers: Record<string, string> = {}) {
   const lines = Object.entries({
     Host: url.host,
@@ -45,7 +45,7 @@ function get(url: URL, path: string, headers: Record<string, string> = {}) {
 for (const trace of [[], ["--trace"]]) {
   const flags = trace.join("");
 
-  Deno.test(`dev ${flags} serves anything with a fetch method, on this machine only`, async () => {
+  Deno.test(`dev ${flags} serves any object with a fetch method, on loopback only`, async () => {
     await using folder = await folderWith(FETCHER);
     await using child = startDev(["main.ts", "--port", "0", ...trace], folder);
     const url = await addressOf(child);
@@ -57,7 +57,7 @@ for (const trace of [[], ["--trace"]]) {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     Deno.test({
       name:
-        `dev ${flags} ends with 0 on ${signal}, closes the entry and listens no more`,
+        `dev ${flags} exits with 0 on ${signal}, closes the entry and stops listening`,
       ignore: Deno.build.os === "windows",
       async fn() {
         await using folder = await folderWith(FETCHER);
@@ -81,7 +81,7 @@ for (const trace of [[], ["--trace"]]) {
 }
 
 Deno.test({
-  name: "dev ends even if the entry left timers and connections behind",
+  name: "dev exits even if the entry left timers and connections behind",
   ignore: Deno.build.os === "windows",
   async fn() {
     await using folder = await folderWith(
@@ -94,7 +94,7 @@ Deno.test({
   },
 });
 
-Deno.test("dev --port says in one line that a port is in use", async () => {
+Deno.test("dev --port reports in one line that a port is in use", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr as Deno.NetAddr;
   await using folder = await folderWith(FETCHER);
@@ -106,7 +106,7 @@ Deno.test("dev --port says in one line that a port is in use", async () => {
   });
 });
 
-Deno.test("dev takes the next free port if its default is in use, and says so", async () => {
+Deno.test("dev uses the next free port if its default is in use, and says so", async () => {
   using _taken = holdDefaultPort();
   await using folder = await folderWith(FETCHER);
   await using child = startDev(["main.ts"], folder);
@@ -119,7 +119,7 @@ Deno.test("dev takes the next free port if its default is in use, and says so", 
   assertMatch(await (await fetch(url)).text(), /^GET /);
 });
 
-/** Takes port 8000, unless something else on this machine has it. */
+/** Takes port 8000, unless another program has it. */
 function holdDefaultPort(): Disposable {
   try {
     return Deno.listen({ hostname: "127.0.0.1", port: 8000 });
@@ -129,7 +129,7 @@ function holdDefaultPort(): Disposable {
   }
 }
 
-Deno.test("dev --host says in one line that it can't listen there", async () => {
+Deno.test("dev --host reports in one line that it can't listen on the address", async () => {
   await using folder = await folderWith(FETCHER);
   const { code, stdout, stderr } = await runDev(
     ["main.ts", "--port", "0", "--host", "192.0.2.1"],
@@ -139,7 +139,7 @@ Deno.test("dev --host says in one line that it can't listen there", async () => 
   assertMatch(stderr, /^error: Cannot listen on 192\.0\.2\.1:0: .+\n$/);
 });
 
-Deno.test("dev --host 0.0.0.0 prints an address that a browser can go to", async () => {
+Deno.test("dev --host 0.0.0.0 prints an address that a browser can open", async () => {
   await using folder = await folderWith(FETCHER);
   await using child = startDev(
     ["main.ts", "--port", "0", "--host", "0.0.0.0"],
@@ -148,7 +148,7 @@ Deno.test("dev --host 0.0.0.0 prints an address that a browser can go to", async
   assertEquals((await addressOf(child)).hostname, "localhost");
 });
 
-Deno.test("dev without --trace runs nothing of the tracer", async () => {
+Deno.test("dev without --trace runs none of the tracer's code", async () => {
   await using folder = await folderWith(ATLAS);
   await using child = startDev(["main.ts", "--port", "0"], folder);
   const url = await addressOf(child);
@@ -166,7 +166,7 @@ Deno.test("dev without --trace runs nothing of the tracer", async () => {
   assertEquals(child.stdout, `Listening on ${url}\n`);
 });
 
-Deno.test("dev --trace prints a tree for a request and gives the same trace through its API", async () => {
+Deno.test("dev --trace prints a request's tree, and its API returns the same trace", async () => {
   await using folder = await folderWith(ATLAS);
   await using child = startDev(["main.ts", "--port", "0", "--trace"], folder);
   const url = await addressOf(child);
@@ -202,11 +202,11 @@ Deno.test("dev --trace prints a tree for a request and gives the same trace thro
     trace.spans.map(({ layer }: { layer: string }) => layer),
     ["request", "auth", "routing", "data", "data", "database", "database"],
   );
-  // Looking at the traces leaves none.
+  // Viewing the traces records none.
   assert(!child.stdout.includes("__app/traces/api"));
 });
 
-Deno.test("dev --trace gives the entry its tracer", async () => {
+Deno.test("dev --trace installs its tracer for the entry", async () => {
   await using folder = await folderWith(`
     import { getTracer } from "${new URL("trace/mod.ts", ROOT)}";
     export default {
@@ -215,11 +215,11 @@ Deno.test("dev --trace gives the entry its tracer", async () => {
   await using child = startDev(["main.ts", "--port", "0", "--trace"], folder);
   const response = await fetch(await addressOf(child));
   await response.body?.cancel();
-  // The span of the entry is part of the request's trace.
+  // The entry's span is part of the request's trace.
   await child.printed(/^GET \/ 200 .*\n└─ custom .* job$/m);
 });
 
-Deno.test("dev --trace shows traces to this machine and its own pages only", async () => {
+Deno.test("dev --trace shows traces only to loopback clients and its own pages", async () => {
   await using folder = await folderWith(FETCHER);
   await using child = startDev(["main.ts", "--port", "0", "--trace"], folder);
   const url = await addressOf(child);
@@ -245,7 +245,7 @@ Deno.test("dev --trace shows traces to this machine and its own pages only", asy
     );
     assertEquals(answer.includes('"traces"'), status === 200);
   }
-  // The app itself is no secret.
+  // The app itself is public.
   assertMatch(await get(url, "/", { Host: "evil.example" }), /^HTTP\/1.1 200 /);
 });
 
@@ -264,7 +264,7 @@ Deno.test("dev --trace answers an error like an app, logs it once and prints its
   assertEquals(child.stderr.match(/GET \/ failed: Error: hunter2/g)?.length, 1);
 });
 
-Deno.test("dev --trace --export writes the traces on exit, also if the app fails to close", async () => {
+Deno.test("dev --trace --export writes the traces on exit, also if closing the app fails", async () => {
   for (const close of ["", 'throw new Error("no")']) {
     await using folder = await folderWith(
       `export default { fetch: () => new Response("x"), close() { ${close} } };`,
@@ -284,7 +284,7 @@ Deno.test("dev --trace --export writes the traces on exit, also if the app fails
   }
 });
 
-Deno.test("dev --export says in one line that its file can't be written, before it serves", async () => {
+Deno.test("dev --export reports in one line that its file can't be written, before it serves", async () => {
   await using folder = await folderWith(FETCHER);
   const { code, stdout, stderr } = await runDev(
     ["main.ts", "--port", "0", "--trace", "--export", "none/out.html"],
