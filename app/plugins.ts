@@ -43,7 +43,7 @@ function checkPlugin(plugin: unknown, what: string): void {
       "; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware";
   }
   throw new TypeError(
-    `Cannot create app: ${what} must be an object with a name, as tracePlugin(tracer) gives, received ${received}`,
+    `Cannot create app: ${what} must be an object with a name, such as tracePlugin(tracer), received ${received}`,
   );
 }
 

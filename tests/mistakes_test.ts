@@ -1,0 +1,261 @@
+/**
+ * The mistakes that people make in their first hour. Each gets an error, or a
+ * log line, that says how to fix it.
+ *
+ * @module
+ */
+
+import {
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { createApp, type Route } from "@quartet/kit/app";
+import {
+  createAuthPlugin,
+  credentials,
+  getAuth,
+  getUser,
+  publicAction,
+  requireAuth,
+} from "@quartet/kit/auth";
+import { createRedisSessionStore } from "@quartet/kit/auth/redis";
+import { cacheFunction } from "@quartet/kit/data";
+import { createRedisStore } from "@quartet/kit/data/redis";
+import { createRouter, procedure, rpcPlugin } from "@quartet/kit/rpc";
+import { createClient } from "@quartet/kit/rpc/client";
+import { createTracer, tracePlugin } from "@quartet/kit/trace";
+import { createClient as createRedisClient } from "redis";
+import { hasRedisServer, needsRedis, startRedis } from "./redis_server.ts";
+import { ROOT, startDeno } from "./helpers.ts";
+
+const SECRET = "a secret of at least thirty-two bytes";
+const providers = [
+  credentials({ authorize: ({ name }) => ({ id: String(name) }) }),
+];
+const router = createRouter({
+  math: {
+    double: procedure.query(() => 2),
+    set: procedure.mutation(() => 1),
+    count: procedure.subscription(async function* () {
+      yield await Promise.resolve(1);
+    }),
+  },
+});
+
+/** Hides a mistake from the types, as code without types would. */
+// deno-lint-ignore no-explicit-any -- wrong values are the point
+const wrong = (value: unknown): any => value;
+
+/** Mistakes of settings, and the error that each throws. */
+const SETTINGS: Readonly<Record<string, readonly [() => unknown, string]>> = {
+  "A misspelled option": [
+    () => createAuthPlugin(wrong({ sesion: { secret: SECRET }, providers })),
+    'Cannot create auth plugin: unknown option "sesion"; did you mean session?',
+  ],
+  "A secret that isn't set": [
+    () => createAuthPlugin({ session: { secret: undefined }, providers }),
+    "Cannot create auth plugin: session.secret must be given; make one with: openssl rand -base64 32",
+  ],
+  "A plugin that isn't called": [
+    () => createApp({ plugins: [wrong(tracePlugin)] }),
+    "received a function; call it, as in rpcPlugin({ router })",
+  ],
+  "A tracer instead of its plugin": [
+    () => createApp({ plugins: [wrong(createTracer())] }),
+    "a plugin must be an object with a name, such as tracePlugin(tracer), received an object without one",
+  ],
+  "A router instead of options": [
+    () => rpcPlugin(wrong(router)),
+    "options must be an object with the router, as in rpcPlugin({ router }), received the router itself",
+  ],
+  "A provider that isn't called": [
+    () =>
+      createAuthPlugin(
+        wrong({ session: { secret: SECRET }, providers: [credentials] }),
+      ),
+    "providers must hold auth providers, such as credentials() or github()",
+  ],
+  "A guard that isn't called": [
+    () =>
+      createApp().route({
+        path: "/me",
+        config: wrong({ ...requireAuth }),
+        loader: () => 1,
+      }),
+    "Cannot add route /me: config.auth must have a check function, as in { ...requireAuth() }",
+  ],
+  "A path without a slash": [
+    () => createApp().route({ path: "me", loader: () => 1 }),
+    'Cannot add route: path must be a string that begins with "/", received "me"',
+  ],
+  "A handler instead of a procedure": [
+    () => createRouter(wrong({ hello: () => "world" })),
+    "Cannot create router: hello must be a procedure or an object of procedures, received a function",
+  ],
+  "A promise instead of a function": [
+    () => cacheFunction(wrong(Promise.resolve(1)), ["one"]),
+    "fn must be a function, received a promise; pass the function that creates it",
+  ],
+  "A tag instead of a list": [
+    () => cacheFunction(() => 1, ["one"], wrong({ tags: "user" })),
+    'Cannot create cached function: tags must be an array of strings, received "user"',
+  ],
+  "The address of Redis instead of its client": [
+    () => createRedisSessionStore(wrong({ client: "redis://localhost" })),
+    "client must be a client of npm:redis 5 or 6 (createClient, createSentinel, createCluster)",
+  ],
+  "The store of another module": [
+    () =>
+      createAuthPlugin({
+        session: {
+          secret: SECRET,
+          strategy: "cookie",
+          store: wrong(
+            createRedisStore({ client: createRedisClient(), name: "app" }),
+          ),
+        },
+        providers,
+      }),
+    "session.store must be a store, as createRedisSessionStore() makes one",
+  ],
+};
+
+for (const [mistake, [run, message]] of Object.entries(SETTINGS)) {
+  Deno.test(`${mistake} throws an error that says what is expected`, () => {
+    assertStringIncludes(assertThrows(run, TypeError).message, message);
+  });
+}
+
+Deno.test("A short secret throws in production, with the command for a longer one", async () => {
+  const code = `import { createAuthPlugin } from "@quartet/kit/auth";
+createAuthPlugin({ session: { secret: "short" }, providers: [] });`;
+  const child = startDeno(["eval", code], ROOT, {
+    env: { DENO_ENV: "production" },
+  });
+  assertEquals(await child.code, 1);
+  assertStringIncludes(
+    child.stderr,
+    "Cannot create auth plugin: session.secret must be at least 32 bytes long in production, received 5; make one with: openssl rand -base64 32",
+  );
+});
+
+/** Answers one request, and returns the errors that the app reports. */
+async function errorsOf(
+  route: Route,
+  plugins = [createAuthPlugin({ session: { secret: SECRET }, providers })],
+): Promise<string[]> {
+  const errors: string[] = [];
+  await using app = createApp({
+    plugins,
+    routes: [route],
+    onError: (error) => errors.push(String(error)),
+  });
+  const response = await app.fetch(new Request("http://localhost/"));
+  assertEquals(response.status, 500);
+  assertEquals(await response.json(), {
+    error: {
+      code: "INTERNAL_ERROR",
+      message: "The server could not answer this request",
+    },
+  });
+  return errors;
+}
+
+Deno.test("A guard without the auth plugin reports which plugin is missing", async () => {
+  const route = { path: "/", config: { ...requireAuth() }, loader: () => 1 };
+  assertEquals(await errorsOf(route, []), [
+    "TypeError: Cannot get auth: the auth plugin has not run for this request; add createAuthPlugin() to the app's plugins, before what needs it",
+  ]);
+});
+
+Deno.test("A cached function that asks for the user reports how to pass the user", async () => {
+  const cached = (context: unknown) =>
+    cacheFunction(() => getUser(wrong(context))?.id, ["greet"])();
+  const errors = await errorsOf({
+    path: "/",
+    loader: ({ context }) => cached(context),
+  });
+  assertEquals(errors.length, 1);
+  assertStringIncludes(
+    errors[0]!,
+    "the function must not ask who sent the request, because all callers share its value; pass the user's id as an argument",
+  );
+});
+
+Deno.test("A sign-in that isn't awaited is logged, because its cookie is lost", async () => {
+  const { error } = console;
+  const lines: string[] = [];
+  console.error = (line: string) => void lines.push(line);
+  try {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    await using app = createApp({
+      plugins: [createAuthPlugin({ session: { secret: SECRET }, providers })],
+      routes: [{
+        path: "/",
+        config: { ...publicAction() },
+        action({ context }) {
+          resolve(getAuth(context).signIn("credentials", { name: "ada" }));
+          return "too early";
+        },
+      }],
+    });
+    const request = new Request("http://localhost/", { method: "POST" });
+    const response = await app.fetch(request);
+    assertEquals(response.headers.getSetCookie(), []);
+    await response.body?.cancel();
+    await promise;
+  } finally {
+    console.error = error;
+  }
+  assertEquals(lines, [
+    "Cannot set the session's cookie: the response was ready before the sign-in was; await it in the handler",
+  ]);
+});
+
+Deno.test("Wrong calls of procedures reject with the right call", async () => {
+  await using app = createApp({ plugins: [rpcPlugin({ router })] });
+  const server = await app.serve({ port: 0, onListen() {} });
+  const at = (path: string) => {
+    const httpEndpoint = `http://127.0.0.1:${server.address.port}${path}`;
+    return { httpEndpoint, rpc: wrong(createClient({ httpEndpoint })) };
+  };
+  const { rpc } = at("/api/rpc");
+  const elsewhere = at("/rpc");
+  const calls: [() => Promise<unknown>, string][] = [
+    [
+      () => rpc.math.double.mutate(),
+      "Cannot call math.double as a mutation: it is a query, use query()",
+    ],
+    [
+      () => rpc.math.set.query(),
+      "Cannot call math.set as a query: it is a mutation, use mutate()",
+    ],
+    [
+      () => rpc.math.count.query(),
+      "Cannot call math.count over HTTP: it is a subscription, use subscribe() and a WebSocket",
+    ],
+    [() => rpc.math.doubel.query(), "Procedure not found: math.doubel"],
+    [
+      () => elsewhere.rpc.math.double.query(),
+      `Cannot call math.double at ${elsewhere.httpEndpoint}: 404, httpEndpoint must be a router URL`,
+    ],
+  ];
+  for (const [call, message] of calls) {
+    await assertRejects(call, Error, message);
+  }
+  await server.shutdown();
+});
+
+Deno.test({
+  name: needsRedis("A Redis client that isn't connected works", hasRedisServer),
+  ignore: !hasRedisServer,
+  async fn() {
+    await using redis = await startRedis();
+    const client = createRedisClient({ url: redis.url });
+    const store = createRedisSessionStore({ client });
+    assertEquals(await store.get("id"), undefined);
+    await store.close();
+  },
+});
