@@ -6,7 +6,7 @@
  * @module
  */
 
-import config from "../deno.json" with { type: "json" };
+import map from "../import_map.json" with { type: "json" };
 
 /** The root of the repository. */
 export const ROOT = new URL("..", import.meta.url);
@@ -17,13 +17,13 @@ export interface Packages extends AsyncDisposable {
   readonly path: string;
 }
 
-/** Makes a folder with packages that `deno.json` names. */
+/** Makes a folder with packages that `import_map.json` names. */
 export async function installPackages(
-  names: readonly (keyof typeof config.imports)[],
+  names: readonly (keyof typeof map.imports)[],
 ): Promise<Packages> {
   const path = await Deno.makeTempDir({ prefix: "packages-" });
   const dependencies = Object.fromEntries(names.map((name) => {
-    const specifier = config.imports[name];
+    const specifier = map.imports[name];
     return [name, specifier.slice(specifier.lastIndexOf("@") + 1)];
   }));
   await Deno.writeTextFile(

@@ -40,6 +40,7 @@ for (const name of wanted) {
     args: [
       "run",
       "-A",
+      "--lock=deno.lock",
       "--v8-flags=--expose-gc",
       new URL(`${name}.ts`, import.meta.url).href,
       ...rest,

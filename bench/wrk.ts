@@ -19,7 +19,7 @@ export async function startServer(
   ...args: string[]
 ): Promise<BenchServer> {
   const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", file.href, ...args],
+    args: ["run", "-A", "--lock=deno.lock", file.href, ...args],
     stdout: "piped",
   }).spawn();
   const reader = process.stdout.getReader();

@@ -24,10 +24,12 @@ const EXAMPLES = [
   "docs",
 ];
 
+const LOCK = "--lock=deno.lock";
+
 const CHECKS: Readonly<Record<string, readonly string[]>> = {
   "format": ["fmt", "--check"],
   "lint": ["lint"],
-  "types": ["check", "."],
+  "types": ["check", LOCK, "."],
   "regular expressions": [
     "run",
     "-A",
@@ -38,6 +40,7 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   "examples in documentation": [
     "test",
     "-A",
+    LOCK,
     "--doc",
     "--preload",
     "tools/strict_assert.ts",
@@ -48,6 +51,7 @@ const CHECKS: Readonly<Record<string, readonly string[]>> = {
   "viewer is built from its sources": [
     "run",
     "-A",
+    LOCK,
     "viewer/build.ts",
     "--check",
   ],

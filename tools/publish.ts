@@ -2,8 +2,8 @@
  * Publishes the package to JSR, or with no argument only tries whether that
  * would work.
  *
- * The project builds where only npm can be reached, so `deno.json` takes
- * `@std` from there. Users get the official packages: while this runs, a
+ * The project builds where only npm can be reached, so
+ * `import_map.json` takes `@std` from there. Users get the official packages: while this runs, a
  * config of the package alone, `jsr.json`, stands beside `deno.json`.
  *
  * @module
@@ -12,7 +12,8 @@
 import { parseArgs } from "node:util";
 import { findImports } from "./published_imports.ts";
 import { packageConfig } from "./publish_config.ts";
-import type { PackageConfig, ProjectConfig } from "./publish_config.ts";
+import type { PackageConfig } from "./publish_config.ts";
+import { readProject } from "./project_config.ts";
 import { checkChangelog, checkVersionIsNew } from "./release_checks.ts";
 
 const USAGE = `Usage: deno task publish [--execute]
@@ -56,9 +57,7 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
 
-  const project: ProjectConfig = JSON.parse(
-    await Deno.readTextFile(new URL("deno.json", ROOT)),
-  );
+  const project = await readProject();
   const obstacle = await checkChangelog(project, ROOT, options.execute) ??
     (options.execute ? await checkVersionIsNew(project) : undefined);
   if (obstacle !== undefined) {
@@ -105,7 +104,7 @@ async function denoPublish(
   }
   try {
     if (interruption.signal.aborted) return INTERRUPTED;
-    // The lockfile is that of deno.json; a package has none.
+    // deno.lock pins what the tests use too; a package has no lock file.
     const { code } = await new Deno.Command(Deno.execPath(), {
       args: ["publish", "--config", CONFIG, "--no-lock", ...args],
       cwd: ROOT,

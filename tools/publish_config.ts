@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The fields of `deno.json` that matter to publishing. */
+/** The fields of `deno.json` and `import_map.json` that matter to publishing. */
 export interface ProjectConfig {
   readonly name: string;
   readonly version: string;
@@ -80,7 +80,7 @@ function fromNpm(specifier: string, imports: ProjectConfig["imports"]): string {
     ) ?? [];
   if (key === undefined || !target!.startsWith("npm:")) {
     throw new Error(
-      `Cannot publish ${specifier}: deno.json must map it to npm, received ${target}`,
+      `Cannot publish ${specifier}: import_map.json must map it to npm, received ${target}`,
     );
   }
   // Here a pin makes runs repeatable. A user's project has a lockfile for

@@ -30,7 +30,14 @@ interface Run {
 
 function start(paths: readonly string[]): Run {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", "--sanitize-ops", "--sanitize-resources", ...paths],
+    args: [
+      "test",
+      "-A",
+      "--lock=deno.lock",
+      "--sanitize-ops",
+      "--sanitize-resources",
+      ...paths,
+    ],
     stdin: "null",
     stdout: "piped",
     stderr: "inherit",

@@ -12,6 +12,7 @@
  * @module
  */
 
+import map from "../../import_map.json" with { type: "json" };
 import { ROOT } from "../packages.ts";
 
 /** A script that imports one module, or none. */
@@ -52,7 +53,7 @@ try {
 async function writeScripts(root: string, name: string): Promise<Scripts> {
   const config = JSON.parse(await Deno.readTextFile(`${root}/deno.json`));
   const imports: [string, string | undefined][] = [[EMPTY, undefined]];
-  imports.push([HONO, config.imports.hono]);
+  imports.push([HONO, map.imports.hono]);
   for (const [key, path] of Object.entries<string>(config.exports)) {
     imports.push([`${config.name}${key.slice(1)}`, `${root}/${path}`]);
   }
@@ -78,7 +79,12 @@ async function deno(
   command: string,
   ...args: readonly string[]
 ): Promise<string> {
-  const config = ["--config", `${root}/deno.json`, "--frozen"];
+  const config = [
+    "--config",
+    `${root}/deno.json`,
+    `--lock=${root}/deno.lock`,
+    "--frozen",
+  ];
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [command, ...config, ...args],
   }).output();

@@ -58,7 +58,14 @@ async function measure(name: string, place: string): Promise<void> {
   const store = await openStore(place);
   const cache = createCache({ store });
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", new URL(import.meta.url).href, "hear", place],
+    args: [
+      "run",
+      "-A",
+      "--lock=deno.lock",
+      new URL(import.meta.url).href,
+      "hear",
+      place,
+    ],
     stdout: "piped",
   }).spawn();
   const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();

@@ -174,7 +174,7 @@ async function startServer(
 ): Promise<Deno.ChildProcess> {
   const program = new URL("broadcast_server.ts", import.meta.url).href;
   const server = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", program, name, url, `${port}`],
+    args: ["run", "-A", "--lock=deno.lock", program, name, url, `${port}`],
     stdout: "piped",
   }).spawn();
   for await (const text of server.stdout.pipeThrough(new TextDecoderStream())) {

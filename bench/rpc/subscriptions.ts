@@ -80,6 +80,7 @@ async function measure(name: string, count: number): Promise<Run> {
     args: [
       "run",
       "-A",
+      "--lock=deno.lock",
       new URL("subscription_server.ts", import.meta.url).href,
       name,
     ],

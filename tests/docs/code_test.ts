@@ -13,6 +13,7 @@ import { exists, ROOT, startDeno } from "../helpers.ts";
 import { section } from "../scaling/scaling_page.ts";
 import { readPages } from "./pages.ts";
 import config from "../../deno.json" with { type: "json" };
+import map from "../../import_map.json" with { type: "json" };
 
 const pages = await readPages();
 const blocks = pages.flatMap(({ blocks }) => blocks);
@@ -37,7 +38,7 @@ Deno.test("Each code block has a known language and is in a file that the checks
 /** The project's compiler settings, for files outside of it. */
 const SETTINGS = {
   imports: {
-    ...config.imports,
+    ...map.imports,
     ...Object.fromEntries(
       Object.entries(config.exports).map(([name, path]) => [
         `${config.name}${name.slice(1)}`,

@@ -21,6 +21,7 @@ import { makeProject } from "./project.ts";
 import type { Project } from "./project.ts";
 import { publishKit } from "./publish_kit.ts";
 import deno from "../../deno.json" with { type: "json" };
+import map from "../../import_map.json" with { type: "json" };
 
 const CONSUMER = new URL("consumer/", import.meta.url);
 const ENTRIES = Object.keys(deno.exports) as (keyof typeof deno.exports)[];
@@ -128,7 +129,7 @@ async function checkScore(files: Files, registry: Registry): Promise<void> {
 }
 
 async function addKit({ path, run }: Project): Promise<void> {
-  const peers = PEERS.map((name) => deno.imports[name]);
+  const peers = PEERS.map((name) => map.imports[name]);
   const { code, output } = await run("add", `jsr:${deno.name}`, ...peers);
   assertEquals(code, 0, output);
   const { imports } = JSON.parse(await Deno.readTextFile(`${path}/deno.json`));

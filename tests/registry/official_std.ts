@@ -1,5 +1,5 @@
 import type { NewVersion } from "./package_store.ts";
-import deno from "../../deno.json" with { type: "json" };
+import map from "../../import_map.json" with { type: "json" };
 
 /** A module of `@std` on npm: `npm:deno-std@1.4.0/http/cookie.js` */
 const MIRRORED = /^npm:deno-std@(?<version>[^/]+)\/.*?(?<file>\w+)\.js$/;
@@ -14,7 +14,7 @@ export async function officialStd(): Promise<NewVersion[]> {
     new URL("../../types/std.d.ts", import.meta.url),
   );
   const packages = new Map<string, NewVersion>();
-  for (const [specifier, target] of Object.entries(deno.imports)) {
+  for (const [specifier, target] of Object.entries(map.imports)) {
     const { version, file } = MIRRORED.exec(target)?.groups ?? {};
     const declarations = declarationsOf(specifier, types);
     if (version === undefined || declarations === undefined) continue;

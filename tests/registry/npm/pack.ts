@@ -10,6 +10,7 @@
 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readProject } from "../../../tools/project_config.ts";
 import { packageConfig } from "../../../tools/publish_config.ts";
 import { findImports } from "../../../tools/published_imports.ts";
 import { ROOT } from "../../helpers.ts";
@@ -37,10 +38,8 @@ const STD_VERSION = "1.0.0";
 
 /** Packs `@jsr/quartet__kit` and the packages of `@std` that it depends on. */
 export async function packForNpm(folder: string): Promise<Packed[]> {
-  const project = JSON.parse(
-    await Deno.readTextFile(new URL("deno.json", ROOT)),
-  );
-  const entries = Object.values<string>(project.exports);
+  const project = await readProject();
+  const entries = Object.values(project.exports);
   const specifiers = await findImports(entries, ROOT);
   const config = packageConfig(project, specifiers, "npm");
 

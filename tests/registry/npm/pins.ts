@@ -3,7 +3,7 @@ import { ROOT } from "../../helpers.ts";
 /** A specifier of an npm package and a path in it: `npm:name@1.2.3/path`. */
 const SPECIFIER = /^npm:\/?((?:@[^/@]+\/)?[^/@]+)@(\d+\.\d+\.\d+[^/]*)(\/.*)?$/;
 
-/** Target of an import in `deno.json`. */
+/** Target of an import in `import_map.json`. */
 export interface Pin {
   readonly name: string;
   readonly version: string;
@@ -12,10 +12,10 @@ export interface Pin {
 }
 
 const { imports } = JSON.parse(
-  await Deno.readTextFile(new URL("deno.json", ROOT)),
+  await Deno.readTextFile(new URL("import_map.json", ROOT)),
 ) as { imports: Record<string, string> };
 
-/** Returns the target of a bare specifier in `deno.json`. */
+/** Returns the target of a bare specifier in `import_map.json`. */
 export function pinOf(specifier: string): Pin | undefined {
   for (const [key, target] of Object.entries(imports)) {
     const isPrefix = key.endsWith("/") && specifier.startsWith(key);
@@ -34,7 +34,7 @@ export function pinOf(specifier: string): Pin | undefined {
 export function versionsOf(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => {
     const pin = pinOf(name);
-    if (pin === undefined) throw new Error(`deno.json has no ${name}`);
+    if (pin === undefined) throw new Error(`import_map.json has no ${name}`);
     return [pin.name, pin.version];
   }));
 }
