@@ -151,6 +151,7 @@ async function findProblem(line: string): Promise<string | undefined> {
     }
     case "add":
     case "bundle":
+    case "compile":
     case "doc":
     case "fmt":
     case "lint":
