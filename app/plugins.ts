@@ -16,13 +16,15 @@ export function readPlugins(
   { trace, plugins = [] }: AppOptions,
 ): readonly Plugin[] {
   if (trace !== undefined) checkPlugin(trace, "trace");
-  for (const plugin of plugins) checkPlugin(plugin, "a plugin");
+  plugins.forEach((plugin, index) => checkPlugin(plugin, `plugins[${index}]`));
   const all = trace === undefined ? [...plugins] : [trace, ...plugins];
   const names = new Set<string>();
   for (const { name } of all) {
     if (names.has(name)) {
       throw new TypeError(
-        `Cannot create app: two plugins are called ${JSON.stringify(name)}`,
+        `Cannot create app: the names of plugins must be unique, but two plugins are called ${
+          JSON.stringify(name)
+        }; pass one of them`,
       );
     }
     names.add(name);
@@ -37,13 +39,13 @@ function checkPlugin(plugin: unknown, what: string): void {
       if (!holdsGuard(plugin as Plugin)) return;
       throw misplaced("create app", `${what} holds one`);
     }
-    received += " without one";
+    received += " without a name";
   } else if (received === "a function") {
     received +=
       "; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware";
   }
   throw new TypeError(
-    `Cannot create app: ${what} must be an object with a name, such as tracePlugin(tracer), received ${received}`,
+    `Cannot create app: ${what} must be a plugin, such as tracePlugin(tracer), received ${received}`,
   );
 }
 

@@ -16,6 +16,12 @@ import { trimEnd } from "../core/trim_end.ts";
 import { DEFAULT_MAX_BODY_SIZE } from "./body_limit.ts";
 import { type Endpoint, endpointsOf } from "./endpoints.ts";
 
+const NOTHING = "There is nothing at this path";
+/** The path of the viewer, which people open before they mount it. */
+const TRACES = /^\/__app\/traces(?:\/|$)/;
+const NO_TRACES =
+  "There are no traces at this path: mount tracePlugin(tracer), or start the dev command with --trace";
+
 /** Answers a request that no route matches. */
 export type Otherwise = () => MaybePromise<Response>;
 
@@ -85,7 +91,8 @@ export function createRouter(maxBodySize = DEFAULT_MAX_BODY_SIZE): Router {
   function refuse(method: string, path: string): Response {
     const allow = [...methods].filter((other) => findRoute(table, other, path));
     if (allow.length === 0) {
-      return errorResponse(404, "NOT_FOUND", "There is nothing at this path");
+      const message = TRACES.test(path) ? NO_TRACES : NOTHING;
+      return errorResponse(404, "NOT_FOUND", message);
     }
     if (allow.includes("GET") && !allow.includes("HEAD")) {
       allow.push("HEAD");

@@ -64,7 +64,7 @@ const SETTINGS: Readonly<Record<string, readonly [() => unknown, string]>> = {
   ],
   "A tracer instead of its plugin": [
     () => createApp({ plugins: [wrong(createTracer())] }),
-    "a plugin must be an object with a name, such as tracePlugin(tracer), received an object without one",
+    "plugins[0] must be a plugin, such as tracePlugin(tracer), received an object without a name",
   ],
   "A router instead of options": [
     () => rpcPlugin(wrong(router)),

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { checkValue } from "../../core/check/check_options.ts";
+import { rule } from "../../core/check/rules.ts";
 import { kindOf } from "../../core/check/show.ts";
 import type { Context } from "../../core/context.ts";
 import { holdsGuard, readGuards } from "../../core/guard_fragment.ts";
@@ -26,8 +28,14 @@ export type Mountable =
   /** A guard, such as the result of `requireAuth()`, or several in one object. */
   | AuthFragment;
 
+const aPartList = rule(
+  "an array of plugins, middlewares and guards",
+  Array.isArray,
+);
+
 /** Turns each part into a plugin, in the same order. */
 export function toPlugins(parts: readonly Mountable[]): Plugin[] {
+  checkValue(parts, "parts", aPartList, "mount parts");
   return parts.map((part, index) => {
     const name = `part ${index + 1}`;
     if (typeof part === "function") return { name, middleware: part };
@@ -43,7 +51,7 @@ export function toPlugins(parts: readonly Mountable[]): Plugin[] {
       }
     }
     throw new TypeError(
-      `Cannot mount ${name}: it must be a plugin, a middleware or what requireAuth() gives, received ${
+      `Cannot mount ${name}: it must be a plugin such as tracePlugin(tracer), a middleware, or a guard such as requireAuth(), received ${
         kindOf(part)
       }`,
     );

@@ -80,7 +80,7 @@ export function withPlugins<I extends ConnectionInfo = ConnectionInfo>(
   options: FetchHostOptions = {},
 ): FetchHost<I> {
   const operation = "put plugins around a handler";
-  checkValue(handler, "it", secret(aFunction), operation);
+  checkValue(handler, "the handler", secret(aFunction), operation);
   checkOptions(options, OPTIONS, operation);
   const run = limitBody(
     options.maxBodySize ?? Infinity,

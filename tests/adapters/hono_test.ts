@@ -362,7 +362,7 @@ Deno.test("toHono() rejects an invalid part and names its position", () => {
     assertThrows(
       () => toHono(() => new Response(), part as never),
       TypeError,
-      "Cannot mount part 2: it must be a plugin, a middleware or what requireAuth() gives, received",
+      "Cannot mount part 2: it must be a plugin such as tracePlugin(tracer), a middleware, or a guard such as requireAuth(), received",
     );
   }
 });

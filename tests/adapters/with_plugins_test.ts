@@ -91,13 +91,18 @@ Deno.test("withPlugins() rejects an invalid handler and duplicate plugin names",
   assertThrows(
     () => withPlugins([], null as never),
     TypeError,
-    "Cannot put plugins around a handler: it must be a function, received null",
+    "Cannot put plugins around a handler: the handler must be a function, received null",
   );
   using kit = createKit();
   assertThrows(
     () => withPlugins([kit.auth, kit.auth], () => new Response()),
     TypeError,
     'two plugins are called "auth"',
+  );
+  assertThrows(
+    () => withPlugins(kit.auth as never, () => new Response()),
+    TypeError,
+    "Cannot mount parts: parts must be an array of plugins, middlewares and guards, received an object",
   );
 });
 

@@ -485,12 +485,12 @@ Deno.test("createApp() names the invalid plugin in its error", () => {
   assertThrows(
     wrong({ trace: { getTraces: () => [] } }),
     TypeError,
-    "Cannot create app: trace must be an object with a name, such as tracePlugin(tracer), received an object without one",
+    "Cannot create app: trace must be a plugin, such as tracePlugin(tracer), received an object without a name",
   );
   assertThrows(
     wrong({ plugins: [undefined] }),
     TypeError,
-    "Cannot create app: a plugin must be an object with a name, such as tracePlugin(tracer), received undefined",
+    "Cannot create app: plugins[0] must be a plugin, such as tracePlugin(tracer), received undefined",
   );
 });
 

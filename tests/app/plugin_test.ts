@@ -48,7 +48,7 @@ Deno.test("createApp() rejects two plugins with the same name", () => {
   );
   assertEquals(
     error.message,
-    'Cannot create app: two plugins are called "cache"',
+    'Cannot create app: the names of plugins must be unique, but two plugins are called "cache"; pass one of them',
   );
 });
 
@@ -181,14 +181,14 @@ Deno.test("close() closes all plugins even if some fail, and reports all failure
 
 Deno.test("createApp() rejects a function as a plugin, though it has a name", () => {
   const CALL_IT =
-    "must be an object with a name, such as tracePlugin(tracer), received a function; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware";
+    "must be a plugin, such as tracePlugin(tracer), received a function; call it, as in rpcPlugin({ router }), or give it to app.use() if it is a middleware";
   const middleware = cacheResponse({ maxAge: 60 });
   for (
     const [create, what] of [
       // @ts-expect-error: it is not called
-      [() => createApp({ plugins: [rpcPlugin] }), "a plugin"],
+      [() => createApp({ plugins: [rpcPlugin] }), "plugins[0]"],
       // @ts-expect-error: it is a middleware
-      [() => createApp({ plugins: [middleware] }), "a plugin"],
+      [() => createApp({ plugins: [middleware] }), "plugins[0]"],
       // @ts-expect-error: it is not called
       [() => createApp({ trace: tracePlugin }), "trace"],
     ] as const

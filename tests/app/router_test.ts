@@ -130,6 +130,17 @@ Deno.test("A path without a route is a 404 in JSON", async () => {
   });
 });
 
+Deno.test("An app without tracing answers 404 where its traces would be, and how to get them", async () => {
+  for (const path of ["/__app/traces", "/__app/traces/api"]) {
+    const { status, text } = await ask([echo("/a")], path);
+    assertEquals(status, 404);
+    assertEquals(
+      JSON.parse(text).error.message,
+      "There are no traces at this path: mount tracePlugin(tracer), or start the dev command with --trace",
+    );
+  }
+});
+
 Deno.test("A method without a route is a 405 that lists the allowed methods", async () => {
   const routes: Route[] = [
     { path: "/a/:x", loader: () => 1 },

@@ -142,8 +142,42 @@ Deno.test("a request of unknown origin is refused, and the message says what to 
     const { error } = await response.json();
     assertMatch(
       error.message,
-      /the request's address is unknown: pass on the info of Deno\.serve, or set authorize/,
+      /the address of the client is unknown; pass the info of Deno\.serve to fetch\(\)\. To let others in, pass authorize/,
     );
+  }
+});
+
+Deno.test("a refused request learns which condition it failed, and how to let others in", async () => {
+  const ADVICE =
+    "To let others in, pass authorize, as in tracePlugin(tracer, { authorize })";
+  for (
+    const [headers, info, problem] of [
+      [
+        { host: "localhost" },
+        tcp("172.17.0.1"),
+        "this request comes from another machine or container",
+      ],
+      [
+        { host: "shop.test" },
+        LOOPBACK,
+        "the host of this request isn't localhost or a loopback address",
+      ],
+      [
+        { host: "localhost", origin: "http://shop.test" },
+        LOOPBACK,
+        "this request comes from a page of another origin",
+      ],
+      [
+        { host: "localhost", "x-forwarded-for": "192.0.2.1" },
+        LOOPBACK,
+        "this request came through a proxy, as its header x-forwarded-for shows",
+      ],
+    ] as [Record<string, string>, ConnectionInfo, string][]
+  ) {
+    assertEquals(await ask(headers, info), [
+      403,
+      `Traces are only shown to this machine, and ${problem}. ${ADVICE}`,
+    ]);
   }
 });
 

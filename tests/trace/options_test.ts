@@ -4,6 +4,7 @@ import { assertMatch, assertThrows } from "@std/assert";
 import {
   createCLIReporter,
   createCollector,
+  createOTLPExporter,
   createTracer,
   createTracesAPIHandler,
   createTraceWebSocket,
@@ -29,13 +30,14 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     [
       middleware,
       { exclude: ["/a", "health"] },
-      'trace requests: exclude must be paths such as "/health", without a query, received "health"',
+      'trace requests: exclude must be paths such as "/health", or prefixes such as "/static/", without a query or "*", received "health"',
     ],
     [
       middleware,
       { exclude: ["/health?deep"] },
-      'without a query, received "/health?deep"',
+      'without a query or "*", received "/health?deep"',
     ],
+    [middleware, { exclude: ["/static/*"] }, 'received "/static/*"'],
     [middleware, { exclude: [/health/] }, "received an object"],
     [
       plugin,
@@ -55,7 +57,23 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     [
       (options) => traceMiddleware(options),
       { exclude: ["/health"] },
-      "trace requests: tracer must be an object with startTrace(), received an object",
+      "trace requests: tracer must be the result of createTracer(), received an object",
+    ],
+    [
+      (options) => tracePlugin(options),
+      { exclude: ["/health"] },
+      "create trace plugin: tracer must be the result of createTracer(), received an object",
+    ],
+    [
+      (options) => createCLIReporter(options),
+      undefined,
+      "create CLI reporter: tracer must be the result of createTracer(), received undefined",
+    ],
+    [
+      (tracer) =>
+        createOTLPExporter({ url: "http://localhost:4318" }).attach(tracer),
+      undefined,
+      "attach a tracer: it must be the result of createTracer(), received undefined",
     ],
     [
       plugin,

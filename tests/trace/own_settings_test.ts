@@ -143,3 +143,25 @@ Deno.test("dev --trace leaves out what toHono(tracePlugin()) excludes", async ()
   assertEquals(traces.length, 1);
   assertEquals(traces[0].metadata.routePattern, "/");
 });
+
+Deno.test("dev --trace says once that withSpan() records nothing outside of a request", async () => {
+  const note =
+    'Traces: withSpan("work") records nothing outside of a request. To start a trace there, call getTracer().withSpan().\n';
+  await using folder = await makeFolder();
+  await folder.write("main.ts", `${KIT}${routes("{}")} work(); work();`);
+  await using child = startDev(["main.ts", "--port", "0", "--trace"], folder);
+  const url = await addressOf(child);
+  await (await fetch(url)).text();
+  await child.printed(/^GET \/ 200/m);
+  assertEquals(child.stderr, note);
+
+  // An excluded request is still a request.
+  await folder.write("main.ts", KIT + routes(`{ exclude: ["/health"] }`));
+  await using quiet = startDev(["main.ts", "--port", "0", "--trace"], folder);
+  const quietUrl = await addressOf(quiet);
+  for (const path of ["/health", "/"]) {
+    await (await fetch(new URL(path, quietUrl))).text();
+  }
+  await quiet.printed(/^GET \/ 200/m);
+  assertEquals(quiet.stderr, "");
+});

@@ -80,7 +80,10 @@ Deno.test("tracePlugin() answers 404 for other paths below its own, and leaves a
     new Request("http://localhost/__app/traces/unknown"),
   );
   assertEquals(unknown.status, 404);
-  assertMatch((await unknown.json()).error.code, /^NOT_FOUND$/);
+  assertEquals((await unknown.json()).error, {
+    code: "NOT_FOUND",
+    message: "There is nothing at this path; the traces are at /__app/traces",
+  });
   const other = await app.fetch(
     new Request("http://localhost/__app/tracesandmore"),
   );

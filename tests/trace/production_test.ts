@@ -53,7 +53,7 @@ for (const mounting of MOUNTINGS) {
           error: {
             code: "FORBIDDEN",
             message:
-              `${message}: authorize must be given in production, as in tracePlugin(tracer, { authorize })`,
+              `${message}: authorize must be given in production, as in tracePlugin(tracer, { authorize }). Without permission to read DENO_ENV and NODE_ENV, this counts as production`,
           },
         });
       }

@@ -167,17 +167,17 @@ export function readExporterOptions(
 /** Its errors only say what is wrong with the URL, which may hold a password. */
 function readURL(text: unknown): URL {
   const url = URL.parse(String(text));
-  const problem = url === null
-    ? typeof text === "string" ? "a text that is no address" : kindOf(text)
-    : url.protocol !== "http:" && url.protocol !== "https:"
-    ? "an address of another kind"
-    : url.username || url.password
-    ? "one with a user name"
-    : undefined;
-  if (url === null || problem !== undefined) {
+  const isHTTP = url?.protocol === "http:" || url?.protocol === "https:";
+  if (url === null || !isHTTP) {
     fail(
-      "url must be an http(s) address without a user name",
-      problem!,
+      "url must be an http or https URL, such as http://localhost:4318",
+      typeof text === "string" ? "another string" : kindOf(text),
+    );
+  }
+  if (url.username || url.password) {
+    fail(
+      "url must not contain a user name or password, which go into headers.authorization",
+      "a URL with one",
     );
   }
   if (url.pathname === "/") url.pathname = "/v1/traces";

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { checkValue } from "../../core/check/check_options.ts";
+import { aTracer } from "../record/tracer_rule.ts";
 import { serializeTrace } from "../serialize.ts";
 import type { TraceData, Tracer } from "../types.ts";
 import {
@@ -136,10 +138,10 @@ class BatchExporter implements OTLPExporter {
   attach(tracer: Pick<Tracer, "subscribe">): () => void {
     if (this.#closing !== undefined) {
       throw new TypeError(
-        "Cannot attach a tracer: the exporter must be open, " +
-          "received a call after close()",
+        "Cannot attach a tracer: the exporter must be open, received a call after close()",
       );
     }
+    checkValue(tracer, "it", aTracer("subscribe"), "attach a tracer");
     const unsubscribe = tracer.subscribe((event) => {
       if (event.type === "trace:end") this.#add(event.trace);
       else if (event.type === "trace:update") this.#update(event.trace);
@@ -172,8 +174,7 @@ class BatchExporter implements OTLPExporter {
   }
 
   close(deadline?: OTLPDeadline): Promise<void> {
-    this.#closing ??= this.#close(deadline);
-    return this.#closing;
+    return this.#closing ??= this.#close(deadline);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -286,7 +287,7 @@ class BatchExporter implements OTLPExporter {
         const { body, count } of encodeBatches(traces, this.#settings.format)
       ) done(await this.#sender.deliver(body), count);
     } catch (error) {
-      // The traces of somebody else's tracer may have ids that aren't any.
+      // A foreign tracer's ids may be malformed.
       this.#sender.report("collector", String(error));
       done("invalid", left);
     }

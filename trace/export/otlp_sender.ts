@@ -192,7 +192,7 @@ async function send(
   const { status } = response;
   const answer = await readStart(response);
   if (response.ok) return acceptance(answer);
-  const problem = `the collector answered ${status}`;
+  const problem = `the collector answered ${status}${adviceFor(status)}`;
   if (!isRetryable(status)) return { type: "failed", problem };
   const after = retryAfter(
     response.headers.get("retry-after"),
@@ -204,6 +204,22 @@ async function send(
     reason: "unavailable",
     ...(after !== undefined && { after }),
   };
+}
+
+/** Returns what to check, for the statuses of a wrong setting. */
+function adviceFor(status: number): string {
+  switch (status) {
+    case 401:
+    case 403:
+      return "; check the key in headers";
+    case 404:
+    case 405:
+      return "; check the path of url, which for most collectors is /v1/traces";
+    case 415:
+      return "; it must accept OTLP over HTTP with JSON";
+    default:
+      return "";
+  }
 }
 
 /** A 200 may still say that some spans were refused, for good. */
@@ -223,6 +239,9 @@ function acceptance(answer: string): SendResult {
   };
 }
 
+const GRPC_ADVICE =
+  "port 4317 is the one for OTLP over gRPC, and port 4318 for OTLP over HTTP";
+
 /** Returns the problem, without secrets that the message may repeat. */
 function problemOf(
   error: unknown,
@@ -234,7 +253,7 @@ function problemOf(
   for (const secret of [url.href, url.search, ...headers.values()]) {
     if (secret !== "") text = text.replaceAll(secret, "…");
   }
-  return text;
+  return url.port === "4317" ? `${text}; ${GRPC_ADVICE}` : text;
 }
 
 /** The first bytes of a body, as text; the rest is not waited for. */

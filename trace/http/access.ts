@@ -65,21 +65,41 @@ export function isLocalRequest(
   request: Request,
   info: ConnectionInfo | undefined,
 ): boolean {
+  return problemOf(request, info) === undefined;
+}
+
+/** Returns why a request isn't local, or `undefined` if it is. */
+function problemOf(
+  request: Request,
+  info: ConnectionInfo | undefined,
+): string | undefined {
   for (const name of request.headers.keys()) {
-    if (PROXY_HEADER.test(name)) return false;
+    if (PROXY_HEADER.test(name)) {
+      return `this request came through a proxy, as its header ${name} shows`;
+    }
   }
-  if (isCrossSiteResource(request)) return false;
+  if (isCrossSiteResource(request)) {
+    return "this request comes from a page of another site";
+  }
   const host = request.headers.get("host") ?? URL.parse(request.url)?.host;
-  if (host === undefined) return false;
-  if (!isLoopbackName(host.replace(/:\d+$/, ""))) return false;
+  if (host === undefined || !isLoopbackName(host.replace(/:\d+$/, ""))) {
+    return "the host of this request isn't localhost or a loopback address";
+  }
   const origin = request.headers.get("origin");
-  if (origin !== null && !isOriginOf(origin, host)) return false;
+  if (origin !== null && !isOriginOf(origin, host)) {
+    return "this request comes from a page of another origin";
+  }
   const address = info?.remoteAddr;
-  if (address === undefined) return false;
-  return "hostname" in address
+  if (address === undefined) {
+    return "the address of the client is unknown; pass the info of Deno.serve to fetch()";
+  }
+  const isLocal = "hostname" in address
     ? isLoopbackAddress(address.hostname)
     // A socket file is on this machine; the other end of a vsock is not.
     : "path" in address;
+  return isLocal
+    ? undefined
+    : "this request comes from another machine or container";
 }
 
 /** Whether a page of another site loads it as a resource rather than links to it. */
@@ -137,23 +157,22 @@ export async function refuse(
 
 function reasonOf(
   rule: Authorize,
-  _request: Request,
+  request: Request,
   info: ConnectionInfo | undefined,
   access: TraceAccess,
 ): string {
   if (rule === byDefault && isProduction()) {
     return `Cannot ${
       access === "read" ? "show traces" : "take spans"
-    }: authorize must be given in production, as in tracePlugin(tracer, { authorize })`;
+    }: authorize must be given in production, as in tracePlugin(tracer, { authorize }). Without permission to read DENO_ENV and NODE_ENV, this counts as production`;
   }
   if (rule !== byDefault && rule !== isLocalRequest) {
     return `This request may not ${
       access === "read" ? "read traces" : "post spans"
     }: authorize refused it`;
   }
-  return info?.remoteAddr === undefined
-    ? "Traces are only shown to this machine, and the request's address is unknown: pass on the info of Deno.serve, or set authorize"
-    : "Traces are only shown to this machine and to its own pages; set authorize to let others in";
+  const problem = problemOf(request, info) ?? "authorize refused this request";
+  return `Traces are only shown to this machine, and ${problem}. To let others in, pass authorize, as in tracePlugin(tracer, { authorize })`;
 }
 
 /** Returns the rule of a handler, with a warning if it is the default. */

@@ -9,7 +9,8 @@ import {
   checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
-import { rule, withMethods } from "../../core/check/rules.ts";
+import { rule } from "../../core/check/rules.ts";
+import { aTracer } from "../record/tracer_rule.ts";
 import type { Tracer } from "../types.ts";
 import type { Sample, TrustParent } from "./sampling.ts";
 
@@ -66,12 +67,10 @@ export const TRACE_MIDDLEWARE: OptionRules<TraceMiddlewareOptions> = {
   ),
 };
 
-const aTracer = withMethods("an object with startTrace()", "startTrace");
-
-/** Others match no request, which has a path without query and fragment. */
+/** Other strings, such as globs, would match no request. */
 const aPath = rule(
-  'paths such as "/health", without a query',
-  (value) => typeof value === "string" && /^\/[^?#]*$/.test(value),
+  'paths such as "/health", or prefixes such as "/static/", without a query or "*"',
+  (value) => typeof value === "string" && /^\/[^?#*]*$/.test(value),
 );
 
 /** A token (RFC 9110, section 5.6.2). */
@@ -87,7 +86,7 @@ export function checkMiddlewareOptions(
 ): void {
   const operation = "trace requests";
   checkOptions(options, TRACE_MIDDLEWARE, operation);
-  checkValue(tracer, "tracer", aTracer, operation);
+  checkValue(tracer, "tracer", aTracer("startTrace"), operation);
   for (const path of options.exclude ?? []) {
     checkValue(path, "exclude", aPath, operation);
   }

@@ -2,6 +2,7 @@ import type { Context } from "../../core/context.ts";
 import { errorResponse } from "../../core/error_response.ts";
 import {
   checkOptions,
+  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import type { Next } from "../../core/middleware.ts";
@@ -17,6 +18,7 @@ import {
 } from "./middleware_options.ts";
 import { createTracesAPIHandler } from "../live/api.ts";
 import { createTraceWebSocket } from "../live/websocket.ts";
+import { aTracer } from "../record/tracer_rule.ts";
 import type { Tracer } from "../types.ts";
 import { createViewerHandler } from "./viewer.ts";
 
@@ -41,7 +43,12 @@ const OPTIONS: OptionRules<TracePluginOptions> = {
   maxSocketsPerAddress: aLimit,
 };
 
+const A_TRACER = aTracer("startTrace", "getTraces", "subscribe");
+
 const PREFIX = "/__app/traces";
+
+const NOTHING_HERE =
+  `There is nothing at this path; the traces are at ${PREFIX}`;
 
 /**
  * Creates the plugin that traces an app's requests and shows them: the viewer at
@@ -74,7 +81,9 @@ export function tracePlugin(
   tracer: Tracer,
   options: TracePluginOptions = {},
 ): Plugin {
-  checkOptions(options, OPTIONS, "create trace plugin");
+  const operation = "create trace plugin";
+  checkValue(tracer, "tracer", A_TRACER, operation);
+  checkOptions(options, OPTIONS, operation);
   const { authorize = byDefault, maxSocketsPerAddress, ...traced } = options;
   const collector = createCollector(tracer);
   const api = createTracesAPIHandler(tracer, { authorize, collector });
@@ -104,7 +113,7 @@ export function tracePlugin(
         return stream.upgrade(request, context.info);
       default:
         return path.startsWith(`${PREFIX}/`)
-          ? errorResponse(404, "NOT_FOUND", "There is nothing at this path")
+          ? errorResponse(404, "NOT_FOUND", NOTHING_HERE)
           : trace(request, context, next);
     }
   }

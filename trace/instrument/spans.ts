@@ -7,12 +7,15 @@
 
 import { isResponse } from "../../core/http/is_response.ts";
 import { isThenable } from "../../core/maybe_async.ts";
+import { isDevCommand } from "../../core/runtime/dev_command.ts";
+import { currentScope } from "../../core/request_scope.ts";
+import { noopTracer } from "../noop_tracer.ts";
 import { getActiveSpan, getTracer, inSpan } from "../record/context.ts";
 import type { Layer, Span, Tracer } from "../types.ts";
 
 /**
- * Traces work of your own. `tracer.withSpan` does the same, and starts a trace
- * where nothing is traced.
+ * Traces work of your own. Outside of a request it only does the work, and under
+ * `dev --trace` it prints that once. `tracer.withSpan` starts a trace there.
  *
  * @param name The name of the work.
  * @param layer The part of the application that does it.
@@ -35,7 +38,21 @@ export function withSpan<T>(
   layer: Layer,
   fn: (span: Span) => T,
 ): T {
+  noteOutside(name);
   return inSpan(name, layer, fn);
+}
+
+let isNoted = false;
+
+/** Prints once, under `dev --trace`, that a span has no trace to belong to. */
+function noteOutside(name: string): void {
+  if (isNoted || !isDevCommand() || currentScope() !== undefined) return;
+  if (getTracer() === noopTracer) return;
+  isNoted = true;
+  console.warn(
+    "Traces: withSpan(%s) records nothing outside of a request. To start a trace there, call getTracer().withSpan().",
+    JSON.stringify(name),
+  );
 }
 
 /**

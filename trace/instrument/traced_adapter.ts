@@ -41,9 +41,20 @@ const CLIENT_METHODS = new Set([
   "reserve",
 ]);
 
+const TRACED_METHODS = [
+  ...QUERY_METHODS,
+  ...PREPARE_METHODS,
+  ...TRANSACTION_METHODS,
+  ...CLIENT_METHODS,
+];
+
 const aDriver = rule(
-  "an object or a function, as drivers give",
-  (value) => Object(value) === value,
+  "a database, pool or client with a method such as query, execute or prepare (for others, use traceQuery())",
+  (value) =>
+    Object(value) === value &&
+    TRACED_METHODS.some((name) =>
+      typeof (value as Record<string, unknown>)[name] === "function"
+    ),
 );
 
 /**
@@ -57,6 +68,8 @@ const aDriver = rule(
  * @param adapter The driver's database, pool or client.
  * @param options Attributes of the database.
  * @returns A stand-in of the same type.
+ * @throws {TypeError} If the adapter has no method with a usual name, or an
+ * option is wrong or unknown.
  *
  * @example
  * ```ts
@@ -82,6 +95,11 @@ export function tracedAdapter<A extends object>(
 ): A {
   checkValue(adapter, "adapter", aDriver, "trace a database");
   checkOptions(options, QUERY, "trace a database");
+  return traceMethods(adapter, options);
+}
+
+/** Returns a stand-in that traces the methods with known names. */
+function traceMethods<A extends object>(adapter: A, options: QueryOptions): A {
   return standIn(adapter, (name, method) => {
     if (QUERY_METHODS.has(name)) return tracedQuery(method, options);
     if (PREPARE_METHODS.has(name)) return tracedPrepare(method, options);
@@ -249,7 +267,7 @@ function tracedClient(method: Method, options: QueryOptions): Method {
 }
 
 function traceClient(value: unknown, options: QueryOptions): unknown {
-  return isObject(value) ? tracedAdapter(value, options) : value;
+  return isObject(value) ? traceMethods(value, options) : value;
 }
 
 function queryText(query: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { kindOf } from "../../core/check/show.ts";
 import { runSpan } from "../../core/observe.ts";
 import { WatchScope } from "../../core/watch_scope.ts";
 import {
@@ -94,6 +95,13 @@ export function inSpan<T>(
   fn: (span: Span) => T,
   attributes?: Attributes,
 ): T {
+  if (typeof fn !== "function") {
+    throw new TypeError(
+      `Cannot trace ${name}: its work must be a function, received ${
+        kindOf(fn)
+      }`,
+    );
+  }
   const parent = getActiveSpan();
   if (parent === undefined) return fn(noopSpan);
   return runSpan(parent.child(name, layer, attributes), fn);

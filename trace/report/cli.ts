@@ -1,5 +1,6 @@
 import {
   checkOptions,
+  checkValue,
   type OptionRules,
 } from "../../core/check/check_options.ts";
 import {
@@ -8,6 +9,7 @@ import {
   aFunction,
   aPositiveNumber,
 } from "../../core/check/rules.ts";
+import { aTracer } from "../record/tracer_rule.ts";
 import type { Tracer } from "../types.ts";
 import { formatTrace } from "./format_trace.ts";
 import { createPaint, standardOutput, wantsColor } from "./terminal.ts";
@@ -70,7 +72,9 @@ export function createCLIReporter(
   tracer: Tracer,
   options: CLIReporterOptions = {},
 ): CLIReporter {
-  checkOptions(options, OPTIONS, "create CLI reporter");
+  const operation = "create CLI reporter";
+  checkValue(tracer, "tracer", aTracer("subscribe"), operation);
+  checkOptions(options, OPTIONS, operation);
   const output = standardOutput();
   // In one piece, so that the trees of concurrent requests do not interleave.
   const { write = output.write, slowMs = 100 } = options;

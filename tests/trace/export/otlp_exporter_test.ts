@@ -273,6 +273,40 @@ Deno.test("exporter reports an outage once, and the next one again", async () =>
   );
 });
 
+Deno.test("exporter says what to check if its settings are wrong", async () => {
+  for (
+    const [status, advice] of [
+      [401, "check the key in headers"],
+      [404, "check the path of url, which for most collectors is /v1/traces"],
+      [415, "it must accept OTLP over HTTP with JSON"],
+    ] as const
+  ) {
+    await using bench = setUp();
+    bench.collector.answers.push(answer(status));
+    bench.end();
+    assert(await bench.exporter.flush());
+    assertEquals(bench.errors, [
+      `Cannot export traces to ${bench.collector.url}: the collector answered ${status}; ${advice}`,
+    ]);
+  }
+});
+
+Deno.test("exporter names the port of OTLP over HTTP if it fails at the one of gRPC", async () => {
+  let attempts = 0;
+  await using bench = setUp({
+    url: "http://localhost:4317",
+    fetch: () =>
+      attempts++ === 0
+        ? Promise.reject(new TypeError("connection closed"))
+        : Promise.resolve(new Response()),
+  });
+  bench.end();
+  assert(await bench.exporter.flush());
+  assertEquals(bench.errors, [
+    "Cannot export traces to http://localhost:4317: connection closed; port 4317 is the one for OTLP over gRPC, and port 4318 for OTLP over HTTP",
+  ]);
+});
+
 Deno.test("exporter survives a reporter that throws", async () => {
   await using bench = setUp({
     onError() {
@@ -467,11 +501,17 @@ Deno.test("attach() returns what detaches", async () => {
 Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () => {
   const url = "http://localhost:4318";
   const cases: [OTLPExporterOptions, string][] = [
-    [{ url: "localhost:4318" }, "url must be an http(s) address"],
-    [{ url: "" }, "received a text that is no address"],
-    [{ url: "hunter2://localhost" }, "received an address of another kind"],
+    [
+      { url: "localhost:4318" },
+      "url must be an http or https URL, such as http://localhost:4318",
+    ],
+    [{ url: "" }, "received another string"],
+    [{ url: "hunter2://localhost" }, "received another string"],
     [{ url: ["hunter2"] as unknown as string }, "received an array"],
-    [{ url: "http://me:hunter2@localhost" }, "received one with a user name"],
+    [
+      { url: "http://me:hunter2@localhost" },
+      "url must not contain a user name or password",
+    ],
     [
       { url, headers: { "x key": "hunter2" } },
       'headers must have names that HTTP allows, received "x key"',

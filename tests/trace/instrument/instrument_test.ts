@@ -29,6 +29,7 @@ import {
   traceRouteMatch,
   traceRPCCall,
   withErrorCapture,
+  withSpan,
 } from "@quartet/kit/trace";
 import { onlyTrace, rootOf, treeOf } from "../fakes.ts";
 
@@ -522,4 +523,16 @@ Deno.test("functions that only note something do nothing where nothing is traced
   recordRPCValidation({ valid: true });
   recordHydration("a");
   traceError(new Error("no"));
+});
+
+Deno.test("withSpan() without a function says so", () => {
+  const forgetful = withSpan as unknown as (name: string, fn: unknown) => void;
+  const { message } = assertThrows(
+    () => forgetful("price", () => 1),
+    TypeError,
+  );
+  assertEquals(
+    message,
+    "Cannot trace price: its work must be a function, received undefined",
+  );
 });

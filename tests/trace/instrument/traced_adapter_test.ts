@@ -461,7 +461,7 @@ Deno.test("functions with members, as postgres.js has, keep them", async () => {
       options: { host: "localhost" },
     },
   );
-  const holder = tracedAdapter({ sql });
+  const holder = tracedAdapter({ sql, query: sql.unsafe });
   assertEquals(await holder.sql`SELECT ${1}`, ["SELECT ?", 1]);
   assertEquals(holder.sql.options.host, "localhost");
 
@@ -480,7 +480,7 @@ Deno.test("classes among the members of a driver can be made instances of", () =
       this.size = size;
     }
   }
-  const driver = tracedAdapter({ Pool });
+  const driver = tracedAdapter({ Pool, connect: () => new Pool(1) });
   const pool = new driver.Pool(3);
   assert(pool instanceof Pool);
   assertEquals(pool.size, 3);
@@ -498,12 +498,21 @@ Deno.test("node:sqlite: a query that can't be prepared is a failed span with its
   assertEquals(span!.attributes["db.query.text"], text);
 });
 
-Deno.test("tracedAdapter() says what it was not given", () => {
-  for (const [nothing, kind] of [[null, "null"], ["sqlite", '"sqlite"']]) {
+Deno.test("tracedAdapter() rejects an object without the methods of a driver", () => {
+  const redis = { hget: () => Promise.resolve("1") };
+  for (
+    const [adapter, kind] of [
+      [null, "null"],
+      ["sqlite", '"sqlite"'],
+      [redis, "an object"],
+      // Not awaited.
+      [Promise.resolve({ query: () => [] }), "an object"],
+    ]
+  ) {
     assertThrows(
-      () => tracedAdapter(nothing as never),
+      () => tracedAdapter(adapter as never),
       TypeError,
-      `Cannot trace a database: adapter must be an object or a function, as drivers give, received ${kind}`,
+      `Cannot trace a database: adapter must be a database, pool or client with a method such as query, execute or prepare (for others, use traceQuery()), received ${kind}`,
     );
   }
 });
