@@ -1,33 +1,32 @@
 import { parseArgs } from "node:util";
 
-/** What the command was asked to do. */
+/** The parsed command line. */
 export interface Arguments {
   readonly seed: number;
-  /** How many inputs each target gets. */
+  /** Number of inputs for each target. */
   readonly runs: number;
-  /** How long each target is tried at most, in seconds. */
+  /** Time limit for each target, in seconds. */
   readonly seconds: number | undefined;
   /** The only target to try. */
   readonly target: string | undefined;
-  /** The input to begin with, as a failure has told. */
+  /** The position of the first input, from the report of a failure. */
   readonly path: string | undefined;
   readonly help: boolean;
 }
 
-/** What `--help` prints, with the names of the targets. */
+/** Returns the text of `--help`, with the names of the targets. */
 export function usageOf(targets: readonly string[]): string {
   return `Usage: deno task fuzz [options]
 
-Gives input made at random to what takes input from strangers. What fails is
-made as small as it can be, and printed with the command that repeats it. Ends
-with 1 if anything has failed.
+Passes random input to code that handles untrusted input. Shrinks an input
+that fails, and prints it with the command that repeats it. Exits with 1 if
+anything has failed.
 
 Options:
   --runs N       inputs for each target (default: 10000)
-  --seconds N    as many as there is time for in so many seconds, for each
-  --seed N       what the inputs are made of (default: a random one, which is
-                 printed)
-  --target NAME  try only this one
+  --seconds N    run each target for N seconds instead
+  --seed N       seed of the inputs (default: random, and printed)
+  --target NAME  run only this target
   --path PATH    with --target and --seed: begin with the input that failed
   --help         print this text
 
@@ -35,9 +34,9 @@ Targets: ${targets.join(", ")}`;
 }
 
 /**
- * Reads the command line.
+ * Parses the command line.
  *
- * @throws {Error} If it is wrong.
+ * @throws {Error} If it's invalid.
  */
 export function parseArguments(
   args: readonly string[],
@@ -85,7 +84,7 @@ export function parseArguments(
   };
 }
 
-/** Seeds and counts are whole numbers of 31 bits. */
+/** Seeds and counts are integers of 31 bits. */
 const MAX = 0x7fff_ffff;
 
 function readNumber(

@@ -1,4 +1,4 @@
-/** A little of each fuzz target, always the same. */
+/** Runs each fuzz target with a few inputs, always the same ones. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as fc from "fast-check";
@@ -15,11 +15,11 @@ for (const { name, claim, run } of TARGETS) {
     const { failure, runs, ways } = await run({ seed: SEED, numRuns: 200 });
     if (failure !== undefined) throw new Error(reportOf(name, SEED, failure));
     assertEquals(runs, 200);
-    assert(ways.size > 1, "some inputs are taken, and some refused");
+    assert(ways.size > 1, "some inputs are accepted and some refused");
   });
 }
 
-Deno.test("What fails is made small, and told with the command that repeats it", async () => {
+Deno.test("A failing input is shrunk and reported with the command that repeats it", async () => {
   const target = defineTarget(
     "spoons",
     "there are at most a hundred",
@@ -40,13 +40,13 @@ Deno.test("What fails is made small, and told with the command that repeats it",
     command,
     `deno task fuzz --target spoons --seed 1 --path ${failure!.path}`,
   );
-  // The smallest one is the first then.
+  // With this path, the smallest input comes first.
   const { path } = parseArguments(command.split(" ").slice(3), ["spoons"]);
   const again = await target.run({ seed: 1, path: path!, numRuns: 1_000 });
   assertEquals([again.failure?.input, again.runs], [101, 1]);
 });
 
-Deno.test("Input that reaches the prototypes of everything is a failure", async () => {
+Deno.test("An input that changes a shared prototype is a failure", async () => {
   const target = defineTarget(
     "pollution",
     "prototypes stay as they are",
@@ -65,7 +65,7 @@ Deno.test("Input that reaches the prototypes of everything is a failure", async 
   assert(`${failure?.error}`.includes("A prototype was changed"));
 });
 
-Deno.test("fuzz takes its options from the command line", () => {
+Deno.test("fuzz reads its options from the command line", () => {
   const names = ["a", "b"];
   const { seed, ...defaults } = parseArguments([], names);
   assert(Number.isInteger(seed));
@@ -97,7 +97,7 @@ Deno.test("fuzz takes its options from the command line", () => {
   }
 });
 
-Deno.test("fuzz tells its usage and its targets, and ends with 2 if it is used otherwise", async () => {
+Deno.test("fuzz --help prints the usage and the targets, and wrong options exit with 2", async () => {
   const run = async (...args: string[]) => {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", "tests/fuzz/main.ts", ...args],

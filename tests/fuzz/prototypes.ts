@@ -1,5 +1,5 @@
 /**
- * The prototypes that everything shares: no input may change them.
+ * Shared prototypes, which no input may change.
  *
  * @module
  */
@@ -9,7 +9,7 @@ const PROTOTYPES = [Object, Array, Function, Map, Set, Error, Promise]
 
 const before = PROTOTYPES.map(namesOf);
 
-/** Throws if anything was added to a prototype, or taken away. */
+/** Throws if a property was added to a shared prototype or removed from it. */
 export function checkPrototypes(): void {
   PROTOTYPES.forEach((prototype, i) => {
     const now = namesOf(prototype);

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import type { Failure } from "./target.ts";
 
 /**
- * Tells what has failed: the smallest input that was found, why, and how to do
- * it again.
+ * Reports a failure: the smallest input found, the error, and the command that
+ * repeats it.
  */
 export function reportOf(
   target: string,
@@ -11,12 +11,12 @@ export function reportOf(
   { input, shrinks, error, path }: Failure,
 ): string {
   return [
-    `${target} failed. The input, made smaller ${shrinks} times:`,
+    `${target} failed. The input, shrunk ${shrinks} times:`,
     "",
     fc.stringify(input),
     "",
     error instanceof Error ? error.stack ?? error.message : String(error),
     "",
-    `To do it again: deno task fuzz --target ${target} --seed ${seed} --path ${path}`,
+    `Repeat it with: deno task fuzz --target ${target} --seed ${seed} --path ${path}`,
   ].join("\n");
 }

@@ -1,4 +1,4 @@
-/** Checks that random stacks find the leaks that they look for. */
+/** Random stacks find the leaks that they look for. */
 
 import { assertStringIncludes } from "@std/assert";
 import { stacks } from "./targets/stacks.ts";
@@ -16,7 +16,7 @@ async function findWith(asked: RequestScope["asked"]): Promise<string> {
   }
 }
 
-Deno.test("Random stacks find the leak if a question for the user marks one scope only", async () => {
+Deno.test("Random stacks find the leak if reading the user marks one scope only", async () => {
   const found = await findWith(function (this: RequestScope) {
     this.isPersonal = true;
     return false;
@@ -24,6 +24,6 @@ Deno.test("Random stacks find the leak if a question for the user marks one scop
   assertStringIncludes(found, "AssertionError");
 });
 
-Deno.test("Random stacks find the leak if nothing notes a question for the user", async () => {
+Deno.test("Random stacks find the leak if reading the user marks no scope", async () => {
   assertStringIncludes(await findWith(() => true), "AssertionError");
 });

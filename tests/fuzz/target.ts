@@ -1,54 +1,56 @@
 import * as fc from "fast-check";
 import { checkPrototypes } from "./prototypes.ts";
 
-/** Something that takes input from strangers, and what must hold of it. */
+/**
+ * Code that handles untrusted input, and a claim that must hold for any input.
+ */
 export interface Target {
   readonly name: string;
-  /** What must hold, whatever comes. */
+  /** The claim that must hold for any input. */
   readonly claim: string;
-  /** Tries it. */
+  /** Runs the target. */
   run(parameters: Parameters): Promise<Outcome>;
 }
 
-/** How a target is tried. */
+/** Parameters of a run. */
 export type Parameters = Pick<
   fc.Parameters,
   "seed" | "path" | "numRuns" | "interruptAfterTimeLimit"
 >;
 
-/** What came of it. */
+/** The result of a run. */
 export interface Outcome {
-  /** How many inputs were tried. */
+  /** Number of inputs. */
   readonly runs: number;
-  /** How often inputs were taken in which way. */
+  /** The number of inputs by the way they were handled. */
   readonly ways: ReadonlyMap<string, number>;
-  /** Absent if none of them has failed. */
+  /** The failure. Absent if all inputs passed. */
   readonly failure?: Failure;
 }
 
 /** An input that has failed. */
 export interface Failure {
-  /** As small as it was found. */
+  /** The smallest failing input found. */
   readonly input: unknown;
-  /** How many times it was made smaller. */
+  /** Number of times that it was shrunk. */
   readonly shrinks: number;
   readonly error: unknown;
-  /** Where it is among the inputs of the seed. */
+  /** Its position among the inputs of the seed. */
   readonly path: string;
 }
 
-/** A target that is ready. Ends with the block that it was opened in. */
+/** A target that is ready to run. It's closed at the end of its block. */
 export interface Subject<T> extends Partial<AsyncDisposable> {
   /**
-   * Gives it an input.
+   * Passes an input to the target.
    *
-   * @returns How it was taken, in a word.
-   * @throws {Error} If what must hold does not.
+   * @returns One or two words for the way it was handled.
+   * @throws {Error} If the claim doesn't hold.
    */
   readonly check: (input: T) => Promise<string> | string;
 }
 
-/** Makes a target. */
+/** Creates a target. */
 export function defineTarget<T>(
   name: string,
   claim: string,

@@ -1,12 +1,12 @@
 /**
- * JSON of any form, with names that don't belong in it.
+ * JSON of any shape, with hostile names.
  *
  * @module
  */
 
 import * as fc from "fast-check";
 
-/** What is given in tests as JSON. */
+/** A JSON value. */
 export type JSONValue =
   | null
   | boolean
@@ -40,16 +40,16 @@ const { value } = fc.letrec<{ value: JSONValue }>((tie) => ({
     fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
     fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: "binary" })),
     fc.array(tie("value"), { maxLength: 5 }),
-    // Unlike assignment, this takes __proto__ for a name like any other.
+    // Unlike assignment, this treats `__proto__` as an ordinary name.
     fc.array(fc.tuple(name, tie("value")), { maxLength: 5 })
       .map((entries) => Object.fromEntries(entries)),
   ),
 }));
 
-/** A value of any form. */
+/** A value of any shape. */
 export const anyJSON: fc.Arbitrary<JSONValue> = value;
 
-/** A value that is as told most of the time, and otherwise of any form. */
+/** Mostly one of the given values, otherwise any value. */
 export function mostly<T extends JSONValue>(
   ...likely: fc.Arbitrary<T>[]
 ): fc.Arbitrary<JSONValue> {
@@ -59,7 +59,7 @@ export function mostly<T extends JSONValue>(
   );
 }
 
-/** An object of these fields; now and then some are missing, or others there. */
+/** An object with these fields. Sometimes fields are missing or added. */
 export function objectOf(
   fields: Record<string, fc.Arbitrary<JSONValue>>,
 ): fc.Arbitrary<JSONValue> {
@@ -76,7 +76,7 @@ export function objectOf(
   );
 }
 
-/** A list that is empty most of the time. */
+/** A list that is mostly empty. */
 export function rarely<T>(list: fc.Arbitrary<T[]>): fc.Arbitrary<T[]> {
   return fc.oneof(
     { arbitrary: fc.constant<T[]>([]), weight: 5 },

@@ -1,23 +1,22 @@
 /**
- * Texts that were valid before something happened to them: what comes closest
- * to a parser's heart.
+ * Texts that were valid before they were changed. They reach deep into parsers.
  *
  * @module
  */
 
 import * as fc from "fast-check";
 
-/** A change to a text. Its place is a part of the text's length. */
+/** A change to a text. Its position is a fraction of the text's length. */
 export interface Edit {
   readonly at: number;
   readonly kind: "insert" | "replace" | "delete" | "repeat" | "cut" | "flip";
-  /** How many characters it is about. */
+  /** Number of characters to remove or copy. */
   readonly length: number;
-  /** What is put there. */
+  /** The text to insert. */
   readonly text: string;
 }
 
-/** What parsers stumble over. */
+/** Tokens that are hard to parse. */
 const TOKENS = [
   "__proto__",
   "constructor",
@@ -67,7 +66,7 @@ const TOKENS = [
   "A".repeat(5_000),
 ];
 
-/** A text, or a token that parsers stumble over. */
+/** A text, or a token that is hard to parse. */
 export const piece: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...TOKENS),
   fc.string({ unit: "binary", maxLength: 20 }),
@@ -103,7 +102,7 @@ export function mutated(valid: fc.Arbitrary<string>): fc.Arbitrary<string> {
     .map(([text, changes]) => applyEdits(text, changes));
 }
 
-/** Changes a text. */
+/** Applies changes to a text. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   return edits.reduce(apply, text);
 }

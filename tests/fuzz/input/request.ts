@@ -1,13 +1,16 @@
 /**
- * Makes requests of what was thought up, as far as HTTP can carry it.
+ * Creates requests from generated input, as far as HTTP allows it.
  *
  * @module
  */
 
-/** The origin of requests that no server gets. */
+/** The origin of requests that aren't sent over a socket. */
 export const ORIGIN = "http://localhost";
 
-/** What is left of a text in a header: bytes, without the ends of lines. */
+/**
+ * Returns the part of a text that a header can carry: bytes without line
+ * breaks.
+ */
 export function asHeader(text: string): string {
   return Array.from(text, (char) => {
     const code = char.charCodeAt(0) & 255;
@@ -16,7 +19,7 @@ export function asHeader(text: string): string {
 }
 
 /**
- * Makes a request.
+ * Creates a request.
  *
  * @returns `undefined` if no client could send it.
  */
@@ -27,7 +30,7 @@ export function requestOf(
   try {
     return new Request(new URL(path, ORIGIN), init);
   } catch (error) {
-    // A header with a line break, or a URL that is none.
+    // A header with a line break, or an invalid URL.
     if (error instanceof TypeError) return undefined;
     throw error;
   }

@@ -1,17 +1,17 @@
 /**
- * Random combinations of the kit's parts, and random visits to them.
+ * Random combinations of the kit's modules, and random requests to them.
  *
  * @module
  */
 
 import * as fc from "fast-check";
 
-/** The layers around an application, from the outside in. */
+/** The layers around an application, from outermost to innermost. */
 export interface StackInput {
-  /** How requests reach the outermost host. */
+  /** The transport to the outermost host. */
   readonly transport: "call" | "Deno" | "Node";
   readonly layers: readonly LayerInput[];
-  /** The order of the modules of the application itself. */
+  /** The order of the application's own modules. */
   readonly modules: readonly ("auth" | "cache" | "trace")[];
   readonly guards: GuardsInput;
   readonly visits: readonly Visit[];
@@ -25,20 +25,20 @@ export interface LayerInput {
   readonly parts: readonly (typeof PARTS)[number][];
 }
 
-/** How guard fragments are copied into a config. */
+/** The way guard fragments are copied into a config. */
 export interface GuardsInput {
   readonly copy: "spread" | "assign" | "entries";
   readonly isReversed: boolean;
 }
 
-/** A request, or several at once. */
+/** One request, or several concurrent ones. */
 export interface Visit {
-  readonly who: "ada" | "bob" | "stranger";
+  readonly who: "ada" | "bob" | "anonymous";
   readonly by: "cookie" | "bearer";
   readonly path: (typeof PATHS)[number];
   readonly method: "GET" | "HEAD" | "POST";
   readonly cart: "apples" | "pears" | undefined;
-  /** Whether the next visit begins before this one has ended. */
+  /** Whether the next visit begins before this one ends. */
   readonly isHasty: boolean;
 }
 
@@ -54,7 +54,7 @@ export const HOSTS = [
   "Oak",
 ] as const;
 
-/** The parts that a layer can have between its host and the next one. */
+/** The parts that a layer can have between its host and the next layer. */
 export const PARTS = [
   "auth",
   "trace",
@@ -89,7 +89,7 @@ const layer: fc.Arbitrary<LayerInput> = fc.record({
 });
 
 const visit: fc.Arbitrary<Visit> = fc.record({
-  who: fc.constantFrom("ada", "bob", "stranger"),
+  who: fc.constantFrom("ada", "bob", "anonymous"),
   by: fc.constantFrom("cookie", "cookie", "cookie", "bearer"),
   path: fc.constantFrom(...PATHS),
   method: fc.constantFrom("GET", "GET", "GET", "GET", "HEAD", "POST"),
@@ -111,7 +111,7 @@ const visits = fc.uniqueArray(fc.constantFrom(...PATHS), {
   )
 );
 
-/** A whole stack with its visits. */
+/** A complete stack with its visits. */
 export const stackInput: fc.Arbitrary<StackInput> = fc.record({
   transport: fc.constantFrom(
     ...Array<"call">(14).fill("call"),

@@ -1,13 +1,13 @@
 /**
- * Values that a function may be called with, as something that can be built
- * twice, in another order the second time.
+ * Arguments of functions in a form that can be built twice, the second time in
+ * reverse order.
  *
  * @module
  */
 
 import * as fc from "fast-check";
 
-/** What a value is made of. */
+/** The structure of a value. */
 export type Term =
   | { readonly kind: "leaf"; readonly value: unknown }
   | { readonly kind: "date"; readonly value: number }
@@ -27,10 +27,10 @@ export type Term =
     readonly kind: "map";
     readonly entries: readonly (readonly [Term, Term])[];
   }
-  /** The object that is so many further out. */
+  /** A reference to the object this many levels further out. */
   | { readonly kind: "out"; readonly steps: number };
 
-/** Few, so that two values are often equal, and those that look alike. */
+/** Few values, so that equal and similar ones are frequent. */
 const LEAVES: readonly unknown[] = [
   undefined,
   null,
@@ -127,8 +127,7 @@ export const anyTerm: fc.Arbitrary<Term> = term;
 /**
  * Builds a value.
  *
- * @param isTurned Whether properties, entries and items that have no order come
- * in the other one.
+ * @param isTurned Whether unordered properties, entries and items are reversed.
  */
 export function build(term: Term, isTurned = false): unknown {
   return buildIn(term, isTurned, []);
@@ -183,7 +182,7 @@ function buildIn(
             buildIn(value, isTurned, outer),
           ] as const
         );
-        // Of entries under the same key the last one counts.
+        // The last entry with a key counts.
         for (const [key, value] of turn([...new Map(entries)])) {
           map.set(key, value);
         }
@@ -217,7 +216,7 @@ function bytesOf({ type, bytes }: Term & { kind: "bytes" }): unknown {
   }
 }
 
-/** The same, but for one value deep inside, for which one comes that is like it. */
+/** Replaces one value deep inside by a similar one. */
 export function almost(term: Term): Term {
   switch (term.kind) {
     case "leaf": {
@@ -244,7 +243,7 @@ export function almost(term: Term): Term {
   }
 }
 
-/** Whether a value holds itself, or would if it were deeper. */
+/** Whether a value contains itself, or would at a greater depth. */
 export function hasReference(term: Term): boolean {
   switch (term.kind) {
     case "out":

@@ -21,7 +21,7 @@ import type { AddressInfo } from "node:net";
 import type { LayerInput, StackInput } from "../input/stack.ts";
 import type { World } from "./world.ts";
 
-// Oak prints a line when it is loaded.
+// Oak prints a warning when it's loaded.
 const { warn } = console;
 console.warn = () => {};
 const { Application } = await import("@oakserver/oak");
@@ -43,7 +43,7 @@ export function wrap(
     case "app":
     case "route":
     case "copying app": {
-      // Only other hosts take guards as parts.
+      // Only other hosts accept guards as parts.
       const outer = withPlugins(parts, (request) => app.fetch(request));
       const app = createApp();
       if (host === "app") app.use((request) => inner(request));
@@ -115,7 +115,7 @@ function partsOf(world: World, names: LayerInput["parts"]): Part[] {
         });
         break;
       case "guard":
-        // The cache must know who asks.
+        // The cache needs to know the user.
         if (!parts.includes(world.auth)) parts.push(world.auth);
         parts.push(requireAuth());
     }
@@ -153,7 +153,7 @@ function oak(inner: Fetch): Fetch {
   };
 }
 
-/** Copies a request as frameworks do, also one that isn't the runtime's own. */
+/** Copies a request as frameworks do, including requests of other classes. */
 function copyOf({ method, url, headers }: Request): Request {
   return new Request(url, { method, headers });
 }
@@ -162,7 +162,7 @@ function method<T>({ method }: Request, body: T): T | null {
   return method === "HEAD" ? null : body;
 }
 
-/** A running stack. It closes with its `using` block. */
+/** A running stack. It's closed at the end of its block. */
 export interface Opened extends AsyncDisposable {
   /** Its origin. */
   readonly origin: string;

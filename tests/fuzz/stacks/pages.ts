@@ -1,6 +1,6 @@
 /**
- * The application inside a stack. It has pages for everybody, for users and for
- * admins. Some pages depend on the user indirectly.
+ * The application in a stack. It has public pages, pages for users and pages
+ * for admins. Some pages depend on the user indirectly.
  *
  * @module
  */
@@ -103,7 +103,7 @@ export function createPages(
   }
 }
 
-/** A body that asks for the user only when it is read. */
+/** Creates a body that reads the user only when it's consumed. */
 function lateBody(): ReadableStream<Uint8Array> {
   const context = currentContext();
   return new ReadableStream<Uint8Array>({

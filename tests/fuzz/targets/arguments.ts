@@ -11,14 +11,14 @@ const list = fc.array(anyTerm, { maxLength: 3 });
 const input = fc.record({
   keyParts: fc.array(fc.constantFrom("", "a", "b", '"', ","), { maxLength: 2 }),
   first: list,
-  // Any other one, or almost the first.
+  // Any other list, or one similar to the first.
   second: fc.oneof(list, fc.nat(5)),
 });
 
 /** The keys of cached calls. */
 export const argumentKeys = defineTarget(
   "arguments",
-  "calls of a cached function meet exactly if their arguments are equal",
+  "calls of a cached function share a value only if their arguments are equal",
   input,
   () => {
     const cache = createCache({ maxEntries: 10 });
@@ -36,13 +36,13 @@ export const argumentKeys = defineTarget(
         const a = first.map((term) => build(term));
         await cache.revalidate({ all: true });
         await fn(...a);
-        // The same, with all that has no order in another one.
+        // The same arguments, with unordered parts reversed.
         await fn(...first.map((term) => build(term, true)));
         assertEquals(calls, 1, "equal arguments meet");
 
         const b = others.map((term) => build(term));
         await fn(...b);
-        // Where values hold themselves, equality is a matter of taste.
+        // There is no agreed equality for circular values.
         if ([...first, ...others].some(hasReference)) return "circular";
         const isEqual = isDeepStrictEqual(a, b);
         assertEquals(calls, isEqual ? 1 : 2, "only equal arguments meet");
@@ -52,7 +52,9 @@ export const argumentKeys = defineTarget(
   },
 );
 
-/** Almost the same: what a careless key would mix up. */
+/**
+ * Returns a similar list, which a careless key would confuse with the first.
+ */
 function rearrange(terms: readonly Term[], how: number): readonly Term[] {
   const [first, ...rest] = terms;
   switch (how) {

@@ -18,7 +18,7 @@ const TIME = 1_760_000_000_000;
 
 const id = mostly(
   fc.constantFrom(...["1", "2", "3", "4"].map((n) => n.repeat(16))),
-  // What stands for the root's id until there is one.
+  // Placeholder for the root's id, which isn't known yet.
   fc.constant("ROOT"),
 );
 const time = mostly(
@@ -63,10 +63,10 @@ const message = objectOf({
   clock: objectOf({ offset: time, sentAt: time }),
 });
 
-/** What comes from a browser of the traces API. */
+/** Spans that a browser sends to the traces API. */
 export const clientSpans = defineTarget(
   "client-spans",
-  "whatever a page reports, its trace stays a tree that can be read, and the server's spans stay as they were",
+  "whatever a page reports, its trace stays a readable tree and the server's spans stay unchanged",
   fc.record({
     messages: fc.array(
       mutated(message.map((message) => JSON.stringify(message))),
@@ -114,7 +114,7 @@ export const clientSpans = defineTarget(
   },
 );
 
-/** From the root, each span is reached once. */
+/** Checks that each span is reached once from the root. */
 function checkTree({ spans, rootSpanId }: TraceData): void {
   const seen = new Set<string>();
   const visit = (id: string, parentId: string | null) => {

@@ -29,7 +29,7 @@ const name = fc.oneof(
   },
 );
 
-/** What a cookie holds: a part of the token, or anything. */
+/** A cookie's value: part of the token, or any text. */
 const value = fc.oneof(
   { arbitrary: fc.constant([0, 1] as const), weight: 3 },
   { arbitrary: fc.constantFrom([0, .5] as const, [.5, 1] as const), weight: 6 },
@@ -56,10 +56,10 @@ type Cookie = typeof cookie extends fc.Arbitrary<infer T> ? T : never;
 const isPlain = ({ value, equals, end }: Cookie) =>
   typeof value !== "string" && equals === "=" && end === "; ";
 
-/** The cookies of sessions, whole and in chunks. */
+/** Session cookies, whole and in chunks. */
 export const cookies = defineTarget(
   "cookies",
-  "a session's cookie counts if its value is there once, whole or in chunks, and nothing that is unlike it",
+  "a session cookie is accepted only if its value appears once, whole or in chunks",
   fc.array(cookie, { maxLength: 5 }),
   async () => {
     const server = await startAuth();
@@ -76,10 +76,10 @@ export const cookies = defineTarget(
         if (request === undefined) return "not sent";
         const auth = await server.plugin.authenticate(request);
         checkClearing(auth.getCookieHeader());
-        // As it arrives: without the white space around it.
+        // The value as it arrives, without surrounding white space.
         const isToBe = valueIn(request.headers.get("cookie")!) === token;
         const what = header.replaceAll(token, "<token>");
-        // Of what no browser sends, some that would count doesn't.
+        // The kit may reject cookies that no browser sends.
         if (isToBe && !pieces.every(isPlain)) return "too odd";
         assertEquals(auth.isAuthenticated(), isToBe, `Cookie: ${what}`);
         return isToBe ? "signed in" : "anonymous";
@@ -89,7 +89,7 @@ export const cookies = defineTarget(
   },
 );
 
-/** What is sent back takes away what was no good, and is a header. */
+/** Checks that the response clears an invalid cookie with a valid header. */
 function checkClearing(line: string | null): void {
   if (line === null) return;
   assertEquals(new Headers({ "set-cookie": line }).getSetCookie(), [line]);
@@ -98,7 +98,7 @@ function checkClearing(line: string | null): void {
   assertEquals([value, attributes["max-age"]], ["", "0"]);
 }
 
-/** Reads the header by the book (RFC 6265, section 4.2.1). */
+/** Parses the header by the standard (RFC 6265, section 4.2.1). */
 function valueIn(header: string): string | undefined {
   const found = new Map<string, Set<string>>();
   for (const pair of header.split(";")) {

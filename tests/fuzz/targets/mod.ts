@@ -18,7 +18,7 @@ import { traceImport } from "./trace_import.ts";
 import { traceparent } from "./traceparent.ts";
 import { viewerAccess } from "./viewer_access.ts";
 
-/** Everything that is tried. */
+/** All targets. */
 export const TARGETS: readonly Target[] = [
   tokens,
   cookies,

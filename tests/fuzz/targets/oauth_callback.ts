@@ -15,7 +15,7 @@ import { defineTarget } from "../target.ts";
 
 const untouched: fc.Arbitrary<Edit[]> = fc.constant([]);
 
-/** A value as it was, changed, or another one. */
+/** The original value, a changed one, or a different one. */
 const tampered = fc.oneof(
   { arbitrary: untouched, weight: 2 },
   { arbitrary: edits, weight: 2 },
@@ -50,10 +50,10 @@ const ROUTES: readonly Route[] = [{
   },
 }];
 
-/** What providers send people back with, or seem to. */
+/** Callbacks from OAuth providers, real and forged. */
 export const oauthCallback = defineTarget(
   "oauth-callback",
-  "who comes back with anything but what they were sent off with is not signed in, and is told so",
+  "a callback with any changed value signs nobody in and is an error",
   input,
   async () => {
     const provider = startProvider();
@@ -71,7 +71,7 @@ export const oauthCallback = defineTarget(
         await start.body?.cancel();
         const location = new URL(start.headers.get("location")!);
         const sent = location.searchParams.get("state")!;
-        // It keeps what the browser was sent off with.
+        // This cookie holds the state of the sign-in.
         const [name, { value }] = [...browser.cookies][0]!;
         const given = {
           state: tamper(sent, state),
@@ -87,23 +87,23 @@ export const oauthCallback = defineTarget(
             headers: { cookie: `${name}=${given.cookie}` },
           });
         } catch (error) {
-          // A cookie that no client can send.
+          // No client can send this cookie.
           if (error instanceof TypeError) return "not sent";
           throw error;
         }
         const { error } = await response.json();
         assertEquals(server.errors, []);
         const { status } = response;
-        // What is too short to be secret may be part of any line.
+        // Texts this short aren't secrets and may appear in any line.
         const secrets = [sent, value, code, provider.github.clientSecret]
           .filter(({ length }) => length > 10);
         for (const line of lines.splice(0)) {
           assert(!secrets.some((secret) => line.includes(secret)), line);
         }
-        // The provider knows of no such code: there is nobody to sign in.
+        // The provider knows no such code, so nobody can be signed in.
         assert([400, 401, 502].includes(status), `${status}`);
         assertEquals(browser.cookies.has("app.session"), false);
-        // White space around a cookie's value is none of it.
+        // White space around a cookie's value isn't part of it.
         if (isTampered && given.cookie.trim().split(";")[0] !== value) {
           assertEquals([status, error.code], [400, "OAUTH_STATE_MISMATCH"]);
         }

@@ -10,7 +10,7 @@ const path = mutated(
   fc.constantFrom("/", "/a", "/a/", "/a?b=c", "/a?b=c&d", "/a%2fb", "/none"),
 );
 
-/** What stands for the page's own tag until that is known. */
+/** Placeholder for the page's entity tag, which isn't known yet. */
 const TAG = "TAG";
 
 const headers = fc.record({
@@ -35,10 +35,10 @@ const input = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-/** Pages that are kept. */
+/** Cached pages. */
 export const pageCache = defineTarget(
   "page-cache",
-  "whatever was asked for before, a page that is kept is the page that would have been made",
+  "after any requests, a cached page equals the page that would be computed",
   input,
   () => {
     const cache = createCache({ maxEntries: 50 });
@@ -79,7 +79,7 @@ export const pageCache = defineTarget(
           }
           if (status === 400) continue;
           assertEquals(status, request.url.includes("none") ? 404 : 200);
-          // What a server leaves away is still there.
+          // A real server removes the body of a HEAD response.
           if (method !== "HEAD") assertEquals(response.text, pageFor(request));
           etag = given.get("etag") ?? etag;
         }
@@ -95,7 +95,7 @@ async function readAnswer(response: Response) {
   return { status, headers, text: await response.text() };
 }
 
-/** A page that tells all that it depends on. */
+/** Returns a page that contains everything it depends on. */
 function pageFor({ method, url, headers }: Request): string {
   return [method, url, headers.get("accept-language")].join(" ");
 }

@@ -26,10 +26,10 @@ const input = fc.record({
   other: anyPath,
 });
 
-/** The paths by which what is kept is invalidated. */
+/** Invalidation by path. */
 export const pathScopes = defineTarget(
   "path-scopes",
-  "what was kept for a request's path goes with that path, however it is spelled, and with no other",
+  "values cached for a path are invalidated with that path in any spelling, and with no other",
   input,
   () => {
     const cache = createCache({ maxEntries: 100 });
@@ -79,7 +79,7 @@ export const pathScopes = defineTarget(
   },
 );
 
-/** The path that a URL has, whatever is escaped in it. */
+/** Returns a URL's path with all escapes decoded. */
 function spell(path: string): string {
   const { pathname } = new URL(`http://localhost${path}`);
   const bytes = pathname.replaceAll(

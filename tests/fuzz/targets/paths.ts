@@ -46,10 +46,10 @@ const url = mutated(
 
 const ROUTES = ["/items/:id", "/files/**", "/items", "/a/:b/c", "/:one/:two"];
 
-/** Where requests go. */
+/** Paths of requests. */
 export const paths = defineTarget(
   "paths",
-  "each URL has the one path that a URL parser gives it, and routes see what stands there",
+  "each URL has the path that a URL parser returns, and routes see the same one",
   url,
   () => {
     const app = createApp({
@@ -69,7 +69,7 @@ export const paths = defineTarget(
           return "not sent";
         }
         assertEquals(pathOf(parsed.href), parsed.pathname);
-        // A server gives URLs as they were sent.
+        // A server passes on URLs as they were sent.
         if (/^http:\/\/[a-z.:[\]0-9]+[/?#]/.test(url) && isSendable(url)) {
           assertEquals(pathOf(url), parsed.pathname);
         }
@@ -93,7 +93,7 @@ export const paths = defineTarget(
   },
 );
 
-/** Whether a request line may hold it: no white space, nothing beyond ASCII. */
+/** Whether a request line may contain it: only ASCII without white space. */
 function isSendable(url: string): boolean {
   return /^[\x21-\x7e]+$/.test(url);
 }

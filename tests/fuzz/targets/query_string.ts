@@ -20,10 +20,10 @@ const query = mutated(
   ).map(([start, parts]) => start + parts.join("")),
 );
 
-/** The query strings of calls by GET. */
+/** Query strings of GET calls. */
 export const queryString = defineTarget(
   "query-string",
-  "a call's query string says what URLSearchParams finds in it",
+  "a call's query string is read as URLSearchParams reads it",
   query,
   () => {
     const router = createRouter({
@@ -42,7 +42,7 @@ export const queryString = defineTarget(
   },
 );
 
-/** What the standard's parser finds, as an answer of the router. */
+/** Returns the URLSearchParams result as an answer of the router. */
 function expectedOf(url: string): unknown {
   const { searchParams } = new URL(url);
   const path = searchParams.get("path");

@@ -46,20 +46,21 @@ const wanted = mutated(
   ).map(([start, parts]) => start + parts.join("")),
 );
 
-/** Where a sign-in goes on to. */
+/** Redirects after a sign-in. */
 export const redirects = defineTarget(
   "redirects",
-  "a redirect that a visitor asks for stays on this server",
+  "a redirect requested by a visitor stays on this server",
   fc.oneof({ arbitrary: wanted, weight: 8 }, { arbitrary: anyJSON, weight: 1 }),
   () => ({
     check(wanted) {
       const location = safeRedirect(wanted, "/home");
       const url = new URL(location, `${ORIGIN}/sign-in/callback`);
       assertEquals(url.origin, ORIGIN);
-      // Also for who reads the path alone, or follows what a proxy has cleaned.
+      // Also for a reader of the path alone, or behind a proxy that normalizes
+      // it.
       assertEquals(new URL(url.pathname + url.search, ORIGIN).origin, ORIGIN);
       assertEquals(new URL(url.pathname, ORIGIN).origin, ORIGIN);
-      // As a header carries it.
+      // The value survives as a header.
       assertEquals(new Headers({ location }).get("location"), location);
       return location === wanted ? "as wanted" : "home";
     },

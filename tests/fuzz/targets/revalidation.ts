@@ -40,10 +40,10 @@ const input = fc.record({
   ),
 });
 
-/** The webhook that empties the cache. */
+/** The revalidation webhook. */
 export const revalidation = defineTarget(
   "revalidation",
-  "only who has the secret invalidates, by what is of the right form and nothing else",
+  "only requests with the secret and a valid body invalidate anything",
   input,
   () => {
     const cache = createCache();
@@ -78,7 +78,7 @@ export const revalidation = defineTarget(
           return `${status}`;
         }
         const { tags = [], paths = [], all = false } = JSON.parse(
-          // Decoding UTF-8 takes its mark away (Encoding, section 6).
+          // Decoding UTF-8 removes the byte order mark (Encoding, section 6).
           body.replace(/^\ufeff/, ""),
         );
         assert([...tags, ...paths].every((item) => typeof item === "string"));

@@ -17,7 +17,7 @@ const envelope = objectOf({
   ok: mostly(fc.boolean()),
   data: anyJSON,
   error: objectOf({
-    // What is no text here gets to the caller as it is.
+    // A code that isn't text is passed on unchanged.
     code: fc.constantFrom("NOT_FOUND", 404, null),
     message: mostly(fc.constant("Not found")),
     details: anyJSON,
@@ -38,10 +38,10 @@ const input = fc.record({
   batch: fc.boolean(),
 });
 
-/** What comes back from something that may not be a router. */
+/** Responses to the client from any server. */
 export const rpcClient = defineTarget(
   "rpc-client",
-  "whatever a client is answered, its caller gets a value or one kind of error",
+  "for any response, the client's caller gets a value or one kind of error",
   input,
   () => ({
     async check({ body, status, batch }) {

@@ -26,7 +26,7 @@ const TRANSFORMERS: Readonly<Record<string, Transformer | undefined>> = {
 
 const text = (json: unknown) => JSON.stringify(json);
 
-/** An input as a transformer writes it, or without one. */
+/** An input as a transformer writes it, or as JSON. */
 function inputFor(name: string): fc.Arbitrary<JSONValue> {
   const transformer = TRANSFORMERS[name];
   if (transformer === undefined) return procedureInput;
@@ -34,7 +34,7 @@ function inputFor(name: string): fc.Arbitrary<JSONValue> {
     try {
       return transformer.stringify(value);
     } catch {
-      // Of some names there is none who writes them.
+      // Some values can't be written by the transformer.
       return text(value);
     }
   }));
@@ -55,7 +55,7 @@ const input = fc.constantFrom(...Object.keys(TRANSFORMERS)).chain((name) => {
   });
   return fc.record({
     transformer: fc.constant(name),
-    /** The procedure that the path names, if it does. */
+    /** The procedure named in the path, if any. */
     named: fc.oneof(
       { arbitrary: fc.constant(undefined), weight: 4 },
       { arbitrary: mutated(names), weight: 1 },
@@ -90,7 +90,7 @@ const input = fc.constantFrom(...Object.keys(TRANSFORMERS)).chain((name) => {
 /** Calls over HTTP. */
 export const rpcHTTP = defineTarget(
   "rpc-http",
-  "whatever is sent to a router is answered by an envelope, is nobody's fault but the sender's, and leaves it as it was",
+  "any request to a router is answered by an envelope, without a server error or a lasting change",
   input,
   () => {
     const logged: unknown[] = [];
@@ -126,7 +126,7 @@ export const rpcHTTP = defineTarget(
           way = envelope.error?.code ?? "ok";
           checkEnvelope(envelope);
           assertEquals(response.ok, envelope.ok);
-          // The answers of a batch have a status each.
+          // Each answer in a batch has its own status.
           const isOne = named !== undefined || !isBatch(request);
           for (const one of isOne ? [] : envelope.data ?? []) {
             const { status: _, ...rest } = one;

@@ -1,5 +1,5 @@
 /**
- * The router that is tried, and what every answer of it has to look like.
+ * The router under test, and the checks of its answers.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { z } from "zod";
 import { anyJSON, mostly, objectOf } from "../input/json.ts";
 import type { JSONValue } from "../input/json.ts";
 
-/** Makes a router whose procedures never fail by themselves. */
+/** Creates a router whose procedures never fail by themselves. */
 export function createSubjectRouter(
   onError: ErrorReport,
   transformer?: Transformer,
@@ -20,7 +20,7 @@ export function createSubjectRouter(
   const definition = {
     ping: procedure.query(() => "pong"),
     echo: procedure.query(z.unknown(), ({ input }) => input),
-    // What takes over names from its input takes over any.
+    // Copies names from its input, including hostile ones.
     merge: procedure.mutation(
       z.record(z.string(), z.unknown()),
       ({ input }) => Object.assign({}, input),
@@ -47,7 +47,7 @@ export function createSubjectRouter(
     : createRouter(definition, { onError, transformer });
 }
 
-/** The path of a procedure, most of the time. */
+/** Mostly the path of a procedure. */
 export const path: fc.Arbitrary<JSONValue> = mostly<JSONValue>(
   fc.constantFrom<JSONValue[]>(
     ["ping"],
@@ -70,7 +70,7 @@ export const path: fc.Arbitrary<JSONValue> = mostly<JSONValue>(
   ),
 );
 
-/** An input of a procedure, most of the time. */
+/** Mostly the input of a procedure. */
 export const procedureInput: fc.Arbitrary<JSONValue> = mostly<JSONValue>(
   anyJSON,
   fc.constantFrom<JSONValue[]>({ a: 1 }, { a: 1, b: 2 }, 2, 3),
@@ -87,7 +87,7 @@ export function call(input: fc.Arbitrary<JSONValue>): fc.Arbitrary<JSONValue> {
   });
 }
 
-/** Checks what a call is answered with. */
+/** Checks the answer to a call. */
 export function checkEnvelope(envelope: unknown): void {
   assert(typeof envelope === "object" && envelope !== null, "an object");
   const { ok, ...rest } = envelope as Record<string, unknown>;
@@ -99,7 +99,7 @@ export function checkEnvelope(envelope: unknown): void {
   checkFailure(rest["error"]);
 }
 
-/** Checks what a failure is told by. */
+/** Checks the error of a failed call. */
 export function checkFailure(failure: unknown): void {
   const { code, message, details: _, ...rest } = failure as Record<
     string,

@@ -32,17 +32,17 @@ const message = mutated(
 
 const input = fc.record({
   messages: fc.array(message, { maxLength: 6 }),
-  /** What happens to the frames' own bytes, if anything. */
+  /** Changes to the bytes of frames, if any. */
   broken: fc.oneof(
     { arbitrary: fc.constant([]), weight: 3 },
     { arbitrary: edits, weight: 1 },
   ),
 });
 
-/** Messages on a socket, and the frames that they come in. */
+/** Messages on a socket, and the frames that carry them. */
 export const rpcSocket = defineTarget(
   "rpc-socket",
-  "whatever is sent on a socket is answered by messages, and the server serves the others",
+  "anything sent on a socket is answered by messages, and the server goes on",
   input,
   async () => {
     const logged: unknown[] = [];
@@ -77,7 +77,7 @@ export const rpcSocket = defineTarget(
   },
 );
 
-/** Each ping has its answer, and the last one is ours. */
+/** Checks that each ping is answered, and the last one by our own id. */
 async function readUntilPong(
   next: () => Promise<Message | null>,
   messages: readonly string[],
@@ -117,7 +117,7 @@ function isPing(text: string): boolean {
   }
 }
 
-/** Changes bytes as if they were a text of a character each. */
+/** Changes bytes as if each were a character. */
 function breakBytes(
   bytes: Uint8Array,
   broken: Parameters<typeof applyEdits>[1],

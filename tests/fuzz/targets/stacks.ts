@@ -9,10 +9,10 @@ import { createWorld, PASSWORD, SECRET } from "../stacks/world.ts";
 import type { World } from "../stacks/world.ts";
 import { defineTarget } from "../target.ts";
 
-/** Holds for all combinations of hosts, modules, guards, caches and visitors. */
+/** Combinations of hosts, modules, guards, caches and visitors. */
 export const stacks = defineTarget(
   "stacks",
-  "an answer for one user never reaches another, guards hold, nothing secret gets out",
+  "a response for one user never reaches another, guards hold, and no secret leaks",
   stackInput,
   () => ({
     async check(input) {
@@ -63,7 +63,7 @@ async function visitAll(world: World, input: StackInput): Promise<string> {
   return statuses.has(200) ? "answered" : "refused";
 }
 
-/** Waits for all of them, so that none outlives its server. */
+/** Waits for all promises, so that none outlives its server. */
 async function settled<T>(promises: Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(promises);
   return await Promise.all(promises);
@@ -98,7 +98,7 @@ function checkBody(
   status: number,
   body: string,
 ): void {
-  const isKnown = who !== "stranger";
+  const isKnown = who !== "anonymous";
   if (path === "/wrong" || path === "/fail") {
     assert(status >= 400, `${path} is answered by ${status}`);
     return;
@@ -122,11 +122,11 @@ function expectedBody(
 ): string {
   if (path === "/news") return "news";
   if (path === "/cart") return `cart:${cart ?? "none"}`;
-  if (path === "/menu" || who === "stranger") return "for:nobody";
+  if (path === "/menu" || who === "anonymous") return "for:nobody";
   return `for:${who}`;
 }
 
-/** Checks that a response that a CDN would store is for everybody. */
+/** Checks that a response that a CDN would store is public. */
 function checkCaching({ headers, status }: Response, path: string): void {
   const control = headers.get("cache-control") ?? "";
   if (!/public|s-maxage|max-age/.test(control) || status !== 200) return;
@@ -135,7 +135,8 @@ function checkCaching({ headers, status }: Response, path: string): void {
     null,
     "a shared page has a trace",
   );
-  // One page lies, and one has a cookie that a CDN's own rules would cover.
+  // One page sets a wrong header, and one has a cookie that a CDN's own rules
+  // would cover.
   if (path === "/public" || path === "/cart") return;
   assert(path === "/news" || path === "/menu", `${path} is ${control}`);
 }

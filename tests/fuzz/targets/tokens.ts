@@ -36,11 +36,11 @@ const header = objectOf({
   kid: anyJSON,
 });
 
-/** What stands where a token should. */
+/** Values in place of a token. */
 const credential = fc.oneof(
-  // A good one, changed.
+  // A changed valid token.
   fc.record({ kind: fc.constant("changed" as const), edits }),
-  // One that was signed with the right secret, whatever it says.
+  // A token signed with the right secret, with any content.
   fc.record({
     kind: fc.constant("signed" as const),
     header: fc.oneof(
@@ -52,7 +52,7 @@ const credential = fc.oneof(
       { arbitrary: piece, weight: 1 },
     ),
   }),
-  // As the ids of sessions are signed.
+  // A text signed like a session's id.
   fc.record({ kind: fc.constant("id" as const), text: piece }),
   fc.record({
     kind: fc.constant("anything" as const),
@@ -73,10 +73,10 @@ const input = fc.record({
   credential,
 });
 
-/** The tokens of sessions. */
+/** Session tokens. */
 export const tokens = defineTarget(
   "tokens",
-  "whatever is shown as a token is no error, and only what was signed signs in",
+  "no token causes an error, and only signed ones sign in",
   input,
   async () => {
     const stack = new AsyncDisposableStack();
@@ -103,11 +103,15 @@ export const tokens = defineTarget(
         assertEquals(auth.isAuthenticated(), session !== null);
         if (session === null) return "anonymous";
         if (credential.kind === "signed") {
-          assertEquals(strategy, "jwt", "only there a token is enough");
+          assertEquals(
+            strategy,
+            "jwt",
+            "a token alone is enough only with this strategy",
+          );
           checkClaims(credential);
           return "signed in by a signature";
         }
-        // What comes after a cookie's value is another cookie.
+        // After a cookie's value comes another cookie.
         const shown = isBearer ? text.trim() : text.split(";")[0]!.trim();
         assertEquals(shown, token, "no other token is that of a session");
         return "signed in by a session's token";
@@ -133,7 +137,7 @@ async function textOf(
   }
 }
 
-/** Checks that what has signed in says who it is and until when. */
+/** Checks that the session has a user and an end. */
 function checkClaims(
   { header, payload }: { header: unknown; payload: unknown },
 ): void {

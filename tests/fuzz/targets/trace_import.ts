@@ -18,26 +18,26 @@ const FORMS = ["json", "lines", "otlp", "page", "packed page"] as const;
 
 const input = fc.record({
   form: fc.constantFrom(...FORMS),
-  /** What the traces are made of. */
+  /** Seeds of the traces. */
   seeds: fc.array(fc.nat(), { maxLength: 3 }),
-  /** What happens to the file. */
+  /** Changes to the file. */
   changes: fc.oneof(fc.constant([]), edits),
-  /** Where: on the disk, or, of what is compressed, before that. */
+  /** Whether the content is changed before it's compressed. */
   isInside: fc.boolean(),
   /** A record of another kind among the traces. */
-  stranger: fc.option(anyJSON, { freq: 2 }),
+  foreign: fc.option(anyJSON, { freq: 2 }),
 });
 
 type File = typeof input extends fc.Arbitrary<infer T> ? T : never;
 
-/** The files that the viewer takes. */
+/** Trace files that the viewer imports. */
 export const traceImport = defineTarget(
   "trace-import",
-  "a file of traces is read, or an error says what is wrong with it",
+  "a trace file is imported, or an error says what is wrong with it",
   input,
   () => ({
     async check(input) {
-      const { form, changes, stranger } = input;
+      const { form, changes, foreign } = input;
       const text = await fileOf(input);
       let read: SerializedTrace[];
       try {
@@ -51,12 +51,12 @@ export const traceImport = defineTarget(
         assert(error.message.length < 1_000, "the message is short");
         return "refused";
       }
-      // What was taken can be handed on.
+      // An imported trace can be exported.
       await packTraces(read);
       JSON.stringify(toChromeTrace(read));
-      if (form === "otlp" && stranger === null) fromOTLP(toOTLP(read));
-      if (changes.length === 0 && stranger === null && form === "packed page") {
-        assertEquals(read, tracesOf(input), "it comes back as it was");
+      if (form === "otlp" && foreign === null) fromOTLP(toOTLP(read));
+      if (changes.length === 0 && foreign === null && form === "packed page") {
+        assertEquals(read, tracesOf(input), "it's unchanged");
       }
       return `${read.length} read`;
     },
@@ -64,9 +64,9 @@ export const traceImport = defineTarget(
 );
 
 async function fileOf(input: File): Promise<string> {
-  const { form, changes, isInside, stranger } = input;
+  const { form, changes, isInside, foreign } = input;
   const traces = tracesOf(input);
-  const items = stranger === null ? traces : [...traces, stranger];
+  const items = foreign === null ? traces : [...traces, foreign];
   const change = (text: string) => applyEdits(text, changes);
   switch (form) {
     case "json":
@@ -77,7 +77,7 @@ async function fileOf(input: File): Promise<string> {
       return change(
         JSON.stringify([
           toOTLP(traces),
-          ...stranger === null ? [] : [stranger],
+          ...foreign === null ? [] : [foreign],
         ]),
       );
     case "page":
@@ -95,7 +95,7 @@ async function fileOf(input: File): Promise<string> {
   }
 }
 
-/** Of those that no tracer gives, OTLP can't tell the ids. */
+/** OTLP can't represent invalid ids, so these traces come from a tracer. */
 function tracesOf({ form, seeds }: File): SerializedTrace[] {
   return form === "otlp"
     ? seeds.flatMap((seed) => realisticTraces(1, 4, seed))

@@ -47,10 +47,10 @@ const input = fc.record({
   tracestate: fc.option(mutated(fc.constant("a=1,b@c=2"))),
 });
 
-/** The header by which a trace goes on. */
+/** The `traceparent` header of requests. */
 export const traceparent = defineTarget(
   "traceparent",
-  "a trace goes on if the header is what the standard says, and begins anew otherwise",
+  "a trace continues only with a header that is valid by the standard",
   input,
   () => {
     const tracer = createTracer({ maxTraces: 10 });
@@ -77,7 +77,7 @@ export const traceparent = defineTarget(
           assertEquals(parent, null);
           assert(
             !headers["traceparent"]!.includes(id),
-            "it has an id of its own",
+            "it has a separate id",
           );
           return "anew";
         }
@@ -89,7 +89,10 @@ export const traceparent = defineTarget(
   },
 );
 
-/** Reads the header by the book (W3C Trace Context, sections 3.2.2 and 4.3). */
+/**
+ * Parses the header by the standard (W3C Trace Context, sections 3.2.2 and
+ * 4.3).
+ */
 function read(header: string): [trace: string, parent: string] | undefined {
   const [version, trace, parent, flags, ...rest] = header.split("-");
   const isHex = (text: string | undefined, length: number) =>

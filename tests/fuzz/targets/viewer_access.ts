@@ -23,7 +23,7 @@ const host = mutated(
   ).map((parts) => parts.join("")),
 );
 
-/** What stands for the host in an `Origin`. */
+/** Placeholder for the host in an `Origin`. */
 const HOST = "HOST";
 
 const input = fc.record({
@@ -55,10 +55,10 @@ const input = fc.record({
   ),
 });
 
-/** Who may see the traces. */
+/** Access to the traces. */
 export const viewerAccess = defineTarget(
   "viewer-access",
-  "only this machine, under a name of its own and for no other page, sees the traces",
+  "only loopback requests with a local host name and no foreign origin see the traces",
   input,
   () => ({
     async check({ host, origin, address, proxy }) {
