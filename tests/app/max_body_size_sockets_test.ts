@@ -10,7 +10,7 @@ import { connect as connectHTTP2 } from "node:http2";
 const LIMIT = 1_000;
 
 /**
- * Waits for the half-second timer with which `@hono/node-server` discards the
+ * Waits for the half-second timer after which `@hono/node-server` discards the
  * rest of an unread body.
  */
 function drained(): Promise<void> {

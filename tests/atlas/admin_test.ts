@@ -9,7 +9,7 @@ async function capital(visitor: Visitor): Promise<string> {
   return /<dt>Capital<\/dt><dd>(.*?)<\/dd>/.exec(text)![1]!;
 }
 
-Deno.test("The first user becomes the admin, is told so, and may edit", async () => {
+Deno.test("The first user becomes the admin, sees a message about it, and may edit", async () => {
   await using atlas = serveAtlas();
   const visitor = atlas.visitor();
   assertMatch((await visitor.open("/sign-up")).text, /you will be the admin/);

@@ -74,7 +74,7 @@ Deno.test("The sign-up form reports errors per field and keeps the other values"
       [{ ...good, email: "ada at example" }, "This is no e-mail address"],
       [{ ...good, password: "1234567" }, "At least 8 characters"],
       [{ ...good, password: "x".repeat(1025) }, "Too long"],
-      // 128 of these are 4 KB in the form in which passwords are compared.
+      // 128 of these are 4 KB after normalization.
       [{ ...good, password: "ﷺ".repeat(128) }, "Too long"],
     ] as const
   ) {

@@ -100,7 +100,7 @@ Deno.test({
     );
     const stale = Math.round(lastOld - invalidated);
     show("partition of one process", { ...figures, stale });
-    // Generous, because the test only checks that there is a bound.
+    // A generous bound: the test only checks that one exists.
     const bound = invalidated + MAX_STALENESS * 1_000 + 2_000;
     assertEquals(values(0, bound), ["key 2"]);
     assertEquals(values(1, invalidated + 500), ["key 2"]);

@@ -52,7 +52,8 @@ const KINDS: Readonly<Record<string, (port: number) => RedisPlace>> = {
 
 for (const [kind, placeOf] of Object.entries(KINDS)) {
   for (const name of CLIENTS) {
-    // That client needs a connect(), which can't succeed here.
+    // A connect() of `npm:redis` 5 can't succeed here, and a Sentinel client
+    // needs it.
     if (kind === "a Sentinel" && name === "redis 5") continue;
     Deno.test(`close() leaves no socket to ${kind} open that never answers: ${name}`, () =>
       testSockets(name, placeOf));

@@ -20,7 +20,7 @@ import { Hono } from "hono";
 /** Answers requests. */
 export type Fetch = (request: Request) => Response | Promise<Response>;
 
-/** Puts a page cache around pages, some of which are personal. */
+/** Puts a page cache around pages. Some of them are personal. */
 export type Stack = (
   auth: AuthPlugin,
   cache: Middleware<RequestContext>,

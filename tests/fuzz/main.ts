@@ -35,7 +35,7 @@ async function run(
   return failed === 0 ? 0 : 1;
 }
 
-/** Returns the ways in which inputs were handled, the most frequent first. */
+/** Lists how inputs were handled, the most frequent way first. */
 function listOf(ways: ReadonlyMap<string, number>): string {
   return [...ways].sort(([, a], [, b]) => b - a)
     .map(([way, count]) => `${way} ${count}`).join(", ");

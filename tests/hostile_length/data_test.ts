@@ -2,7 +2,7 @@ import { createCache, tags } from "@quartet/kit/data";
 import { assertAllLinear, numbered, repeat, silently, TEXTS } from "./texts.ts";
 import type { Text } from "./texts.ts";
 
-/** Nests values as deep as the text is long. */
+/** Nests values as deeply as the text is long. */
 function nested(length: number, around: (value: unknown) => unknown): unknown {
   let value: unknown = "inside";
   for (let i = 0; i < length; i++) value = around(value);
@@ -28,7 +28,7 @@ const VALUES: Readonly<Record<string, (length: number) => unknown>> = {
   "a Set of objects": (n) => new Set(entries(n).map(([key]) => ({ key }))),
   "a Set of Sets": (n) => new Set(entries(n).map(([key]) => new Set([key]))),
   "bytes": (n) => new Uint8Array(n),
-  "the same object, often": (n) => {
+  "the same object, many times": (n) => {
     const same = { a: 1 };
     return new Array(n / 10).fill(same);
   },

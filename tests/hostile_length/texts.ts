@@ -1,5 +1,5 @@
 /**
- * Long texts that could slow a parser down (ReDoS), and the check that none
+ * Long texts that could slow down a parser (ReDoS), and the check that none
  * does.
  *
  * @module
@@ -7,7 +7,7 @@
 
 import { assertLinear, LONG, SHORT } from "../growth.ts";
 
-/** Creates a text of a length. */
+/** Creates a text of a given length. */
 export type Text = (length: number) => string;
 
 /** Repeats a text. */

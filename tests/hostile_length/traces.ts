@@ -1,5 +1,5 @@
 /**
- * Traces with a long text in each place, and traces with many parts.
+ * Traces with a long text in each field, and traces with many parts.
  *
  * @module
  */
@@ -82,7 +82,7 @@ export function traceOf(text: string): SerializedTrace {
   );
 }
 
-/** Traces of as many spans as a text is long, divided by 50. */
+/** Traces with one span for each 50 characters of the text. */
 export const SHAPES: Readonly<
   Record<string, (length: number) => SerializedTrace>
 > = {

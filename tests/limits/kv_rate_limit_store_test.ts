@@ -15,7 +15,7 @@ import {
 const START = 1_700_000_000_000;
 const MINUTE = 60_000;
 
-/** A database in a file, and stores in it that stand for several processes. */
+/** Opens a database in a file, and stores in it as several processes would. */
 async function openKv() {
   const folder = await Deno.makeTempDir();
   const kvs: Deno.Kv[] = [];
@@ -49,7 +49,7 @@ async function openKv() {
 
 testLimits({ name: "createKvRateLimitStore()", make: openKv });
 
-Deno.test("Entries in Deno KV begin with the store's name, and show no account or address", async () => {
+Deno.test("Keys in Deno KV begin with the store's name and show no account or address", async () => {
   await using opened = await openKv();
   const { kvs, store } = opened;
   const shop = store({ name: "shop" });
@@ -72,7 +72,7 @@ Deno.test("Entries in Deno KV begin with the store's name, and show no account o
   assertEquals(await passes(() => other("ada@example.com")), 5);
 });
 
-Deno.test("Deno KV drops entries when they are of no more use", async () => {
+Deno.test("Deno KV expires entries that are no longer needed", async () => {
   await using opened = await openKv();
   const lifetimes: unknown[] = [];
   const kv = new Proxy(opened.kvs[0]!, {
@@ -100,7 +100,7 @@ Deno.test("Deno KV drops entries when they are of no more use", async () => {
   ]);
 });
 
-Deno.test("While clocks differ, a window allows twice as much at most, and nobody waits longer than it", async () => {
+Deno.test("With clocks that differ, a window allows at most twice the limit, and waits end with the window", async () => {
   await using opened = await openKv();
   const { clock, store } = opened;
   for (const skew of [1_000, MINUTE, 60 * MINUTE]) {
@@ -123,7 +123,7 @@ Deno.test("While clocks differ, a window allows twice as much at most, and nobod
   }
 });
 
-Deno.test("While Deno KV is away, limits do as their fallback says, and it is reported once", async () => {
+Deno.test("During an outage of Deno KV, limits use their fallback, and one report is sent", async () => {
   await using opened = await openKv();
   const kv = await Deno.openKv(":memory:");
   const errors: Error[] = [];
@@ -137,7 +137,7 @@ Deno.test("While Deno KV is away, limits do as their fallback says, and it is re
   assertEquals(errors.map(({ name }) => name), ["UnavailableError"]);
 });
 
-Deno.test("No call waits for a Deno KV that doesn't answer, and it is used again when it does", async () => {
+Deno.test("Calls time out while Deno KV doesn't answer, and use it again once it does", async () => {
   await using opened = await openKv();
   const real = opened.kvs[0]!;
   const held = Promise.withResolvers<void>();

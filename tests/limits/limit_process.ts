@@ -1,6 +1,6 @@
 /**
- * A server for tests: a procedure that 100 calls a minute may use, and a sign-in
- * that nobody passes. Started with a store, and how wrong its clock is:
+ * A server with a procedure limited to 100 calls a minute, and a sign-in that
+ * always fails. Arguments: the store, and the error of its clock:
  *
  *     deno run -A limit_process.ts redis|kv <URL or path> <milliseconds>
  *

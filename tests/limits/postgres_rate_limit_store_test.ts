@@ -28,7 +28,8 @@ for (const driver of driverNames) {
         world.use(
           createPostgresRateLimitStore({ connect, schema, timeout: 30 }),
         );
-      // Connected before a window begins, so that none ends meanwhile.
+      // All connect before the first window begins, so that it doesn't end
+      // meanwhile.
       const stores = Array.from({ length: PROCESSES }, create);
       for (const store of stores) await store.take([UNRELATED]);
       return {

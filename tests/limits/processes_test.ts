@@ -8,7 +8,7 @@ const PROCESS = new URL("limit_process.ts", import.meta.url).pathname;
  * Starts processes that share a store, and checks that together they allow as
  * much as one.
  *
- * @param skews How wrong their clocks are, in milliseconds.
+ * @param skews The errors of their clocks in milliseconds.
  */
 async function assertOneLimit(
   store: readonly [kind: string, place: string],
@@ -53,7 +53,7 @@ async function assertOneLimit(
 
 Deno.test({
   name: needsRedis(
-    "Three processes with clocks that are hours apart have one limit in Redis",
+    "Three processes with clocks hours apart share one limit in Redis",
     hasRedisServer,
   ),
   ignore: !hasRedisServer,
@@ -63,7 +63,7 @@ Deno.test({
   },
 });
 
-Deno.test("Three processes have one limit in Deno KV", async () => {
+Deno.test("Three processes share one limit in Deno KV", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await assertOneLimit(["kv", `${folder}/kv`], [0, 0, 0]);

@@ -22,7 +22,7 @@ import {
 
 /** A store under test. */
 export interface LimitsUnderTest extends AsyncDisposable {
-  /** How many processes share it. 1 for the memory of a process. */
+  /** Number of processes that share the store; 1 for a memory store. */
   readonly processes: number;
   /**
    * Opens the store as one process would. Returns the options of a limit that
@@ -33,23 +33,26 @@ export interface LimitsUnderTest extends AsyncDisposable {
   pass(ms: number): Promise<void>;
 }
 
-/** How a store is tested. */
+/** The settings of the tests of a store. */
 export interface LimitsContract {
-  /** Names the store. */
+  /** The store's name. */
   readonly name: string;
-  /** Makes one that is empty. */
+  /** Creates an empty store. */
   readonly make: () => Promise<LimitsUnderTest>;
-  /** Whether what it needs is missing. */
+  /** Whether the store's requirements are missing. */
   readonly ignore?: boolean;
-  /** The title of a test. */
+  /** Returns the title of a test. */
   readonly title?: (name: string) => string;
 }
 
-/** A window that a test waits for. Long enough for the calls before its end. */
+/**
+ * A window that a test waits for, in milliseconds. Long enough for the calls
+ * before its end.
+ */
 const SHORT = 2_000;
 const MINUTE = 60_000;
 
-/** Keys that could be taken for others, or for something of the store's own. */
+/** Keys that could be confused with others, or with the store's own. */
 const HOSTILE_KEYS: readonly string[] = [
   "",
   " ",
@@ -81,7 +84,7 @@ const HOSTILE_KEYS: readonly string[] = [
 /** Calls a limited procedure. Resolves to 0, or the seconds to wait. */
 export type Call = (key?: string) => Promise<number>;
 
-/** Makes a limited procedure. */
+/** Creates a limited procedure. */
 export function limitedCall(options: Partial<RateLimitOptions>): Call {
   const limited = procedure.use(rateLimit({
     limit: 5,
@@ -103,7 +106,7 @@ export function limitedCall(options: Partial<RateLimitOptions>): Call {
   };
 }
 
-/** Makes functions that try to sign in. They resolve as {@linkcode Call}. */
+/** Creates functions that try to sign in. They resolve as {@linkcode Call}. */
 export function limitedSignIn(options: RateLimitSignInOptions) {
   const limiter = rateLimitSignIn({ name: "sign-in", ...options });
   const begin = async (email: string, address?: string) => {
@@ -118,10 +121,10 @@ export function limitedSignIn(options: RateLimitSignInOptions) {
   return {
     limiter,
     begin,
-    /** An attempt that fails. */
+    /** Makes a failing attempt. */
     fail: async (email = "ada", address?: string) =>
       (await begin(email, address)).seconds,
-    /** An attempt that succeeds. */
+    /** Makes a successful attempt. */
     async succeed(email = "ada", address?: string): Promise<number> {
       const { seconds, attempt } = await begin(email, address);
       if (seconds === 0) await limiter.succeeded(attempt);
@@ -130,7 +133,7 @@ export function limitedSignIn(options: RateLimitSignInOptions) {
   };
 }
 
-/** How many attempts pass until one is refused, up to a bound. */
+/** Counts the attempts until one is refused, up to a bound. */
 export async function passes(
   attempt: (i: number) => Promise<number>,
   bound = 300,
@@ -140,7 +143,7 @@ export async function passes(
   return count;
 }
 
-/** How many attempts at once pass. */
+/** Counts the concurrent attempts that pass. */
 export async function passAtOnce(
   count: number,
   attempt: (i: number) => Promise<number>,
@@ -151,7 +154,7 @@ export async function passAtOnce(
   return answers.filter((seconds) => seconds === 0).length;
 }
 
-/** Runs the tests against a store. */
+/** Runs the tests with a store. */
 export function testLimits(
   { name, make, ignore, title }: LimitsContract,
 ): void {
@@ -170,7 +173,7 @@ export function testLimits(
     });
   }
 
-  /** One of each process. */
+  /** Creates one value for each process. */
   function each<T>(
     { processes, open }: LimitsUnderTest,
     fn: (options: ReturnType<LimitsUnderTest["open"]>) => T,
@@ -189,7 +192,7 @@ export function testLimits(
     }
   });
 
-  test("a thousand calls at once never exceed the limit", async (limits) => {
+  test("a thousand concurrent calls never exceed the limit", async (limits) => {
     const calls = each(
       limits,
       (options) => limitedCall({ ...options, limit: 100 }),
@@ -199,7 +202,7 @@ export function testLimits(
     assertEquals(await passAtOnce(100, next), 0);
   });
 
-  test("a window ends, and refused calls don't lengthen it", async (limits) => {
+  test("a window ends, and refused calls don't extend it", async (limits) => {
     const windowMs = SHORT;
     const calls = each(
       limits,
@@ -213,7 +216,7 @@ export function testLimits(
     assertEquals(await passes(next), 5);
   });
 
-  test("limits of different names, and of different kinds, are separate", async (limits) => {
+  test("limits with different names or of different kinds are separate", async (limits) => {
     const options = limits.open();
     const calls = limitedCall({ ...options, name: "a" });
     const others = limitedCall({ ...options, name: "b" });
@@ -225,7 +228,7 @@ export function testLimits(
     assertEquals(await passes(() => other.fail()), 3);
   });
 
-  test("keys of any text and length are kept apart", async (limits) => {
+  test("keys of any text and length are separate", async (limits) => {
     const call = limitedCall({ ...limits.open(), limit: 1 });
     for (const key of HOSTILE_KEYS) {
       assertEquals(await call(key), 0, JSON.stringify(key.slice(0, 20)));
@@ -235,7 +238,7 @@ export function testLimits(
     }
   });
 
-  test("limits and windows may have fractions, and be huge", async (limits) => {
+  test("limits and windows may be fractional or very large", async (limits) => {
     const options = limits.open();
     const half = limitedCall({ ...options, name: "a", limit: 0.5 });
     assertEquals(await passes(() => half()), 1);
@@ -247,7 +250,7 @@ export function testLimits(
     assertEquals(await passes(() => many(), 20), 20);
   });
 
-  test("sign-ins are limited by account and address, account, and address", async (limits) => {
+  test("sign-ins are limited by account and address, by account, and by address", async (limits) => {
     const signIns = each(limits, (options) =>
       limitedSignIn({
         ...options,
@@ -260,28 +263,28 @@ export function testLimits(
     assertEquals(await passes((i) => fail(i, "ada", "10.0.0.1")), 5);
     assertEquals(await passes((i) => fail(i, "ada", `10.0.1.${i}`)), 3);
     assertEquals(await passes((i) => fail(i, `user${i}`, "10.0.0.1")), 5);
-    // A refused attempt counts for none of its keys.
+    // A refused attempt isn't counted for any of its keys.
     assertEquals(await passes((i) => fail(i, "bob", "10.0.2.1")), 5);
     assertEquals(await passes((i) => fail(i, "bob", `10.0.3.${i}`)), 3);
     const seconds = await fail(0, "ada", "10.0.2.9");
     assert(seconds > 14 * 60 && seconds <= 15 * 60, `${seconds} s`);
   });
 
-  test("a thousand guesses at once are ten guesses", async (limits) => {
+  test("a thousand concurrent guesses count as ten", async (limits) => {
     const signIns = each(limits, (options) => limitedSignIn(options));
     const next = (i: number) =>
       signIns[i % signIns.length]!.fail("ada", "10.0.0.1");
     assertEquals(await passAtOnce(1_000, next), 10);
   });
 
-  test("a thousand guesses at once from all over are a hundred guesses", async (limits) => {
+  test("a thousand concurrent guesses from different addresses count as a hundred", async (limits) => {
     const signIns = each(limits, (options) => limitedSignIn(options));
     const next = (i: number) =>
       signIns[i % signIns.length]!.fail("ada", `10.0.${i >> 8}.${i & 255}`);
     assertEquals(await passAtOnce(1_000, next), 100);
   });
 
-  test("success takes its attempt back, clears the pair and makes it familiar", async (limits) => {
+  test("success removes its attempt, clears the account's failures there and makes the address known", async (limits) => {
     const signIns = each(
       limits,
       (options) =>
@@ -292,13 +295,13 @@ export function testLimits(
       assertEquals(await passes((i) => at(i).fail("ada", "10.0.0.1"), 9), 9);
       assertEquals(await at(round).succeed("ada", "10.0.0.1"), 0);
     }
-    // The address has failed 27 times, in whatever accounts.
+    // The address has 27 failures, with any accounts.
     assertEquals(await passes((i) => at(i).fail(`user${i}`, "10.0.0.1")), 3);
-    // Failures at a familiar address don't count for the account.
+    // Failures at a known address don't count for the account.
     assertEquals(await passes((i) => at(i).fail("ada", `10.0.1.${i}`)), 3);
   });
 
-  test("an owner signs in at a familiar address, whatever others do", async (limits) => {
+  test("a user can sign in from a known address during an attack", async (limits) => {
     const signIns = each(
       limits,
       (options) =>
@@ -317,7 +320,7 @@ export function testLimits(
     assert(await signIns.at(-1)!.fail("ada", home) > 0);
   });
 
-  test("each success takes its own attempt back, once", async (limits) => {
+  test("each success removes its own attempt, once", async (limits) => {
     const { begin, limiter, fail } = limitedSignIn({
       ...limits.open(),
       perAccount: 12,

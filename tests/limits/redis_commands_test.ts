@@ -1,5 +1,5 @@
 /**
- * The commands that limits send to Redis, and the data they keep there.
+ * The commands that limits send to Redis, and the data they store there.
  *
  * @module
  */
@@ -40,7 +40,7 @@ for (const name of CLIENTS) {
     });
     const call = limitedCall({ store, limit: 20 });
     const { fail, succeed } = limitedSignIn({ store });
-    // Redis learns the scripts.
+    // Loads the scripts into Redis.
     assertEquals(await call(), 0);
     assertEquals(await succeed("ada", "10.0.0.1"), 0);
     const learned = countsOf(
@@ -58,7 +58,7 @@ for (const name of CLIENTS) {
   });
 }
 
-test("A Redis that was restarted learns the scripts anew", async () => {
+test("A restarted Redis gets the scripts again", async () => {
   await using redis = await startRedis();
   await using made = makeClient("redis 6", { url: redis.url });
   await using store = createRedisRateLimitStore({
@@ -98,7 +98,7 @@ test("Keys in Redis begin with a hash tag, expire, and show no account or addres
   }
 });
 
-test("Stores of different names on one Redis don't share limits", async () => {
+test("Stores with different names in one Redis don't share limits", async () => {
   await using redis = await startRedis();
   await using made = makeClient("redis 6", { url: redis.url });
   const { client } = made;
@@ -111,7 +111,7 @@ test("Stores of different names on one Redis don't share limits", async () => {
 async function assertLimits(place: RedisPlace): Promise<void> {
   for (const name of CLIENTS) {
     await using made = makeClient(name, place);
-    // Needed by createSentinel() of npm:redis 5 alone.
+    // Only `createSentinel()` of `npm:redis` 5 needs this.
     await made.connect();
     await using store = createRedisRateLimitStore({
       client: made.client,

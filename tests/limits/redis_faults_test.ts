@@ -1,5 +1,5 @@
 /**
- * Limits whose Redis is silent or away.
+ * Limits while their Redis is silent or unreachable.
  *
  * @module
  */
@@ -36,17 +36,17 @@ import {
   passes,
 } from "./rate_limit_contract.ts";
 
-/** Far more than any call may take whose store has a time limit of 0.3 s. */
+/** Far more than any call may take with the store's timeout of 0.3 s. */
 const BOUND = 5_000;
 
-/** A store behind a proxy with faults. */
+/** Opens a store behind a fault proxy. */
 async function openStore() {
   const stack = new AsyncDisposableStack();
   const redis = stack.use(await startRedis());
   const proxy = stack.use(startFaultProxy(redis.port));
   const errors: Error[] = [];
   const store = stack.use(createRedisRateLimitStore({
-    // Its own attempts would leave a timer behind.
+    // Reconnecting would leave a timer behind.
     client: createClient({
       url: proxy.url,
       socket: { reconnectStrategy: false },
@@ -77,7 +77,7 @@ function test(name: string, fn: (opened: Opened) => Promise<void>): void {
   });
 }
 
-/** Outages of Redis: how each begins and ends. */
+/** Outages of Redis, with their beginning and end. */
 const OUTAGES: readonly [
   name: string,
   begin: (proxy: FaultProxy, redis: RedisServer) => void,
@@ -85,7 +85,7 @@ const OUTAGES: readonly [
 ][] = [
   ["refuses connections", (proxy) => proxy.set("refuse"), forward],
   [
-    "accepts connections and says nothing",
+    "accepts connections and sends nothing",
     (proxy) => proxy.set("black hole"),
     forward,
   ],
@@ -101,7 +101,7 @@ function forward(proxy: FaultProxy): void {
 }
 
 for (const [outage, begin, end] of OUTAGES) {
-  test(`While Redis ${outage}, limits do as their fallback says, and no call hangs`, async ({ redis, proxy, errors, store }) => {
+  test(`While Redis ${outage}, limits use their fallback, and no call hangs`, async ({ redis, proxy, errors, store }) => {
     const limits = (fallback?: RateLimitFallback) => {
       const name = fallback ?? "default";
       const options = fallback === undefined ? {} : { fallback };
@@ -142,7 +142,7 @@ for (const [outage, begin, end] of OUTAGES) {
   });
 }
 
-test("A connection that goes silent is replaced, and the limit holds", async ({ proxy, store }) => {
+test("A silent connection is replaced, and the limit holds", async ({ proxy, store }) => {
   const call = limitedCall({ store, fallback: "refuse" });
   assertEquals(await call(), 0);
   proxy.set("silent");
@@ -158,7 +158,7 @@ test("A connection that goes silent is replaced, and the limit holds", async ({ 
   assertEquals(await passes(() => call()), 4);
 });
 
-test("With the fallback refuse, calls and sign-ins are answered with 503 and Retry-After", async ({ proxy, store }) => {
+test("With the fallback refuse, calls and sign-ins get 503 and Retry-After", async ({ proxy, store }) => {
   const limit = rateLimit({
     limit: 1,
     windowMs: 60_000,
@@ -220,11 +220,11 @@ test("With the fallback refuse, calls and sign-ins are answered with 503 and Ret
     assert(text.includes('"UNAVAILABLE"'), text);
     assert(!/redis|store|127\.0\.0\.1/i.test(text), text);
   }
-  assertEquals(asked, 1, "the provider isn't asked");
+  assertEquals(asked, 1, "the provider isn't called");
   assertEquals(errors, [], "it isn't a crash");
 });
 
-test("A success that Redis doesn't hear of signs in, and stays counted", async ({ proxy, store }) => {
+test("A success that doesn't reach Redis signs in and stays counted as a failure", async ({ proxy, store }) => {
   const { begin, limiter, fail } = limitedSignIn({ store, perAddress: 2 });
   const { attempt } = await begin("ada", "10.0.0.1");
   proxy.set("refuse");
@@ -242,7 +242,7 @@ test("A success that Redis doesn't hear of signs in, and stays counted", async (
   assertEquals(await passes((i) => fail(`${i}`, "10.0.0.1")), 1);
 });
 
-test("A familiar address stays exempt while Redis is away", async ({ proxy, store }) => {
+test("A known address stays exempt during an outage of Redis", async ({ proxy, store }) => {
   const { fail, succeed } = limitedSignIn({ store, perAccount: 5 });
   assertEquals(await succeed("ada", "10.0.0.1"), 0);
   proxy.set("refuse");
@@ -250,7 +250,7 @@ test("A familiar address stays exempt while Redis is away", async ({ proxy, stor
   assertEquals(await succeed("ada", "10.0.0.1"), 0);
 });
 
-test("A closed store counts as one that is away", async ({ errors, store }) => {
+test("A closed store counts as an outage", async ({ errors, store }) => {
   const call = limitedCall({ store });
   assertEquals(await passes(() => call(), 3), 3);
   await store.close();

@@ -1,5 +1,5 @@
 /**
- * Options for limits that share a store, and stores of applications.
+ * Options of limits that share a store, and custom stores.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { createKvRateLimitStore } from "@quartet/kit/rpc/kv";
 import { createRedisRateLimitStore } from "@quartet/kit/rpc/redis";
 import { limitedCall, limitedSignIn, passes } from "./rate_limit_contract.ts";
 
-/** A store that allows everything, and keeps what it was asked. */
+/** Creates a store that allows everything and records its calls. */
 function openStore(fail?: () => never) {
   const taken: RateLimitKey[][] = [];
   const store: RateLimitStore = {
@@ -36,7 +36,7 @@ function openStore(fail?: () => never) {
   return { store, taken };
 }
 
-Deno.test("A limit with a store needs a name", () => {
+Deno.test("rateLimit() and rateLimitSignIn() require a name with a store", () => {
   const { store } = openStore();
   const reason =
     "name must be a non-empty string, received undefined; limits with a store need one";
@@ -88,7 +88,7 @@ Deno.test("Wrong settings of shared limits are TypeErrors", () => {
   }
 });
 
-Deno.test("A store of the application gets rules and keys, and may answer at once", async () => {
+Deno.test("A custom store receives rules and keys, and may answer synchronously", async () => {
   const { store, taken } = openStore();
   const call = limitedCall({ store, name: "search", limit: 3 });
   assertEquals(await passes(() => call(), 10), 10);
@@ -126,7 +126,7 @@ Deno.test("A store's UnavailableError is an outage, any other error fails the ca
   await assertRejects(() => fail(), RangeError, "a defect");
 });
 
-Deno.test("Limiters of applications may answer at once or with a promise", async () => {
+Deno.test("Custom sign-in limiters may return a value or a promise", async () => {
   const outcomes: string[] = [];
   const later = <T>(value: T): Promise<T> => Promise.resolve(value);
   const make = (

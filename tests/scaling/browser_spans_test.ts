@@ -1,5 +1,5 @@
 /**
- * Spans of browsers behind a proxy, as `docs/scaling.md` routes them.
+ * Browser spans behind a proxy, as `docs/scaling.md` routes them.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { findProgram, start } from "../trace/proxies.ts";
 import { startProcesses } from "./rolling.ts";
 import { haproxy, nginx, shown } from "./scaling_page.ts";
 
-/** Opens a page and posts a span of its browser. Returns whether it was added. */
+/** Opens a page and posts a browser span. Returns whether it was added. */
 async function postSpan(origin: string): Promise<boolean> {
   const page = await fetch(origin);
   await page.body?.cancel();

@@ -20,7 +20,7 @@ for (
   const program = findProgram(name);
   const ignore = program === undefined;
   Deno.test({
-    name: `The page's ${name} overwrites an address that a client sends` +
+    name: `The page's ${name} overwrites an address sent by the client` +
       (ignore ? " (it isn't installed)" : ""),
     ignore,
     async fn() {

@@ -1,6 +1,5 @@
 /**
- * Three processes behind a proxy, which are restarted one after the other while
- * requests come.
+ * Three processes behind a proxy, restarted one after another under load.
  *
  * @module
  */
@@ -12,20 +11,20 @@ export interface Outcome {
   readonly requests: number;
   /** Failed reads, such as `GET / 502`. */
   readonly failedReads: readonly string[];
-  /** Failed writes, with the code of the kit. */
+  /** Failed writes, with the kit's error code. */
   readonly failedWrites: readonly string[];
-  /** The writes that were answered with 200, and those that ran. */
+  /** Number of writes that were answered with 200, and of those that ran. */
   readonly writes: { readonly answered: number; readonly ran: number };
 }
 
-/** Three processes on ports of their own. */
+/** Three processes on different ports. */
 export interface Processes extends AsyncDisposable {
   readonly ports: readonly number[];
-  /** Ends a process by SIGTERM, waits for its end, and starts it anew. */
+  /** Ends a process with SIGTERM, waits for its end, and starts it again. */
   restart(index: number): Promise<void>;
-  /** Ends a process by SIGKILL, and starts it anew. */
+  /** Kills a process with SIGKILL, and starts it again. */
   crash(index: number): Promise<void>;
-  /** The writes of all processes, those that have ended included. */
+  /** Number of writes that ran in all processes, including ended ones. */
   readonly ran: Promise<number>;
 }
 
@@ -73,7 +72,7 @@ export async function startProcesses(
   };
 }
 
-/** Requests that come all the time, until they are stopped. */
+/** Sends requests continuously until stopped. */
 export function startLoad(origin: string) {
   const failedReads: string[] = [];
   const failedWrites: string[] = [];
@@ -119,7 +118,7 @@ export function startLoad(origin: string) {
     write(),
   ];
   return {
-    /** Waits until so many processes have answered since the start. */
+    /** Waits until this many processes have answered since the start. */
     async answeredBy(count: number): Promise<void> {
       while (pids.size < count) {
         await new Promise((resolve) => setTimeout(resolve, 10));
@@ -136,7 +135,7 @@ export function startLoad(origin: string) {
 /**
  * Restarts three processes behind a proxy under load.
  *
- * @param restart Restarts one of them. Default: by SIGTERM.
+ * @param restart Restarts one of them. Default: with SIGTERM.
  */
 export async function restartAll(
   processes: Processes,
@@ -147,7 +146,7 @@ export async function restartAll(
   await load.answeredBy(3);
   for (let index = 0; index < 3; index++) {
     await restart(index);
-    // Once the proxy uses the new process, the next one may go.
+    // The next restart waits until the proxy uses the new process.
     await load.answeredBy(4 + index);
   }
   const { answered, ...outcome } = await load.stop();

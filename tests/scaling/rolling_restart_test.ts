@@ -42,7 +42,7 @@ function assertNoneFailed(outcome: Outcome): void {
 const [checks = "", retries = ""] = shown("haproxy");
 
 test(
-  "Behind HAProxy that asks for readiness, a rolling restart costs no request, without retries",
+  "Behind HAProxy with readiness checks, a rolling restart fails no request without retries",
   HAPROXY,
   async (program) => {
     await using processes = await startProcesses(2);
@@ -68,7 +68,7 @@ for (
   ]
 ) {
   test(
-    `Behind ${name} that tries again, a rolling restart without drain costs no GET, and no POST runs twice or unnoticed`,
+    `Behind ${name} with retries, a rolling restart without drain fails no GET, and no POST runs twice or unnoticed`,
     program,
     async (program) => {
       await using processes = await startProcesses(0);
@@ -81,13 +81,13 @@ for (
         failedWrites.filter((failure) => !refused.includes(failure)),
         [],
       );
-      assertEquals(writes.ran, writes.answered, "the failed ones haven't run");
+      assertEquals(writes.ran, writes.answered, "the failed ones didn't run");
       assert(outcome.requests > 100 && writes.ran > 10);
     },
   );
 
   test(
-    `Behind ${name} that tries again, killing one process after the other costs no GET`,
+    `Behind ${name} with retries, killing one process after another fails no GET`,
     program,
     async (program) => {
       await using processes = await startProcesses(0);
@@ -124,7 +124,7 @@ for (
   ]
 ) {
   test(
-    `Behind ${name} that repeats POSTs as well, a rolling restart without drain costs no request`,
+    `Behind ${name} that also retries POSTs, a rolling restart without drain fails no request`,
     program,
     async (program) => {
       assert(repeating !== trying && repeatingNginx !== nginxPage);
@@ -141,21 +141,21 @@ const OFF = nginxPage.replace(
 );
 
 test(
-  "Behind nginx, a rolling restart costs no request without retries if each server is taken out first",
+  "Behind nginx, a rolling restart without retries fails no request if each server is taken out first",
   NGINX,
   async (program) => {
     await using processes = await startProcesses(0);
     const { ports } = processes;
     let folder = "";
     let listen = 0;
-    // One connection a request, as idle ones are closed by a reload.
+    // One connection per request, because a reload closes idle ones.
     const page = OFF.replace("listen 80;", "listen 80; keepalive_timeout 0;");
     await using proxy = await start(program, (...place) => {
       [folder, , listen] = place;
       return nginx(page, ports)(...place);
     });
 
-    /** Writes the file anew, and waits until only new workers accept. */
+    /** Writes the file again, and waits until only new workers accept. */
     async function reload(down: number | undefined): Promise<void> {
       const file = down === undefined ? page : page.replace(
         `10.0.0.1${down + 1}:8000 fail_timeout=1s`,
@@ -177,7 +177,7 @@ test(
       assert(success);
       const ask = async () =>
         await (await fetch(`${originOf(proxy)}/version`)).text();
-      // Requests of old workers may still be under way: they take 300 ms.
+      // Requests of old workers may still be running: they take 300 ms.
       for (
         let seen = 0;
         seen < 50;
@@ -200,7 +200,7 @@ test(
 );
 
 test(
-  "Behind nginx with neither, a rolling restart costs requests even with drain",
+  "Behind nginx without both, a rolling restart fails requests even with drain",
   NGINX,
   async (program) => {
     await using processes = await startProcesses(0.2);

@@ -1,5 +1,6 @@
 /**
- * The files that the pages about several machines show, with other addresses.
+ * The files shown in `docs/scaling.md` and `docs/scaling-operations.md`, with
+ * other addresses.
  *
  * @module
  */
@@ -15,13 +16,13 @@ const texts = await Promise.all(
 const text = texts.join("\n");
 const { blocks } = readPage(PATHS.join(), text);
 
-/** The blocks of a language, in order. */
+/** Returns the blocks of a language, in order. */
 export function shown(language: string): string[] {
   return blocks.filter((block) => block.language === language)
     .map(({ text }) => text);
 }
 
-/** The blocks of TypeScript below a heading, in order. */
+/** Returns the TypeScript blocks below a heading, in order. */
 export function section(heading: string): string[] {
   const start = text.indexOf(`\n## ${heading}\n`);
   if (start === -1) throw new Error(`There is no section "${heading}"`);
@@ -30,7 +31,7 @@ export function section(heading: string): string[] {
     .filter(({ language }) => language === "ts").map(({ text }) => text);
 }
 
-/** Puts ports of this machine in place of the addresses of the page. */
+/** Replaces the page's addresses by local ports. */
 export function withPorts(
   file: string,
   listen: number,
@@ -44,7 +45,7 @@ export function withPorts(
   ) + "\n";
 }
 
-/** The command line and file of HAProxy, for `start()`. */
+/** Returns the command line and file of HAProxy, for `start()`. */
 export function haproxy(file: string, ports: readonly number[]) {
   return (_folder: string, path: string, listen: number) => ({
     args: ["-db", "-q", "-f", path],
@@ -52,7 +53,7 @@ export function haproxy(file: string, ports: readonly number[]) {
   });
 }
 
-/** The command line and file of nginx, for `start()`. */
+/** Returns the command line and file of nginx, for `start()`. */
 export function nginx(file: string, ports: readonly number[]) {
   return (folder: string, path: string, listen: number) => ({
     args: ["-e", "stderr", "-p", folder, "-c", path],

@@ -1,5 +1,5 @@
 /**
- * A process of the tests: `server.ts <port> <drain>`.
+ * A server for tests: `server.ts <port> <drain>`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Processes of the app of `docs/scaling.md`, with the stores of one of its
+ * Processes of the app in `docs/scaling.md`, with the stores of one of its
  * sections.
  *
  * @module
@@ -21,18 +21,20 @@ export interface Shop {
 export interface Shops extends AsyncDisposable {
   readonly a: Shop;
   readonly b: Shop;
-  /** Ends both by SIGTERM. Fails unless they close everything in silence. */
+  /**
+   * Ends both with SIGTERM. Fails unless they close everything without output.
+   */
   end(): Promise<void>;
 }
 
-/** Options in place of the address of the page. */
+/** Options that replace the page's address. */
 const LISTEN =
   'port: 0, onListen: ({ port }) => console.log("Listening on " + port),';
 
 /**
  * Starts two processes.
  *
- * @param stores The block of code that makes their stores.
+ * @param stores The code block that creates their stores.
  */
 export async function startShops(
   stores: string,
@@ -77,7 +79,7 @@ export async function startShops(
 /**
  * Signs in at a process. Returns the cookie.
  *
- * @param address The client's address, as the proxy says.
+ * @param address The client's address, as the proxy sends it.
  */
 export async function signIn(
   { origin }: Shop,
@@ -98,7 +100,7 @@ export async function signIn(
   return { status, cookie };
 }
 
-/** The status of `/me` at a process. */
+/** Returns the status of `/me` at a process. */
 export async function statusOfMe(
   { origin }: Shop,
   cookie: string,
@@ -108,7 +110,7 @@ export async function statusOfMe(
   return response.status;
 }
 
-/** Asserts that sessions and limits hold for both processes. */
+/** Asserts that the processes share sessions and limits. */
 export async function assertSharesSessionsAndLimits(
   { a, b }: Shops,
 ): Promise<void> {
@@ -136,7 +138,7 @@ export async function priceOf({ origin }: Shop): Promise<number> {
   return await response.json();
 }
 
-/** Asserts that values are computed once, and invalidated at both processes. */
+/** Asserts that values are computed once and invalidated in both processes. */
 export async function assertSharesCache({ a, b }: Shops): Promise<void> {
   const first = await priceOf(a);
   assertEquals(await priceOf(b), first);
@@ -162,7 +164,7 @@ async function statusOfPublish(
   return response.status;
 }
 
-/** Asserts that messages and their limit hold for both processes. */
+/** Asserts that the processes share messages and their limit. */
 export async function assertSharesChannel({ a, b }: Shops): Promise<void> {
   await using socket = await connect({ url: `${b.origin}/api/rpc` });
   socket.send(subscribe("1", "news"));

@@ -65,7 +65,7 @@ const SESSIONS = "redis://127.0.0.1:6379";
 const CACHE = "redis://127.0.0.1:6380";
 assert(redisStores.includes(SESSIONS) && redisStores.includes(CACHE));
 
-/** The settings of the page for the two servers, but for the port. */
+/** The page's settings for the two servers, except the port. */
 const [forSessions = [], forCache = []] = shown("sh")[0]!.split("\n")
   .map((line) => line.split(" ").slice(3));
 
@@ -75,7 +75,7 @@ for i = 1, 200 do
   redis.call("SET", ARGV[1] .. ":" .. i, string.rep("x", 200))
 end`;
 
-/** The stores in Redis, with a client of another kind. */
+/** Returns the code for stores in Redis with another kind of client. */
 function withClient(code: string): string {
   const creation = code.slice(code.indexOf("export const client ="))
     .replace("export ", "");
@@ -86,7 +86,7 @@ function withClient(code: string): string {
     .replace(/const cacheClient = .*;\n/, "const cacheClient = client;\n");
 }
 
-/** Starts the page's two Redis, and two processes that use them. */
+/** Starts the page's two Redis servers, and two processes that use them. */
 async function startWithTwoRedis(cacheSettings = forCache) {
   await using stack = new AsyncDisposableStack();
   const sessions = stack.use(await startRedis(forSessions));
@@ -106,7 +106,7 @@ async function startWithTwoRedis(cacheSettings = forCache) {
 }
 
 test(
-  "Two processes with the page's two Redis share sessions, limits, cache and channel",
+  "Two processes with the page's two Redis servers share sessions, limits, cache and channel",
   "redis",
   async () => {
     await using started = await startWithTwoRedis();
@@ -115,7 +115,7 @@ test(
 );
 
 test(
-  "With the page's settings, sessions survive a restart of their Redis, and a cache that is full",
+  "With the page's settings, sessions survive a restart of their Redis and a full cache",
   "redis",
   async () => {
     await using started = await startWithTwoRedis(
@@ -124,7 +124,7 @@ test(
     const { sessions, cache, shops } = started;
     const { cookie } = await signIn(shops.a);
     for (let i = 0; i < 100; i++) await cache.send("EVAL", FILL, "0", `${i}`);
-    // Any value may be evicted, and is computed again.
+    // Any value may be evicted and is then computed again.
     for (const shop of [shops.a, shops.b, shops.a]) await priceOf(shop);
     assert(/evicted_keys:[1-9]/.test(`${await cache.send("INFO", "stats")}`));
 
@@ -137,7 +137,7 @@ test(
 );
 
 test(
-  "While the Redis of the sessions is away, the page's app is ready, and answers requests without a session",
+  "During an outage of the sessions' Redis, the page's app is ready and answers requests without a session",
   "redis",
   async () => {
     await using started = await startWithTwoRedis();
@@ -145,7 +145,7 @@ test(
     const { cookie } = await signIn(a);
     await sessions.crash();
     assertEquals(await statusOfMe(a, cookie), 503);
-    // At once, and after the results of the checks have expired.
+    // At once, and after the cached check results have expired.
     for (let i = 0; i < 2; i++) {
       const health = await fetch(`${a.origin}/__app/health`);
       assertEquals([health.status, await health.json()], [
@@ -159,7 +159,7 @@ test(
 );
 
 test(
-  "Two processes share all by the page's Sentinel client",
+  "Two processes share everything with the page's Sentinel client",
   "redis",
   async () => {
     await using redis = await startSentinels();
@@ -180,7 +180,7 @@ test(
 );
 
 test(
-  "Two processes share all by the page's cluster client",
+  "Two processes share everything with the page's cluster client",
   "redis",
   async () => {
     await using redis = await startCluster();
@@ -228,7 +228,7 @@ test(
 );
 
 test(
-  "With the page's channel in Postgres, a process invalidates the caches of the others, also after a gap",
+  "With the page's channel in Postgres, a process invalidates other processes' caches, also after a gap",
   "postgres",
   async () => {
     await using postgres = await startPostgres();
@@ -247,10 +247,11 @@ test(
     let calls = 0;
     const price = () =>
       b.cache.cached("price", () => ++calls, { maxAge: 60, tags: ["price"] });
-    // Sent until it arrives, because nobody knows when b has subscribed.
+    // Published until it arrives, because the test can't see when b has
+    // subscribed.
     const before = await price();
     while (await price() === before) await a.invalidate("price");
-    // The messages are lost, so b can't know which tags it has missed.
+    // The messages are lost, so b can't know which tags it missed.
     const beforeGap = await price();
     const client = new pg.Client(postgres.url);
     await client.connect();

@@ -1,5 +1,5 @@
 /**
- * A traced process of the tests: `traced_server.ts <port>`.
+ * A traced server for tests: `traced_server.ts <port>`.
  *
  * @module
  */

@@ -42,7 +42,7 @@ export const argumentKeys = defineTarget(
 
         const b = others.map((term) => build(term));
         await fn(...b);
-        // There is no agreed equality for circular values.
+        // Equality of circular values isn't defined.
         if ([...first, ...others].some(hasReference)) return "circular";
         const isEqual = isDeepStrictEqual(a, b);
         assertEquals(calls, isEqual ? 1 : 2, "only equal arguments meet");

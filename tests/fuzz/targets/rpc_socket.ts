@@ -77,7 +77,10 @@ export const rpcSocket = defineTarget(
   },
 );
 
-/** Checks that each ping is answered, and the last one by our own id. */
+/**
+ * Reads until all pings are answered. Checks that the connection stays open and
+ * all messages are valid.
+ */
 async function readUntilPong(
   next: () => Promise<Message | null>,
   messages: readonly string[],
