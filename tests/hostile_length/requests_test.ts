@@ -68,7 +68,7 @@ async function assertAnswersLinear(
   }, { prepare: make });
 }
 
-/** A WebSocket handshake, to which the header is added. */
+/** The headers of a WebSocket handshake, which get the one under test. */
 const HANDSHAKE = {
   connection: "upgrade",
   upgrade: "websocket",
