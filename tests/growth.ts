@@ -24,7 +24,6 @@ const ATTEMPTS = 6;
 export interface Work<Input> {
   /** Creates the input. Its time doesn't count. */
   readonly prepare: (length: number) => Input;
-  /** Does the work. */
   readonly run: (input: Input) => unknown;
   /** The lengths to compare if a limit forbids the usual ones. */
   readonly lengths?: readonly [short: number, long: number];

@@ -22,13 +22,11 @@ export async function exists(path: string): Promise<boolean> {
 export interface Child extends AsyncDisposable {
   /** Its standard output so far; with `keep`, only the end. */
   readonly stdout: string;
-  /** Its standard error so far. */
   readonly stderr: string;
   /**
    * Resolves once standard output matches. Rejects if the process ends before.
    */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Sends a signal. */
   kill(signal: Deno.Signal): void;
   /**
    * The exit code. Resolves when the process has ended and its output was read.
@@ -36,7 +34,6 @@ export interface Child extends AsyncDisposable {
   readonly code: Promise<number>;
 }
 
-/** Options of {@linkcode startDeno}. */
 export interface ChildOptions {
   /** Number of characters to keep of the output's end. Default: all. */
   readonly keep?: number;
@@ -164,7 +161,6 @@ export function handshake(
   return [`${method} ${target} HTTP/1.1`, ...lines, "", ""].join("\r\n");
 }
 
-/** Returns a free port. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return (listener.addr as Deno.NetAddr).port;

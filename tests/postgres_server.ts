@@ -24,10 +24,8 @@ export const DRIVERS = {
   "npm:postgres": (url: string) => () => postgres(url, { max: 1 }),
 } as const;
 
-/** A driver's name. */
 export type Driver = keyof typeof DRIVERS;
 
-/** The names of all drivers. */
 export const driverNames = Object.keys(DRIVERS) as Driver[];
 
 const bin = await findPrograms();

@@ -55,7 +55,6 @@ function addRoutes(app: Hono, kit: Kit): Hono {
     .notFound((c) => c.text("the framework's 404", 404));
 }
 
-/** The servers by name. */
 export const SERVERS: Readonly<Record<string, (kit: Kit) => Mounted>> = {
   "Hono, all at once": (kit) => {
     const parts = toHono(kit.trace, kit.auth, kit.rpc);

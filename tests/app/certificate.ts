@@ -5,7 +5,6 @@
  * @module
  */
 
-/** The certificate. */
 export const CERT = `-----BEGIN CERTIFICATE-----
 MIIBZTCCAQqgAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
 c3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
@@ -18,7 +17,6 @@ H7cRkCQETu2N+/eqN6TphKLpXpVa1NQxpQ==
 -----END CERTIFICATE-----
 `;
 
-/** The private key of the certificate. */
 export const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgAchJR1r4DWfGcV6Y
 eIqDe1f/DlbMcXn4gjDnCulKcdKhRANCAATTh/EvUgXNC+xByMg4fFI2SssrDzGj

@@ -64,7 +64,6 @@ async function* chunksOf(body: AsyncIterable<Uint8Array> | null) {
   for await (const chunk of body ?? []) yield chunk.length;
 }
 
-/** Ways to read a body. */
 const READERS: Record<string, (request: Request) => Promise<unknown>> = {
   "json()": (request) => request.json(),
   "text()": (request) => request.text(),

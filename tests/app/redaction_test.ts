@@ -158,7 +158,6 @@ const TEXTS: Readonly<Record<string, readonly [text: string, kept: string]>> = {
   "a JSON Web Token": [`bad token ${JWT}, sorry`, "bad token REDACTED, sorry"],
 };
 
-/** Texts without secrets. */
 const HARMLESS = [
   "Cannot read page=2&sort=asc&author=ada&tokenizer=bpe&keyboard=de",
   'Unexpected token: "x" at https://jsr.io/@std/assert@1.0.0/mod.ts:10:5',

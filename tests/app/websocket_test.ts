@@ -51,7 +51,6 @@ async function connect(url: string) {
   return {
     socket,
     closed,
-    /** The next message. */
     next: (): Promise<string | ArrayBuffer> => {
       const message = messages.shift();
       return message === undefined

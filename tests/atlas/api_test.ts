@@ -29,7 +29,7 @@ Deno.test("Each user has separate favourites", async () => {
   await ada.signInWithHillside("ada");
   await other.signInWithHillside("grace");
   const { rpc } = ada;
-  const stranger = atlas.visitor().rpc;
+  const anonymous = atlas.visitor().rpc;
 
   await rpc.favourites.add.mutate({ code: "ISL" });
   await rpc.favourites.add.mutate({ code: "che" });
@@ -48,8 +48,8 @@ Deno.test("Each user has separate favourites", async () => {
 
   for (
     const call of [
-      () => stranger.favourites.list.query(),
-      () => stranger.favourites.add.mutate({ code: "ISL" }),
+      () => anonymous.favourites.list.query(),
+      () => anonymous.favourites.add.mutate({ code: "ISL" }),
     ]
   ) {
     assertEquals(

@@ -30,9 +30,7 @@ export interface Visitor {
   readonly rpc: ReturnType<typeof createClient<Api>>;
   /** The value of the `Cookie` header. */
   readonly cookie: string;
-  /** Opens a page. */
   open(path: string): Promise<Page>;
-  /** Submits a form to a path. */
   submit(
     path: string,
     fields?: Record<string, string>,

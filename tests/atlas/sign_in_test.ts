@@ -33,7 +33,7 @@ Deno.test("Signing up, out and in again works", async () => {
 Deno.test("A wrong password and an unknown address get the same response", async () => {
   await using atlas = serveAtlas();
   await atlas.signUp("Ada");
-  const stranger = atlas.visitor();
+  const anonymous = atlas.visitor();
   const pages = [];
   for (
     const fields of [
@@ -41,7 +41,7 @@ Deno.test("A wrong password and an unknown address get the same response", async
       { ...ADA, email: "bob@example.com" },
     ]
   ) {
-    const { status, text } = await stranger.submit("/sign-in", fields);
+    const { status, text } = await anonymous.submit("/sign-in", fields);
     assertEquals(status, 401);
     assertMatch(text, /role="alert">The e-mail address or the password is /);
     assert(!text.includes(fields.password), "passwords are not sent back");
@@ -49,14 +49,14 @@ Deno.test("A wrong password and an unknown address get the same response", async
     pages.push(text.replaceAll(fields.email, ""));
   }
   assertEquals(pages[0], pages[1]);
-  assertEquals(stranger.cookie, "");
+  assertEquals(anonymous.cookie, "");
 });
 
 Deno.test("Too many guesses must wait", async () => {
   await using atlas = serveAtlas();
-  const stranger = atlas.visitor();
+  const anonymous = atlas.visitor();
   const guesses = await Promise.all(
-    Array.from({ length: 11 }, () => stranger.submit("/sign-in", ADA)),
+    Array.from({ length: 11 }, () => anonymous.submit("/sign-in", ADA)),
   );
   const late = guesses.filter(({ status }) => status === 429);
   assertEquals(late.length, 1);

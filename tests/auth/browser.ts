@@ -123,7 +123,6 @@ export function createBrowser(
   };
 }
 
-/** Parses a `Set-Cookie` header. */
 export function parseCookie(line: string): readonly [string, JarCookie] {
   const [pair, ...rest] = line.split("; ");
   const at = pair!.indexOf("=");

@@ -17,7 +17,7 @@ const COOKIE = "app.session";
  * Creates all callbacks, which record their calls. Asynchronous ones yield
  * first.
  */
-function noting(isAsync: boolean) {
+function recordingCallbacks(isAsync: boolean) {
   const calls: { name: string; args: unknown }[] = [];
   const note = <A>(name: string, result: (args: A) => unknown) => (args: A) => {
     calls.push({ name, args: structuredClone(args) });
@@ -40,7 +40,7 @@ function noting(isAsync: boolean) {
 Deno.test("Callbacks run in order with their arguments, synchronous or not", async () => {
   for (const strategy of STRATEGIES) {
     for (const isAsync of [false, true]) {
-      const { calls, callbacks } = noting(isAsync);
+      const { calls, callbacks } = recordingCallbacks(isAsync);
       await using server = await startAuth({
         session: { strategy, updateAge: 60 },
         callbacks,

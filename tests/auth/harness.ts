@@ -29,7 +29,6 @@ export const SECRET = "a secret of the tests, longer than thirty-two bytes";
 /** A different secret. */
 export const OTHER_SECRET = "another secret of the tests, not less long";
 
-/** All strategies. */
 export const STRATEGIES: readonly SessionStrategy[] = [
   "jwt",
   "cookie",

@@ -29,7 +29,6 @@ interface Issuer extends AsyncDisposable {
   readonly tokens: Request[];
   /** Answers by path. `undefined` is 404. */
   answers: Record<string, () => Response | Promise<Response>>;
-  /** A valid document. */
   document(given?: Record<string, unknown>): Record<string, unknown>;
 }
 

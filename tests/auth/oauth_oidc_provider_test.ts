@@ -192,9 +192,9 @@ for (
     const path = back.slice(app.origin.length);
 
     // Another browser with the same callback URL is refused.
-    const stranger = await app.browser().ask(path);
-    assertEquals(stranger.status, 400);
-    await stranger.body?.cancel();
+    const otherVisitor = await app.browser().ask(path);
+    assertEquals(otherVisitor.status, 400);
+    await otherVisitor.body?.cancel();
 
     assertEquals(await browser.json(path), { userId: "ada" });
     assertEquals(await browser.json("/me"), {

@@ -38,11 +38,8 @@ const CREDENTIALS = { clientId: CLIENT.id, clientSecret: CLIENT.secret };
 export interface LocalProvider extends AsyncDisposable {
   readonly origin: string;
   readonly server: OAuthServer;
-  /** Options for `github()`. */
   readonly github: typeof CREDENTIALS & { enterprise: { baseUrl: string } };
-  /** Options for `google()`. */
   readonly google: typeof CREDENTIALS & Record<GoogleUrl, string>;
-  /** Options for `discord()`. */
   readonly discord: typeof CREDENTIALS & Record<Url, string>;
 }
 
@@ -119,7 +116,6 @@ function unescape(text: string): string {
   return text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
 }
 
-/** The cookies of a browser. */
 export class Jar {
   readonly cookies = new Map<string, string>();
 
@@ -132,7 +128,6 @@ export class Jar {
     }
   }
 
-  /** The `Cookie` header. */
   get header(): string | null {
     return this.cookies.size === 0
       ? null

@@ -160,9 +160,9 @@ Deno.test("A response that a handler shares between users carries no cookie", as
     server.clock.pass(2 * DAY);
     await browser.ask("/204");
     assertEquals(browser.received.length, 1, "it was refreshed");
-    const stranger = server.browser();
-    await stranger.ask("/204");
-    assertEquals(stranger.received, []);
+    const otherVisitor = server.browser();
+    await otherVisitor.ask("/204");
+    assertEquals(otherVisitor.received, []);
     assertEquals(everybodys.headers.getSetCookie(), []);
   }
 });

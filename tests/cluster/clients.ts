@@ -9,10 +9,8 @@ import * as redis6 from "redis";
 import * as redis5 from "redis5";
 import type { RedisPlace } from "./redis_topology.ts";
 
-/** The names of the clients. */
 export const CLIENTS = ["redis 6", "redis 5", "ioredis"] as const;
 
-/** A client's name. */
 export type ClientName = typeof CLIENTS[number];
 
 /** A client as users create it. The test that created it closes it. */

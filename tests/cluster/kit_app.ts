@@ -30,7 +30,6 @@ import { z } from "zod";
 import { type ClientName, makeClient } from "./clients.ts";
 import type { RedisPlace } from "./redis_topology.ts";
 
-/** Options of a process. */
 export interface KitAppOptions {
   /** The Redis to connect to. */
   readonly place: RedisPlace;
@@ -61,7 +60,6 @@ export interface Figures {
 
 declare const gc: (() => void) | undefined;
 
-/** The procedures of the app. */
 export type Api = ReturnType<typeof createKitApp>["router"];
 
 function createKitApp(options: KitAppOptions) {

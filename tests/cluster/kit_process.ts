@@ -13,7 +13,6 @@ import type { Api, Figures, KitAppOptions } from "./kit_app.ts";
 export interface KitProcess extends AsyncDisposable {
   readonly origin: string;
   readonly port: number;
-  /** Its standard error so far. */
   readonly log: string;
   /** Sends a signal. After `SIGKILL` or `SIGTERM`, wait for `ended`. */
   kill(signal: Deno.Signal): void;

@@ -16,8 +16,8 @@ Deno.test({
     await redis.send("CONFIG", "SET", "maxmemory", "1");
     const from = performance.now();
     await pause(1_000);
-    using stranger = kits.visit(0);
-    const signIn = await stranger.post("/sign-in", { name: "new" });
+    using otherVisitor = kits.visit(0);
+    const signIn = await otherVisitor.post("/sign-in", { name: "new" });
     assertEquals(signIn.status, 503);
     assert(Number(signIn.headers.get("retry-after")) >= 1);
     const end = performance.now();
@@ -31,7 +31,7 @@ Deno.test({
       cache: [200],
       limit: [200],
     });
-    const again = await stranger.post("/sign-in", { name: "new" });
+    const again = await otherVisitor.post("/sign-in", { name: "new" });
     assertEquals(again.status, 200);
     await kits.check();
   },

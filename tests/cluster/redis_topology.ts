@@ -16,13 +16,11 @@ import {
 export type RedisPlace =
   | { readonly url: string }
   | {
-    /** The master's name. */
     readonly name: string;
     readonly sentinels: readonly Address[];
   }
   | { readonly nodes: readonly Address[] };
 
-/** A host and a port. */
 export interface Address {
   readonly host: string;
   readonly port: number;

@@ -37,7 +37,6 @@ export interface KitInUse {
   readonly follower: Follower;
 }
 
-/** The kind of a request. */
 export type Asked = "session" | "publish" | "cache" | "limit";
 
 /** Statuses by the kind of a request. */
@@ -62,7 +61,6 @@ export interface PastFault {
   readonly figures: Record<string, unknown>;
 }
 
-/** The kinds of requests. */
 const KINDS: readonly Asked[] = ["session", "publish", "cache", "limit"];
 
 /** The only statuses while everything works. */
@@ -91,7 +89,6 @@ export function show(row: string, figures: Record<string, unknown>): void {
   if (Deno.env.has("SHOW_FIGURES")) console.log(row, JSON.stringify(figures));
 }
 
-/** Waits this many milliseconds. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
@@ -238,7 +235,6 @@ export class SeveralKits implements AsyncDisposable {
     return { from, end, figures: { ...this.summary(from), until } };
   }
 
-  /** Stops the users. */
   async rest(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#using);
@@ -411,7 +407,6 @@ export class SeveralKits implements AsyncDisposable {
     }
   }
 
-  /** Stops all processes. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.rest();
     await this.#stack.disposeAsync();

@@ -17,7 +17,6 @@ import { getUser, optionalAuth, requireAuth } from "@quartet/kit/auth";
 import type { AuthPlugin } from "@quartet/kit/auth";
 import { Hono } from "hono";
 
-/** Answers requests. */
 export type Fetch = (request: Request) => Response | Promise<Response>;
 
 /** Puts a page cache around pages. Some of them are personal. */
@@ -69,7 +68,6 @@ export function personalApp(auth: AuthPlugin): App {
 const cloned = (fetch: Fetch): Fetch => (request) =>
   fetch(new Request(request));
 
-/** The stacks by name. */
 export const STACKS: Readonly<Record<string, Stack>> = {
   "withPlugins([cache], app.fetch)": (auth, cache) =>
     withPlugins([cache], personalApp(auth).fetch).fetch,

@@ -48,7 +48,6 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits until the signal aborts. */
 export function waiting(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -78,7 +77,6 @@ export function createUserRouter(log: Log, auth?: AuthPlugin) {
     clock: procedure.subscription(({ signal }) => wait("tick", signal)),
     /** Reads the user in a middleware. */
     mine: signedIn.subscription(({ user, signal }) => wait(user.id, signal)),
-    /** Sends the roles. */
     roles: signedIn.subscription(({ ctx, signal }) =>
       wait(getAuth(ctx).session?.roles ?? [], signal)
     ),
@@ -122,7 +120,6 @@ export const ended = (id: string) => ({
   },
 });
 
-/** Settings of a {@linkcode startSessions} server. */
 export interface SessionsOptions {
   readonly session?: Partial<SessionConfig>;
   readonly auth?: Omit<AuthConfig, "session">;
@@ -146,7 +143,6 @@ export interface SessionsServer extends AsyncDisposable {
   post(path: string, cookie: string): Promise<string>;
   /** Returns the session as a token. */
   token(cookie: string): Promise<string>;
-  /** Opens a socket. */
   open(cookie?: string, headers?: Record<string, string>): Promise<Client>;
 }
 
@@ -173,7 +169,6 @@ export function createSessionsAuth(
   });
 }
 
-/** Starts a server. */
 export async function startSessions(
   options: SessionsOptions = {},
 ): Promise<SessionsServer> {

@@ -23,7 +23,7 @@ type Who = Readonly<Record<string, string>>;
 const NOBODY: Who = {};
 const ROBOT: Who = { "x-api-key": "key" };
 
-const whoAsks = ({ context }: RouteArgs) =>
+const showUser = ({ context }: RouteArgs) =>
   new Response(getUser(context)?.id ?? "nobody");
 
 /** Runs a test with the auth plugin around the page cache, and within it. */
@@ -42,7 +42,6 @@ function test(
 interface Subject {
   /** Returns the status and text of a caller's response. */
   get(who: Who): Promise<string>;
-  /** Signs in. */
   signIn(id: string): Promise<{ cookie: Who; token: Who }>;
   /** Number of cached pages. */
   readonly kept: number;
@@ -121,7 +120,7 @@ for (
 ) {
   test(
     `A page guarded by ${name} isn't shared`,
-    { config: { ...config }, loader: whoAsks },
+    { config: { ...config }, loader: showUser },
     async (it) => {
       const [ada, bob] = [await it.signIn("ada"), await it.signIn("bob")];
       for (let i = 0; i < 2; i++) {
@@ -151,7 +150,7 @@ test(
 
 test(
   "A page that reads the user isn't shared",
-  { config: { ...optionalAuth() }, loader: whoAsks },
+  { config: { ...optionalAuth() }, loader: showUser },
   async (it) => {
     const { cookie } = await it.signIn("ada");
     assertEquals(await it.get(NOBODY), "200 nobody");

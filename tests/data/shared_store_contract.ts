@@ -486,13 +486,13 @@ async function checkLock(
       await own();
       return false;
     };
-    const letGo = async () => {
+    const releaseLater = async () => {
       for (let i = 0; i < lead; i++) await holder.get!("k");
       isHeld = false;
       await release();
     };
     const asked = Promise.all(others.map(ask));
-    const [haveWaited] = await Promise.all([asked, letGo()]);
+    const [haveWaited] = await Promise.all([asked, releaseLater()]);
     if (haveWaited.every(Boolean)) return release;
   }
 }

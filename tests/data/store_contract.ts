@@ -12,7 +12,6 @@ import {
   type MemoryStoreOptions,
 } from "@quartet/kit/data";
 
-/** A store under test. */
 export interface StoreUnderTest extends AsyncDisposable {
   /**
    * Opens the store as one process would. Shared stores see each other's
@@ -133,7 +132,6 @@ export const VALUES: readonly unknown[] = [
 const find = async (store: CacheStore, key: string) =>
   store.peek(key) ?? await store.get?.(key);
 
-/** Registers the tests of a store. */
 export function testStore(
   { name, ignore = false, register = Deno.test, isShared, make }:
     ContractOptions,

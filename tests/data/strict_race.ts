@@ -22,7 +22,6 @@ export interface Outcome {
 }
 
 const ITEMS = 20;
-/** Number of concurrent operations. */
 const WORKERS = 100;
 
 /**

@@ -16,7 +16,6 @@ export interface Folder extends AsyncDisposable {
   write(name: string, text: string): Promise<string>;
 }
 
-/** Creates an empty folder. */
 export async function makeFolder(): Promise<Folder> {
   const path = await Deno.makeTempDir();
   return {

@@ -1,13 +1,10 @@
 import { parseArgs } from "node:util";
 
-/** The parsed command line. */
 export interface Arguments {
   readonly seed: number;
-  /** Number of inputs for each target. */
   readonly runs: number;
   /** Time limit for each target, in seconds. */
   readonly seconds: number | undefined;
-  /** The only target to try. */
   readonly target: string | undefined;
   /** The position of the first input, from the report of a failure. */
   readonly path: string | undefined;

@@ -8,19 +8,15 @@ export interface Target {
   readonly name: string;
   /** The claim that must hold for any input. */
   readonly claim: string;
-  /** Runs the target. */
   run(parameters: Parameters): Promise<Outcome>;
 }
 
-/** Parameters of a run. */
 export type Parameters = Pick<
   fc.Parameters,
   "seed" | "path" | "numRuns" | "interruptAfterTimeLimit"
 >;
 
-/** The result of a run. */
 export interface Outcome {
-  /** Number of inputs. */
   readonly runs: number;
   /** The number of inputs by the way they were handled. */
   readonly ways: ReadonlyMap<string, number>;
@@ -28,7 +24,6 @@ export interface Outcome {
   readonly failure?: Failure;
 }
 
-/** An input that has failed. */
 export interface Failure {
   /** The smallest failing input found. */
   readonly input: unknown;
@@ -50,7 +45,6 @@ export interface Subject<T> extends Partial<AsyncDisposable> {
   readonly check: (input: T) => Promise<string> | string;
 }
 
-/** Creates a target. */
 export function defineTarget<T>(
   name: string,
   claim: string,

@@ -30,7 +30,6 @@ export const PATHS = [
   "/__app/traces/api",
 ];
 
-/** Creates the app. */
 export function createSubject(): App {
   const cache = createCache();
   const handler = cache.createRevalidationHandler(SECRET);

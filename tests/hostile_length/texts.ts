@@ -10,7 +10,6 @@ import { assertLinear, LONG, SHORT } from "../growth.ts";
 /** Creates a text of a given length. */
 export type Text = (length: number) => string;
 
-/** Repeats a text. */
 export function repeat(text: string, start = "", end = ""): Text {
   return (length) =>
     start + text.repeat(Math.ceil(length / text.length)).slice(0, length) + end;

@@ -20,7 +20,6 @@ import {
   RPCError,
 } from "@quartet/kit/rpc";
 
-/** A store under test. */
 export interface LimitsUnderTest extends AsyncDisposable {
   /** Number of processes that share the store; 1 for a memory store. */
   readonly processes: number;
@@ -29,19 +28,15 @@ export interface LimitsUnderTest extends AsyncDisposable {
    * uses it.
    */
   open(): { readonly store?: RateLimitStore; readonly now?: () => number };
-  /** Advances the store's time. */
   pass(ms: number): Promise<void>;
 }
 
 /** The settings of the tests of a store. */
 export interface LimitsContract {
-  /** The store's name. */
   readonly name: string;
-  /** Creates an empty store. */
   readonly make: () => Promise<LimitsUnderTest>;
   /** Whether the store's requirements are missing. */
   readonly ignore?: boolean;
-  /** Returns the title of a test. */
   readonly title?: (name: string) => string;
 }
 
@@ -84,7 +79,6 @@ const HOSTILE_KEYS: readonly string[] = [
 /** Calls a limited procedure. Resolves to 0, or the seconds to wait. */
 export type Call = (key?: string) => Promise<number>;
 
-/** Creates a limited procedure. */
 export function limitedCall(options: Partial<RateLimitOptions>): Call {
   const limited = procedure.use(rateLimit({
     limit: 5,
@@ -121,10 +115,8 @@ export function limitedSignIn(options: RateLimitSignInOptions) {
   return {
     limiter,
     begin,
-    /** Makes a failing attempt. */
     fail: async (email = "ada", address?: string) =>
       (await begin(email, address)).seconds,
-    /** Makes a successful attempt. */
     async succeed(email = "ada", address?: string): Promise<number> {
       const { seconds, attempt } = await begin(email, address);
       if (seconds === 0) await limiter.succeeded(attempt);

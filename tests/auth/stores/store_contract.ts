@@ -21,13 +21,10 @@ export interface StoreUnderTest extends AsyncDisposable {
 
 /** The settings of the tests of a store. */
 export interface StoreContract {
-  /** Names the store. */
   readonly name: string;
-  /** Creates an empty store. */
   readonly make: () => Promise<StoreUnderTest>;
   /** Whether the store's requirements are missing. */
   readonly ignore?: boolean;
-  /** Returns the title of a test. */
   readonly title?: (name: string) => string;
   /** Whether the store has `onEnded`. Default: `hasConnection`. */
   readonly reportsEnds?: boolean;
@@ -114,7 +111,6 @@ type StoreTest = (
   other: SessionStore,
 ) => Promise<void>;
 
-/** Registers the tests of a store. */
 export function testSessionStore(
   {
     name,

@@ -6,7 +6,6 @@
 
 import * as fc from "fast-check";
 
-/** A JSON value. */
 export type JSONValue =
   | null
   | boolean

@@ -86,7 +86,6 @@ const edit: fc.Arbitrary<Edit> = fc.record({
   text: piece,
 });
 
-/** A few changes. */
 export const edits: fc.Arbitrary<Edit[]> = fc.array(edit, {
   minLength: 1,
   maxLength: 4,
@@ -102,7 +101,6 @@ export function mutated(valid: fc.Arbitrary<string>): fc.Arbitrary<string> {
     .map(([text, changes]) => applyEdits(text, changes));
 }
 
-/** Applies changes to a text. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   return edits.reduce(apply, text);
 }

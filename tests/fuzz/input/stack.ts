@@ -66,7 +66,6 @@ export const PARTS = [
   "guard",
 ] as const;
 
-/** The pages of the application. */
 export const PATHS = [
   "/account",
   "/admin",

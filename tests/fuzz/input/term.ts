@@ -7,7 +7,6 @@
 
 import * as fc from "fast-check";
 
-/** The structure of a value. */
 export type Term =
   | { readonly kind: "leaf"; readonly value: unknown }
   | { readonly kind: "date"; readonly value: number }
@@ -121,7 +120,6 @@ const { term } = fc.letrec<{ term: Term; name: string }>((tie) => ({
   ),
 }));
 
-/** Any value. */
 export const anyTerm: fc.Arbitrary<Term> = term;
 
 /**

@@ -27,7 +27,6 @@ console.warn = () => {};
 const { Application } = await import("@oakserver/oak");
 console.warn = warn;
 
-/** Answers requests. */
 export type Fetch = (request: Request) => Promise<Response>;
 
 type Part = Plugin | Middleware | ReturnType<typeof requireAuth>;
@@ -164,7 +163,6 @@ function method<T>({ method }: Request, body: T): T | null {
 
 /** A running stack. It's closed at the end of its block. */
 export interface Opened extends AsyncDisposable {
-  /** Its origin. */
   readonly origin: string;
   readonly fetch: Fetch;
 }

@@ -18,7 +18,6 @@ import type { GuardsInput, StackInput } from "../input/stack.ts";
 import { ORIGIN, PASSWORD } from "./world.ts";
 import type { World } from "./world.ts";
 
-/** The roles of each user. */
 export const ROLES: Readonly<Record<string, readonly string[]>> = {
   ada: ["admin"],
   bob: ["member"],
@@ -26,7 +25,6 @@ export const ROLES: Readonly<Record<string, readonly string[]>> = {
 
 const who = () => `for:${getUser(currentContext())?.id ?? "nobody"}`;
 
-/** Creates the application. */
 export function createPages(
   world: World,
   { modules, guards }: Pick<StackInput, "modules" | "guards">,

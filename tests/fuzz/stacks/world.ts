@@ -13,7 +13,6 @@ import { createTracer } from "@quartet/kit/trace";
 import type { TracerImpl } from "@quartet/kit/trace";
 import { ROLES } from "./pages.ts";
 
-/** The origin of all hosts. */
 export const ORIGIN = "http://localhost";
 
 /** The modules and sessions that a stack shares. */
@@ -26,7 +25,6 @@ export interface World {
   readonly sessions: Readonly<Record<string, SessionOf>>;
 }
 
-/** A user's credentials. */
 export interface SessionOf {
   readonly cookie: string;
   readonly token: string;

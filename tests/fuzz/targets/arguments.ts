@@ -15,7 +15,6 @@ const input = fc.record({
   second: fc.oneof(list, fc.nat(5)),
 });
 
-/** The keys of cached calls. */
 export const argumentKeys = defineTarget(
   "arguments",
   "calls of a cached function share a value only if their arguments are equal",

@@ -56,7 +56,6 @@ type Cookie = typeof cookie extends fc.Arbitrary<infer T> ? T : never;
 const isPlain = ({ value, equals, end }: Cookie) =>
   typeof value !== "string" && equals === "=" && end === "; ";
 
-/** Session cookies, whole and in chunks. */
 export const cookies = defineTarget(
   "cookies",
   "a session cookie is accepted only if its value appears once, whole or in chunks",

@@ -18,7 +18,6 @@ import { traceImport } from "./trace_import.ts";
 import { traceparent } from "./traceparent.ts";
 import { viewerAccess } from "./viewer_access.ts";
 
-/** All targets. */
 export const TARGETS: readonly Target[] = [
   tokens,
   cookies,

@@ -35,7 +35,6 @@ const input = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-/** Cached pages. */
 export const pageCache = defineTarget(
   "page-cache",
   "after any requests, a cached page equals the page that would be computed",

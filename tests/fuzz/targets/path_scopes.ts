@@ -26,7 +26,6 @@ const input = fc.record({
   other: anyPath,
 });
 
-/** Invalidation by path. */
 export const pathScopes = defineTarget(
   "path-scopes",
   "values cached for a path are invalidated with that path in any spelling, and with no other",

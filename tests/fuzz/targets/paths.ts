@@ -46,7 +46,6 @@ const url = mutated(
 
 const ROUTES = ["/items/:id", "/files/**", "/items", "/a/:b/c", "/:one/:two"];
 
-/** Paths of requests. */
 export const paths = defineTarget(
   "paths",
   "each URL has the path that a URL parser returns, and routes see the same one",

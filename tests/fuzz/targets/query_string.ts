@@ -20,7 +20,6 @@ const query = mutated(
   ).map(([start, parts]) => start + parts.join("")),
 );
 
-/** Query strings of GET calls. */
 export const queryString = defineTarget(
   "query-string",
   "a call's query string is read as URLSearchParams reads it",

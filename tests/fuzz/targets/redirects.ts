@@ -46,7 +46,6 @@ const wanted = mutated(
   ).map(([start, parts]) => start + parts.join("")),
 );
 
-/** Redirects after a sign-in. */
 export const redirects = defineTarget(
   "redirects",
   "a redirect requested by a visitor stays on this server",

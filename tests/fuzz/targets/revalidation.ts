@@ -40,7 +40,6 @@ const input = fc.record({
   ),
 });
 
-/** The revalidation webhook. */
 export const revalidation = defineTarget(
   "revalidation",
   "only requests with the secret and a valid body invalidate anything",

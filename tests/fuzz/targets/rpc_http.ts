@@ -87,7 +87,6 @@ const input = fc.constantFrom(...Object.keys(TRANSFORMERS)).chain((name) => {
   });
 });
 
-/** Calls over HTTP. */
 export const rpcHTTP = defineTarget(
   "rpc-http",
   "any request to a router is answered by an envelope, without a server error or a lasting change",

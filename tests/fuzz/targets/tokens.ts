@@ -73,7 +73,6 @@ const input = fc.record({
   credential,
 });
 
-/** Session tokens. */
 export const tokens = defineTarget(
   "tokens",
   "no token causes an error, and only signed ones sign in",

@@ -18,7 +18,6 @@ const FORMS = ["json", "lines", "otlp", "page", "packed page"] as const;
 
 const input = fc.record({
   form: fc.constantFrom(...FORMS),
-  /** Seeds of the traces. */
   seeds: fc.array(fc.nat(), { maxLength: 3 }),
   /** Changes to the file. */
   changes: fc.oneof(fc.constant([]), edits),
@@ -30,7 +29,6 @@ const input = fc.record({
 
 type File = typeof input extends fc.Arbitrary<infer T> ? T : never;
 
-/** Trace files that the viewer imports. */
 export const traceImport = defineTarget(
   "trace-import",
   "a trace file is imported, or an error says what is wrong with it",

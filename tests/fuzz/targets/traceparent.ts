@@ -47,7 +47,6 @@ const input = fc.record({
   tracestate: fc.option(mutated(fc.constant("a=1,b@c=2"))),
 });
 
-/** The `traceparent` header of requests. */
 export const traceparent = defineTarget(
   "traceparent",
   "a trace continues only with a header that is valid by the standard",

@@ -55,7 +55,6 @@ const input = fc.record({
   ),
 });
 
-/** Access to the traces. */
 export const viewerAccess = defineTarget(
   "viewer-access",
   "only loopback requests with a local host name and no foreign origin see the traces",
