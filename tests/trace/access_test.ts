@@ -8,7 +8,7 @@ function tcp(hostname: string): ConnectionInfo {
   return { remoteAddr: { transport: "tcp", hostname, port: 50_000 } };
 }
 
-/** Asks for the traces; gives the status and the message of an error. */
+/** Requests the traces. Returns the status and the message of an error. */
 async function ask(
   headers: Record<string, string>,
   info: ConnectionInfo | undefined = LOOPBACK,
@@ -21,7 +21,7 @@ async function ask(
   return [response.status, error?.message];
 }
 
-Deno.test("traces are shown to requests from this machine that name it", async () => {
+Deno.test("traces are shown to requests from this machine with its Host", async () => {
   for (
     const host of [
       "localhost",
@@ -39,7 +39,7 @@ Deno.test("traces are shown to requests from this machine that name it", async (
   }
 });
 
-Deno.test("a Host that is not this machine's keeps out pages whose name was pointed here", async () => {
+Deno.test("a Host of another name is rejected, which prevents DNS rebinding", async () => {
   for (
     const host of [
       "evil.example",
@@ -60,7 +60,7 @@ Deno.test("a Host that is not this machine's keeps out pages whose name was poin
       "[::2]:8000",
       "[::1].evil.example",
       "::1",
-      // What is no host at all, however it ends.
+      // Not a valid host, whatever its ending.
       "::1:80",
       "::ffff:127.0.0.1",
       "evil.example/.localhost",
@@ -75,7 +75,7 @@ Deno.test("a Host that is not this machine's keeps out pages whose name was poin
   }
 });
 
-Deno.test("without a Host header the address of the request counts", async () => {
+Deno.test("without a Host header, the URL of the request counts", async () => {
   assertEquals((await ask({}))[0], 200);
   assertEquals(
     (await ask({}, LOOPBACK, "http://evil.example/__app/traces/api"))[0],
@@ -83,7 +83,7 @@ Deno.test("without a Host header the address of the request counts", async () =>
   );
 });
 
-Deno.test("an Origin has to be that of the page's own server", async () => {
+Deno.test("an Origin must be the page's own server", async () => {
   const host = "localhost:8000";
   for (
     const [origin, status] of [
@@ -104,7 +104,7 @@ Deno.test("an Origin has to be that of the page's own server", async () => {
   }
 });
 
-Deno.test("a request from another machine is refused, whatever it says", async () => {
+Deno.test("a request from another machine is rejected, whatever its headers", async () => {
   for (
     const address of ["192.168.0.7", "10.0.0.1", "8.8.8.8", "::2", "fe80::1"]
   ) {
@@ -134,7 +134,7 @@ Deno.test("loopback connections of every kind are from this machine", async () =
   assertEquals((await ask({ host: "localhost" }, other))[0], 403);
 });
 
-Deno.test("a request of unknown origin is refused, and the message says what to do", async () => {
+Deno.test("a request of unknown origin is rejected with a message that explains what to do", async () => {
   for (const info of [undefined, {}]) {
     const handler = createTracesAPIHandler(createTracer());
     const response = await handler(new Request("http://localhost/"), info);
@@ -181,7 +181,7 @@ Deno.test("a refused request learns which condition it failed, and how to let ot
   }
 });
 
-Deno.test("authorize replaces the rule, at once or later, and gets request, connection and access", async () => {
+Deno.test("authorize replaces the rule, sync or async, and receives request, connection and access", async () => {
   const request = new Request("http://evil.example/", {
     headers: { host: "evil.example", origin: "http://evil.example" },
   });
@@ -208,7 +208,7 @@ Deno.test("authorize replaces the rule, at once or later, and gets request, conn
   }
 });
 
-Deno.test("over a real server curl's request is answered and one with a foreign Host is not", async () => {
+Deno.test("a real server answers curl and rejects a foreign Host", async () => {
   const handler = createTracesAPIHandler(createTracer());
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {} },
@@ -229,7 +229,7 @@ Deno.test("over a real server curl's request is answered and one with a foreign 
   await server.shutdown();
 });
 
-Deno.test("a request that came through a proxy is not from this machine", async () => {
+Deno.test("a request through a proxy isn't from this machine", async () => {
   for (
     const name of [
       "forwarded",
@@ -254,7 +254,7 @@ Deno.test("a request that came through a proxy is not from this machine", async 
   }
 });
 
-Deno.test("a page of another site may link to the viewer, but can't load it", async () => {
+Deno.test("a page of another site can link to the viewer, but not load it", async () => {
   const host = "localhost:8000";
   const site = { host, "sec-fetch-site": "cross-site" };
   for (const mode of ["no-cors", "cors", "websocket"]) {

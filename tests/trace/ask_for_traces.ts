@@ -1,24 +1,24 @@
 /**
- * Requests everything that a server has about traces, byte for byte, and returns
- * the status of each request.
+ * Sends all kinds of requests about traces to a server, as raw bytes, and
+ * returns the status of each.
  *
  * @module
  */
 
 import { type Child, handshake, startDeno } from "../helpers.ts";
 
-/** The status of each request. */
+/** Status of each kind of request. */
 export interface Statuses {
   readonly viewer: number;
   readonly api: number;
-  /** The live stream. */
+  /** Live stream. */
   readonly ws: number;
   readonly post: number;
-  /** The socket that pages post by. */
+  /** Socket through which pages post spans. */
   readonly wsClient: number;
 }
 
-/** The same status for all of them. */
+/** Returns the same status for all kinds. */
 export function all(status: number): Statuses {
   return {
     viewer: status,
@@ -33,23 +33,25 @@ export function all(status: number): Statuses {
 export interface TracedServer {
   readonly child: Child;
   readonly port: number;
-  /** The id of a stored trace. */
+  /** Id of a stored trace. */
   readonly traceId: string;
 }
 
-/** Settings of the server. */
+/** Options of the server. */
 export interface TracedServerOptions {
   /** Permissions. Default: the network and the environment. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** `plugin` or `handlers`, and `authorize`. */
+  /** `plugin` or `handlers`, and optionally `authorize`. */
   readonly args: readonly string[];
 }
 
-/** Whether the tests' environment would put each child into production. */
+/**
+ * Without these, the tests' environment could put each child into production.
+ */
 const PLAIN = { DENO_ENV: "", NODE_ENV: "" };
 
-/** Starts a server. End it by its child. */
+/** Starts a server. Dispose its child to stop it. */
 export async function startTracedServer(
   { flags = ["--allow-net", "--allow-env"], env = {}, args }:
     TracedServerOptions,
@@ -109,7 +111,7 @@ function request(
   return [`${method} ${path} HTTP/1.1`, ...lines, "", body].join("\r\n");
 }
 
-/** Sends bytes, and returns the status of the response. */
+/** Sends bytes and returns the status of the response. */
 export async function statusOf(
   target: Deno.ConnectOptions,
   text: string,

@@ -22,10 +22,10 @@ import {
 import { handshake } from "../helpers.ts";
 import { all, askForTraces, statusOf } from "./ask_for_traces.ts";
 
-// deno-lint-ignore no-explicit-any -- whatever the server sends
+// deno-lint-ignore no-explicit-any -- tests read any field
 type Message = any;
 
-/** Serves a tracer by the plugin. */
+/** Serves a tracer with the plugin. */
 async function serveTraces(tracer: Tracer, authorize: Authorize) {
   const errors: unknown[] = [];
   const app = createApp({
@@ -42,7 +42,9 @@ async function serveTraces(tracer: Tracer, authorize: Authorize) {
   };
 }
 
-/** A socket, the messages it has received, and a way to wait for more. */
+/**
+ * Opens a socket that records its messages, with a function to wait for more.
+ */
 async function connect(url: string) {
   const socket = new WebSocket(url.replace("http", "ws"));
   const messages: Message[] = [];
@@ -93,7 +95,7 @@ function traced() {
   return { tracer, traceId: root.traceId };
 }
 
-Deno.test("authorize learns which requests read traces and which post spans", async () => {
+Deno.test("authorize receives the kind of access, read or write, for each request", async () => {
   const asked: TraceAccess[] = [];
   const authorize: Authorize = (_request, _info, access) => {
     asked.push(access);
@@ -135,7 +137,7 @@ Deno.test("authorize learns which requests read traces and which post spans", as
   }
 });
 
-Deno.test("a caller who may only write can only post", async () => {
+Deno.test("a caller with write access can only post", async () => {
   const { tracer, traceId } = traced();
   await using server = await serveTraces(
     tracer,
@@ -156,7 +158,7 @@ Deno.test("a caller who may only write can only post", async () => {
   });
 });
 
-Deno.test("a caller who may only read can't post", async () => {
+Deno.test("a caller with read access can't post", async () => {
   const { tracer, traceId } = traced();
   await using server = await serveTraces(
     tracer,
@@ -185,7 +187,7 @@ Deno.test("a caller who may only read can't post", async () => {
     type: "error",
     error: "This socket may not post spans",
   });
-  // The trace can still be read.
+  // The trace is still readable.
   tracer.startTrace("job").end();
   assertEquals((await socket.next()).type, "trace:start");
   assertEquals(tracer.getTrace(traceId)?.spans.size, 1);
@@ -220,7 +222,7 @@ Deno.test("no message makes a write-only socket send a trace", async () => {
   ];
   for (const message of hostile) {
     socket.send(message);
-    // This event would be sent to other sockets.
+    // Other sockets would receive this event.
     tracer.startTrace("secret job").end();
   }
   socket.send({ type: "ping", sentAt: "last" });
@@ -239,7 +241,7 @@ Deno.test("no message makes a write-only socket send a trace", async () => {
   await socket.close();
 });
 
-Deno.test("by default pages of other sites neither read nor post", async () => {
+Deno.test("by default, pages of other sites neither read nor post", async () => {
   const { tracer, traceId } = traced();
   const app = createApp({ trace: tracePlugin(tracer) });
   await using server = await app.serve({
@@ -271,7 +273,7 @@ Deno.test("by default pages of other sites neither read nor post", async () => {
   assertEquals((await askForTraces(target, own, traceId)).post, 202);
 });
 
-Deno.test("an authorize that throws, rejects or gives no boolean lets nobody in", async () => {
+Deno.test("an authorize that throws, rejects or doesn't return a boolean denies access", async () => {
   const { tracer, traceId } = traced();
   const secret = "postgres://admin:hunter2@db";
   const rules: [unknown, number][] = [
@@ -335,7 +337,7 @@ Deno.test("with auth, visitors' pages post spans and only admins read them", asy
   let site = "";
   const app = createApp({
     trace: tracePlugin(tracer, {
-      // The recipe of docs/tracing.md.
+      // The recipe in docs/tracing.md.
       async authorize(request, info, access) {
         const origin = request.headers.get("origin") ?? site;
         if (origin !== site) return false;

@@ -1,10 +1,10 @@
-/** What a span of the browser keeps, and what the server makes of it. */
+/** Browser spans, and how the server records them. */
 
 import { assertEquals } from "@std/assert";
 import { createCollector, createTracer } from "@quartet/kit/trace";
 import { ClientSpan } from "@quartet/kit/trace/client";
 
-/** The record that the server has of a span after `fill` was done with it. */
+/** Returns the server's record of a span that `fill` has written to. */
 function kept(fill: (span: ClientSpan) => void) {
   const tracer = createTracer();
   const root = tracer.startTrace("GET /");
@@ -22,7 +22,7 @@ function kept(fill: (span: ClientSpan) => void) {
   return tracer.getTrace(traceId)!.spans.get(span.id)!;
 }
 
-Deno.test("the last value of an attribute stays when there is no room for another one", () => {
+Deno.test("the last value of an attribute counts, even if there is no room for other attributes", () => {
   const { attributes } = kept((span) => {
     for (let i = 0; i < 70; i++) span.setAttribute(`key ${i}`, "first");
     span.setAttribute("key 0", "last");
@@ -35,7 +35,7 @@ Deno.test("the last value of an attribute stays when there is no room for anothe
   assertEquals(attributes["key 64"], undefined);
 });
 
-Deno.test("a long name or key is shortened by the server, which says by how much", () => {
+Deno.test("the server shortens a long name or key and states by how much", () => {
   const { attributes, events } = kept((span) => {
     span.setAttribute("k".repeat(1000), 1);
     span.event("e".repeat(1000));

@@ -9,7 +9,7 @@ import * as client from "@quartet/kit/trace/client";
 import { buildSync } from "esbuild";
 import { ROOT } from "../helpers.ts";
 
-Deno.test("the client exports what a page needs and nothing else", () => {
+Deno.test("the client exports only what a page needs", () => {
   assertEquals(Object.keys(client).sort(), [
     "ClientSpan",
     "ClientTracer",
@@ -18,10 +18,10 @@ Deno.test("the client exports what a page needs and nothing else", () => {
   ]);
 });
 
-// The bundler's first run opens a port that stays open: not within a test.
+// The bundler's first run opens a port that stays open, so not within a test.
 buildSync({ stdin: { contents: "" }, write: false });
 
-Deno.test("the client is at most 2.5 KB, minified and compressed", async () => {
+Deno.test("the client has at most 2.5 KB, minified and compressed", async () => {
   const { outputFiles, metafile } = buildSync({
     stdin: {
       contents: `
@@ -40,14 +40,14 @@ Deno.test("the client is at most 2.5 KB, minified and compressed", async () => {
   });
   const foreign = Object.keys(metafile.inputs)
     .filter((path) => !/(^|\/)trace\/client[./]|^<stdin>$/.test(path));
-  assertEquals(foreign, ["core/bytes/hex.ts"], "and nothing else of the kit");
+  assertEquals(foreign, ["core/bytes/hex.ts"], "nothing else of the kit");
   const stream = new Blob([outputFiles[0]!.contents as Uint8Array<ArrayBuffer>])
     .stream().pipeThrough(new CompressionStream("gzip"));
   const { byteLength } = await new Response(stream).arrayBuffer();
   assertLessOrEqual(byteLength, 2_580);
 });
 
-Deno.test("where there is no page the client can be called and does nothing", async () => {
+Deno.test("outside a page, the client does nothing", async () => {
   const { fetch } = globalThis;
   assertEquals(getClientTracer(), undefined);
   const tracer = initClientTracing({
@@ -83,7 +83,7 @@ Deno.test("where there is no page the client can be called and does nothing", as
   assertEquals(globalThis.fetch, fetch);
 });
 
-Deno.test("withSpan() throws on what is thrown, at once or later", async () => {
+Deno.test("withSpan() rethrows errors, sync and async", async () => {
   const tracer = new ClientTracer();
   const reasons: unknown[] = [new Error("an error"), "a text", undefined, null];
   for (const reason of reasons) {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { createTestTracer, EPOCH, onlyTrace, rootOf } from "./fakes.ts";
 
-Deno.test("a span's times are epoch milliseconds with a fraction", () => {
+Deno.test("a span's times are epoch milliseconds with fractions", () => {
   const { tracer, clock } = createTestTracer();
   clock.advance(1.25);
   const span = tracer.startTrace("job");
@@ -15,7 +15,7 @@ Deno.test("a span's times are epoch milliseconds with a fraction", () => {
   assertEquals(duration, 2.5);
 });
 
-Deno.test("a wall clock that is set while a trace runs changes no duration", () => {
+Deno.test("setting the wall clock while a trace runs changes no duration", () => {
   const { tracer, clock } = createTestTracer();
   const span = tracer.startTrace("job");
   clock.advance(5);
@@ -45,7 +45,7 @@ Deno.test("the next trace follows a wall clock that was set", () => {
   );
 });
 
-Deno.test("small steps of the wall clock leave the time line even", () => {
+Deno.test("small steps of the wall clock don't affect the time line", () => {
   const { tracer, clock } = createTestTracer();
   tracer.startTrace("before").end();
   clock.wallOffset = 50;
@@ -58,7 +58,7 @@ Deno.test("small steps of the wall clock leave the time line even", () => {
   );
 });
 
-Deno.test("a machine that slept, its monotonic clock standing still, shows the right time afterwards", () => {
+Deno.test("after sleep, during which the monotonic clock stood still, times are right", () => {
   const { tracer, clock } = createTestTracer();
   clock.advance(10);
   tracer.startTrace("before").end();
@@ -72,7 +72,7 @@ Deno.test("a machine that slept, its monotonic clock standing still, shows the r
   );
 });
 
-Deno.test("Span.elapsed() tells the time so far, and after the end how long it was", () => {
+Deno.test("Span.elapsed() returns the time so far, and after the end the duration", () => {
   const { tracer, clock } = createTestTracer();
   const span = tracer.startTrace("job");
   clock.advance(3);

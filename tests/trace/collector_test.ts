@@ -15,12 +15,12 @@ import {
   treeOf,
 } from "./fakes.ts";
 
-/** An id that ends in a number. */
+/** Returns an id that ends in a number. */
 function id(n: number): string {
   return n.toString(16).padStart(16, "0");
 }
 
-/** A span as a browser sends it. */
+/** Returns a span as a browser sends it. */
 function clientSpan(
   n: number,
   parentId: string | null | undefined,
@@ -37,7 +37,9 @@ function clientSpan(
   };
 }
 
-/** A tracer with one ended trace, and how to send spans to it. */
+/**
+ * Creates a tracer with one ended trace, and a function to send spans to it.
+ */
 function setUp(): {
   tracer: TracerImpl;
   root: Span;
@@ -66,7 +68,7 @@ function setUp(): {
   };
 }
 
-Deno.test("a browser's span goes under its parent, be that a server's or a browser's", () => {
+Deno.test("a browser span is a child of its parent, on the server or in the browser", () => {
   const { tracer, root, step, receive } = setUp();
   const result = receive(
     clientSpan(1, root.id),
@@ -80,7 +82,7 @@ Deno.test("a browser's span goes under its parent, be that a server's or a brows
   );
 });
 
-Deno.test("a browser's span is recorded with all that it told, marked as from a browser", () => {
+Deno.test("a browser span is recorded with all its fields and marked as from a browser", () => {
   const { tracer, root, receive } = setUp();
   receive(clientSpan(1, root.id, {
     status: "error",
@@ -103,14 +105,14 @@ Deno.test("a browser's span is recorded with all that it told, marked as from a 
   });
 });
 
-Deno.test("a browser's span without layer and status is a custom one that went well", () => {
+Deno.test("a browser span without layer and status is custom and ok", () => {
   const { tracer, root, receive } = setUp();
   receive(clientSpan(1, root.id, { layer: undefined, status: undefined }));
   const { layer, status } = spanNamed(onlyTrace(tracer), "client 1");
   assertEquals([layer, status], ["custom", "ok"]);
 });
 
-Deno.test("a browser's span whose parent is unknown or absent goes under the root", () => {
+Deno.test("a browser span with an unknown or no parent is a child of the root", () => {
   const { tracer, receive } = setUp();
   receive(
     clientSpan(1, id(99)),
@@ -123,7 +125,7 @@ Deno.test("a browser's span whose parent is unknown or absent goes under the roo
   );
 });
 
-Deno.test("a parent that arrives later takes its children back", () => {
+Deno.test("a parent that arrives later gets its children back", () => {
   const { tracer, receive } = setUp();
   receive(clientSpan(2, id(1)));
   assertEquals(treeOf(onlyTrace(tracer)), "GET /(step, client 2)");
@@ -131,7 +133,7 @@ Deno.test("a parent that arrives later takes its children back", () => {
   assertEquals(treeOf(onlyTrace(tracer)), "GET /(step, client 1(client 2))");
 });
 
-Deno.test("spans of a browser stand in the order in which they began, whenever they arrive", () => {
+Deno.test("browser spans are ordered by start, whenever they arrive", () => {
   const { tracer, root, receive } = setUp();
   receive(clientSpan(5, root.id), clientSpan(2, root.id));
   receive(clientSpan(1, root.id, { startTime: EPOCH - 5 }));
@@ -141,7 +143,7 @@ Deno.test("spans of a browser stand in the order in which they began, whenever t
   assertEquals(times, times.toSorted((a, b) => a - b));
 });
 
-Deno.test("the browser's fetch that called the server stands above the server's root", () => {
+Deno.test("the browser's fetch that called the server is above the server's root", () => {
   const { tracer, clock } = createTestTracer();
   const root = tracer.startTrace("GET /", "request", {
     traceId: "a".repeat(32),
@@ -166,7 +168,7 @@ Deno.test("the browser's fetch that called the server stands above the server's 
   assertEquals(treeOf(trace, click), "click(fetch(GET /(unrelated)), render)");
 });
 
-Deno.test("browser spans that form a ring stay reachable from the root, each once", () => {
+Deno.test("browser spans that form a cycle stay reachable from the root, each once", () => {
   const { tracer, root, receive } = setUp();
   const result = receive(
     clientSpan(1, id(3)),
@@ -183,7 +185,7 @@ Deno.test("browser spans that form a ring stay reachable from the root, each onc
   assertEquals(root.id, trace.rootSpanId);
 });
 
-Deno.test("what hangs below a ring of browser spans stays there, also if it began first", () => {
+Deno.test("the children of a cycle of browser spans stay there, even if they started first", () => {
   const { tracer, receive } = setUp();
   receive(clientSpan(1, id(2)), clientSpan(2, id(3)), clientSpan(3, id(2)));
   const trace = onlyTrace(tracer);
@@ -191,7 +193,7 @@ Deno.test("what hangs below a ring of browser spans stays there, also if it bega
   assertMatch(treeOf(trace), /client 2\(client 1/);
 });
 
-Deno.test("a ring of browser spans above the server's root is opened as well", () => {
+Deno.test("a cycle of browser spans above the server's root is broken as well", () => {
   const { tracer } = createTestTracer();
   const root = tracer.startTrace("GET /", "request", { parentId: id(1) });
   root.end();
@@ -208,7 +210,7 @@ Deno.test("a ring of browser spans above the server's root is opened as well", (
   assertMatch(treeOf(trace, tops[0]), /GET \//);
 });
 
-Deno.test("a browser span that claims to be above and below the root is only above", () => {
+Deno.test("a browser span that claims to be both above and below the root is above", () => {
   const { tracer } = createTestTracer();
   const root = tracer.startTrace("GET /", "request", { parentId: id(1) });
   root.end();
@@ -224,7 +226,7 @@ Deno.test("a browser span that claims to be above and below the root is only abo
   );
 });
 
-Deno.test("a browser's span that is known already, or bears a server span's id, is not added", () => {
+Deno.test("a duplicate browser span, or one with a server span's id, isn't added", () => {
   const { tracer, root, receive } = setUp();
   const first = receive(clientSpan(1, root.id), clientSpan(1, null));
   const again = receive(clientSpan(1, root.id), {
@@ -237,7 +239,7 @@ Deno.test("a browser's span that is known already, or bears a server span's id, 
   assertEquals(rootOf(onlyTrace(tracer)).name, "GET /");
 });
 
-Deno.test("a browser's spans may come before the trace ends", () => {
+Deno.test("browser spans may arrive before the trace ends", () => {
   const { tracer } = createTestTracer();
   const root = tracer.startTrace("GET /");
   const updates: string[] = [];
@@ -257,7 +259,7 @@ Deno.test("a browser's spans may come before the trace ends", () => {
   assertEquals(treeOf(onlyTrace(tracer)), "GET /(client 1)");
 });
 
-Deno.test("spans for a trace that is gone are refused with a reason", () => {
+Deno.test("spans for an evicted trace are rejected with a reason", () => {
   const { tracer } = createTestTracer({ maxTraces: 1 });
   const gone = tracer.startTrace("gone");
   gone.end();
@@ -276,7 +278,7 @@ Deno.test("spans for a trace that is gone are refused with a reason", () => {
   );
 });
 
-Deno.test("of traces that share an id, the one that the browser's fetch called takes its spans", () => {
+Deno.test("among traces with one id, the one called by the browser's fetch receives its spans", () => {
   const { tracer } = createTestTracer();
   const traceId = "a".repeat(32);
   tracer.startTrace("GET /1", "request", { traceId, parentId: id(1) }).end();
@@ -289,7 +291,7 @@ Deno.test("of traces that share an id, the one that the browser's fetch called t
   assertEquals(tracer.getTraces().map((trace) => trace.spans.size), [2, 1]);
 });
 
-Deno.test("a browser's span does not change how long the trace took", () => {
+Deno.test("a browser span doesn't change the duration of the trace", () => {
   const { tracer, root, receive } = setUp();
   receive(clientSpan(1, root.id, {
     startTime: EPOCH - 5_000_000,
@@ -299,7 +301,7 @@ Deno.test("a browser's span does not change how long the trace took", () => {
   assertEquals([startTime, endTime, duration], [EPOCH, EPOCH + 10, 10]);
 });
 
-Deno.test("a browser's times are moved by the offset that it measured", () => {
+Deno.test("a browser's times are corrected by the offset that it measured", () => {
   const { tracer, root } = setUp();
   createCollector(tracer).receive({
     type: "client:spans",
@@ -318,7 +320,7 @@ Deno.test("a browser's times are moved by the offset that it measured", () => {
   ]);
 });
 
-Deno.test("without a measured offset, the moment of sending tells it", () => {
+Deno.test("without a measured offset, it is derived from the time of sending", () => {
   const { tracer, root } = setUp();
   createCollector(tracer, { now: () => EPOCH + 1_000 }).receive({
     type: "client:spans",
@@ -332,7 +334,7 @@ Deno.test("without a measured offset, the moment of sending tells it", () => {
   );
 });
 
-Deno.test("a clock that makes no sense is passed over", () => {
+Deno.test("an implausible clock is ignored", () => {
   const clocks = [
     null,
     5,
@@ -360,7 +362,7 @@ Deno.test("a clock that makes no sense is passed over", () => {
   }
 });
 
-Deno.test("a message of the wrong shape is refused with a reason", () => {
+Deno.test("a message of the wrong shape is rejected with a reason", () => {
   const { tracer, root } = setUp();
   const collector = createCollector(tracer);
   const { traceId } = root;
@@ -384,7 +386,7 @@ Deno.test("a message of the wrong shape is refused with a reason", () => {
   }
 });
 
-Deno.test("every field of a span is checked, and the others of its message are taken", () => {
+Deno.test("every field of a span is checked, and other spans of its message are accepted", () => {
   const hex = "16 lower-case hex digits, not all zero";
   const order =
     "spans[1].startTime and spans[1].endTime must be epoch milliseconds in this order";
@@ -429,13 +431,13 @@ Deno.test("every field of a span is checked, and the others of its message are t
   }
 });
 
-Deno.test("an id of zeros is no id", () => {
+Deno.test("an id of zeros is invalid", () => {
   const { receive } = setUp();
   const result = receive(clientSpan(0, null));
   assertEquals([result.added, result.rejected], [0, 1]);
 });
 
-Deno.test("attributes and events of a wrong shape are left out, the others kept", () => {
+Deno.test("attributes and events of a wrong shape are left out, and others kept", () => {
   const { tracer, receive } = setUp();
   receive(
     clientSpan(1, null, {
@@ -478,11 +480,11 @@ Deno.test("attributes and events of a wrong shape are left out, the others kept"
       "app.origin": "client",
     });
   }
-  // What is shown can be read back.
+  // The stored trace can be read back.
   deserializeTrace(JSON.stringify(serializeTrace(trace)));
 });
 
-Deno.test("a key called __proto__ changes nothing but itself", () => {
+Deno.test("a key named __proto__ is stored as a normal key", () => {
   const { tracer, root } = setUp();
   createCollector(tracer).receive(JSON.parse(`{
     "type": "client:spans",
@@ -539,7 +541,7 @@ Deno.test("long texts and many attributes and events of a browser are bounded", 
   assertEquals(Object.keys(span.events[0]!.attributes!).length, 16);
 });
 
-Deno.test("a message of too many spans is read up to the limit and says so", () => {
+Deno.test("a message with too many spans is read up to the limit, and an error says so", () => {
   const { receive } = setUp();
   const result = receive(
     ...Array.from({ length: 501 }, (_, i) => clientSpan(i + 1, null)),
@@ -551,7 +553,7 @@ Deno.test("a message of too many spans is read up to the limit and says so", () 
   });
 });
 
-Deno.test("spans of a browser for which the trace has no room are counted", () => {
+Deno.test("browser spans for which the trace has no room are counted", () => {
   const { tracer, receive } = setUp();
   const spans = (from: number) =>
     Array.from({ length: 300 }, (_, i) => clientSpan(from + i, null));
@@ -562,7 +564,7 @@ Deno.test("spans of a browser for which the trace has no room are counted", () =
   assertEquals(trace.metadata.droppedSpans, 102);
 });
 
-Deno.test("what browsers send, events included, stays within the bound of a trace", () => {
+Deno.test("data from browsers, including events, stays within the bound of a trace", () => {
   const { tracer, receive } = setUp();
   const events = Array.from({ length: 60 }, () => ({
     name: "e",

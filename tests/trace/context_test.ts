@@ -14,7 +14,7 @@ import {
 } from "@quartet/kit/trace";
 import { onlyTrace, rootOf, treeOf } from "./fakes.ts";
 
-Deno.test("getTracer() gives the tracer that was set, and one that does nothing before", () => {
+Deno.test("getTracer() returns the tracer that was set, and before that one that does nothing", () => {
   assertStrictEquals(getTracer(), noopTracer);
   const tracer = createTracer();
   setTracer(tracer);
@@ -25,7 +25,7 @@ Deno.test("getTracer() gives the tracer that was set, and one that does nothing 
   }
 });
 
-Deno.test("traceMiddleware() without a tracer takes the one that was set", async () => {
+Deno.test("traceMiddleware() without a tracer uses the one that was set", async () => {
   const tracer = createTracer();
   setTracer(tracer);
   try {
@@ -37,11 +37,11 @@ Deno.test("traceMiddleware() without a tracer takes the one that was set", async
   assertEquals(tracer.getTraces().length, 1);
 });
 
-Deno.test("getActiveSpan() is undefined where nothing is traced", () => {
+Deno.test("getActiveSpan() returns undefined outside a trace", () => {
   assertEquals(getActiveSpan(), undefined);
 });
 
-Deno.test("setActiveSpan() holds for the rest of the function and what it starts", async () => {
+Deno.test("setActiveSpan() applies to the rest of the function and to work that it starts", async () => {
   const tracer = createTracer();
   await tracer.withSpan("root", "request", async (root) => {
     const other = root.child("other", "custom");
@@ -104,7 +104,7 @@ Deno.test("spans find their parents through promises, timers and callbacks", asy
   );
 });
 
-/** A tree of work, drawn from a seed: the names tell where each span belongs. */
+/** A random tree of work. The names contain the place of each span. */
 interface Work {
   readonly name: string;
   readonly delay: number;
@@ -163,7 +163,7 @@ function namesOf(work: Work): string[] {
   return [work.name, ...work.below.flatMap(namesOf)];
 }
 
-/** Checks that every span stands where its name says. */
+/** Checks that each span is where its name says. */
 function checkTree(trace: TraceData, work: Work): void {
   const names = [...trace.spans.values()].map((span) => span.name);
   assertEquals(
@@ -180,7 +180,7 @@ function checkTree(trace: TraceData, work: Work): void {
   }
 }
 
-Deno.test("200 requests at once each have exactly their own spans, under the right parents", async () => {
+Deno.test("200 concurrent requests each have exactly their own spans, under the right parents", async () => {
   const tracer = createTracer();
   const plans = Array.from(
     { length: 200 },
@@ -216,7 +216,7 @@ Deno.test("200 requests at once each have exactly their own spans, under the rig
   }
 });
 
-Deno.test("setActiveSpan() takes the place of the call before, however often it is called", () => {
+Deno.test("setActiveSpan() replaces the previous call, however often it is called", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("job");
   for (let i = 0; i < 100_000; i++) {
@@ -230,7 +230,7 @@ Deno.test("setActiveSpan() takes the place of the call before, however often it 
   assertEquals(getActiveSpan(), undefined);
 });
 
-Deno.test("withSpan() opens its span below the active one, and only runs without one", () => {
+Deno.test("withSpan() opens a child of the active span, and without one only calls the function", () => {
   assertEquals(withSpan("alone", "custom", () => 1), 1);
   const tracer = createTracer();
   tracer.withSpan("job", "custom", () => {

@@ -1,4 +1,4 @@
-/** What can be closed or stopped is so at the end of its block. */
+/** Disposing with `using` closes what can be closed or stopped. */
 
 import { assertEquals } from "@std/assert";
 import {
@@ -9,7 +9,7 @@ import {
 } from "@quartet/kit/trace";
 import * as noop from "@quartet/kit/trace/noop";
 
-Deno.test("a trace socket closes its connections at the end of its block", async () => {
+Deno.test("disposing a trace socket closes its connections", async () => {
   await using stream = createTraceWebSocket(createTracer());
   await using server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
@@ -26,7 +26,7 @@ Deno.test("a trace socket closes its connections at the end of its block", async
   assertEquals(stream.size, 0);
 });
 
-Deno.test("an exporter sends what waits at the end of its block", async () => {
+Deno.test("disposing an exporter sends the traces that wait", async () => {
   const tracer = createTracer();
   const sent: string[] = [];
   let waiting: readonly number[] = [];
@@ -49,7 +49,7 @@ Deno.test("an exporter sends what waits at the end of its block", async () => {
   assertEquals(sent.length, 1);
 });
 
-Deno.test("a reporter prints no more after the end of its block", () => {
+Deno.test("disposing a reporter stops its output", () => {
   const tracer = createTracer();
   const printed: string[] = [];
   {
@@ -63,7 +63,7 @@ Deno.test("a reporter prints no more after the end of its block", () => {
   assertEquals(printed, ["job"]);
 });
 
-Deno.test("those of the no-op entry can stand in such a block", async () => {
+Deno.test("objects of the no-op entry can be disposed", async () => {
   const tracer = noop.createTracer();
   await using stream = noop.createTraceWebSocket(tracer);
   await using exporter = noop.createOTLPExporter({ url: "" });

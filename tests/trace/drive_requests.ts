@@ -1,6 +1,6 @@
 /**
- * Drives 100,000 requests through the middleware and tells what is held, as
- * JSON; started by memory_test.ts with `--expose-gc`.
+ * Sends 100,000 requests through the middleware and prints the memory held, as
+ * JSON. Started by memory_test.ts with `--expose-gc`.
  */
 
 import { createApp } from "@quartet/kit/app";
@@ -22,7 +22,7 @@ const app = createApp({
       traceLoader("item", async (span) => {
         span.setAttribute("app.text", `text of ${params.id}`.repeat(20));
         span.event("seen", { id: params.id! });
-        // Ends with its trace, as it is never ended here.
+        // Ends with its trace, as nothing else ends it.
         span.child("forgotten", "custom");
         await Promise.resolve();
         if (Number(params.id) % 10 === 0) span.error(new Error("tenth"));
@@ -44,7 +44,7 @@ async function drive(from: number, to: number): Promise<number> {
     );
     await response.text();
   }
-  // A WeakRef holds its target until the end of the running job.
+  // A WeakRef keeps its target alive until the current job ends.
   await new Promise((resolve) => setTimeout(resolve));
   gc();
   await new Promise((resolve) => setTimeout(resolve));

@@ -44,7 +44,7 @@ const NUMBERS = [
 
 const TIMES = [0, -0, -1.5, 0.3, 2 ** 41 + 0.5, 1e15, 8.64e15, 1e300];
 
-/** Any trace that the types allow, however unlikely. */
+/** Returns any trace that the types allow, however unlikely. */
 export function anyTrace(random: SeededRandom): SerializedTrace {
   const isHex = random.chance(0.7);
   const anyId = (bytes: number) => isHex ? random.hex(bytes) : anyText(random);
@@ -91,7 +91,7 @@ export function anyTrace(random: SeededRandom): SerializedTrace {
   };
 }
 
-/** Any text, among them those that break things. */
+/** Returns any text, including problematic characters. */
 export function anyText(random: SeededRandom): string {
   if (random.chance(0.5)) return random.pick(TEXTS);
   return Array.from(
@@ -100,7 +100,7 @@ export function anyText(random: SeededRandom): string {
   ).join("");
 }
 
-/** Attributes under any keys. */
+/** Returns attributes with any keys. */
 export function anyAttributes(
   random: SeededRandom,
 ): Record<string, AttributeValue> {

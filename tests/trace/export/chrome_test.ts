@@ -14,14 +14,14 @@ function slicesOf(traces: readonly SerializedTrace[]): ChromeTraceEvent[] {
   return toChromeTrace(traces).traceEvents.filter(({ ph }) => ph === "X");
 }
 
-/** Fails unless any two slices of a thread are nested or apart. */
+/** Asserts that any two slices of a thread are nested or disjoint. */
 function assertNested(slices: readonly ChromeTraceEvent[]): void {
   const threads = new Map<string, [number, number][]>();
   for (const { pid, tid, ts = NaN, dur = NaN } of slices) {
     const key = `${pid}/${tid}`;
     const thread = threads.get(key) ?? [];
     threads.set(key, thread);
-    // As Perfetto does: each on its own to whole nanoseconds.
+    // Truncates each to whole nanoseconds, as Perfetto does.
     const start = Math.trunc(ts * 1000);
     thread.push([start, start + Math.trunc(dur * 1000)]);
   }
@@ -54,7 +54,7 @@ Deno.test("toChromeTrace() nests children in their parent on one thread", () => 
   );
 });
 
-Deno.test("toChromeTrace() gives parallel spans threads of their own, and uses them again", () => {
+Deno.test("toChromeTrace() gives parallel spans their own threads, and reuses these", () => {
   const slices = slicesOf([makeTrace([
     { startTime: 0, endTime: 10 },
     { under: 0, startTime: 1, endTime: 5 },
@@ -69,7 +69,7 @@ Deno.test("toChromeTrace() gives parallel spans threads of their own, and uses t
   assertNested(slices);
 });
 
-Deno.test("toChromeTrace() nests properly whatever the trace", () => {
+Deno.test("toChromeTrace() nests slices properly for any trace", () => {
   const random = new SeededRandom(11);
   const traces = Array.from(
     { length: 100 },
@@ -87,7 +87,7 @@ Deno.test("toChromeTrace() nests properly whatever the trace", () => {
   assertNested(slicesOf(realisticTraces(50, 20)));
 });
 
-Deno.test("toChromeTrace() takes traces with rings, repeated ids and odd times", () => {
+Deno.test("toChromeTrace() accepts traces with cycles, duplicate ids and odd times", () => {
   const random = new SeededRandom(5);
   for (let i = 0; i < 100; i++) {
     const trace = anyTrace(random);
@@ -97,7 +97,7 @@ Deno.test("toChromeTrace() takes traces with rings, repeated ids and odd times",
   }
 });
 
-Deno.test("toChromeTrace() counts from the earliest start and says when that was", () => {
+Deno.test("toChromeTrace() counts from the earliest start, which it reports", () => {
   const browser = makeTrace([
     { startTime: 5, endTime: 9 },
     { startTime: 2.5, endTime: 9 },
@@ -136,7 +136,7 @@ Deno.test("toChromeTrace() names processes and threads", () => {
   ]);
 });
 
-Deno.test("toChromeTrace() keeps attributes, and events as moments on the span's thread", () => {
+Deno.test("toChromeTrace() keeps attributes, and writes events as instants on the span's thread", () => {
   const { traceEvents } = toChromeTrace([makeTrace([{
     layer: "database",
     status: "error",
@@ -173,7 +173,7 @@ Deno.test("toChromeTrace() keeps attributes, and events as moments on the span's
   ]);
 });
 
-Deno.test("assignLanes() takes 50,000 spans that run side by side", () => {
+Deno.test("assignLanes() handles 50,000 parallel spans", () => {
   const spans = Array.from({ length: 50_000 }, (_, i) => ({
     start: i,
     end: 1e6 + i,
@@ -185,7 +185,7 @@ Deno.test("assignLanes() takes 50,000 spans that run side by side", () => {
   assertLess(performance.now() - began, 3000);
 });
 
-Deno.test("toChromeTrace() of no traces is a file without events", () => {
+Deno.test("toChromeTrace() of no traces returns a file without events", () => {
   const { traceEvents, otherData } = toChromeTrace([]);
   assertEquals(traceEvents, []);
   assertEquals(otherData.epoch, 0);

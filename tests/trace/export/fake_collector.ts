@@ -1,18 +1,18 @@
 import { gunzip } from "./gunzip.ts";
 import type { OTLPTraces } from "@quartet/kit/trace";
 
-/** A request that a {@linkcode FakeCollector} got. */
+/** A request received by a {@linkcode FakeCollector}. */
 export interface Received {
   readonly url: string;
   readonly headers: Headers;
   readonly body: OTLPTraces;
 }
 
-/** A server on this machine that takes OTLP and answers as told. */
+/** A local OTLP server with configurable responses. */
 export class FakeCollector implements AsyncDisposable {
-  /** The requests so far. */
+  /** Requests received so far. */
   readonly received: Received[] = [];
-  /** What it answers next; after the last, 200. */
+  /** The next responses. Afterwards it answers 200. */
   readonly answers: (() => Response | Promise<Response>)[] = [];
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   #onRequest: (() => void) | undefined;
@@ -24,12 +24,12 @@ export class FakeCollector implements AsyncDisposable {
     );
   }
 
-  /** Where it listens, without a path. */
+  /** Base URL, without a path. */
   get url(): string {
     return `http://127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** How many traces it got, in all requests together. */
+  /** Number of traces received, in all requests. */
   get traceCount(): number {
     return this.received.reduce(
       (count, { body }) => count + body.resourceSpans.length,
@@ -37,14 +37,14 @@ export class FakeCollector implements AsyncDisposable {
     );
   }
 
-  /** The names of the first spans of all traces it got, in order. */
+  /** Names of the first spans of all traces received, in order. */
   get traceNames(): string[] {
     return this.received.flatMap(({ body }) =>
       body.resourceSpans.map(({ scopeSpans }) => scopeSpans[0]!.spans[0]!.name)
     );
   }
 
-  /** Waits until it has got so many requests. */
+  /** Waits until it has received this number of requests. */
   async requests(count: number): Promise<void> {
     while (this.received.length < count) {
       await new Promise<void>((resolve) => this.#onRequest = resolve);

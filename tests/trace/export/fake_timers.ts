@@ -6,7 +6,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** Time that only goes on when a test says so. Chance is always 0. */
+/** Timers that a test advances. Random values are always 0. */
 export class FakeTimers implements OTLPExporterTimers {
   #now = Date.parse("2026-01-01T00:00:00Z");
   readonly #timers = new Set<Timer>();
@@ -28,24 +28,24 @@ export class FakeTimers implements OTLPExporterTimers {
     return 0;
   }
 
-  /** The delays of all timers that are set. */
+  /** Delays of all pending timers. */
   get delays(): number[] {
     return Array.from(this.#timers, ({ delay }) => delay);
   }
 
-  /** Waits until somebody has set a timer with this delay. */
+  /** Waits until a timer with this delay is set. */
   async timer(delay: number): Promise<void> {
     if (this.delays.includes(delay)) return;
     await new Promise<void>((resolve) => this.#waiting.set(delay, resolve));
   }
 
-  /** Waits for a timer with this delay, then lets that much time pass. */
+  /** Waits for a timer with this delay, then advances the time by it. */
   async pass(delay: number): Promise<void> {
     await this.timer(delay);
     this.advance(delay);
   }
 
-  /** Lets time pass. */
+  /** Advances the time. */
   advance(time: number): void {
     this.#now += time;
     for (const timer of [...this.#timers]) {

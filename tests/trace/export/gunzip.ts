@@ -1,6 +1,6 @@
 import { startGunzip } from "../../../trace/export/gzip.ts";
 
-/** Decompresses `bytes` to the end, unless they become more than `limit`. */
+/** Decompresses `bytes`, up to `limit` bytes of output. */
 export async function gunzip(
   bytes: Uint8Array<ArrayBuffer>,
   limit: number,

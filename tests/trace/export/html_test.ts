@@ -9,7 +9,10 @@ const PAGE = BEFORE +
   '<script type="application/json" id="trace-data" data-encoding="none"></script>' +
   AFTER;
 
-/** What a browser finds in the element: all up to the first end tag. */
+/**
+ * Returns the element's content as a browser parses it: up to the first end
+ * tag.
+ */
 function blockOf(html: string): { encoding: string; text: string } {
   assert(html.startsWith(BEFORE));
   const [, encoding = "", rest = ""] =
@@ -39,14 +42,14 @@ Deno.test("insertTraceData() puts JSON into the page that no text in it can leav
   assertEquals(block.text.match(/[<>&\u2028\u2029]/), null);
 });
 
-Deno.test("insertTraceData() escapes halves of surrogate pairs, which no file holds", () => {
+Deno.test("insertTraceData() escapes lone surrogates, which files can't contain", () => {
   const text = '["\ud800"]';
   const html = insertTraceData(PAGE, { encoding: "json", text });
   const saved = new TextDecoder().decode(new TextEncoder().encode(html));
   assertEquals(JSON.parse(blockOf(saved).text), ["\ud800"]);
 });
 
-Deno.test("insertTraceData() puts packed text into the page as it is", async () => {
+Deno.test("insertTraceData() puts packed text into the page unchanged", async () => {
   const trace = makeTrace([{ name: "</script>" }]);
   const text = await packTraces([trace]);
   const block = blockOf(insertTraceData(PAGE, { encoding: "packed", text }));
@@ -54,13 +57,13 @@ Deno.test("insertTraceData() puts packed text into the page as it is", async () 
   assertEquals((await unpackTraces(block.text)).trace(0), trace);
 });
 
-Deno.test("insertTraceData() replaces the traces that a page has", () => {
+Deno.test("insertTraceData() replaces the traces of a page", () => {
   const first = insertTraceData(PAGE, { encoding: "json", text: '["<"]' });
   const second = insertTraceData(first, { encoding: "packed", text: "QQ==" });
   assertEquals(blockOf(second), { encoding: "packed", text: "QQ==" });
 });
 
-Deno.test("insertTraceData() refuses pages without exactly one place for traces", () => {
+Deno.test("insertTraceData() rejects pages without exactly one place for traces", () => {
   const block = { encoding: "json", text: "[]" } as const;
   const cases: [string, string][] = [
     ["<html></html>", "received one with 0"],
@@ -71,7 +74,7 @@ Deno.test("insertTraceData() refuses pages without exactly one place for traces"
   }
 });
 
-Deno.test("insertTraceData() refuses packed text that isn't base64", () => {
+Deno.test("insertTraceData() rejects packed text that isn't base64", () => {
   assertThrows(
     () => insertTraceData(PAGE, { encoding: "packed", text: "</script>" }),
     TypeError,

@@ -4,21 +4,21 @@ import type {
   TraceMetadata,
 } from "../../../trace/types.ts";
 
-/** What a test says about a span; the rest doesn't matter to it. */
+/** Fields of a span that matter to a test. The others have defaults. */
 export interface SpanSketch extends Partial<Omit<SpanData, "children">> {
-  /** The place of the parent in the list. */
+  /** Index of the parent in the list. */
   readonly under?: number;
 }
 
-/** When the traces of tests begin. */
+/** Start of the tests' traces, in epoch milliseconds. */
 export const START = 1_760_000_000_000;
 
-/** A span id made of a number. */
+/** Returns a span id for a number. */
 export function spanId(n: number): string {
   return (n + 1).toString(16).padStart(16, "0");
 }
 
-/** A trace of these spans. Times are relative to {@linkcode START}. */
+/** Returns a trace of these spans. Times are relative to {@linkcode START}. */
 export function makeTrace(
   sketches: readonly SpanSketch[],
   metadata: TraceMetadata = { origin: "server" },

@@ -2,11 +2,11 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { openTraces, packTraces } from "../../../trace/export/pack.ts";
 import { realisticTraces } from "./realistic.ts";
 
-// Random ids don't compress: so that the index is far from the end.
+// Random ids don't compress, so the index is far from the end.
 const traces = realisticTraces(2_000, 20);
 const text = await packTraces(traces);
 
-Deno.test("openTraces() lists the traces before the rest of the text is there", async () => {
+Deno.test("openTraces() lists the traces before the rest of the text arrives", async () => {
   const rest = Promise.withResolvers<void>();
   const half = text.length / 2;
   const packed = await openTraces((async function* () {
@@ -25,7 +25,7 @@ Deno.test("openTraces() lists the traces before the rest of the text is there", 
   assertEquals(packed.trace(1_999), traces[1_999]);
 });
 
-Deno.test("openTraces() takes text that is cut anywhere, and space in it", async () => {
+Deno.test("openTraces() accepts text that is split anywhere, and white space in it", async () => {
   const few = traces.slice(0, 3);
   const whole = await packTraces(few);
   for (const length of [1, 2, 3, 5, 64, 77]) {
@@ -39,7 +39,7 @@ Deno.test("openTraces() takes text that is cut anywhere, and space in it", async
   }
 });
 
-Deno.test("openTraces() finds damage behind the index when it is completed", async () => {
+Deno.test("openTraces() detects damage after the index when it is completed", async () => {
   const end = text.length - 4_000;
   for (
     const [damaged, message] of [

@@ -1,4 +1,4 @@
-/** What a collector makes of the traces of a server like one in production. */
+/** Exports of a server like one in production, as a collector sees them. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
@@ -24,7 +24,7 @@ import {
 
 const LOCAL = { port: 0, hostname: "127.0.0.1", onListen() {} };
 
-Deno.test("a collector takes what a server with all modules exports, and can tell all of it", async () => {
+Deno.test("a collector accepts and understands the exports of a server with all modules", async () => {
   await using collector = new StrictCollector();
   const tracer = createTracer({ maxSpansPerTrace: 20 });
   const problems: string[] = [];
@@ -95,7 +95,7 @@ Deno.test("a collector takes what a server with all modules exports, and can tel
     return found[0]!;
   };
 
-  // A request of another service, and work below it.
+  // A request of another service, and its child spans.
   const [continued] = named("GET /values");
   assertEquals(continued?.traceId, remote.traceId);
   assertEquals(continued?.parentSpanId, remote.parentId);
@@ -104,14 +104,14 @@ Deno.test("a collector takes what a server with all modules exports, and can tel
   assertEquals(continued?.attributes["http.response.status_code"], {
     intValue: "200",
   });
-  // Who isn't signed in is refused, which is no failure of the server's.
+  // A request without sign-in is rejected, which isn't a failure of the server.
   const refused = named("GET /values")[1];
   assertEquals(refused?.attributes["http.response.status_code"], {
     intValue: "401",
   });
   assertEquals(refused?.status, { code: 0 });
 
-  // Values of every kind, as far as there is room for them.
+  // Values of all types, as far as there is room for them.
   const values = one("日本 \ufffd ✓");
   assertEquals(values.kind, 1);
   for (
@@ -134,7 +134,7 @@ Deno.test("a collector takes what a server with all modules exports, and can tel
   assertEquals(values.droppedAttributesCount, 24);
   assertEquals(values.droppedEventsCount, 23);
 
-  // What was cut short, and what did not fit.
+  // Shortened texts, and attributes that didn't fit.
   assertEquals(one("forgotten").status, {
     code: 2,
     message: "The span was open when its trace ended",
@@ -142,7 +142,7 @@ Deno.test("a collector takes what a server with all modules exports, and can tel
   const { attributes: { "app.trace": told } } = one("GET /many");
   assert(JSON.parse(told?.stringValue ?? "{}").droppedSpans > 0);
 
-  // What was thrown is told once, where it was thrown.
+  // An exception is recorded once, where it was thrown.
   const failed = one("GET /fails");
   assertEquals(failed.status, { code: 2 });
   assertEquals(failed.attributes["error.type"], { stringValue: "500" });
@@ -163,7 +163,7 @@ Deno.test("a collector takes what a server with all modules exports, and can tel
       .value;
   assert(stack?.includes("Caused by: Error: deep inside"));
 
-  // Databases are called, procedures are not requests of their own.
+  // Database calls are client spans. Procedures aren't requests of their own.
   const query = one("db.query");
   assertEquals(query.kind, 3);
   assertEquals(query.attributes["db.query.text"], {
@@ -173,14 +173,14 @@ Deno.test("a collector takes what a server with all modules exports, and can tel
   assertEquals(one("rpc:broken").status.code, 2);
 });
 
-/** Keeps failures that a test provokes out of its output. */
+/** Keeps provoked failures out of the test output. */
 function muteErrors(): { restore(): void } {
   const { error } = console;
   console.error = () => {};
   return { restore: () => console.error = error };
 }
 
-Deno.test("a collector makes one tree of what two servers export of one request", async () => {
+Deno.test("a collector joins the exports of two servers for one request into one tree", async () => {
   await using collector = new StrictCollector();
   const service = (serviceName: string) => {
     const tracer = createTracer();
@@ -235,7 +235,7 @@ Deno.test("a collector makes one tree of what two servers export of one request"
   }
 });
 
-Deno.test("a collector gets what was under way when the server was told to stop", async () => {
+Deno.test("a collector receives the spans that were in progress at shutdown", async () => {
   await using collector = new StrictCollector();
   const tracer = createTracer();
   const exporter = createOTLPExporter({ url: collector.url });
@@ -278,7 +278,7 @@ Deno.test("a collector gets what was under way when the server was told to stop"
   await begun;
   void server.shutdown();
   stop();
-  // As docs/tracing.md has it.
+  // As in docs/tracing.md.
   await server.finished;
   await exporter.close();
   assertEquals(await (await slow).json(), 1);
@@ -291,9 +291,9 @@ Deno.test("a collector gets what was under way when the server was told to stop"
   );
 });
 
-Deno.test("whatever a trace holds, its export is what OpenTelemetry's definitions say", () => {
+Deno.test("the export of any trace conforms to OpenTelemetry's definitions", () => {
   const random = new SeededRandom(216);
-  // Later than that, 64 bits of nanoseconds are over.
+  // Later times overflow 64 bits of nanoseconds.
   const year2500 = Date.UTC(2500);
   let count = 0;
   while (count < 300) {
@@ -309,13 +309,13 @@ Deno.test("whatever a trace holds, its export is what OpenTelemetry's definition
       events: span.events,
       name: span.name,
     })));
-    // It throws at anything that the definitions don't have.
+    // Throws at anything that the definitions don't contain.
     decodeStrictly(JSON.stringify(toOTLP([{ ...trace, id, spans }])));
     count++;
   }
 });
 
-Deno.test("the collector of these tests refuses what isn't OTLP/JSON", () => {
+Deno.test("the collector of these tests rejects anything but OTLP/JSON", () => {
   const now = `${Date.now()}000000`;
   const span = {
     traceId: "a".repeat(32),

@@ -1,7 +1,7 @@
 /**
- * OTLP/JSON as OpenTelemetry's own definitions have it: opentelemetry-proto
- * 1.7, compiled by OpenTelemetry for JavaScript. 0.216 is its last release
- * that has those of traces.
+ * OTLP/JSON as defined by OpenTelemetry: opentelemetry-proto 1.7, compiled by
+ * OpenTelemetry for JavaScript. Release 0.216 is the last that includes the
+ * definitions of traces.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import definitions from "@opentelemetry/otlp-transformer/build/src/generated/roo
 import { assertEquals } from "@std/assert";
 import type { OTLPTraces } from "@quartet/kit/trace";
 
-/** A message of protobuf, as protobufjs compiles it. */
+/** A message of protobuf, as compiled by protobufjs. */
 interface MessageType {
   fromObject(object: unknown): object;
   verify(message: object): string | null;
@@ -19,7 +19,7 @@ interface MessageType {
   toObject(message: object, options: object): unknown;
 }
 
-// The package declares no more of it than that it is compiled by protobufjs.
+// The package declares no more types than this.
 const { ExportTraceServiceRequest } = (definitions as unknown as {
   opentelemetry: {
     proto: {
@@ -31,11 +31,10 @@ const { ExportTraceServiceRequest } = (definitions as unknown as {
 }).opentelemetry.proto.collector.trace.v1;
 
 /**
- * Reads a request by way of protobuf's own bytes, and refuses all that would
- * come back in another form: fields that there are not, or that are spelled
- * otherwise, enums by name, 64-bit integers as numbers, wrong types, ids that
- * are not hexadecimal. A collector ignores unknown fields, as it must; so it
- * would not notice.
+ * Converts a request to protobuf bytes and back, and rejects everything that
+ * comes back in another form: unknown or misspelled fields, enums by name,
+ * 64-bit integers as numbers, wrong types, ids that aren't hexadecimal. A
+ * collector must ignore unknown fields, so it wouldn't detect these.
  */
 export function decodeStrictly(json: string): OTLPTraces {
   const given: unknown = JSON.parse(json);
@@ -53,7 +52,9 @@ export function decodeStrictly(json: string): OTLPTraces {
 
 const IDS = ["traceId", "spanId", "parentSpanId"];
 
-/** OTLP/JSON has ids in hexadecimal, where protobuf's JSON has base64. */
+/**
+ * Maps ids: they are hexadecimal in OTLP/JSON, but base64 in protobuf's JSON.
+ */
 function mapIds(value: unknown, map: (id: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => mapIds(item, map));
   if (typeof value !== "object" || value === null) return value;
@@ -73,7 +74,7 @@ function toHex(id: unknown): string {
   return new Uint8Array(id as Uint8Array).toHex();
 }
 
-/** Protobuf can't tell a list without items from none. */
+/** Removes empty lists: protobuf doesn't distinguish them from absent ones. */
 function withoutEmptyLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmptyLists);
   if (typeof value !== "object" || value === null) return value;

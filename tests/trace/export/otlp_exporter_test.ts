@@ -19,7 +19,7 @@ import { FakeTimers } from "./fake_timers.ts";
 import { FakeCollector } from "./fake_collector.ts";
 import { makeTrace } from "./make_trace.ts";
 
-/** How long the exporter waits for an answer. */
+/** Time that the exporter waits for a response, in milliseconds. */
 const ANSWER_TIMEOUT = 10_000;
 
 interface Bench extends AsyncDisposable {
@@ -27,9 +27,9 @@ interface Bench extends AsyncDisposable {
   readonly timers: FakeTimers;
   readonly tracer: Tracer;
   readonly exporter: OTLPExporter;
-  /** What was reported. */
+  /** Reported errors. */
   readonly errors: string[];
-  /** Ends so many traces. */
+  /** Ends this number of traces. */
   end(count?: number): void;
 }
 
@@ -64,7 +64,7 @@ function setUp(options: Partial<OTLPExporterOptions> = {}): Bench {
   };
 }
 
-/** The numbers of traces: those that are given, and else none. */
+/** Returns the exporter's statistics, with 0 for fields that aren't given. */
 function stats(
   { queued = 0, exported = 0, ...lost }:
     & Partial<OTLPExporterStats["lost"]>
@@ -82,7 +82,7 @@ function stats(
   };
 }
 
-/** A port that nobody listens on. */
+/** Returns a port on which nothing listens. */
 function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
@@ -91,7 +91,7 @@ function freePort(): number {
 const answer = (status: number, headers: HeadersInit = {}) => () =>
   new Response("details", { status, headers });
 
-Deno.test("exporter sends ended traces together, after a while", async () => {
+Deno.test("exporter sends ended traces together after a delay", async () => {
   await using bench = setUp({
     headers: { authorization: "Bearer secret" },
     serviceName: "atlas",
@@ -136,7 +136,7 @@ Deno.test("exporter sends as soon as a batch is full, but not while a trace ends
   assertEquals(exporter.stats.queued, 1);
 });
 
-Deno.test("exporter keeps the path of its address", async () => {
+Deno.test("exporter keeps the path of its URL", async () => {
   await using collector = new FakeCollector();
   const exporter = createOTLPExporter({
     url: `${collector.url}/otlp/traces?tenant=1`,
@@ -151,7 +151,7 @@ Deno.test("exporter keeps the path of its address", async () => {
   );
 });
 
-Deno.test("exporter compresses if told to", async () => {
+Deno.test("exporter compresses if configured", async () => {
   await using bench = setUp({ gzip: true });
   bench.end(20);
   assert(await bench.exporter.flush());
@@ -160,7 +160,7 @@ Deno.test("exporter compresses if told to", async () => {
   assertEquals(bench.collector.traceCount, 20);
 });
 
-Deno.test("exporter tries again after twice as long each time, with the same traces", async () => {
+Deno.test("exporter retries the same traces with doubling delays", async () => {
   await using bench = setUp();
   const { collector, timers, exporter } = bench;
   collector.answers.push(answer(503), answer(429), answer(502), answer(504));
@@ -191,7 +191,7 @@ Deno.test("exporter waits as long as Retry-After says, in seconds or until a dat
   assertEquals(exporter.stats.exported, 1);
 });
 
-Deno.test("exporter doesn't repeat what the collector refuses for good", async () => {
+Deno.test("exporter doesn't retry after a permanent error", async () => {
   for (const status of [400, 401, 404, 413, 500]) {
     await using bench = setUp();
     bench.collector.answers.push(answer(status));
@@ -203,14 +203,14 @@ Deno.test("exporter doesn't repeat what the collector refuses for good", async (
   }
 });
 
-Deno.test("exporter gives up after the sixth attempt and goes on with the next batch", async () => {
+Deno.test("exporter gives up after the sixth attempt and continues with the next batch", async () => {
   await using bench = setUp({ batch: { maxSize: 1, maxInFlight: 1 } });
   const { collector, timers, exporter } = bench;
   const bad = () => new Response(null, { status: 503 });
   collector.answers.push(bad);
   bench.end(2);
   timers.advance(0);
-  // The second is sent while the first waits.
+  // The second batch is sent while the first waits.
   await collector.requests(2);
   assertEquals(collector.traceNames, ["job 0", "job 1"]);
   collector.answers.push(bad, bad, bad, bad, bad);
@@ -223,7 +223,7 @@ Deno.test("exporter gives up after the sixth attempt and goes on with the next b
   assertEquals(exporter.stats, stats({ exported: 1, unavailable: 1 }));
 });
 
-Deno.test("exporter tries again when nobody listens, and tells no secret", async () => {
+Deno.test("exporter retries if nothing listens, and reports no secret", async () => {
   const port = freePort();
   const timers = new FakeTimers();
   const errors: string[] = [];
@@ -307,7 +307,7 @@ Deno.test("exporter names the port of OTLP over HTTP if it fails at the one of g
   ]);
 });
 
-Deno.test("exporter survives a reporter that throws", async () => {
+Deno.test("exporter survives an error handler that throws", async () => {
   await using bench = setUp({
     onError() {
       throw new Error("reporter");
@@ -319,7 +319,7 @@ Deno.test("exporter survives a reporter that throws", async () => {
   assertEquals(bench.exporter.stats.failed, 1);
 });
 
-Deno.test("exporter drops and counts what doesn't fit the queue", async () => {
+Deno.test("exporter drops and counts traces that don't fit into the queue", async () => {
   await using bench = setUp({ batch: { maxQueue: 3 } });
   bench.end(5);
   assertEquals(bench.exporter.stats, stats({ queued: 3, queueFull: 2 }));
@@ -328,7 +328,7 @@ Deno.test("exporter drops and counts what doesn't fit the queue", async () => {
   assertEquals(bench.collector.traceCount, 3);
 });
 
-Deno.test("exporter gives a collector ten seconds to answer", async () => {
+Deno.test("exporter waits ten seconds for a response", async () => {
   await using bench = setUp();
   const { collector, timers, exporter, errors } = bench;
   const { promise: never, resolve } = Promise.withResolvers<Response>();
@@ -345,7 +345,7 @@ Deno.test("exporter gives a collector ten seconds to answer", async () => {
   resolve(new Response());
 });
 
-Deno.test("exporter counts traces that got no answer six times", async () => {
+Deno.test("exporter counts traces that got no response six times", async () => {
   await using bench = setUp();
   const { collector, timers, exporter } = bench;
   const { promise: never, resolve } = Promise.withResolvers<Response>();
@@ -369,7 +369,7 @@ Deno.test("exporter bounds the spans of the traces that wait", async () => {
     tracer.withSpan(name, "custom", (span) => {
       for (let i = 1; i < spans; i++) span.child("step", "custom").end();
     });
-  // One that is larger than the bound goes alone.
+  // A trace over the bound is sent alone.
   end("large", 12);
   end("second", 1);
   assert(await exporter.flush());
@@ -383,7 +383,7 @@ Deno.test("exporter bounds the spans of the traces that wait", async () => {
   assertEquals(exporter.stats, stats({ exported: 4, queueFull: 2 }));
 });
 
-Deno.test("exporter tells what a collector took only in part, and doesn't repeat it", async () => {
+Deno.test("exporter reports a partial success, and doesn't retry it", async () => {
   await using bench = setUp();
   bench.collector.answers.push(() =>
     Response.json({ partialSuccess: { rejectedSpans: "3" } })
@@ -396,7 +396,7 @@ Deno.test("exporter tells what a collector took only in part, and doesn't repeat
   assertEquals([exported, rejectedSpans], [1, 3]);
 });
 
-Deno.test("exporter doesn't follow redirects, which would pass its headers on", async () => {
+Deno.test("exporter doesn't follow redirects, which would pass on its headers", async () => {
   await using bench = setUp();
   await using other = new FakeCollector();
   bench.collector.answers.push(
@@ -408,7 +408,7 @@ Deno.test("exporter doesn't follow redirects, which would pass its headers on", 
   assertEquals(bench.exporter.stats.failed, 1);
 });
 
-Deno.test("exporter sends browser spans along that come while their trace waits", async () => {
+Deno.test("exporter includes browser spans that arrive while their trace waits", async () => {
   await using bench = setUp();
   const { tracer, exporter, collector } = bench;
   const span = tracer.startTrace("GET /", "request");
@@ -429,7 +429,7 @@ Deno.test("exporter sends browser spans along that come while their trace waits"
   assertEquals(fromOTLP(collector.received[0]?.body)[0]?.spans.length, 2);
 });
 
-Deno.test("flush() cuts a wait of the exporter's own choice short", async () => {
+Deno.test("flush() cuts short a delay that the exporter chose", async () => {
   await using bench = setUp();
   const { collector, timers, exporter } = bench;
   collector.answers.push(answer(503));
@@ -440,7 +440,7 @@ Deno.test("flush() cuts a wait of the exporter's own choice short", async () => 
   assertEquals(exporter.stats.exported, 1);
 });
 
-Deno.test("flush() gives up at its deadline, and not before Retry-After is over", async () => {
+Deno.test("flush() stops at its deadline, and doesn't cut Retry-After short", async () => {
   await using bench = setUp();
   const { collector, timers, exporter } = bench;
   collector.answers.push(answer(503, { "retry-after": "60" }));
@@ -456,7 +456,7 @@ Deno.test("flush() gives up at its deadline, and not before Retry-After is over"
   assert(await exporter.flush());
 });
 
-Deno.test("close() sends what waits, then takes no more traces", async () => {
+Deno.test("close() sends the traces that wait, and then accepts no more", async () => {
   await using bench = setUp();
   const { collector, exporter, tracer } = bench;
   bench.end(3);
@@ -472,7 +472,7 @@ Deno.test("close() sends what waits, then takes no more traces", async () => {
   );
 });
 
-Deno.test("close() drops and counts what is left at its deadline, also on its way", async () => {
+Deno.test("close() drops and counts the rest at its deadline, including requests in flight", async () => {
   await using bench = setUp({ batch: { maxSize: 2 } });
   const { collector, timers, exporter } = bench;
   const { promise: never, resolve } = Promise.withResolvers<Response>();
@@ -488,7 +488,7 @@ Deno.test("close() drops and counts what is left at its deadline, also on its wa
   resolve(new Response());
 });
 
-Deno.test("attach() returns what detaches", async () => {
+Deno.test("attach() returns a function that detaches", async () => {
   await using bench = setUp();
   const tracer = createTracer();
   const detach = bench.exporter.attach(tracer);
@@ -498,7 +498,7 @@ Deno.test("attach() returns what detaches", async () => {
   assertEquals(bench.exporter.stats.queued, 1);
 });
 
-Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () => {
+Deno.test("createOTLPExporter() rejects invalid options and repeats no secret", () => {
   const url = "http://localhost:4318";
   const cases: [OTLPExporterOptions, string][] = [
     [
@@ -571,7 +571,7 @@ Deno.test("createOTLPExporter() refuses bad options and repeats no secret", () =
   }
 });
 
-Deno.test("exporter uses the fetch that is global when it sends", async () => {
+Deno.test("exporter uses the global fetch at the time of sending", async () => {
   const { fetch } = globalThis;
   const url = "http://localhost:4318/v1/traces";
   const exporter = createOTLPExporter({ url });
@@ -592,7 +592,7 @@ Deno.test("exporter uses the fetch that is global when it sends", async () => {
   assertEquals(exporter.stats.exported, 1);
 });
 
-Deno.test("exporter survives a trace that can't be written, and long answers", async () => {
+Deno.test("exporter survives a trace that can't be encoded, and long responses", async () => {
   await using bench = setUp();
   const { collector, exporter, errors } = bench;
   collector.answers.push(() => new Response("x".repeat(1_000_000)));
@@ -612,7 +612,7 @@ Deno.test("exporter survives a trace that can't be written, and long answers", a
   assertEquals(exporter.stats.exported, 1);
 });
 
-Deno.test("exporter writes a large batch with breaks in which requests are served", async () => {
+Deno.test("exporter yields while it encodes a large batch, so that requests are served", async () => {
   let isServed = false;
   let wasServed: boolean | undefined;
   await using bench = setUp({
@@ -629,7 +629,7 @@ Deno.test("exporter writes a large batch with breaks in which requests are serve
   assertEquals(wasServed, true, "before it was sent");
 });
 
-Deno.test("exporter takes a status as the answer, whatever becomes of the body", async () => {
+Deno.test("exporter takes the status as the result, whatever happens to the body", async () => {
   const broken = () =>
     new ReadableStream({
       pull: (controller) => controller.error(new Error("cut off")),
@@ -647,7 +647,7 @@ Deno.test("exporter takes a status as the answer, whatever becomes of the body",
   }
 });
 
-Deno.test("exporter tries again whatever a fetch of one's own throws", async () => {
+Deno.test("exporter retries whatever a custom fetch throws", async () => {
   let calls = 0;
   await using bench = setUp({
     fetch: (input, init) =>
@@ -662,7 +662,7 @@ Deno.test("exporter tries again whatever a fetch of one's own throws", async () 
   assertStringIncludes(bench.errors[0]!, "the request failed");
 });
 
-Deno.test("exporter sends what is too large for one request in several", async () => {
+Deno.test("exporter splits a batch that is too large for one request", async () => {
   await using bench = setUp({ batch: { maxSize: 20 } });
   const { collector, exporter, tracer } = bench;
   // About half a MiB each; the second request is refused.
@@ -689,7 +689,7 @@ Deno.test("exporter sends what is too large for one request in several", async (
   assertEquals([exported, failed, queued], [20 - counts[1]!, counts[1]!, 0]);
 });
 
-Deno.test("exporter sends a trace that is too large by itself all the same", async () => {
+Deno.test("exporter sends a single trace that is too large anyway", async () => {
   await using bench = setUp({ batch: { maxSize: 3 } });
   const { collector, exporter } = bench;
   const tracer = createTracer({ maxSpansPerTrace: 5000 });
@@ -713,7 +713,7 @@ Deno.test("exporter sends a trace that is too large by itself all the same", asy
   assertEquals(exporter.stats.exported, 3);
 });
 
-Deno.test("exporter says of the service what it is told", async () => {
+Deno.test("exporter describes the service as configured", async () => {
   await using bench = setUp({
     serviceName: "atlas",
     resource: {

@@ -1,10 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { createOTLPExporter, createTracer } from "@quartet/kit/trace";
 
-/** A collector in a process of its own, which answers late. */
+/** A collector in a child process that answers after a delay. */
 interface SlowCollector extends AsyncDisposable {
   readonly url: string;
-  /** Counts of received traces, and the most requests at the same time. */
+  /**
+   * Returns the numbers of received traces and of distinct ones, and the
+   * maximum of concurrent requests.
+   */
   counts(): Promise<{ traces: number; distinct: number; atOnce: number }>;
 }
 
@@ -32,7 +35,7 @@ async function startCollector(
   };
 }
 
-/** Ends so many traces a second, each of three spans. */
+/** Ends this number of traces per second, with three spans each. */
 async function endTraces(
   tracer: ReturnType<typeof createTracer>,
   perSecond: number,
@@ -68,8 +71,8 @@ Deno.test("exporter loses none of 2,000 traces a second to a collector that answ
   assert(atOnce <= 8, `${atOnce} requests at a time`);
 });
 
-Deno.test("exporter sends other batches while some are refused for a while, and loses none", async () => {
-  // Refuses every fourth request, and takes it when it comes again.
+Deno.test("exporter sends other batches while some are retried, and loses none", async () => {
+  // Rejects every fourth request, and accepts its retry.
   await using collector = await startCollector("20", "4");
   const tracer = createTracer({ maxTraces: 10 });
   const errors: string[] = [];
@@ -87,7 +90,7 @@ Deno.test("exporter sends other batches while some are refused for a while, and 
   assert(errors.length > 0);
 });
 
-Deno.test("exporter counts every trace once while a collector is overrun", async () => {
+Deno.test("exporter counts each trace once while a collector is overloaded", async () => {
   await using collector = await startCollector("100");
   const tracer = createTracer({ maxTraces: 10 });
   const exporter = createOTLPExporter({

@@ -11,7 +11,7 @@ const id = (n: number) => (0xeee19b7ec3c1b170n + BigInt(n)).toString(16);
 
 type Loose = Record<string, unknown>;
 
-/** A span of another library. */
+/** Returns a span of another library. */
 function foreign(n: number, more: Loose = {}): Loose {
   return {
     traceId: TRACE_ID,
@@ -92,7 +92,7 @@ Deno.test("fromOTLP() reads the specification's example", () => {
   }]);
 });
 
-Deno.test("fromOTLP() finds layers by the semantic conventions", () => {
+Deno.test("fromOTLP() derives layers from the semantic conventions", () => {
   const cases: [number | string, string, string][] = [
     [2, "http.request.method", "request"],
     [2, "http.method", "request"],
@@ -109,7 +109,7 @@ Deno.test("fromOTLP() finds layers by the semantic conventions", () => {
   }
 });
 
-Deno.test("fromOTLP() finds a trace's metadata on its root span", () => {
+Deno.test("fromOTLP() reads a trace's metadata from its root span", () => {
   const current = read(foreign(0, {
     kind: 2,
     attributes: [
@@ -183,7 +183,7 @@ Deno.test("fromOTLP() reads values of every type", () => {
   }
 });
 
-Deno.test("fromOTLP() makes __proto__ a key like any other", () => {
+Deno.test("fromOTLP() treats __proto__ as a normal key", () => {
   const { attributes } = readSpan({
     attributes: [attribute("__proto__", { stringValue: "x" })],
   });
@@ -191,7 +191,7 @@ Deno.test("fromOTLP() makes __proto__ a key like any other", () => {
   assert(Object.getPrototypeOf(attributes) === Object.prototype);
 });
 
-Deno.test("fromOTLP() reads failures, and keeps a message nobody else has", () => {
+Deno.test("fromOTLP() reads failures, and keeps a message that only the status has", () => {
   const message = "deadline exceeded";
   assertEquals(readSpan({ status: {} }).status, "ok");
   assertEquals(readSpan({ status: { code: 1 } }).status, "ok");
@@ -228,17 +228,17 @@ Deno.test("fromOTLP() joins a trace from many lines, resources and orders", () =
   );
 });
 
-Deno.test("fromOTLP() takes the first to begin of several roots", () => {
+Deno.test("fromOTLP() chooses the earliest of several roots", () => {
   const orphan = foreign(0, { parentSpanId: id(9) });
   assertEquals(read(orphan, foreign(2), foreign(1)).rootSpanId, id(1));
   assertEquals(read(orphan).rootSpanId, id(0));
 });
 
-Deno.test("fromOTLP() counts a span that was sent twice once", () => {
+Deno.test("fromOTLP() counts a duplicate span once", () => {
   assertEquals(read(foreign(0), foreign(0)).spans.length, 1);
 });
 
-Deno.test("fromOTLP() opens rings of parents", () => {
+Deno.test("fromOTLP() breaks cycles of parents", () => {
   const alone = read(foreign(0, { parentSpanId: id(0) }));
   assertEquals(alone.spans[0]?.parentId, null);
   assertEquals(alone.spans[0]?.children, []);
@@ -255,7 +255,7 @@ Deno.test("fromOTLP() opens rings of parents", () => {
   );
 });
 
-Deno.test("fromOTLP() reads spans that are open, roots with zeros, ends before starts", () => {
+Deno.test("fromOTLP() reads open spans, roots with zero ids, and ends before starts", () => {
   const span = readSpan({ endTimeUnixNano: undefined });
   assertEquals(span.endTime, span.startTime);
   assertEquals(readSpan({ parentSpanId: "" }).parentId, null);
@@ -263,7 +263,7 @@ Deno.test("fromOTLP() reads spans that are open, roots with zeros, ends before s
   assertEquals(readSpan({ endTimeUnixNano: "0" }).duration, 0);
 });
 
-Deno.test("fromOTLP() leaves attributes of our names to others who use them", () => {
+Deno.test("fromOTLP() keeps attributes of other libraries with our names", () => {
   const attributes = [
     attribute("app.layer", { stringValue: "frontend" }),
     attribute("app.trace", { stringValue: "x" }),
@@ -274,13 +274,13 @@ Deno.test("fromOTLP() leaves attributes of our names to others who use them", ()
   });
 });
 
-Deno.test("fromOTLP() ignores fields it doesn't know", () => {
+Deno.test("fromOTLP() ignores unknown fields", () => {
   const span = readSpan({ traceState: "a=b", flags: 257, links: [{}], x: 1 });
   assertEquals(Object.keys(span).includes("x"), false);
   assertEquals(fromOTLP({ resourceSpans: [], x: 1 }), []);
 });
 
-Deno.test("fromOTLP() says what is wrong and where", () => {
+Deno.test("fromOTLP() reports what is wrong and where", () => {
   const span = (more: Loose) => request([foreign(0), foreign(1, more)]);
   const at = "resourceSpans[0].scopeSpans[0].spans[1]";
   const cases: [unknown, string][] = [
@@ -338,7 +338,7 @@ Deno.test("fromOTLP() says what is wrong and where", () => {
   }
 });
 
-Deno.test("fromOTLP() refuses lists nested without end", () => {
+Deno.test("fromOTLP() rejects lists that are nested too deeply", () => {
   let value: Loose = {};
   for (let i = 0; i < 10_000; i++) value = { arrayValue: { values: [value] } };
   assertThrows(
@@ -348,7 +348,7 @@ Deno.test("fromOTLP() refuses lists nested without end", () => {
   );
 });
 
-Deno.test("fromOTLP() reads or refuses any JSON, and changes no prototype", () => {
+Deno.test("fromOTLP() reads or rejects any JSON, and changes no prototype", () => {
   const random = new SeededRandom(3);
   const trace = makeTrace([
     {

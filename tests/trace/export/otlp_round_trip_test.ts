@@ -12,12 +12,12 @@ import { makeTrace } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";
 import { realisticTraces } from "./realistic.ts";
 
-/** There and back, by way of text as in a file. */
+/** Converts traces to OTLP as text, and back. */
 function roundTrip(traces: readonly SerializedTrace[]): SerializedTrace[] {
   return fromOTLP(JSON.parse(JSON.stringify(toOTLP(traces))));
 }
 
-/** Durations between start and end: OTLP has no others. */
+/** Sets durations to end minus start: OTLP has no others. */
 function withPlainDurations(trace: SerializedTrace): SerializedTrace {
   const { startTime, endTime } = trace;
   return {
@@ -30,8 +30,8 @@ function withPlainDurations(trace: SerializedTrace): SerializedTrace {
   };
 }
 
-/** Any trace as far as OTLP can tell it. */
-function anyTellableTrace(random: SeededRandom): SerializedTrace {
+/** Returns any trace that OTLP can represent. */
+function anyRepresentableTrace(random: SeededRandom): SerializedTrace {
   const id = random.hex(16);
   const trace = anyTrace(random);
   const ids = Array.from(
@@ -53,11 +53,11 @@ function anyTellableTrace(random: SeededRandom): SerializedTrace {
       startTime,
       endTime,
       duration: endTime - startTime,
-      attributes: tellable(model.attributes),
+      attributes: representable(model.attributes),
       events: model.events.map(({ name, attributes }) => ({
         name: toWellFormed(name),
         time: startTime,
-        ...(attributes && { attributes: tellable(attributes) }),
+        ...(attributes && { attributes: representable(attributes) }),
       })),
       children: [],
       ...(droppedAttributes > 0 && { droppedAttributes }),
@@ -80,7 +80,7 @@ function anyTellableTrace(random: SeededRandom): SerializedTrace {
   };
 }
 
-function tellable(
+function representable(
   attributes: Readonly<Record<string, AttributeValue>>,
 ): Record<string, AttributeValue> {
   return Object.fromEntries(
@@ -92,15 +92,18 @@ function tellable(
   );
 }
 
-Deno.test("fromOTLP(toOTLP()) gives back realistic traces, every bit of their times", () => {
+Deno.test("fromOTLP(toOTLP()) returns realistic traces with exact times", () => {
   const traces = realisticTraces(50, 20).map(withPlainDurations);
   assertEquals(roundTrip(traces), traces);
 });
 
-Deno.test("fromOTLP(toOTLP()) gives back any trace that OTLP can tell", () => {
+Deno.test("fromOTLP(toOTLP()) returns any trace that OTLP can represent", () => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = new SeededRandom(seed);
-    const traces = [anyTellableTrace(random), anyTellableTrace(random)];
+    const traces = [
+      anyRepresentableTrace(random),
+      anyRepresentableTrace(random),
+    ];
     assertEquals(roundTrip(traces), traces, `seed ${seed}`);
   }
 });
@@ -119,7 +122,7 @@ Deno.test("fromOTLP(toOTLP()) keeps a root that isn't at the top", () => {
   assertEquals(roundTrip([served]), [served]);
 });
 
-Deno.test("fromOTLP(toOTLP()) keeps spans in their order, whenever they began", () => {
+Deno.test("fromOTLP(toOTLP()) keeps the order of spans, whatever their start", () => {
   const trace = makeTrace([
     { startTime: 5, endTime: 9 },
     { startTime: 7, endTime: 8, under: 0 },

@@ -54,13 +54,13 @@ Deno.test("toOTLP() writes a request as the specification's JSON", () => {
   });
 });
 
-Deno.test("toOTLP() calls a service without a name what the conventions demand", () => {
+Deno.test("toOTLP() names an unnamed service as the conventions require", () => {
   assertEquals(toOTLP([]).resourceSpans[0]?.resource.attributes, [
     { key: "service.name", value: { stringValue: "unknown_service" } },
   ]);
 });
 
-Deno.test("toOTLP() gives every value its type", () => {
+Deno.test("toOTLP() encodes each value with its type", () => {
   const cases: [AttributeValue, unknown][] = [
     ["text", { stringValue: "text" }],
     ["a\ud800b", { stringValue: "a\ufffdb" }],
@@ -97,7 +97,7 @@ Deno.test("toOTLP() writes times as decimal nanoseconds", () => {
   }
 });
 
-Deno.test("toOTLP() tells servers from clients and both from the rest", () => {
+Deno.test("toOTLP() sets the kind of server, client and internal spans", () => {
   const http = { "http.request.method": "GET" };
   const sent = { ...http, "url.full": "http://localhost/" };
   const cases: [Layer, Record<string, AttributeValue>, number][] = [
@@ -117,7 +117,7 @@ Deno.test("toOTLP() tells servers from clients and both from the rest", () => {
   }
 });
 
-Deno.test("toOTLP() leaves success unset and says why a span failed", () => {
+Deno.test("toOTLP() leaves success unset and writes the reason of a failure", () => {
   assertEquals(spanOf({}).status, { code: 0 });
   assertEquals(spanOf({ status: "error" }).status, { code: 2 });
   const events = [{
@@ -132,19 +132,19 @@ Deno.test("toOTLP() leaves success unset and says why a span failed", () => {
   assertEquals(spanOf({ status: "timeout" }).status.code, 2);
 });
 
-Deno.test("toOTLP() gives way to no attribute of the same name", () => {
+Deno.test("toOTLP() prefers its own attributes over those of the same name", () => {
   const attributes = { "app.layer": "mine", "app.trace": "mine", other: 1 };
   const keys = spanOf({ attributes }).attributes.map(({ key }) => key);
   assertEquals(keys, ["other", "app.layer"]);
 });
 
-Deno.test("toOTLP() counts what was dropped", () => {
+Deno.test("toOTLP() writes counts of dropped data", () => {
   const span = spanOf({ droppedAttributes: 2, droppedEvents: 3 });
   assertEquals(span.droppedAttributesCount, 2);
   assertEquals(span.droppedEventsCount, 3);
 });
 
-Deno.test("toOTLP() refuses ids that aren't W3C ids", () => {
+Deno.test("toOTLP() rejects ids that aren't W3C ids", () => {
   const trace = makeTrace([{}]);
   const cases: [SerializedTrace, string][] = [
     [{ ...trace, id: "1" }, "a trace id must be 32 lower-case hexadecimal"],

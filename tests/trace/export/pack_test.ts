@@ -21,13 +21,13 @@ import { makeTrace } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";
 import { realisticTraces } from "./realistic.ts";
 
-Deno.test("packTraces() and unpackTraces() give back realistic traces exactly", async () => {
+Deno.test("packTraces() and unpackTraces() return realistic traces exactly", async () => {
   const traces = realisticTraces(200, 20);
   const packed = await unpackTraces(await packTraces(traces));
   traces.forEach((trace, i) => assertEquals(packed.trace(i), trace));
 });
 
-Deno.test("packTraces() and unpackTraces() give back any traces exactly", async () => {
+Deno.test("packTraces() and unpackTraces() return any traces exactly", async () => {
   for (let seed = 1; seed <= 150; seed++) {
     const random = new SeededRandom(seed);
     const traces = Array.from(
@@ -47,7 +47,7 @@ Deno.test("packTraces() and unpackTraces() give back any traces exactly", async 
   }
 });
 
-Deno.test("packTraces() and unpackTraces() give back what the tracer records", async () => {
+Deno.test("packTraces() and unpackTraces() return the tracer's records", async () => {
   const tracer = createTracer();
   const root = tracer.startTrace("GET /", "request", {
     attributes: { "http.request.method": "GET", "url.path": "/" },
@@ -76,7 +76,7 @@ Deno.test("packTraces() and unpackTraces() give back what the tracer records", a
   assertEquals(packed.index[0]?.errorCount, 2);
 });
 
-Deno.test("unpackTraces() gives the index that indexTrace() gives", async () => {
+Deno.test("unpackTraces() returns the same index as indexTrace()", async () => {
   const traces = realisticTraces(50, 20);
   const packed = await unpackTraces(await packTraces(traces));
   assertEquals(packed.index, traces.map(indexTrace));
@@ -95,7 +95,7 @@ Deno.test("packTraces() keeps the sign of zero, huge numbers and every bit of a 
   assertStrictEquals(back.endTime, time + 0.1);
 });
 
-Deno.test("unpackTraces() makes __proto__ a key like any other", async () => {
+Deno.test("unpackTraces() treats __proto__ as a normal key", async () => {
   const attributes = JSON.parse('{"__proto__":"x","constructor":1}');
   const text = await packTraces([makeTrace([{ attributes }])]);
   const back = (await unpackTraces(text)).trace(0).spans[0]?.attributes ?? {};
@@ -103,18 +103,18 @@ Deno.test("unpackTraces() makes __proto__ a key like any other", async () => {
   assertStrictEquals(Object.getPrototypeOf(back), Object.prototype);
 });
 
-Deno.test("packTraces() makes text that is safe in a script element", async () => {
+Deno.test("packTraces() returns text that is safe in a script element", async () => {
   const name = "</script><!-- & \u2028";
   assertMatch(await packTraces([makeTrace([{ name }])]), /^[A-Za-z0-9+/]+=*$/);
 });
 
-Deno.test("packTraces() takes at most 39 bytes a span", async () => {
+Deno.test("packTraces() takes at most 39 bytes per span", async () => {
   // 8 MB for 200,000 spans, less 200 KB for the page itself.
   const text = await packTraces(realisticTraces(1000, 20));
   assertLess(text.length, 39 * 20_000);
 });
 
-Deno.test("packTraces() refuses what the format can't hold", async () => {
+Deno.test("packTraces() rejects traces that the format can't represent", async () => {
   const cases: [Parameters<typeof makeTrace>[0], string][] = [
     [[{ layer: "other" as Layer }], "layer of span 0000000000000001 must be"],
     [[{ status: "no" as "ok" }], "status of span 0000000000000001 must be"],
@@ -136,7 +136,7 @@ Deno.test("unpackTraces() ignores space around the text", async () => {
   assertEquals((await unpackTraces(`\n  ${text}\n`)).index.length, 1);
 });
 
-Deno.test("trace() decodes anew each time and refuses places that aren't there", async () => {
+Deno.test("trace() decodes each time and rejects an invalid index", async () => {
   const packed = await unpackTraces(await packTraces([makeTrace([{}])]));
   assert(packed.trace(0) !== packed.trace(0));
   for (const i of [1, -1, 0.5, NaN]) {
@@ -148,7 +148,7 @@ Deno.test("trace() decodes anew each time and refuses places that aren't there",
   }
 });
 
-Deno.test("trace() doesn't let one caller change what the next one gets", async () => {
+Deno.test("trace() returns an independent copy each time", async () => {
   const trace = makeTrace([{ attributes: { a: 1 } }]);
   const packed = await unpackTraces(await packTraces([trace]));
   (packed.trace(0).metadata as { origin: string }).origin = "changed";
@@ -156,14 +156,14 @@ Deno.test("trace() doesn't let one caller change what the next one gets", async 
   assertEquals(packed.trace(0), trace);
 });
 
-Deno.test("base64 is the same with and without the engine's own", async () => {
+Deno.test("base64 is the same with and without the engine's own functions", async () => {
   const text = await packTraces(realisticTraces(500, 20));
   const bytes = decodeBase64Portably(text);
   assertEquals(encodeBase64Portably(bytes), text);
   assertEquals(bytes, Uint8Array.fromBase64(text));
 });
 
-Deno.test("packed traces number layers and statuses as files do that exist", () => {
+Deno.test("packed traces number layers and statuses as existing files do", () => {
   assertEquals(
     LAYERS.join(),
     "request,routing,data,forms,signals,rpc,database,auth,islands,build,errors,custom",

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (mulberry32). */
+/** Pseudo-random numbers, reproducible by seed (mulberry32). */
 export class SeededRandom {
   #state: number;
 
@@ -6,7 +6,7 @@ export class SeededRandom {
     this.#state = seed;
   }
 
-  /** A number from 0 up to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   fraction(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -14,22 +14,22 @@ export class SeededRandom {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to `limit`. */
+  /** Returns an integer from 0 (inclusive) to `limit` (exclusive). */
   below(limit: number): number {
     return Math.floor(this.fraction() * limit);
   }
 
-  /** True in `share` of the cases. */
+  /** Returns `true` with this probability. */
   chance(share: number): boolean {
     return this.fraction() < share;
   }
 
-  /** One of the list. */
+  /** Returns a random item of a list. */
   pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)] as T;
   }
 
-  /** So many bytes in hexadecimal. */
+  /** Returns random bytes in hexadecimal. */
   hex(bytes: number): string {
     let text = "";
     for (let i = 0; i < bytes; i++) {

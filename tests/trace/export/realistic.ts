@@ -26,14 +26,14 @@ const QUERIES = [
   "INSERT INTO favourites (user_id, code) VALUES (?, ?)",
 ];
 
-/** When the process began, as `performance.timeOrigin` tells it. */
+/** Start of the process, with the precision of `performance.timeOrigin`. */
 const ORIGIN = 1_760_000_000_000.123;
 
 /**
- * Traces as a server under load makes them: many alike, none the same. As in
- * the tracer, a clock with steps of a nanosecond tells the time since the
- * process began, durations are differences of its readings, and epoch times
- * are sums with the origin, so that duration isn't end minus start.
+ * Creates traces as a server under load does: many similar ones, none equal. As
+ * in the tracer, times are readings of a nanosecond clock since the start of
+ * the process. Durations are differences of readings, and epoch times are sums
+ * with the origin, so rounding makes a duration differ from end minus start.
  */
 export function realisticTraces(
   traceCount: number,

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { backoff, retryAfter } from "../../../trace/export/retry.ts";
 
-Deno.test("backoff() doubles up to 30 seconds, less up to half by chance", () => {
+Deno.test("backoff() doubles up to 30 seconds, less a random part of up to half", () => {
   const attempts = [1, 2, 3, 4, 5, 6, 20];
   assertEquals(
     attempts.map((attempt) => backoff(attempt, 0)),
@@ -11,7 +11,7 @@ Deno.test("backoff() doubles up to 30 seconds, less up to half by chance", () =>
   assertEquals(backoff(6, 1), 15_000);
 });
 
-Deno.test("retryAfter() reads seconds and dates, and nothing else", () => {
+Deno.test("retryAfter() accepts seconds and dates only", () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   const cases: [string | null, number | undefined][] = [
     ["0", 0],

@@ -11,7 +11,7 @@ import {
 } from "@quartet/kit/trace";
 import { z } from "zod";
 
-/** An app with all four modules, which does some of everything. */
+/** Creates an app that uses all four modules. */
 export function createShop(tracer: Tracer) {
   const auth = createAuthPlugin({
     session: { secret: "a secret of at least thirty-two bytes" },
@@ -74,7 +74,7 @@ export function createShop(tracer: Tracer) {
         path: "/many",
         loader: () => {
           const active = tracer.activeSpan()!;
-          // Never ended by itself.
+          // Never ended.
           active.child("forgotten", "custom");
           for (let i = 0; i < 30; i++) active.child(`step ${i}`, "data").end();
           return 30;

@@ -1,6 +1,6 @@
 /**
- * A collector that answers after a while: `slow_collector.ts <ms> [n]`. With
- * `n` it refuses every nth request with 503. Prints its address.
+ * A collector that answers after a delay: `slow_collector.ts <ms> [n]`. With
+ * `n`, it rejects every nth request with 503. Prints its URL.
  *
  * @module
  */
