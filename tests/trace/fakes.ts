@@ -1,4 +1,4 @@
-/** Stand-ins and look-ups that the tests of tracing share. */
+/** Fakes and queries shared by the tests of tracing. */
 
 import {
   type Clock,
@@ -10,17 +10,17 @@ import {
   type TracerOptions,
 } from "@quartet/kit/trace";
 
-/** 2026-01-01T00:00:00Z, where the clock of a test begins. */
+/** 2026-01-01T00:00:00Z, the initial time of test clocks. */
 export const EPOCH = 1_767_225_600_000;
 
-/** A clock that only moves when it is told to. */
+/** A clock that the test advances. */
 export class ManualClock implements Clock {
-  /** Milliseconds since the clock was made. */
+  /** Milliseconds since the clock was created. */
   time = 0;
-  /** What the wall clock is off by. */
+  /** Offset of the wall clock, in milliseconds. */
   wallOffset = 0;
 
-  /** Moves both clocks. */
+  /** Advances both clocks. */
   advance(milliseconds: number): void {
     this.time += milliseconds;
   }
@@ -34,7 +34,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** A tracer on a clock of its own. */
+/** Creates a tracer with its own clock. */
 export function createTestTracer(
   options: TracerOptions = {},
 ): { tracer: TracerImpl; clock: ManualClock } {
@@ -42,26 +42,26 @@ export function createTestTracer(
   return { tracer: createTracer({ clock, ...options }), clock };
 }
 
-/** The one trace that was stored. */
+/** Returns the only stored trace. */
 export function onlyTrace(tracer: Tracer): TraceData {
   const traces = tracer.getTraces();
   if (traces.length === 1) return traces[0]!;
   throw new Error(`Expected one trace, there are ${traces.length}`);
 }
 
-/** The root span of a trace. */
+/** Returns the root span of a trace. */
 export function rootOf(trace: TraceData): SpanData {
   return trace.spans.get(trace.rootSpanId)!;
 }
 
-/** The one span of a name. */
+/** Returns the only span with this name. */
 export function spanNamed(trace: TraceData, name: string): SpanData {
   const found = [...trace.spans.values()].filter((span) => span.name === name);
   if (found.length === 1) return found[0]!;
   throw new Error(`Expected one span ${name}, there are ${found.length}`);
 }
 
-/** The spans as `name` or `name(child, child)`, for comparing trees. */
+/** Returns the spans as `name` or `name(child, child)`, for comparing trees. */
 export function treeOf(trace: TraceData, span = rootOf(trace)): string {
   const children = span.children
     .map((id) => treeOf(trace, trace.spans.get(id)!));

@@ -5,19 +5,19 @@ import {
   generateTraceId,
 } from "@quartet/kit/trace";
 
-Deno.test("generateTraceId() makes 32 lower-case hex digits, each time others", () => {
+Deno.test("generateTraceId() returns 32 lower-case hex digits, different each time", () => {
   const ids = Array.from({ length: 10_000 }, generateTraceId);
   for (const id of ids) assertMatch(id, /^[0-9a-f]{32}$/);
   assertEquals(new Set(ids).size, ids.length);
 });
 
-Deno.test("generateSpanId() makes 16 lower-case hex digits, each time others", () => {
+Deno.test("generateSpanId() returns 16 lower-case hex digits, different each time", () => {
   const ids = Array.from({ length: 10_000 }, generateSpanId);
   for (const id of ids) assertMatch(id, /^[0-9a-f]{16}$/);
   assertEquals(new Set(ids).size, ids.length);
 });
 
-Deno.test("createTracer() draws ids again while its random source gives zeros", () => {
+Deno.test("createTracer() repeats the draw of an id while its random source returns zeros", () => {
   let calls = 0;
   const tracer = createTracer({
     random(bytes) {
@@ -32,7 +32,7 @@ Deno.test("createTracer() draws ids again while its random source gives zeros", 
   span.end();
 });
 
-Deno.test("createTracer() takes all its ids from the random source it is given", () => {
+Deno.test("createTracer() takes all ids from the given random source", () => {
   const seeded = () => {
     let state = 1;
     return createTracer({
@@ -58,7 +58,7 @@ Deno.test("createTracer() takes all its ids from the random source it is given",
   assertEquals(new Set(ids).size, ids.length);
 });
 
-Deno.test("Span.id stays the same however often it is asked for", () => {
+Deno.test("Span.id stays the same however often it is read", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("job");
   const child = root.child("step", "custom");

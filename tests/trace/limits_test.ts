@@ -10,7 +10,7 @@ import { createTestTracer, onlyTrace, rootOf } from "./fakes.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-/** The record of a span that `fill` has written to. */
+/** Returns the record of a span that `fill` has written to. */
 function record(fill: (span: Span) => void): SpanData {
   const tracer = createTracer();
   const span = tracer.startTrace("job");
@@ -19,7 +19,7 @@ function record(fill: (span: Span) => void): SpanData {
   return rootOf(onlyTrace(tracer));
 }
 
-/** What is kept of a trace that `fill` has written to, in characters. */
+/** Returns the size of a trace that `fill` has written to, in characters. */
 function sizeOf(fill: (root: Span) => void): number {
   const tracer = createTracer();
   const span = tracer.startTrace("job");
@@ -28,7 +28,7 @@ function sizeOf(fill: (root: Span) => void): number {
   return JSON.stringify(serializeTrace(onlyTrace(tracer))).length;
 }
 
-Deno.test("10,000 children in one trace are bounded and the others counted", () => {
+Deno.test("10,000 children in one trace are bounded, and the rest is counted", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("job");
   const spans = Array.from(
@@ -45,7 +45,7 @@ Deno.test("10,000 children in one trace are bounded and the others counted", () 
   assertEquals(trace.metadata.droppedSpans, 9_501);
 });
 
-Deno.test("a span that did not fit hands its children to the recorded span above it", () => {
+Deno.test("the children of a dropped span belong to the recorded span above it", () => {
   const tracer = createTracer({ maxSpansPerTrace: 2 });
   tracer.withSpan("root", "request", () => {
     tracer.withSpan("fits", "custom", (fits) => {
@@ -59,7 +59,7 @@ Deno.test("a span that did not fit hands its children to the recorded span above
   assertEquals(onlyTrace(tracer).spans.size, 2);
 });
 
-Deno.test("a span that did not fit has the time of the recorded span above it, and continues that one", () => {
+Deno.test("a dropped span uses the time and the continuation of the recorded span above it", () => {
   const { tracer, clock } = createTestTracer({ maxSpansPerTrace: 2 });
   const root = tracer.startTrace("root");
   const fits = root.child("fits", "custom");
@@ -75,7 +75,7 @@ Deno.test("a span that did not fit has the time of the recorded span above it, a
   assertEquals(rootOf(later).parentId, fits.id);
 });
 
-Deno.test("an attribute value of a megabyte is shortened and says by how much", () => {
+Deno.test("an attribute value of a megabyte is shortened and states by how much", () => {
   const { attributes } = record((span) =>
     span.setAttribute("large", "x".repeat(MEGABYTE))
   );
@@ -106,7 +106,7 @@ Deno.test("a megabyte in every attribute of every span stays within the bound of
   assertLess(size, 2.5 * MEGABYTE);
 });
 
-Deno.test("text that is made from other values counts towards the bound of a trace", () => {
+Deno.test("text converted from other values counts towards the bound of a trace", () => {
   const list = Array.from({ length: 10_000 }, (_, i) => i);
   const size = sizeOf((root) => {
     for (let i = 0; i < 400; i++) {
@@ -142,7 +142,7 @@ Deno.test("attributes for which a trace has no room are counted", () => {
   assert(kept > 250 && kept < 270, `${kept} are kept`);
 });
 
-Deno.test("100,000 events in one span are bounded and the others counted", () => {
+Deno.test("100,000 events in one span are bounded, and the rest is counted", () => {
   const { events, droppedEvents } = record((span) => {
     for (let i = 0; i < 100_000; i++) span.event(`event ${i}`);
   });
@@ -151,7 +151,7 @@ Deno.test("100,000 events in one span are bounded and the others counted", () =>
   assertEquals(droppedEvents, 100_000 - 128);
 });
 
-Deno.test("a span keeps 64 attributes and counts the others", () => {
+Deno.test("a span keeps 64 attributes and counts the rest", () => {
   const { attributes, droppedAttributes } = record((span) => {
     for (let i = 0; i < 100; i++) span.setAttribute(`key ${i}`, i);
   });
@@ -160,7 +160,7 @@ Deno.test("a span keeps 64 attributes and counts the others", () => {
   assertEquals(droppedAttributes, 36);
 });
 
-Deno.test("an event keeps 16 attributes and the span counts the others", () => {
+Deno.test("an event keeps 16 attributes, and the span counts the rest", () => {
   const { events, droppedAttributes } = record((span) => {
     span.event(
       "many",
@@ -177,7 +177,7 @@ Deno.test("a record without losses has no counters", () => {
   assertEquals("droppedEvents" in data, false);
 });
 
-Deno.test("long names and keys are shortened and say so", () => {
+Deno.test("long names and keys are shortened and state by how much", () => {
   const long = "n".repeat(MEGABYTE);
   const tracer = createTracer();
   const root = tracer.startTrace(long);
@@ -211,7 +211,7 @@ Deno.test("text that is set a million times has the last value", () => {
   assertEquals(droppedAttributes, undefined);
 });
 
-Deno.test("an attribute that is text and number in turn has the last value", () => {
+Deno.test("an attribute that alternates between text and number has the last value", () => {
   const { attributes, droppedAttributes } = record((span) => {
     for (let i = 0; i < 10_000; i++) {
       span.setAttribute("n", "x".repeat(4000));
@@ -223,7 +223,7 @@ Deno.test("an attribute that is text and number in turn has the last value", () 
   assertEquals(droppedAttributes, undefined);
 });
 
-Deno.test("a long key that is set often is one attribute with the last value", () => {
+Deno.test("a long key that is set repeatedly is one attribute with the last value", () => {
   const key = "k".repeat(1_000);
   const { attributes, droppedAttributes } = record((span) => {
     for (let i = 0; i <= 10_000; i++) span.setAttribute(key, i);
@@ -232,7 +232,7 @@ Deno.test("a long key that is set often is one attribute with the last value", (
   assertEquals(droppedAttributes, undefined);
 });
 
-Deno.test("shortening never cuts a character in halves", () => {
+Deno.test("shortening never splits a surrogate pair", () => {
   const { attributes } = record((span) =>
     span.setAttribute("text", "a" + "😀".repeat(4096))
   );
@@ -252,7 +252,7 @@ Deno.test("lone surrogates are kept without breaking the record's JSON", () => {
   assert(json.isWellFormed());
 });
 
-Deno.test("names of every object's members are keys like any other", () => {
+Deno.test("names of members of all objects are normal keys", () => {
   const keys = ["__proto__", "constructor", "toString", "hasOwnProperty"];
   const { attributes, events } = record((span) => {
     for (const key of keys) span.setAttribute(key, key);
@@ -268,7 +268,7 @@ Deno.test("names of every object's members are keys like any other", () => {
   ]);
 });
 
-Deno.test("undefined is no attribute", () => {
+Deno.test("an undefined value isn't recorded", () => {
   const { attributes, events, droppedAttributes } = record((span) => {
     span.setAttribute("a", undefined as unknown as string);
     span.event("e", { b: undefined });
@@ -278,7 +278,7 @@ Deno.test("undefined is no attribute", () => {
   assertEquals(droppedAttributes, undefined);
 });
 
-Deno.test("values that JSON does not know become text, and nothing throws", () => {
+Deno.test("values that JSON can't represent become text, and nothing throws", () => {
   const values: [unknown, AttributeValue][] = [
     [NaN, "NaN"],
     [Infinity, "Infinity"],
@@ -309,7 +309,7 @@ Deno.test("values that JSON does not know become text, and nothing throws", () =
   }
 });
 
-Deno.test("a key that is no text is left out, counted, and costs no other its room", () => {
+Deno.test("a key that isn't a string is left out and counted, and takes no room", () => {
   const { attributes, droppedAttributes } = record((span) => {
     span.setAttribute(Symbol("key") as unknown as string, 1);
     span.setAttribute("text", "x");

@@ -1,11 +1,11 @@
 import { assertEquals, assertLess } from "@std/assert";
 
-Deno.test("what a tracer holds does not grow after the first thousand of 100,000 requests", async () => {
+Deno.test("a tracer's memory doesn't grow after the first thousand of 100,000 requests", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
       "--no-check",
-      // Without the compilers, whose code would grow the heap on its own.
+      // No optimizing compilers: their code would add to the heap.
       "--v8-flags=--expose-gc,--no-opt,--no-maglev,--no-sparkplug",
       new URL("./drive_requests.ts", import.meta.url).href,
     ],
@@ -17,8 +17,9 @@ Deno.test("what a tracer holds does not grow after the first thousand of 100,000
 
   assertEquals(traces, 200);
   assertEquals(spans, 200 * 6);
-  // Of each kind, what is alive: 200 stored, none of those that gave way.
+  // Live objects of each kind: 200 stored, none evicted.
   assertEquals(held, 200);
-  // No object is smaller than 12 bytes: one left by each request is more.
+  // No object is smaller than 12 bytes, so one leaked per request would be
+  // more.
   assertLess(heap.after - heap.before, 1024 * 1024);
 });

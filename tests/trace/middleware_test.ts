@@ -22,7 +22,7 @@ import { onlyTrace, rootOf, spanNamed, treeOf } from "./fakes.ts";
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN_ID = "00f067aa0ba902b7";
 
-/** Sends a request to an app in process; gives the response and its trace. */
+/** Sends a request to an app in process. Returns the response and its trace. */
 async function send(
   request: Request,
   options: {
@@ -42,7 +42,7 @@ function handle(handler: NonNullable<Route["handler"]>): readonly Route[] {
   return [{ path: "/**", method: "*", handler }];
 }
 
-/** Calls the middleware alone, as a host of another make does. */
+/** Calls the middleware alone, as another framework would. */
 async function run(
   next: () => Promise<Response>,
   context: Parameters<Middleware>[1] = { get: () => undefined, set() {} },
@@ -88,7 +88,7 @@ Deno.test("traceMiddleware() records method, path, query, route and status under
   });
 });
 
-Deno.test("traceMiddleware() tells the client its trace and the time", async () => {
+Deno.test("traceMiddleware() sends the trace id and the duration to the client", async () => {
   const { response, root } = await send(new Request("http://localhost/"));
   assertEquals(response.headers.get("x-app-trace-id"), root.traceId);
   assertMatch(
@@ -97,7 +97,7 @@ Deno.test("traceMiddleware() tells the client its trace and the time", async () 
   );
 });
 
-Deno.test("traceMiddleware() tells a page's script its trace in server-timing", async () => {
+Deno.test("traceMiddleware() sends the trace context to a page's script in server-timing", async () => {
   const { response, root } = await send(new Request("http://localhost/"), {
     routes: handle(() =>
       new Response("<p>", { headers: { "content-type": "text/html" } })
@@ -111,7 +111,7 @@ Deno.test("traceMiddleware() tells a page's script its trace in server-timing", 
   );
 });
 
-Deno.test("traceMiddleware() adds to the server-timing of a handler", async () => {
+Deno.test("traceMiddleware() extends a handler's server-timing", async () => {
   const { response } = await send(new Request("http://localhost/"), {
     routes: handle(() =>
       new Response("", { headers: { "server-timing": "db;dur=5" } })
@@ -123,7 +123,7 @@ Deno.test("traceMiddleware() adds to the server-timing of a handler", async () =
   );
 });
 
-Deno.test("a response that a handler keeps and gives again tells one trace each time", async () => {
+Deno.test("a response object that a handler reuses has one trace each time", async () => {
   const tracer = createTracer();
   const kept = new Response(null, {
     status: 304,
@@ -170,7 +170,7 @@ Deno.test("traceMiddleware() continues the trace of a valid traceparent", async 
   }
 });
 
-Deno.test("traceMiddleware() begins a trace of its own after a malformed traceparent", async () => {
+Deno.test("traceMiddleware() starts a new trace after a malformed traceparent", async () => {
   for (
     const header of [
       "",
@@ -212,7 +212,7 @@ Deno.test("traceMiddleware() begins a trace of its own after a malformed tracepa
   }
 });
 
-Deno.test("requests that share a traceparent are traces of their own under one id", async () => {
+Deno.test("requests with the same traceparent are separate traces with one id", async () => {
   const tracer = createTracer();
   const app = createApp().use(traceMiddleware(tracer));
   const headers = { traceparent: `00-${TRACE_ID}-${SPAN_ID}-01` };
@@ -224,7 +224,7 @@ Deno.test("requests that share a traceparent are traces of their own under one i
   );
 });
 
-Deno.test("a method that no standard knows is told as _OTHER, with its name beside", async () => {
+Deno.test("an unknown method is recorded as _OTHER, with the original name", async () => {
   const { root, tracer } = await send(
     new Request("http://localhost/", { method: "BREW" }),
   );
@@ -233,7 +233,7 @@ Deno.test("a method that no standard knows is told as _OTHER, with its name besi
   assertEquals(onlyTrace(tracer).metadata.method, "BREW");
 });
 
-Deno.test("a 4xx is no failure of the server, a 5xx is", async () => {
+Deno.test("a 5xx is a failure of the server, and a 4xx isn't", async () => {
   const cases = [[399, "ok"], [400, "ok"], [499, "ok"], [500, "error"], [
     503,
     "error",
@@ -251,7 +251,7 @@ Deno.test("a 4xx is no failure of the server, a 5xx is", async () => {
   }
 });
 
-Deno.test("a handler that throws leaves a trace with status 500 and the exception, told once", async () => {
+Deno.test("a handler that throws leaves a trace with status 500 and the exception, recorded once", async () => {
   const { response, root, tracer } = await send(
     new Request("http://localhost/"),
     {
@@ -273,7 +273,7 @@ Deno.test("a handler that throws leaves a trace with status 500 and the exceptio
   assertEquals(told, ["too far"]);
 });
 
-Deno.test("what a host of another make does not catch is recorded and thrown on", async () => {
+Deno.test("an error that another framework doesn't catch is recorded and rethrown", async () => {
   const tracer = createTracer();
   const error = new Error("inside");
   const thrown = await assertRejects(() =>
@@ -305,7 +305,7 @@ Deno.test("a thrown Response is the response", async () => {
   assert(foreign.response.headers.has("x-app-trace-id"));
 });
 
-Deno.test("a response whose headers are fixed gets them all the same", async () => {
+Deno.test("a response with immutable headers still gets the headers", async () => {
   const { response, root } = await send(new Request("http://localhost/"), {
     routes: handle(() => Response.redirect("http://localhost/there", 307)),
   });
@@ -314,7 +314,7 @@ Deno.test("a response whose headers are fixed gets them all the same", async () 
   assertEquals(response.headers.get("x-app-trace-id"), root.traceId);
 });
 
-Deno.test("a response that is passed on from another server keeps its body and headers", async () => {
+Deno.test("a response forwarded from another server keeps its body and headers", async () => {
   const upstream = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {} },
     () => new Response("from upstream", { headers: { "x-upstream": "yes" } }),
@@ -358,7 +358,7 @@ Deno.test("a response that can't be sent ends its trace as an error", async () =
   await upstream.shutdown();
 });
 
-Deno.test("paths that are excluded are not traced and get no headers", async () => {
+Deno.test("excluded paths are not traced and get no headers", async () => {
   const tracer = createTracer();
   const app = createApp().use(traceMiddleware(tracer, {
     exclude: ["/", "/health", "/assets/"],
@@ -385,7 +385,7 @@ Deno.test("paths that are excluded are not traced and get no headers", async () 
   }
 });
 
-Deno.test("no request header is kept unless asked for", async () => {
+Deno.test("no request headers are recorded by default", async () => {
   const { root } = await send(
     new Request("http://localhost/", { headers: { "accept-language": "fr" } }),
   );
@@ -395,7 +395,7 @@ Deno.test("no request header is kept unless asked for", async () => {
   );
 });
 
-Deno.test("recordHeaders keeps the headers that are named, whatever their case", async () => {
+Deno.test("recordHeaders records the named headers, case-insensitively", async () => {
   const { root } = await send(
     new Request("http://localhost/", {
       headers: { "Accept-Language": "fr", "user-agent": "x", "cookie": "a=b" },
@@ -408,7 +408,7 @@ Deno.test("recordHeaders keeps the headers that are named, whatever their case",
   );
 });
 
-Deno.test("recordHeaders never keeps a cookie, a credential or a key", async () => {
+Deno.test("recordHeaders never records a cookie, a credential or a key", async () => {
   const secret = "s3cr3t";
   const names = [
     "authorization",
@@ -457,7 +457,7 @@ Deno.test("recordHeaders never keeps a cookie, a credential or a key", async () 
   }
 });
 
-Deno.test("values of the query that open doors are left out, the others kept as they were sent", async () => {
+Deno.test("secret query values are removed, and others are recorded as they were sent", async () => {
   const secret = "s3cr3t";
   const secrets = [
     "token",
@@ -520,7 +520,7 @@ Deno.test("values of the query that open doors are left out, the others kept as 
   assertEquals(root.attributes["url.query"], harmless);
 });
 
-Deno.test("a request that is traced further out has one span, and that gets the route", async () => {
+Deno.test("a request that an outer app already traces has one span, and that gets the route", async () => {
   const [outer, inner] = [createTracer(), createTracer()];
   const app = createApp({
     trace: tracePlugin(inner),
@@ -572,7 +572,7 @@ Deno.test("a request to another app inside a request joins its tree", async () =
   );
 });
 
-Deno.test("a context that only has get and set is enough, as with Hono", async () => {
+Deno.test("a context with only get and set suffices, as in Hono", async () => {
   const tracer = createTracer();
   const values = new Map<string, unknown>();
   const context = {
@@ -591,7 +591,7 @@ Deno.test("a context that only has get and set is enough, as with Hono", async (
   assertEquals(treeOf(onlyTrace(tracer)), "GET /(inside)");
 });
 
-Deno.test("concurrent requests of a host without a scope stay apart", async () => {
+Deno.test("concurrent requests of a host without a scope stay separate", async () => {
   const tracer = createTracer();
   const middleware = traceMiddleware(tracer);
   await Promise.all(Array.from({ length: 20 }, async (_, i) => {
@@ -613,7 +613,7 @@ Deno.test("concurrent requests of a host without a scope stay apart", async () =
   );
 });
 
-Deno.test("a body that was made of text ends the trace with its headers, where no host tells more", async () => {
+Deno.test("a text body ends the trace with its headers, if the host reports no completion", async () => {
   const { response, tracer } = await run(() =>
     Promise.resolve(new Response("text"))
   );
@@ -621,7 +621,7 @@ Deno.test("a body that was made of text ends the trace with its headers, where n
   assertEquals(await response.text(), "text");
 });
 
-/** A body that is written by hand. */
+/** A body whose chunks are written by the test. */
 function gatedBody(): {
   body: ReadableStream<Uint8Array<ArrayBuffer>>;
   write(text: string): void;
@@ -698,7 +698,7 @@ async function serving(
   const server = await app.serve({
     port: 0,
     signals: false,
-    // A test that fails leaves its body open.
+    // A failing test may leave its body open.
     shutdownTimeout: 1,
     onListen() {},
   });
@@ -709,7 +709,7 @@ async function serving(
   }
 }
 
-/** Resolves when the next trace of a tracer has ended. */
+/** Resolves when the tracer's next trace has ended. */
 function nextTrace(tracer: TracerImpl): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = tracer.subscribe(() => {
@@ -719,7 +719,7 @@ function nextTrace(tracer: TracerImpl): Promise<void> {
   return promise;
 }
 
-Deno.test("over a real server the trace ends when the whole body has been sent", async () => {
+Deno.test("over a real server, the trace ends when the whole body has been sent", async () => {
   for (const type of ["text/event-stream", "text/html", undefined]) {
     const gate = gatedBody();
     const headers: HeadersInit = type === undefined
@@ -750,7 +750,7 @@ Deno.test("over a real server the trace ends when the whole body has been sent",
   }
 });
 
-Deno.test("spans that are opened while the body is sent are part of the trace", async () => {
+Deno.test("spans created while the body is sent are part of the trace", async () => {
   await serving(
     handle(() => {
       const span = getActiveSpan()!;
@@ -773,7 +773,7 @@ Deno.test("spans that are opened while the body is sent are part of the trace", 
   );
 });
 
-Deno.test("a client that goes away in the middle of a body ends the trace", async () => {
+Deno.test("a client that disconnects in the middle of a body ends the trace", async () => {
   const gate = gatedBody();
   await serving(
     handle(() => new Response(gate.body)),
@@ -796,7 +796,7 @@ Deno.test("a client that goes away in the middle of a body ends the trace", asyn
   );
 });
 
-Deno.test("a client that leaves an event stream is told in the trace", async () => {
+Deno.test("a client that leaves an event stream is recorded in the trace", async () => {
   const gate = gatedBody();
   const headers = { "content-type": "text/event-stream" };
   await serving(
@@ -871,7 +871,7 @@ Deno.test("a WebSocket upgrade is a trace with status 101 that ends with the han
   );
 });
 
-Deno.test("an in-process request of an app that was given the connection waits for it", async () => {
+Deno.test("an in-process request with a connection's info ends when that completes", async () => {
   const sent = Promise.withResolvers<void>();
   const info: ConnectionInfo = { completed: sent.promise };
   const tracer = createTracer();
@@ -885,7 +885,7 @@ Deno.test("an in-process request of an app that was given the connection waits f
   assertEquals(tracer.getTraces().length, 1);
 });
 
-Deno.test("names of secrets are known by their parts, in queries and headers", async () => {
+Deno.test("names of secrets are recognized by their parts, in queries and headers", async () => {
   const query = [
     "PHPSESSID",
     "sid",

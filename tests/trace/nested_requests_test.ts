@@ -1,4 +1,4 @@
-/** Which requests have spans of their own, and which share one. */
+/** Nested requests that have spans of their own, and those that share one. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createApp } from "@quartet/kit/app";
@@ -7,7 +7,7 @@ import { onlyTrace, rootOf, treeOf } from "./fakes.ts";
 
 const ASK = { get: () => undefined, set() {} };
 
-Deno.test("a request to an equal address inside a request has a span of its own", async () => {
+Deno.test("a request with the same URL inside a request has a span of its own", async () => {
   const tracer = createTracer();
   const inner = createApp({ routes: [{ path: "/", loader: () => "inner" }] });
   inner.use(traceMiddleware(tracer));
@@ -25,7 +25,7 @@ Deno.test("a request to an equal address inside a request has a span of its own"
   );
 });
 
-Deno.test("a span of the application that is named like the request doesn't take its place", async () => {
+Deno.test("an application span with the request's name doesn't replace the request's span", async () => {
   const tracer = createTracer();
   const app = createApp({ routes: [{ path: "/", loader: () => "home" }] });
   app.use(traceMiddleware(tracer));
@@ -40,7 +40,7 @@ Deno.test("a span of the application that is named like the request doesn't take
   );
 });
 
-Deno.test("a middleware that is added twice opens one span", async () => {
+Deno.test("a middleware that is added twice creates one span", async () => {
   const tracer = createTracer();
   const middleware = traceMiddleware(tracer);
   const app = createApp({
@@ -52,7 +52,7 @@ Deno.test("a middleware that is added twice opens one span", async () => {
   assertEquals(treeOf(onlyTrace(tracer)), "GET /(route.match, loader:/)");
 });
 
-Deno.test("a request that is handed on to an app has one span, at any depth and with a body", async () => {
+Deno.test("a request forwarded to an app has one span, at any depth and with a body", async () => {
   const tracer = createTracer();
   let app = createApp({
     routes: [{
@@ -64,7 +64,7 @@ Deno.test("a request that is handed on to an app has one span, at any depth and 
   app.use(traceMiddleware(tracer));
   for (let depth = 0; depth < 3; depth++) {
     const inner = app;
-    // The host hands its routes a copy of the request, with a limited body.
+    // The host passes its routes a copy of the request, with a limited body.
     app = createApp({
       routes: [{
         path: "/**",
@@ -93,7 +93,7 @@ Deno.test("a request that is sent again after its trace has ended is another tra
   assertEquals(tracer.getTraces().length, 2);
 });
 
-Deno.test("traceMiddleware() answers at once if the rest of the chain does", () => {
+Deno.test("traceMiddleware() returns synchronously if the rest of the chain does", () => {
   const tracer = createTracer();
   const middleware = traceMiddleware(tracer);
   const request = new Request("http://localhost/");

@@ -15,13 +15,13 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** What makes a class or its instances is the tracer's own matter. */
+/** Classes differ: only the tracer creates instances. */
 type Classes = "createTracer" | "SpanImpl" | "TracerImpl";
 
-/** Compiles only while each function of the one has the type of the other's. */
+/** Compiles only if the functions of both have the same types. */
 const SAME_SIGNATURES: Omit<typeof real, Classes> = noop;
 
-Deno.test("the no-op entry has every name of the real one", () => {
+Deno.test("the no-op entry exports every name of the real one", () => {
   const names = Object.keys(noop);
   const missing = Object.keys(real).filter((name) => !names.includes(name));
   assertEquals(missing, []);
@@ -31,13 +31,13 @@ Deno.test("the no-op entry has every name of the real one", () => {
   }
 });
 
-Deno.test("the no-op entry offers noopTracer, noopSpan and NoopTracer", () => {
+Deno.test("the no-op entry exports noopTracer, noopSpan and NoopTracer", () => {
   assert(noop.noopTracer instanceof noop.NoopTracer);
   assert(noop.createTracer() instanceof noop.TracerImpl);
   assert(noop.noopSpan instanceof noop.SpanImpl);
 });
 
-/** Calls that suit the real tracer: they have to compile for both. */
+/** Uses the real tracer's API. It must compile for both. */
 async function useTracer(kit: typeof noop | typeof real): Promise<string[]> {
   const tracer = kit.createTracer({ maxTraces: 5, layers: ["data"] });
   new kit.TracerImpl({ minDurationMs: 1 });
@@ -71,14 +71,14 @@ async function useTracer(kit: typeof noop | typeof real): Promise<string[]> {
   return told;
 }
 
-Deno.test("code written for the real tracer compiles and runs with the one that does nothing", async () => {
+Deno.test("code written for the real tracer compiles and runs with the no-op one", async () => {
   assertEquals(await useTracer(real), Array(3).fill("trace:end"));
   assertEquals(await useTracer(noop), []);
   assertEquals(noop.createTracer({ maxTraces: 1 }).getTraces(), []);
   assertEquals(noop.noopSpan.id, "");
 });
 
-Deno.test("functions of the no-op entry that wrap work still do it", async () => {
+Deno.test("wrapping functions of the no-op entry still call the function", async () => {
   const wrappers: ((fn: () => unknown) => unknown)[] = [
     (fn) => noop.withSpan("a", "custom", fn),
     (fn) => noop.traceRouteMatch(fn),
@@ -121,7 +121,7 @@ Deno.test("functions of the no-op entry that wrap work still do it", async () =>
   assertEquals(await response.text(), "hello");
 });
 
-Deno.test("functions of the no-op entry that only note something do nothing", () => {
+Deno.test("recording functions of the no-op entry do nothing", () => {
   noop.recordRouteMatch("/");
   noop.recordLoaderMetrics({ items: 1 });
   noop.recordFormValidation({ errors: { a: "b" } });
@@ -144,7 +144,7 @@ Deno.test("functions of the no-op entry that only note something do nothing", ()
   assertMatch(noop.generateSpanId(), /^[0-9a-f]{16}$/);
 });
 
-Deno.test("exports of the no-op entry are empty, and go nowhere", async () => {
+Deno.test("exporters of the no-op entry produce empty output and send nothing", async () => {
   const tracer = noop.createTracer();
   const trace = real.createTracer();
   trace.withSpan("job", "custom", () => {});
@@ -188,7 +188,7 @@ Deno.test("exports of the no-op entry are empty, and go nowhere", async () => {
   );
 });
 
-Deno.test("an app with the no-op plugin and middleware answers as without, and shows no traces", async () => {
+Deno.test("an app with the no-op plugin and middleware responds as without them, and shows no traces", async () => {
   const tracer = noop.createTracer();
   const app = createApp({
     trace: noop.tracePlugin(tracer, { exclude: ["/health"], sample: 0.5 }),
@@ -217,7 +217,7 @@ Deno.test("an app with the no-op plugin and middleware answers as without, and s
   await stream.close();
 });
 
-Deno.test("the no-op entry writes and reads traces all the same", () => {
+Deno.test("the no-op entry still writes and reads traces", () => {
   const tracer = real.createTracer();
   tracer.withSpan("job", "custom", () => {});
   const trace = tracer.getTraces()[0]!;
@@ -227,10 +227,10 @@ Deno.test("the no-op entry writes and reads traces all the same", () => {
   assertEquals(noop.deserializeTrace(JSON.parse(json)), trace);
 });
 
-// The bundler's first run opens a port that stays open: not within a test.
+// The bundler's first run opens a port that stays open, so not within a test.
 buildSync({ stdin: { contents: "" }, write: false });
 
-/** Bundles a program in which the real entry is replaced by the no-op one. */
+/** Bundles a program, with the real entry replaced by the no-op one. */
 function bundle(source: string): { text: string; inputs: string[] } {
   const path = (name: string) => fileURLToPath(new URL(name, ROOT));
   const { outputFiles, metafile } = buildSync({
@@ -254,19 +254,19 @@ function bundle(source: string): { text: string; inputs: string[] } {
   return { text: outputFiles[0]!.text, inputs };
 }
 
-Deno.test("noopTracer and noopSpan alone are at most 592 bytes", async () => {
+Deno.test("noopTracer and noopSpan alone have at most 592 bytes", async () => {
   const { text } = bundle(
     `export { noopSpan, noopTracer } from "@quartet/kit/trace";`,
   );
   assertLessOrEqual(new TextEncoder().encode(text).length, 592);
-  // They are there, and work.
+  // The bundle contains them, and they work.
   const { noopTracer } = await import(
     `data:text/javascript,${encodeURIComponent(text)}`
   );
   assertEquals(noopTracer.withSpan("a", "custom", () => 42), 42);
 });
 
-Deno.test("an app that maps the real entry to the no-op one has no tracing left in its bundle", () => {
+Deno.test("an app that aliases the real entry to the no-op one has no tracing left in its bundle", () => {
   const { text, inputs } = bundle(`
     import { createApp } from "@quartet/kit/app";
     import {

@@ -1,4 +1,4 @@
-/** An option of the wrong kind is told where it is given. */
+/** Options of a wrong type are rejected where they are passed. */
 
 import { assertMatch, assertThrows } from "@std/assert";
 import {
@@ -14,7 +14,7 @@ import {
   tracePlugin,
 } from "@quartet/kit/trace";
 
-// deno-lint-ignore no-explicit-any -- options as JavaScript may give them
+// deno-lint-ignore no-explicit-any -- options that JavaScript may pass
 type Any = any;
 
 const tracer = createTracer();
@@ -159,7 +159,7 @@ const CASES: [make: (options: Any) => unknown, options: Any, error: string][] =
     [tracedFetch, { fetch: {} }, "fetch must be a function, received"],
   ];
 
-Deno.test("an option of the wrong kind is refused where it is given, by its name", () => {
+Deno.test("an option of a wrong type is rejected by name where it is passed", () => {
   for (const [make, options, error] of CASES) {
     const { message } = assertThrows(() => make(options), TypeError, error);
     assertMatch(

@@ -3,7 +3,7 @@ import { createApp } from "@quartet/kit/app";
 import { createTracer, tracePlugin } from "@quartet/kit/trace";
 import { onlyTrace, treeOf } from "./fakes.ts";
 
-Deno.test("tracePlugin() traces an app's requests and serves them on the same port", async () => {
+Deno.test("tracePlugin() traces an app's requests and serves the traces on the same port", async () => {
   const tracer = createTracer();
   const app = createApp({
     trace: tracePlugin(tracer),
@@ -30,7 +30,7 @@ Deno.test("tracePlugin() traces an app's requests and serves them on the same po
   assertEquals(JSON.parse(first.data).traces.length, 1);
   const closed = new Promise((resolve) => socket.onclose = resolve);
 
-  // Shutting down lets go of the stream, and none of this was traced.
+  // Shutting down ends the stream, and none of this was traced.
   await server.shutdown();
   await closed;
   assertEquals(
@@ -39,7 +39,7 @@ Deno.test("tracePlugin() traces an app's requests and serves them on the same po
   );
 });
 
-Deno.test("tracePlugin() takes a browser's spans by POST and refuses strangers", async () => {
+Deno.test("tracePlugin() accepts a browser's spans by POST and rejects other callers", async () => {
   const tracer = createTracer();
   const app = createApp({ trace: tracePlugin(tracer) });
   const server = await app.serve({ port: 0, signals: false, onListen() {} });
@@ -71,7 +71,7 @@ Deno.test("tracePlugin() takes a browser's spans by POST and refuses strangers",
   await server.shutdown();
 });
 
-Deno.test("tracePlugin() answers 404 for other paths below its own, and leaves alike ones alone", async () => {
+Deno.test("tracePlugin() answers 404 for unknown paths below its own, and ignores similar paths", async () => {
   const app = createApp({
     trace: tracePlugin(createTracer(), { authorize: () => true }),
     routes: [{ path: "/**", handler: () => new Response("the app") }],
@@ -91,7 +91,7 @@ Deno.test("tracePlugin() answers 404 for other paths below its own, and leaves a
   await app.close();
 });
 
-Deno.test("middlewares that were added before and errors of the app are inside the trace", async () => {
+Deno.test("earlier middlewares and errors of the app are inside the trace", async () => {
   const tracer = createTracer();
   const app = createApp({
     trace: tracePlugin(tracer),

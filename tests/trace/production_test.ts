@@ -10,7 +10,7 @@ import {
 
 const MOUNTINGS = ["plugin", "handlers"];
 
-/** Settings that put a process into production. */
+/** Settings that mean production. */
 const PRODUCTIONS: readonly (
   & { readonly what: string }
   & Omit<TracedServerOptions, "args">
@@ -20,7 +20,7 @@ const PRODUCTIONS: readonly (
   { what: "DENO_DEPLOYMENT_ID", env: { DENO_DEPLOYMENT_ID: "abc" } },
   { what: "no --allow-env", flags: ["--allow-net"] },
   {
-    what: "an environment of which a part can be read",
+    what: "an environment that can be read only in part",
     flags: ["--allow-net", "--allow-env=DENO_ENV,NODE_ENV"],
   },
 ];
@@ -62,7 +62,7 @@ for (const mounting of MOUNTINGS) {
     });
   }
 
-  Deno.test(`in production, ${mounting} with authorize let in as it decides and don't warn`, async () => {
+  Deno.test(`in production, ${mounting} with authorize follow its decision and don't warn`, async () => {
     const { child, port, traceId } = await startTracedServer({
       env: { DENO_ENV: "production" },
       args: [mounting, "authorize"],
@@ -86,7 +86,7 @@ for (const mounting of MOUNTINGS) {
     assertEquals(child.stderr, "");
   });
 
-  Deno.test(`outside production, ${mounting} without authorize let this machine in and warn once`, async () => {
+  Deno.test(`outside production, ${mounting} without authorize allow this machine and warn once`, async () => {
     const { child, port, traceId } = await startTracedServer({
       args: [mounting],
     });
@@ -116,7 +116,7 @@ const APP = `
   export default createApp({ trace: trace.tracePlugin(tracer) });`;
 
 for (const flags of [[], ["--trace"]]) {
-  Deno.test(`under dev ${flags.join("")} an app that mounts the viewer isn't warned, and this machine reads its traces`, async () => {
+  Deno.test(`under dev ${flags.join("")}, an app that mounts the viewer isn't warned, and this machine reads its traces`, async () => {
     await using folder = await makeFolder();
     await folder.write("main.ts", APP);
     await using child = startDev(["main.ts", "--port", "0", ...flags], folder);
@@ -133,7 +133,7 @@ for (const flags of [[], ["--trace"]]) {
   });
 }
 
-Deno.test("dev --trace shows its traces without --allow-env, which passes for production", async () => {
+Deno.test("dev --trace shows its traces without --allow-env, which would otherwise mean production", async () => {
   await using folder = await makeFolder();
   const path = `${folder.path}/main.ts`;
   await folder.write(

@@ -1,19 +1,19 @@
 /**
- * Debian's reverse proxies, each with its files in its own folder.
+ * Debian's reverse proxies, each with its files in a folder of its own.
  *
  * @module
  */
 
-/** A running proxy. It ends with its `using` block. */
+/** A running proxy. Disposing it stops it. */
 export interface Proxy extends AsyncDisposable {
-  /** The address that it listens on. */
+  /** Address that it listens on. */
   readonly target: Deno.ConnectOptions;
 }
 
 /** Folders of the programs. They aren't on every PATH. */
 const FOLDERS = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"];
 
-/** Finds a program. Returns `undefined` if it isn't installed. */
+/** Returns a program's path, or `undefined` if it isn't installed. */
 export function findProgram(name: string): string | undefined {
   return FOLDERS.map((folder) => `${folder}/${name}`).find((path) => {
     try {
@@ -77,9 +77,9 @@ export function startHAProxy(
 }
 
 /**
- * Writes a configuration of nginx whose files are all in one folder.
+ * Returns a configuration of nginx whose files are all in one folder.
  *
- * @param http The content of the `http` block.
+ * @param http Content of the `http` block.
  */
 export function nginxFile(folder: string, http: string): string {
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -103,7 +103,7 @@ export function nginxFile(folder: string, http: string): string {
 /** A proxy's command line and configuration. */
 export interface Configuration {
   readonly args: readonly string[];
-  /** The content of its file. */
+  /** Content of its file. */
   readonly text: string;
 }
 
@@ -114,10 +114,13 @@ export type Configure = (
   listen: number,
 ) => Configuration;
 
-/** Attempts: neither program accepts port 0, so a free port may get lost. */
+/**
+ * Number of attempts: neither program accepts port 0, so a free port may be
+ * taken.
+ */
 const TRIES = 5;
 
-/** Starts a proxy by a configuration for a folder, a file and a free port. */
+/** Starts a proxy with a configuration for a folder, a file and a free port. */
 export async function start(
   program: string,
   configure: Configure,
@@ -131,7 +134,7 @@ export async function start(
   }
 }
 
-/** Starts a proxy once. Returns its error output if it has ended. */
+/** Starts a proxy once. Returns its error output if it exits. */
 async function tryToStart(
   program: string,
   configure: Configure,

@@ -1,5 +1,5 @@
 /**
- * Access to traces behind real proxies on the same machine. Their connections
+ * Access to traces behind real proxies on the same machine, whose connections
  * all come from a loopback address.
  *
  * @module
@@ -36,31 +36,31 @@ interface Case {
   readonly program: "nginx" | "haproxy";
   readonly lines: readonly string[];
   /** Whether it adds headers that reveal a proxy. */
-  readonly tells: boolean;
-  /** Whether sockets get through it. */
+  readonly revealsItself: boolean;
+  /** Whether sockets pass through it. */
   readonly upgrades: boolean;
 }
 
 const nginx = (
   what: string,
   lines: readonly string[],
-  { tells = false, upgrades = true } = {},
+  { revealsItself = false, upgrades = true } = {},
 ): Case => ({
   what: `nginx ${what}`,
   program: "nginx",
   lines,
-  tells,
+  revealsItself,
   upgrades,
 });
 const haproxy = (
   what: string,
   lines: readonly string[],
-  tells = false,
+  revealsItself = false,
 ): Case => ({
   what: `HAProxy ${what}`,
   program: "haproxy",
   lines,
-  tells,
+  revealsItself,
   upgrades: true,
 });
 
@@ -68,13 +68,13 @@ const CASES: readonly Case[] = [
   nginx("with a plain proxy_pass", [], { upgrades: false }),
   nginx("with HTTP/1.1 and upgrades", UPGRADE),
   nginx("with HTTP/1.0 and forwarded headers", FORWARDED, {
-    tells: true,
+    revealsItself: true,
     upgrades: false,
   }),
   nginx("with HTTP/1.1, upgrades and forwarded headers", [
     ...UPGRADE,
     ...FORWARDED,
-  ], { tells: true }),
+  ], { revealsItself: true }),
   haproxy("without options", []),
   haproxy("with option forwardfor", ["option forwardfor"], true),
   haproxy("with Forwarded", [
@@ -85,9 +85,9 @@ const CASES: readonly Case[] = [
 /** Names that clients may use for the server. */
 const HOSTS = ["shop.example", "localhost", "127.0.0.1"];
 
-for (const { what, program, lines, tells, upgrades } of CASES) {
+for (const { what, program, lines, revealsItself, upgrades } of CASES) {
   const path = findProgram(program);
-  // Without Debian's proxies, these tests are skipped.
+  // Skipped if the proxy isn't installed.
   const ignore = path === undefined;
   const notice = ignore ? ` (${program} isn't installed)` : "";
 
@@ -96,7 +96,7 @@ for (const { what, program, lines, tells, upgrades } of CASES) {
       ? startNginx(path!, port, lines)
       : startHAProxy(path!, port, lines);
 
-  /** The answers of a server that allows reads or posts. */
+  /** Returns the expected statuses of a server that allows reads or posts. */
   const answers = (reads: boolean, writes: boolean): Statuses => ({
     viewer: reads ? 200 : 403,
     api: reads ? 200 : 403,
@@ -108,7 +108,7 @@ for (const { what, program, lines, tells, upgrades } of CASES) {
   for (const mounting of ["plugin", "handlers"]) {
     Deno.test({
       name:
-        `behind ${what}, ${mounting} in production without authorize refuse everything${notice}`,
+        `behind ${what}, ${mounting} in production without authorize reject everything${notice}`,
       ignore,
       async fn() {
         const { child, port, traceId } = await startTracedServer({
@@ -129,7 +129,7 @@ for (const { what, program, lines, tells, upgrades } of CASES) {
 
     Deno.test({
       name:
-        `behind ${what}, ${mounting} in production with authorize let in as it decides${notice}`,
+        `behind ${what}, ${mounting} in production with authorize follow its decision${notice}`,
       ignore,
       async fn() {
         const { child, port, traceId } = await startTracedServer({
@@ -154,7 +154,9 @@ for (const { what, program, lines, tells, upgrades } of CASES) {
 
   Deno.test({
     name: `behind ${what}, a server outside production ${
-      tells ? "refuses everything" : "can't tell a client that says localhost"
+      revealsItself
+        ? "rejects everything"
+        : "can't detect a client that sends Host: localhost"
     }${notice}`,
     ignore,
     async fn() {
@@ -165,7 +167,7 @@ for (const { what, program, lines, tells, upgrades } of CASES) {
       await using proxy = await start(port);
       assertEquals(
         await askForTraces(proxy.target, { Host: "localhost" }, traceId),
-        tells ? all(403) : answers(true, true),
+        revealsItself ? all(403) : answers(true, true),
       );
     },
   });

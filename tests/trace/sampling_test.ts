@@ -21,12 +21,12 @@ import { onlyTrace } from "./fakes.ts";
 const LOCAL = { port: 0, hostname: "127.0.0.1", onListen() {} };
 const CALLER = "2".repeat(16);
 
-/** A `traceparent` of a trace that ends in these digits. */
+/** Returns a `traceparent` whose trace id ends in these digits. */
 function traceparent(end: string, flags = "01"): string {
   return `00-${end.padStart(32, "1")}-${CALLER}-${flags}`;
 }
 
-/** An app that samples, and its tracer. */
+/** Creates an app that samples, and its tracer. */
 function sampled(
   sample: Sample | undefined,
   loader: () => unknown = () => 1,
@@ -45,7 +45,7 @@ function sampled(
   return { tracer, app, get };
 }
 
-Deno.test("sample: a share of the requests is traced", async () => {
+Deno.test("sample: a fraction traces that share of requests", async () => {
   const { tracer, app, get } = sampled(0.25);
   for (let i = 0; i < 4000; i++) await get();
   const share = tracer.getTraces().length / 4000;
@@ -54,7 +54,7 @@ Deno.test("sample: a share of the requests is traced", async () => {
   await app.close();
 });
 
-/** The ids that would decide if the id decided, with each flag. */
+/** Ids that would decide if sampling depended on the id, with each flag. */
 const CHOSEN = ["ffffffffffffff", "80000000000000", "00000000000000"]
   .flatMap((end) =>
     ["00", "01", "02", "03"].map((flags) => traceparent(end, flags))
@@ -67,13 +67,13 @@ Deno.test("sample: a caller neither forces nor suppresses a trace, by its id or 
     const traces = tracer.getTraces();
     // Eight times the standard deviation.
     assertLess(Math.abs(traces.length / 1000 - 0.5), 0.13, header);
-    // The trace goes on all the same.
+    // The caller's trace is continued in any case.
     assert(traces.every(({ id }) => id === header.split("-")[1]));
     await app.close();
   }
 });
 
-Deno.test("sample: none and all of the requests stay none and all, whatever callers say", async () => {
+Deno.test("sample: 0 and 1 trace none and all requests, whatever callers send", async () => {
   for (const [share, count] of [[0, 0], [1, 12], [undefined, 12]] as const) {
     const { tracer, app, get } = sampled(share);
     for (const header of CHOSEN) await get({ traceparent: header });
@@ -82,7 +82,7 @@ Deno.test("sample: none and all of the requests stay none and all, whatever call
   }
 });
 
-Deno.test("trustParent: a trusted caller's decision takes the place of the share", async () => {
+Deno.test("trustParent: a trusted caller's decision replaces the fraction", async () => {
   for (const share of [0, 0.5, 1, undefined]) {
     for (const trust of [true, () => true]) {
       const { tracer, app, get } = sampled(share, () => 1, trust);
@@ -112,7 +112,7 @@ Deno.test("trustParent: a function accepts some callers, by their request and co
     app.fetch(new Request("http://localhost/", { headers }), info);
   await ask({ traceparent: traceparent("aa"), "x-from": "gateway" });
   await ask({ traceparent: traceparent("bb"), "x-from": "elsewhere" });
-  // Nothing to trust: it isn't asked.
+  // Without a parent, the function isn't called.
   await ask({ "x-from": "gateway" });
   await ask({ traceparent: "of no use", "x-from": "gateway" });
   assertEquals(told, [
@@ -125,7 +125,7 @@ Deno.test("trustParent: a function accepts some callers, by their request and co
   await app.close();
 });
 
-Deno.test("sample: a function decides alone, and gets a trusted caller's decision", async () => {
+Deno.test("sample: a function decides alone, and receives a trusted caller's decision", async () => {
   const ask = async (trustParent?: TrustParent) => {
     const told: [string, boolean | undefined][] = [];
     const { tracer, app, get } = sampled(
@@ -151,7 +151,7 @@ Deno.test("sample: a function decides alone, and gets a trusted caller's decisio
   }
 });
 
-Deno.test("A page's own tracing is joined where everything is recorded, without trust", async () => {
+Deno.test("sample: if everything is recorded, a page's own trace is continued without trust", async () => {
   const { tracer, app, get } = sampled(undefined);
   const response = await get({ traceparent: traceparent("cd") });
   const id = "cd".padStart(32, "1");
@@ -160,7 +160,7 @@ Deno.test("A page's own tracing is joined where everything is recorded, without 
   await app.close();
 });
 
-Deno.test("sample: nothing below a request that is left out is recorded, and its response says nothing", async () => {
+Deno.test("sample: an unsampled request records nothing, and its response has no trace headers", async () => {
   let ran = 0;
   const { tracer, app, get } = sampled(0, () => {
     observe("observed", "data", () => ran++);
@@ -178,7 +178,7 @@ Deno.test("sample: nothing below a request that is left out is recorded, and its
   await app.close();
 });
 
-Deno.test("sample: other services are told the trace, and that it isn't kept", async () => {
+Deno.test("sample: other services receive the trace id, and that it isn't recorded", async () => {
   const heard: (string | null)[] = [];
   const back = sampled(1, () => 1, true);
   back.app.use((request, _context, next) => {
@@ -191,7 +191,7 @@ Deno.test("sample: other services are told the trace, and that it isn't kept", a
   const told = `http://127.0.0.1:${server.address.port}`;
   const fetch = tracedFetch({ trustedOrigins: [told] });
   const front = sampled(0, async () => {
-    // Under the other name it is another origin, which isn't listed.
+    // Another host name is another origin, which isn't listed.
     for (const url of [told, told.replace("127.0.0.1", "localhost")]) {
       await (await fetch(url, { headers: { a: "b" } })).body?.cancel();
     }
@@ -207,11 +207,11 @@ Deno.test("sample: other services are told the trace, and that it isn't kept", a
   assert(/^[0-9a-f]{16}$/.test(id!) && id !== CALLER);
   assertEquals(state, "a=1");
   assertEquals(others, [null, null]);
-  // Who was told has left it out as well; who wasn't has decided alone.
+  // The listed origin hasn't recorded it either. The other has decided alone.
   assertEquals(back.tracer.getTraces().length, 1);
 });
 
-Deno.test("sample: what a request has set going is on its own once the response has been sent", async () => {
+Deno.test("sample: work of an unsampled request is traced separately after the response has been sent", async () => {
   const { promise: sent, resolve: send } = Promise.withResolvers<void>();
   const { promise: done, resolve: finish } = Promise.withResolvers<void>();
   const { tracer, app } = sampled(0, () => {
@@ -235,7 +235,7 @@ Deno.test("sample: what a request has set going is on its own once the response 
   await app.close();
 });
 
-Deno.test("sample: what goes on on a socket is left out with the request that opened it", async () => {
+Deno.test("sample: work on a socket is unsampled if the request that opened it is", async () => {
   const router = createRouter({
     count: procedure.subscription(async function* () {
       yield await observe("step", "custom", () => Promise.resolve(1));
@@ -257,7 +257,7 @@ Deno.test("sample: what goes on on a socket is left out with the request that op
   }
 });
 
-Deno.test("sample: what a request asks of its own server is left out with it", async () => {
+Deno.test("sample: a request to the own server is unsampled with the request that makes it", async () => {
   const { tracer, app } = sampled(0, async () => {
     const inner = await app.fetch(new Request("http://localhost/nothing"));
     return inner.headers.has("x-app-trace-id");
@@ -268,7 +268,7 @@ Deno.test("sample: what a request asks of its own server is left out with it", a
   await app.close();
 });
 
-Deno.test("sample has to be a share or a function", () => {
+Deno.test("sample must be a fraction or a function", () => {
   for (const wrong of [-0.1, 1.1, 10, NaN, "0.5", null, {}]) {
     assertThrows(
       () => traceMiddleware(createTracer(), { sample: wrong as number }),
@@ -278,7 +278,7 @@ Deno.test("sample has to be a share or a function", () => {
   }
 });
 
-Deno.test("trustParent has to be a boolean or a function, and the function's answer a boolean", async () => {
+Deno.test("trustParent must be a boolean or a function that returns a boolean", async () => {
   for (const wrong of ["true", 1, null, {}, []]) {
     assertThrows(
       () => traceMiddleware(createTracer(), { trustParent: wrong as never }),
@@ -299,7 +299,7 @@ Deno.test("trustParent has to be a boolean or a function, and the function's ans
   ]);
 });
 
-Deno.test("A sample that promises is refused, not taken for a yes", async () => {
+Deno.test("sample: a function that returns a promise is rejected, not treated as true", async () => {
   const errors: unknown[] = [];
   const app = createApp({ onError: (error) => errors.push(error) });
   app.use(traceMiddleware(createTracer(), {

@@ -7,7 +7,7 @@ import {
 } from "@quartet/kit/trace";
 import { onlyTrace } from "./fakes.ts";
 
-/** A trace with every optional field. */
+/** Returns a trace with all optional fields. */
 function richTrace(): TraceData {
   const tracer = createTracer({ maxSpansPerTrace: 3 });
   const root = tracer.startTrace("GET /", "request", {
@@ -31,7 +31,7 @@ function richTrace(): TraceData {
   return onlyTrace(tracer);
 }
 
-Deno.test("deserializeTrace() gives back what serializeTrace() took, also through JSON text", () => {
+Deno.test("deserializeTrace() restores the output of serializeTrace(), also as JSON text", () => {
   const trace = richTrace();
   const plain = serializeTrace(trace);
   assertEquals(trace.metadata.droppedSpans, 1);
@@ -45,7 +45,7 @@ Deno.test("deserializeTrace() gives back what serializeTrace() took, also throug
   assertEquals(deserializeTrace(JSON.stringify(plain)), trace);
 });
 
-Deno.test("deserializeTrace() takes __proto__ for a key like any other", () => {
+Deno.test("deserializeTrace() treats __proto__ as a normal key", () => {
   const json = JSON.stringify(serializeTrace(richTrace()));
   const { spans } = deserializeTrace(json);
   const span = [...spans.values()].find(({ name }) => name === "open")!;
@@ -60,7 +60,7 @@ Deno.test("deserializeTrace() takes __proto__ for a key like any other", () => {
   assertEquals(deserializeTrace(JSON.stringify(evil)).metadata.method, "GET");
 });
 
-Deno.test("deserializeTrace() leaves out fields that it does not know", () => {
+Deno.test("deserializeTrace() drops unknown fields", () => {
   const plain = JSON.parse(JSON.stringify(serializeTrace(richTrace())));
   plain.unknown = 1;
   plain.spans[0].unknown = 2;
@@ -74,8 +74,8 @@ Deno.test("deserializeTrace() leaves out fields that it does not know", () => {
   }
 });
 
-Deno.test("deserializeTrace() names the field that is malformed, what it must be and what it got", () => {
-  // Paths into the trace, a value that is wrong there, and what is said of it.
+Deno.test("deserializeTrace() names the malformed field, what it must be and what it received", () => {
+  // A path into the trace, a wrong value there, and the error.
   const cases: [string, unknown, string][] = [
     ["id", 5, "id must be a string, received 5"],
     ["rootSpanId", null, "rootSpanId must be a string, received null"],
@@ -196,7 +196,7 @@ Deno.test("deserializeTrace() names the field that is malformed, what it must be
   }
 });
 
-Deno.test("deserializeTrace() refuses spans that share an id", () => {
+Deno.test("deserializeTrace() rejects spans with the same id", () => {
   const trace = JSON.parse(JSON.stringify(serializeTrace(richTrace())));
   trace.spans[2].id = trace.spans[1].id;
   assertThrows(
@@ -208,7 +208,7 @@ Deno.test("deserializeTrace() refuses spans that share an id", () => {
   );
 });
 
-Deno.test("deserializeTrace() refuses what is no trace at all", () => {
+Deno.test("deserializeTrace() rejects values that aren't traces", () => {
   for (
     const [value, message] of [
       [null, "the value must be an object, received null"],

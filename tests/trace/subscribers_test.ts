@@ -2,7 +2,7 @@ import { assertEquals, assertStrictEquals } from "@std/assert";
 import { createTracer, type TraceEvent } from "@quartet/kit/trace";
 import { createTestTracer, EPOCH, onlyTrace } from "./fakes.ts";
 
-/** Runs `fn` and gives what it wrote to `console.error`. */
+/** Runs `fn` and returns its calls of `console.error`. */
 async function errorsOf(
   fn: () => void | Promise<void>,
 ): Promise<unknown[][]> {
@@ -17,7 +17,7 @@ async function errorsOf(
   return calls;
 }
 
-Deno.test("subscribe() tells each kind of event in its order and shape", () => {
+Deno.test("subscribe() passes on each kind of event, in order and with its fields", () => {
   const { tracer, clock } = createTestTracer();
   const events: TraceEvent[] = [];
   tracer.subscribe((event) => events.push(event));
@@ -94,7 +94,7 @@ Deno.test("subscribe() tells each kind of event in its order and shape", () => {
   assertStrictEquals(update.trace, onlyTrace(tracer));
 });
 
-Deno.test("subscribe() tells the end of spans that their trace closed", () => {
+Deno.test("subscribe() reports the end of spans that their trace closed", () => {
   const tracer = createTracer();
   const ended: string[] = [];
   tracer.subscribe((event) => {
@@ -108,7 +108,7 @@ Deno.test("subscribe() tells the end of spans that their trace closed", () => {
   assertEquals(ended, ["open timeout", "root ok"]);
 });
 
-Deno.test("subscribe() only tells the kinds that were asked for", () => {
+Deno.test("subscribe() passes on only the requested kinds", () => {
   const tracer = createTracer();
   const types: string[] = [];
   tracer.subscribe((event) => types.push(event.type), [
@@ -121,7 +121,7 @@ Deno.test("subscribe() only tells the kinds that were asked for", () => {
   assertEquals(types, ["span:start", "trace:end"]);
 });
 
-Deno.test("subscribe() stops telling when its function is called, also twice", () => {
+Deno.test("subscribe() returns a function that unsubscribes, also when called twice", () => {
   const tracer = createTracer();
   let count = 0;
   const stop = tracer.subscribe(() => count++);
@@ -133,7 +133,7 @@ Deno.test("subscribe() stops telling when its function is called, also twice", (
   assertEquals(count, 3);
 });
 
-Deno.test("a function that is subscribed twice is told twice, and stopping one leaves the other", () => {
+Deno.test("a function that subscribes twice is called twice, and unsubscribing once keeps the other", () => {
   const tracer = createTracer();
   let count = 0;
   const listener = () => count++;
@@ -146,7 +146,7 @@ Deno.test("a function that is subscribed twice is told twice, and stopping one l
   assertEquals(count, 3);
 });
 
-Deno.test("a subscriber may unsubscribe itself or another while it is told", () => {
+Deno.test("a subscriber may unsubscribe itself or another during a call", () => {
   const tracer = createTracer();
   const told: string[] = [];
   const stopFirst = tracer.subscribe(() => {
@@ -163,7 +163,7 @@ Deno.test("a subscriber may unsubscribe itself or another while it is told", () 
   assertEquals(told, ["first", "second", "second"]);
 });
 
-Deno.test("a subscriber that throws disturbs nobody and is reported once", async () => {
+Deno.test("a subscriber that throws doesn't affect others and is reported once", async () => {
   const tracer = createTracer();
   const told: string[] = [];
   const failure = new Error("listener");
@@ -183,7 +183,7 @@ Deno.test("a subscriber that throws disturbs nobody and is reported once", async
   assertEquals(errors, [["A subscriber of the tracer threw:", failure]]);
 });
 
-Deno.test("an async subscriber that rejects disturbs nobody and is reported once", async () => {
+Deno.test("an async subscriber that rejects doesn't affect others and is reported once", async () => {
   const tracer = createTracer();
   const failure = new Error("listener");
   tracer.subscribe(() => Promise.reject(failure), ["trace:end"]);
@@ -197,7 +197,7 @@ Deno.test("an async subscriber that rejects disturbs nobody and is reported once
   assertEquals(errors, [["A subscriber of the tracer threw:", failure]]);
 });
 
-Deno.test("a subscriber gets records of its own, which later writes do not change", () => {
+Deno.test("a subscriber receives copies that later writes don't change", () => {
   const tracer = createTracer();
   const seen: unknown[] = [];
   tracer.subscribe((event) => {

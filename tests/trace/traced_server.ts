@@ -2,8 +2,8 @@
  * A server with the viewer, its API and its socket, to run as a child process.
  * It prints a line of JSON: its port, and the id of a stored trace.
  *
- * Arguments: `plugin` or `handlers`, how they are mounted; then `authorize` for
- * a rule of its own: everybody posts, and `x-user: admin` reads.
+ * Arguments: `plugin` or `handlers`, the way to mount them. Then optionally
+ * `authorize`, a custom rule: everyone posts, and `x-user: admin` reads.
  *
  * @module
  */

@@ -39,7 +39,7 @@ const LAYERS: Layer[] = [
   "custom",
 ];
 
-Deno.test("createTracer() makes a TracerImpl whose spans are SpanImpl", () => {
+Deno.test("createTracer() creates a TracerImpl whose spans are SpanImpl", () => {
   const tracer = createTracer();
   const span = tracer.startTrace("job");
   assert(tracer instanceof TracerImpl);
@@ -61,7 +61,7 @@ Deno.test("createTracer() keeps 200 traces of 500 spans by default", () => {
   assertEquals(traces.at(-1)?.metadata.droppedSpans, 1);
 });
 
-Deno.test("createTracer() says which option is wrong, what it must be and what it got", () => {
+Deno.test("createTracer() names the wrong option, what it must be and what it received", () => {
   const cases: [TracerOptions, string][] = [
     [{ maxTraces: 0 }, "maxTraces must be a positive integer, received 0"],
     [{ maxTraces: -1 }, "maxTraces must be a positive integer, received -1"],
@@ -97,7 +97,7 @@ Deno.test("createTracer() says which option is wrong, what it must be and what i
   }
 });
 
-Deno.test("getTraces() gives the newest traces, oldest first, at and over the bound", () => {
+Deno.test("getTraces() returns the newest traces, oldest first, at and over the bound", () => {
   const tracer = createTracer({ maxTraces: 3 });
   const names = () => tracer.getTraces().map((trace) => rootOf(trace).name);
   const expected: string[] = [];
@@ -110,7 +110,7 @@ Deno.test("getTraces() gives the newest traces, oldest first, at and over the bo
   }
 });
 
-Deno.test("getTraces() orders traces by their end, and holds no running one", () => {
+Deno.test("getTraces() orders traces by their end and leaves out running ones", () => {
   const tracer = createTracer();
   const slow = tracer.startTrace("slow");
   const fast = tracer.startTrace("fast");
@@ -123,7 +123,7 @@ Deno.test("getTraces() orders traces by their end, and holds no running one", ()
   );
 });
 
-Deno.test("getTrace() finds running and stored traces, and the newest of an id", () => {
+Deno.test("getTrace() finds running and stored traces, and the newest with an id", () => {
   const tracer = createTracer({ maxTraces: 1 });
   const first = tracer.startTrace("first", "request", {
     traceId: "a".repeat(32),
@@ -143,7 +143,7 @@ Deno.test("getTrace() finds running and stored traces, and the newest of an id",
   assertEquals(tracer.getTrace(first.traceId), undefined);
 });
 
-Deno.test("getTrace() of a running trace shows open spans as having no length", () => {
+Deno.test("getTrace() of a running trace shows open spans without duration", () => {
   const { tracer, clock } = createTestTracer();
   const root = tracer.startTrace("job");
   clock.advance(3);
@@ -160,7 +160,7 @@ Deno.test("getTrace() of a running trace shows open spans as having no length", 
   assertEquals(tracer.getTrace(root.traceId)?.duration, 7);
 });
 
-Deno.test("a trace's record has every field that TraceData promises", () => {
+Deno.test("a trace's record has all fields of TraceData", () => {
   const { tracer, clock } = createTestTracer();
   const root = tracer.startTrace("GET /a", "request", {
     attributes: {
@@ -238,7 +238,7 @@ Deno.test("a trace's record has every field that TraceData promises", () => {
   });
 });
 
-Deno.test("a span may belong to each of the twelve layers", () => {
+Deno.test("a span can have each of the twelve layers", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("job", "build");
   for (const layer of LAYERS) root.child(layer, layer).end();
@@ -252,7 +252,7 @@ Deno.test("a span may belong to each of the twelve layers", () => {
   }
 });
 
-Deno.test("startTrace() makes a span of the request layer and startSpan() one of the custom layer unless told", () => {
+Deno.test("startTrace() defaults to the request layer, and startSpan() to the custom layer", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("a");
   tracer.startSpan("b", undefined, { parent: root }).end();
@@ -262,7 +262,7 @@ Deno.test("startTrace() makes a span of the request layer and startSpan() one of
   assertEquals(spanNamed(trace, "b").layer, "custom");
 });
 
-Deno.test("startSpan() where no span is active makes a trace of its own", () => {
+Deno.test("startSpan() without an active span starts a trace of its own", () => {
   const tracer = createTracer();
   tracer.startSpan("first", "data", { attributes: { n: 1 } }).end();
   tracer.startSpan("second", "data").end();
@@ -275,7 +275,7 @@ Deno.test("startSpan() where no span is active makes a trace of its own", () => 
   assert(first!.id !== second!.id);
 });
 
-Deno.test("withSpan() gives what its function returns and ends the span then", () => {
+Deno.test("withSpan() returns the function's result and then ends the span", () => {
   const { tracer, clock } = createTestTracer();
 
   const result = tracer.withSpan("job", "custom", (span) => {
@@ -304,7 +304,7 @@ Deno.test("withSpan() ends the span of an async function when its promise settle
   assertEquals(onlyTrace(tracer).duration, 5);
 });
 
-Deno.test("withSpan() records what its function throws or rejects with, and throws it on", async () => {
+Deno.test("withSpan() records and rethrows the function's error, sync and async", async () => {
   const tracer = createTracer();
   const error = new RangeError("too far");
 
@@ -333,7 +333,7 @@ Deno.test("withSpan() records what its function throws or rejects with, and thro
   }
 });
 
-Deno.test("withSpan() takes a thrown Response for a result, not for a failure", async () => {
+Deno.test("withSpan() treats a thrown Response as a result, not as a failure", async () => {
   const tracer = createTracer();
   const redirect = Response.redirect("http://localhost/");
   assertStrictEquals(
@@ -363,7 +363,7 @@ Deno.test("withSpan() starts a lazy query once and keeps its span open until it 
   assertEquals(tracer.getTraces().length, 1);
 });
 
-Deno.test("withSpan() opens its span below the parent it is given, whatever is active", () => {
+Deno.test("withSpan() uses the given parent, whatever span is active", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("job");
   const other = root.child("other", "custom");
@@ -382,7 +382,7 @@ Deno.test("withSpan() opens its span below the parent it is given, whatever is a
   );
 });
 
-Deno.test("child() of a span that has ended goes to its nearest open ancestor", () => {
+Deno.test("child() of an ended span belongs to its nearest open ancestor", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("root");
   const a = root.child("a", "custom");
@@ -401,7 +401,7 @@ Deno.test("child() of a span that has ended goes to its nearest open ancestor", 
   );
 });
 
-Deno.test("nothing is recorded once a trace has ended", () => {
+Deno.test("nothing is recorded after a trace has ended", () => {
   const tracer = createTracer();
   const root = tracer.startTrace("root");
   const child = root.child("child", "custom");
@@ -427,7 +427,7 @@ Deno.test("nothing is recorded once a trace has ended", () => {
   assertEquals(structuredClone(onlyTrace(tracer)), before);
 });
 
-Deno.test("every call on a span that has ended does nothing", () => {
+Deno.test("calls on an ended span do nothing", () => {
   const { tracer, clock } = createTestTracer();
   const root = tracer.startTrace("root");
   const child = root.child("child", "custom", { n: 1 });
@@ -480,7 +480,7 @@ Deno.test("spans that are never ended are closed as timeout with their trace", (
   assertEquals(spanNamed(onlyTrace(tracer), "open").attributes, {});
 });
 
-Deno.test("layers that are left out are not recorded, and what is below them moves up", () => {
+Deno.test("excluded layers are not recorded, and their children move up", () => {
   const tracer = createTracer({ layers: ["request", "database"] });
   tracer.withSpan("root", "request", (root) => {
     tracer.withSpan("loader", "data", (loader) => {
@@ -506,7 +506,7 @@ Deno.test("layers that are left out are not recorded, and what is below them mov
   assertEquals(trace.metadata.droppedSpans, undefined);
 });
 
-Deno.test("a trace's root is recorded even if its layer is left out", () => {
+Deno.test("a trace's root is recorded even if its layer is excluded", () => {
   const tracer = createTracer({ layers: [] });
   const root = tracer.startTrace("root", "request");
   root.child("child", "data").end();
@@ -514,7 +514,7 @@ Deno.test("a trace's root is recorded even if its layer is left out", () => {
   assertEquals(treeOf(onlyTrace(tracer)), "root");
 });
 
-Deno.test("traces shorter than minDurationMs are not kept, and subscribers are told", () => {
+Deno.test("traces shorter than minDurationMs are not stored, and subscribers are notified", () => {
   const { tracer, clock } = createTestTracer({ minDurationMs: 10 });
   const ended: string[] = [];
   const discarded: string[] = [];
@@ -536,7 +536,7 @@ Deno.test("traces shorter than minDurationMs are not kept, and subscribers are t
   );
 });
 
-Deno.test("Span.continuation() opens records of the same trace, of layers that are recorded", () => {
+Deno.test("Span.continuation() adds to the same trace, in layers that are recorded", () => {
   const tracer = createTracer({ layers: ["request", "rpc"] });
   const span = tracer.startTrace("GET /socket", "request");
   const open = span.continuation();
@@ -561,7 +561,7 @@ Deno.test("Span.continuation() opens records of the same trace, of layers that a
   );
 });
 
-Deno.test("a text that is thrown through several spans is told once, where it was thrown", () => {
+Deno.test("a string thrown through several spans is recorded once, where it was thrown", () => {
   const tracer = createTracer();
   let caught: unknown;
   try {
@@ -570,7 +570,7 @@ Deno.test("a text that is thrown through several spans is told once, where it wa
       "request",
       () =>
         tracer.withSpan("inner", "data", () => {
-          // deno-lint-ignore no-throw-literal -- other people's code may
+          // deno-lint-ignore no-throw-literal -- third-party code may
           throw "no";
         }),
     );
@@ -584,7 +584,7 @@ Deno.test("a text that is thrown through several spans is told once, where it wa
   assertEquals(spanNamed(trace, "root").status, "error");
 });
 
-Deno.test("an error that passes through several spans is told once, where it was thrown", () => {
+Deno.test("an error thrown through several spans is recorded once, where it was thrown", () => {
   const tracer = createTracer();
   const error = new TypeError("inner");
   assertThrows(() =>
@@ -609,7 +609,7 @@ Deno.test("an error that passes through several spans is told once, where it was
   }
 });
 
-Deno.test("errors that are thrown side by side are told once each", async () => {
+Deno.test("concurrent errors are recorded once each", async () => {
   const tracer = createTracer();
   const gate = Promise.withResolvers<void>();
   const fail = async (name: string) => {
@@ -634,7 +634,7 @@ Deno.test("errors that are thrown side by side are told once each", async () => 
   assertEquals(told.sort(), [["a", "a"], ["b", "b"]]);
 });
 
-Deno.test("Span.error() describes whatever was thrown, and never throws", () => {
+Deno.test("Span.error() describes any thrown value and never throws", () => {
   const tracer = createTracer();
   const hostile = {
     toString() {
@@ -675,7 +675,7 @@ Deno.test("Span.error() describes whatever was thrown, and never throws", () => 
   }
 });
 
-Deno.test("Span.error() without an error only marks the span", () => {
+Deno.test("Span.error() without an error only marks the span as failed", () => {
   const tracer = createTracer();
   const span = tracer.startTrace("job");
   span.error();
@@ -686,7 +686,7 @@ Deno.test("Span.error() without an error only marks the span", () => {
   assertEquals(attributes, {});
 });
 
-Deno.test("Span.root is the span of the request, also of one inside another", () => {
+Deno.test("Span.root is the request's span, also for a request inside another", () => {
   const tracer = createTracer();
   const outer = tracer.startTrace("GET /outer", "request");
   const step = outer.child("step", "custom");
@@ -704,12 +704,12 @@ Deno.test("Span.root is the span of the request, also of one inside another", ()
   job.end();
 });
 
-Deno.test("mergeClientSpans() adds nothing to a trace that isn't kept", () => {
+Deno.test("mergeClientSpans() adds nothing to a trace that isn't stored", () => {
   const tracer = createTracer();
   assertEquals(tracer.mergeClientSpans("a".repeat(32), []), 0);
 });
 
-Deno.test("traces of thousands of requests that never end give way, oldest first", () => {
+Deno.test("traces of thousands of requests that never end are evicted, oldest first", () => {
   const tracer = createTracer({ maxTraces: 5 });
   const spans = Array.from(
     { length: 10_003 },
@@ -728,7 +728,7 @@ Deno.test("traces of thousands of requests that never end give way, oldest first
   for (const span of spans) span.end();
 });
 
-Deno.test("what caused an error is told with its stack", () => {
+Deno.test("the cause of an error is recorded with its stack", () => {
   const tracer = createTracer();
   const span = tracer.startTrace("job");
   const cause = new TypeError("connection refused", { cause: "port closed" });

@@ -3,7 +3,7 @@ import { createViewerHandler } from "@quartet/kit/trace";
 
 const ADDRESS = "http://localhost/__app/traces";
 
-Deno.test("the viewer's page is given to GET, its headers to HEAD, and nothing to others", async () => {
+Deno.test("createViewerHandler() returns the page for GET, its headers for HEAD, and rejects other methods", async () => {
   const handler = createViewerHandler({ authorize: () => true });
   const ask = (method: string) => handler(new Request(ADDRESS, { method }));
   const page = await ask("GET");
@@ -26,7 +26,7 @@ Deno.test("the viewer's page is given to GET, its headers to HEAD, and nothing t
   }
 });
 
-Deno.test("who may not see the viewer is refused before anything else", async () => {
+Deno.test("createViewerHandler() checks access before anything else", async () => {
   const handler = createViewerHandler({ authorize: () => false });
   for (const method of ["GET", "HEAD", "POST"]) {
     const { status } = await handler(new Request(ADDRESS, { method }));

@@ -12,7 +12,7 @@ export type Differences = Readonly<Record<string, readonly string[]>>;
 const BOTH: Differences = {
   "it takes seconds, and runs on Deno": [
     "10,001 sign-ins of one user evict no other user's session",
-    "unpackTraces() reads or refuses any payload, and never hangs",
+    "unpackTraces() reads or rejects any payload, and never hangs",
     "Parallel requests of 100 browsers each have their own user",
     "hashPassword() uses OWASP's recommendation by default",
     "Keys stay correct with many more calls than are remembered, and with few again",
@@ -44,7 +44,7 @@ const BOTH: Differences = {
 export const ON_NODE: Differences = {
   ...BOTH,
   "its fetch requires duplex to send a stream": [
-    "tracedFetch() sends what it was given, and leaves that as it is",
+    "tracedFetch() sends the arguments' request and doesn't change them",
   ],
   "ws delivers messages that arrive together without yielding in between": [
     "A failing logger doesn't prevent responses",
@@ -67,20 +67,20 @@ export const ON_NODE: Differences = {
 export const ON_BUN: Differences = {
   ...BOTH,
   "its Response.json() adds a charset": [
-    "GET gives the traces, the newest first, in a form that can be read back",
+    "GET returns the traces, newest first, in a form that can be deserialized",
   ],
   "its Response has no Content-Type for a text before it is sent": [
     "cacheResponse() caches a page for its lifetime, with ETag, Age and Cache-Control",
-    "a body that was made of text ends the trace with its headers, where no host tells more",
-    "traceMiddleware() answers at once if the rest of the chain does",
+    "a text body ends the trace with its headers, if the host reports no completion",
+    "traceMiddleware() returns synchronously if the rest of the chain does",
   ],
   "it sends headers with the first bytes of the body, not before": [
-    "over a real server the trace ends when the whole body has been sent",
-    "a client that goes away in the middle of a body ends the trace",
-    "a client that leaves an event stream is told in the trace",
+    "over a real server, the trace ends when the whole body has been sent",
+    "a client that disconnects in the middle of a body ends the trace",
+    "a client that leaves an event stream is recorded in the trace",
   ],
   "its Request changes an unknown method to GET": [
-    "a method that no standard knows is told as _OTHER, with its name beside",
+    "an unknown method is recorded as _OTHER, with the original name",
   ],
   "its Response.error() is sent with status 0": [
     "a response that can't be sent ends its trace as an error",

@@ -3,22 +3,22 @@ import type { OTLPKeyValue, OTLPSpan, OTLPTraces } from "@quartet/kit/trace";
 import { gunzip } from "./gunzip.ts";
 import { decodeStrictly } from "./otlp_definitions.ts";
 
-/** A span that a {@linkcode StrictCollector} has taken. */
+/** A span accepted by a {@linkcode StrictCollector}. */
 export interface TakenSpan extends Omit<OTLPSpan, "attributes"> {
-  /** The name of the service that it is from. */
+  /** Name of the service that sent it. */
   readonly service: string;
-  /** Its attributes by name. */
+  /** Attributes by name. */
   readonly attributes: Readonly<Record<string, OTLPKeyValue["value"]>>;
 }
 
 /**
- * A collector on this machine that speaks OTLP/HTTP, and takes nothing that is
- * not exactly what the standard says.
+ * A local collector for OTLP/HTTP that accepts only what the standard
+ * describes.
  */
 export class StrictCollector implements AsyncDisposable {
-  /** What it has taken. */
+  /** Accepted spans. */
   readonly spans: TakenSpan[] = [];
-  /** Why it has refused something. */
+  /** Reasons why requests were rejected. */
   readonly problems: string[] = [];
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
@@ -29,7 +29,7 @@ export class StrictCollector implements AsyncDisposable {
     );
   }
 
-  /** Where it listens, without a path. */
+  /** Base URL, without a path. */
   get url(): string {
     return `http://127.0.0.1:${this.#server.addr.port}`;
   }
@@ -50,7 +50,7 @@ export class StrictCollector implements AsyncDisposable {
         : body;
       const json = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
       this.spans.push(...readSpans(decodeStrictly(json)));
-      // An ExportTraceServiceResponse that says nothing: all was taken.
+      // An empty ExportTraceServiceResponse: full success.
       return Response.json({});
     } catch (error) {
       this.problems.push(String(error));
@@ -59,7 +59,10 @@ export class StrictCollector implements AsyncDisposable {
   }
 }
 
-/** The spans of a request, each held against what its fields' comments say. */
+/**
+ * Returns the spans of a request, after checking each field against its
+ * specification.
+ */
 export function readSpans({ resourceSpans }: OTLPTraces): TakenSpan[] {
   assert(resourceSpans.length > 0, "an envelope without contents");
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
@@ -81,7 +84,7 @@ function readSpan(span: OTLPSpan): Omit<TakenSpan, "service"> {
   assert(name !== "", "a span without a name");
   assert(kind >= 1 && kind <= 5, `the kind ${kind}`);
   assert([0, 1, 2].includes(status.code), `the status ${status.code}`);
-  // Status.message belongs to an error.
+  // Status.message is for errors only.
   assert(status.code === 2 || status.message === undefined, status.message);
   const start = readTime(span.startTimeUnixNano);
   const end = readTime(span.endTimeUnixNano);
@@ -99,7 +102,7 @@ function checkId(id: string, digits: number): void {
   assertMatch(id, /[^0]/);
 }
 
-/** A time of today: neither unset, nor in other units than nanoseconds. */
+/** Parses a plausible time, set and in nanoseconds. */
 function readTime(nanoseconds: string): bigint {
   const time = BigInt(nanoseconds);
   const milliseconds = Number(time / 1_000_000n);

@@ -8,7 +8,7 @@ function selfTimesOf(...spans: SpanSketch[]): number[] {
   return selfTimes(makeTrace(spans).spans);
 }
 
-Deno.test("selfTimes() takes the time of children off their parent", () => {
+Deno.test("selfTimes() subtracts the time of children from their parent", () => {
   assertEquals(
     selfTimesOf(
       { startTime: 0, endTime: 10 },
@@ -20,7 +20,7 @@ Deno.test("selfTimes() takes the time of children off their parent", () => {
   );
 });
 
-Deno.test("selfTimes() gives a span without children its recorded duration", () => {
+Deno.test("selfTimes() uses the recorded duration of a span without children", () => {
   const spans = [
     { startTime: 0, endTime: 10 },
     { under: 0, startTime: 1, endTime: 4, duration: 3.0001 },
@@ -28,7 +28,7 @@ Deno.test("selfTimes() gives a span without children its recorded duration", () 
   assertEquals(selfTimesOf(...spans), [7, 3.0001]);
 });
 
-Deno.test("selfTimes() counts children that run side by side once", () => {
+Deno.test("selfTimes() counts parallel children once", () => {
   assertEquals(
     selfTimesOf(
       { startTime: 0, endTime: 10 },
@@ -40,7 +40,7 @@ Deno.test("selfTimes() counts children that run side by side once", () => {
   );
 });
 
-Deno.test("selfTimes() takes nothing off for what a child does outside of its parent", () => {
+Deno.test("selfTimes() doesn't subtract the time of a child outside its parent", () => {
   assertEquals(
     selfTimesOf(
       { startTime: 5, endTime: 10 },
@@ -51,7 +51,7 @@ Deno.test("selfTimes() takes nothing off for what a child does outside of its pa
   );
 });
 
-Deno.test("selfTimes() is what sampling every moment finds", () => {
+Deno.test("selfTimes() equals the result of sampling every moment", () => {
   const random = new SeededRandom(2);
   for (let round = 0; round < 200; round++) {
     const { spans } = makeTrace(Array.from({ length: 12 }, (_, i) => {
@@ -73,7 +73,7 @@ Deno.test("selfTimes() is what sampling every moment finds", () => {
   }
 });
 
-Deno.test("selfTimes() takes nothing off a server for what a browser does below it", () => {
+Deno.test("selfTimes() doesn't subtract browser spans from a server span above them", () => {
   const [root, page, fetched] = makeTrace([
     { startTime: 0, endTime: 10 },
     { under: 0, startTime: 4, endTime: 90 },
@@ -86,7 +86,7 @@ Deno.test("selfTimes() takes nothing off a server for what a browser does below 
   );
 });
 
-Deno.test("selfTimes() takes rings of parents and ends before starts", () => {
+Deno.test("selfTimes() accepts cycles of parents and ends before starts", () => {
   const [a, b] = makeTrace([{ startTime: 0, endTime: 4 }, {
     startTime: 9,
     endTime: 2,
@@ -99,7 +99,7 @@ Deno.test("selfTimes() takes rings of parents and ends before starts", () => {
   assertEquals(selfTimes([{ ...a, parentId: a.id }]), [0]);
 });
 
-Deno.test("indexTrace() sums up a trace for the list", () => {
+Deno.test("indexTrace() summarizes a trace for the list", () => {
   const metadata = {
     origin: "server",
     method: "GET",
@@ -129,7 +129,7 @@ Deno.test("indexTrace() sums up a trace for the list", () => {
   });
 });
 
-Deno.test("indexTrace() takes traces without a root or without spans", () => {
+Deno.test("indexTrace() accepts traces without a root or without spans", () => {
   const trace = makeTrace([{ name: "first" }, {}]);
   assertEquals(indexTrace({ ...trace, rootSpanId: "0" }).name, "first");
   const empty = indexTrace({ ...trace, spans: [] });

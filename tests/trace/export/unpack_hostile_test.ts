@@ -16,7 +16,9 @@ import { makeTrace } from "./make_trace.ts";
 import { SeededRandom } from "./random.ts";
 import { realisticTraces } from "./realistic.ts";
 
-/** Unpacks everything; says whether it was refused in the one right way. */
+/**
+ * Unpacks everything. Returns whether it was rejected with the expected error.
+ */
 async function outcome(text: string): Promise<"read" | "refused"> {
   try {
     const packed = await unpackTraces(text);
@@ -33,7 +35,7 @@ async function pack(payload: Uint8Array<ArrayBuffer>): Promise<string> {
   return encodeBase64(await gzip(payload));
 }
 
-/** The lines of the payload of some traces. */
+/** Returns the lines of the payload of some traces. */
 async function linesOf(
   ...traces: Parameters<typeof packTraces>[0]
 ): Promise<string[]> {
@@ -45,7 +47,7 @@ async function packLines(...lines: string[]): Promise<string> {
   return await pack(new TextEncoder().encode(lines.join("\n")));
 }
 
-Deno.test("unpackTraces() says what is wrong with a text", async () => {
+Deno.test("unpackTraces() explains what is wrong with a text", async () => {
   const good = await packTraces([makeTrace([{}])]);
   const cases: [string, string][] = [
     ["", "bytes that aren't whole gzip"],
@@ -67,7 +69,7 @@ Deno.test("unpackTraces() says what is wrong with a text", async () => {
   );
 });
 
-Deno.test("unpackTraces() notices every flipped bit that changes a trace", async () => {
+Deno.test("unpackTraces() detects every flipped bit that changes a trace", async () => {
   const trace = makeTrace([{}, { under: 0 }]);
   const bytes = decodeBase64(await packTraces([trace]));
   let harmless = 0;
@@ -79,20 +81,20 @@ Deno.test("unpackTraces() notices every flipped bit that changes a trace", async
     assertEquals((await unpackTraces(text)).trace(0), trace, `bit ${i}`);
     harmless++;
   }
-  // The header's time and system, and what fills up deflate's last byte.
+  // The header's time and system, and the padding of deflate's last byte.
   assertLess(harmless, 80);
 });
 
-Deno.test("unpackTraces() notices every truncation", async () => {
+Deno.test("unpackTraces() detects every truncation", async () => {
   const text = await packTraces([makeTrace([{}, { under: 0 }])]);
   for (let length = 0; length < text.length; length++) {
-    // Base64 may leave out its padding.
+    // Base64 padding is optional.
     if (!text.slice(length).replaceAll("=", "")) continue;
     assert(await outcome(text.slice(0, length)) === "refused", `${length}`);
   }
 });
 
-Deno.test("unpackTraces() reads or refuses any payload, and never hangs", async () => {
+Deno.test("unpackTraces() reads or rejects any payload, and never hangs", async () => {
   const random = new SeededRandom(7);
   const samples = [
     realisticTraces(3, 6),
@@ -120,7 +122,7 @@ Deno.test("unpackTraces() reads or refuses any payload, and never hangs", async 
   assert(outcomes.read > 50 && outcomes.refused > 50, JSON.stringify(outcomes));
 });
 
-Deno.test("unpackTraces() refuses every part that is missing or of another type", async () => {
+Deno.test("unpackTraces() rejects every part that is missing or of another type", async () => {
   const event = { name: "a", time: 0, attributes: { b: 1 } };
   const good = await linesOf(
     makeTrace([{ attributes: { a: "text" }, events: [event] }, { under: 0 }]),
@@ -144,7 +146,7 @@ async function assertRefused(lines: string[]): Promise<void> {
   assert(await outcome(await packLines(...lines)) === "refused", `${lines}`);
 }
 
-/** The value with each of its parts replaced by each of the replacements. */
+/** Yields the value with each of its parts replaced by each replacement. */
 function* variants(
   value: unknown,
   replacements: readonly unknown[],
@@ -158,7 +160,7 @@ function* variants(
   }
 }
 
-/** Whatever was read has the types that it says. */
+/** Asserts that all fields have their declared types. */
 function assertTyped(trace: SerializedTrace): void {
   const { id, rootSpanId, startTime, endTime, duration } = trace;
   for (const text of [id, rootSpanId]) assertEquals(typeof text, "string");
@@ -186,13 +188,13 @@ function assertTyped(trace: SerializedTrace): void {
   }
 }
 
-Deno.test("unpackTraces() doesn't let a few bytes a span ask for many keys", async () => {
+Deno.test("unpackTraces() limits the number of keys relative to the size of the text", async () => {
   const lines = await linesOf(makeTrace([{}]));
   const keys = Array.from({ length: 1000 }, (_, i) => `${i}`);
   await assertRefused(lines.with(1, JSON.stringify([keys])));
 });
 
-Deno.test("unpackTraces() stops inflating what gets too large", async () => {
+Deno.test("unpackTraces() stops inflating when the output gets too large", async () => {
   await assertRejects(
     async () => await gunzip(await gzip(new Uint8Array(1_000_000)), 100_000),
     RangeError,
@@ -200,7 +202,7 @@ Deno.test("unpackTraces() stops inflating what gets too large", async () => {
   );
 });
 
-Deno.test("unpackTraces() refuses times that aren't finite", async () => {
+Deno.test("unpackTraces() rejects times that aren't finite", async () => {
   const lines = await linesOf(makeTrace([{ endTime: 5 }]));
   const last = lines.length - 2;
   const [start, end, duration] = JSON.parse(lines[last]!);

@@ -4,7 +4,10 @@ import { onlyTrace, spanNamed, treeOf } from "../fakes.ts";
 
 type Callback = (error: Error | null, rows?: unknown[]) => void;
 
-/** A driver that answers when `connection` says so, from where that is said. */
+/**
+ * Returns a driver that calls back on an event of `connection`, in the context
+ * of its sender.
+ */
 function driverOf(connection: EventTarget) {
   return tracedAdapter({
     query(_text: string, callback: Callback): void {
@@ -15,13 +18,13 @@ function driverOf(connection: EventTarget) {
   });
 }
 
-Deno.test("what a callback does belongs to the request that asked, not to the one that the driver calls from", async () => {
+Deno.test("spans in a driver's callback belong to the request that made the query", async () => {
   const connection = new EventTarget();
   const driver = driverOf(connection);
   const tracer = createTracer();
   const answer = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
-  // The one that opened the connection goes on for as long as that is used.
+  // The first request opened the connection, and stays open until the end.
   const first = tracer.withSpan("first", "request", async () => {
     await asked.promise;
     connection.dispatchEvent(new Event("data"));
@@ -41,7 +44,7 @@ Deno.test("what a callback does belongs to the request that asked, not to the on
   );
 });
 
-Deno.test("a driver of callbacks that throws at once fails the span of its query", () => {
+Deno.test("a callback driver that throws synchronously fails the span of its query", () => {
   const driver = tracedAdapter({
     query(_text: string, _callback: Callback): void {
       throw new TypeError("The pool is closed");
@@ -60,7 +63,7 @@ Deno.test("a driver of callbacks that throws at once fails the span of its query
   assertEquals(span.attributes["error.type"], "TypeError");
 });
 
-Deno.test("what a callback throws that is called at once is no failure of the query", () => {
+Deno.test("an error thrown by a callback that is called synchronously isn't a failure of the query", () => {
   const driver = tracedAdapter({
     query: (_text: string, callback: Callback) => callback(null, []),
   });

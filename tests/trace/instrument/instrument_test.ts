@@ -35,7 +35,7 @@ import { onlyTrace, rootOf, treeOf } from "../fakes.ts";
 
 type Wrap = <T>(fn: (span: Span) => T) => T;
 
-/** Every function that runs work in a span, with the span it makes. */
+/** All functions that run work in a span, with the expected span. */
 const WRAPPERS: [
   string,
   Wrap,
@@ -112,7 +112,7 @@ const WRAPPERS: [
   }],
 ];
 
-/** The record of the only span below the root, after `run`. */
+/** Returns the only span below the root after `run`. */
 async function below(run: () => unknown): Promise<SpanData> {
   const tracer = createTracer();
   setTracer(tracer);
@@ -121,7 +121,7 @@ async function below(run: () => unknown): Promise<SpanData> {
       try {
         await run();
       } catch {
-        // What is thrown is looked at by the test itself.
+        // The test itself checks the error.
       }
     });
   } finally {
@@ -134,7 +134,7 @@ async function below(run: () => unknown): Promise<SpanData> {
 }
 
 for (const [name, wrap, expected] of WRAPPERS) {
-  Deno.test(`${name}() makes its span and gives what its function returns`, async () => {
+  Deno.test(`${name}() creates its span and returns the function's result`, async () => {
     const result = { any: "value" };
     for (const value of [result, Promise.resolve(result)]) {
       const span = await below(async () => {
@@ -159,7 +159,7 @@ for (const [name, wrap, expected] of WRAPPERS) {
     }
   });
 
-  Deno.test(`${name}() records what its function throws or rejects with, and throws it on`, async () => {
+  Deno.test(`${name}() records and rethrows the function's error, sync and async`, async () => {
     const error = new RangeError("no");
     const sync = await below(() => {
       const thrown = assertThrows(() =>
@@ -182,7 +182,7 @@ for (const [name, wrap, expected] of WRAPPERS) {
     }
   });
 
-  Deno.test(`${name}() only runs its function where nothing is traced`, async () => {
+  Deno.test(`${name}() outside a trace only calls its function`, async () => {
     const error = new Error("no");
     const used = (span: Span) => {
       span.setAttribute("a", 1);
@@ -207,7 +207,7 @@ for (const [name, wrap, expected] of WRAPPERS) {
   });
 }
 
-Deno.test("what a wrapped function opens stands below its span", () => {
+Deno.test("spans created in a wrapped function are below its span", () => {
   const tracer = createTracer();
   tracer.withSpan(
     "root",
@@ -229,7 +229,7 @@ Deno.test("what a wrapped function opens stands below its span", () => {
   );
 });
 
-Deno.test("recordRouteMatch() notes the route on the active span and on the request's", () => {
+Deno.test("recordRouteMatch() sets the route on the active span and on the request's", () => {
   const tracer = createTracer();
   tracer.withSpan("root", "request", () => {
     tracer.withSpan("around", "custom", () => {
@@ -244,7 +244,7 @@ Deno.test("recordRouteMatch() notes the route on the active span and on the requ
   assertEquals(trace.metadata.routePattern, "/countries/:code");
 });
 
-Deno.test("recordLoaderMetrics() notes what it is given, and nothing else", async () => {
+Deno.test("recordLoaderMetrics() records only the given metrics", async () => {
   const span = await below(() =>
     traceLoader(
       "a",
@@ -262,7 +262,7 @@ Deno.test("recordLoaderMetrics() notes what it is given, and nothing else", asyn
   assertEquals({ ...none.attributes }, {});
 });
 
-Deno.test("recordFormValidation() notes which fields are wrong, never a value or a message", async () => {
+Deno.test("recordFormValidation() records the names of invalid fields, never values or messages", async () => {
   const span = await below(() =>
     traceFormSubmit("sign-up", () => {
       recordFormValidation({
@@ -285,7 +285,7 @@ Deno.test("recordFormValidation() notes which fields are wrong, never a value or
   );
 });
 
-Deno.test("recordSignalUpdate() and recordSignalBatch() are spans below the active one", async () => {
+Deno.test("recordSignalUpdate() and recordSignalBatch() create spans below the active one", async () => {
   const update = await below(() => recordSignalUpdate("cart.total", 2));
   assertEquals([update.name, update.layer], ["signal.update", "signals"]);
   assertEquals({ ...update.attributes }, {
@@ -300,7 +300,7 @@ Deno.test("recordSignalUpdate() and recordSignalBatch() are spans below the acti
   });
 });
 
-Deno.test("recordRPCValidation() and recordHydration() are events of the active span", async () => {
+Deno.test("recordRPCValidation() and recordHydration() create events of the active span", async () => {
   const rpc = await below(() =>
     traceRPCCall("a.b", "mutation", () => {
       recordRPCValidation({ valid: false, duration: 1.5 });
@@ -336,7 +336,7 @@ Deno.test("recordRPCValidation() and recordHydration() are events of the active 
   );
 });
 
-Deno.test("traceAuthCheck() keeps whether it was allowed, at once or later", async () => {
+Deno.test("traceAuthCheck() records whether access was allowed, sync and async", async () => {
   for (
     const [result, expected] of [
       [true, true],
@@ -352,7 +352,7 @@ Deno.test("traceAuthCheck() keeps whether it was allowed, at once or later", asy
   }
 });
 
-Deno.test("traceQuery() counts the rows of an array, at once or later", async () => {
+Deno.test("traceQuery() counts the rows of an array, sync and async", async () => {
   for (
     const [result, expected] of [
       [[1, 2, 3], 3],
@@ -367,7 +367,7 @@ Deno.test("traceQuery() counts the rows of an array, at once or later", async ()
   }
 });
 
-Deno.test("a query is described by its text: what it does, to which table, and whether it only reads", async () => {
+Deno.test("a query's span has attributes from its text: operation, table, and whether it only reads", async () => {
   const cases: [string, string, string | undefined, boolean][] = [
     ["select 1", "SELECT", undefined, true],
     ["  \n\tSELECT * FROM country", "SELECT", "country", true],
@@ -413,7 +413,7 @@ Deno.test("a query is described by its text: what it does, to which table, and w
   }
 });
 
-Deno.test("a query text that is long or made to be hard costs no time", async () => {
+Deno.test("a long or malicious query text is parsed quickly", async () => {
   for (
     const text of [
       "SELECT ".repeat(200_000),
@@ -432,7 +432,7 @@ Deno.test("a query text that is long or made to be hard costs no time", async ()
   }
 });
 
-Deno.test("traceBuild() is a trace of its own where nothing is traced", async () => {
+Deno.test("traceBuild() creates a trace of its own outside a trace", async () => {
   const tracer = createTracer();
   const result = await traceBuild("site", async () => {
     await traceBuildStage("bundle", () => Promise.resolve());
@@ -446,7 +446,7 @@ Deno.test("traceBuild() is a trace of its own where nothing is traced", async ()
   );
 });
 
-Deno.test("traceError() marks the active span and notes the error", async () => {
+Deno.test("traceError() marks the active span as failed and records the error", async () => {
   const span = await below(() =>
     traceLoader("a", () => traceError(new TypeError("caught")))
   );
@@ -457,7 +457,7 @@ Deno.test("traceError() marks the active span and notes the error", async () => 
   );
 });
 
-Deno.test("withErrorCapture() notes what the function throws on the active span, and throws it on", async () => {
+Deno.test("withErrorCapture() records the function's error on the active span, and rethrows it", async () => {
   const error = new Error("no");
   const fail = withErrorCapture((how: "sync" | "async") => {
     if (how === "sync") throw error;
@@ -498,7 +498,7 @@ Deno.test("withErrorCapture() keeps this, arguments and results", async () => {
   );
 });
 
-Deno.test("withErrorCapture() takes a thrown Response for an answer", async () => {
+Deno.test("withErrorCapture() treats a thrown Response as a response", async () => {
   const span = await below(() =>
     traceLoader("a", () => {
       try {
@@ -506,15 +506,15 @@ Deno.test("withErrorCapture() takes a thrown Response for an answer", async () =
           throw new Response(null, { status: 303 });
         })();
       } catch {
-        // A host would answer with it.
+        // A host would send it.
       }
     })
   );
   assertEquals(span.status, "ok");
 });
 
-Deno.test("functions that only note something do nothing where nothing is traced", () => {
-  // None of them throws for want of a span.
+Deno.test("functions that only record something do nothing outside a trace", () => {
+  // None of them throws without a span.
   recordRouteMatch("/");
   recordLoaderMetrics({ items: 1 });
   recordFormValidation({ errors: { a: "b" } });

@@ -1,4 +1,4 @@
-/** Query builders give what runs when somebody awaits it, each time anew. */
+/** Query builders return lazy queries, which run each time they are awaited. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
@@ -11,7 +11,10 @@ import {
 } from "@quartet/kit/trace";
 import { onlyTrace, spanNamed } from "../fakes.ts";
 
-/** A lazy query; `starts` has the name of the span that each start was in. */
+/**
+ * Returns a lazy query. `starts` receives the name of the active span at each
+ * start.
+ */
 function lazy<T>(run: () => T | Promise<T>) {
   const query = {
     starts: [] as (string | undefined)[],
@@ -21,11 +24,11 @@ function lazy<T>(run: () => T | Promise<T>) {
       return (async () => await run())().then(...args);
     },
   };
-  // Builders type themselves as promises, though `then` is all they have.
+  // Builders have the type of a promise, but only implement `then`.
   return query as typeof query & Promise<T>;
 }
 
-Deno.test("traceQuery() counts the rows of a lazy query, which it starts once, in its span", async () => {
+Deno.test("traceQuery() starts a lazy query once, in its span, and counts its rows", async () => {
   const query = lazy(() => ["France", "Germany"]);
   const tracer = createTracer();
   await tracer.withSpan("root", "request", async () => {
@@ -39,7 +42,7 @@ Deno.test("traceQuery() counts the rows of a lazy query, which it starts once, i
   assertEquals(query.starts, ["db.query"]);
 });
 
-Deno.test("tracedAdapter() counts the rows of lazy queries and traces the client that a lazy call gives", async () => {
+Deno.test("tracedAdapter() counts the rows of lazy queries and traces a client from a lazy call", async () => {
   const query = lazy(() => [1, 2, 3]);
   const client = { query: (_text: string) => query };
   const connecting = lazy(() => client);
@@ -55,7 +58,7 @@ Deno.test("tracedAdapter() counts the rows of lazy queries and traces the client
   assertEquals(connecting.starts, ["root"]);
 });
 
-Deno.test("tracedAdapter() traces a statement that is prepared when it is awaited, and a failure of that", async () => {
+Deno.test("tracedAdapter() traces a statement that is prepared when awaited, and its failure", async () => {
   const driver = tracedAdapter({
     prepare: (text: string) =>
       lazy(() => {
@@ -78,7 +81,7 @@ Deno.test("tracedAdapter() traces a statement that is prepared when it is awaite
   assertEquals(failed?.status, "error");
 });
 
-Deno.test("traceAuthCheck() notes what a lazy query allows", async () => {
+Deno.test("traceAuthCheck() records the result of a lazy query", async () => {
   const query = lazy(() => false);
   const tracer = createTracer();
   await tracer.withSpan("root", "request", async () => {
@@ -89,7 +92,7 @@ Deno.test("traceAuthCheck() notes what a lazy query allows", async () => {
   assertEquals(query.starts, ["auth:owner"]);
 });
 
-Deno.test("withErrorCapture() notes what a lazy query rejects with, and leaves it alone outside of a trace", async () => {
+Deno.test("withErrorCapture() records the rejection of a lazy query, and doesn't start it outside a trace", async () => {
   const query = lazy(() => {
     throw new RangeError("too far");
   });

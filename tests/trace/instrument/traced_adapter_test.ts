@@ -9,14 +9,14 @@ import {
 import { createTracer, type SpanData, tracedAdapter } from "@quartet/kit/trace";
 import { onlyTrace, treeOf } from "../fakes.ts";
 
-/** The spans below the root that `run` made, in their order. */
+/** Returns the spans that `run` created below the root, in order. */
 async function spansOf(run: () => unknown): Promise<SpanData[]> {
   const tracer = createTracer();
   await tracer.withSpan("root", "request", run);
   return [...onlyTrace(tracer).spans.values()].slice(1);
 }
 
-/** Name, text and number of rows of each span. */
+/** Returns name, text and number of rows of each span. */
 function summary(spans: SpanData[]): unknown[] {
   return spans.map(({ name, attributes }) => [
     name,
@@ -34,7 +34,7 @@ function sqlite(): DatabaseSync {
   return database;
 }
 
-Deno.test("node:sqlite: every way to run a query is a span with its text and rows", async () => {
+Deno.test("node:sqlite: every way to run a query creates a span with its text and rows", async () => {
   const database = tracedAdapter(sqlite(), {
     system: "sqlite",
     namespace: "atlas",
@@ -66,7 +66,7 @@ Deno.test("node:sqlite: every way to run a query is a span with its text and row
   }
 });
 
-Deno.test("node:sqlite: an error is recorded on the span of its query and passed on", async () => {
+Deno.test("node:sqlite: an error is recorded on the query's span and rethrown", async () => {
   const database = tracedAdapter(sqlite());
   const spans = await spansOf(() => {
     assertThrows(() => database.exec("SELECT * FROM nowhere"));
@@ -77,7 +77,7 @@ Deno.test("node:sqlite: an error is recorded on the span of its query and passed
   assertEquals(spans.map(({ status }) => status), ["error", "error"]);
 });
 
-Deno.test("node:sqlite: the span of an iteration lasts until its end and counts what was taken", async () => {
+Deno.test("node:sqlite: the span of an iteration lasts until its end and counts the rows read", async () => {
   const database = tracedAdapter(sqlite());
   const tracer = createTracer();
   await tracer.withSpan("root", "request", (root) => {
@@ -112,7 +112,7 @@ Deno.test("node:sqlite: the span of an iteration lasts until its end and counts 
   );
 });
 
-Deno.test("an iteration that fails in the middle is recorded as an error", async () => {
+Deno.test("an iteration that fails halfway is recorded as an error", async () => {
   const adapter = tracedAdapter({
     prepare: (_text: string) => ({
       *iterate() {
@@ -132,7 +132,7 @@ Deno.test("an iteration that fails in the middle is recorded as an error", async
   assertEquals(spans[0]?.attributes["db.response.returned_rows"], 1);
 });
 
-Deno.test("an iteration of promises is handed through", async () => {
+Deno.test("an iterator of promises is returned unchanged", async () => {
   const adapter = tracedAdapter({
     prepare: (_text: string) => ({
       async *iterate() {
@@ -149,7 +149,7 @@ Deno.test("an iteration of promises is handed through", async () => {
   });
 });
 
-Deno.test("without a trace the driver works as it does, iterators included", () => {
+Deno.test("without a trace, the driver is unchanged, iterators included", () => {
   const database = tracedAdapter(sqlite());
   const statement = database.prepare("SELECT code FROM country ORDER BY code");
   assertEquals(statement.all().map((row) => row.code), ["de", "fr"]);
@@ -158,7 +158,7 @@ Deno.test("without a trace the driver works as it does, iterators included", () 
   database.close();
 });
 
-Deno.test("a driver of promises is traced until they settle, with text or { text } or { sql }", async () => {
+Deno.test("a promise driver is traced until it settles, with text or { text } or { sql }", async () => {
   const calls: unknown[][] = [];
   const adapter = tracedAdapter({
     async query(...args: unknown[]) {
@@ -187,11 +187,11 @@ Deno.test("a driver of promises is traced until they settle, with text or { text
   assert(!JSON.stringify(spans).includes("fail"));
 });
 
-Deno.test("a driver of callbacks is traced until it calls back, also one whose result throws when awaited", async () => {
-  // As mysql2 does: what `query` gives has a `then` that throws.
+Deno.test("a callback driver is traced until it calls back, even if its result throws when awaited", async () => {
+  // As in mysql2: the result of `query` has a `then` that throws.
   const result = {
     then() {
-      throw new Error("You have tried to await a query that is no promise");
+      throw new Error("You have tried to await a query that isn't a promise");
     },
   };
   type Callback = (error: Error | null, rows?: unknown[]) => void;
@@ -225,7 +225,7 @@ Deno.test("a driver of callbacks is traced until it calls back, also one whose r
   assertEquals(spans.map(({ status }) => status), ["ok", "error"]);
 });
 
-Deno.test("queries of a client that a pool hands out are traced, its other members work", async () => {
+Deno.test("queries of a client from a pool are traced, and its other members work", async () => {
   class Client {
     #released = false;
     query(_text: string) {
@@ -256,7 +256,7 @@ Deno.test("queries of a client that a pool hands out are traced, its other membe
   ]);
 });
 
-Deno.test("a transaction with a function is a span around the queries of what it is handed", async () => {
+Deno.test("a transaction with a function is a span around the queries of its client", async () => {
   const client = { query: (_text: string) => Promise.resolve([1]) };
   const adapter = tracedAdapter({
     async transaction<T>(fn: (tx: typeof client) => Promise<T>): Promise<T> {
@@ -280,8 +280,8 @@ Deno.test("a transaction with a function is a span around the queries of what it
   );
 });
 
-Deno.test("better-sqlite3: a transaction runs when the function it gives is called, with its variants", async () => {
-  // deno-lint-ignore no-explicit-any -- as the driver's own types
+Deno.test("better-sqlite3: a transaction runs when its function is called, also for its variants", async () => {
+  // deno-lint-ignore no-explicit-any -- as in the driver's own types
   type Fn = (...args: any[]) => unknown;
   const adapter = tracedAdapter({
     prepare: (_text: string) => ({ run: (..._values: unknown[]) => 1 }),
@@ -310,7 +310,7 @@ Deno.test("better-sqlite3: a transaction runs when the function it gives is call
   await Promise.resolve();
 });
 
-Deno.test("a transaction that is given, as by libSQL, is traced", async () => {
+Deno.test("a returned transaction, as in libSQL, is traced", async () => {
   const adapter = tracedAdapter({
     transaction: (_mode: string) =>
       Promise.resolve({
@@ -326,7 +326,7 @@ Deno.test("a transaction that is given, as by libSQL, is traced", async () => {
   assertEquals(summary(spans), [["db.execute", "DELETE FROM a", 0]]);
 });
 
-Deno.test("what isn't asked as a query is handed through", async () => {
+Deno.test("arguments that aren't queries are passed on", async () => {
   const compiled = { handle: 1 };
   const driver = {
     prepare: (query: unknown) => typeof query === "string" ? null : query,
@@ -349,7 +349,7 @@ Deno.test("what isn't asked as a query is handed through", async () => {
   assertEquals(spans.map(({ name }) => name), ["db.transaction"]);
 });
 
-Deno.test("what a chained statement runs is traced", async () => {
+Deno.test("a query run through a chained statement is traced", async () => {
   class Statement {
     plucked = false;
     pluck(): this {
@@ -387,7 +387,7 @@ Deno.test("what a chained statement runs is traced", async () => {
   ]);
 });
 
-Deno.test("a promised statement is traced as well", async () => {
+Deno.test("a statement from a promise is traced", async () => {
   const adapter = tracedAdapter({
     prepare: (_text: string) =>
       Promise.resolve({ all: () => Promise.resolve([1, 2]) }),
@@ -432,7 +432,7 @@ Deno.test("properties can be read and set, and methods keep their this", () => {
   assertEquals(query("SELECT 1"), [8]);
 });
 
-Deno.test("a method that is replaced, through the stand-in or not, is the one that runs", () => {
+Deno.test("a method replaced on the driver or on the proxy is the one that runs", () => {
   const original = { query: (_text: string) => 1 };
   const adapter = tracedAdapter(original);
   assertEquals(adapter.query("SELECT 1"), 1);
@@ -442,7 +442,7 @@ Deno.test("a method that is replaced, through the stand-in or not, is the one th
   assertEquals(adapter.query("SELECT 1"), 3);
 });
 
-Deno.test("frozen drivers work, though nothing of them can be traced", async () => {
+Deno.test("frozen drivers work, but can't be traced", async () => {
   const adapter = tracedAdapter(
     Object.freeze({ query: (_text: string) => [1] }),
   );
@@ -452,7 +452,7 @@ Deno.test("frozen drivers work, though nothing of them can be traced", async () 
   assertEquals(spans, []);
 });
 
-Deno.test("functions with members, as postgres.js has, keep them", async () => {
+Deno.test("functions with members, as in postgres.js, keep them", async () => {
   const sql = Object.assign(
     (parts: TemplateStringsArray, ...values: unknown[]) =>
       Promise.resolve([parts.join("?"), ...values]),
@@ -473,7 +473,7 @@ Deno.test("functions with members, as postgres.js has, keep them", async () => {
   assertEquals(summary(spans), [["db.query", "SELECT 3", 1]]);
 });
 
-Deno.test("classes among the members of a driver can be made instances of", () => {
+Deno.test("classes that are members of a driver can be instantiated", () => {
   class Pool {
     size: number;
     constructor(size: number) {
@@ -498,6 +498,7 @@ Deno.test("node:sqlite: a query that can't be prepared is a failed span with its
   assertEquals(span!.attributes["db.query.text"], text);
 });
 
+<<<<<<< HEAD
 Deno.test("tracedAdapter() rejects an object without the methods of a driver", () => {
   const redis = { hget: () => Promise.resolve("1") };
   for (
@@ -509,6 +510,10 @@ Deno.test("tracedAdapter() rejects an object without the methods of a driver", (
       [Promise.resolve({ query: () => [] }), "an object"],
     ]
   ) {
+=======
+Deno.test("tracedAdapter() rejects invalid adapters with what it received", () => {
+  for (const [nothing, kind] of [[null, "null"], ["sqlite", '"sqlite"']]) {
+>>>>>>> 30b8286 (Reword tests of traces: middleware, tracer, instrumentation and viewer)
     assertThrows(
       () => tracedAdapter(adapter as never),
       TypeError,

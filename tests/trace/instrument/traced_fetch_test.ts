@@ -20,7 +20,7 @@ import {
 } from "@quartet/kit/trace";
 import { onlyTrace, treeOf } from "../fakes.ts";
 
-/** A server that answers with what it got. Ends with its block. */
+/** Starts a server that echoes requests. Disposing it stops it. */
 function echo(
   answer: (request: Request) => Response | Promise<Response> = describe,
 ): { origin: string } & AsyncDisposable {
@@ -50,7 +50,7 @@ async function describe(request: Request): Promise<Response> {
   return Response.json(described);
 }
 
-/** What `run` gives inside of a span, and the spans below that. */
+/** Returns the result of `run` within a span, and the spans below that one. */
 async function traced<T>(
   run: () => Promise<T>,
   options: TracerOptions = {},
@@ -63,7 +63,7 @@ async function traced<T>(
 const read = async (response: Response): Promise<Described> =>
   await response.json();
 
-Deno.test("tracedFetch() makes each request a span of an HTTP client", async () => {
+Deno.test("tracedFetch() creates a client span for each request", async () => {
   await using server = echo();
   const { origin } = server;
   const fetch = tracedFetch();
@@ -83,7 +83,7 @@ Deno.test("tracedFetch() makes each request a span of an HTTP client", async () 
   });
 });
 
-Deno.test("tracedFetch() tells the trace to listed origins, and to no other", async () => {
+Deno.test("tracedFetch() sends the trace context to listed origins only", async () => {
   await using listed = echo();
   await using other = echo();
   const { value, spans } = await traced(async () => {
@@ -107,7 +107,7 @@ Deno.test("tracedFetch() tells the trace to listed origins, and to no other", as
   ]);
 });
 
-Deno.test("tracedFetch() refuses what isn't an origin", () => {
+Deno.test("tracedFetch() rejects invalid origins", () => {
   for (
     const wrong of [
       "api.example.com",
@@ -126,7 +126,7 @@ Deno.test("tracedFetch() refuses what isn't an origin", () => {
   }
 });
 
-Deno.test("tracedFetch() makes one tree of the traces of two servers", async () => {
+Deno.test("tracedFetch() joins the traces of two servers into one tree", async () => {
   const tracers = { front: createTracer(), back: createTracer() };
   const back = createApp({
     trace: tracePlugin(tracers.back),
@@ -144,7 +144,7 @@ Deno.test("tracedFetch() makes one tree of the traces of two servers", async () 
     }],
   });
   const frontServer = await front.serve({ port: 0, hostname: "127.0.0.1" });
-  // Several at once, each of which has to find its own.
+  // Several concurrent requests, each with its own parent.
   const ids = ["1", "2", "3", "4", "5", "6", "7", "8"];
   const answers = await Promise.all(ids.map(async (id) => {
     const url = `http://127.0.0.1:${frontServer.address.port}/page/${id}`;
@@ -165,7 +165,7 @@ Deno.test("tracedFetch() makes one tree of the traces of two servers", async () 
     assertEquals(asked!.id, asking!.id);
     assertEquals(asked!.spans.get(asked!.rootSpanId)?.parentId, call.id);
 
-    // What a collector gets from the two.
+    // Both servers export to one collector.
     const exported = [asking!, asked!].map((trace) =>
       toOTLP([serializeTrace(trace)])
     );
@@ -186,7 +186,7 @@ Deno.test("tracedFetch() makes one tree of the traces of two servers", async () 
   }
 });
 
-Deno.test("tracedFetch() leaves a traceparent alone that the caller has set", async () => {
+Deno.test("tracedFetch() keeps a traceparent set by the caller", async () => {
   await using server = echo();
   const { origin } = server;
   const own = `00-${"1".repeat(32)}-${"2".repeat(16)}-00`;
@@ -203,7 +203,7 @@ Deno.test("tracedFetch() leaves a traceparent alone that the caller has set", as
   }
 });
 
-Deno.test("tracedFetch() sends what it was given, and leaves that as it is", async () => {
+Deno.test("tracedFetch() sends the arguments' request and doesn't change them", async () => {
   await using server = echo();
   const { origin } = server;
   const fetch = tracedFetch({ trustedOrigins: "*" });
@@ -218,7 +218,7 @@ Deno.test("tracedFetch() sends what it was given, and leaves that as it is", asy
     await read(
       await fetch(new URL(origin), { ...init, headers, body: "body" }),
     ),
-    // As a proxy hands a request on.
+    // As a proxy forwards a request.
     await read(
       await fetch(
         `${origin}/`,
@@ -241,7 +241,7 @@ Deno.test("tracedFetch() sends what it was given, and leaves that as it is", asy
   assertEquals(init.headers, { "x-own": "1" });
 });
 
-Deno.test("tracedFetch() only calls fetch where nothing is traced, or where it isn't HTTP", async () => {
+Deno.test("tracedFetch() only calls fetch outside a trace or for other schemes than HTTP", async () => {
   const calls: unknown[][] = [];
   const fetch = tracedFetch({
     trustedOrigins: "*",
@@ -266,7 +266,7 @@ Deno.test("tracedFetch() only calls fetch where nothing is traced, or where it i
   assertEquals(none, []);
 });
 
-Deno.test("tracedFetch() uses the fetch that is global when it is called", async () => {
+Deno.test("tracedFetch() uses the global fetch at the time of the call", async () => {
   const fetch = tracedFetch();
   const native = globalThis.fetch;
   globalThis.fetch = () => Promise.resolve(new Response("mine"));
@@ -277,7 +277,7 @@ Deno.test("tracedFetch() uses the fetch that is global when it is called", async
   }
 });
 
-Deno.test("tracedFetch() records a status from 400 and a fault as failures", async () => {
+Deno.test("tracedFetch() records network errors and statuses from 400 as failures", async () => {
   await using server = echo(({ url }) =>
     new Response(null, { status: Number(new URL(url).pathname.slice(1)) })
   );
@@ -304,13 +304,13 @@ Deno.test("tracedFetch() records a status from 400 and a fault as failures", asy
   assertEquals(events.map(({ name }) => name), ["exception"]);
 });
 
-/** A port that nobody listens on. */
+/** Returns an address on which nothing listens. */
 function closedListener(): Deno.NetAddr {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr as Deno.NetAddr;
 }
 
-Deno.test("tracedFetch() tells a request that was given up from one that took too long", async () => {
+Deno.test("tracedFetch() distinguishes an aborted request from one that timed out", async () => {
   const { promise: never, resolve } = Promise.withResolvers<Response>();
   await using server = echo(() => never);
   const { origin } = server;
@@ -344,7 +344,7 @@ Deno.test("tracedFetch() tells a request that was given up from one that took to
   );
 });
 
-Deno.test("tracedFetch() keeps secrets of the address out of the trace", async () => {
+Deno.test("tracedFetch() removes secrets in the URL from the trace", async () => {
   const fetch = tracedFetch({ fetch: () => Promise.resolve(new Response()) });
   const { spans } = await traced(async () => {
     await fetch(
@@ -366,7 +366,7 @@ Deno.test("tracedFetch() keeps secrets of the address out of the trace", async (
   assertFalse(JSON.stringify(spans).includes("engine"));
 });
 
-Deno.test("tracedFetch() tells nothing when the trace has ended, and the caller's span when its own isn't recorded", async () => {
+Deno.test("tracedFetch() sends no context after the trace has ended, and the caller's span if its own isn't recorded", async () => {
   await using server = echo();
   const { origin } = server;
   const fetch = tracedFetch({ trustedOrigins: "*" });
@@ -387,7 +387,7 @@ Deno.test("tracedFetch() tells nothing when the trace has ended, and the caller'
   assertEquals(value.headers.traceparent, `00-${traceId}-${id}-01`);
 });
 
-Deno.test("tracedFetch() hands an incoming tracestate on with the trace it came with", async () => {
+Deno.test("tracedFetch() forwards an incoming tracestate together with its trace", async () => {
   await using server = echo();
   const { origin } = server;
   const fetch = tracedFetch({ trustedOrigins: [origin] });
@@ -407,14 +407,14 @@ Deno.test("tracedFetch() hands an incoming tracestate on with the trace it came 
   const tracestate = "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7";
   assertEquals(await sent({ traceparent, tracestate }), tracestate);
   assertEquals(await sent({ traceparent, tracestate: states(32) }), states(32));
-  // More than the standard allows, without a trace, and none.
+  // Too many entries, an invalid traceparent, and no tracestate.
   assertEquals(await sent({ traceparent, tracestate: states(33) }), undefined);
   assertEquals(await sent({ traceparent: "00-1-2-3", tracestate }), undefined);
   assertEquals(await sent({ traceparent }), undefined);
   await app.close();
 });
 
-Deno.test("a redirect takes traceparent along, as any header, unless it isn't followed", async () => {
+Deno.test("a redirect forwards traceparent like any header, unless it isn't followed", async () => {
   await using target = echo();
   await using server = echo(() => Response.redirect(`${target.origin}/`));
   const fetch = tracedFetch({ trustedOrigins: [server.origin] });
@@ -432,7 +432,7 @@ Deno.test("a redirect takes traceparent along, as any header, unless it isn't fo
   );
 });
 
-Deno.test("a request that a server makes to itself without a socket is below the span of the call", async () => {
+Deno.test("an in-process request of a server to itself is below the span of the call", async () => {
   const tracer = createTracer();
   const app = createApp({
     trace: tracePlugin(tracer),

@@ -13,11 +13,13 @@ import { createTestTracer, EPOCH } from "../fakes.ts";
 interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // deno-lint-ignore no-explicit-any -- whatever the handler answers
+  // deno-lint-ignore no-explicit-any -- tests read any field
   readonly body: any;
 }
 
-/** A handler that lets everybody in, and how to call it. */
+/**
+ * Creates a handler that allows everything, and returns a function to call it.
+ */
 function api(
   tracer: TracerImpl,
   options: TracesAPIOptions = {},
@@ -34,7 +36,7 @@ function api(
   };
 }
 
-/** Traces one after the other, a second apart. */
+/** Creates several traces, a second apart. */
 function sample(): TracerImpl {
   const { tracer, clock } = createTestTracer();
   const requests = [
@@ -65,7 +67,7 @@ function namesOf(body: { traces: SerializedTrace[] }): string[] {
   return body.traces.map(({ spans }) => spans[0]!.name);
 }
 
-Deno.test("GET gives the traces, the newest first, in a form that can be read back", async () => {
+Deno.test("GET returns the traces, newest first, in a form that can be deserialized", async () => {
   const tracer = sample();
   const { status, headers, body } = await api(tracer)("");
   assertEquals(status, 200);
@@ -87,7 +89,7 @@ Deno.test("GET gives the traces, the newest first, in a form that can be read ba
   );
 });
 
-Deno.test("GET narrows the traces by each filter, and by several at once", async () => {
+Deno.test("GET applies each filter, and several at once", async () => {
   const tracer = sample();
   const ask = api(tracer);
   const { id } = tracer.getTraces()[0]!;
@@ -130,7 +132,7 @@ Deno.test("GET narrows the traces by each filter, and by several at once", async
   }
 });
 
-Deno.test("GET tells how many traces match, and gives 100 of them unless told", async () => {
+Deno.test("GET returns the number of matching traces, and at most 100 of them by default", async () => {
   const { tracer } = createTestTracer();
   for (let i = 0; i < 150; i++) tracer.startTrace(`job ${i}`).end();
   const ask = api(tracer);
@@ -147,7 +149,7 @@ Deno.test("GET tells how many traces match, and gives 100 of them unless told", 
   }
 });
 
-Deno.test("GET refuses a filter that makes no sense and says why", async () => {
+Deno.test("GET rejects an invalid filter with the reason", async () => {
   const ask = api(sample());
   const cases: [string, string][] = [
     [
@@ -201,7 +203,7 @@ Deno.test("GET refuses a filter that makes no sense and says why", async () => {
   }
 });
 
-Deno.test("GET ?id gives one trace, running ones too, or 404", async () => {
+Deno.test("GET ?id returns one trace, even a running one, or 404", async () => {
   const tracer = sample();
   const ask = api(tracer);
   const [first] = tracer.getTraces();
@@ -222,7 +224,7 @@ Deno.test("GET ?id gives one trace, running ones too, or 404", async () => {
   }
 });
 
-Deno.test("HEAD is answered like GET, other methods with 405 and what is allowed", async () => {
+Deno.test("HEAD is answered like GET, and other methods with 405 and Allow", async () => {
   const tracer = sample();
   const without = api(tracer);
   const with_ = api(tracer, { collector: createCollector(tracer) });
@@ -245,7 +247,10 @@ Deno.test("HEAD is answered like GET, other methods with 405 and what is allowed
   }
 });
 
-/** A handler that takes spans, a trace to add to, and how to post. */
+/**
+ * Creates a handler that accepts spans, a trace for them, and a function to
+ * post.
+ */
 function posting(): {
   tracer: TracerImpl;
   root: Span;
@@ -268,7 +273,7 @@ function clientSpan(n: number): Record<string, unknown> {
   };
 }
 
-Deno.test("POST takes the spans of a browser, as text of any type, as a beacon sends it", async () => {
+Deno.test("POST accepts a browser's spans with any content type, as beacons send them", async () => {
   const { tracer, root, post } = posting();
   const message = (n: number) =>
     JSON.stringify({
@@ -285,7 +290,7 @@ Deno.test("POST takes the spans of a browser, as text of any type, as a beacon s
   assertEquals(tracer.getTraces()[0]?.spans.size, 3);
 });
 
-Deno.test("POST of a page that was closed meanwhile is a bad request, not a failure", async () => {
+Deno.test("POST from a page that was closed meanwhile is a bad request, not a failure", async () => {
   const { post } = posting();
   const body = new ReadableStream({
     pull: (controller) => controller.error(new Error("connection reset")),
@@ -295,7 +300,7 @@ Deno.test("POST of a page that was closed meanwhile is a bad request, not a fail
   assertMatch(result.error.message, /cut off/);
 });
 
-Deno.test("POST says what is wrong with spans, and takes the others", async () => {
+Deno.test("POST reports what is wrong with spans, and accepts the others", async () => {
   const { root, post } = posting();
   const { traceId } = root;
   const type = "client:spans";
@@ -320,7 +325,7 @@ Deno.test("POST says what is wrong with spans, and takes the others", async () =
   });
 });
 
-Deno.test("POST refuses what is no JSON and what is too large", async () => {
+Deno.test("POST rejects invalid JSON and bodies that are too large", async () => {
   const { post } = posting();
   const noJSON = "The body must be JSON";
   for (

@@ -7,10 +7,10 @@ import {
 } from "@quartet/kit/trace";
 import { createTestTracer, EPOCH, onlyTrace, treeOf } from "../fakes.ts";
 
-// deno-lint-ignore no-explicit-any -- whatever the server sends
+// deno-lint-ignore no-explicit-any -- tests read any field
 type Message = any;
 
-/** A client whose messages can be awaited one by one. */
+/** A client that waits for messages one by one. */
 class Client {
   readonly #socket: WebSocket;
   readonly #messages: Message[] = [];
@@ -27,7 +27,7 @@ class Client {
     this.#closed = new Promise((resolve) => this.#socket.onclose = resolve);
   }
 
-  /** The next message. */
+  /** Waits for the next message. */
   async next(): Promise<Message> {
     while (this.#messages.length === 0) {
       await new Promise<void>((resolve) => this.#wake = resolve);
@@ -43,7 +43,7 @@ class Client {
     );
   }
 
-  /** Resolves when the connection is gone, whoever closed it. */
+  /** Resolves when the connection is closed, by either side. */
   closed(): Promise<CloseEvent> {
     return this.#closed;
   }
@@ -54,7 +54,7 @@ class Client {
   }
 }
 
-/** Serves the stream of a tracer on a free port. */
+/** Serves a tracer's stream on a free port. */
 async function streaming(
   test: (setup: {
     url: string;
@@ -79,9 +79,9 @@ async function streaming(
   }
 }
 
-Deno.test("a client is told no more than 16 MiB at first: the newest traces", async () => {
+Deno.test("a client initially receives at most 16 MiB: the newest traces", async () => {
   await streaming(async ({ url, tracer }) => {
-    // Each has an attribute of every allowed length that there is room for.
+    // Together more than 16 MiB: each trace has as much text as it can hold.
     for (let i = 0; i < 100; i++) {
       const root = tracer.startTrace(`job ${i}`);
       for (let n = 0; n < 64; n++) {
@@ -106,7 +106,7 @@ Deno.test("a client is told no more than 16 MiB at first: the newest traces", as
   });
 });
 
-Deno.test("a client is told the traces that are kept, then what happens", async () => {
+Deno.test("a client receives the stored traces and then the events", async () => {
   await streaming(async ({ url, tracer }) => {
     tracer.startTrace("before").end();
     const client = new Client(url);
@@ -149,7 +149,7 @@ Deno.test("a client is told the traces that are kept, then what happens", async 
   });
 });
 
-Deno.test("a client that connects late is told the newest thousand traces, oldest first", async () => {
+Deno.test("a client that connects late receives the newest thousand traces, oldest first", async () => {
   const { tracer } = createTestTracer({ maxTraces: 1_100 });
   for (let i = 0; i < 1_100; i++) tracer.startTrace(`job ${i}`).end();
   await streaming(
@@ -180,7 +180,7 @@ Deno.test("a ping is answered with the server's time, so that clocks can be comp
   }, { now: () => EPOCH });
 });
 
-Deno.test("a malformed message is answered with an error, and the connection goes on", async () => {
+Deno.test("a malformed message is answered with an error, and the connection stays open", async () => {
   await streaming(async ({ url, tracer }) => {
     const root = tracer.startTrace("GET /");
     root.end();
@@ -217,7 +217,7 @@ Deno.test("a malformed message is answered with an error, and the connection goe
   });
 });
 
-Deno.test("a message that is too large or no text closes the connection with 1009", async () => {
+Deno.test("a message that is too large or binary closes the connection with 1009", async () => {
   await streaming(async ({ url }) => {
     for (
       const message of [
@@ -235,7 +235,7 @@ Deno.test("a message that is too large or no text closes the connection with 100
   });
 });
 
-Deno.test("a page of another origin and another host name are refused with 403", async () => {
+Deno.test("a page of another origin or host name is rejected with 403", async () => {
   await streaming(async ({ port }) => {
     for (
       const [host, origin, status] of [
@@ -277,7 +277,7 @@ function upgradeRequest(host: string, origin: string): string {
   ].join("\r\n");
 }
 
-Deno.test("a request that asks for no WebSocket is told to", async () => {
+Deno.test("a request without a WebSocket handshake is answered with 426 and Upgrade", async () => {
   await streaming(async ({ port }) => {
     const response = await fetch(`http://127.0.0.1:${port}/`);
     assertEquals(response.status, 426);
@@ -286,7 +286,7 @@ Deno.test("a request that asks for no WebSocket is told to", async () => {
   });
 });
 
-Deno.test("every one of many clients is told, and one that leaves disturbs none", async () => {
+Deno.test("each of many clients receives events, and one that leaves disturbs none", async () => {
   await streaming(async ({ url, tracer, stream }) => {
     const clients = Array.from({ length: 25 }, () => new Client(url));
     for (const client of clients) await client.next();
@@ -303,7 +303,7 @@ Deno.test("every one of many clients is told, and one that leaves disturbs none"
   });
 });
 
-Deno.test("while no client is connected no event is built", async () => {
+Deno.test("no events are created while no client is connected", async () => {
   await streaming(async ({ url, tracer, stream }) => {
     let subscriptions = 0;
     const subscribe = tracer.subscribe.bind(tracer);
@@ -325,7 +325,7 @@ Deno.test("while no client is connected no event is built", async () => {
   });
 });
 
-Deno.test("close() closes every connection with 1001 and stops listening", async () => {
+Deno.test("close() closes every connection with 1001 and unsubscribes", async () => {
   await streaming(async ({ url, tracer, stream }) => {
     const clients = Array.from({ length: 3 }, () => new Client(url));
     for (const client of clients) await client.next();
@@ -339,7 +339,7 @@ Deno.test("close() closes every connection with 1001 and stops listening", async
   });
 });
 
-/** Reads the text messages of a WebSocket's bytes (RFC 6455 §5.2). */
+/** Parses the text messages in a WebSocket's bytes (RFC 6455 §5.2). */
 async function* messagesOf(
   bytes: ReadableStream<Uint8Array>,
 ): AsyncGenerator<Message> {
@@ -374,7 +374,7 @@ async function* messagesOf(
   }
 }
 
-Deno.test("a client that does not read misses events, is told how many, and costs no memory", async () => {
+Deno.test("a client that doesn't read misses events, receives their number, and takes no memory", async () => {
   await streaming(async ({ port, tracer, stream }) => {
     const connection = await Deno.connect({ port });
     await connection.write(new TextEncoder().encode(
@@ -383,7 +383,7 @@ Deno.test("a client that does not read misses events, is told how many, and cost
     const messages = messagesOf(connection.readable);
     const { value: initial } = await messages.next();
     assertEquals([initial.type, stream.size], ["initial", 1]);
-    // 64 MB, more than any system keeps for a socket.
+    // 64 MB, more than any system buffers for a socket.
     const text = "x".repeat(4_000);
     const sent = 260;
     for (let i = 0; i < sent; i++) {
@@ -392,7 +392,7 @@ Deno.test("a client that does not read misses events, is told how many, and cost
       root.end();
     }
 
-    // Told as soon as the connection has caught up, without another event.
+    // Sent as soon as the connection has caught up, without another event.
     let told = 0;
     let missed = 0;
     for await (const message of messages) {

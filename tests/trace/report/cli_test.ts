@@ -13,7 +13,7 @@ import {
 } from "@quartet/kit/trace";
 import { createTestTracer, type ManualClock } from "../fakes.ts";
 
-/** What is printed while `run` traces something. */
+/** Returns the output while `run` traces something. */
 function printed(
   run: (tracer: TracerImpl, clock: ManualClock) => void,
   options: CLIReporterOptions = {},
@@ -32,7 +32,7 @@ function printed(
   return text;
 }
 
-/** Attributes of a request's root span. */
+/** Returns attributes of a request's root span. */
 function request(method: string, path: string, status: number) {
   return {
     attributes: {
@@ -43,7 +43,7 @@ function request(method: string, path: string, status: number) {
   };
 }
 
-Deno.test("a request is printed as a tree of what it did", () => {
+Deno.test("a request is printed as a tree of its spans", () => {
   const text = printed((tracer, clock) => {
     const root = tracer.startTrace(
       "GET /countries/fr",
@@ -83,7 +83,7 @@ GET /countries/fr 200 13.5ms
   );
 });
 
-Deno.test("a trace that is no request is printed with its name", () => {
+Deno.test("a trace that isn't a request is printed with its name", () => {
   const text = printed((tracer, clock) => {
     tracer.withSpan("build:site", "build", () => {
       clock.advance(1_234.5);
@@ -92,7 +92,7 @@ Deno.test("a trace that is no request is printed with its name", () => {
   assertEquals(text, "build:site 1.23s\n");
 });
 
-Deno.test("spans that repeat share a line with their number and their time together", () => {
+Deno.test("repeated spans share a line with their count and total time", () => {
   const text = printed((tracer, clock) => {
     const root = tracer.startTrace(
       "GET /",
@@ -144,7 +144,7 @@ Deno.test("a line with a failure is no wider than the terminal", () => {
   assertMatch(line!, /n… SyntaxError: m+…$/);
 });
 
-Deno.test("failures and spans that did not end are told beside their line", () => {
+Deno.test("failures and unfinished spans are marked on their line", () => {
   const text = printed((tracer) => {
     const root = tracer.startTrace(
       "GET /",
@@ -175,7 +175,7 @@ job 0.00ms RangeError: no
   );
 });
 
-Deno.test("a large trace is printed up to 60 lines, and what is left out is counted", () => {
+Deno.test("a large trace is printed up to 60 lines, and the rest is counted", () => {
   const text = printed(
     (tracer) => {
       const root = tracer.startTrace("job", "custom");
@@ -192,7 +192,7 @@ Deno.test("a large trace is printed up to 60 lines, and what is left out is coun
   assertEquals(lines[62], "   ! 20 more spans were not recorded");
 });
 
-Deno.test("a trace that nests 10,000 spans deep is printed as well", () => {
+Deno.test("a trace nested 10,000 spans deep is printed", () => {
   const text = printed(
     (tracer) => {
       const root = tracer.startTrace("job", "custom");
@@ -206,7 +206,7 @@ Deno.test("a trace that nests 10,000 spans deep is printed as well", () => {
   assertStringIncludes(text, "   … 9939 more lines\n");
 });
 
-Deno.test("durations are told with three digits that matter", () => {
+Deno.test("durations have three significant digits", () => {
   const text = printed((tracer, clock) => {
     for (const ms of [0, 0.004, 0.006, 9.994, 10.04, 999.9, 1_000, 65_432]) {
       const span = tracer.startTrace("job");
@@ -245,7 +245,7 @@ Deno.test("long texts are cut to the width of the terminal", () => {
   assertMatch(second!, /x…$/);
 });
 
-Deno.test("colours tell layers, statuses and how slow it was", () => {
+Deno.test("colours distinguish layers, statuses and durations", () => {
   const text = printed((tracer, clock) => {
     const root = tracer.startTrace(
       "GET /",
@@ -265,7 +265,7 @@ Deno.test("colours tell layers, statuses and how slow it was", () => {
   );
 });
 
-Deno.test("each kind of status has its colour", () => {
+Deno.test("each class of status has its colour", () => {
   for (const [status, code] of [[204, 32], [302, 36], [404, 33], [503, 31]]) {
     const text = printed((tracer) => {
       const root = request("GET", "/", status!);
@@ -275,7 +275,7 @@ Deno.test("each kind of status has its colour", () => {
   }
 });
 
-Deno.test("slow sets from when on durations stand out", () => {
+Deno.test("slowMs sets the duration from which spans are highlighted", () => {
   const text = printed((tracer, clock) => {
     for (const ms of [9, 10, 50]) {
       const span = tracer.startTrace("job");
@@ -285,7 +285,7 @@ Deno.test("slow sets from when on durations stand out", () => {
   }, { color: true, slowMs: 10 });
   assertEquals(
     text.split("\n").slice(0, 3).map((line) =>
-      // deno-lint-ignore no-control-regex -- the codes of colours
+      // deno-lint-ignore no-control-regex -- colour codes
       /\x1b\[(\d+)m[\d.]+ms/.exec(line)?.[1]
     ),
     ["2", "33", "31"],
@@ -303,7 +303,7 @@ const HOSTILE = [
   "lone\ud800",
 ];
 
-Deno.test("nothing that a client or a name says reaches the terminal raw", () => {
+Deno.test("no text from clients or span names reaches the terminal unescaped", () => {
   for (const evil of HOSTILE) {
     const text = printed((tracer) => {
       const root = tracer.startTrace("x", "request", request(evil, evil, 200));
@@ -324,20 +324,20 @@ Deno.test("nothing that a client or a name says reaches the terminal raw", () =>
     assertEquals(text.split("\n").length, 9, JSON.stringify(text));
     assert(text.isWellFormed());
     const raw =
-      // deno-lint-ignore no-control-regex -- none of them may be there
+      // deno-lint-ignore no-control-regex -- none of these may be printed
       /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
     assert(!raw.test(text), JSON.stringify(text));
   }
 });
 
-Deno.test("a control character is shown by its code, a line break as ⏎", () => {
+Deno.test("a control character is shown as its code, and a line break as ⏎", () => {
   const text = printed((tracer) => {
     tracer.startTrace("a\x1bb\u202ec\nd\x07").end();
   });
   assertEquals(text, "a\\x1bb\\u202ec⏎d\\x07 0.00ms\n");
 });
 
-Deno.test("each trace is written in one piece, so that concurrent ones do not interleave", async () => {
+Deno.test("each trace is written at once, so that concurrent ones don't interleave", async () => {
   const { tracer } = createTestTracer();
   const parts: string[] = [];
   createCLIReporter(tracer, {
@@ -379,7 +379,7 @@ Deno.test("stop() ends the reports", () => {
   assertEquals(text, "before 0.00ms\n");
 });
 
-/** Whether a process prints in colour, its output being no terminal. */
+/** Returns whether a process prints colours if its output isn't a terminal. */
 async function printsColor(
   env: Record<string, string>,
   permissions = ["--allow-env"],
@@ -404,7 +404,7 @@ async function printsColor(
   return text.includes("\x1b[");
 }
 
-Deno.test("NO_COLOR comes before FORCE_COLOR, and that before the kind of output", async () => {
+Deno.test("NO_COLOR takes precedence over FORCE_COLOR, and that over the kind of output", async () => {
   const cases: [Record<string, string>, boolean][] = [
     [{}, false],
     [{ FORCE_COLOR: "1" }, true],

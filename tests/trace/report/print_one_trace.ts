@@ -1,4 +1,4 @@
-/** Prints one trace as a reporter does by default; started by cli_test.ts. */
+/** Prints one trace with a default reporter. Started by cli_test.ts. */
 
 import { createCLIReporter, createTracer } from "@quartet/kit/trace";
 
